@@ -1,0 +1,108 @@
+"""How do readings become findings, so that no rule can pass what was never read?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from gpulease_gui.checks.check import Check, Rule, Vendor
+from gpulease_gui.checks.promise import Promise
+from gpulease_gui.domain.errors import Unreadable
+from gpulease_gui.domain.finding import Finding, Reason, Verdict
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign
+
+ALWAYS_REQUIRED = frozenset(
+    ["health.ecc_uncorrected", "health.sram_threshold", "health.row_remap", "health.retired_pages", "health.xid",
+     "health.recovery_action", "health.err_fields", "drv.match", "iso.foreign_procs"]
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one fact gave: a reading, or why there is none; and the hash of the raw output."""
+
+    reading: object | None = None
+    trouble: Unreadable | None = None
+    sha256: str | None = None
+
+
+def judge(rule: Rule, evidence: Mapping[str, Evidence], promise: Promise) -> tuple[Finding, ...]:
+    """The findings of one check. Never raises for anything that the node said."""
+    check = rule.check
+    hashes = tuple(e.sha256 for id_ in (*check.facts, *check.optional) if (e := evidence.get(id_)) and e.sha256)
+    return tuple(_finished(check, f, promise, hashes) for f in _findings(rule, evidence, promise))
+
+
+def _findings(rule: Rule, evidence: Mapping[str, Evidence], promise: Promise) -> tuple[Finding, ...]:
+    check = rule.check
+    if _other_vendor(check.vendor, promise):
+        return (check.finding(
+            Verdict.NOT_APPLICABLE, Text("the contract rents another kind of accelerator", "合同租用的是另一类加速卡"),
+            reason_code=Reason.OTHER_VENDOR,
+        ),)  # fmt: skip
+    for id_ in check.facts:
+        found = evidence.get(id_)
+        if found is None or found.reading is None:
+            return _no_reading(check, id_, found.trouble if found else None, promise)
+    readings = [_reading(evidence, id_) for id_ in (*check.facts, *check.optional)]
+    findings = rule.judge(*readings, promise)
+    if not findings:
+        return (check.finding(
+            Verdict.INCONCLUSIVE, Text("the output says nothing about this", "输出中没有这一项"), reason_code=Reason.UNREADABLE
+        ),)  # fmt: skip
+    return tuple(_never_pass_unpromised(check, f, promise) for f in findings)
+
+
+def _reading(evidence: Mapping[str, Evidence], fact_id: str) -> object | None:
+    found = evidence.get(fact_id)
+    return found.reading if found else None
+
+
+def _other_vendor(vendor: Vendor | None, promise: Promise) -> bool:
+    gpu = any(t.startswith("gpu.") for t in promise.terms)
+    npu = any(t.startswith("npu.") for t in promise.terms)
+    return (vendor is Vendor.NVIDIA and npu and not gpu) or (vendor is Vendor.ASCEND and gpu and not npu)
+
+
+_CODE_WORDS: Mapping[str, Text] = {
+    Reason.TIMEOUT: Text("the command gave no answer in time", "命令在限时内没有应答"),
+    Reason.MISSING_TOOL: Text("the tool is missing on the node", "节点上缺少该工具"),
+    Reason.DENIED: Text("the node denied reading it", "节点拒绝读取"),
+    Reason.CUT_OFF: Text("the output is cut off", "输出不完整"),
+    Reason.CONNECTION_LOST: Text("the connection was lost before the output ended", "输出结束前连接中断"),
+    Reason.NOT_COLLECTED: Text("this was not read in this run", "本次未读取"),
+    Reason.DRIVER: Text("the driver does not answer", "驱动没有应答"),
+    Reason.UNREADABLE: Text("the output could not be read", "输出无法识别"),
+}
+
+
+def _no_reading(check: Check, fact_id: str, trouble: Unreadable | None, promise: Promise) -> tuple[Finding, ...]:
+    code = str(trouble.code) if trouble else str(Reason.NOT_COLLECTED)
+    word = _CODE_WORDS.get(code, _CODE_WORDS[Reason.UNREADABLE])
+    reason = Text(f"{word.en}: {trouble.reason}", f"{word.zh}：{trouble.reason}") if trouble else word
+    step = foreign(trouble.next_step) if trouble and trouble.next_step else NO_TEXT
+    terms: list[str | None] = [t for t in check.terms if promise.get(t)] or [None]
+    return tuple(
+        check.finding(
+            Verdict.INCONCLUSIVE, reason, term=t, promised=stated.value if t and (stated := promise.get(t)) else None,
+            reason_code=code, next_step=step,
+        )
+        for t in terms
+    )  # fmt: skip
+
+
+def _never_pass_unpromised(check: Check, finding: Finding, promise: Promise) -> Finding:
+    """A rule that passes a term which nobody promised has a fault; the user must not pay for it."""
+    if finding.verdict is not Verdict.PASS or not check.needs_promise:
+        return finding
+    if finding.term is not None and promise.get(finding.term) is not None:
+        return finding
+    if finding.term is None and any(promise.get(t) for t in check.terms):
+        return finding
+    return replace(finding, verdict=Verdict.INCONCLUSIVE, reason_code=Reason.NOT_PROMISED, next_step=check.ask)
+
+
+def _finished(check: Check, finding: Finding, promise: Promise, hashes: tuple[str, ...]) -> Finding:
+    promised = finding.term is not None and promise.get(finding.term) is not None
+    required = finding.verdict is Verdict.FAIL or check.id in ALWAYS_REQUIRED or promised
+    return replace(finding, required=required, evidence=hashes)

@@ -1,0 +1,73 @@
+"""Which machine is meant, and how is it reached?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Reach(StrEnum):
+    """How commands get to a node."""
+
+    SSH = "ssh"
+    LOCAL = "local"
+    DEMO = "demo"
+
+
+class AuthMethod(StrEnum):
+    """The one way of logging in that is tried."""
+
+    KEY = "key"
+    AGENT = "agent"
+    PASSWORD = "password"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a node answers. `host` without brackets."""
+
+    host: str
+    port: int = 22
+    user: str = "root"
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.user}@{host}:{self.port}"
+
+    @property
+    def host_port(self) -> str:
+        """host:port, IPv6 in brackets."""
+        return str(self).split("@", 1)[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One rented machine. Key identity belongs to the record, not to the address."""
+
+    id: str
+    name: str
+    reach: Reach = Reach.SSH
+    address: Address | None = None
+    contract_id: str | None = None
+    auth: AuthMethod = AuthMethod.KEY
+    identity_file: str = ""
+    demo_name: str = ""
+    use_sudo: bool = True
+    note: str = ""
+
+    @property
+    def target(self) -> str:
+        """How the command line writes this node."""
+        if self.reach is Reach.LOCAL:
+            return "local"
+        if self.reach is Reach.DEMO:
+            return f"demo:{self.demo_name}"
+        return str(self.address) if self.address else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class HostKey:
+    """A server's public key: type (such as ssh-ed25519) and `SHA256:...` as ssh prints it."""
+
+    kind: str
+    fingerprint: str
