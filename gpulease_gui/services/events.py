@@ -1,0 +1,147 @@
+"""What happened, told to whoever listens?"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gpulease_gui.domain.finding import CheckState, Finding, Verdict
+from gpulease_gui.domain.node import HostKey, Node
+
+
+class NodeState(StrEnum):
+    """How the connection to a node stands."""
+
+    NEVER_SEEN = "never_seen"
+    CONNECTING = "connecting"
+    CONNECTED = "connected"
+    DEGRADED = "degraded"
+    LOST = "lost"
+    REFUSED = "refused"
+    KEY_CHANGED = "key_changed"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeStateChanged:
+    """The connection of a node changed; `reason` in one sentence."""
+
+    node_id: str
+    state: NodeState
+    reason: str = ""
+    next_step: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HostKeyQuestion:
+    """A connect stopped at a host key: unknown (no pins) or changed (pins hold the known keys)."""
+
+    node: Node
+    offered: tuple[HostKey, ...]
+    pinned: tuple[HostKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A verification began; `checks` are planned in this order."""
+
+    run_id: str
+    node_id: str
+    checks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckChanged:
+    """A planned check changed its state; `detail` says why it was not run or broke."""
+
+    run_id: str
+    check: str
+    state: CheckState
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingSaved:
+    """A finding and its evidence are in the database; only now may they be shown."""
+
+    run_id: str
+    node_id: str
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """A verification is over; `cancelled` keeps the findings so far."""
+
+    run_id: str
+    node_id: str
+    overall: Verdict
+    cancelled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JobChanged:
+    """A line of the task strip. `done` of `total` steps (total 0 = unknown); ended when `ended`."""
+
+    job_id: str
+    title: str
+    done: int = 0
+    total: int = 0
+    ended: bool = False
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsChanged:
+    """Rows of these kinds changed: supplier, offer, contract, claim, node, report, setting."""
+
+    kinds: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class GapOpened:
+    """The stream of a node stopped at `since_ms` (UTC milliseconds) for `reason`."""
+
+    node_id: str
+    since_ms: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GapClosed:
+    """The stream of a node is back."""
+
+    node_id: str
+    at_ms: int
+
+
+Event = (
+    NodeStateChanged | HostKeyQuestion | RunStarted | CheckChanged | FindingSaved | RunEnded | JobChanged
+    | RecordsChanged | GapOpened | GapClosed
+)  # fmt: skip
+
+
+class Bus:
+    """Hands every event to every listener, on the thread that publishes it."""
+
+    __slots__ = ("_listeners", "_lock")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._listeners: tuple[Callable[[Event], None], ...] = ()
+
+    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
+        """Call `listener` for each event from now on; the answer ends it."""
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
+        return lambda: self._forget(listener)
+
+    def _forget(self, listener: Callable[[Event], None]) -> None:
+        with self._lock:
+            self._listeners = tuple(known for known in self._listeners if known is not listener)
+
+    def publish(self, event: Event) -> None:
+        """Tell all listeners; a listener must not block."""
+        for listener in self._listeners:
+            listener(event)
