@@ -1,0 +1,45 @@
+"""How much does each disk read and write?"""
+
+from __future__ import annotations
+
+import re
+
+from gpulease_gui.domain.errors import Unreadable
+from gpulease_gui.domain.text import Text
+from gpulease_gui.telemetry.rates import Rates, split_sample
+from gpulease_gui.telemetry.source import Metric, Point, Source, proc_loop
+
+METRICS = (
+    Metric("disk.read_mb_s", Text("Disk read", "磁盘读"), "MB/s", "disk", term="disk.read_mb_s", decimals=0),
+    Metric("disk.write_mb_s", Text("Disk write", "磁盘写"), "MB/s", "disk", term="disk.write_mb_s", decimals=0),
+)
+# Whole disks only: their partitions would count twice.
+_WHOLE = re.compile(r"(?:nvme\d+n\d+|sd[a-z]+|vd[a-z]+|xvd[a-z]+|dm-\d+|md\d+)\Z")
+_SECTOR_MB = 512 / 1e6
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._rates = Rates()
+
+    def read(self, line: str) -> tuple[Point, ...]:
+        """/proc/diskstats: field 3 is the name, 6 the sectors read, 10 the sectors written (512 bytes each)."""
+        at_s, rows = split_sample(line)
+        points: list[Point] = []
+        for row in rows:
+            words = row.split()
+            if len(words) < 10:
+                raise Unreadable(f"not a disk row: {row[:80]}")
+            if _WHOLE.match(words[2]):
+                points.append(self._point("disk.read_mb_s", words[2], at_s, words[5]))
+                points.append(self._point("disk.write_mb_s", words[2], at_s, words[9]))
+        return tuple(points)
+
+    def _point(self, metric: str, name: str, at_s: float, sectors: str) -> Point:
+        if not sectors.isdigit():
+            raise Unreadable(f"not a sector count: {sectors[:40]}")
+        rate = self._rates.per_second(metric + name, at_s, float(sectors))
+        return Point(metric, name, None if rate is None else rate * _SECTOR_MB)
+
+
+SOURCE = Source("disk", Text("Disks", "磁盘"), proc_loop("disk", "cat /proc/diskstats"), METRICS, _Reader)

@@ -1,0 +1,41 @@
+"""How much goes in and out of each network interface?"""
+
+from __future__ import annotations
+
+from gpulease_gui.domain.errors import Unreadable
+from gpulease_gui.domain.text import Text
+from gpulease_gui.telemetry.rates import Rates, split_sample
+from gpulease_gui.telemetry.source import Metric, Point, Source, proc_loop
+
+METRICS = (
+    Metric("net.rx_gbit_s", Text("Received", "接收"), "Gbit/s", "network", term="network.gbit_s"),
+    Metric("net.tx_gbit_s", Text("Sent", "发送"), "Gbit/s", "network", term="network.gbit_s"),
+)
+_SKIPPED = ("lo", "docker", "veth", "cali", "flannel", "virbr", "tunl", "sit")
+_GBIT_PER_BYTE = 8 / 1e9
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._rates = Rates()
+
+    def read(self, line: str) -> tuple[Point, ...]:
+        """/proc/net/dev: name, then 8 receive and 8 transmit counters; bytes are the first of each."""
+        at_s, rows = split_sample(line)
+        points: list[Point] = []
+        for row in rows:
+            name, colon, counters = row.partition(":")
+            words, name = counters.split(), name.strip()
+            if not colon or name.startswith(_SKIPPED):
+                continue
+            if len(words) < 9 or not (words[0].isdigit() and words[8].isdigit()):
+                raise Unreadable(f"not an interface row: {row[:80]}")
+            points += [self._point("net.rx_gbit_s", name, at_s, words[0]), self._point("net.tx_gbit_s", name, at_s, words[8])]
+        return tuple(points)
+
+    def _point(self, metric: str, name: str, at_s: float, counter: str) -> Point:
+        rate = self._rates.per_second(metric + name, at_s, float(counter))
+        return Point(metric, name, None if rate is None else rate * _GBIT_PER_BYTE)
+
+
+SOURCE = Source("network", Text("Network interfaces", "网络接口"), proc_loop("network", "cat /proc/net/dev"), METRICS, _Reader)

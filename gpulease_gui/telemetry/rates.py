@@ -1,0 +1,32 @@
+"""How does a counter become a rate, without inventing one at a wrap or a reset?"""
+
+from __future__ import annotations
+
+from gpulease_gui.domain.errors import Unreadable
+from gpulease_gui.telemetry.source import RECORD_END
+
+
+class Rates:
+    """Per key: (counter now - counter before) / seconds between; None for the first and for a counter that fell."""
+
+    __slots__ = ("_before",)
+
+    def __init__(self) -> None:
+        self._before: dict[str, tuple[float, float]] = {}
+
+    def per_second(self, key: str, at_s: float, counter: float) -> float | None:
+        """The rate since the line before, in counter units per second."""
+        before = self._before.get(key)
+        self._before[key] = (at_s, counter)
+        if before is None or at_s <= before[0] or counter < before[1]:
+            return None
+        return (counter - before[1]) / (at_s - before[0])
+
+
+def split_sample(line: str) -> tuple[float, list[str]]:
+    """(node uptime in seconds, the other lines) of a /proc sample. Raises Unreadable."""
+    head, *rest = line.split(RECORD_END)
+    try:
+        return float(head.split()[0]), [part for part in rest if part]
+    except (ValueError, IndexError) as error:
+        raise Unreadable("the sample has no time") from error

@@ -1,0 +1,89 @@
+"""What is a telemetry source, and which are there?
+
+A script prints one line per sample for ever, `$GPULEASE_INTERVAL` seconds (`$GPULEASE_INTERVAL_MS`) apart, and may write
+below `$GPULEASE_TMP`. Line ends inside a sample travel as
+the byte 0x1E. A line that starts with `!` says why the source can't be read and is its last. The agent on this
+computer prints the same lines.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+from gpulease_gui.domain.text import Text
+
+RECORD_END = "\x1e"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One curve per subject. `lane` groups curves of one unit; `term` is the promise drawn as a line."""
+
+    id: str
+    title: Text
+    unit: str
+    lane: str
+    term: str | None = None
+    decimals: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One value of one subject (GPU UUID, interface, disk, or "" for the node). None = not told; never a zero."""
+
+    metric: str
+    subject: str
+    value: float | None
+
+
+class LineReader(Protocol):
+    """Reads the lines of one stream in order; keeps the counters before for rates."""
+
+    def read(self, line: str) -> tuple[Point, ...]:
+        """The points of one line. Raises Unreadable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One telemetry source. `reader()` makes a fresh reader for each stream."""
+
+    id: str
+    title: Text
+    script: str
+    metrics: tuple[Metric, ...]
+    reader: Callable[[], LineReader]
+
+
+@cache
+def sources() -> Mapping[str, Source]:
+    """All sources by id, found by looking in this folder."""
+    package = importlib.import_module("gpulease_gui.telemetry")
+    modules = [importlib.import_module(i.name) for i in pkgutil.iter_modules(package.__path__, package.__name__ + ".")]
+    found = [module.SOURCE for module in modules if hasattr(module, "SOURCE")]
+    return {source.id: source for source in sorted(found, key=lambda source: source.id)}
+
+
+@cache
+def metrics() -> Mapping[str, Metric]:
+    """All metrics by id."""
+    return {metric.id: metric for source in sources().values() for metric in source.metrics}
+
+
+def proc_loop(id_: str, *commands: str) -> str:
+    """A script that prints the uptime and what these quick commands say as one line per sample."""
+    read = "; ".join(("cat /proc/uptime", *commands))
+    return (
+        "rs=$(printf '\\036')\n"
+        f'while {{ {read}; }} > "$GPULEASE_TMP/{id_}" 2>&1; do\n'
+        "  line=\n"
+        f'  while IFS= read -r part; do line="$line$part$rs"; done < "$GPULEASE_TMP/{id_}"\n'
+        "  printf '%s\\n' \"$line\"\n"
+        '  sleep "$GPULEASE_INTERVAL"\n'
+        "done\n"
+        f"printf '! {commands[0]} failed\\n'\n"
+    )

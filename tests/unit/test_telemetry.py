@@ -1,0 +1,83 @@
+"""Telemetry lines become points, and nothing is invented where a line says nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpulease_gui.domain.errors import Unreadable
+from gpulease_gui.telemetry.source import RECORD_END, LineReader, Point, metrics, sources
+
+UUID = "GPU-5d1f0c5e-77aa-4f0e-9d0b-3a6f2f9b1c01"
+
+
+def reader(id_: str) -> LineReader:
+    return sources()[id_].reader()
+
+
+def sample(uptime_s: float, *rows: str) -> str:
+    return RECORD_END.join([f"{uptime_s} 1.0", *rows]) + RECORD_END
+
+
+def values(points: tuple[Point, ...]) -> dict[tuple[str, str], float | None]:
+    return {(p.metric, p.subject): p.value for p in points}
+
+
+def test_that_a_gpu_line_is_read_by_uuid_in_the_units_of_the_metrics() -> None:
+    points = values(reader("gpu").read(f"3, {UUID}, 97, 41, 71680, 688.41, 63, 1755, 2619, 0x0000000000000004"))
+    assert points[("gpu.util_percent", UUID)] == 97
+    assert points[("gpu.memory_used_gib", UUID)] == 70
+    assert points[("gpu.power_w", UUID)] == 688.41
+    assert points[("gpu.event_reasons", UUID)] == 4
+
+
+@pytest.mark.parametrize("cell", ["[N/A]", "N/A", "[Not Supported]", "[Unknown Error]", "ERR!", "", "[GPU is lost]"])
+def test_that_no_spelling_of_not_available_becomes_a_zero(cell: str) -> None:
+    points = values(reader("gpu").read(f"0, {UUID}, {cell}, {cell}, {cell}, {cell}, {cell}, {cell}, {cell}, {cell}"))
+    assert set(points.values()) == {None}
+
+
+@pytest.mark.parametrize("line", ["", "Unable to determine the device handle for GPU 0000:1A:00.0: Unknown Error", "0, x, 1"])
+def test_that_words_in_place_of_a_gpu_line_are_no_sample(line: str) -> None:
+    with pytest.raises(Unreadable):
+        reader("gpu").read(line)
+
+
+def test_that_interface_counters_become_gigabits_per_second() -> None:
+    read = reader("network")
+    before = "  eth2: 1000000000 0 0 0 0 0 0 0 500000000 0 0 0 0 0 0 0"
+    after = "  eth2: 4000000000 0 0 0 0 0 0 0 500000000 0 0 0 0 0 0 0"
+    head = "Inter-|   Receive |  Transmit"
+    assert set(values(read.read(sample(100.0, head, before))).values()) == {None}
+    points = values(read.read(sample(102.0, head, after)))
+    assert points == {("net.rx_gbit_s", "eth2"): 12.0, ("net.tx_gbit_s", "eth2"): 0.0}
+
+
+def test_that_a_counter_reset_is_a_gap_and_not_a_rate() -> None:
+    read = reader("network")
+    for uptime_s, counter in ((1.0, 9_000), (2.0, 50)):
+        points = values(read.read(sample(uptime_s, f"eth0: {counter} 0 0 0 0 0 0 0 {counter} 0")))
+    assert points[("net.rx_gbit_s", "eth0")] is None
+
+
+def test_that_partitions_are_not_counted_beside_their_disk() -> None:
+    read = reader("disk")
+    rows = ["259 0 nvme0n1 1 0 {0} 0 1 0 {1} 0", "259 1 nvme0n1p1 1 0 {0} 0 1 0 {1} 0", "7 0 loop0 1 0 {0} 0 1 0 {1} 0"]
+    read.read(sample(10.0, *[row.format(0, 0) for row in rows]))
+    points = values(read.read(sample(11.0, *[row.format(2_000_000, 1_000_000) for row in rows])))
+    assert points == {("disk.read_mb_s", "nvme0n1"): 1024.0, ("disk.write_mb_s", "nvme0n1"): 512.0}
+
+
+def test_that_stolen_time_is_told_apart_from_busy_time() -> None:
+    read = reader("host")
+    memory = ["MemTotal: 2097152 kB", "MemFree: 1 kB", "MemAvailable: 1048576 kB"]
+    first = values(read.read(sample(1.0, "cpu 100 0 100 800 0 0 0 0", *memory)))
+    assert first[("cpu.util_percent", "")] is None and first[("ram.used_gib", "")] == 1.0
+    points = values(read.read(sample(2.0, "cpu 120 0 100 870 0 0 0 10", *memory)))
+    assert points[("cpu.util_percent", "")] == 30.0
+    assert points[("cpu.steal_percent", "")] == 10.0
+
+
+def test_that_each_metric_belongs_to_one_source_and_says_its_unit() -> None:
+    ids = [metric.id for source in sources().values() for metric in source.metrics]
+    assert len(ids) == len(set(ids)) == len(metrics())
+    assert all(metric.unit or metric.lane == "events" for metric in metrics().values())
