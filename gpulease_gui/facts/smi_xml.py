@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from xml.parsers import expat
 
 from gpulease_gui.domain.command import Command, CommandOutput
 from gpulease_gui.domain.errors import Unreadable
+from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text
+from gpulease_gui.facts import smi_error
 from gpulease_gui.facts.fact import Fact
+from gpulease_gui.facts.smi_record import Gpu, GpuProcess, gpu_columns, gpu_record
+from gpulease_gui.facts.smi_values import number, plain_text, version, whole, word
+
+__all__ = ["FACT", "Gpu", "GpuProcess", "SmiReport", "as_dict", "parse", "recognise"]
 
 FACT = Fact(
     id="smi_xml",
@@ -20,91 +29,6 @@ FACT = Fact(
 
 
 @dataclass(frozen=True, slots=True)
-class GpuProcess:
-    """A process on a GPU: `kind` as printed (C, G, C+G), memory in MiB (None = not told)."""
-
-    pid: int | None
-    kind: str
-    name: str
-    memory_mib: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Gpu:
-    """One GPU record. None everywhere means: the output does not say it."""
-
-    index: int
-    bus_id: str | None = None
-    uuid: str | None = None
-    serial: str | None = None
-    name: str | None = None
-    brand: str | None = None
-    architecture: str | None = None
-    vbios: str | None = None
-    board_part: str | None = None
-    gpu_part: str | None = None
-    pci_device_id: str | None = None  # "10de:2330"
-    pci_subsystem_id: str | None = None  # "10de:16c1"
-    persistence_mode: str | None = None
-    mig_mode_current: str | None = None
-    mig_mode_pending: str | None = None
-    mig_devices: int | None = None
-    virtualization_mode: str | None = None
-    compute_mode: str | None = None
-    performance_state: str | None = None
-    memory_total_mib: int | None = None
-    memory_reserved_mib: int | None = None
-    memory_used_mib: int | None = None
-    gpu_util_percent: float | None = None
-    memory_util_percent: float | None = None
-    fan_percent: float | None = None
-    temperature_c: float | None = None
-    memory_temperature_c: float | None = None
-    power_draw_w: float | None = None
-    power_limit_w: float | None = None
-    power_enforced_limit_w: float | None = None
-    power_default_limit_w: float | None = None
-    power_min_limit_w: float | None = None
-    power_max_limit_w: float | None = None
-    clock_sm_mhz: float | None = None
-    clock_memory_mhz: float | None = None
-    clock_max_sm_mhz: float | None = None
-    clock_max_memory_mhz: float | None = None
-    pcie_gen_max: int | None = None
-    pcie_gen_current: int | None = None
-    pcie_width_max: int | None = None
-    pcie_width_current: int | None = None
-    pcie_replay_count: int | None = None
-    ecc_mode_current: str | None = None
-    ecc_mode_pending: str | None = None
-    ecc_corrected_volatile: int | None = None
-    ecc_uncorrected_volatile: int | None = None
-    ecc_corrected_aggregate: int | None = None
-    ecc_uncorrected_aggregate: int | None = None
-    ecc_uncorrected_aggregate_sram: int | None = None
-    ecc_uncorrected_aggregate_dram: int | None = None
-    sram_threshold_exceeded: str | None = None
-    remapped_rows_correctable: int | None = None
-    remapped_rows_uncorrectable: int | None = None
-    remap_pending: str | None = None
-    remap_failure: str | None = None
-    retired_single_bit: int | None = None
-    retired_double_bit: int | None = None
-    retirement_pending: str | None = None
-    active_clock_reasons: tuple[str, ...] | None = None  # () = section present, none active
-    recovery_action: str | None = None
-    fabric_state: str | None = None
-    fabric_status: str | None = None
-    processes: tuple[GpuProcess, ...] | None = None
-    error_fields: tuple[str, ...] = ()  # names of fields that print ERR!, Unknown Error, GPU is lost ...
-
-    @property
-    def key(self) -> str:
-        """How findings name this GPU: UUID, else bus id, else index."""
-        return self.uuid or self.bus_id or f"gpu{self.index}"
-
-
-@dataclass(frozen=True, slots=True)
 class SmiReport:
     """A whole report: one record per GPU in the order printed."""
 
@@ -113,13 +37,199 @@ class SmiReport:
     attached_gpus_stated: int | None
     gpus: tuple[Gpu, ...]
     cut_off: bool = False
+    warnings: tuple[str, ...] = ()  # lines before or after the report, such as "WARNING: infoROM is corrupted ..."
+
+
+_LARGEST = 8 * 1024 * 1024
+_DEEPEST = 40
+_START = re.compile(r"<\?xml|<!DOCTYPE nvidia_smi_log|<nvidia_smi_log")
+_PROCESS_NAME = re.compile(r"(<process_name>)([^\n]*)(</process_name>)")
+_STRAY_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")
+_SKIPPED = frozenset(["mig_devices", "supported_clocks", "accounted_processes", "processes"])
+
+
+class _Document:
+    """What one pass of expat has seen so far. Cells of a section count only once the section is closed."""
+
+    def __init__(self) -> None:
+        self.header: dict[str, str] = {}
+        self.gpus: list[Gpu] = []
+        self.complete = False
+        self._path: list[str] = []
+        self._text: list[str] = []
+        self._leaf = False
+        self._bus_id: str | None = None
+        self._in_gpu = False
+        self._open: dict[str, str] = {}
+        self._closed: dict[str, str] = {}
+        self._mig: int | None = None
+        self._mig_open = 0
+        self._processes: tuple[GpuProcess, ...] | None = None
+        self._listed: list[dict[str, str]] = []
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        path = self._path
+        path.append(tag)
+        self._leaf = True
+        self._text.clear()
+        depth = len(path)
+        if depth > _DEEPEST:
+            raise Unreadable("the XML is nested deeper than any report")
+        if depth == 1 and tag != "nvidia_smi_log":
+            raise Unreadable(f"this XML is no report of nvidia-smi: it begins with <{tag[:40]}>")
+        if depth == 2 and tag == "gpu":
+            self._begin_gpu(attributes.get("id"))
+        elif depth == 4 and tag == "mig_device":
+            self._mig_open += 1
+        elif depth == 4 and tag == "process_info" and path[2] == "processes":
+            self._listed.append({})
+
+    def text(self, data: str) -> None:
+        if self._leaf:
+            self._text.append(data)
+
+    def end(self, tag: str) -> None:
+        path, depth = self._path, len(self._path)
+        if self._leaf:
+            self._leaf = False
+            if self._in_gpu:
+                self._cell(path, "".join(self._text).strip())
+            elif depth == 2:
+                self.header.setdefault(tag, "".join(self._text).strip())
+        if self._in_gpu and depth == 3:
+            self._end_section(tag)
+        elif self._in_gpu and depth == 2:
+            self.end_gpu()
+        path.pop()
+        self.complete = not path
+
+    def _cell(self, path: Sequence[str], cell: str) -> None:
+        section = path[2] if len(path) > 2 else ""
+        if section not in _SKIPPED:
+            self._open.setdefault("/".join(path[2:]), cell)
+        elif section == "processes" and len(path) == 5 and self._listed:
+            self._listed[-1].setdefault(path[4], cell)
+        elif len(path) == 3 and word(cell) not in (None, "None"):
+            self._open.setdefault(section, cell)  # such as an error in place of the list
+        elif len(path) == 3 and cell and word(cell) is None:
+            self._open.setdefault(section, cell)
+
+    def _begin_gpu(self, bus_id: str | None) -> None:
+        self._bus_id, self._in_gpu = bus_id, True
+        self._open, self._closed, self._listed = {}, {}, []
+        self._mig, self._mig_open, self._processes = None, 0, None
+
+    def _end_section(self, tag: str) -> None:
+        replaced = tag in _SKIPPED and tag in self._open  # "N/A" or an error stands where a list should be
+        for path, cell in self._open.items():
+            self._closed.setdefault(path, cell)
+        self._open = {}
+        if tag == "mig_devices" and not replaced:
+            self._mig = self._mig_open
+        elif tag == "processes" and not replaced:
+            self._processes = tuple(_process(cells) for cells in self._listed)
+
+    def end_gpu(self) -> None:
+        """Close the record, also one that the text breaks off in."""
+        if self._in_gpu:
+            self._in_gpu = False
+            record = gpu_record(len(self.gpus), self._bus_id, self._closed, self._mig, self._processes)
+            self.gpus.append(record)
+
+
+def _process(cells: Mapping[str, str]) -> GpuProcess:
+    return GpuProcess(
+        whole(cells.get("pid")), word(cells.get("type")) or "", word(cells.get("process_name")) or "",
+        number(cells.get("used_memory")),
+    )  # fmt: skip
 
 
 def parse(output: CommandOutput) -> SmiReport:
-    """Read the XML with expat, entity declarations refused. Raises Unreadable."""
-    raise Unreadable("not written yet")
+    """Read the XML in one pass, entity declarations refused.
+
+    Raises Unreadable: the failure that nvidia-smi names, `cut_off` with the complete part as its reading, or
+    `unreadable`.
+    """
+    if len(output.stdout) > _LARGEST:
+        raise Unreadable(f"the report is larger than {_LARGEST // 1024 // 1024} MiB")
+    text = plain_text(output)
+    start = _START.search(text)
+    if start is None:
+        raise smi_error.unreadable(output, "the output is no XML report of nvidia-smi")
+    document, failure = _scan(text[start.start() :])
+    if failure and not document.complete:
+        mended, again = _scan(_mended(text[start.start() :]))
+        document, failure = (mended, again) if len(mended.gpus) > len(document.gpus) or not again else (document, failure)
+    if document.complete:
+        return _report(document, text[: start.start()] + text.rpartition("</nvidia_smi_log>")[2])
+    document.end_gpu()
+    partial = _report(document, "", cut_off=True)
+    raise Unreadable(
+        f"the report breaks off after {len(partial.gpus)} GPU records ({failure})", code=Reason.CUT_OFF,
+        next_step="collect it again", reading=partial,
+    )  # fmt: skip
+
+
+def _scan(xml: str) -> tuple[_Document, str]:
+    document = _Document()
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.buffer_size = 65536
+    parser.StartElementHandler = document.start
+    parser.EndElementHandler = document.end
+    parser.CharacterDataHandler = document.text
+    parser.StartDoctypeDeclHandler = _refuse_subset
+    parser.EntityDeclHandler = _refuse_entity
+    try:
+        parser.Parse(xml, True)
+    except expat.ExpatError as error:
+        return document, str(error)
+    return document, "" if document.complete else "no end"
+
+
+def _refuse_subset(name: str, system_id: str | None, public_id: str | None, has_subset: bool | int) -> None:
+    if has_subset:
+        raise Unreadable("the XML brings its own declarations: no report of nvidia-smi does")
+
+
+def _refuse_entity(*declaration: object) -> None:
+    raise Unreadable("the XML declares entities: no report of nvidia-smi does")
+
+
+def _mended(xml: str) -> str:
+    """The text with its process names escaped: nvidia-smi prints command lines with & and < as they are."""
+    return _PROCESS_NAME.sub(lambda m: m[1] + _STRAY_AMPERSAND.sub("&amp;", m[2]).replace("<", "&lt;") + m[3], xml)
+
+
+def _report(document: _Document, around: str, cut_off: bool = False) -> SmiReport:
+    header = document.header
+    return SmiReport(
+        driver_version=version(header.get("driver_version")) or version(header.get("kmd_version")),
+        cuda_version=version(header.get("cuda_version")) or version(header.get("cuda_umd_version")),
+        attached_gpus_stated=whole(header.get("attached_gpus")),
+        gpus=tuple(document.gpus),
+        cut_off=cut_off,
+        warnings=tuple(line.strip()[:500] for line in around.splitlines() if "WARNING" in line or smi_error.find(line)),
+    )
 
 
 def as_dict(reading: SmiReport) -> dict[str, object]:
-    """The keys of `gpulease parse --kind smi_xml`."""
-    return {}
+    """The keys of `gpulease parse --kind smi_xml`: the header's values, then one list per field over the GPUs."""
+    columns = gpu_columns(reading.gpus)
+    columns["active_clock_reasons"] = [
+        None if gpu.active_clock_reasons is None else [f"clocks_event_reason_{name}" for name in gpu.active_clock_reasons]
+        for gpu in reading.gpus
+    ]
+    return {
+        "driver_version": reading.driver_version,
+        "cuda_version": reading.cuda_version,
+        "attached_gpus_stated": reading.attached_gpus_stated,
+        "gpus": len(reading.gpus),
+        **columns,
+    }
+
+
+def recognise(text: str) -> int:
+    """Sure when the root element of the report is in the head of the text."""
+    head = text[:4000].replace("\x00", "")
+    return 95 if "<nvidia_smi_log" in head or "nvsmi_device" in head else 0

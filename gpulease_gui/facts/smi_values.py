@@ -1,0 +1,118 @@
+"""How are the cells of NVIDIA's tools read: numbers, words, blanks and errors?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from gpulease_gui.domain.command import CommandOutput
+from gpulease_gui.domain.units import NO_VALUES
+
+# "None" is a value in places (recovery action, virtualization mode), so it is no blank here.
+_BLANKS = NO_VALUES - {"none"}
+_LONGEST_CELL = 2000
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_]|[()][0-9A-B])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_NUMBER = re.compile(r"\s*([-+]?\d{1,15}(?:\.\d{1,9})?)\s*(?:[A-Za-z%/]{0,12}|bank\(s\))\s*")
+_BROKEN = re.compile(r"\b(?:err!|unknown error|gpu is lost|requires reset)", re.IGNORECASE)
+_PCI_ID = re.compile(r"(?:0x)?([0-9a-f]{4})([0-9a-f]{4})", re.IGNORECASE)
+_NOT_LETTERS = re.compile(r"[^a-z0-9]+")
+_REASON_PREFIX = re.compile(r"clocks_(?:event|throttle)_reasons?_")
+
+Pair = tuple[int | None, int | None]
+
+
+def plain_text(output: CommandOutput) -> str:
+    """Standard output without terminal colours and control bytes, lines ended by a bare newline; UTF-16 too."""
+    raw = output.stdout
+    marked = raw[:2] in (b"\xff\xfe", b"\xfe\xff")  # what PowerShell's > writes
+    return plain(raw.decode("utf-16", "replace") if marked else output.text)
+
+
+def plain(text: str) -> str:
+    """`text` without terminal colours, control bytes and carriage returns; tabs and newlines stay."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    return _CONTROL.sub("", text) if _CONTROL.search(text) else text
+
+
+def word(cell: str | None) -> str | None:
+    """The words of a cell, or None where it holds no value."""
+    if cell is None:
+        return None
+    text = cell.strip()[:_LONGEST_CELL]
+    return None if text.casefold() in _BLANKS else text
+
+
+def number(cell: str | None) -> float | None:
+    """The number of a cell, its unit dropped ("588.39 W" is 588.39, "16x" is 16); None for anything else."""
+    found = _NUMBER.fullmatch(cell) if cell and len(cell) < 80 else None
+    return float(found[1]) if found else None
+
+
+def whole(cell: str | None) -> int | None:
+    """The whole number of a cell; None for anything else, also for a fraction."""
+    value = number(cell)
+    return int(value) if value is not None and value.is_integer() else None
+
+
+def version(cell: str | None) -> str | None:
+    """A version, without the remark in brackets that driver 610 puts behind it."""
+    text = word(cell)
+    return word(text.split("[")[0]) if text else None
+
+
+def pci_id(cell: str | None) -> str | None:
+    """Device and vendor as printed ("0x233010DE") turned to "10de:2330"."""
+    found = _PCI_ID.fullmatch(cell.strip()) if cell else None
+    return f"{found[2]}:{found[1]}".lower() if found else None
+
+
+def snake(words: str) -> str:
+    """A key in one spelling: "SRAM Uncorrectable SEC-DED" is sram_uncorrectable_sec_ded."""
+    return _NOT_LETTERS.sub("_", words.lower()).strip("_")
+
+
+def clock_reason(words: str) -> str:
+    """A clock reason without its prefix: gpu_idle, sw_power_cap, hw_slowdown ..."""
+    bare = _REASON_PREFIX.sub("", snake(words))
+    return "gpu_idle" if bare == "idle" else bare
+
+
+def is_broken(cell: str) -> bool:
+    """Whether a cell says that the driver failed to read it (not that the card lacks the thing)."""
+    return len(cell) < 200 and _BROKEN.search(cell) is not None
+
+
+def total(values: Iterable[int | None]) -> int | None:
+    """The sum of what is known; None if nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def ecc_totals(section: Mapping[str, str]) -> Pair:
+    """(corrected, uncorrected) of one section, volatile or aggregate: the printed total, else SRAM + DRAM lines.
+
+    Keys are snake paths below the section. Flags such as a threshold are no counts.
+    """
+    printed = whole(section.get("single_bit/total")), whole(section.get("double_bit/total"))
+    if any(key.startswith(("single_bit/", "double_bit/")) for key in section):
+        return printed
+    return total(_ecc(section, "correctable")), total(_ecc(section, "uncorrectable"))
+
+
+def ecc_uncorrected_by_memory(section: Mapping[str, str]) -> Pair:
+    """(SRAM, DRAM) uncorrected counts of one section."""
+    sram, dram = (_ecc(section, "uncorrectable", memory) for memory in ("sram_", "dram_"))
+    return total(sram), total(dram)
+
+
+def _ecc(section: Mapping[str, str], what: str, memory: str | tuple[str, ...] = ("sram_", "dram_")) -> list[int | None]:
+    return [whole(cell) for key, cell in section.items() if key.startswith(memory) and _kind(key) == what]
+
+
+def _kind(key: str) -> str:
+    if "/" in key:
+        return ""
+    return next((what for what in ("uncorrectable", "correctable") if what in key.split("_")), "")
