@@ -1,0 +1,94 @@
+"""How is a run written as one JSON object?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from gpulease_gui.domain.finding import Finding, Verdict, overall, totals
+from gpulease_gui.domain.node import HostKey
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a node was not reached: phase (dns, tcp, banner, kex, host_key, auth, channel), reason, next step."""
+
+    phase: str
+    reason: str
+    next_step: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """All that the command line prints of a run. `contract` is an id; `contract` is literally that for a terms file."""
+
+    target: str
+    run: str | None
+    started: datetime
+    host_key: HostKey | None
+    contract: str | None
+    demo: bool
+    findings: tuple[Finding, ...] = ()
+    cancelled: bool = False
+    error: Trouble | None = None
+    states: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def overall(self) -> Verdict:
+        """The verdict by the required findings; a run that was cut short is never better than inconclusive."""
+        verdict = overall(self.findings)
+        short = self.cancelled or self.error is not None
+        return verdict if verdict is Verdict.FAIL or not short else Verdict.INCONCLUSIVE
+
+
+def finding_json(finding: Finding) -> dict[str, object]:
+    """A finding with the keys of the documented JSON; sentences in English."""
+    return {
+        "check": finding.check, "verdict": str(finding.verdict), "term": finding.term, "required": finding.required,
+        "promised": finding.promised, "measured": finding.measured, "unit": finding.unit,
+        "subjects": [
+            {"id": s.id, "index": s.index, "verdict": str(s.verdict), "measured": s.measured, "reason": s.reason.en}
+            for s in finding.subjects
+        ],
+        "reason": finding.reason.en, "reason_code": str(finding.reason_code), "next_step": finding.next_step.en,
+        "basis": str(finding.basis), "rule_version": finding.rule_version, "evidence": list(finding.evidence),
+    }  # fmt: skip
+
+
+def outcome_json(outcome: Outcome) -> dict[str, object]:
+    """The one JSON object of `gpulease verify --json`."""
+    answer: dict[str, object] = {
+        "target": outcome.target,
+        "run": outcome.run,
+        "started": outcome.started.isoformat(),
+        "host_key": outcome.host_key.fingerprint if outcome.host_key else None,
+        "contract": outcome.contract,
+        "demo": outcome.demo,
+        "findings": [finding_json(f) for f in outcome.findings],
+        "totals": {str(v): n for v, n in totals(outcome.findings).items()},
+        "overall": str(outcome.overall),
+    }
+    if outcome.states:
+        answer["not_run"] = dict(outcome.states)
+    if outcome.error:
+        error = outcome.error
+        answer["error"] = {"phase": error.phase, "reason": error.reason, "next_step": error.next_step}
+    return answer
+
+
+def finding_line(finding: Finding) -> str:
+    """One line for people, as a finding is saved."""
+    measured = "" if finding.measured is None else f" {finding.measured}{' ' + finding.unit if finding.unit else ''}"
+    promised = "" if finding.promised is None else f" (promised {finding.promised})"
+    where = f" {finding.term}" if finding.term else ""
+    words = f"{finding.verdict:14} {finding.check}{where}{measured}{promised}: {finding.reason.en}"
+    return words.replace("\n", " ")
+
+
+def current(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The latest finding per check, term and direction, in the order of their first appearance."""
+    latest: dict[tuple[str, str | None, str], Finding] = {}
+    for finding in findings:
+        latest[(finding.check, finding.term, finding.direction)] = finding
+    return tuple(latest.values())
