@@ -1,0 +1,155 @@
+"""Which NVLinks of every GPU are up, and how fast (`nvidia-smi nvlink -s`)?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from gpulease_gui.domain.command import Command, CommandOutput
+from gpulease_gui.domain.text import Text
+from gpulease_gui.facts.driver_text import no_reading
+from gpulease_gui.facts.fact import Fact
+from gpulease_gui.facts.table_text import clean, ends_mid_line, number
+
+FACT = Fact(
+    id="nvlink",
+    title=Text("NVLink status", "NVLink 状态"),
+    command=Command("nvidia-smi", "nvlink", "-s"),
+    seconds=40,
+    lane="nvidia",
+    ok_codes=None,
+)
+
+_GPU = re.compile(r"\s*GPU (\d{1,4}): (.*?)\s*\(UUID: ([^()]*)\)\s*")
+_LINK = re.compile(r"\s*(C2C )?Link (\d{1,4}):\s*(.*?)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link. `gb_s` is the raw rate in GB/s one way; `active` None = the text tells neither a rate nor inactive."""
+
+    number: int
+    active: bool | None
+    gb_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class GpuLinks:
+    """The links of one GPU, and the lines that stand in their place."""
+
+    index: int
+    name: str
+    uuid: str | None
+    links: tuple[Link, ...] = ()
+    c2c_links: tuple[Link, ...] = ()
+    messages: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """How findings name this GPU."""
+        return self.uuid or f"gpu{self.index}"
+
+    @property
+    def active_count(self) -> int:
+        """Links with a rate."""
+        return sum(link.active is True for link in self.links)
+
+    @property
+    def inactive(self) -> tuple[int, ...]:
+        """Numbers of the links that are down."""
+        return tuple(link.number for link in self.links if link.active is False)
+
+    @property
+    def all_inactive(self) -> bool:
+        """Does the driver say that every link is down?"""
+        return any("all links are inactive" in message.lower() for message in self.messages)
+
+    @property
+    def unsupported(self) -> bool:
+        """Does the driver say that this card has no NVLink?"""
+        return any("not have or support nvlink" in message.lower() for message in self.messages)
+
+    @property
+    def mig_hides(self) -> bool:
+        """Are the links hidden because the card is in MIG mode?"""
+        return any("mig mode" in message.lower() for message in self.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class NvlinkReport:
+    """All GPUs in the order printed. `cut_off`: the text ends inside a line or at the cap, links may be missing."""
+
+    gpus: tuple[GpuLinks, ...]
+    messages: tuple[str, ...] = ()
+    cut_off: bool = False
+
+
+def parse(output: CommandOutput) -> NvlinkReport:
+    """Read the lines `GPU n:` and `Link n:`. Raises Unreadable when no GPU is named."""
+    text = clean(output.text)
+    gpus: list[GpuLinks] = []
+    before: list[str] = []
+    rows = [line for line in text.split("\n") if line.strip()]
+    for line in rows:
+        if head := _GPU.fullmatch(line):
+            gpus.append(GpuLinks(int(head[1]), head[2], head[3].strip() or None))
+        elif gpus:
+            gpus[-1] = _with_line(gpus[-1], line)
+        else:
+            before.append(line.strip())
+    if not gpus:
+        raise no_reading(output, "NVLink status")
+    torn = ends_mid_line(output.text) and not _whole(rows[-1])
+    return NvlinkReport(tuple(gpus), tuple(before), output.stdout_cut or torn)
+
+
+def _with_line(gpu: GpuLinks, line: str) -> GpuLinks:
+    found = _LINK.fullmatch(line)
+    if found is None:
+        return replace(gpu, messages=(*gpu.messages, line.strip()))
+    link = _link(int(found[2]), found[3])
+    return replace(gpu, c2c_links=(*gpu.c2c_links, link)) if found[1] else replace(gpu, links=(*gpu.links, link))
+
+
+def _link(index: int, told: str) -> Link:
+    rate = re.fullmatch(r"(\S+)\s*GB/s", told)
+    speed = number(rate[1]) if rate else None
+    if speed is not None:
+        return Link(index, speed > 0, speed)
+    return Link(index, False if "inactive" in told.lower() else None, None)
+
+
+def _whole(line: str) -> bool:
+    """Is `line` surely not torn though no line end follows it?"""
+    return bool(_GPU.fullmatch(line)) or line.rstrip().endswith(("GB/s", "<inactive>"))
+
+
+def as_dict(reading: NvlinkReport) -> dict[str, object]:
+    """The keys of `gpulease parse --kind nvlink`; lists run over the GPUs."""
+    c2c = sum(len(gpu.c2c_links) for gpu in reading.gpus)
+    return {
+        "gpus": len(reading.gpus),
+        "indexes": [gpu.index for gpu in reading.gpus],
+        "names": [gpu.name for gpu in reading.gpus],
+        "links_listed": [len(gpu.links) for gpu in reading.gpus],
+        "links_active": [gpu.active_count for gpu in reading.gpus],
+        "links_inactive": [list(gpu.inactive) for gpu in reading.gpus],
+        "gb_per_s_per_link": [_speeds(gpu) for gpu in reading.gpus],
+        "c2c_links": c2c or None,
+        "messages": [message for gpu in reading.gpus for message in gpu.messages],
+        "cut_off": reading.cut_off,
+    }
+
+
+def _speeds(gpu: GpuLinks) -> list[float]:
+    return list(dict.fromkeys(link.gb_s for link in gpu.links if link.active and link.gb_s is not None))
+
+
+def recognise(text: str) -> int:
+    """A GPU line, and link lines with rates or a sentence about NVLink."""
+    plain = clean(text)
+    if not re.search(r"^\s*GPU \d+: .*\(UUID:", plain, re.MULTILINE):
+        return 0
+    if re.search(r"^\s*(C2C )?Link \d+:\s*(\S+ GB/s|<inactive>)", plain, re.MULTILINE):
+        return 95
+    return 85 if re.search(r"^(?!\s*GPU ).*nvlink", plain, re.MULTILINE | re.IGNORECASE) else 0

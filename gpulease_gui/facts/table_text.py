@@ -1,0 +1,67 @@
+"""How is the printed text of a tool cleaned and cut into lines, cells and numbers?"""
+
+from __future__ import annotations
+
+import math
+import re
+
+# Colour and cursor codes, window titles, and lone escapes; none of the patterns can backtrack.
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b.?")
+_LINE_ENDS = re.compile(r"\r*\n|\r")
+_NO_VALUE = frozenset(
+    ["", "-", "--", "n/a", "[n/a]", "na", "none", "null", "err!", "unknown", "[not supported]", "[unknown error]"]
+)
+MISSING_TOOL_WORDS = re.compile(r"command not found|: not found\b|No such file or directory", re.IGNORECASE)
+
+
+def clean(text: str) -> str:
+    """`text` without escape codes, with a plain newline at every line end and without a byte order mark."""
+    return _LINE_ENDS.sub("\n", _ESCAPES.sub("", text)).lstrip("\ufeff").replace("\0", "")
+
+
+def lines(text: str) -> list[str]:
+    """The lines of cleaned `text`; unlike str.splitlines only real line ends count."""
+    return clean(text).split("\n")
+
+
+def ends_mid_line(text: str) -> bool:
+    """Is the last character of a non-empty `text` no line end? Then its last word may be torn."""
+    return bool(text) and not text.endswith(("\n", "\r"))
+
+
+def value(cell: str) -> str | None:
+    """`cell` stripped; None for the spellings of "no value" that tools print."""
+    bare = cell.strip()
+    return None if bare.lower() in _NO_VALUE else bare
+
+
+def number(cell: str) -> float | None:
+    """The finite number that fills `cell`; None when it is no number."""
+    bare = cell.strip()
+    if not re.fullmatch(r"[+-]?(?:\d{1,24}(?:\.\d{0,24})?|\.\d{1,24})(?:[eE][+-]?\d{1,3})?", bare, re.ASCII):
+        return None
+    found = float(bare)
+    return found if math.isfinite(found) else None
+
+
+def whole(cell: str) -> int | None:
+    """The whole number that fills `cell`; None when it is none or absurdly long."""
+    bare = cell.strip()
+    return int(bare) if re.fullmatch(r"[+-]?\d{1,24}", bare, re.ASCII) else None
+
+
+def first_line(text: str) -> str:
+    """The first line with a word in it, at most 200 characters."""
+    return next((line.strip()[:200] for line in lines(text) if line.strip()), "")
+
+
+def short_bus_id(text: str) -> str | None:
+    """The PCI address in `text` as `dddd:bb:dd` in lower case; a missing domain is 0000, the function is dropped.
+
+    None when there is no address in it.
+    """
+    found = re.search(r"(?<![0-9A-Fa-f:])(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}):([0-9A-Fa-f]{2})(?![0-9A-Fa-f:])", text)
+    if found is None:
+        return None
+    domain = (found[1] or "0").lower().lstrip("0").rjust(4, "0")
+    return f"{domain}:{found[2].lower()}:{found[3].lower()}"
