@@ -99,7 +99,7 @@ def ecc_totals(section: Mapping[str, str]) -> Pair:
     printed = whole(section.get("single_bit/total")), whole(section.get("double_bit/total"))
     if any(key.startswith(("single_bit/", "double_bit/")) for key in section):
         return printed
-    return total(_ecc(section, "correctable")), total(_ecc(section, "uncorrectable"))
+    return _memories_total(section, "correctable"), _memories_total(section, "uncorrectable")
 
 
 def ecc_uncorrected_by_memory(section: Mapping[str, str]) -> Pair:
@@ -108,7 +108,13 @@ def ecc_uncorrected_by_memory(section: Mapping[str, str]) -> Pair:
     return total(sram), total(dram)
 
 
-def _ecc(section: Mapping[str, str], what: str, memory: str | tuple[str, ...] = ("sram_", "dram_")) -> list[int | None]:
+def _memories_total(section: Mapping[str, str], what: str) -> int | None:
+    """SRAM + DRAM; None unless lines of both stand there: a part would pass for the whole."""
+    sram, dram = _ecc(section, what, "sram_"), _ecc(section, what, "dram_")
+    return total(sram + dram) if sram and dram else None
+
+
+def _ecc(section: Mapping[str, str], what: str, memory: str) -> list[int | None]:
     return [whole(cell) for key, cell in section.items() if key.startswith(memory) and _kind(key) == what]
 
 
