@@ -47,6 +47,10 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 
+_SAID_BY_TOOL = re.compile(
+    r"\s*(?:(?:dmesg|sudo|journalctl|Hint|sh|bash|-- No entries|No journal files)[: -]|\S+ is not in)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class KernelLog:
@@ -91,9 +95,8 @@ def parse(output: CommandOutput) -> KernelLog:
 
 def _is_refusal(line: str) -> bool:
     """Is this a sentence of dmesg, sudo or journalctl, not a line of the log?"""
-    return bool(re.match(r"\s*(dmesg|sudo|journalctl|Hint|sh|bash|-- No entries|No journal files)[: -]|\s*\S+ is not in the sudoers", line)) and bool(
-        _DENIED.search(line) or MISSING_TOOL_WORDS.search(line)
-    )
+    refused = _DENIED.search(line) or MISSING_TOOL_WORDS.search(line)
+    return bool(refused and _SAID_BY_TOOL.match(line))
 
 
 def _journal_hides(output: CommandOutput) -> bool:

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from gpulease_gui.facts.table_text import short_bus_id, whole
 
 # dmesg --decode, /dev/kmsg and the level digits of klogd stand in front of the stamp.
-_PREFIX = r"(?:(?:kern|user|daemon|syslog|auth|\w{2,9})\s*:\s*\w+\s*:\s*|<\d{1,3}>|\d{1,4},\d+,(?P<kmsg>\d+),[^;\n]{0,40};)?"
+_PREFIX = (
+    r"(?:(?:kern|user|daemon|syslog|auth|\w{2,9})\s*:\s*\w+\s*:\s*|<\d{1,3}>|\d{1,4},\d+,(?P<kmsg>\d+),[^;\n]{0,40};)?"
+)
 _STAMP = (
     r"(?P<stamp>\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\]|\[\s*\d{1,10}\.\d{1,9}\]"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)"

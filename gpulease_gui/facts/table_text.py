@@ -60,7 +60,9 @@ def short_bus_id(text: str) -> str | None:
 
     None when there is no address in it.
     """
-    found = re.search(r"(?<![0-9A-Fa-f:])(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}):([0-9A-Fa-f]{2})(?![0-9A-Fa-f:])", text)
+    found = re.search(
+        r"(?<![0-9A-Fa-f:])(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}):([0-9A-Fa-f]{2})(?![0-9A-Fa-f:])", text
+    )
     if found is None:
         return None
     domain = (found[1] or "0").lower().lstrip("0").rjust(4, "0")
