@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from gpulease_gui.catalog.gpus import GpuCatalogue
+from gpulease_gui.catalog.cuda import CudaFacts, load_cuda
+from gpulease_gui.catalog.gpus import GpuCatalogue, load_gpus
+from gpulease_gui.catalog.terms import load_terms
+from gpulease_gui.catalog.xid import Xid, XidCatalogue, load_xids
 from gpulease_gui.domain.term import Term
 
 
@@ -15,3 +18,14 @@ class Catalogue:
 
     gpus: GpuCatalogue
     terms: Mapping[str, Term]
+    xids: XidCatalogue = field(default_factory=XidCatalogue)
+    cuda: CudaFacts = field(default_factory=lambda: CudaFacts(as_of=""))
+
+    def xid(self, code: int) -> Xid | None:
+        """What we know of an Xid; None for a code that the catalogue lacks."""
+        return self.xids.xids.get(code)
+
+
+def load_catalogue() -> Catalogue:
+    """The whole catalogue (about 0.1 s; keep it). Raises CatalogueFault naming file and key."""
+    return Catalogue(load_gpus(), load_terms(), load_xids(), load_cuda())

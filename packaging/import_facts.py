@@ -1,0 +1,248 @@
+"""How did a folder of collected facts become resources/*.toml? (`import_facts.py FACTS_FOLDER`, by hand, at times.)
+
+Words that were written by hand into the TOML (Chinese of the Xids) are kept from the file that is replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent / "resources"
+RENAMED = {
+    "family": "series", "memory_total_mib_reported": "memory_total_mib", "nvlink_total_gb_s_bidirectional": "nvlink_total_gb_s",
+    "tf32_dense": "tf32_dense_tflops", "fp16_dense": "fp16_dense_tflops", "bf16_dense": "bf16_dense_tflops",
+    "fp8_dense": "fp8_dense_tflops", "fp4_dense": "fp4_dense_tflops", "nvidia_smi_names": "tool_names",
+    "other_tool": "tool_names",
+}  # fmt: skip
+DROPPED = {"memory_total_mib_context", "known_confusions", "notes", "sources", "disputed"}
+NO_EVIDENCE = {"gonvml"}  # a vendor's mock data: rounded totals and invented ids
+PRIVATE = re.compile(r"(,? ?\(?code corpus files? [0-9, ]+\)?|, as collected in .*|, code corpus.*)")
+CAPTURE = "public capture"
+FAMILIES = [
+    ("RTX 6000 Ada Generation", "RTX 6000 Ada"), ("RTX 5880 Ada Generation", "RTX 5880 Ada"),
+    ("RTX PRO 6000 Blackwell", "RTX PRO 6000 Blackwell"), ("Ascend 910A", "910A"), ("Ascend 910B", "910B"),
+    ("Ascend 910C", "910C"), ("Atlas 300I Duo", "Atlas 300I Duo"), ("Atlas 300I Pro", "Atlas 300I Pro"),
+    ("Biren106M", "Biren106"),
+]  # fmt: skip
+FAMILY_END = re.compile(r"[ ,]*( SXM| PCIe| NVL\b| OAM| Grace|\(| \d+GB|,).*")
+BRANDS = re.compile(r"^(GeForce|Instinct|Ascend|DCU|MetaX|MTT) ")
+# Totals under which a name was seen on hardware that the name does not belong to.
+MASKED_MIB = {"nvidia-h800-sxm5-80gb": [143771]}
+LIMITS = {
+    "count": (1, 100000), "gpu.count": (1, 128), "npu.count": (1, 128), "gpu.memory_gb": (1, 4096), "npu.memory_gb": (1, 4096),
+    "gpu.power_w": (10, 5000), "nvlink.gb_s_per_gpu": (1, 20000), "pcie.gen": (1, 8), "pcie.width": (1, 32),
+    "cpu.cores": (1, 4096), "ram_gb": (1, 262144), "disk.size_gb": (1, 10000000), "disk.read_mb_s": (1, 1000000),
+    "disk.write_mb_s": (1, 1000000), "disk.read_iops": (1, 100000000), "network.gbit_s": (0.001, 12800),
+    "network.rails": (1, 64), "network.egress_mbit_s": (0.1, 10000000), "network.ingress_mbit_s": (0.1, 10000000),
+    "rdma.ports": (1, 128), "rdma.gbit_s": (1, 3200),
+}  # fmt: skip
+
+
+def toml(value):
+    """A value as TOML writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
+        return "[" + ", ".join(toml(v) for v in value) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{k} = {toml(v)}" for k, v in value.items() if v is not None) + " }"
+    return str(value)
+
+
+def lines(table):
+    """`key = value` lines; what is unknown is left out."""
+    return [f"{key} = {toml(value)}" for key, value in table.items() if value not in (None, [], {}, "")]
+
+
+def write(path, text):
+    """Write one file below resources/."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+
+
+def form_class(gpu):
+    """sxm, pcie, nvl, oam, superchip, module; None where a product comes in several forms."""
+    form, words = gpu["form_factor"], gpu["id"].split("-")
+    if form.startswith(("PCIe or OAM", "module or PCIe")):
+        return None
+    for word in words:
+        if word.startswith("sxm"):
+            return "sxm"
+        if word in ("pcie", "nvl"):
+            return word
+    for name, text in (("superchip", "superchip"), ("sxm", "SXM"), ("oam", "OAM"), ("module", "module"), ("pcie", "PCIe")):
+        if text in form:
+            return name
+    return None
+
+
+def family(name):
+    """The name up to form, memory or edition."""
+    for start, word in FAMILIES:
+        if name.startswith(start):
+            return word
+    return BRANDS.sub("", FAMILY_END.sub("", name)).strip()
+
+
+def sources_index(index):
+    """Keys with a title that a reader can look up; the rest are captures."""
+    kept = {}
+    for key, entry in index.items():
+        title = PRIVATE.sub("", entry["title"]).strip()
+        public = not title.startswith("corpus") and entry["kind"] != "vendor mock, not evidence"
+        kept[key] = {"title": title if public else "a tool's output quoted in a public repository or report",
+                     "url": entry.get("url") if public else None, "kind": PRIVATE.sub("", entry["kind"])}  # fmt: skip
+        if not public:
+            kept[key] = None
+    return kept
+
+
+def source_keys(keys, index):
+    """The keys of one value; those without a public title become the capture key."""
+    return list(dict.fromkeys(k if index[k] else CAPTURE for k in keys))
+
+
+def gpu_table(gpu, index):
+    """One product as the loader wants it: (values, sources, disputed)."""
+    gpu = dict(gpu)
+    table = {"id": gpu["id"], "name": gpu["name"], "vendor": gpu["vendor"], "family": family(gpu["name"]),
+             "form_class": form_class(gpu)}  # fmt: skip
+    if "modified" in gpu["id"]:
+        table["modified"] = True
+    if "masked" in gpu["id"]:
+        table["masked"] = True
+    table["masked_mib"] = MASKED_MIB.get(gpu["id"])
+    for key, value in gpu.items():
+        if key in DROPPED or key in ("id", "name", "vendor"):
+            continue
+        if key == "family":
+            table["series"] = value
+        elif key == "other_tool":
+            table["tool_names"] = table.get("tool_names", []) + (value["names"] if value else [])
+        else:
+            table[RENAMED.get(key, key)] = value
+    own = {}
+    for key, keys in gpu["sources"].items():
+        own[RENAMED.get(key, key)] = source_keys(keys, index)
+    if gpu["pci_subsystem_ids"]:
+        own.setdefault("pci_subsystem_ids", own["pci_device_ids"])
+    for key in ("other_interconnect", "tool_names"):
+        if table.get(key):
+            own.setdefault(key, ["unchecked"])
+    own = {key: keys for key, keys in own.items() if table.get(key) not in (None, [])}
+    return table, own, disputed(gpu, index)
+
+
+def disputed(gpu, index):
+    """Figures that sources print differently; a mock is no source, and one value left is no dispute."""
+    rows = []
+    for entry in gpu["disputed"]:
+        kept = [v for v in entry["values"] if v["source"] not in NO_EVIDENCE and v["value"] is not None]
+        masked = MASKED_MIB.get(gpu["id"], []) if entry["field"] == "memory_total_mib_reported" else []
+        kept = [v for v in kept if v["value"] not in masked]
+        if len(kept) > 1:
+            rows.append({"field": RENAMED.get(entry["field"], entry["field"]), "values": [str(v["value"]) for v in kept],
+                         "sources": [source_keys([v["source"]], index)[0] for v in kept]})  # fmt: skip
+    return rows
+
+
+def write_gpus(facts):
+    """resources/sources.toml and one file per product."""
+    data = json.loads((facts / "gpus.json").read_text("utf-8"))
+    index = sources_index(data["source_index"])
+    for gpu in data["gpus"]:
+        table, own, rows = gpu_table(gpu, index)
+        text = lines(table) + ["", "[sources]"] + lines(own)
+        for row in rows:
+            text += ["", "[[disputed]]", *lines(row)]
+        write(ROOT / "gpus" / f"{gpu['id']}.toml", "\n".join(text))
+    text = ["# Where the values of gpus/*.toml come from. A capture without a public title is \"public capture\"."]
+    for key, entry in index.items():
+        if entry:
+            text += ["", f"[{toml(key) if ' ' in key else key}]", *lines(entry)]
+    write(ROOT / "sources.toml", "\n".join(text))
+
+
+def write_terms(facts):
+    """One file per group of terms."""
+    groups = {}
+    for term in json.loads((facts / "terms.json").read_text("utf-8"))["terms"]:
+        key = term["key"]
+        group = key.split(".")[0]
+        group = {"ram_gb": "memory", "pcie": "gpu", "nvlink": "gpu", "isolation": "access", "tenancy": "access",
+                 "driver": "software", "cuda": "software", "framework": "software", "cann": "npu",
+                 "rdma": "network"}.get(group, group)  # fmt: skip
+        low, high = LIMITS.get(key, LIMITS["count"] if term["kind"] == "count" else (None, None))
+        row = {"key": key, "kind": term["kind"], "label": {"en": term["label_en"], "zh": term["label_zh"]},
+               "unit": term["unit"], "better": term["better"], "checks": term["checks"], "choices": term["choices"],
+               "minimum": low, "maximum": high}  # fmt: skip
+        groups.setdefault(group, []).append(row)
+    for group, rows in groups.items():
+        write(ROOT / "terms" / f"{group}.toml", "\n\n".join("\n".join(["[[term]]", *lines(row)]) for row in rows))
+
+
+def write_xids(facts):
+    """resources/xid.toml; the Chinese of a meaning is kept from the file that is replaced."""
+    data, path = json.loads((facts / "xid.json").read_text("utf-8")), ROOT / "xid.toml"
+    old = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
+    chinese = {row["code"]: row["meaning"]["zh"] for row in old.get("xid", [])}
+    sources = {name: f"s{n}" for n, name in enumerate(dict.fromkeys(row["source"] for row in data["xid"]))}
+    text = ["[sources]", *lines({key: name for name, key in sources.items()})]
+    for row in data["xid"]:
+        meaning = {"en": row["meaning"], "zh": chinese.get(row["code"], "")}
+        text += ["", "[[xid]]", *lines({
+            "code": row["code"], "name": row["mnemonic"], "group": row["cls"], "acceptance": row["acceptance"],
+            "meaning": meaning, "source": sources[row["source"]],
+        })]  # fmt: skip
+    for row in data["clock_event_reasons"]:
+        text += ["", "[[clock_reason]]", *lines({"bit": int(row["bit"], 16), "name": row["name"]})]
+    text += ["", "[sxid]"]
+    for severity in ("always_fatal", "port_fatal", "non_fatal"):
+        text.append(f"{severity} = {toml([r['code'] for r in data['sxid'] if r['severity'] == severity])}")
+    write(path, "\n".join(text))
+
+
+def write_cuda(facts):
+    """resources/cuda.toml: driver floors, families, branches with their end of life."""
+    data = json.loads((facts / "cuda_compat.json").read_text("utf-8"))
+    text = ['as_of = "2026-12"']
+    for row in data["min_linux_driver_per_toolkit"]:
+        source = PRIVATE.sub("", row["source"]).replace("copy of the ", "").strip()
+        text += ["", "[[toolkit]]", *lines({"version": row["toolkit"], "driver": row["linux_x86_64"], "source": source})]
+    for row in data["minor_version_compat"]:
+        text += ["", "[[family]]", *lines({"major": int(row["family"].split(".")[0]), "driver": row["min_driver"],
+                                           "source": row["source"]})]  # fmt: skip
+    for row in data["min_driver_per_arch"]:
+        capability = re.sub(r"^sm_(\d+)(\d)$", r"\1.\2", row["arch"])
+        text += ["", "[[architecture]]", *lines({"capability": capability, "driver": row["driver"].split(" ")[0],
+                                                 "source": f"first toolkit that compiles it: {row['why']}"})]  # fmt: skip
+    for row in data["driver_branches"]:
+        text += ["", "[[branch]]", *lines({"number": int(row["branch"][1:]), "kind": row["type"].split(",")[0],
+                                           "end_of_life": row["eol"], "source": "NVIDIA data-center driver support matrix"})]  # fmt: skip
+    write(ROOT / "cuda.toml", "\n".join(text))
+
+
+def write_checklist(facts):
+    """resources/checklists/default.toml."""
+    text = []
+    for row in json.loads((facts / "checklist.json").read_text("utf-8")):
+        auto = row["auto_check"] or {}
+        text += ["[[item]]", *lines({
+            "id": row["id"], "dimension": row["dimension"], "severity": row["severity"],
+            "text": {"en": row["text_en"], "zh": row["text_zh"]},
+            "evidence": {"en": row["evidence_en"], "zh": row["evidence_zh"]},
+            "scenarios": row["scenarios"], "applies_if": row["applies_if"], "checks": auto.get("checks", []),
+        }), ""]  # fmt: skip
+    write(ROOT / "checklists" / "default.toml", "\n".join(text))
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    for step in (write_gpus, write_terms, write_xids, write_cuda, write_checklist):
+        step(folder)
