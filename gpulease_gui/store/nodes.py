@@ -1,0 +1,63 @@
+"""How are nodes saved and listed?"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+from gpulease_gui.domain.errors import UsageError, UserFacing
+from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+_NODE = (
+    "SELECT id, name, reach, host, port, user_name, contract_id, auth, identity_file, demo_name, use_sudo, note "
+    "FROM nodes"
+)
+
+
+def save_node(db: Database, node: Node) -> None:
+    """Insert or replace by id. Raises sqlite3.IntegrityError for an unknown contract or a port out of range."""
+    address = node.address
+    row = {
+        "id": node.id, "name": node.name, "reach": node.reach, "host": address.host if address else None,
+        "port": address.port if address else None, "user_name": address.user if address else None,
+        "contract_id": node.contract_id, "auth": node.auth, "identity_file": node.identity_file,
+        "demo_name": node.demo_name, "use_sudo": int(node.use_sudo), "note": node.note,
+    }  # fmt: skip
+    db.table("nodes").upsert(row, pk="id")
+
+
+def remove_node(db: Database, node_id: str) -> None:
+    """Remove a node that was never verified, watched or trusted. Raises UserFacing otherwise."""
+    try:
+        db.conn.execute("DELETE FROM nodes WHERE id = ?", (node_id,))
+    except sqlite3.IntegrityError as error:
+        raise UserFacing(
+            "this node can't be removed", "runs, samples or host keys belong to it", "what was measured stays on record"
+        ) from error
+
+
+def list_nodes(connection: sqlite3.Connection, contract_id: str | None = None) -> tuple[Node, ...]:
+    """All nodes, or those of one contract, by name."""
+    rows = connection.execute(f"{_NODE} WHERE :id IS NULL OR contract_id = :id ORDER BY name, id", {"id": contract_id})
+    return tuple(_node(*row) for row in rows)
+
+
+def get_node(connection: sqlite3.Connection, node_id: str) -> Node:
+    """Raises UsageError for an unknown id."""
+    row = connection.execute(f"{_NODE} WHERE id = ?", (node_id,)).fetchone()
+    if row is None:
+        raise UsageError(f"there is no node {node_id!r}")
+    return _node(*row)
+
+
+def _node(
+    id_: str, name: str, reach: str, host: str | None, port: int | None, user: str | None, contract_id: str | None,
+    auth: str, identity_file: str, demo_name: str, use_sudo: int, note: str,
+) -> Node:  # fmt: skip
+    address = Address(host, port, user) if host is not None and port is not None and user is not None else None
+    return Node(
+        id_, name, Reach(reach), address, contract_id, AuthMethod(auth), identity_file, demo_name, bool(use_sudo), note
+    )
