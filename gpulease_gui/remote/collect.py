@@ -1,0 +1,147 @@
+"""How are all passive facts of a node read in one go?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.finding import Reason
+from gpulease_gui.domain.frame import COLLECT, MAX_STDERR_BYTES, MAX_STDOUT_BYTES, Frame, FrameReader, new_boundary
+from gpulease_gui.facts.fact import Fact
+from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost, finish
+from gpulease_gui.remote.wrap import collect_script, steps_of
+
+NOISE_MAX_BYTES = 16 * 1024 * 1024
+SAID_BYTES = 2048
+# What the far side needs to end commands that ignore TERM, plus the way there and back.
+END_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A fact whose frame did not come. `reason`: connection_lost, timeout, cut_off or not_collected."""
+
+    id: str
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class CollectEnd:
+    """How a collection ended.
+
+    `complete`: the node sent the end mark. `far_end_seen`: we saw that the node ended all it had started.
+    `said`: the first words outside of frames, for the message when nothing else came (foreign text).
+    """
+
+    missing: tuple[Missing, ...]
+    complete: bool
+    cancelled: bool = False
+    far_end_seen: bool = False
+    noise_bytes: int = 0
+    said: str = ""
+
+
+def collect(
+    line: Line,
+    facts: Sequence[Fact],
+    on_frame: Callable[[Frame], None],
+    cancel: CancelToken,
+    *,
+    sudo: bool = True,
+    deadline_s: float = 300.0,
+) -> CollectEnd:
+    """Run all `facts` that have a command in one channel; `on_frame` gets each output as it arrives.
+
+    At most `deadline_s` seconds pass (and 5 more to end the commands). Cancelling ends the commands on the node and
+    returns what came so far. Raises UserFacing when no channel can be opened; a line lost later is in the answer.
+    """
+    steps = steps_of(facts)
+    return gather(
+        line, COLLECT, lambda boundary: collect_script(boundary, steps, sudo=sudo), [step.id for step in steps],
+        on_frame, cancel, deadline_s,
+    )  # fmt: skip
+
+
+def gather(
+    line: Line,
+    exec_string: str,
+    script: Callable[[str], bytes],
+    ids: Sequence[str],
+    on_frame: Callable[[Frame], None],
+    cancel: CancelToken,
+    deadline_s: float,
+) -> CollectEnd:
+    """Run one framed program and pass on the frames of `ids`; the engine of `collect` and of an active run."""
+    boundary = new_boundary()
+    gathering = _Gathering(boundary, ids, on_frame)
+    deadline = time.monotonic() + deadline_s
+    channel = line.open(exec_string)
+    try:
+        why = _drain(channel, script(boundary), gathering, cancel, deadline)
+        # The end mark comes last, so after it there is nothing left to end.
+        seen = why is None or why is Reason.NOT_COLLECTED or finish(channel, END_SECONDS)
+        if why is Reason.NOT_COLLECTED and (gathering.frames or not line.alive):
+            why = Reason.CONNECTION_LOST
+        return gathering.end(why, cancelled=cancel.cancelled and why is not None, far_end_seen=seen and line.alive)
+    finally:
+        channel.close()
+
+
+def _drain(
+    channel: Channel, program: bytes, gathering: _Gathering, cancel: CancelToken, deadline: float
+) -> Reason | None:
+    """Read both outputs to the end mark; why it did not come, None if it did."""
+    try:
+        channel.write(program)
+    except LineLost:
+        return Reason.CONNECTION_LOST
+    while True:
+        left = deadline - time.monotonic()
+        if cancel.cancelled or left <= 0:
+            return Reason.TIMEOUT
+        chunk = channel.read(min(SLICE_S, left))
+        gathering.take(chunk.out, chunk.err)
+        if gathering.reader.ended:
+            return None
+        if gathering.flooded:
+            return Reason.CUT_OFF
+        if chunk.ended:
+            return Reason.NOT_COLLECTED
+
+
+class _Gathering:
+    """What came so far; bounded, whatever the node sends."""
+
+    def __init__(self, boundary: str, ids: Sequence[str], on_frame: Callable[[Frame], None]) -> None:
+        self.reader = FrameReader(boundary)
+        self.frames = 0
+        self._wanted = dict.fromkeys(ids)
+        self._on_frame = on_frame
+        self._bytes = 0
+        self._most_bytes = len(self._wanted) * (MAX_STDOUT_BYTES + MAX_STDERR_BYTES) + NOISE_MAX_BYTES
+        self._said = bytearray()
+
+    @property
+    def flooded(self) -> bool:
+        """More came than all frames together could be."""
+        return self.reader.noise_bytes > NOISE_MAX_BYTES or self._bytes > self._most_bytes
+
+    def take(self, out: bytes, err: bytes) -> None:
+        self._bytes += len(out) + len(err)
+        if not self.frames and len(self._said) < SAID_BYTES:
+            self._said += (out + err)[:SAID_BYTES]
+        for frame in self.reader.feed(out):
+            if frame.id in self._wanted:  # a second frame, or one that nobody asked for, is noise
+                del self._wanted[frame.id]
+                self.frames += 1
+                self._on_frame(frame)
+
+    def end(self, why: Reason | None, *, cancelled: bool, far_end_seen: bool) -> CollectEnd:
+        reason = Reason.NOT_COLLECTED if why is None or cancelled else why
+        said = bytes(self._said[:SAID_BYTES]).decode("utf-8", "replace").strip() if not self.frames else ""
+        return CollectEnd(
+            tuple(Missing(id_, reason) for id_ in self._wanted), why is None, cancelled, far_end_seen,
+            self.reader.noise_bytes, said,
+        )  # fmt: skip

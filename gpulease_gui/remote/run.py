@@ -1,0 +1,110 @@
+"""How does one measuring command run on a node, and how is a server kept there while it is needed?"""
+
+from __future__ import annotations
+
+import time
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.command import Command, CommandOutput
+from gpulease_gui.domain.errors import Cancelled
+from gpulease_gui.domain.finding import Reason
+from gpulease_gui.domain.frame import ACTIVE, Frame, new_boundary
+from gpulease_gui.remote.collect import END_SECONDS, gather
+from gpulease_gui.remote.transport import SLICE_S, Channel, Line, finish
+from gpulease_gui.remote.wrap import active_script, server_script
+
+# On top of the node's own limit: the way there and back, and the KILL after TERM.
+_GRACE_S = 15.0
+_SERVER_MAX_BYTES = 1024 * 1024
+
+
+def run_active(
+    line: Line,
+    fact_id: str,
+    command: Command,
+    seconds: int,
+    cancel: CancelToken,
+    *,
+    scratch: bool = True,
+    sudo: bool = True,
+) -> CommandOutput:
+    """Run `command` once on a channel of its own, for at most `seconds` (then exit code 124).
+
+    With `scratch` it runs in a private folder below $HOME (else /tmp), also named $GPULEASE_SCRATCH, which is removed.
+    The exit code is None when the connection was lost. Raises Cancelled, UserFacing.
+    """
+    frames: list[Frame] = []
+
+    def script(boundary: str) -> bytes:
+        return active_script(boundary, fact_id, command, seconds, sudo=sudo, scratch=scratch)
+
+    end = gather(line, ACTIVE, script, [fact_id], frames.append, cancel, seconds + _GRACE_S)
+    if frames:
+        return frames[0].output
+    if end.cancelled:
+        raise Cancelled
+    if end.missing[0].reason is Reason.TIMEOUT:
+        return CommandOutput(b"", b"", 124, float(seconds))
+    return CommandOutput(b"", end.said.encode(), None, stdout_cut=end.missing[0].reason is Reason.CUT_OFF)
+
+
+def start_server(line: Line, fact_id: str, command: Command, seconds: int) -> RunningServer:
+    """Start a server (`iperf3 -s -1 --forceflush`) on the node for at most `seconds`. Raises UserFacing."""
+    channel = line.open(ACTIVE)
+    server = RunningServer(channel)
+    try:
+        channel.write(server_script(new_boundary(), fact_id, command, seconds))
+    except BaseException:
+        channel.close()
+        raise
+    return server
+
+
+class RunningServer:
+    """A server on a node. It ends by itself, by `close`, or when the line ends."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._output = bytearray()
+        self.ended = False
+
+    @property
+    def output(self) -> bytes:
+        """What it has printed so far (both outputs, our own marks among it), 1 MiB at most."""
+        return bytes(self._output)
+
+    def wait_for(self, words: bytes, seconds: float, cancel: CancelToken) -> bool:
+        """Whether it printed `words` within `seconds`. Raises Cancelled."""
+        deadline = time.monotonic() + seconds
+        while words not in self._output:
+            cancel.check()
+            left = deadline - time.monotonic()
+            if left <= 0 or self.ended:
+                return False
+            self._read(min(SLICE_S, left))
+        return True
+
+    def wait_end(self, seconds: float, cancel: CancelToken) -> bool:
+        """Whether it ended within `seconds`. Raises Cancelled."""
+        deadline = time.monotonic() + seconds
+        while not self.ended and (left := deadline - time.monotonic()) > 0:
+            cancel.check()
+            self._read(min(SLICE_S, left))
+        return self.ended
+
+    def _read(self, seconds: float) -> None:
+        chunk = self._channel.read(seconds)
+        self._output += (chunk.out + chunk.err)[: max(0, _SERVER_MAX_BYTES - len(self._output))]
+        self.ended = self.ended or chunk.ended
+
+    def close(self) -> None:
+        """End the server on the node and wait until it is gone; any number of times."""
+        if not self.ended:
+            self.ended = finish(self._channel, END_SECONDS)
+        self._channel.close()
+
+    def __enter__(self) -> RunningServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,74 @@
+"""What do an SSH connection and this computer have in common?"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+from gpulease_gui.domain.errors import UserFacing
+
+SLICE_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What came in: bytes of both outputs; `ended` when there will be no more."""
+
+    out: bytes = b""
+    err: bytes = b""
+    ended: bool = False
+
+
+class Channel(Protocol):
+    """One running command. All calls but `close` come from one thread."""
+
+    def write(self, data: bytes) -> None:
+        """Send `data` to the command's stdin. Raises LineLost."""
+
+    def end_input(self) -> None:
+        """End the command's stdin: the lifeline of our programs. Never raises."""
+
+    def read(self, seconds: float = SLICE_S) -> Chunk:
+        """What there is, after waiting up to `seconds` for something; both outputs are drained. Never raises."""
+
+    def exit_status(self, seconds: float) -> int | None:
+        """The exit code, waiting up to `seconds`; None if it is not known."""
+
+    def close(self) -> None:
+        """Give the channel up; any thread, any number of times, never raises."""
+
+
+class Line(Protocol):
+    """An open way to run commands on one machine."""
+
+    @property
+    def name(self) -> str:
+        """Which machine, as messages name it."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether commands can still be started, as far as is known without asking."""
+
+    def open(self, exec_string: str) -> Channel:
+        """Start `exec_string`. Raises UserFacing (a ConnectFailed of phase channel) or LineLost."""
+
+    def close(self) -> None:
+        """End everything that runs on this line; any number of times."""
+
+
+class LineLost(UserFacing):
+    """The connection is gone."""
+
+    def __init__(self, name: str, why: str = "") -> None:
+        super().__init__(f"the connection to {name} was lost", why, "connect again")
+
+
+def finish(channel: Channel, seconds: float) -> bool:
+    """End stdin and wait until the far side has ended all it started; True if that was seen."""
+    channel.end_input()
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0:
+        if channel.read(min(SLICE_S, left)).ended:
+            return True
+    return False
