@@ -1,0 +1,175 @@
+"""What do the measuring tools say on a simulated node?"""
+
+from __future__ import annotations
+
+import shlex
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from gpulease_gui.demo.fio_report import fio_json
+from gpulease_gui.demo.iperf_report import Trip, iperf_json, iperf_refused, iperf_served
+from gpulease_gui.demo.nodes import DemoNode
+from gpulease_gui.domain.command import CommandOutput
+
+_CLIENT_PATIENCE_S = 2.0
+_LOOK_AGAIN_S = 0.02
+
+# Waits for so many seconds; False as soon as the client of the session is gone.
+Pause = Callable[[float], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a measuring tool: its name ("" = a tool that the node does not have) and the words after it."""
+
+    tool: str
+    words: tuple[str, ...]
+
+    @property
+    def is_server(self) -> bool:
+        """Whether it waits for clients instead of measuring."""
+        return self.tool == "iperf3" and bool({"-s", "--server"} & set(self.words))
+
+    @property
+    def once(self) -> bool:
+        """Whether a server ends after its first client."""
+        return bool({"-1", "--one-off"} & set(self.words))
+
+    @property
+    def port(self) -> int:
+        """The port of a server or to a server."""
+        return int(self.option("-p", "--port") or "5201")
+
+    def option(self, short: str, long: str) -> str | None:
+        """The value of an option, written as `-p 1`, `--port 1` or `--port=1`."""
+        for n, word in enumerate(self.words):
+            if word in (short, long) and n + 1 < len(self.words):
+                return self.words[n + 1]
+            if word.startswith(long + "="):
+                return word.split("=", 1)[1]
+        return None
+
+
+def call_of(argv: tuple[str, ...]) -> Call:
+    """The last call of fio or iperf3 in a command, which may be a text for sh."""
+    words = _words(argv[2]) if argv[:2] == ("sh", "-c") and len(argv) == 3 else argv
+    places = [n for n, word in enumerate(words) if PurePosixPath(word).name in ("fio", "iperf3")]
+    calls = [n for n in places if words[n + 1 : n + 2] and words[n + 1].startswith("-")]
+    if not calls:
+        return Call("", words)
+    start = calls[-1]
+    end = next((n for n in range(start, len(words)) if words[n] in (";", "&&", "||", "|", "&")), len(words))
+    return Call(PurePosixPath(words[start]).name, words[start + 1 : end])
+
+
+def _words(script: str) -> tuple[str, ...]:
+    lexer = shlex.shlex(script.replace("\\\n", " ").replace("\n", " ; "), posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    try:
+        return tuple(lexer)
+    except ValueError:
+        return ()
+
+
+class Meeting:
+    """Where an iperf3 client finds the server that waits on another node."""
+
+    def __init__(self, nodes: Mapping[str, DemoNode]) -> None:
+        self._nodes = dict(nodes)
+        self._waiting: dict[tuple[str, int], threading.Event] = {}
+        self._lock = threading.Lock()
+
+    def open(self, node: DemoNode, port: int) -> threading.Event:
+        """Wait on `port` of `node`; the event is set when a client has been served."""
+        event = threading.Event()
+        with self._lock:
+            self._waiting[node.name, port] = event
+        return event
+
+    def close(self, node: DemoNode, port: int) -> None:
+        """Wait no longer."""
+        with self._lock:
+            self._waiting.pop((node.name, port), None)
+
+    def find(self, client: DemoNode, host: str, port: int, pause: Pause) -> DemoNode | None:
+        """The node whose server waits on `port`: the one at `host`, else the peer, else any; None = refused."""
+        end = time.monotonic() + _CLIENT_PATIENCE_S
+        while True:
+            with self._lock:
+                names = [name for name, p in self._waiting if p == port and name != client.name]
+            if names:
+                return self._nodes[min(names, key=lambda name: self._distance(client, host, name))]
+            if time.monotonic() >= end or not pause(_LOOK_AGAIN_S):
+                return None
+
+    def served(self, server: DemoNode, port: int) -> None:
+        """A client is done."""
+        with self._lock:
+            event = self._waiting.get((server.name, port))
+        if event is not None:
+            event.set()
+
+    def _distance(self, client: DemoNode, host: str, name: str) -> int:
+        machine = self._nodes[name].machine
+        if any(port.address.split("/")[0] == host for port in machine.ports):
+            return 0
+        return 1 if client.peer == name else 2
+
+
+def run_server(
+    node: DemoNode, call: Call, meeting: Meeting, pause: Pause, started: Callable[[], None]
+) -> CommandOutput:
+    """An iperf3 server until its client was served (with -1) or the session ends; `started` is told when it listens."""
+    event = meeting.open(node, call.port)
+    try:
+        started()
+        while not (event.is_set() and call.once):
+            if not pause(_LOOK_AGAIN_S):
+                return CommandOutput(b"", b"", 143)
+    finally:
+        meeting.close(node, call.port)
+    return CommandOutput(iperf_served(node.machine, call.port, "-J" in call.words or "--json" in call.words).encode())
+
+
+def run_client(node: DemoNode, call: Call, meeting: Meeting, pause: Pause, work: Pause) -> CommandOutput | None:
+    """A measurement, after the time that it takes (`work`); None when the client of the session is gone."""
+    if call.tool == "fio":
+        return _fio(node, call, work)
+    if call.tool == "iperf3":
+        return _iperf(node, call, meeting, pause, work)
+    missing = f"sh: 1: {call.words[0] if call.words else ''}: not found\n"
+    return CommandOutput(b"", missing.encode(), 127)
+
+
+def _fio(node: DemoNode, call: Call, work: Pause) -> CommandOutput | None:
+    options = dict(word[2:].split("=", 1) for word in call.words if word.startswith("--") and "=" in word)
+    seconds = _seconds(options.get("runtime"))
+    if not work(seconds):
+        return None
+    return CommandOutput(fio_json(node.machine, options, seconds).encode(), b"", 0, seconds)
+
+
+def _iperf(node: DemoNode, call: Call, meeting: Meeting, pause: Pause, work: Pause) -> CommandOutput | None:
+    host = call.option("-c", "--client") or ""
+    server = meeting.find(node, host, call.port, pause)
+    if server is None:
+        return CommandOutput(iperf_refused().encode(), b"", 1) if pause(0.0) else None
+    seconds = _seconds(call.option("-t", "--time"))
+    stayed = work(seconds)
+    meeting.served(server, call.port)
+    if not stayed:
+        return None
+    trip = Trip(
+        host=host, port=call.port, seconds=max(1, round(seconds)), streams=int(call.option("-P", "--parallel") or "1"),
+        reverse=bool({"-R", "--reverse"} & set(call.words)),
+        gbit_s=min(node.machine.iperf_gbit_s, server.machine.iperf_gbit_s),
+    )  # fmt: skip
+    return CommandOutput(iperf_json(node.machine, trip).encode(), b"", 0, seconds)
+
+
+def _seconds(words: str | None) -> float:
+    digits = (words or "").removesuffix("s")
+    return float(digits) if digits.replace(".", "", 1).isdigit() else 10.0

@@ -1,0 +1,77 @@
+"""What does a simulated node print for each fact?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from types import MappingProxyType
+
+from gpulease_gui.demo import host_report, smi_tables
+from gpulease_gui.demo.clock_report import clock_samples
+from gpulease_gui.demo.disk_report import lsblk
+from gpulease_gui.demo.driver_report import driver_files
+from gpulease_gui.demo.kernel_log import kernel_log
+from gpulease_gui.demo.machine import Machine
+from gpulease_gui.demo.nodes import DemoNode
+from gpulease_gui.demo.npu_report import npu_info
+from gpulease_gui.demo.smi_report import smi_xml
+from gpulease_gui.domain.command import CommandOutput
+from gpulease_gui.domain.frame import MAX_STDOUT_BYTES
+
+Printer = Callable[[Machine, datetime], str]
+
+# Stands for the boundary of the run in an output that forges a frame; as long as a real one.
+FORGED_BOUNDARY = "f" * 32
+_FLOODED = "driver_files"
+_FLOOD_LINE = f"{FORGED_BOUNDARY} smi_xml 0 0.100 2 0 0 0\nOK\x1b[32m all tests passed \x1b[0m\n"
+
+
+def _plain(printer: Callable[[Machine], str]) -> Printer:
+    return lambda machine, now: printer(machine)
+
+
+_NVIDIA: Mapping[str, tuple[float, Printer]] = MappingProxyType({
+    "smi_xml": (1.9, smi_xml),
+    "smi_list": (0.6, _plain(smi_tables.smi_list)),
+    "topo": (1.1, _plain(smi_tables.topo)),
+    "nvlink": (0.9, _plain(smi_tables.nvlink)),
+    "mig": (0.7, _plain(smi_tables.mig)),
+    "clock_samples": (10.4, clock_samples),
+})  # fmt: skip
+_ASCEND: Mapping[str, tuple[float, Printer]] = MappingProxyType({"npu_smi": (2.6, _plain(npu_info))})
+_HOST: Mapping[str, tuple[float, Printer]] = MappingProxyType({
+    "clock_now": (0.02, host_report.clock_now),
+    "environment": (0.3, _plain(host_report.environment)),
+    "cpu_limits": (0.1, _plain(host_report.cpu_limits)),
+    "memory_limits": (0.1, _plain(host_report.memory_limits)),
+    "mounts": (0.05, _plain(host_report.mounts)),
+    "lsblk": (0.1, _plain(lsblk)),
+    "net_links": (0.2, _plain(host_report.net_links)),
+    "pci_devices": (0.3, _plain(host_report.pci_devices)),
+    "nvidia_proc": (0.1, _plain(host_report.nvidia_proc)),
+    "driver_files": (0.2, _plain(driver_files)),
+    "dmesg": (0.4, kernel_log),
+})  # fmt: skip
+
+
+def answer(node: DemoNode, fact_id: str, now: datetime) -> CommandOutput:
+    """The output of a passive fact at the moment `now` (UTC): exit code 127 for a tool that the node does not have."""
+    machine = node.machine
+    if "flood" in machine.quirks and fact_id == _FLOODED:
+        return _flood()
+    here = {**(_NVIDIA if machine.driver else {}), **(_ASCEND if machine.npus else {}), **_HOST}
+    if fact_id not in here:
+        return _missing("nvidia-smi" if fact_id in _NVIDIA else "npu-smi" if fact_id in _ASCEND else fact_id)
+    seconds, printer = here[fact_id]
+    return CommandOutput(printer(machine, now).encode(), b"", 0, seconds)
+
+
+def _missing(tool: str) -> CommandOutput:
+    words = f"timeout: failed to run command '{tool}': No such file or directory\n"
+    return CommandOutput(b"", words.encode(), 127, 0.01)
+
+
+def _flood() -> CommandOutput:
+    """A command that never stops printing: what the node's own `head -c` lets through."""
+    line = _FLOOD_LINE.encode()
+    return CommandOutput((line * (MAX_STDOUT_BYTES // len(line) + 1))[:MAX_STDOUT_BYTES], b"", 0, 3.2, stdout_cut=True)

@@ -1,0 +1,100 @@
+"""How does a simulated node spend its time?
+
+A training job: long busy stretches at full power, a short stop for a checkpoint every few minutes. All values are
+functions of the node and the second, so that a stream can be told again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from gpulease_gui.demo.machine import Disk, GpuCard, Machine, Port
+
+_PERIOD_S, _PAUSE_S, _WARM_UP_S = 180.0, 9.0, 6.0
+# nvidia-smi's bit mask of clock event reasons.
+_BITS = {
+    "gpu_idle": 0x1, "applications_clocks_setting": 0x2, "sw_power_cap": 0x4, "hw_slowdown": 0x8, "sync_boost": 0x10,
+    "sw_thermal_slowdown": 0x20, "hw_thermal_slowdown": 0x40, "hw_power_brake_slowdown": 0x80,
+}  # fmt: skip
+_BYTES_PER_GBIT = 1e9 / 8
+
+
+@dataclass(frozen=True, slots=True)
+class GpuMoment:
+    """One card at one second."""
+
+    util_percent: int
+    memory_util_percent: int
+    used_mib: int
+    power_w: float
+    temperature_c: int
+    sm_mhz: int
+    reason_bits: int
+
+
+class Life:
+    """The load of one node over the seconds since a stream began."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+
+    def load(self, second: float) -> float:
+        """0 (idle) to 1 (busy)."""
+        if second < _WARM_UP_S:
+            return 0.0
+        phase = (second - _WARM_UP_S) % _PERIOD_S
+        return 0.06 if phase > _PERIOD_S - _PAUSE_S else 1.0
+
+    def gpu(self, card: GpuCard, second: float) -> GpuMoment:
+        """Power follows the load up to the limit; a throttled card keeps its low clock."""
+        load, ripple = self.load(second), _ripple(card.index, second)
+        target = card.draw_w + (card.power_limit_w * 0.985 - card.draw_w) * load
+        return GpuMoment(
+            util_percent=round(min(100.0, 98.6 * load + ripple)) if load else 0,
+            memory_util_percent=round(61 * load + 2 * ripple) if load else 0,
+            used_mib=card.board.memory_mib - card.board.reserved_mib - 3072 if second >= _WARM_UP_S else 4,
+            power_w=min(card.power_limit_w + 1.5, target * (1 + 0.011 * ripple)),
+            temperature_c=round(card.temperature_c + (0 if card.reasons else 34) * load + ripple),
+            sm_mhz=card.sm_mhz - round(15 * (1 + ripple)) * 3 * (load > 0.5),
+            reason_bits=sum(_BITS[word] for word in card.reasons) or (0x4 if load > 0.5 else 0x1),
+        )
+
+    def port_bytes(self, port: Port, second: float) -> tuple[int, int]:
+        """(received, sent) since the start of the node: the fastest port carries the job up to what the line gives."""
+        if port.name != self.machine.fastest.name:
+            return 1_930_112 + int(second * 2_100), 1_204_533 + int(second * 1_700)
+        busy = self._busy_seconds(second) * self.machine.iperf_gbit_s * _BYTES_PER_GBIT
+        return 918_273_645_000 + int(busy * 0.93), 917_100_200_000 + int(busy * 0.91)
+
+    def disk_sectors(self, disk: Disk, second: float) -> tuple[int, int]:
+        """(read, written) sectors of 512 bytes since the start of the node: data in while busy, checkpoints out in pauses."""
+        busy = self._busy_seconds(second)
+        quiet = max(0.0, second - _WARM_UP_S - busy)
+        share = 1.0 if disk.name == max(self.machine.disks, key=lambda d: d.read_mb_s).name else 0.01
+        read = 0.21 * disk.read_mb_s * busy * share
+        written = 0.88 * disk.write_mb_s * quiet * share + 1.3 * second
+        return 4_100_200 + int(read * 1e6 / 512), 8_200_400 + int(written * 1e6 / 512)
+
+    def cpu_ticks(self, second: float) -> tuple[int, int, int]:
+        """(user, system, idle) hundredths of seconds over all processors since the start of the node."""
+        threads, busy = self.machine.host.threads, self._busy_seconds(second)
+        user, system = int(busy * threads * 17), int(busy * threads * 3)
+        idle = int((self.machine.host.uptime_h * 3600 + second) * threads * 100) - user - system
+        return user + 4_310_221, system + 918_220, idle
+
+    def used_kib(self, second: float) -> int:
+        """Main memory in use."""
+        total = self.machine.host.memory_kib
+        return total * 3 // 100 + int(total * 0.19 * min(1.0, max(0.0, second - _WARM_UP_S) / 20))
+
+    def _busy_seconds(self, second: float) -> float:
+        """How long the load was on, up to `second`."""
+        worked = max(0.0, second - _WARM_UP_S)
+        rounds, phase = divmod(worked, _PERIOD_S)
+        return rounds * (_PERIOD_S - _PAUSE_S) + min(phase, _PERIOD_S - _PAUSE_S)
+
+
+def _ripple(index: int, second: float) -> float:
+    """A quiet wave between -1 and 1, another one for each card."""
+    return 0.6 * math.sin(second / 7.3 + index * 1.7) + 0.4 * math.sin(second * 1.31 + index)

@@ -1,0 +1,166 @@
+"""What stands in a simulated node?"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import dataclass
+from datetime import datetime
+
+from gpulease_gui.demo.boards import Board
+
+
+@dataclass(frozen=True, slots=True)
+class GpuCard:
+    """One GPU as it is now. `bus` is the PCI bus in hexadecimal; watts, degrees C, MHz; counts are errors or rows."""
+
+    index: int
+    board: Board
+    bus: str
+    uuid: str
+    serial: str
+    vbios: str
+    name: str
+    power_limit_w: int
+    draw_w: float
+    temperature_c: int
+    sm_mhz: int
+    reasons: tuple[str, ...] = ()
+    ecc_uncorrected: int = 0
+    ecc_corrected: int = 0
+    remapped: int = 0
+    remap_failure: bool = False
+    process: str = ""
+
+    @property
+    def bus_id(self) -> str:
+        """As nvidia-smi prints it."""
+        return f"00000000:{self.bus.upper()}:00.0"
+
+    @property
+    def address(self) -> str:
+        """As the kernel prints it."""
+        return f"0000:{self.bus.lower()}:00.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Npu:
+    """One Ascend board. `bus` is the PCI address as npu-smi prints it."""
+
+    index: int
+    name: str
+    bus: str
+    power_w: float
+    temperature_c: int
+    memory_mib: int
+    used_mib: int
+    health: str = "OK"
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A network port. `speed_mbit` -1: the kernel does not know; `address` with prefix length."""
+
+    name: str
+    speed_mbit: int
+    driver: str
+    mac: str
+    pci: str = ""
+    mtu: int = 1500
+    up: bool = True
+    address: str = ""
+    master: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """A block device. `mount` empty: not mounted. Rates in MB/s."""
+
+    name: str
+    model: str
+    serial: str
+    size_bytes: int
+    transport: str
+    mount: str = ""
+    filesystem: str = ""
+    read_mb_s: float = 0.0
+    write_mb_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The computer around the cards. `memory_kib` is MemTotal; `virtualization` as systemd-detect-virt prints it."""
+
+    hostname: str
+    kernel: str
+    cpu: str
+    sockets: int
+    cores_per_socket: int
+    memory_kib: int
+    virtualization: str = "none"
+    uptime_h: int = 200
+    arch: str = "x86_64"
+
+    @property
+    def threads(self) -> int:
+        """Logical CPUs, two per core."""
+        return self.sockets * self.cores_per_socket * 2
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """The GPU driver: versions as printed; `dtd` the number of the XML layout."""
+
+    version: str
+    cuda: str
+    open_modules: bool = True
+
+    @property
+    def branch(self) -> int:
+        """550 of 550.127.05."""
+        return int(self.version.split(".")[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A simulated node from the inside. `quirks` names what it does wrong beyond its figures."""
+
+    name: str
+    host: Host
+    driver: Driver | None
+    gpus: tuple[GpuCard, ...]
+    npus: tuple[Npu, ...]
+    ports: tuple[Port, ...]
+    disks: tuple[Disk, ...]
+    iperf_gbit_s: float
+    nvlink_up: bool = True
+    quirks: frozenset[str] = frozenset()
+    lost: tuple[GpuCard, ...] = ()
+
+    def dice(self, what: str) -> random.Random:
+        """Seeded chance: the same for the same node and purpose at every run."""
+        return random.Random(f"{self.name}/{what}")
+
+    @property
+    def fastest(self) -> Port:
+        """The port that node-to-node traffic takes."""
+        return max((p for p in self.ports if p.pci and p.up), key=lambda p: p.speed_mbit)
+
+
+def uuid_of(name: str, index: int) -> str:
+    """An invented GPU UUID, steady per node and card."""
+    digits = hashlib.sha256(f"{name} card {index}".encode()).hexdigest()
+    return f"GPU-{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:32]}"
+
+
+def mac_of(name: str, port: str) -> str:
+    """An invented, locally administered MAC address."""
+    digits = hashlib.sha256(f"{name} port {port}".encode()).hexdigest()
+    return ":".join(["02", *(digits[n : n + 2] for n in range(0, 10, 2))])
+
+
+def c_time(moment: datetime) -> str:
+    """As C's ctime writes it, whatever the locale of this computer."""
+    day = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")[moment.weekday()]
+    month = "JanFebMarAprMayJunJulAugSepOctNovDec"[moment.month * 3 - 3 : moment.month * 3]
+    return f"{day} {month} {moment.day:2} {moment:%H:%M:%S %Y}"

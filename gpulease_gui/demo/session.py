@@ -1,0 +1,148 @@
+"""What does one command of a client get from a simulated node?"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+
+import paramiko
+
+from gpulease_gui.demo.active import Meeting, call_of, run_client, run_server
+from gpulease_gui.demo.answers import FORGED_BOUNDARY, answer
+from gpulease_gui.demo.nodes import DemoNode
+from gpulease_gui.demo.stream import stream_lines
+from gpulease_gui.domain.command import CommandOutput
+from gpulease_gui.domain.frame import (
+    ACTIVE,
+    COLLECT,
+    STREAM,
+    Frame,
+    parse_active_line,
+    parse_head_line,
+    write_end,
+    write_frame,
+)
+
+_HEAD_MAX = 64 * 1024
+_PYTHON = "python3 -c "
+
+
+def speaks(command: str) -> bool:
+    """Whether a node answers this exec string at all."""
+    return command in (COLLECT, STREAM, ACTIVE) or command.startswith(_PYTHON)
+
+
+def serve(
+    channel: paramiko.Channel, command: str, node: DemoNode, pace: float, now: datetime, meeting: Meeting
+) -> None:
+    """Answer one exec request and close its channel; ends at once when the client closes its end."""
+    line = _Line(channel)
+    with suppress(OSError, EOFError, paramiko.SSHException):  # the client is gone: nobody is left to answer
+        channel.send_exit_status(_answer(line, command, node, pace, now, meeting))
+    channel.close()
+
+
+def _answer(line: _Line, command: str, node: DemoNode, pace: float, now: datetime, meeting: Meeting) -> int:
+    try:
+        head = line.read_head()
+        if command.startswith(_PYTHON):
+            line.complain(b"sh: 1: python3: not found\n")
+            return 127
+        if command == ACTIVE:
+            boundary, fact_id, argv = parse_active_line(head)
+            return _active(line, boundary, fact_id, argv, node, pace, meeting)
+        boundary, words = parse_head_line(head)
+    except ValueError:
+        line.complain(b"gpulease: the first line is missing\n")
+        return 2
+    if command == STREAM:
+        return _stream(line, boundary, tuple(words), node)
+    return _collect(line, boundary, tuple(words), node, pace, now)
+
+
+def _collect(line: _Line, boundary: str, ids: tuple[str, ...], node: DemoNode, pace: float, now: datetime) -> int:
+    """All facts at once, each frame leaving when its command would have ended."""
+    outputs = sorted(((id_, answer(node, id_, now)) for id_ in ids), key=lambda pair: pair[1].seconds)
+    started = time.monotonic()
+    for id_, output in outputs:
+        if not line.wait_until(started + output.seconds * pace):
+            return 1
+        line.send(node.noise + write_frame(boundary, _forged(boundary, id_, output)))
+    line.send(write_end(boundary))
+    return 0
+
+
+def _forged(boundary: str, id_: str, output: CommandOutput) -> Frame:
+    """A frame whose bytes may claim to hold other frames: a node reads the boundary too."""
+    stdout = output.stdout.replace(FORGED_BOUNDARY.encode(), boundary.encode())
+    return Frame(id_, replace(output, stdout=stdout))
+
+
+def _active(
+    line: _Line, boundary: str, fact_id: str, argv: tuple[str, ...], node: DemoNode, pace: float, meeting: Meeting
+) -> int:
+    call = call_of(argv)
+    if call.is_server:
+        start = f"\n{boundary} START\n".encode()
+        served = run_server(node, call, meeting, line.wait, lambda: line.send(start))
+        line.send(served.stdout + f"\n{boundary} END {served.exit_code}\n".encode())
+        return 0
+    output = run_client(node, call, meeting, line.wait, lambda seconds: line.wait(seconds * pace))
+    if output is None:
+        return 1
+    line.send(write_frame(boundary, Frame(fact_id, output)) + write_end(boundary))
+    return 0
+
+
+def _stream(line: _Line, boundary: str, sources: tuple[str, ...], node: DemoNode) -> int:
+    started = time.monotonic()
+    for second, payload in stream_lines(node, boundary, sources):
+        if not line.wait_until(started + second):
+            return 0
+        line.send(payload)
+    return 0
+
+
+class _Line:
+    """The channel with a clock: waiting and reading the client's silence are one thing."""
+
+    def __init__(self, channel: paramiko.Channel) -> None:
+        self._channel = channel
+
+    def read_head(self) -> str:
+        """The first line. Raises ValueError when the client ends or writes too much before it."""
+        self._channel.settimeout(None)
+        held = b""
+        while b"\n" not in held:
+            chunk = self._channel.recv(4096)
+            if not chunk or len(held) > _HEAD_MAX:
+                raise ValueError("no first line")
+            held += chunk
+        return held.split(b"\n", 1)[0].decode("utf-8", "replace")
+
+    def wait(self, seconds: float) -> bool:
+        """Drain what the client sends for so long; False as soon as it has closed."""
+        return self.wait_until(time.monotonic() + seconds)
+
+    def wait_until(self, moment: float) -> bool:
+        """Drain what the client sends until `moment` (monotonic seconds); False as soon as it has closed."""
+        while True:
+            self._channel.settimeout(max(0.0, moment - time.monotonic()))
+            try:
+                if not self._channel.recv(65536):
+                    return False
+            except TimeoutError:
+                if time.monotonic() >= moment:
+                    return True
+
+    def send(self, data: bytes) -> None:
+        """Write all of `data`. Raises OSError when the client is gone."""
+        self._channel.settimeout(None)
+        self._channel.sendall(data)
+
+    def complain(self, words: bytes) -> None:
+        """Write to standard error. Raises OSError when the client is gone."""
+        self._channel.settimeout(None)
+        self._channel.sendall_stderr(words)
