@@ -12,14 +12,12 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.facts import smi_error
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.smi_record import Gpu, GpuProcess, gpu_columns, gpu_record
-from gpulease_gui.facts.smi_values import number, plain_text, snake, version, whole, word
+from gpulease_gui.facts.smi_values import number, plain_text, snake, text_lines, version, whole, word
 from gpulease_gui.facts.smi_xml import SmiReport
 
 FACT = Fact(id="smi_q", title=Text("GPU state, as text", "GPU 全部状态（文本）"), ok_codes=None)
 
-_LARGEST_LINES = 200_000
 _GPU = re.compile(r"\s*GPU ((?:[0-9A-Fa-f]{4}|[0-9A-Fa-f]{8}):[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])\s*")
-_CELL = re.compile(r"(?P<key>[^:]{1,100}?)\s*:(?:\s+(?P<cell>.*))?")
 _BANNER = re.compile(r"=+\s*NVSMI LOG\s*=+")
 # How the last cell of a text may end when its newline is missing and it is still whole.
 _WHOLE_CELL = re.compile(r".*\d (?:MiB|MHz|W|C|%|us|mV)|\d+x|None|N/A|Enabled|Disabled|disabled|Yes|Active|Success|Default")
@@ -47,15 +45,14 @@ def parse(output: CommandOutput) -> SmiReport:
 
 
 def _lines(text: str) -> tuple[list[str], bool]:
-    lines = text.expandtabs(8).split("\n", _LARGEST_LINES)[:_LARGEST_LINES]
+    lines = text_lines(text)
     last = lines[-1]
     torn = bool(last.strip()) and not _is_whole(last)
     return [line for line in (lines[:-1] if torn else lines) if line.strip()], torn
 
 
 def _is_whole(line: str) -> bool:
-    found = _CELL.fullmatch(line.strip())
-    return bool(found and found["cell"] and _WHOLE_CELL.fullmatch(found["cell"].strip()))
+    return _WHOLE_CELL.fullmatch(line.partition(":")[2].strip()) is not None
 
 
 def _second_report(lines: list[str], first_gpu: int) -> int:
@@ -73,13 +70,13 @@ def _walk(lines: list[str]) -> Iterator[tuple[tuple[str, ...], str | None]]:
     above: list[tuple[int, str]] = []
     for line in lines:
         indent, body = len(line) - len(line.lstrip()), line.strip()
-        found = _CELL.fullmatch(body)
-        key = snake(found["key"] if found else body[:100])
+        name, colon, cell = body.partition(":")
+        key = snake(name[:100])
         while above and above[-1][0] >= indent:
             above.pop()
         if len(above) < 12:
             above.append((indent, key))
-        yield tuple(name for _, name in above), (found["cell"] or "").strip() if found else None
+        yield tuple(name for _, name in above), cell.strip() if colon else None
 
 
 def _record(index: int, lines: list[str]) -> Gpu:

@@ -96,6 +96,7 @@ class Gpu:
     fabric_status: str | None = None
     processes: tuple[GpuProcess, ...] | None = None
     error_fields: tuple[str, ...] = ()  # names of fields that print ERR!, Unknown Error, GPU is lost ...
+    clock_reasons_shown: bool = False  # the section stands there, be it with N/A in place of its lines
 
     @property
     def key(self) -> str:
@@ -190,6 +191,7 @@ def gpu_record(
         mig_devices=mig_devices,
         processes=processes,
         active_clock_reasons=_active_reasons(leaves),
+        clock_reasons_shown=any(path.split("/")[0] in _REASON_SECTIONS for path in leaves),
         error_fields=tuple(path for path, cell in leaves.items() if is_broken(cell)),
         **_ecc(leaves),
         **fields,
@@ -215,6 +217,9 @@ def _ecc(leaves: Mapping[str, str]) -> dict[str, Any]:
     fields["ecc_corrected_aggregate"], fields["ecc_uncorrected_aggregate"] = ecc_totals(aggregate)
     sram, dram = ecc_uncorrected_by_memory(aggregate)
     return fields | {"ecc_uncorrected_aggregate_sram": sram, "ecc_uncorrected_aggregate_dram": dram}
+
+
+_REASON_SECTIONS = ("clocks_event_reasons", "clocks_throttle_reasons")
 
 
 def _active_reasons(leaves: Mapping[str, str]) -> tuple[str, ...] | None:
@@ -256,11 +261,19 @@ _COLUMNS: Mapping[str, str] = {
 }
 
 
+def listed_reasons(gpu: Gpu, prefix: str = "") -> list[str] | None:
+    """The reasons listed as active. [] says only that the section lists none: of a section with N/A, too.
+
+    A rule looks at `active_clock_reasons`, which is None there.
+    """
+    if gpu.active_clock_reasons is None:
+        return [] if gpu.clock_reasons_shown else None
+    return [prefix + name for name in gpu.active_clock_reasons]
+
+
 def gpu_columns(gpus: Sequence[Gpu]) -> dict[str, object]:
     """One list per field over the GPUs, in the order printed."""
     columns: dict[str, object] = {key: [getattr(gpu, name) for gpu in gpus] for key, name in _COLUMNS.items()}
-    columns["active_clock_reasons"] = [
-        None if gpu.active_clock_reasons is None else list(gpu.active_clock_reasons) for gpu in gpus
-    ]
+    columns["active_clock_reasons"] = [listed_reasons(gpu) for gpu in gpus]
     columns["process_count"] = [None if gpu.processes is None else len(gpu.processes) for gpu in gpus]
     return columns

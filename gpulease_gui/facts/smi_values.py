@@ -11,6 +11,8 @@ from gpulease_gui.domain.units import NO_VALUES
 # "None" is a value in places (recovery action, virtualization mode), so it is no blank here.
 _BLANKS = NO_VALUES - {"none"}
 _LONGEST_CELL = 2000
+_MOST_LINES = 200_000
+_RUN = re.compile(r" {3,}")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_]|[()][0-9A-B])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _NUMBER = re.compile(r"\s*([-+]?\d{1,15}(?:\.\d{1,9})?)\s*(?:[A-Za-z%/]{0,12}|bank\(s\))\s*")
@@ -35,6 +37,16 @@ def plain(text: str) -> str:
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     return _CONTROL.sub("", text) if _CONTROL.search(text) else text
+
+
+def text_lines(text: str, longest: int = 4000) -> list[str]:
+    """The lines of `text`, tabs as blanks; what lies beyond 200,000 lines or `longest` characters is no report."""
+    return [line[:longest].expandtabs(8) for line in text.split("\n", _MOST_LINES)[:_MOST_LINES]]
+
+
+def squeezed_lines(text: str) -> list[str]:
+    """The lines of a table, runs of blanks made two: pasted copies change their number, and matching stays fast."""
+    return [_RUN.sub("  ", line) for line in text_lines(text, 500)]
 
 
 def word(cell: str | None) -> str | None:

@@ -13,7 +13,7 @@ from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts import smi_error
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.smi_record import Gpu, GpuProcess, gpu_columns, gpu_record
+from gpulease_gui.facts.smi_record import Gpu, GpuProcess, gpu_columns, gpu_record, listed_reasons
 from gpulease_gui.facts.smi_values import number, plain_text, version, whole, word
 
 __all__ = ["FACT", "Gpu", "GpuProcess", "SmiReport", "as_dict", "parse", "recognise"]
@@ -42,6 +42,7 @@ class SmiReport:
 
 _LARGEST = 8 * 1024 * 1024
 _DEEPEST = 40
+_AROUND = 20_000  # how much of the text beside the report is looked at for warnings
 _START = re.compile(r"<\?xml|<!DOCTYPE nvidia_smi_log|<nvidia_smi_log")
 _PROCESS_NAME = re.compile(r"(<process_name>)([^\n]*)(</process_name>)")
 _STRAY_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")
@@ -161,7 +162,7 @@ def parse(output: CommandOutput) -> SmiReport:
         mended, again = _scan(_mended(text[start.start() :]))
         document, failure = (mended, again) if len(mended.gpus) > len(document.gpus) or not again else (document, failure)
     if document.complete:
-        return _report(document, text[: start.start()] + text.rpartition("</nvidia_smi_log>")[2])
+        return _report(document, text[: start.start()][-_AROUND:] + text.rpartition("</nvidia_smi_log>")[2][:_AROUND])
     document.end_gpu()
     partial = _report(document, "", cut_off=True)
     raise Unreadable(
@@ -216,10 +217,7 @@ def _report(document: _Document, around: str, cut_off: bool = False) -> SmiRepor
 def as_dict(reading: SmiReport) -> dict[str, object]:
     """The keys of `gpulease parse --kind smi_xml`: the header's values, then one list per field over the GPUs."""
     columns = gpu_columns(reading.gpus)
-    columns["active_clock_reasons"] = [
-        None if gpu.active_clock_reasons is None else [f"clocks_event_reason_{name}" for name in gpu.active_clock_reasons]
-        for gpu in reading.gpus
-    ]
+    columns["active_clock_reasons"] = [listed_reasons(gpu, "clocks_event_reason_") for gpu in reading.gpus]
     return {
         "driver_version": reading.driver_version,
         "cuda_version": reading.cuda_version,

@@ -1,0 +1,144 @@
+"""What does `nvidia-smi --query-gpu=... --format=csv` say, whichever columns were asked for?"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gpulease_gui.domain.command import CommandOutput
+from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.units import NO_VALUES
+from gpulease_gui.facts import smi_error
+from gpulease_gui.facts.fact import Fact
+from gpulease_gui.facts.smi_values import number, plain, plain_text, text_lines, version, whole, word
+
+FACT = Fact(id="smi_csv", title=Text("Query of nvidia-smi as CSV", "nvidia-smi 查询（CSV）"), ok_codes=None)
+
+_LONGEST_LINE = 65_536  # two hundred columns are asked for in one query
+_HEADER_WITHIN = 30  # a prompt, a command line or a warning may stand before the header
+_FIELD = re.compile(r"([A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)(?: \[[A-Za-z%/]+\])?")
+_BARE_FIELDS = frozenset(
+    ["name", "gpu_name", "index", "uuid", "gpu_uuid", "serial", "gpu_serial", "count", "timestamp", "driver_version",
+     "kmd_version", "pstate", "compute_cap", "persistence_mode", "compute_mode", "vbios_version", "display_mode",
+     "display_active", "gpu_bus_id", "hostname"]
+)  # fmt: skip
+_FAMILIES = (
+    "pci.", "pcie.", "utilization.", "memory.", "temperature.", "power.", "clocks.", "clocks_", "ecc.", "mig.", "fan.",
+    "enforced.", "driver_model.", "retired_pages.", "remapped_rows.", "inforom.", "fabric.", "encoder.", "gom.",
+    "module.", "accounting.", "addressing_", "gsp.", "c2c.", "protected_memory.", "reset_status.", "platform.",
+)  # fmt: skip
+_NO_HEADER = re.compile(r"\d[\d.]* (?:MiB|MHz|W|%)|\[(?:N/A|Not Supported|Unknown Error)\]|GPU-[0-9a-f]{8}-|[0-9A-F]{8}:[0-9A-F]{2}:")
+
+
+@dataclass(frozen=True, slots=True)
+class SmiCsv:
+    """The rows as printed. `columns` () when the output has no header: then no cell can be named."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def cells(self, *fields: str) -> tuple[str | None, ...] | None:
+        """The cells of the first of `fields` that was asked for, one per row; None if none was."""
+        at = next((self.columns.index(field) for field in fields if field in self.columns), None)
+        if at is None:
+            return None
+        return tuple(row[at] if at < len(row) else None for row in self.rows)
+
+
+def parse(output: CommandOutput) -> SmiCsv:
+    """Read header and rows. Raises Unreadable: a refused field, another text."""
+    text = plain_text(output)
+    lines = [line.strip() for line in text_lines(text, _LONGEST_LINE)]
+    whole_end = text.endswith("\n")
+    start = next((at for at, line in enumerate(lines[:_HEADER_WITHIN]) if _columns(line)), None)
+    if start is None:
+        return _without_header(output, [line for line in lines if line])
+    columns = _columns(lines[start])
+    rows = [_cells(line) for line in lines[start + 1 :] if line and line != lines[start]]
+    if rows and not whole_end and len(rows[-1]) < len(columns):
+        rows[-1] = rows[-1][:-1]  # the text breaks off inside this cell
+    # A row with more cells than the header has no cell that can be named with certainty.
+    named = [row if len(row) <= len(columns) else () for row in rows if _is_row(row, len(columns))]
+    return SmiCsv(columns, tuple(named))
+
+
+def _without_header(output: CommandOutput, lines: Sequence[str]) -> SmiCsv:
+    if not lines or smi_error.find("\n".join(lines[:50])) or not _NO_HEADER.search(lines[0]):
+        raise smi_error.unreadable(output, "the text has no header of nvidia-smi's CSV")
+    rows = [_cells(line) for line in lines]
+    return SmiCsv((), tuple(row for row in rows if len(row) == len(rows[0])))
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    try:
+        row = next(csv.reader([line], skipinitialspace=True), [])
+    except csv.Error:
+        row = line.split(",")
+    return tuple(cell.strip() for cell in row)
+
+
+def _is_row(row: Sequence[str], due: int) -> bool:
+    """Whether this is data and no message between the rows."""
+    return len(row) > 1 if due > 1 else bool(row) and smi_error.find(row[0]) is None
+
+
+def _columns(line: str) -> tuple[str, ...]:
+    """The field names of a header line without their units; () if it is none."""
+    found = [_FIELD.fullmatch(cell) for cell in _cells(line)]
+    names = tuple(match[1] for match in found if match)
+    if len(names) < len(found) or not any(_is_field(name) for name in names):
+        return ()
+    return names
+
+
+def _is_field(name: str) -> bool:
+    return name in _BARE_FIELDS or name.startswith(_FAMILIES)
+
+
+_KEYS: Mapping[str, tuple[Callable[[str | None], object], tuple[str, ...]]] = {
+    "names": (word, ("name", "gpu_name")),
+    "driver_version": (version, ("driver_version", "kmd_version")),
+    "bus_ids": (word, ("pci.bus_id", "gpu_bus_id")),
+    "uuids": (word, ("uuid", "gpu_uuid")),
+    "memory_total_mib": (whole, ("memory.total",)),
+    "memory_used_mib": (whole, ("memory.used",)),
+    "temperature_c": (number, ("temperature.gpu",)),
+    "memory_temperature_c": (number, ("temperature.memory",)),
+    "power_draw_w": (number, ("power.draw",)),
+    "power_draw_instant_w": (number, ("power.draw.instant",)),
+    "power_draw_average_w": (number, ("power.draw.average",)),
+    "power_limit_w": (number, ("power.limit",)),
+    "gpu_util_percent": (number, ("utilization.gpu",)),
+    "mig_mode_current": (word, ("mig.mode.current",)),
+    "ecc_uncorrected_volatile_total": (whole, ("ecc.errors.uncorrected.volatile.total",)),
+    "ecc_corrected_volatile_total": (whole, ("ecc.errors.corrected.volatile.total",)),
+    "ecc_uncorrected_aggregate_total": (whole, ("ecc.errors.uncorrected.aggregate.total",)),
+    "pcie_gen_current": (whole, ("pcie.link.gen.current", "pcie.link.gen.gpucurrent")),
+    "pcie_gen_max": (whole, ("pcie.link.gen.max", "pcie.link.gen.gpumax")),
+    "pcie_width_current": (whole, ("pcie.link.width.current",)),
+    "persistence_mode": (word, ("persistence_mode",)),
+    "performance_state": (word, ("pstate",)),
+    "compute_cap": (word, ("compute_cap",)),
+}
+
+
+def as_dict(reading: SmiCsv) -> dict[str, object]:
+    """The keys of `gpulease parse --kind smi_csv`: one list per known column, None for one that was not asked for."""
+    keys: dict[str, object] = {"rows": len(reading.rows)}
+    for key, (read, fields) in _KEYS.items():
+        cells = reading.cells(*fields)
+        keys[key] = None if cells is None else [read(cell) for cell in cells]
+    return keys
+
+
+def recognise(text: str) -> int:
+    """By the field names of the header; without one, faintly, by cells that only nvidia-smi prints."""
+    lines = [line.strip() for line in plain(text[:40_000]).splitlines()[:_HEADER_WITHIN] if line.strip()]
+    header = next((columns for line in lines if (columns := _columns(line))), ())
+    if header:
+        return 90 if len(header) > 1 or "." in header[0] else 45
+    if lines and all(cell.casefold() in NO_VALUES for line in lines for cell in _cells(line)):
+        return 20
+    return 20 if lines and "," in lines[0] and _NO_HEADER.search(lines[0]) else 0
