@@ -20,8 +20,9 @@ _LOG_LINE = re.compile(rf"\s*{_PREFIX}{_STAMP}?[ \t]*(?P<rest>.*)")
 
 # "Xid (device): code"; what merely mentions an Xid ("caused by previous Xid 149") has no brackets.
 _XID = re.compile(
-    r"(?:NVRM:\s*|(?<![A-Za-z]))(?P<kind>S?Xid)\s*\((?P<device>[^()\n]{0,90})(?:\)\s*:\s*(?P<code>\d{0,9}))?", re.ASCII
+    r"(?:NVRM:\s*|(?<![A-Za-z]))(?P<kind>S?Xid)\s*\((?P<device>[^()\n]{0,90})(?:\)\s*:\s*(?P<code>\d*))?", re.ASCII
 )
+_LONGEST_CODE = 6
 _SEVERITY = re.compile(r"\b(non-?fatal|fatal)\b", re.IGNORECASE)
 _BUS_GONE = re.compile(r"fallen off the bus", re.IGNORECASE)
 # Faults that the driver tells without an Xid; the first that fits names the event.
@@ -84,8 +85,8 @@ def events(lines: Sequence[str]) -> tuple[KernelEvent, ...]:
 def _xids(line: str, *, last: bool) -> list[KernelEvent]:
     stamp, rest = split_stamp(line)
     hits = [hit for hit in _XID.finditer(rest) if _is_event(hit)]
-    ends = [hit.start() for hit in hits[1:]] + [len(rest)]
-    return [_xid(stamp, hit, rest[hit.end() : end], last) for hit, end in zip(hits, ends, strict=True)]
+    ends = [*(hit.start() for hit in hits[1:]), len(rest)]
+    return [_xid(stamp, hit, rest[hit.end() : end], last) for hit, end in zip(hits, ends, strict=False)]
 
 
 def _is_event(hit: re.Match[str]) -> bool:
@@ -96,7 +97,8 @@ def _is_event(hit: re.Match[str]) -> bool:
 def _xid(stamp: str | None, hit: re.Match[str], rest: str, last: bool) -> KernelEvent:
     message = rest.lstrip(", ").strip()
     # "7" at the very end of the text may be the head of "79".
-    code = None if last and not rest else whole(hit["code"] or "")
+    digits = hit["code"] or ""
+    code = None if last and not rest or len(digits) > _LONGEST_CODE else whole(digits)
     pid = re.search(r"\bpid='?([^,'\s]+)", rest)
     process = re.search(r"\bname=([^,]+)", rest)
     severity = _SEVERITY.search(message)

@@ -105,7 +105,7 @@ def as_dict(reading: NpuReport) -> dict[str, object]:
         "hbm_total_mb": [chip.hbm_total_mb for chip in chips] if hbm else None,
         "memory_used_mb": [chip.memory_used_mb for chip in chips] if memory else None,
         "memory_total_mb": [chip.memory_total_mb for chip in chips] if memory else None,
-        "unhealthy": [f"{chip.npu_id}/{chip.chip_id}" for chip in reading.unhealthy],
+        "unhealthy": [f"{chip.npu_id}/{'?' if chip.chip_id is None else chip.chip_id}" for chip in reading.unhealthy],
         "process_count": reading.process_count,
         "error_code": reading.error_code,
         "cut_off": reading.cut_off,
