@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from gpulease_gui.demo.fio_report import fio_json
-from gpulease_gui.demo.iperf_report import Trip, iperf_json, iperf_refused, iperf_served
+from gpulease_gui.demo.iperf_report import Trip, iperf_json, iperf_listening, iperf_refused, iperf_served
 from gpulease_gui.demo.nodes import DemoNode
 from gpulease_gui.domain.command import CommandOutput
 
@@ -120,18 +120,19 @@ class Meeting:
 
 
 def run_server(
-    node: DemoNode, call: Call, meeting: Meeting, pause: Pause, started: Callable[[], None]
+    node: DemoNode, call: Call, meeting: Meeting, pause: Pause, started: Callable[[bytes], None]
 ) -> CommandOutput:
-    """An iperf3 server until its client was served (with -1) or the session ends; `started` is told when it listens."""
+    """An iperf3 server until its client was served (with -1) or the session ends; `started` gets its first words."""
+    as_json = bool({"-J", "--json"} & set(call.words))
     event = meeting.open(node, call.port)
     try:
-        started()
+        started(b"" if as_json else iperf_listening(call.port).encode())
         while not (event.is_set() and call.once):
             if not pause(_LOOK_AGAIN_S):
                 return CommandOutput(b"", b"", 143)
     finally:
         meeting.close(node, call.port)
-    return CommandOutput(iperf_served(node.machine, call.port, "-J" in call.words or "--json" in call.words).encode())
+    return CommandOutput(iperf_served(node.machine, as_json).encode())
 
 
 def run_client(node: DemoNode, call: Call, meeting: Meeting, pause: Pause, work: Pause) -> CommandOutput | None:
@@ -157,8 +158,8 @@ def _iperf(node: DemoNode, call: Call, meeting: Meeting, pause: Pause, work: Pau
     server = meeting.find(node, host, call.port, pause)
     if server is None:
         return CommandOutput(iperf_refused().encode(), b"", 1) if pause(0.0) else None
-    seconds = _seconds(call.option("-t", "--time"))
-    stayed = work(seconds)
+    seconds, omit = _seconds(call.option("-t", "--time")), float(call.option("-O", "--omit") or "0")
+    stayed = work(seconds + omit)
     meeting.served(server, call.port)
     if not stayed:
         return None
@@ -167,7 +168,7 @@ def _iperf(node: DemoNode, call: Call, meeting: Meeting, pause: Pause, work: Pau
         reverse=bool({"-R", "--reverse"} & set(call.words)),
         gbit_s=min(node.machine.iperf_gbit_s, server.machine.iperf_gbit_s),
     )  # fmt: skip
-    return CommandOutput(iperf_json(node.machine, trip).encode(), b"", 0, seconds)
+    return CommandOutput(iperf_json(node.machine, trip).encode(), b"", 0, seconds + omit)
 
 
 def _seconds(words: str | None) -> float:

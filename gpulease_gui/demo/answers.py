@@ -22,8 +22,8 @@ Printer = Callable[[Machine, datetime], str]
 
 # Stands for the boundary of the run in an output that forges a frame; as long as a real one.
 FORGED_BOUNDARY = "f" * 32
-_FLOODED = "driver_files"
-_FLOOD_LINE = f"{FORGED_BOUNDARY} smi_xml 0 0.100 2 0 0 0\nOK\x1b[32m all tests passed \x1b[0m\n"
+_FLOODED = "dmesg"
+_FLOOD_WORDS = "\x1b[32mmirage: all tests passed\x1b[0m, " * 40
 
 
 def _plain(printer: Callable[[Machine], str]) -> Printer:
@@ -58,7 +58,7 @@ def answer(node: DemoNode, fact_id: str, now: datetime) -> CommandOutput:
     """The output of a passive fact at the moment `now` (UTC): exit code 127 for a tool that the node does not have."""
     machine = node.machine
     if "flood" in machine.quirks and fact_id == _FLOODED:
-        return _flood()
+        return _flood(now)
     here = {**(_NVIDIA if machine.driver else {}), **(_ASCEND if machine.npus else {}), **_HOST}
     if fact_id not in here:
         return _missing("nvidia-smi" if fact_id in _NVIDIA else "npu-smi" if fact_id in _ASCEND else fact_id)
@@ -71,7 +71,9 @@ def _missing(tool: str) -> CommandOutput:
     return CommandOutput(b"", words.encode(), 127, 0.01)
 
 
-def _flood() -> CommandOutput:
-    """A command that never stops printing: what the node's own `head -c` lets through."""
-    line = _FLOOD_LINE.encode()
+def _flood(now: datetime) -> CommandOutput:
+    """A log that never stops: what the node's own `head -c` lets through."""
+    line = (
+        f"{now:%Y-%m-%dT%H:%M:%S},000000+00:00 {_FLOOD_WORDS}\n{FORGED_BOUNDARY} smi_xml 0 0.100 2 0 0 0\nOK\n".encode()
+    )
     return CommandOutput((line * (MAX_STDOUT_BYTES // len(line) + 1))[:MAX_STDOUT_BYTES], b"", 0, 3.2, stdout_cut=True)

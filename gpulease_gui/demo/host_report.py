@@ -11,8 +11,6 @@ from gpulease_gui.demo.machine import GpuCard, Machine, Port
 
 Pairs = Iterable[tuple[str, str]]
 
-_MAKERS = (("sys_vendor", "Supermicro"), ("product_name", "SYS-821GE-TNHR"), ("board_vendor", "Supermicro"),
-           ("chassis_vendor", "Supermicro"), ("bios_vendor", "American Megatrends International, LLC."))  # fmt: skip
 _CAPABILITIES = "000001ffffffffff"
 
 
@@ -43,7 +41,8 @@ def environment(machine: Machine) -> str:
     ]  # fmt: skip
     if host.arch == "x86_64":  # other processors list no such flag
         pairs.append(("cpu.hypervisor", "yes" if virtual else "no"))
-    pairs += [(f"dmi.{name}", value) for name, value in _MAKERS]
+    pairs += [(f"dmi.{name}", host.maker) for name in ("sys_vendor", "board_vendor", "chassis_vendor")]
+    pairs.append(("dmi.product_name", host.product))
     pairs += [
         ("os", 'PRETTY_NAME="Ubuntu 22.04.5 LTS"'), ("os", 'NAME="Ubuntu"'), ("os", 'VERSION_ID="22.04"'),
         ("boot_id", _id(machine, "boot", dashes=True)), ("machine_id", _id(machine, "machine")),
@@ -61,7 +60,7 @@ def cpu_limits(machine: Machine) -> str:
         ("cpu.max", "max 100000"), ("cpu.stat", "usage_usec 918273645"), ("cpu.stat", "nr_throttled 0"),
         ("cgroup", "/sys/fs/cgroup"), ("cpuset.cpus.effective", f"0-{last}"),
         ("lscpu", f"Architecture:                         {host.arch}"), ("lscpu", f"CPU(s):                               {host.threads}"),
-        ("lscpu", f"Model name:                           {host.cpu}"), ("lscpu", "Thread(s) per core:                   2"),
+        ("lscpu", f"Model name:                           {host.cpu}"), ("lscpu", f"Thread(s) per core:                   {host.threads_per_core}"),
         ("lscpu", f"Core(s) per socket:                   {host.cores_per_socket}"),
         ("lscpu", f"Socket(s):                            {host.sockets}"),
     ])  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gpulease_gui.demo.machine import Machine
 
 _VERSION = "iperf 3.16"
+_RULE = "-" * 59
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +50,17 @@ def iperf_json(machine: Machine, trip: Trip) -> str:
     return json.dumps(document, indent="\t") + "\n"
 
 
-def iperf_served(machine: Machine, port: int, as_json: bool) -> str:
+def iperf_listening(port: int) -> str:
+    """The first words of a server."""
+    return f"{_RULE}\nServer listening on {port} (test #1)\n{_RULE}\n"
+
+
+def iperf_served(machine: Machine, as_json: bool) -> str:
     """What a server prints of a client that it has served; the figures are the client's to tell."""
     if as_json:
         start = {"connected": [], "version": _VERSION, "system_info": f"Linux {machine.host.hostname}"}
         return json.dumps({"start": start, "intervals": [], "end": {}}, indent="\t") + "\n"
-    rule = "-" * 59
-    return f"{rule}\nServer listening on {port} (test #1)\n{rule}\nAccepted connection\n"
+    return "Accepted connection\n[SUM]   receiver\n"
 
 
 def iperf_refused() -> str:

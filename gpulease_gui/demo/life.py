@@ -55,10 +55,14 @@ class Life:
             memory_util_percent=round(61 * load + 2 * ripple) if load else 0,
             used_mib=card.board.memory_mib - card.board.reserved_mib - 3072 if second >= _WARM_UP_S else 4,
             power_w=min(card.power_limit_w + 1.5, target * (1 + 0.011 * ripple)),
-            temperature_c=round(card.temperature_c + (0 if card.reasons else 34) * load + ripple),
-            sm_mhz=card.sm_mhz - round(15 * (1 + ripple)) * 3 * (load > 0.5),
-            reason_bits=sum(_BITS[word] for word in card.reasons) or (0x4 if load > 0.5 else 0x1),
+            temperature_c=round(card.temperature_c + (3 if card.throttled else 34) * load + ripple),
+            sm_mhz=self._clock(card, load, ripple),
+            reason_bits=0x4 if load > 0.5 and not card.throttled else sum(_BITS[word] for word in card.reasons),
         )
+
+    def _clock(self, card: GpuCard, load: float, ripple: float) -> int:
+        top = card.sm_mhz if card.throttled else card.board.sm_max_mhz
+        return top - 45 * round(1 + ripple) if load > 0.5 else card.sm_mhz
 
     def port_bytes(self, port: Port, second: float) -> tuple[int, int]:
         """(received, sent) since the start of the node: the fastest port carries the job up to what the line gives."""

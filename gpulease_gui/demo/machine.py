@@ -33,6 +33,11 @@ class GpuCard:
     process: str = ""
 
     @property
+    def throttled(self) -> bool:
+        """Whether the hardware holds it back."""
+        return "hw_slowdown" in self.reasons
+
+    @property
     def bus_id(self) -> str:
         """As nvidia-smi prints it."""
         return f"00000000:{self.bus.upper()}:00.0"
@@ -100,11 +105,14 @@ class Host:
     virtualization: str = "none"
     uptime_h: int = 200
     arch: str = "x86_64"
+    threads_per_core: int = 2
+    maker: str = "Supermicro"
+    product: str = "SYS-821GE-TNHR"
 
     @property
     def threads(self) -> int:
-        """Logical CPUs, two per core."""
-        return self.sockets * self.cores_per_socket * 2
+        """Logical CPUs."""
+        return self.sockets * self.cores_per_socket * self.threads_per_core
 
 
 @dataclass(frozen=True, slots=True)

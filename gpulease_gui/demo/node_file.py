@@ -9,6 +9,7 @@ from typing import Any
 from gpulease_gui.demo.boards import BOARDS
 from gpulease_gui.demo.machine import Disk, Driver, GpuCard, Host, Machine, Npu, Port, mac_of, uuid_of
 
+_IDLE_MHZ = 345
 _LOOPBACK = Port("lo", -1, "", "00:00:00:00:00:00", mtu=65536, address="127.0.0.1/8")
 
 
@@ -41,7 +42,7 @@ def _cards(name: str, table: dict[str, Any]) -> tuple[GpuCard, ...]:
     special = {int(index): changes for index, changes in table.pop("special", {}).items()}
     first_serial, buses = table.pop("first_serial"), table.pop("buses")
     plain: Mapping[str, Any] = {
-        "name": board.name, "power_limit_w": board.power_w, "sm_mhz": board.sm_max_mhz, **table,
+        "name": board.name, "power_limit_w": board.power_w, "sm_mhz": _IDLE_MHZ, "reasons": ("gpu_idle",), **table,
     }  # fmt: skip
     cards = []
     for index, bus in enumerate(buses):
@@ -51,7 +52,7 @@ def _cards(name: str, table: dict[str, Any]) -> tuple[GpuCard, ...]:
             "temperature_c": plain["temperature_c"] + index * 3 % 5,
         }
         fields |= special.pop(index, {})
-        fields["reasons"] = tuple(fields.get("reasons", ()))
+        fields["reasons"] = tuple(fields["reasons"])
         cards.append(GpuCard(
             index=index, board=board, bus=bus, uuid=uuid_of(name, index), serial=str(first_serial + index * 17), **fields
         ))  # fmt: skip

@@ -86,7 +86,7 @@ def _active(
     call = call_of(argv)
     if call.is_server:
         start = f"\n{boundary} START\n".encode()
-        served = run_server(node, call, meeting, line.wait, lambda: line.send(start))
+        served = run_server(node, call, meeting, line.wait, lambda words: line.send(start + words))
         line.send(served.stdout + f"\n{boundary} END {served.exit_code}\n".encode())
         return 0
     output = run_client(node, call, meeting, line.wait, lambda seconds: line.wait(seconds * pace))

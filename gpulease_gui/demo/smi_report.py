@@ -246,7 +246,7 @@ def _clocks(card: GpuCard) -> list[Tree]:
         (
             "clocks",
             _leaves(
-                "", graphics_clock=current, sm_clock=current, mem_clock=memory, video_clock=f"{card.sm_mhz - 210} MHz"
+                "", graphics_clock=current, sm_clock=current, mem_clock=memory, video_clock=f"{card.sm_mhz + 195} MHz"
             ),
         ),
         ("applications_clocks", _leaves("", graphics_clock=top, mem_clock=memory)),

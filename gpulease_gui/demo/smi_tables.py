@@ -65,9 +65,10 @@ def _numa(machine: Machine, card: GpuCard) -> int:
 
 
 def _cpus(machine: Machine, numa: int) -> str:
-    cores, half = machine.host.cores_per_socket, machine.host.threads // 2
-    first = numa * cores
-    return f"{first}-{first + cores - 1},{half + first}-{half + first + cores - 1}"
+    host = machine.host
+    cores, total = host.cores_per_socket, host.sockets * host.cores_per_socket
+    starts = [numa * cores + total * thread for thread in range(host.threads_per_core)]
+    return ",".join(f"{start}-{start + cores - 1}" for start in starts)
 
 
 def nvlink(machine: Machine) -> str:
