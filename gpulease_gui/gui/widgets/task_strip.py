@@ -1,0 +1,131 @@
+"""What is the program doing, for how long, and how is it stopped?"""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QDateTime, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.widgets.buttons import IconButton
+from gpulease_gui.gui.widgets.labels import PlainLabel
+from gpulease_gui.gui.widgets.lively import Lively
+from gpulease_gui.gui.widgets.panes import Icon, hairline
+from gpulease_gui.services.events import JobChanged
+
+_CANCEL = Text("Cancel this task", "取消此任务")
+
+
+class TaskStrip(Lively, QFrame):
+    """The foot of the window: a line per running job, at the right what was saved and the time zone.
+
+    `cancelled` carries the id of a job whose × was pressed.
+    """
+
+    cancelled = Signal(str)
+
+    def __init__(self, *, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("taskStrip")
+        self.setMinimumHeight(28)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(12, 0, 16, 0)
+        self._row.setSpacing(12)
+        self._row.addStretch(1)
+        self._note = PlainLabel("", size="dense", level="2")
+        self._zone = PlainLabel(zone_name(), size="dense", level="2")
+        self._row.addWidget(self._note)
+        self._row.addWidget(self._zone)
+        self._tasks: dict[str, _Task] = {}
+        self._clock = QTimer(self)
+        self._clock.setInterval(1000)
+        self._clock.timeout.connect(self._tick)
+
+    def say_note(self, words: Text | str) -> None:
+        """Say at the right what happened last, such as "Saved 15:46:11"."""
+        self._note.set_words(words)
+
+    def job_changed(self, event: JobChanged) -> None:
+        """Show, advance or take away the line of a job."""
+        task = self._tasks.get(event.job_id)
+        if event.ended:
+            if task is not None:
+                del self._tasks[event.job_id]
+                task.hide()
+                task.deleteLater()
+            if event.error:
+                self.say_note(f"{event.title}: {event.error}")
+        elif task is None:
+            task = self._tasks[event.job_id] = _Task(event)
+            task.close_button.clicked.connect(lambda _=False, job=event.job_id: self._cancel(job))
+            self._row.insertWidget(self._row.count() - 3, task)
+        if task is not None and not event.ended:
+            task.advance(event.done, event.total)
+        if self._tasks:
+            self._clock.start()
+        else:
+            self._clock.stop()
+
+    def _cancel(self, job_id: str) -> None:
+        self._tasks[job_id].cancelling()
+        self.cancelled.emit(job_id)
+
+    def _tick(self) -> None:
+        for task in self._tasks.values():
+            task.tick()
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The jobs that are shown, in the order they began."""
+        return tuple(task.title for task in self._tasks.values())
+
+
+def zone_name() -> str:
+    """This computer's time zone as UTC+8 or UTC−3:30."""
+    seconds = QDateTime.currentDateTime().offsetFromUtc()
+    hours, minutes = divmod(abs(seconds) // 60, 60)
+    sign = "\N{MINUS SIGN}" if seconds < 0 else "+"
+    return f"UTC{sign}{hours}" + (f":{minutes:02}" if minutes else "")
+
+
+class _Task(QWidget):
+    """One job. An unknown length is a busy bar, never a made-up percentage."""
+
+    def __init__(self, event: JobChanged) -> None:
+        super().__init__()
+        self.title = event.title
+        self._began = time.monotonic()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        self._bar = QProgressBar()
+        self._bar.setFixedWidth(84)
+        self._bar.setTextVisible(False)
+        self._bar.setAccessibleName(event.title)
+        self._elapsed = PlainLabel("", size="dense", level="2")
+        self.close_button = IconButton("close", _CANCEL, size=12)
+        row.addWidget(Icon("verdict-running", "run", 14))
+        row.addWidget(PlainLabel(event.title, size="dense"))
+        row.addWidget(self._bar)
+        row.addWidget(self._elapsed)
+        row.addWidget(self.close_button)
+        row.addWidget(hairline(vertical=True))
+
+    def advance(self, done: int, total: int) -> None:
+        """Show `done` of `total` steps; a total of 0 is unknown."""
+        self._bar.setRange(0, total)
+        self._bar.setValue(done)
+
+    def tick(self) -> None:
+        """Show how long it has been running."""
+        minutes, seconds = divmod(int(time.monotonic() - self._began), 60)
+        words = Text(f"{minutes} min {seconds:02} s", f"{minutes} 分 {seconds:02} 秒")
+        self._elapsed.set_words(words if minutes else Text(f"{seconds} s", f"{seconds} 秒"))
+
+    def cancelling(self) -> None:
+        """Say at once that the wish was heard."""
+        self.close_button.setEnabled(False)
+        self._elapsed.set_words(Text("cancelling…", "正在取消…"))
+        self.setAccessibleName(say(Text("cancelling", "正在取消")))
