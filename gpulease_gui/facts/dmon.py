@@ -53,21 +53,22 @@ def header_line(lines: Sequence[str], marks: Sequence[str]) -> int | None:
 
 def _rows(lines: Sequence[str], start: int, columns: Sequence[str], end: int) -> Iterator[Row]:
     """Rows with a cell for every column. An unfinished last line is none: its number may be half a number."""
+    commas = "," in lines[start]
+    gpu, most = columns.index("gpu"), len(columns) if columns[-1] == "command" else 0
     for at in range(start + 1, len(lines)):
         line = lines[at]
-        torn = at == len(lines) - 1 and "," not in line and len(line.rstrip()) < end
+        torn = at == len(lines) - 1 and not commas and len(line.rstrip()) < end
         if not line.strip() or line.lstrip().startswith("#") or torn:
             continue
-        cells = _words(line, len(columns))
-        if len(cells) == len(columns):
+        cells = _words(line, most, commas)
+        if len(cells) == len(columns) and cells[gpu].isdecimal():
             yield tuple(word(cell) for cell in cells)
 
 
-def _words(line: str, most: int = 0) -> list[str]:
-    """The cells of a line, at most `most`: a command at the end keeps its blanks."""
-    if "," in line and most != 1:
-        return [cell.strip() for cell in line.split(",", most - 1 if most else -1)]
-    return [cell.strip() for cell in line.split(None, most - 1 if most else -1)]
+def _words(line: str, most: int = 0, commas: bool | None = None) -> list[str]:
+    """The cells of a line (`commas`: as the header has them), at most `most`: a command at the end keeps its blanks."""
+    by_commas = "," in line if commas is None else commas
+    return [cell.strip() for cell in line.split("," if by_commas else None, most - 1)]
 
 
 def parse(output: CommandOutput) -> Samples:

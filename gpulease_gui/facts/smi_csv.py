@@ -57,10 +57,11 @@ def parse(output: CommandOutput) -> SmiCsv:
         return _without_header(output, [line for line in lines if line])
     columns = _columns(lines[start])
     rows = [_cells(line) for line in lines[start + 1 :] if line and line != lines[start]]
+    rows = [row for row in rows if _is_row(row, len(columns))]
     if rows and not whole_end and len(rows[-1]) < len(columns):
         rows[-1] = rows[-1][:-1]  # the text breaks off inside this cell
     # A row with more cells than the header has no cell that can be named with certainty.
-    named = [row if len(row) <= len(columns) else () for row in rows if _is_row(row, len(columns))]
+    named = [row if len(row) <= len(columns) else () for row in rows]
     return SmiCsv(columns, tuple(named))
 
 

@@ -72,6 +72,8 @@ def _walk(lines: list[str]) -> Iterator[tuple[tuple[str, ...], str | None]]:
         indent, body = len(line) - len(line.lstrip()), line.strip()
         name, colon, cell = body.partition(":")
         key = snake(name[:100])
+        if not key:
+            continue
         while above and above[-1][0] >= indent:
             above.pop()
         if len(above) < 12:
