@@ -35,7 +35,7 @@ def judge(limits: MemoryLimits, environment: Environment | None, promise: Promis
         return (CHECK.not_promised(TERM, _rounded(usable), unit="GiB"),)
     if usable is None:
         return (_finding(Verdict.INCONCLUSIVE, stated, None, _UNTOLD, "unreadable", _RUN_FREE),)
-    short = 1 - usable / stated.number if stated.number > 0 else 0.0
+    short = round(1 - usable / stated.number, 6) if stated.number > 0 else 0.0
     reason = _reason(limits, usable, stated, short)
     if short > WARN_SHORT:
         return (_finding(Verdict.FAIL, stated, usable, reason, "memory_short", _ASK_MORE),)

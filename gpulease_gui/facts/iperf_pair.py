@@ -1,0 +1,103 @@
+"""How fast is the network from this node to its peer, and back?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpulease_gui.domain.command import CommandOutput, Impact
+from gpulease_gui.domain.errors import Unreadable
+from gpulease_gui.domain.finding import Reason
+from gpulease_gui.domain.text import Text
+from gpulease_gui.facts import iperf3_json
+from gpulease_gui.facts.fact import Fact
+from gpulease_gui.facts.iperf3_json import IperfRun
+from gpulease_gui.facts.json_text import document
+from gpulease_gui.facts.raw_runs import pack, unpack
+
+FORWARD, BACKWARD = "target->peer", "peer->target"
+
+# What is printed; the run itself puts address, port and length in their places, and the peer listens with `iperf3 -s -1`.
+FACT = Fact(
+    id="iperf_pair",
+    title=Text("Network bandwidth, both directions", "网络带宽（双向）"),
+    command=iperf3_json.FACT.command,
+    seconds=120,
+    impact=Impact.ACTIVE,
+    ok_codes=None,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IperfTry:
+    """One test of one direction: `run`, or in words why it gave none. `trouble` also holds iperf3's own error."""
+
+    run: IperfRun | None
+    trouble: str = ""
+    code: str = ""
+    next_step: str = ""
+
+    @property
+    def gbit_s(self) -> float | None:
+        """What arrived, in 1e9 bit/s; None without a valid rate (an error, nothing received, UDP)."""
+        return (self.run.received_gbit_s or None) if self.run and not self.trouble else None
+
+
+@dataclass(frozen=True, slots=True)
+class IperfPair:
+    """The tests of each direction in the order run: the second one repeats a first that was too slow."""
+
+    forward: tuple[IperfTry, ...] = ()
+    backward: tuple[IperfTry, ...] = ()
+
+
+def combine(outputs: Mapping[str, Sequence[CommandOutput]]) -> CommandOutput:
+    """One output that holds the tests by direction (`target->peer`, `peer->target`), for `parse` and for the evidence."""
+    whole = {direction: [pack(output) for output in tests] for direction, tests in outputs.items()}
+    return CommandOutput(json.dumps(whole, ensure_ascii=False).encode())
+
+
+def parse(output: CommandOutput) -> IperfPair:
+    """Read a combined output; a test without a rate is a reading that says why.
+
+    Raises Unreadable when neither direction is there.
+    """
+    found = document(output.text)
+    if FORWARD not in found and BACKWARD not in found:
+        raise Unreadable("no direction was measured", code=Reason.NOT_COLLECTED)
+    return IperfPair(_tries(found.get(FORWARD)), _tries(found.get(BACKWARD)))
+
+
+def _tries(told: Any) -> tuple[IperfTry, ...]:
+    return tuple(_try(output) for output in unpack(told))
+
+
+def _try(output: CommandOutput) -> IperfTry:
+    try:
+        run = iperf3_json.parse(output)
+    except Unreadable as error:
+        words = output.error_text.strip().split("\n")[0][:200]
+        return IperfTry(None, words or error.reason, _code(output, error), error.next_step)
+    return IperfTry(run, run.error or "", Reason.UNREADABLE if run.error else "")
+
+
+def _code(output: CommandOutput, error: Unreadable) -> str:
+    codes: dict[int | None, str] = {127: Reason.MISSING_TOOL, 124: Reason.TIMEOUT, 137: Reason.TIMEOUT, None: Reason.CONNECTION_LOST}
+    return str(codes.get(output.exit_code, error.code))
+
+
+def as_dict(reading: IperfPair) -> dict[str, object]:
+    """Per direction: rates in Gbit/s (null = none) and troubles, in the order run."""
+    return {
+        "forward_gbit_s": [t.gbit_s for t in reading.forward],
+        "forward_troubles": [t.trouble or None for t in reading.forward],
+        "backward_gbit_s": [t.gbit_s for t in reading.backward],
+        "backward_troubles": [t.trouble or None for t in reading.backward],
+    }
+
+
+def recognise(text: str) -> int:
+    """Sure of our own keys."""
+    return 99 if text.lstrip().startswith('{"' + FORWARD) or text.lstrip().startswith('{"' + BACKWARD) else 0
