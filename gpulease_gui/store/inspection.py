@@ -47,11 +47,9 @@ def refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} was made by a newer version", f"its format is {version}, this program knows {LATEST_VERSION}",
             "update this program; the file was not changed",
         )  # fmt: skip
-    found = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if found != ("ok",):
-        raise UserFacing(
-            f"{path} is damaged", str(found[0]) if found else "", "restore the newest backup that lies beside it"
-        )
+    found = "the file is cut off" if _is_cut(connection, path) else _quick_check(connection)
+    if found != "ok":
+        raise UserFacing(f"{path} is damaged", found, "restore the newest backup that lies beside it")
     planted = [
         name
         for name, text in connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('trigger', 'view')")
@@ -62,6 +60,18 @@ def refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} was changed by another program", f"it holds a trigger or view of foreign make: {planted[0]}",
             "remove it, or restore the newest backup that lies beside the file",
         )  # fmt: skip
+
+
+def _quick_check(connection: sqlite3.Connection) -> str:
+    return str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+
+
+def _is_cut(connection: sqlite3.Connection, path: Path) -> bool:
+    """A last page that is not whole: SQLite would read the rest as zeros. With a log beside it, the log holds it."""
+    log = path.with_name(path.name + "-wal")
+    if log.exists() and log.stat().st_size:
+        return False
+    return path.stat().st_size % _number(connection, "page_size") != 0
 
 
 def refuse_other_kind(connection: sqlite3.Connection, path: Path, *, demo: bool) -> None:
@@ -79,7 +89,10 @@ def is_demo(connection: sqlite3.Connection) -> bool:
     """Which of the two kinds the file is, for ever."""
     kinds = connection.execute("SELECT kind FROM workspace").fetchall()
     if len(kinds) != 1:
-        raise sqlite3.DatabaseError("the file does not say of which kind it is")
+        raise UserFacing(
+            "the workspace is damaged", "it does not say whether it is a demo or a real one",
+            "restore the newest backup that lies beside it",
+        )  # fmt: skip
     return bool(kinds[0] == ("demo",))
 
 

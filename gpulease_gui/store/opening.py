@@ -70,10 +70,11 @@ def errors_in_words(path: Path, doing: str) -> Iterator[None]:
 
 @contextmanager
 def in_words(path: Path, doing: str = "open") -> Iterator[None]:
-    """The same, for a block that also handles the file itself."""
+    """The same for a block that meets files which others made: whatever the database says of them is foreign."""
     try:
-        with errors_in_words(path, doing):
-            yield
+        yield
+    except sqlite3.Error as error:
+        raise user_facing(error, path, doing) from error
     except OSError as error:
         raise UserFacing(
             f"could not {doing} the workspace {path}", error.strerror or str(error),
