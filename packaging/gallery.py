@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QRadioButton,
     QSpinBox,
-    QTabBar,
     QVBoxLayout,
     QWidget,
 )
@@ -43,7 +42,7 @@ from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.bands import Band, RiskSegment, UnsavedBand
 from gpulease_gui.gui.widgets.buttons import Button, ChoiceBlock, IconButton, Segment, Switch
 from gpulease_gui.gui.widgets.labels import PlainLabel
-from gpulease_gui.gui.widgets.panes import EmptyState, KeyFigure, KeyValues, Pane, hairline
+from gpulease_gui.gui.widgets.panes import EmptyState, KeyFigure, KeyValues, Pane, TabRow, hairline
 from gpulease_gui.gui.widgets.raw import RawOutput
 from gpulease_gui.gui.widgets.ruler import PromiseBar, RulerBar
 from gpulease_gui.gui.widgets.search import FilterBar, SearchBox
@@ -229,9 +228,7 @@ def foot() -> QWidget:
     raw = RawOutput()
     raw.show_bytes(b'<gpu id="00000000:18:00.0">\n  <product_name>NVIDIA H100 PCIe</product_name>\n  \x1b[31m<b>x</b>\n  <pci>\n')
     raw.mark_lines([("NVIDIA H100 PCIe", "fail_bg")])
-    tabs = QTabBar()
-    for word in ("Evidence", "Command", "Rule"):
-        tabs.addTab(word)
+    tabs = TabRow([Text("Evidence", "证据"), Text("Command", "命令"), Text("Rule", "规则")])
     progress = QProgressBar()
     progress.setValue(60)
     progress.setTextVisible(False)

@@ -22,6 +22,7 @@ import tarfile
 from pathlib import Path
 
 from fontTools import subset
+from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fontTools.ttLib import TTFont
 
 FAMILY = "GPULease Sans SC"
@@ -39,6 +40,12 @@ SIGNS = [
 # Signs that Noto Sans SC lacks and the program writes: drawn like another sign, or an empty width in 1/1000 em.
 STAND_INS = {0x27E8: 0x2039, 0x27E9: 0x203A}
 BLANKS = {0x2009: 200, 0x200A: 100, 0x202F: 200}
+# Control characters are shown by their names in small letters, since no usual font has the pictures U+2400...
+CONTROLS = (
+    "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US "
+    "SP DEL"
+).split()
+SMALL = 0.55
 # Rows of the GB 2312 table: signs, numbers, full-width ASCII, then the two levels of Chinese characters.
 GB_ROWS = [*range(1, 4), *range(16, 88)]
 
@@ -103,6 +110,36 @@ def add_missing_signs(font: TTFont) -> None:
                 table.cmap[point] = glyph
 
 
+def _compose(font: TTFont, point: int, parts: list[tuple[str, float, float]], width: int) -> None:
+    """Draw `point` from other glyphs: (name, scale, x of its origin)."""
+    pen = TTGlyphPen(font.getGlyphSet())
+    for name, scale, x in parts:
+        pen.addComponent(name, (scale, 0, 0, scale, round(x), 0))
+    glyph = f"made.u{point:04X}"
+    font["glyf"][glyph] = pen.glyph()
+    font["hmtx"][glyph] = (width, 0)
+    if "vmtx" in font:
+        font["vmtx"][glyph] = font["vmtx"][parts[0][0]]
+    for table in font["cmap"].tables:
+        if table.isUnicode():
+            table.cmap[point] = glyph
+
+
+def draw_composed_signs(font: TTFont) -> None:
+    """The pictures of control characters, and an ellipsis on the base line as a menu writes it."""
+    best, advance = font.getBestCmap(), font["hmtx"]
+    for number, letters in enumerate(CONTROLS):
+        x, parts = 60.0, []
+        for letter in letters:
+            name = best[ord(letter)]
+            parts.append((name, SMALL, x))
+            x += advance[name][0] * SMALL
+        _compose(font, 0x2400 + number, parts, round(x + 60))
+    dot = best[ord(".")]
+    step = advance[dot][0]
+    _compose(font, 0x2026, [(dot, 1.0, step * n) for n in range(3)], step * 3)
+
+
 def rename(font: TTFont, face: str) -> None:
     """Write our family name; the copyright and the licence stay."""
     words = {1: FAMILY, 2: face, 3: f"{FAMILY} {face} 1", 4: f"{FAMILY} {face}", 5: "Version 1.0",
@@ -124,6 +161,7 @@ def main(argv: list[str]) -> int:
             font = TTFont(io.BytesIO(data.read()), recalcTimestamp=False)
             cut(font)
             add_missing_signs(font)
+            draw_composed_signs(font)
             copies = part_shared_glyphs(font)
             rename(font, face)
             target = args.folder / f"GPULeaseSansSC-{face}.ttf"

@@ -1,7 +1,7 @@
 """Which style sheet does the application wear?
 
 Colours are written `@token` (pdf/palette.py), text sizes `@pt_body`, images `@img_down`. There are no `::item` rules:
-a delegate paints the cells of views. Roles are dynamic properties: `kind`, `level`, `size`, `weight`, `band`, `chip`,
+a delegate paints the cells of views. Roles are dynamic properties: `kind`, `level`, `textsize`, `weight`, `band`, `chip`,
 `seg`, `state`, `pane`; after a change of one call `repolish(widget)`.
 """
 

@@ -52,7 +52,8 @@ class Button(Lively, QPushButton):
 
     def retranslate(self) -> None:
         """Say the words; & is no mnemonic here, since names of nodes may hold one."""
-        self.setText(say(self._words).replace("&", "&&"))
+        gap = "\N{NO-BREAK SPACE}" if self._icon and say(self._words) else ""  # the sheet cannot set this distance
+        self.setText(gap + say(self._words).replace("&", "&&"))
         self.setAccessibleName(say(self._words))
 
     def retheme(self) -> None:
@@ -280,13 +281,14 @@ class ChoiceBlock(Lively, QAbstractButton):
         self._paint_words(painter, text, second)
 
     def _paint_words(self, painter: QPainter, text: str, second: str) -> None:
+        top = max(14.0, 14 + (self.height() - self.heightForWidth(self.width())) / 2)
         painter.setFont(sized(self.font(), TextSize.SECTION, 600))
         line = painter.fontMetrics().height()
         painter.setPen(QColor(text))
-        painter.drawText(QRectF(48, 14, self.width() - 96, line), Qt.AlignmentFlag.AlignVCenter, say(self._headline))
+        painter.drawText(QRectF(48, top, self.width() - 96, line), Qt.AlignmentFlag.AlignVCenter, say(self._headline))
         painter.setFont(sized(self.font(), TextSize.DENSE))
         painter.setPen(QColor(second))
-        below = QRectF(48, 14 + line, self.width() - 96, self.height() - 28 - line)
+        below = QRectF(48, top + line, self.width() - 96, self.height() - top - line)
         painter.drawText(below, Qt.TextFlag.TextWordWrap, say(self._sentence))
 
 

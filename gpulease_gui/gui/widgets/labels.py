@@ -44,7 +44,7 @@ class PlainLabel(Lively, QLabel):
         super().__init__(parent)
         self._words: Words = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
-        for role, value in (("level", level), ("size", size), ("weight", str(weight)), ("code", str(code).lower())):
+        for role, value in (("level", level), ("textsize", size), ("weight", str(weight)), ("code", str(code).lower())):
             self.setProperty(role, value)
         self.setWordWrap(wrap)
         if select:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSplitter,
     QSplitterHandle,
+    QTabBar,
     QVBoxLayout,
     QWidget,
 )
@@ -172,6 +173,24 @@ class KeyFigure(QWidget):
         self._figure.set_level(level)
         self._note.set_words(note)
         self.setAccessibleName(say(figure))
+
+
+class TabRow(Lively, QTabBar):
+    """Tabs over a part of a page; the words follow the language."""
+
+    def __init__(self, words: Sequence[Words], *, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._words = tuple(words)
+        self.setExpanding(False)
+        self.setDrawBase(False)
+        for _ in self._words:
+            self.addTab("")
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        """Say the words of the tabs."""
+        for place, words in enumerate(self._words):
+            self.setTabText(place, say(words).replace("&", "&&"))
 
 
 class ThinSplitter(QSplitter):
