@@ -24,6 +24,17 @@ def lines(text: str) -> list[str]:
     return clean(text).split("\n")
 
 
+def whole_lines(text: str, sure: re.Pattern[str]) -> list[str]:
+    """The lines of `text` with words in them, without a last one that may be torn.
+
+    A last line without a line end is kept when `sure` is found in it: then its value cannot go on.
+    """
+    found = [line for line in lines(text) if line.strip()]
+    if found and ends_mid_line(text) and not sure.search(found[-1]):
+        found.pop()
+    return found
+
+
 def ends_mid_line(text: str) -> bool:
     """Is the last character of a non-empty `text` no line end? Then its last word may be torn."""
     return bool(text) and not text.endswith(("\n", "\r"))
