@@ -201,4 +201,4 @@ def as_dict(reading: Environment) -> dict[str, object]:
 
 def recognise(text: str) -> int:
     """Sure of our own first lines."""
-    return 90 if text.startswith("kernel: ") and "\nhostname: " in text[:1000] else 0
+    return 97 if text.startswith("kernel: ") and "\nhostname: " in text[:1000] else 0

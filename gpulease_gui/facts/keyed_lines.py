@@ -23,7 +23,7 @@ put() {
 }
 """
 
-END = "say end yes\n"
+END = "say end yes"
 
 # `walk BASE PATH FILE...` shows FILE of a control group and of all its ancestors: any of them may hold the limit.
 WALK = """\

@@ -91,4 +91,4 @@ def as_dict(reading: MemoryLimits) -> dict[str, object]:
 
 def recognise(text: str) -> int:
     """Sure of our own lines."""
-    return 90 if "\nmeminfo: MemTotal:" in text[:2000] or text.startswith("meminfo: MemTotal:") else 0
+    return 97 if "\nmeminfo: MemTotal:" in text[:2000] or text.startswith("meminfo: MemTotal:") else 0

@@ -31,7 +31,7 @@ FACT = Fact(id="nvidia_proc", title=Text("NVIDIA kernel module", "NVIDIA 内核�
 
 @dataclass(frozen=True, slots=True)
 class ProcGpu:
-    """One card as the kernel module lists it; None = not told (a UUID of question marks is none)."""
+    """One card as the kernel module lists it; None = not told."""
 
     bus_id: str
     model: str | None = None
@@ -69,11 +69,11 @@ def _gpu(record: KeyedLines) -> ProcGpu | None:
     fields = dict(_field(line) for line in record.all("information"))
     if slot is None:
         return None
-    uuid, minor = _known(fields.get("gpu uuid")), fields.get("device minor", "")
+    minor = fields.get("device minor", "")
     return ProcGpu(
         slot,
         _known(fields.get("model")),
-        None if uuid and "?" in uuid else uuid,
+        _known(fields.get("gpu uuid")),
         _known(fields.get("video bios")),
         int(minor) if minor.isascii() and minor.isdigit() and len(minor) < 6 else None,
     )
@@ -85,7 +85,8 @@ def _field(line: str) -> tuple[str, str]:
 
 
 def _known(words: str | None) -> str | None:
-    return None if words is None or words.lower() in NO_VALUES else words
+    """`words`; None for the question marks that stand there before the card was first used."""
+    return None if words is None or "?" in words or words.lower() in NO_VALUES else words
 
 
 def as_dict(reading: NvidiaProc) -> dict[str, object]:
@@ -103,4 +104,4 @@ def as_dict(reading: NvidiaProc) -> dict[str, object]:
 
 def recognise(text: str) -> int:
     """Sure of our own first line."""
-    return 90 if text.startswith(("module: yes\n", "module: no\n")) else 0
+    return 97 if text.startswith(("module: yes\n", "module: no\n")) else 0
