@@ -201,7 +201,7 @@ def write_xids(facts):
             "meaning": meaning, "source": sources[row["source"]],
         })]  # fmt: skip
     for row in data["clock_event_reasons"]:
-        text += ["", "[[clock_reason]]", *lines({"bit": int(row["bit"], 16), "name": row["name"]})]
+        text += ["", "[[clock_reason]]", *lines({"bit": int(row["bit"], 16), "name": row["name"].replace("display_clock_", "display_clocks_")})]
     text += ["", "[sxid]"]
     for severity in ("always_fatal", "port_fatal", "non_fatal"):
         text.append(f"{severity} = {toml([r['code'] for r in data['sxid'] if r['severity'] == severity])}")

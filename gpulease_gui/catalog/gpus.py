@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -41,7 +41,7 @@ class Disputed:
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GpuModel:
     """One product. None and () mean: unknown, or the chip has no such thing.
 
@@ -166,33 +166,34 @@ class GpuCatalogue:
     models: Mapping[str, GpuModel] = field(default_factory=dict)
     _by_word: Mapping[str, tuple[GpuModel, ...]] = field(default_factory=dict, repr=False)
     _by_family: Mapping[str, tuple[GpuModel, ...]] = field(default_factory=dict, repr=False)
+    _by_tool: Mapping[str, tuple[GpuModel, ...]] = field(default_factory=dict, repr=False)
+    _by_device: Mapping[str, tuple[GpuModel, ...]] = field(default_factory=dict, repr=False)
+    _by_chip: Mapping[str, tuple[GpuModel, ...]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, models: Iterable[GpuModel]) -> GpuCatalogue:
         """A catalogue of `models`, indexed by the words that a contract may use."""
         kept = tuple(models)
-        by_word: dict[str, tuple[GpuModel, ...]] = {}
-        by_family: dict[str, tuple[GpuModel, ...]] = {}
-        for model in kept:
-            if model.genuine:
-                by_family[_plain(model.family)] = (*by_family.get(_plain(model.family), ()), model)
-            for word in {_plain(name) for name in (model.name, *model.tool_names)}:
-                by_word[word] = (*by_word.get(word, ()), model)
-        return cls({m.id: m for m in kept}, by_word, by_family)
+        return cls(
+            {m.id: m for m in kept},
+            _index(kept, lambda m: {_plain(name) for name in (m.name, *m.tool_names)}),
+            _index(tuple(m for m in kept if m.genuine), lambda m: {_plain(m.family)}),
+            _index(kept, lambda m: {_bare(name) for name in m.tool_names}),
+            _index(kept, lambda m: set(m.pci_device_ids)),
+            _index(kept, lambda m: {m.chip}),
+        )
 
     def of_device(self, device_id: str) -> tuple[GpuModel, ...]:
         """The products that list a PCI id ("10de:2330"), in any case of letters."""
-        wanted = device_id.lower()
-        return tuple(m for m in self.models.values() if wanted in m.pci_device_ids)
+        return self._by_device.get(device_id.lower(), ())
 
     def named(self, tool_name: str) -> tuple[GpuModel, ...]:
         """The products that a tool prints under this name, with or without the vendor's name before it."""
-        wanted = _bare(tool_name)
-        return tuple(m for m in self.models.values() if any(_bare(name) == wanted for name in m.tool_names))
+        return self._by_tool.get(_bare(tool_name), ())
 
     def of_chip(self, chip: str) -> tuple[GpuModel, ...]:
         """The products built on one chip."""
-        return tuple(m for m in self.models.values() if m.chip == chip)
+        return self._by_chip.get(chip, ())
 
     def of_family(self, family: str) -> tuple[GpuModel, ...]:
         """The genuine products of one family."""
@@ -235,6 +236,14 @@ class GpuCatalogue:
             f"gpu.model: no product is called {word!r}", "the catalogue has no such id, name or family",
             f"write an id, such as {', '.join(ids)}" if ids else "run `gpulease checks` with a catalogue id, or leave the term out",
         )  # fmt: skip
+
+
+def _index(models: tuple[GpuModel, ...], keys: Callable[[GpuModel], set[str]]) -> Mapping[str, tuple[GpuModel, ...]]:
+    found: dict[str, tuple[GpuModel, ...]] = {}
+    for model in models:
+        for key in keys(model):
+            found[key] = (*found.get(key, ()), model)
+    return found
 
 
 def _product(word: str, model: GpuModel) -> ModelPromise:

@@ -1,0 +1,71 @@
+"""Are all rented GPUs there?"""
+
+from __future__ import annotations
+
+from gpulease_gui.checks.check import Check, Vendor
+from gpulease_gui.checks.promise import Promise, Stated
+from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict
+from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.facts.smi_xml import Gpu, SmiReport
+
+TERM = "gpu.count"
+
+CHECK = Check(
+    id="gpu.count",
+    title=Text("GPU count", "GPU 数量"),
+    why=Text(
+        "A card that fell off the bus stays on the invoice; it is seen only by counting the cards that answer.",
+        "掉卡的 GPU 仍会计费，只有数清能应答的卡才会发现。",
+    ),
+    facts=("smi_xml",),
+    terms=(TERM,),
+    vendor=Vendor.NVIDIA,
+    ask=Text("How many GPUs does each node have?", "每个节点有几张 GPU？"),
+)
+_HANDLE = "unable to determine the device handle"
+_RESET = Text("ask the supplier to bring the missing GPU back and for the kernel log", "请供应商恢复缺失的 GPU 并提供内核日志")
+
+
+def judge(report: SmiReport, promise: Promise) -> tuple[Finding, ...]:
+    """One finding: the cards that answer, each counted once, against gpu.count."""
+    answering = {gpu.key: gpu for gpu in report.gpus if not gone(gpu)}
+    count, stated = len(answering), promise.get(TERM)
+    lost = _lost(report)
+    if stated is None and lost is None:
+        return (CHECK.not_promised(TERM, count, unit="GPUs"),)
+    verdict, reason, code = _compare(report, count, stated, lost)
+    return (CHECK.finding(
+        verdict, reason, term=TERM, promised=int(stated.number) if stated else None, measured=count, unit="GPUs",
+        subjects=_subjects(report), reason_code=code, next_step=_RESET if verdict is Verdict.FAIL else NO_TEXT, better="more",
+    ),)  # fmt: skip
+
+
+def gone(gpu: Gpu) -> bool:
+    """Whether a record only says that its GPU no longer answers."""
+    return bool(gpu.error_fields) and gpu.memory_total_mib is None and gpu.temperature_c is None
+
+
+def _lost(report: SmiReport) -> str | None:
+    return next((line for line in report.warnings if _HANDLE in line.lower()), None)
+
+
+def _compare(report: SmiReport, count: int, stated: Stated | None, lost: str | None) -> tuple[Verdict, Text, str]:
+    want = int(stated.number) if stated else None
+    if want is not None and count < want:
+        return Verdict.FAIL, Text(f"{count} GPUs answer, {want} were promised", f"有 {count} 张 GPU 应答，承诺 {want} 张"), "too_few"
+    if lost:
+        return Verdict.FAIL, Text(f"a GPU does not answer: {lost}", f"有 GPU 没有应答：{lost}"), "gpu_lost"
+    listed = report.attached_gpus_stated
+    if listed is not None and listed != len(report.gpus) or len(report.gpus) != len({g.key for g in report.gpus}):
+        return Verdict.INCONCLUSIVE, Text(
+            f"the report contradicts itself: {listed} GPUs stated, {len(report.gpus)} listed, {count} of them apart",
+            f"输出自相矛盾：声明 {listed} 张，列出 {len(report.gpus)} 张，其中不重复的 {count} 张",
+        ), Reason.INCONSISTENT  # fmt: skip
+    if want is not None and count > want:
+        return Verdict.WARN, Text(f"{count} GPUs answer, only {want} were promised", f"有 {count} 张 GPU 应答，只承诺 {want} 张"), "too_many"
+    return Verdict.PASS, Text(f"all {count} promised GPUs answer", f"承诺的 {count} 张 GPU 全部应答"), ""
+
+
+def _subjects(report: SmiReport) -> list[SubjectFinding]:
+    silent = Text("this GPU no longer answers", "该 GPU 已无应答")
+    return [SubjectFinding(g.key, Verdict.FAIL, g.bus_id, g.index, silent) for g in report.gpus if gone(g)]

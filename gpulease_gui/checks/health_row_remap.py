@@ -1,0 +1,74 @@
+"""Are the repairs of a card's memory done, and did they work?"""
+
+from __future__ import annotations
+
+from gpulease_gui.checks.cards import Mark, finding_of
+from gpulease_gui.checks.check import Check, Vendor
+from gpulease_gui.checks.health_ecc_uncorrected import is_geforce
+from gpulease_gui.checks.promise import Promise
+from gpulease_gui.domain.finding import Finding, Verdict
+from gpulease_gui.domain.text import Text
+from gpulease_gui.facts.smi_xml import Gpu, SmiReport
+
+SPARE_ROWS = 512
+
+CHECK = Check(
+    id="health.row_remap",
+    title=Text("Row remapping", "显存行重映射"),
+    why=Text(
+        "Ampere and newer swap bad memory rows for spares. A failed or waiting swap means the next error hits the job.",
+        "Ampere 及更新的卡用备用行替换坏行。替换失败或待生效时，下一次错误就会落到任务上。",
+    ),
+    facts=("smi_xml",),
+    needs_promise=False,
+    vendor=Vendor.NVIDIA,
+)
+_RESET = Text("ask the supplier to reset the GPU so that the repair takes effect, then run again", "请供应商复位该 GPU 使修复生效，然后重新验收")
+_REPLACE = Text("ask the supplier to replace the card", "请供应商更换该卡")
+_OLDER = ("pascal", "volta", "turing", "maxwell", "kepler")
+
+
+def judge(report: SmiReport, promise: Promise) -> tuple[Finding, ...]:
+    """One finding over the remapped rows of all cards; the count is rows lost to uncorrectable errors."""
+    marks = [(gpu, _mark(gpu, promise)) for gpu in report.gpus]
+    return (finding_of(CHECK, marks, unit="rows", better="less"),) if marks else ()
+
+
+def _mark(gpu: Gpu, promise: Promise) -> Mark:
+    bad, good = gpu.remapped_rows_uncorrectable, gpu.remapped_rows_correctable
+    pending, failed = (gpu.remap_pending or "").lower(), (gpu.remap_failure or "").lower()
+    if failed in ("yes", "1"):
+        return Mark(Verdict.FAIL, Text("a repair of the memory failed", "显存修复失败"), "remap_failed", bad, _REPLACE)
+    if bad is not None and bad >= SPARE_ROWS:
+        return Mark(Verdict.FAIL, Text(f"{bad} rows are lost: no spare is left", f"已损失 {bad} 行，备用行用尽"), "no_spares", bad, _REPLACE)
+    if pending in ("yes", "1"):
+        return _waiting(bad)
+    if failed not in ("no", "0") or pending not in ("no", "0") or bad is None:
+        return _untold(gpu, promise)
+    if bad or good:
+        return Mark(Verdict.WARN, Text(
+            f"{bad} rows were replaced after uncorrectable errors, {good or 0} after correctable ones; all repairs worked",
+            f"因不可纠正错误替换 {bad} 行，因可纠正错误替换 {good or 0} 行；修复均成功",
+        ), "repaired_rows", bad)  # fmt: skip
+    return Mark(Verdict.PASS, Text("no row was ever replaced", "从未替换过行"), "", 0)
+
+
+def _waiting(bad: int | None) -> Mark:
+    if bad == 0:
+        return Mark(Verdict.WARN, Text("a repair waits for a reset", "有修复待复位后生效"), "remap_pending", bad, _RESET)
+    return Mark(Verdict.FAIL, Text(
+        f"a repair after {'?' if bad is None else bad} uncorrectable errors waits for a reset",
+        f"{'?' if bad is None else bad} 处不可纠正错误的修复待复位后生效",
+    ), "remap_pending", bad, _RESET)  # fmt: skip
+
+
+def _untold(gpu: Gpu, promise: Promise) -> Mark:
+    silent = (gpu.remap_pending, gpu.remap_failure, gpu.remapped_rows_uncorrectable) == (None, None, None)
+    if silent and not gpu.error_fields and (is_geforce(gpu) or _is_older(gpu, promise)):
+        return Mark(Verdict.NOT_APPLICABLE, Text("this card has no row remapping", "该卡没有行重映射功能"))
+    return Mark(Verdict.INCONCLUSIVE, Text("the remapped rows were not told", "未给出行重映射信息"), "unreadable")
+
+
+def _is_older(gpu: Gpu, promise: Promise) -> bool:
+    known = {m.architecture.lower() for m in promise.catalogue.gpus.of_device(gpu.pci_device_id or "")}
+    return bool(known & set(_OLDER)) if known else (gpu.architecture or "").lower() in _OLDER
