@@ -11,7 +11,7 @@ from gpulease_gui.facts.json_text import items, member, words
 from gpulease_gui.facts.table_text import whole
 
 _RESULT = re.compile(r"(Pass|Fail|Warn|Skip)\w*\b.*", re.IGNORECASE)
-_NOTES = ("Warning", "Error", "Info", "Details")
+_NOTE = re.compile(r"-|(Warning|Error|Info|Details)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def table_tests(text: str) -> tuple[DiagTest, ...]:
         name, result = cells
         if not name and found and (own := re.match(r"GPU\s?\d+:\s*(.+)", result)):
             found[-1] = DiagTest(found[-1].name, (*found[-1].results, own[1]))
-        elif name and name not in _NOTES and not name.startswith("-") and _RESULT.fullmatch(result):
+        elif name and not _NOTE.match(name) and _RESULT.fullmatch(result):
             found.append(DiagTest(name, (result,)))
     return tuple(found)
 

@@ -82,15 +82,15 @@ def parse(output: CommandOutput) -> BlockDevices:
 
 def _walk(found: list[dict[str, Any]], parent: str) -> Iterator[BlockDevice]:
     for one in found:
-        device = _device({name: _plain(one[name]) for name in one if name != "children"}, _mounts(one), parent)
+        device = _device({name: _plain(name, one[name]) for name in one if name != "children"}, _mounts(one), parent)
         yield device
         yield from _walk(items(one, "children"), device.name)
 
 
-def _plain(found: Any) -> str:
-    """A JSON value as lsblk's other forms print it: truth values as 1 and 0."""
+def _plain(name: str, found: Any) -> str:
+    """A JSON value as lsblk's other forms print it; only `rota` may be a truth value."""
     if isinstance(found, bool):
-        return str(int(found))
+        return str(int(found)) if name == "rota" else ""
     return str(found) if isinstance(found, (str, int)) else ""
 
 

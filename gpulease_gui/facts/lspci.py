@@ -33,8 +33,8 @@ class PciDevice:
     device_id: str | None = None
 
     def is_of(self, vendor_id: str, vendor_word: str) -> bool:
-        """Is it of this vendor, by its id where told, else by the vendor's name?"""
-        return self.vendor_id == vendor_id if self.vendor_id else self.words.startswith(vendor_word)
+        """Is it of this vendor, by its id where told, else by the first word of its name (in lower case)?"""
+        return self.vendor_id == vendor_id if self.vendor_id else self.words.lower().startswith(vendor_word)
 
     def is_class(self, classes: tuple[str, ...]) -> bool:
         """Is its class one of these codes or names?"""
@@ -51,17 +51,17 @@ class PciList:
     @property
     def nvidia_gpus(self) -> tuple[PciDevice, ...]:
         """Display and 3D controllers of NVIDIA."""
-        return tuple(d for d in self.devices if d.is_of("10de", "NVIDIA") and d.is_class(_GPU_CLASSES))
+        return tuple(d for d in self.devices if d.is_of("10de", "nvidia") and d.is_class(_GPU_CLASSES))
 
     @property
     def nvswitch_bridges(self) -> tuple[PciDevice, ...]:
         """NVSwitch functions: bridges of NVIDIA."""
-        return tuple(d for d in self.devices if d.is_of("10de", "NVIDIA") and d.is_class(_BRIDGE_CLASSES))
+        return tuple(d for d in self.devices if d.is_of("10de", "nvidia") and d.is_class(_BRIDGE_CLASSES))
 
     @property
     def mellanox_functions(self) -> tuple[PciDevice, ...]:
         """Every function of Mellanox."""
-        return tuple(d for d in self.devices if d.is_of("15b3", "Mellanox"))
+        return tuple(d for d in self.devices if d.is_of("15b3", "mellanox"))
 
 
 def parse(output: CommandOutput) -> PciList:
@@ -80,7 +80,7 @@ def _device(line: str) -> PciDevice | None:
     found = _LINE.match(line)
     if found is None:
         return None
-    words = found[5].strip()
+    words = found[5].replace('"', "").strip()
     ids = _IDS.search(words)
     name = found[2] or found[3] or ""
     numeric = re.fullmatch(r"[0-9a-fA-F]{4}", name)

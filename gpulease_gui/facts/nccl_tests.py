@@ -17,7 +17,7 @@ _VALUE = r"(?:\d[\d.]*(?:[eE][+-]?\d+)?|N/A|nan|inf)"
 _SIDE = rf"{_VALUE}\s+({_VALUE})\s+({_VALUE})\s+({_VALUE})"
 # Launchers put ranks and host names in front of a row; what counts is its tail of two times four figures.
 _ROW = re.compile(
-    rf"(?:^|[\s:>])(\d{{1,16}})\s+\d{{1,16}}\s+[a-z]\w+(?:\s+[a-z]\w*)?(?:\s+-?\d{{1,6}})?\s+{_SIDE}\s+{_SIDE}(?:\s+\d+)?\s*$"
+    rf"(?:^|[\s:>\]])(\d{{1,16}})\s+\d{{1,16}}\s+[a-z]\w+(?:\s+[a-z]\w*)?(?:\s+-?\d{{1,6}})?\s+{_SIDE}\s+{_SIDE}(?:\s+\d+)?\s*$"
 )
 _RANK = re.compile(r"Rank\s+(\d+)\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s+(\S+)\s+device\s+\d+\s+\[[^\]]*\]\s+(.+?)\s*$")
 # A count of 0 or N/A in the last cell cannot go on; any other digit could.
