@@ -160,6 +160,16 @@ def get_latest_run(connection: sqlite3.Connection, node_id: str) -> Run | None:
     return None if row is None else _run(*row)
 
 
+def list_latest_runs(connection: sqlite3.Connection, contract_id: str | None = None) -> tuple[Run, ...]:
+    """The newest run of each node, of the nodes' runs for one contract if given; newest first."""
+    rows = connection.execute(
+        f"{_RUN} WHERE rowid IN (SELECT first_value(rowid) OVER (PARTITION BY node_id ORDER BY started_at DESC, rowid "
+        "DESC) FROM runs WHERE :contract IS NULL OR contract_id = :contract) ORDER BY started_at DESC, rowid DESC",
+        {"contract": contract_id},
+    )
+    return tuple(_run(*row) for row in rows)
+
+
 def list_findings(connection: sqlite3.Connection, run_id: str) -> tuple[StoredFinding, ...]:
     """Every finding of a run in the order of saving, those that were measured again later included."""
     return tuple(_stored(*row) for row in connection.execute(f"{_FINDING} WHERE run_id = ? ORDER BY entry", (run_id,)))
@@ -171,6 +181,16 @@ def list_current_findings(connection: sqlite3.Connection, run_id: str) -> tuple[
         f"{_FINDING} WHERE entry IN "
         "(SELECT max(entry) FROM findings WHERE run_id = ? GROUP BY check_id, term, direction) ORDER BY entry",
         (run_id,),
+    )
+    return tuple(_stored(*row) for row in rows)
+
+
+def list_term_findings(connection: sqlite3.Connection, contract_id: str, term: str) -> tuple[StoredFinding, ...]:
+    """What all runs for a contract found of one term, newest first."""
+    rows = connection.execute(
+        "SELECT f.id, f.run_id, f.saved_at, f.document FROM runs JOIN findings f ON f.run_id = runs.id "
+        "WHERE runs.contract_id = ? AND f.term = ? ORDER BY f.entry DESC",
+        (contract_id, term),
     )
     return tuple(_stored(*row) for row in rows)
 

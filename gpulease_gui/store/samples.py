@@ -106,48 +106,71 @@ def list_gaps(
 def _stretch(
     connection: sqlite3.Connection, series_id: int, series: Series, start_ns: int, end_ns: int, max_points: int
 ) -> Stretch:
-    times: array[int] = array("q")
-    values: array[float] = array("f")
-    for time_ns, value in _readings(connection, series_id, start_ns, end_ns):
-        times.append(time_ns)
-        values.append(value)
-    if len(times) <= max_points:
-        return Stretch(series, times, values, values)
-    return _sliced(series, times, values, start_ns, end_ns, max_points)
+    blocks = _blocks(connection, series_id, start_ns, end_ns)
+    stretch = Stretch(series, array("q"), array("f"), array("f"))
+    if sum(len(values) for _, _, values in blocks) <= max_points:
+        for first_ns, step_ns, values in blocks:
+            _add_readings(stretch, first_ns, step_ns, values)
+        return stretch
+    last = -1
+    for number, low, high in _slices(blocks, start_ns, end_ns, max_points):
+        if number != last:
+            stretch.times_ns.append(start_ns + number * (end_ns - start_ns) // max_points)
+            stretch.low.append(low)
+            stretch.high.append(high)
+            last = number
+        else:
+            stretch.low[-1] = min(stretch.low[-1], low)
+            stretch.high[-1] = max(stretch.high[-1], high)
+    return stretch
 
 
-def _readings(
-    connection: sqlite3.Connection, series_id: int, start_ns: int, end_ns: int
-) -> Iterator[tuple[int, float]]:
+_Block = tuple[int, int, "array[float]"]
+
+
+def _blocks(connection: sqlite3.Connection, series_id: int, start_ns: int, end_ns: int) -> list[_Block]:
+    """(time of the first reading, step, readings), each cut to start <= time < end."""
     rows = connection.execute(
         "SELECT start_ns, step_ns, float32_bytes FROM sample_blocks WHERE series_id = ? AND level = ? "
         "AND start_ns < ? AND start_ns + step_ns * (count - 1) >= ? ORDER BY start_ns",
         (series_id, _RAW, end_ns, start_ns),
     )
+    blocks: list[_Block] = []
     for first_ns, step_ns, content in rows:
-        for position, value in enumerate(unpacked(content)):
-            time_ns = first_ns + position * step_ns
-            if start_ns <= time_ns < end_ns and not math.isnan(value):
-                yield time_ns, value
+        skipped = max(0, _steps(start_ns - first_ns, step_ns))
+        values = unpacked(content)[skipped : _steps(end_ns - first_ns, step_ns)]
+        blocks.append((first_ns + skipped * step_ns, step_ns, values))
+    return blocks
 
 
-def _sliced(
-    series: Series, times: array[int], values: array[float], start_ns: int, end_ns: int, slices: int
-) -> Stretch:
-    points = Stretch(series, array("q"), array("f"), array("f"))
-    last = -1
-    for time_ns, value in zip(times, values, strict=True):
-        number = (time_ns - start_ns) * slices // (end_ns - start_ns)
-        if number != last:
-            points.times_ns.append(start_ns + number * (end_ns - start_ns) // slices)
-            points.low.append(value)
-            points.high.append(value)
-            last = number
-        elif value < points.low[-1]:
-            points.low[-1] = value
-        elif value > points.high[-1]:
-            points.high[-1] = value
-    return points
+def _steps(stretch_ns: int, step_ns: int) -> int:
+    """How many readings lie in a stretch that begins with one: its length over the step, rounded up."""
+    return -(-stretch_ns // step_ns)
+
+
+def _add_readings(stretch: Stretch, first_ns: int, step_ns: int, values: array[float]) -> None:
+    for position, value in enumerate(values):
+        if not math.isnan(value):
+            stretch.times_ns.append(first_ns + position * step_ns)
+            stretch.low.append(value)
+            stretch.high.append(value)
+
+
+def _slices(
+    blocks: Iterable[_Block], start_ns: int, end_ns: int, slices: int
+) -> Iterator[tuple[int, float, float]]:
+    """(number of the slice, lowest, highest) for each part of a block that lies in one slice of the time."""
+    length_ns = end_ns - start_ns
+    for first_ns, step_ns, values in blocks:
+        position = 0
+        while position < len(values):
+            number = (first_ns + position * step_ns - start_ns) * slices // length_ns
+            border_ns = start_ns + _steps((number + 1) * length_ns, slices)
+            after = _steps(border_ns - first_ns, step_ns)
+            read = [value for value in values[position:after] if value == value]  # NaN is unlike itself
+            if read:
+                yield number, min(read), max(read)
+            position = after
 
 
 def packed(values: array[float]) -> bytes:

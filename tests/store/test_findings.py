@@ -16,7 +16,7 @@ from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.store import evidence, runs
 from gpulease_gui.store.codec import finding_from, finding_text
-from gpulease_gui.store.records import EvidenceBlob
+from gpulease_gui.store.records import EvidenceBlob, Run
 
 words = st.text(st.characters())  # half surrogates and NUL included: a node may print them
 values = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), words)
@@ -96,6 +96,24 @@ def test_that_checking_again_adds_a_finding_and_the_newest_counts(desk):
     with desk.workspace.read() as connection:
         assert runs.list_findings(connection, "r1") == (first, other, again)
         assert runs.list_current_findings(connection, "r1") == (other, again)
+
+
+def test_that_the_two_directions_of_one_term_are_two_findings(desk):
+    there = Finding("net.iperf_multi", Verdict.PASS, Text("", ""), "net.gbit_s", direction="a->b")
+    back = dataclasses.replace(there, direction="b->a", verdict=Verdict.FAIL)
+    saved = [desk.write(lambda db, f=f: runs.save_finding(db, "r1", f, saved_at=desk.noon)) for f in (there, back)]
+    with desk.workspace.read() as connection:
+        assert list(runs.list_current_findings(connection, "r1")) == saved
+
+
+def test_that_findings_of_a_term_are_found_across_the_runs_of_a_contract(desk):
+    first = desk.find(Verdict.FAIL)
+    desk.find(term="gpu.model")
+    desk.write(lambda db: runs.save_run(db, Run("r2", "n1", desk.noon, "c1")))
+    later = desk.write(lambda db: runs.save_finding(db, "r2", first.finding, saved_at=desk.noon))
+    with desk.workspace.read() as connection:
+        assert runs.list_term_findings(connection, "c1", "gpu.count") == (later, first)
+        assert runs.list_term_findings(connection, "c2", "gpu.count") == ()
 
 
 @pytest.mark.parametrize("table", ["findings", "finding_evidence", "evidence", "run_evidence", "host_keys", "claim_history"])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.finding import Verdict
@@ -15,6 +17,7 @@ from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.node import HostKey, Node, Reach
 from gpulease_gui.domain.supplier import Offer, Supplier
 from gpulease_gui.store import hostkeys, nodes, runs, settings, suppliers
+from gpulease_gui.store.codec import amount_text, currency_text, money_from, utc_from, utc_text
 from gpulease_gui.store.records import Draft, KeyDecision, KeyState, Report, Run, RunState
 
 
@@ -118,6 +121,21 @@ def test_that_the_newest_run_of_a_node_is_found(desk):
         assert runs.list_runs(connection) == (later, desk.run)
 
 
+def test_that_the_newest_run_of_each_node_is_listed(desk):
+    other = replace(desk.node, id="n2", name="node-08")
+    made = (
+        Run("r2", "n1", desk.noon + timedelta(days=1), "c1"),
+        Run("r3", "n2", desk.noon + timedelta(days=2)),
+        Run("r4", "n2", desk.noon + timedelta(hours=1), "c1"),
+    )
+    desk.write(lambda db: nodes.save_node(db, other))
+    for run in made:
+        desk.write(lambda db, run=run: runs.save_run(db, run))
+    with desk.workspace.read() as connection:
+        assert runs.list_latest_runs(connection) == (made[1], made[0])
+        assert runs.list_latest_runs(connection, "c1") == (made[0], made[2])
+
+
 def test_that_a_time_without_a_zone_is_refused(desk):
     with pytest.raises(ValueError, match="without a zone"):
         desk.write(lambda db: runs.save_run(db, Run("r2", "n1", datetime(2026, 3, 1))))
@@ -167,3 +185,10 @@ def test_that_a_written_report_is_remembered(desk):
     desk.write(lambda db: settings.save_report(db, report))
     with desk.workspace.read() as connection:
         assert settings.list_reports(connection) == (report,)
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False), st.datetimes(datetime(1970, 1, 2), datetime(2200, 1, 1), timezones=st.timezones()))
+def test_that_amounts_and_moments_come_back_equal(amount, moment):
+    money = Money(amount, "CNY")
+    assert money_from(amount_text(money), currency_text(money)) == money
+    assert utc_from(utc_text(moment)) == moment.astimezone(UTC)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from array import array
 from datetime import timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpulease_gui.store import samples
 from gpulease_gui.store.records import Gap, Mark, SampleBlock, Series
@@ -23,7 +26,7 @@ def block(start_s, *values, series=POWER):
 
 def read(desk, start_s, end_s, points=1000, metric="gpu.power_w"):
     with desk.workspace.read() as connection:
-        return samples.read_range(connection, "n1", metric, START + start_s * S, START + end_s * S, points)
+        return samples.read_range(connection, "n1", metric, START + int(start_s * S), START + int(end_s * S), points)
 
 
 def drawn(stretch):
@@ -38,6 +41,8 @@ def test_that_readings_come_back_at_their_time_and_only_those_asked_for(desk):
     third = array("f", [0.1])[0]
     assert drawn(found.stretches[0]) == [(0, 700.0, 700.0), (1, third, third), (2, 650.5, 650.5)]
     assert drawn(read(desk, 1, 2).stretches[0]) == [(1, third, third)]
+    assert drawn(read(desk, 1, 1.5).stretches[0]) == [(1, third, third)]
+    assert drawn(read(desk, 0.5, 2.5).stretches[0]) == [(1, third, third), (2, 650.5, 650.5)]
     assert read(desk, 3, 9).stretches == ()
     assert read(desk, 0, 9, metric="gpu.temp_c").stretches == ()
     with desk.workspace.read() as connection:
@@ -59,6 +64,25 @@ def test_that_a_long_range_keeps_its_lowest_and_highest_readings(desk):
     assert drawn(read(desk, 0, 100, points=4).stretches[0]) == [
         (0, 0.0, 9.0), (25, 0.0, 9.0), (50, 0.0, 500.0), (75, 0.0, 9.0)
     ]  # fmt: skip
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 7), st.lists(st.one_of(st.just(math.nan), st.floats(0, 9, width=16)), max_size=9))),
+    st.integers(-5, 90), st.integers(1, 90), st.integers(1, 20),
+)  # fmt: skip
+def test_that_slices_hold_just_the_readings_of_their_time(blocks, start, length, slices):
+    """The same by the plain rule: every reading goes to the slice that its time falls into."""
+    at, kept, expected = 0, [], {}
+    for step, values in blocks:
+        kept.append((at, step, array("f", values)))
+        for n, value in enumerate(values):
+            if not math.isnan(value):
+                expected.setdefault((at + n * step - start) * slices // length, []).append(value)
+        at += step * len(values)
+    found: dict[int, list[float]] = {}
+    for number, low, high in samples._slices(kept, start, start + length, slices):
+        found.setdefault(number, []).extend((low, high))
+    assert {n: (min(v), max(v)) for n, v in found.items()} == {n: (min(v), max(v)) for n, v in expected.items()}
 
 
 def test_that_a_missing_reading_is_no_point_and_no_zero(desk):

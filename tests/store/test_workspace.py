@@ -282,6 +282,7 @@ def old_workspace(path, version):
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         db = Database(connection)
         names = [step.name for step in migrations.pending(db)]
+        db.execute("PRAGMA journal_mode = WAL")
         migrations.apply(db, stop_before=names[version])
         db.execute("INSERT INTO workspace (only_row, kind, created_at) VALUES (1, 'real', '2026-01-01T00:00:00.000000Z')")
         save_supplier(db, Supplier("s1", "北辰算力"))
@@ -300,6 +301,7 @@ def test_that_an_older_file_is_backed_up_and_then_upgraded(path, version):
     backup = opened.backup
     opened.close()
     assert backup.parent == path.parent and f"before-upgrade-{version}-" in backup.name
+    assert backup.read_bytes()[18:20] == b"\x01\x01"  # whole by itself, no log beside it
     assert os.name != "posix" or backup.stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(f"file:{backup}?mode=ro&immutable=1", uri=True)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
