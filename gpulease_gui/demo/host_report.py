@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from gpulease_gui.demo.boards import A100_PCIE_80, Board
-from gpulease_gui.demo.machine import GpuCard, Machine, Port
+from gpulease_gui.demo.machine import Driver, GpuCard, Machine, Port
 
 Pairs = Iterable[tuple[str, str]]
 
@@ -116,17 +116,20 @@ def mounts(machine: Machine) -> str:
     return "".join(f"{a:<16} {b:<8} {c:>16} {d:>14} {e:>16} {f:>8} {g}\n" for a, b, c, d, e, f, g in rows)
 
 
-def nvidia_proc(machine: Machine) -> str:
-    """/proc/driver/nvidia; a node without the driver has none."""
-    driver = machine.driver
-    if driver is None:
-        return keyed([("module", "no")])
+def driver_version_lines(driver: Driver) -> list[tuple[str, str]]:
+    """/proc/driver/nvidia/version."""
     kind = "Open Kernel Module for x86_64" if driver.open_modules else "x86_64 Kernel Module"
-    pairs = [
-        ("module", "yes"),
+    return [
         ("version", f"NVRM version: NVIDIA UNIX {kind}  {driver.version}  Release Build  (root@build-7)"),
         ("version", "GCC version:  gcc version 12.3.0 (Ubuntu 12.3.0-1ubuntu1~22.04.1)"),
     ]
+
+
+def nvidia_proc(machine: Machine) -> str:
+    """/proc/driver/nvidia; a node without the driver has none."""
+    if machine.driver is None:
+        return keyed([("module", "no")])
+    pairs = [("module", "yes"), *driver_version_lines(machine.driver)]
     for card in machine.gpus:
         pairs += [
             ("gpu", card.address), ("information", f"Model: \t\t {true_board(machine, card).name}"),

@@ -9,14 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from gpulease_gui.demo.machine import Disk, GpuCard, Machine, Port
+from gpulease_gui.demo.machine import REASON_BITS, Disk, GpuCard, Machine, Port
 
 _PERIOD_S, _PAUSE_S, _WARM_UP_S = 180.0, 9.0, 6.0
-# nvidia-smi's bit mask of clock event reasons.
-_BITS = {
-    "gpu_idle": 0x1, "applications_clocks_setting": 0x2, "sw_power_cap": 0x4, "hw_slowdown": 0x8, "sync_boost": 0x10,
-    "sw_thermal_slowdown": 0x20, "hw_thermal_slowdown": 0x40, "hw_power_brake_slowdown": 0x80,
-}  # fmt: skip
 _BYTES_PER_GBIT = 1e9 / 8
 
 
@@ -57,7 +52,7 @@ class Life:
             power_w=min(card.power_limit_w + 1.5, target * (1 + 0.011 * ripple)),
             temperature_c=round(card.temperature_c + (3 if card.throttled else 34) * load + ripple),
             sm_mhz=self._clock(card, load, ripple),
-            reason_bits=0x4 if load > 0.5 and not card.throttled else sum(_BITS[word] for word in card.reasons),
+            reason_bits=REASON_BITS["sw_power_cap"] if load > 0.5 and not card.throttled else card.reason_bits,
         )
 
     def _clock(self, card: GpuCard, load: float, ripple: float) -> int:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 
 from gpulease_gui.demo.boards import Board
+
+# nvidia-smi's bit mask of clock event reasons, by the words of its XML.
+REASON_BITS: Mapping[str, int] = MappingProxyType({
+    "gpu_idle": 0x1, "applications_clocks_setting": 0x2, "sw_power_cap": 0x4, "hw_slowdown": 0x8, "sync_boost": 0x10,
+    "sw_thermal_slowdown": 0x20, "hw_thermal_slowdown": 0x40, "hw_power_brake_slowdown": 0x80,
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,11 @@ class GpuCard:
     def throttled(self) -> bool:
         """Whether the hardware holds it back."""
         return "hw_slowdown" in self.reasons
+
+    @property
+    def reason_bits(self) -> int:
+        """The reasons as nvidia-smi's bit mask."""
+        return sum(REASON_BITS[word] for word in self.reasons)
 
     @property
     def bus_id(self) -> str:
