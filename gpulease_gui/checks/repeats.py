@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from gpulease_gui.domain.finding import Verdict
 
+# The reason code of a rate that would fail and has to be measured once more.
+MEASURED_ONCE = "measured_once"
+
 
 @dataclass(frozen=True, slots=True)
 class Bands:
@@ -26,7 +29,7 @@ def judged(rates: Sequence[float], promised: float, bands: Bands) -> tuple[Verdi
     verdict = bands.of(max(rates), promised)
     if verdict is not Verdict.FAIL:
         return verdict, "" if verdict is Verdict.PASS else "rate_low"
-    return (Verdict.FAIL, "rate_low") if len(rates) > 1 else (Verdict.WARN, "measured_once")
+    return (Verdict.FAIL, "rate_low") if len(rates) > 1 else (Verdict.WARN, MEASURED_ONCE)
 
 
 def repeat_due(rates: Sequence[float], promised: float | None, bands: Bands) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -61,8 +61,6 @@ def after_finding(claim: Claim, verdict: Verdict, node_id: str) -> Claim:
 
     Once refuted by a node, only a pass on the same node verifies again.
     """
-    from dataclasses import replace
-
     if verdict is Verdict.FAIL:
         return replace(claim, state=ClaimState.REFUTED, node_id=node_id)
     if verdict is not Verdict.PASS:

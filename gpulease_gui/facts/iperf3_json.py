@@ -74,7 +74,7 @@ class IperfRun:
 
 def server_command(port: int) -> Command:
     """The other end of one test. It waits for its client without end: the caller bounds and ends it."""
-    return Command("iperf3", "-s", "-1", "-p", str(port))
+    return Command("iperf3", "-s", "-1", "--forceflush", "-p", str(port))
 
 
 def client_command(host: str, port: int, seconds: int, streams: int, reverse: bool) -> Command:

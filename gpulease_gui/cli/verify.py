@@ -1,0 +1,247 @@
+"""Does a node keep what was promised?"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import getpass
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from gpulease_gui.catalog.terms import read_terms_file, validate_term
+from gpulease_gui.cli.codes import Exit, of_verdict
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.errors import Cancelled, UsageError, UserFacing
+from gpulease_gui.domain.finding import Finding, Verdict, totals
+from gpulease_gui.domain.node import Node
+from gpulease_gui.domain.secret import Secret
+from gpulease_gui.domain.term import TermValue
+from gpulease_gui.domain.text import visible
+from gpulease_gui.services.acceptance import changes_since_before, find_contract, promises_of
+from gpulease_gui.services.bundle import write_bundle
+from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.outcome import Outcome, finding_line, outcome_json
+from gpulease_gui.services.targets import demo_brings, is_demo, node_of
+from gpulease_gui.services.verify import Request
+from gpulease_gui.store import nodes
+
+UNNAMED_CONTRACT = "contract"
+DEMO_SECONDS = 5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `gpulease verify`."""
+    parser.add_argument("target", nargs="?", help="user@host:port, an ssh alias, local, or demo:NAME")
+    parser.add_argument("--identity", default="", metavar="FILE", help="the private key; no other key is tried")
+    parser.add_argument("--terms", metavar="FILE", type=Path, help="TOML file of promises")
+    parser.add_argument("--fingerprint", action="append", default=[], metavar="SHA256:...", help="a host key to trust")
+    parser.add_argument("--peer", metavar="TARGET", help="the node at the other end of network measurements")
+    parser.add_argument("--peer-identity", default="", metavar="FILE", help="private key of the peer (default: --identity)")
+    parser.add_argument("--peer-address", default="", metavar="IP", help="how the node reaches its peer")
+    parser.add_argument("--only", default="", metavar="ID,...", help="run only these checks")
+    parser.add_argument("--heavy", action="store_true", help="also run the checks that load the node")
+    parser.add_argument("--seconds", type=int, metavar="N", help="length of one measurement")
+    parser.add_argument("--workspace", type=Path, metavar="FILE", help="where runs are kept")
+    parser.add_argument("--bundle", type=Path, metavar="ZIP", help="write raw outputs, hashes and the JSON")
+    parser.add_argument("--contract", metavar="ID", help="verify against this contract of the workspace")
+    parser.add_argument("--all", action="store_true", help="with --contract: all its nodes; says what changed")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Verify and print; the exit code follows the required findings."""
+    _refuse_wrong_calls(options)
+    terms = _terms_file(options.terms)
+    demo = bool(options.target) and is_demo(options.target)
+    fingerprints = _fingerprints(options.fingerprint)
+    services = open_services(options.workspace, demo=demo, ask_secret=_ask_on_terminal, fingerprints=fingerprints)
+    try:
+        if options.all:
+            return _verify_all(services, options)
+        outcome = _verify_one(services, options, terms)
+        if options.bundle:
+            write_bundle(services.workspace, outcome, options.bundle)
+        _print(outcome, as_json=options.json)
+        return _exit_of(outcome)
+    finally:
+        services.close()
+
+
+def _refuse_wrong_calls(options: argparse.Namespace) -> None:
+    if options.all != (options.target is None) or (options.all and not options.contract):
+        raise UsageError("name one TARGET, or --contract ID --all")
+    if options.terms and options.contract:
+        raise UsageError("--terms and --contract exclude each other")
+    if options.seconds is not None and not 1 <= options.seconds <= 3600:
+        raise UsageError(f"--seconds {options.seconds} is out of range", next_step="1 to 3600")
+    if options.peer and is_demo(options.peer) != is_demo(options.target or ""):
+        raise UsageError("a demo node and a real one can't be each other's peer")
+
+
+def _terms_file(path: Path | None) -> dict[str, TermValue] | None:
+    if path is None:
+        return None
+    from gpulease_gui.catalog.catalogue import load_catalogue
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the terms file {path} can't be read", str(error), "it must be UTF-8 TOML") from error
+    catalogue = load_catalogue()
+    try:
+        return {key: validate_term(key, value, catalogue) for key, value in read_terms_file(text).items()}
+    except UsageError as error:
+        raise UsageError(f"{path}: {error.what}", error.why, error.next_step) from error
+
+
+def _fingerprints(words: list[str]) -> tuple[str, ...]:
+    from gpulease_gui.remote.hostkeys import fingerprints_in
+
+    found = [fingerprints_in(word) for word in words]
+    wrong = [word for word, hits in zip(words, found, strict=True) if not hits]
+    if wrong:
+        raise UsageError(f"{wrong[0]!r} is no SHA256 fingerprint", next_step="paste it as ssh-keygen -l prints it")
+    return tuple(hit for hits in found for hit in hits)
+
+
+def _ask_on_terminal(node: Node, what: str) -> Secret | None:
+    if not sys.stdin.isatty():
+        return None
+    return Secret(getpass.getpass(f"{what} for {node.target}: "))
+
+
+def _verify_one(services: Services, options: argparse.Namespace, terms: dict[str, TermValue] | None) -> Outcome:
+    node = node_of(services.workspace, options.target, options.identity)
+    request = _request(services, options, node, terms)
+    with _interruptible() as interrupted:
+        return _wait(services, node, request, interrupted)
+
+
+def _request(
+    services: Services, options: argparse.Namespace, node: Node, terms: dict[str, TermValue] | None
+) -> Request:
+    only = tuple(word.strip() for word in options.only.split(",") if word.strip())
+    request = Request(terms or {}, None, UNNAMED_CONTRACT if terms is not None else None, only, options.heavy, options.seconds)
+    peer = options.peer
+    if options.contract:
+        contract = find_contract(services.workspace, options.contract)
+        request = replace(request, terms=promises_of(services.workspace, contract.id), contract_id=contract.id)
+    elif is_demo(options.target):
+        brings = demo_brings(options.target)
+        peer = peer or brings.peer
+        request = replace(request, seconds=options.seconds or DEMO_SECONDS)
+        if terms is None:
+            request = replace(request, terms=brings.terms, contract_id=node.contract_id)
+    if peer:
+        peer_node = node_of(services.workspace, peer, options.peer_identity or options.identity)
+        request = replace(request, peer=peer_node, peer_address=options.peer_address)
+    return request
+
+
+def _wait(services: Services, node: Node, request: Request, interrupted: list[int]) -> Outcome:
+    job = services.jobs.start(f"verify {node.name}", _work(services, node, request), remote=True)
+    interrupted.clear()
+    while True:
+        try:
+            outcome = job.done.result(timeout=0.2)
+        except TimeoutError:
+            if interrupted:
+                job.cancel.cancel()
+            continue
+        assert isinstance(outcome, Outcome)
+        return outcome
+
+
+def _work(services: Services, node: Node, request: Request) -> Callable[[CancelToken], Outcome]:
+    return lambda cancel: services.verification.run(node, request, cancel, _say)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[list[int]]:
+    """Ctrl+C and TERM end the run and keep what was found; a second one ends the program."""
+    seen: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        if seen:
+            raise KeyboardInterrupt
+        seen.append(number)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield seen
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+def _say(finding: Finding) -> None:
+    print(visible(finding_line(finding)), file=sys.stderr, flush=True)
+
+
+def _print(outcome: Outcome, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(outcome_json(outcome), ensure_ascii=False, indent=1))
+        return
+    if outcome.error:
+        print(f"{outcome.target}: not connected ({outcome.error.phase}): {visible(outcome.error.reason)}")
+        print(f"  {visible(outcome.error.next_step)}")
+        return
+    counts = ", ".join(f"{number} {verdict}" for verdict, number in totals(outcome.findings).items() if number)
+    print(f"{outcome.target}: {outcome.overall}{' (cancelled)' if outcome.cancelled else ''}; {counts}")
+    for finding in outcome.findings:
+        if finding.required and finding.verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE):
+            print(f"  {visible(finding_line(finding))}")
+
+
+def _exit_of(outcome: Outcome) -> int:
+    if outcome.error:
+        return Exit.NOT_CONNECTED
+    return Exit.INTERRUPTED if outcome.cancelled else of_verdict(outcome.overall)
+
+
+def _verify_all(services: Services, options: argparse.Namespace) -> int:
+    contract = find_contract(services.workspace, options.contract)
+    terms = promises_of(services.workspace, contract.id)
+    with services.workspace.read() as connection:
+        rented = nodes.list_nodes(connection, contract.id)
+    if not rented:
+        raise UsageError(f"contract {contract.number} has no nodes", next_step="add nodes to it first")
+    only = tuple(word.strip() for word in options.only.split(",") if word.strip())
+    request = Request(terms, contract.id, None, only, options.heavy, options.seconds)
+    outcomes = _all_outcomes(services, rented, request)
+    changed = {node.name: changes_since_before(services.workspace, outcome) for node, outcome in outcomes}
+    if options.json:
+        whole = {"contract": contract.id, "nodes": [outcome_json(o) for _, o in outcomes], "changed": changed}
+        print(json.dumps(whole, ensure_ascii=False, indent=1))
+    else:
+        for node, outcome in outcomes:
+            _print(outcome, as_json=False)
+            for line in changed[node.name]:
+                print(f"  changed: {visible(line)}")
+    return _worst_exit([_exit_of(outcome) for _, outcome in outcomes])
+
+
+def _all_outcomes(services: Services, rented: tuple[Node, ...], request: Request) -> list[tuple[Node, Outcome]]:
+    jobs = [services.jobs.start(f"verify {node.name}", _work(services, node, request), remote=True) for node in rented]
+    outcomes: list[tuple[Node, Outcome]] = []
+    with _interruptible() as interrupted:
+        for node, job in zip(rented, jobs, strict=True):
+            while not job.done.done():
+                if interrupted:
+                    for other in jobs:
+                        other.cancel.cancel()
+                with contextlib.suppress(TimeoutError, Cancelled, UserFacing):
+                    job.done.result(timeout=0.2)
+            outcome = job.done.result()
+            assert isinstance(outcome, Outcome)
+            outcomes.append((node, outcome))
+    return outcomes
+
+
+def _worst_exit(codes: list[int]) -> int:
+    order = (Exit.INTERRUPTED, Exit.FAIL, Exit.NOT_CONNECTED, Exit.INCONCLUSIVE, Exit.OK)
+    return next(code for code in order if code in codes)

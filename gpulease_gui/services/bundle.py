@@ -1,0 +1,48 @@
+"""What goes into the file that settles a dispute: raw outputs, commands, exit codes, clocks, hashes?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+from pathlib import Path
+
+from gpulease_gui.services.outcome import Outcome, outcome_json
+from gpulease_gui.store import evidence, runs
+from gpulease_gui.store.workspace import Workspace
+
+
+def write_bundle(workspace: Workspace, outcome: Outcome, path: Path) -> None:
+    """Write the evidence of a run as a ZIP beside its JSON; an existing file is replaced only when all is written.
+
+    `manifest.json` names every file with its SHA-256, the command, the exit code and our clock (UTC).
+    """
+    with workspace.read() as connection:
+        lines = evidence.list_run_evidence(connection, outcome.run) if outcome.run else ()
+        contents = {
+            sha: evidence.get_content(connection, sha)
+            for line in lines for sha in (line.stdout_sha256, line.stderr_sha256) if sha
+        }  # fmt: skip
+        run = runs.get_run(connection, outcome.run) if outcome.run else None
+    verdict = json.dumps(outcome_json(outcome), ensure_ascii=False, indent=1).encode()
+    manifest = {
+        "tool_version": run.tool_version if run else None,
+        "node_clock_minus_ours_s": run.clock_offset_s if run else None,
+        "verdict.json": {"sha256": hashlib.sha256(verdict).hexdigest()},
+        "outputs": [
+            {
+                "fact": line.fact_id, "command": line.command, "collected_at": line.collected_at.isoformat(),
+                "exit_code": line.exit_code, "seconds": line.seconds, "stdout": line.stdout_sha256,
+                "stderr": line.stderr_sha256, "stdout_cut": line.stdout_cut,
+            }
+            for line in lines
+        ],
+    }  # fmt: skip
+    beside = path.with_name(path.name + ".part")
+    with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("verdict.json", verdict)
+        file.writestr("manifest.json", json.dumps(manifest, ensure_ascii=False, indent=1))
+        for sha, content in contents.items():
+            file.writestr(f"outputs/{sha}", content)
+    os.replace(beside, path)

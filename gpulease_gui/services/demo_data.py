@@ -1,0 +1,74 @@
+"""What does the demo workspace hold before anything was verified?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from gpulease_gui.demo.nodes import DemoNode, demo_nodes
+from gpulease_gui.domain.claim import Claim, ClaimState
+from gpulease_gui.domain.money import Money
+from gpulease_gui.domain.node import Node, Reach
+from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.supplier import Contract, Offer, Supplier
+from gpulease_gui.store import claims, hostkeys, nodes, suppliers
+from gpulease_gui.store.claims import Holder
+from gpulease_gui.store.records import KeyDecision, KeyState
+from gpulease_gui.store.workspace import Workspace
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+WHO = "demo"
+
+
+def node_id(name: str) -> str:
+    """The id of a demo node's record."""
+    return f"demo-{name}"
+
+
+def contract_id(name: str) -> str:
+    """The id of the contract that a demo node is rented under."""
+    return f"demo-contract-{demo_nodes()[name].deal.contract_no}"
+
+
+def record(node: DemoNode) -> Node:
+    """The node record of a demo node."""
+    return Node(
+        node_id(node.name), node.name, Reach.DEMO, contract_id=contract_id(node.name), demo_name=node.name, note=node.story.en
+    )
+
+
+def fill_demo(workspace: Workspace) -> None:
+    """Write suppliers, offers, contracts, promises and nodes of the demo into an empty demo workspace."""
+    with workspace.read() as connection:
+        if suppliers.list_suppliers(connection):
+            return
+    workspace.submit(lambda db: _fill(db, demo_nodes())).result()
+
+
+def _fill(db: Database, all_nodes: Mapping[str, DemoNode]) -> None:
+    seen: set[str] = set()
+    for node in all_nodes.values():
+        if node.deal.contract_no not in seen:
+            seen.add(node.deal.contract_no)
+            _save_deal(db, node)
+        nodes.save_node(db, record(node))
+        decision = KeyDecision(node_id(node.name), node.host_key, KeyState.TRUSTED, utc_now(), "shipped with the demo", WHO)
+        hostkeys.save_key_decision(db, decision)
+
+
+def _save_deal(db: Database, node: DemoNode) -> None:
+    deal, now = node.deal, utc_now()
+    supplier_id, offer_id = f"demo-supplier-{deal.supplier.en}", f"demo-offer-{deal.quote_no}"
+    price = Money(Decimal(deal.price), deal.currency)
+    name = f"{deal.supplier.zh.partition('（')[0]} {deal.supplier.en}"
+    suppliers.save_supplier(db, Supplier(supplier_id, name, deal.country, deal.contact))
+    title = f"{deal.offer.en} · {deal.offer.zh}"
+    suppliers.save_offer(db, Offer(offer_id, supplier_id, deal.quote_no, title, price, valid_until=deal.start))
+    for term, value in node.terms.items():
+        claim = Claim(term, value, ClaimState.EVIDENCED, source=f"{deal.quote_no} (demo)")
+        claims.save_claim(db, Holder.offer(offer_id), claim, by=WHO, at=now)
+    contract = Contract(contract_id(node.name), supplier_id, deal.contract_no, offer_id, deal.start, deal.end, price)
+    claims.accept_offer(db, offer_id, contract, by=WHO, at=now)

@@ -1,0 +1,58 @@
+"""How are the newest samples of one curve kept, so that a chart can look at them without copying?"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from dataclasses import dataclass
+
+RING_POINTS = 3600
+NAN = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class RingView:
+    """Times (UTC seconds) and values of a ring, oldest first; NaN = no sample. Memory is shared, do not write."""
+
+    times_s: memoryview
+    values: memoryview
+    total: int
+
+
+class Ring:
+    """The last `capacity` samples of one curve. One thread appends, others look.
+
+    Each sample is written twice, one capacity apart, so that the newest ones always lie in one piece.
+    """
+
+    __slots__ = ("_capacity", "_times", "_values", "total")
+
+    def __init__(self, capacity: int = RING_POINTS) -> None:
+        self._capacity = capacity
+        self._times = array("d", bytes(16 * capacity))
+        self._values = array("f", bytes(8 * capacity))
+        self.total = 0
+
+    def append(self, at_s: float, value: float | None) -> None:
+        """Add one sample; None is a gap, kept as NaN so that no line is drawn over it."""
+        place = self.total % self._capacity
+        kept = NAN if value is None else value
+        self._times[place] = self._times[place + self._capacity] = at_s
+        self._values[place] = self._values[place + self._capacity] = kept
+        self.total += 1
+
+    def view(self) -> RingView:
+        """The samples as they are now."""
+        total = self.total
+        count = min(total, self._capacity)
+        end = total % self._capacity + self._capacity if total > self._capacity else count
+        start = end - count
+        return RingView(memoryview(self._times)[start:end], memoryview(self._values)[start:end], total)
+
+    @property
+    def last(self) -> tuple[float, float] | None:
+        """(time, value) of the newest sample; None if there is none."""
+        if not self.total:
+            return None
+        place = (self.total - 1) % self._capacity
+        return self._times[place], self._values[place]

@@ -1,0 +1,88 @@
+"""Which node record does a target of the command line mean?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from gpulease_gui.demo.nodes import demo_nodes
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.node import AuthMethod, Node, Reach
+from gpulease_gui.domain.term import TermValue
+from gpulease_gui.remote.address import Target, parse_target
+from gpulease_gui.remote.credentials import agent_present
+from gpulease_gui.remote.ssh_config import resolve_alias
+from gpulease_gui.services.demo_data import node_id
+from gpulease_gui.store import nodes
+from gpulease_gui.store.records import new_id
+from gpulease_gui.store.workspace import Workspace
+
+LOCAL = "local"
+DEMO = "demo:"
+LOCAL_ID = "this-computer"
+
+
+@dataclass(frozen=True, slots=True)
+class DemoBrings:
+    """What `demo:NAME` brings along: the promises of its contract and the peer of its network."""
+
+    terms: Mapping[str, TermValue] = field(default_factory=dict)
+    peer: str | None = None
+
+
+def is_demo(target: str) -> bool:
+    """Whether a target is one of the simulated nodes."""
+    return target.startswith(DEMO)
+
+
+def demo_brings(target: str) -> DemoBrings:
+    """Promises and peer (as a target) of a demo node. Raises UsageError for an unknown name."""
+    node = demo_nodes().get(target.removeprefix(DEMO))
+    if node is None:
+        raise UsageError(f"there is no demo node {target!r}", next_step=f"the demo nodes are {', '.join(demo_nodes())}")
+    return DemoBrings(node.terms, f"{DEMO}{node.peer}" if node.peer else None)
+
+
+def node_of(workspace: Workspace, target: str, identity_file: str = "") -> Node:
+    """The record of a target, made and saved if there is none yet. Raises UsageError."""
+    with workspace.read() as connection:
+        known = nodes.list_nodes(connection)
+    if is_demo(target):
+        demo_brings(target)
+        wanted = node_id(target.removeprefix(DEMO))
+        return next(node for node in known if node.id == wanted)
+    node = _local(known) if target == LOCAL else _over_ssh(known, target, identity_file)
+    if node not in known:
+        workspace.submit(lambda db: nodes.save_node(db, node)).result()
+    return node
+
+
+def _local(known: Iterable[Node]) -> Node:
+    mine = (node for node in known if node.reach is Reach.LOCAL)
+    return next(mine, Node(LOCAL_ID, "this computer", Reach.LOCAL))
+
+
+def _over_ssh(known: Iterable[Node], target: str, identity_file: str) -> Node:
+    found = _named(known, target)
+    if found is None:
+        place = parse_target(target) if "@" in target or target.startswith(("ssh ", "[")) else resolve_alias(target)
+        found = _at(known, place) or _new(target, place)
+        if not identity_file and place.identity_file:
+            identity_file = place.identity_file
+    if identity_file:
+        return replace(found, auth=AuthMethod.KEY, identity_file=identity_file)
+    if found.auth is AuthMethod.KEY and not found.identity_file and agent_present():
+        return replace(found, auth=AuthMethod.AGENT)
+    return found
+
+
+def _named(known: Iterable[Node], target: str) -> Node | None:
+    return next((node for node in known if node.name == target and node.reach is Reach.SSH), None)
+
+
+def _at(known: Iterable[Node], place: Target) -> Node | None:
+    return next((node for node in known if node.address == place.address), None)
+
+
+def _new(target: str, place: Target) -> Node:
+    return Node(new_id(), place.name or target, Reach.SSH, place.address)

@@ -1,0 +1,252 @@
+"""How is one node verified from connect to verdict, with nothing shown that is not saved?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from gpulease_gui import __version__
+from gpulease_gui.catalog.catalogue import Catalogue
+from gpulease_gui.checks.check import Rule
+from gpulease_gui.checks.judgement import Evidence
+from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.repeats import MEASURED_ONCE
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.command import CommandOutput
+from gpulease_gui.domain.errors import Cancelled, Unreadable, UserFacing
+from gpulease_gui.domain.finding import CheckState, Finding, Reason, Verdict
+from gpulease_gui.domain.frame import Frame
+from gpulease_gui.domain.node import HostKey, Node, Reach
+from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.term import TermValue
+from gpulease_gui.facts.clock_now import ClockNow
+from gpulease_gui.facts.fact import Fact, readers
+from gpulease_gui.remote.collect import collect
+from gpulease_gui.services.events import Bus, CheckChanged, FindingSaved, RunEnded, RunStarted
+from gpulease_gui.services.judging import Judging, RuleFault, evidence_of
+from gpulease_gui.services.links import Links, NotConnected, Opened
+from gpulease_gui.services.measure import MEASURES, MeasureLines, output_text
+from gpulease_gui.services.outcome import Outcome, Trouble, current
+from gpulease_gui.services.plan import Plan, make_plan
+from gpulease_gui.store import claims, runs
+from gpulease_gui.store.evidence import collected, save_run_evidence
+from gpulease_gui.store.records import EvidenceBlob, Run, RunEvidence, RunState, new_id
+from gpulease_gui.store.workspace import Workspace
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+CLOCK_FACT = "clock_now"
+COLLECT_DEADLINE_S = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be verified: the promises, which checks, and the peer of network measurements."""
+
+    terms: Mapping[str, TermValue] = field(default_factory=dict)
+    contract_id: str | None = None
+    contract_label: str | None = None
+    only: tuple[str, ...] = ()
+    heavy: bool = False
+    seconds: int | None = None
+    peer: Node | None = None
+    peer_address: str = ""
+
+
+class Verification:
+    """Runs checks on nodes and keeps every finding before it is told."""
+
+    def __init__(self, workspace: Workspace, bus: Bus, catalogue: Catalogue, links: Links) -> None:
+        self._workspace = workspace
+        self._bus = bus
+        self._catalogue = catalogue
+        self._links = links
+
+    def run(
+        self, node: Node, request: Request, cancel: CancelToken, on_finding: Callable[[Finding], None] | None = None
+    ) -> Outcome:
+        """Verify one node; blocks. What was found before a cancel or a lost line is in the answer and saved.
+
+        Raises UsageError for an unknown check, UserFacing when the workspace can't be written.
+        """
+        plan = make_plan(only=request.only, heavy=request.heavy, peer=request.peer is not None)
+        started = utc_now()
+        try:
+            opened = self._links.open(node, cancel)
+        except NotConnected as error:
+            return self._not_connected(node, request, started, error)
+        except Cancelled:
+            return _outcome(node, request, started, None, None, (), cancelled=True)
+        with opened:
+            work = _Run(self._workspace, self._bus, self._catalogue, node, request, plan, opened, started, on_finding)
+            return work.go(self._links, cancel)
+
+    def _not_connected(self, node: Node, request: Request, started: datetime, error: NotConnected) -> Outcome:
+        trouble = Trouble(error.phase, error.why or error.what, error.next_step)
+        return _outcome(node, request, started, None, error.offered, (), error=trouble)
+
+
+def _outcome(
+    node: Node, request: Request, started: datetime, run: str | None, key: HostKey | None, findings: tuple[Finding, ...],
+    *, cancelled: bool = False, error: Trouble | None = None, states: Mapping[str, str] | None = None,
+) -> Outcome:  # fmt: skip
+    return Outcome(
+        node.target, run, started, key, request.contract_label or request.contract_id, node.reach is Reach.DEMO, findings, cancelled, error, states or {},
+    )  # fmt: skip
+
+
+class _Run:
+    """One verification of one node on one open line."""
+
+    def __init__(
+        self, workspace: Workspace, bus: Bus, catalogue: Catalogue, node: Node, request: Request, plan: Plan,
+        opened: Opened, started: datetime, on_finding: Callable[[Finding], None] | None,
+    ) -> None:  # fmt: skip
+        self._workspace, self._bus, self._node, self._request = workspace, bus, node, request
+        self._plan, self._opened, self._started, self._tell = plan, opened, started, on_finding
+        self._id = new_id()
+        self._judging = Judging(plan.rules, Promise(catalogue, request.terms, request.seconds))
+        self._unsaved: dict[str, tuple[RunEvidence, tuple[EvidenceBlob, ...]]] = {}
+        self._saved_facts: set[str] = set()
+        self._findings: list[Finding] = []
+        self._states: dict[str, str] = {}
+        self._offset_s: float | None = None
+
+    def go(self, links: Links, cancel: CancelToken) -> Outcome:
+        run = Run(
+            self._id, self._node.id, self._started, self._request.contract_id, tool_version=__version__,
+            host_key=self._opened.host_key, demo=self._node.reach is Reach.DEMO, terms=tuple(self._request.terms.items()),
+        )  # fmt: skip
+        self._workspace.submit(lambda db: runs.save_run(db, run)).result()
+        self._bus.publish(RunStarted(self._id, self._node.id, self._plan.checks))
+        cancelled = self._passive(cancel) or self._active(links, cancel)
+        return self._finish(cancelled=cancelled)
+
+    def _passive(self, cancel: CancelToken) -> bool:
+        facts = self._facts()
+        if not facts:
+            return False
+        end = collect(
+            self._opened.line, facts, self._take, cancel, sudo=self._node.use_sudo, deadline_s=COLLECT_DEADLINE_S
+        )
+        if end.cancelled:
+            return True
+        for missing in end.missing:
+            self._judging.give_up(missing.id, Reason(missing.reason))
+        active = {rule.check.id for rule in self._plan.active}
+        for rule in [rule for rule in self._judging.rest() if rule.check.id not in active]:
+            self._judge(rule)
+        return False
+
+    def _facts(self) -> tuple[Fact, ...]:
+        """The planned facts, and the node's clock for the time of handover."""
+        clock = readers()[CLOCK_FACT].fact
+        return self._plan.passive if clock in self._plan.passive else (clock, *self._plan.passive)
+
+    def _take(self, frame: Frame) -> None:
+        command = readers()[frame.id].fact.command
+        line, blobs = collected(self._id, frame.id, command.line if command else "", frame.output, utc_now())
+        self._unsaved[frame.id] = (line, blobs)
+        evidence = evidence_of(frame.id, frame.output, line.stdout_sha256)
+        if isinstance(evidence.reading, ClockNow):
+            self._offset_s = (evidence.reading.utc - line.collected_at).total_seconds()
+        for rule in self._judging.take(frame.id, evidence):
+            self._judge(rule)
+
+    def _judge(self, rule: Rule) -> None:
+        try:
+            findings = self._judging.findings(rule)
+        except RuleFault as fault:
+            self._state(rule, CheckState.ERROR, str(fault))
+            return
+        for finding in findings:
+            self._save(rule, finding)
+        self._state(rule, CheckState.DONE)
+
+    def _save(self, rule: Rule, finding: Finding) -> None:
+        facts = [id_ for id_ in (*rule.check.facts, *rule.check.optional) if id_ in self._unsaved]
+        lines = [self._unsaved[id_][0] for id_ in facts]
+        blobs = [blob for id_ in facts if id_ not in self._saved_facts for blob in self._unsaved[id_][1]]
+        contract, now = self._request.contract_id, utc_now()
+
+        def work(db: Database) -> None:
+            runs.save_finding(db, self._id, finding, blobs, lines, saved_at=now)
+            if contract is not None:
+                claims.apply_finding(db, contract, self._node.id, finding, at=now)
+
+        self._workspace.submit(work).result()
+        self._saved_facts.update(facts)
+        self._findings.append(finding)
+        if self._tell is not None:
+            self._tell(finding)
+        self._bus.publish(FindingSaved(self._id, self._node.id, finding))
+
+    def _state(self, rule: Rule, state: CheckState, detail: str = "") -> None:
+        if state is not CheckState.DONE:
+            self._states[rule.check.id] = str(state)
+        self._bus.publish(CheckChanged(self._id, rule.check.id, state, detail))
+
+    def _active(self, links: Links, cancel: CancelToken) -> bool:
+        for index, rule in enumerate(self._plan.active):
+            if cancel.cancelled or not self._measure(links, rule, cancel):
+                for left in self._plan.active[index:]:
+                    self._states.setdefault(left.check.id, str(CheckState.CANCELLED))
+                return True
+        return False
+
+    def _measure(self, links: Links, rule: Rule, cancel: CancelToken) -> bool:
+        self._bus.publish(CheckChanged(self._id, rule.check.id, CheckState.RUNNING))
+        fact_id = next(id_ for id_ in rule.check.facts if id_ in MEASURES)
+        lines = MeasureLines(self._opened, self._node, self._request.peer, self._request.peer_address, links)
+        try:
+            self._measure_fact(fact_id, rule, lines, cancel)
+        except Cancelled:
+            return False
+        except UserFacing as trouble:
+            words = Unreadable(str(trouble), code=Reason.CONNECTION_LOST, next_step=trouble.next_step)
+            self._judging.evidence[fact_id] = Evidence(trouble=words)
+        finally:
+            lines.close()
+        self._judge(rule)
+        return True
+
+    def _measure_fact(self, fact_id: str, rule: Rule, lines: MeasureLines, cancel: CancelToken) -> None:
+        output = MEASURES[fact_id](lines, self._request.seconds, cancel, None)
+        self._keep(fact_id, output)
+        if self._would_fail(rule):
+            # A measured rate that would fail is measured once more at once; both bad = fail, the better is shown.
+            self._keep(fact_id, MEASURES[fact_id](lines, self._request.seconds, cancel, output))
+
+    def _keep(self, fact_id: str, output: CommandOutput) -> None:
+        line, blobs = collected(self._id, fact_id, output_text(fact_id), output, utc_now())
+        self._unsaved[fact_id] = (line, blobs)
+        self._saved_facts.discard(fact_id)
+        self._judging.evidence[fact_id] = evidence_of(fact_id, output, line.stdout_sha256)
+
+    def _would_fail(self, rule: Rule) -> bool:
+        try:
+            return any(f.verdict is Verdict.FAIL or f.reason_code == MEASURED_ONCE for f in self._judging.findings(rule))
+        except RuleFault:
+            return False
+
+    def _finish(self, *, cancelled: bool) -> Outcome:
+        left = [pair for id_, pair in self._unsaved.items() if id_ not in self._saved_facts]
+        outcome = _outcome(
+            self._node, self._request, self._started, self._id, self._opened.host_key, current(self._findings),
+            cancelled=cancelled, states=self._states,
+        )  # fmt: skip
+        state = RunState.CANCELLED if cancelled else RunState.FINISHED
+        now, overall = utc_now(), outcome.overall
+
+        def work(db: Database) -> None:
+            for line, blobs in left:
+                save_run_evidence(db, line, blobs)
+            runs.save_connection(db, self._id, host_key=self._opened.host_key, clock_offset_s=self._offset_s)
+            runs.finish_run(db, self._id, state, now, overall)
+
+        self._workspace.submit(work).result()
+        self._bus.publish(RunEnded(self._id, self._node.id, overall, cancelled))
+        return outcome
