@@ -80,8 +80,8 @@ def gather(
     channel = line.open(exec_string)
     try:
         why = _drain(channel, script(boundary), gathering, cancel, deadline)
-        # The end mark comes last, so after it there is nothing left to end.
-        seen = why is None or why is Reason.NOT_COLLECTED or finish(channel, END_SECONDS)
+        # After the end mark or the end of output there is nothing left to end; who floods us is not listened to.
+        seen = why in (None, Reason.NOT_COLLECTED) or (why is Reason.TIMEOUT and finish(channel, END_SECONDS))
         if why is Reason.NOT_COLLECTED and (gathering.frames or not line.alive):
             why = Reason.CONNECTION_LOST
         return gathering.end(why, cancelled=cancel.cancelled and why is not None, far_end_seen=seen and line.alive)

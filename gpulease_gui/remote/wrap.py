@@ -144,6 +144,7 @@ clean() {
 }
 trap clean EXIT
 trap 'exit 143' TERM HUP INT
+trap 'exit 141' PIPE
 T=
 if timeout -k 1 9 true 2>/dev/null; then T='timeout -k 2'; fi
 if [ -z "$d" ] && [ -n "$T" ]; then
@@ -218,6 +219,7 @@ fact() {
   {
     { run "$2" "$3"; echo $? >"$d/rc.$L"; } 2>&1 >&5 5>&- | keep @ERR1@ "$e" 5>&-
   } 5>&1 | keep @OUT1@ "$o"
+  [ -e "$d/stop" ] && return
   now; n=$((t - s)); c=137; y=0; z=0
   read -r c <"$d/rc.$L"
   [ -e "$o" ] || { : >"$o"; y=1; }
@@ -258,6 +260,8 @@ life=$!
 w=
 if [ -n "$d" ]; then
 @STARTS@wait $w
+# Our stdin has ended: the lifeline is at work, and it ends us, too.
+[ -e "$d/stop" ] && wait "$life"
 else
 lane 1 3<&-
 fi

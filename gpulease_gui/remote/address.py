@@ -1,0 +1,213 @@
+"""Which machine does a pasted line mean?"""
+
+from __future__ import annotations
+
+import csv
+import ipaddress
+import re
+import shlex
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.node import Address
+
+MAX_LINES = 10_000
+_HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]{0,251}[A-Za-z0-9_])?\.?\Z")
+_USER = re.compile(r"[!-,./0-?A-Z\[-~][!-~]{0,99}\Z")
+_DEFAULT_COLUMNS = ("name", "host", "port", "user", "key")
+_COLUMNS: Mapping[str, str] = {
+    "name": "name", "node": "name", "名称": "name", "节点": "name", "host": "host", "ip": "host", "address": "host",
+    "hostname": "host", "主机": "host", "地址": "host", "port": "port", "端口": "port", "user": "user",
+    "username": "user", "用户": "user", "用户名": "user", "key": "key", "identity": "key", "密钥": "key",
+}  # fmt: skip
+_WHY_REFUSED: Mapping[str, str] = {
+    "-J": "ProxyJump is not supported yet", "-L": "no forwards are opened", "-R": "no forwards are opened",
+    "-D": "no forwards are opened", "-A": "the agent is never forwarded", "-X": "X11 is never forwarded",
+    "-Y": "X11 is never forwarded", "-o": "options of a pasted line are not taken over",
+    "-F": "another config file is not read from a pasted line",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a line points. `identity_file` is a path, "" = none named; `host_key_alias` as ssh's config says."""
+
+    address: Address
+    name: str = ""
+    identity_file: str = ""
+    host_key_alias: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListLine:
+    """One line of a pasted list: a target, or what is wrong with it."""
+
+    number: int
+    text: str
+    target: Target | None
+    error: str = ""
+
+
+def parse_target(text: str) -> Target:
+    """`user@host:port`, `[v6]:port`, `ssh://...` or a pasted `ssh -p 34446 root@host -i KEY`. Raises UsageError."""
+    line = unicodedata.normalize("NFKC", text).strip().removeprefix("$ ").strip()
+    if re.match(r"ssh\s", line):
+        return _from_ssh_line(line)
+    return Target(parse_address(line.removeprefix("ssh://").rstrip("/")))
+
+
+def parse_address(text: str) -> Address:
+    """`[user@]host[:port]`; user root and port 22 where not said. Raises UsageError."""
+    user, host_port = "root", text
+    if "@" in text:
+        user, host_port = text.rsplit("@", 1)
+    host, port = _split_port(host_port)
+    return Address(check_host(host), check_port(port) if port else 22, check_user(user))
+
+
+def _split_port(text: str) -> tuple[str, str]:
+    bracketed = re.fullmatch(r"\[([^\]]*)\](?::(.*))?", text)
+    if bracketed:
+        return bracketed[1], bracketed[2] or ""
+    if text.count(":") > 1:  # a bare IPv6 address: a port could not be told from its last group
+        return text, ""
+    host, colon, port = text.partition(":")
+    if colon and not port:
+        raise UsageError(f"no port after the colon in {text!r}")
+    return host, port
+
+
+def check_host(host: str) -> str:
+    """A host name or IP address that no program takes for an option. Raises UsageError."""
+    if ":" in host:
+        try:
+            ipaddress.IPv6Address(host)
+        except ValueError:
+            raise UsageError(f"not an IPv6 address: {host!r}", "", "write [address]:port") from None
+        return host
+    if re.fullmatch(r"[0-9.]+", host):
+        try:
+            ipaddress.IPv4Address(host)
+        except ValueError:
+            raise UsageError(f"not an IPv4 address: {host!r}") from None
+    if not _HOST.match(host):
+        raise UsageError(f"not a host name: {host!r}", "", "write user@host:port or paste the supplier's ssh line")
+    return host
+
+
+def check_port(text: str) -> int:
+    """A port. Raises UsageError."""
+    if not re.fullmatch(r"[0-9]{1,5}", text) or not 1 <= int(text) <= 65535:
+        raise UsageError(f"not a port from 1 to 65535: {text!r}")
+    return int(text)
+
+
+def check_user(text: str) -> str:
+    """A user name without blanks that no program takes for an option. Raises UsageError."""
+    if not _USER.match(text):
+        raise UsageError(f"not a user name: {text!r}")
+    return text
+
+
+def _from_ssh_line(line: str) -> Target:
+    try:
+        words = shlex.split(line)[1:]
+    except ValueError:
+        raise UsageError(f"a quote is not closed in {line!r}") from None
+    values, places = _options(words)
+    if len(places) != 1:
+        raise UsageError(
+            "no host in the ssh line" if not places else f"more than a host in the ssh line: {' '.join(places[1:])!r}",
+            "a remote command is not taken over" if places else "",
+        )
+    place = places[0].removeprefix("ssh://")
+    address = parse_address(place)
+    port = check_port(values["-p"]) if "-p" in values else address.port
+    user = check_user(values["-l"]) if "-l" in values else address.user
+    return Target(Address(address.host, port, user), identity_file=values.get("-i", ""))
+
+
+def _options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    values: dict[str, str] = {}
+    places: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            places.append(word)
+            continue
+        option, value = word[:2], word[2:]
+        if option not in ("-p", "-i", "-l"):
+            name = word if word.startswith("--") else option
+            why = _WHY_REFUSED.get(name, "only -p, -i and -l are taken over")
+            raise UsageError(f"the option {name} of the ssh line is refused", why, "leave it out")
+        value = value or next(rest, "")
+        if not value or value.startswith("-"):
+            raise UsageError(f"the option {option} of the ssh line has no value")
+        values[option] = value
+    return values, places
+
+
+def parse_list(text: str) -> tuple[ListLine, ...]:
+    """Many nodes: ssh lines, addresses, or rows `name,host,port,user,key` (comma, semicolon or tab; header optional).
+
+    Blank lines and lines that start with # are left out. A bad line is an error of its own, never of the others.
+    """
+    return tuple(_list_lines(text.removeprefix("\ufeff")))
+
+
+def _list_lines(text: str) -> Iterator[ListLine]:
+    columns: Sequence[str] = _DEFAULT_COLUMNS
+    seen: dict[tuple[str, int], int] = {}
+    for number, raw in enumerate(text.splitlines()[:MAX_LINES], 1):
+        line = raw.strip()
+        if not line or line.startswith("#"):
+            continue
+        cells = _cells(line)
+        header = _header(cells)
+        if header is not None:
+            columns = header
+            continue
+        yield _list_line(number, line, cells, columns, seen)
+
+
+def _list_line(
+    number: int, line: str, cells: Sequence[str], columns: Sequence[str], seen: dict[tuple[str, int], int]
+) -> ListLine:
+    try:
+        target = _from_row(cells, columns) if len(cells) > 1 else parse_target(line)
+    except UsageError as error:
+        return ListLine(number, line, None, str(error))
+    place = (target.address.host, target.address.port)
+    if place in seen:
+        return ListLine(number, line, None, f"the same host and port as line {seen[place]}")
+    seen[place] = number
+    return ListLine(number, line, target)
+
+
+def _cells(line: str) -> list[str]:
+    normal = unicodedata.normalize("NFKC", line)
+    for delimiter in ("\t", ",", ";"):
+        if delimiter in normal:
+            return [cell.strip() for cell in next(csv.reader([normal], delimiter=delimiter, skipinitialspace=True))]
+    return [line]
+
+
+def _header(cells: Sequence[str]) -> tuple[str, ...] | None:
+    names = [cell.lower() for cell in cells]
+    columns = tuple(_COLUMNS.get(name, name) for name in names)
+    return columns if len(cells) > 1 and "host" in columns and set(names) & set(_COLUMNS) else None
+
+
+def _from_row(cells: Sequence[str], columns: Sequence[str]) -> Target:
+    unknown = [name for name in columns if name not in _DEFAULT_COLUMNS]
+    if unknown:
+        raise UsageError(f"unknown column {unknown[0]!r}", f"the columns are {', '.join(_DEFAULT_COLUMNS)}")
+    if len(cells) > len(columns):
+        raise UsageError(f"{len(cells)} cells for {len(columns)} columns", f"the columns are {', '.join(columns)}")
+    row = dict(zip(columns, cells, strict=False))
+    user = check_user(row["user"]) if row.get("user") else "root"
+    port = check_port(row["port"]) if row.get("port") else 22
+    host = row.get("host", "").removeprefix("[").removesuffix("]")
+    return Target(Address(check_host(host), port, user), row.get("name", ""), row.get("key", ""))

@@ -1,0 +1,219 @@
+"""What do the failures of a connection say, and what can the user do?"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.node import HostKey
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign
+
+
+class Phase(StrEnum):
+    """Where on the way a connection failed; each has a deadline of its own."""
+
+    DNS = "dns"
+    TCP = "tcp"
+    BANNER = "banner"
+    KEX = "kex"
+    HOST_KEY = "host_key"
+    AUTH = "auth"
+    CHANNEL = "channel"
+
+
+PHASE_WORDS: dict[Phase, Text] = {
+    Phase.DNS: Text("looking up the name", "域名解析"),
+    Phase.TCP: Text("TCP connect", "TCP 连接"),
+    Phase.BANNER: Text("SSH banner", "SSH 版本标识"),
+    Phase.KEX: Text("key exchange", "密钥交换"),
+    Phase.HOST_KEY: Text("host key", "主机密钥"),
+    Phase.AUTH: Text("login", "登录认证"),
+    Phase.CHANNEL: Text("opening a channel", "打开通道"),
+}
+
+
+class ConnectFailed(UserFacing):
+    """No connection. `cause` is a stable word; the sentences exist in both languages."""
+
+    def __init__(self, phase: Phase, host_port: str, cause: str, why: Text, next_step: Text = NO_TEXT) -> None:
+        words = PHASE_WORDS[phase]
+        self.what_text = Text(f"{host_port}: {words.en} failed", f"{host_port}：{words.zh}失败")
+        super().__init__(self.what_text.en, why.en, next_step.en)
+        self.phase = phase
+        self.host_port = host_port
+        self.cause = cause
+        self.why_text = why
+        self.next_text = next_step
+
+
+class UnknownHostKey(ConnectFailed):
+    """A host key that nobody has vouched for. `others`: the host's keys of other types; `known`: pins of other types.
+
+    `given`: fingerprints that the user named, none of which is one of the host's.
+    """
+
+    def __init__(
+        self,
+        host_port: str,
+        key: HostKey,
+        others: tuple[HostKey, ...] = (),
+        known: tuple[HostKey, ...] = (),
+        given: tuple[str, ...] = (),
+    ) -> None:
+        shown = f"{key.kind} {key.fingerprint}"
+        if given:
+            cause = "fingerprint_differs"
+            why = Text(
+                f"the host key is {shown}; none of its keys has the fingerprint {', '.join(given)}",
+                f"主机密钥为 {shown}，其各类密钥均与所给指纹 {', '.join(given)} 不符",
+            )
+        elif known:
+            cause = "new_type"
+            why = Text(
+                f"the host is known by {known[0].kind}, now it shows a key of another type: {shown}",
+                f"该主机已登记 {known[0].kind} 密钥，现出示另一类型的密钥：{shown}",
+            )
+        else:
+            cause = "unknown"
+            why = Text(f"the host key is not known yet: {shown}", f"主机密钥尚未登记：{shown}")
+        step = Text(
+            f"compare it with the supplier's, then accept it (command line: --fingerprint {key.fingerprint})",
+            f"与供应商提供的指纹核对后再接受（命令行：--fingerprint {key.fingerprint}）",
+        )
+        super().__init__(Phase.HOST_KEY, host_port, cause, why, step)
+        self.key = key
+        self.others = others
+        self.known = known
+        self.given = given
+
+
+class HostKeyChanged(ConnectFailed):
+    """The host shows another key of a type that is pinned."""
+
+    def __init__(self, host_port: str, old: HostKey, new: HostKey) -> None:
+        why = Text(
+            f"the {new.kind} host key has changed from {old.fingerprint} to {new.fingerprint}",
+            f"{new.kind} 主机密钥已由 {old.fingerprint} 变为 {new.fingerprint}",
+        )
+        step = Text(
+            "ask the supplier whether the machine was rebuilt or its address reused; replace the key only then",
+            "向供应商确认机器是否重装或地址被重新分配，确认后才可更换密钥",
+        )
+        super().__init__(Phase.HOST_KEY, host_port, "changed", why, step)
+        self.old = old
+        self.new = new
+
+
+def no_such_name(host_port: str, said: str) -> ConnectFailed:
+    """The name does not resolve."""
+    why = Text(f"the name can't be resolved ({said})", f"无法解析主机名（{said}）")
+    return ConnectFailed(
+        Phase.DNS, host_port, "no_such_name", why, Text("check the spelling and the network", "检查拼写和网络")
+    )
+
+
+def refused(host_port: str) -> ConnectFailed:
+    """Nobody listens on the port."""
+    return ConnectFailed(
+        Phase.TCP, host_port, "refused", Text("the connection was refused", "连接被拒绝"),
+        Text("check the port; the machine may still be starting", "检查端口；机器可能仍在启动"),
+    )  # fmt: skip
+
+
+def unreachable(host_port: str, said: str) -> ConnectFailed:
+    """No way to the host."""
+    return ConnectFailed(
+        Phase.TCP, host_port, "unreachable", Text(f"the host can't be reached ({said})", f"主机不可达（{said}）"),
+        Text("check the address, VPN and firewall", "检查地址、VPN 和防火墙"),
+    )  # fmt: skip
+
+
+_SLOW: dict[Phase, Text] = {
+    Phase.TCP: Text("check address, port and firewall", "检查地址、端口和防火墙"),
+    Phase.BANNER: Text("the port is open, but is it SSH? check the port number", "端口已打开但可能不是 SSH，检查端口号"),
+    Phase.KEX: Text("try again; a firewall may cut large packets", "重试；可能有防火墙丢弃大包"),
+    Phase.AUTH: Text("try again; the node may be overloaded", "重试；节点可能过载"),
+    Phase.CHANNEL: Text("try again; the node may be overloaded", "重试；节点可能过载"),
+}
+
+
+def timed_out(phase: Phase, host_port: str, seconds: float) -> ConnectFailed:
+    """Nothing came within the phase's deadline."""
+    why = Text(f"no answer within {seconds:g} s", f"{seconds:g} 秒内无应答")
+    return ConnectFailed(phase, host_port, "timeout", why, _SLOW.get(phase, NO_TEXT))
+
+
+def hung_up(phase: Phase, host_port: str) -> ConnectFailed:
+    """The far side closed the connection."""
+    step = Text(
+        "the SSH server may be starting, full (MaxStartups) or refusing this address; try again",
+        "SSH 服务可能正在启动、连接数已满（MaxStartups）或拒绝本机地址；请重试",
+    )
+    return ConnectFailed(phase, host_port, "hung_up", Text("the far side hung up", "对方断开了连接"), step)
+
+
+def not_ssh(host_port: str, said: str) -> ConnectFailed:
+    """Something other than SSH answers."""
+    return ConnectFailed(
+        Phase.BANNER, host_port, "not_ssh", Text(f"this is not an SSH server: {said}", f"对方不是 SSH 服务：{said}"),
+        Text("check the port number", "检查端口号"),
+    )  # fmt: skip
+
+
+def no_common_algorithm(host_port: str, said: str) -> ConnectFailed:
+    """Both sides share no algorithm."""
+    return ConnectFailed(
+        Phase.KEX, host_port, "no_common_algorithm",
+        Text(f"no common algorithm: {said}", f"双方没有共同支持的算法：{said}"),
+        Text("the SSH server is too old; ask the supplier to update it", "SSH 服务端版本过旧，请供应商升级"),
+    )  # fmt: skip
+
+
+def kex_broken(host_port: str, said: str) -> ConnectFailed:
+    """The handshake broke for a reason of the protocol."""
+    return ConnectFailed(Phase.KEX, host_port, "protocol", foreign(said))
+
+
+def open_to_truncation(host_port: str) -> ConnectFailed:
+    """Neither strict key exchange nor an authenticated cipher: bytes could be cut out on the way."""
+    return ConnectFailed(
+        Phase.KEX, host_port, "weak_transport",
+        Text("the server has neither strict key exchange nor AES-GCM", "服务端既无严格密钥交换也不支持 AES-GCM"),
+        Text("ask the supplier to update the SSH server (CVE-2023-48795)", "请供应商升级 SSH 服务（CVE-2023-48795）"),
+    )  # fmt: skip
+
+
+def key_trouble(host_port: str, cause: str, why: Text, step: Text = NO_TEXT) -> ConnectFailed:
+    """The private key can't be used."""
+    return ConnectFailed(Phase.AUTH, host_port, cause, why, step)
+
+
+def login_refused(host_port: str, cause: str, why: Text, allowed: tuple[str, ...]) -> ConnectFailed:
+    """The node does not let us in. `allowed`: the ways that it takes."""
+    ways = ", ".join(allowed)
+    step = Text(
+        f"check user, key or password; the node takes: {ways}" if ways else "check user, key or password",
+        f"检查用户名、密钥或密码；节点接受：{ways}" if ways else "检查用户名、密钥或密码",
+    )
+    return ConnectFailed(Phase.AUTH, host_port, cause, why, step)
+
+
+def no_channel(host_port: str, said: str) -> ConnectFailed:
+    """The node opens no further session."""
+    return ConnectFailed(
+        Phase.CHANNEL, host_port, "no_channel",
+        Text(f"the node opens no further session ({said})", f"节点不再接受新会话（{said}）"),
+        Text("close other sessions of this user (MaxSessions) or try again", "关闭该用户的其他会话（MaxSessions）或重试"),
+    )  # fmt: skip
+
+
+def exec_refused(host_port: str) -> ConnectFailed:
+    """The node runs no command without a terminal."""
+    return ConnectFailed(
+        Phase.CHANNEL, host_port, "exec_refused",
+        Text("the node refuses to run a command", "节点拒绝执行命令"),
+        Text(
+            "a gateway that only offers a terminal can't be checked; ask for a direct SSH port",
+            "仅提供终端的网关无法检测，请供应商提供直连 SSH 端口",
+        ),
+    )  # fmt: skip

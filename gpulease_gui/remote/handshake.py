@@ -1,0 +1,172 @@
+"""How does a bare socket become an encrypted connection, each phase within its own time?"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import selectors
+import socket
+import threading
+import time
+from dataclasses import dataclass
+
+import paramiko
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.node import Address
+from gpulease_gui.domain.text import visible
+from gpulease_gui.remote.failures import (
+    ConnectFailed,
+    Phase,
+    hung_up,
+    kex_broken,
+    no_common_algorithm,
+    no_such_name,
+    not_ssh,
+    open_to_truncation,
+    refused,
+    timed_out,
+    unreachable,
+)
+
+_SLICE_S = 0.05
+_JOIN_S = 3.0
+_SAID_CHARACTERS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Seconds that each phase may take; `gate_s` is the wait for other handshakes with the same host:port."""
+
+    gate_s: float = 120.0
+    tcp_s: float = 10.0
+    banner_s: float = 12.0
+    kex_s: float = 15.0
+    auth_s: float = 20.0
+    channel_s: float = 15.0
+
+
+def dial(address: Address, seconds: float, cancel: CancelToken) -> socket.socket:
+    """A connected socket without Nagle and with keep-alive. Raises ConnectFailed (dns, tcp), Cancelled."""
+    try:
+        places = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise no_such_name(address.host_port, getattr(error, "strerror", None) or str(error)) from error
+    deadline = time.monotonic() + seconds
+    code = errno.ETIMEDOUT
+    for number, (family, kind, protocol, _, place) in enumerate(places):
+        sock = socket.socket(family, kind, protocol)
+        share = (deadline - time.monotonic()) / (len(places) - number)
+        try:
+            code = _connect(sock, place, time.monotonic() + share, cancel)
+        except BaseException:
+            sock.close()
+            raise
+        if code == 0:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            return sock
+        sock.close()
+    raise _tcp_failure(address.host_port, code, seconds)
+
+
+def _connect(sock: socket.socket, place: object, deadline: float, cancel: CancelToken) -> int:
+    """The error number of connecting, 0 for success."""
+    sock.setblocking(False)
+    code = sock.connect_ex(place)  # type: ignore[arg-type]
+    if code not in (errno.EINPROGRESS, errno.EWOULDBLOCK):
+        return code
+    with selectors.DefaultSelector() as selector:
+        selector.register(sock, selectors.EVENT_WRITE)
+        while not selector.select(_SLICE_S):
+            cancel.check()
+            if time.monotonic() >= deadline:
+                return errno.ETIMEDOUT
+    return sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+
+
+def _tcp_failure(host_port: str, code: int, seconds: float) -> ConnectFailed:
+    if code == errno.ECONNREFUSED:
+        return refused(host_port)
+    if code == errno.ETIMEDOUT:
+        return timed_out(Phase.TCP, host_port, seconds)
+    return unreachable(host_port, errno.errorcode.get(code, str(code)))
+
+
+def offered_key_types() -> tuple[str, ...]:
+    """The host key algorithms that we take, best first."""
+    return (
+        "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "rsa-sha2-512",
+        "rsa-sha2-256",
+    )  # fmt: skip
+
+
+def shake(
+    sock: socket.socket, host_port: str, key_types: tuple[str, ...], deadlines: Deadlines, cancel: CancelToken
+) -> paramiko.Transport:
+    """Banner and key exchange; the host key is not judged here. Raises ConnectFailed (banner, kex), Cancelled."""
+    transport = paramiko.Transport(sock)
+    try:
+        transport.banner_timeout = deadlines.banner_s + 1
+        transport.handshake_timeout = deadlines.kex_s + 1
+        _prefer(transport.get_security_options(), key_types)
+        done = threading.Event()
+        transport.start_client(event=done)
+        _await_keys(transport, done, host_port, deadlines, cancel)
+        # The stubs lack both names.
+        strict, cipher = transport.agreed_on_strict_kex, transport.remote_cipher  # type: ignore[attr-defined]
+        if not (strict or "gcm" in cipher):
+            raise open_to_truncation(host_port)
+        return transport
+    except BaseException:
+        hang_up(transport)
+        raise
+
+
+def _prefer(options: paramiko.transport.SecurityOptions, key_types: tuple[str, ...]) -> None:
+    """The fast and safe ones first; md5, sha1, cbc and 3des not at all."""
+    options.kex = sorted((k for k in options.kex if not k.endswith("sha1")), key=lambda k: "curve25519-sha256" not in k)
+    options.ciphers = sorted((c for c in options.ciphers if "cbc" not in c), key=lambda c: "gcm" not in c)
+    options.digests = sorted((d for d in options.digests if "sha2" in d), key=lambda d: "etm" not in d)
+    options.key_types = key_types
+
+
+def _await_keys(
+    transport: paramiko.Transport, done: threading.Event, host_port: str, deadlines: Deadlines, cancel: CancelToken
+) -> None:
+    phase, seconds = Phase.BANNER, deadlines.banner_s
+    deadline = time.monotonic() + seconds
+    while not done.wait(_SLICE_S):
+        cancel.check()
+        if phase is Phase.BANNER and transport.remote_version:
+            phase, seconds = Phase.KEX, deadlines.kex_s
+            deadline = time.monotonic() + seconds
+        if time.monotonic() >= deadline:
+            raise timed_out(phase, host_port, seconds)
+    if not transport.is_active():
+        raise _handshake_failure(transport, host_port)
+
+
+def _handshake_failure(transport: paramiko.Transport, host_port: str) -> ConnectFailed:
+    error = transport.get_exception()
+    said = visible(str(error))[: _SAID_CHARACTERS * 2]
+    if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
+        return no_common_algorithm(host_port, said)
+    if not transport.remote_version:
+        if "Indecipherable" in said or "decode" in said or "Invalid SSH banner" in said:
+            return not_ssh(host_port, said.removeprefix("Indecipherable protocol version ")[:_SAID_CHARACTERS])
+        return hung_up(Phase.BANNER, host_port)
+    if isinstance(error, paramiko.SSHException):
+        return kex_broken(host_port, said)
+    return hung_up(Phase.KEX, host_port)
+
+
+def hang_up(transport: paramiko.Transport) -> None:
+    """Close the connection and wait for its thread; any number of times, never raises."""
+    transport.close()
+    with contextlib.suppress(OSError):
+        transport.sock.close()
+    if transport.ident is not None and transport is not threading.current_thread():
+        transport.join(_JOIN_S)
+    # A handshake that failed leaves the library's timer thread behind; this is what stops it.
+    transport.packetizer.complete_handshake()

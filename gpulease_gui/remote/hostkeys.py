@@ -1,0 +1,73 @@
+"""Is this host key the one that we trust?"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+import paramiko
+
+from gpulease_gui.domain.node import HostKey
+from gpulease_gui.remote.failures import HostKeyChanged, UnknownHostKey
+
+_SHA256 = re.compile(r"(?<![A-Za-z0-9+/])(?:SHA256:)?([A-Za-z0-9+/]{43})=?(?![A-Za-z0-9+/=])")
+
+
+class TrustedBy(StrEnum):
+    """Why a host key was trusted."""
+
+    PIN = "pin"
+    FINGERPRINT = "fingerprint"
+
+
+@dataclass(frozen=True, slots=True)
+class HostTrust:
+    """What we know of a host: pinned keys, and fingerprints (`SHA256:...`) that the user or the supplier gave.
+
+    A given fingerprint speaks for a new host or a new type of key, never against a pin of the same type.
+    """
+
+    pins: tuple[HostKey, ...] = ()
+    fingerprints: tuple[str, ...] = ()
+
+
+def host_key_of(key: paramiko.PKey) -> HostKey:
+    """Type and `SHA256:...` of a key, as ssh prints them (base64 without padding)."""
+    digest = hashlib.sha256(key.asbytes()).digest()
+    return HostKey(key.get_name(), "SHA256:" + base64.b64encode(digest).decode().rstrip("="))
+
+
+def fingerprints_in(text: str) -> tuple[str, ...]:
+    """All SHA256 fingerprints in what a user pasted (a line of ssh-keygen -l, with or without SHA256: and padding)."""
+    return tuple(dict.fromkeys(f"SHA256:{match}" for match in _SHA256.findall(text)))
+
+
+def key_types(pins: tuple[HostKey, ...], offered: tuple[str, ...]) -> tuple[str, ...]:
+    """The algorithms to ask for, those of pinned keys first, so that a known key is shown again."""
+    kinds = {pin.kind for pin in pins}
+    return tuple(sorted(offered, key=lambda algorithm: kind_of(algorithm) not in kinds))
+
+
+def kind_of(algorithm: str) -> str:
+    """The key type of a signature algorithm: rsa-sha2-256 and rsa-sha2-512 sign with a key of type ssh-rsa."""
+    return "ssh-rsa" if algorithm.startswith("rsa-sha2-") else algorithm
+
+
+def judge(host_port: str, key: HostKey, trust: HostTrust) -> TrustedBy | None:
+    """Why `key` is trusted; None when nothing speaks for or against it. Raises HostKeyChanged."""
+    if key in trust.pins:
+        return TrustedBy.PIN
+    same_kind = [pin for pin in trust.pins if pin.kind == key.kind]
+    if same_kind:
+        raise HostKeyChanged(host_port, same_kind[0], key)
+    return TrustedBy.FINGERPRINT if key.fingerprint in trust.fingerprints else None
+
+
+def unknown(host_port: str, key: HostKey, others: tuple[HostKey, ...], trust: HostTrust) -> UnknownHostKey:
+    """The refusal of a key that nothing speaks for."""
+    return UnknownHostKey(host_port, key, others, trust.pins, trust.fingerprints)
+
+
