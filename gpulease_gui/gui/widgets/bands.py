@@ -26,7 +26,7 @@ class Band(QFrame):
     `tone`: fail (an error), warn (unsaved changes), inc (demo data), accent (several rows chosen).
     """
 
-    def __init__(self, tone: str, headline: Words = "", sentence: Words = "", *buttons: Button, parent: QWidget | None = None) -> None:
+    def __init__(self, tone: str, headline: Words = "", sentence: Words = "", *buttons: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("band", tone)
         self.setMinimumHeight(32)

@@ -1,0 +1,402 @@
+"""How do navigation, header, bands, pages and task strip make one window?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QCloseEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+
+from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.text import Language, Text
+from gpulease_gui.gui.actions import ActionSpec, Scope, shortcuts
+from gpulease_gui.gui.bridge import Bridge
+from gpulease_gui.gui.first_run import FirstRun, Start
+from gpulease_gui.gui.help import about_dialog, shortcuts_dialog
+from gpulease_gui.gui.language import Translations, current_language, say
+from gpulease_gui.gui.menus import Menus
+from gpulease_gui.gui.pages.page import Page, PageSpec, Target
+from gpulease_gui.gui.preferences import Preferences
+from gpulease_gui.gui.theme import icons
+from gpulease_gui.gui.theme.theme import Theme, ThemeMode
+from gpulease_gui.gui.widgets.bands import Band
+from gpulease_gui.gui.widgets.buttons import Button, IconButton
+from gpulease_gui.gui.widgets.dialogs import question
+from gpulease_gui.gui.widgets.header import PageHeader, TargetBand
+from gpulease_gui.gui.widgets.labels import Words
+from gpulease_gui.gui.widgets.navigation import Navigation, entries_of
+from gpulease_gui.gui.widgets.panes import EmptyState
+from gpulease_gui.gui.widgets.task_strip import TaskStrip
+from gpulease_gui.services.events import Event, JobChanged
+
+if TYPE_CHECKING:
+    from gpulease_gui.services.composition import Services
+
+NAME = "GPULease"
+_WIDE_FROM = 1280
+
+
+class MainWindow(QMainWindow):
+    """The one window. It lives without services until `attach`: then it shows the first-run page or that it waits.
+
+    `workspace_wanted` carries (path or None for the usual one, whether it is the demo); who opens it calls `attach`
+    or `trouble`.
+    """
+
+    workspace_wanted = Signal(object, bool)
+
+    def __init__(self, theme: Theme, translations: Translations, preferences: Preferences, pages: Sequence[PageSpec],
+                 data_folder: Path) -> None:  # fmt: skip
+        super().__init__()
+        self._theme, self._translations, self._preferences = theme, translations, preferences
+        self._specs = {spec.id: spec for spec in pages}
+        self._pages: dict[str, Page] = {}
+        self._current = ""
+        self._services: Services | None = None
+        self._wide_wanted: bool | None = None
+        self._sure = False
+        self.bridge = Bridge(self)
+        self.bridge.arrived.connect(self._event)
+        self.bridge.troubled.connect(self._user_facing)
+        self.setWindowIcon(icons.program_icon())
+        self.menus = Menus(self, pages)
+        self.menus.wanted.connect(self._act)
+        self.menus.page_wanted.connect(self.go)
+        self._build(pages, data_folder)
+        self._check_choices()
+        self._name()
+        self.resize(1440, 900)
+        if preferences.geometry is not None:
+            self.restoreGeometry(preferences.geometry)
+
+    def _build(self, pages: Sequence[PageSpec], data_folder: Path) -> None:
+        keys = shortcuts()["go_to"]
+        self.navigation = Navigation(*entries_of(pages))
+        self.navigation.chosen.connect(self.go)
+        self.header = PageHeader([(spec.id, spec.title) for spec in pages], keys)
+        self.header.searched.connect(self._search)
+        self.header.gone_to.connect(self.go)
+        own = Button(Text("Start my own workspace", "建立自己的工作区"), kind="link", small=True)
+        own.clicked.connect(lambda: self.workspace_wanted.emit(None, False))
+        self.demo_band = Band("inc", Text("Demo data", "演示数据"),
+                              Text("simulated nodes on this computer; nothing here is a real supplier",
+                                   "本机上的模拟节点，其中没有真实的供应商"), own)  # fmt: skip
+        close = IconButton("close", Text("Close this message", "关闭此消息"), size=14)
+        self.trouble_band = Band("fail", "", "", close)
+        close.clicked.connect(self._close_trouble)
+        self.target_band = TargetBand()
+        self.stack = QStackedWidget()
+        self.first_run = self._first_run(data_folder)
+        self.waiting = EmptyState("clock", Text("Opening the workspace", "正在打开工作区"),
+                                  Text("This takes a moment.", "请稍候。"))  # fmt: skip
+        self.task_strip = TaskStrip()
+        self.task_strip.cancelled.connect(self._cancel_job)
+        self._arrange()
+
+    def _first_run(self, data_folder: Path) -> FirstRun:
+        page = FirstRun(data_folder, self._theme.mode)
+        page.language_chosen.connect(lambda code: self.speak(Language(code)))
+        page.theme_chosen.connect(lambda mode: self.wear(ThemeMode(mode)))
+        page.started.connect(self._start)
+        page.open_wanted.connect(self._do_open_workspace)
+        return page
+
+    def _arrange(self) -> None:
+        page_side = QWidget()
+        column = QVBoxLayout(page_side)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for part in (self.header, self.demo_band, self.trouble_band, self.target_band):
+            column.addWidget(part)
+        column.addWidget(self.stack, 1)
+        self.stack.addWidget(self.first_run)
+        self.stack.addWidget(self.waiting)
+        centre, outer = QWidget(), QWidget()
+        row = QHBoxLayout(centre)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.navigation)
+        row.addWidget(page_side, 1)
+        whole = QVBoxLayout(outer)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addWidget(centre, 1)
+        whole.addWidget(self.task_strip)
+        self.setCentralWidget(outer)
+        self._show_bare(self.first_run if self._preferences.workspace is None else self.waiting)
+
+    def _show_bare(self, page: QWidget) -> None:
+        """A page before there is a workspace: nothing around it."""
+        for part in (self.navigation, self.header, self.demo_band, self.trouble_band, self.target_band):
+            part.hide()
+        self.stack.setCurrentWidget(page)
+        if page is self.first_run:
+            self.first_run.demo.setFocus()
+
+    # -- the workspace ----------------------------------------------------------------------------------------------
+
+    def attach(self, services: Services) -> None:
+        """Show the workspace of `services`; pages of an earlier one are thrown away."""
+        self._drop_pages()
+        self._services = services
+        self.bridge.attach(services.bus)
+        self._preferences.remember_workspace(services.workspace.path, demo=services.demo)
+        self.navigation.show()
+        self.header.show()
+        self.trouble_band.hide()
+        self.demo_band.setVisible(services.demo)
+        saved = self._preferences.page
+        self.go(saved if saved in self._specs else next(iter(self._specs), ""))
+
+    def detach(self) -> None:
+        """Let go of the services: no event, no result comes through from now on."""
+        self.bridge.detach()
+        self._drop_pages()
+        self._services = None
+
+    def _drop_pages(self) -> None:
+        self.header.show_page([], [])
+        for page in self._pages.values():
+            self.stack.removeWidget(page)
+            page.deleteLater()
+        self._pages.clear()
+        self._current = ""
+
+    def _start(self, start: Start) -> None:
+        name = "demo.gpulease.db" if start.demo else "workspace.gpulease.db"
+        self._show_bare(self.waiting)
+        self.workspace_wanted.emit(start.folder / name, start.demo)
+
+    def _do_open_workspace(self) -> None:
+        title = say(Text("Open workspace", "打开工作区"))
+        kinds = say(Text("Workspaces", "工作区")) + " (*.gpulease.db *.db)"
+        path, _ = QFileDialog.getOpenFileName(self, title, "", kinds)
+        if path:
+            self.workspace_wanted.emit(Path(path), path.endswith("demo.gpulease.db"))
+
+    # -- what pages ask (Frame) -----------------------------------------------------------------------------------
+
+    @property
+    def services(self) -> Services:
+        """The use cases of the open workspace. Raises RuntimeError when none is open."""
+        if self._services is None:
+            raise RuntimeError("no workspace is open")
+        return self._services
+
+    def go(self, page: str, *path: str) -> None:
+        """Show a page, building it at its first visit; the page in sight may refuse to be left."""
+        if page not in self._specs or self._services is None:
+            return
+        leaving = self._pages.get(self._current)
+        if leaving is not None and page != self._current and not leaving.may_leave():
+            self.navigation.show_current(self._current)
+            return
+        shown = self._pages.get(page) or self._make(page)
+        self._current = page
+        self._preferences.page = page
+        self.navigation.show_current(page)
+        self.header.search.clear()
+        self.stack.setCurrentWidget(shown)
+        shown.visit(path)
+        self._fit_navigation()
+        self._header_changed()
+
+    def _make(self, page: str) -> Page:
+        made = self._specs[page].make(self)
+        made.header_changed.connect(self._header_changed)
+        self._pages[page] = made
+        self.stack.addWidget(made)
+        return made
+
+    def note(self, words: Words) -> None:
+        """Say in the task strip what was done."""
+        self.task_strip.say_note(words)
+
+    def trouble(self, headline: Words, sentence: Words = "") -> None:
+        """Say in a band what failed; the demo band gives way to it."""
+        self.demo_band.hide()
+        self.trouble_band.tell(headline, sentence)
+        if self._services is None and self.stack.currentWidget() is self.waiting:
+            self.stack.setCurrentWidget(self.first_run)
+
+    def set_count(self, page: str, count: Words, *, alarm: bool = False) -> None:
+        """Show a count beside a page in the navigation."""
+        self.navigation.set_count(page, count, alarm=alarm)
+
+    def _close_trouble(self) -> None:
+        self.trouble_band.hide()
+        self.demo_band.setVisible(self._services is not None and self._services.demo)
+
+    def _user_facing(self, trouble: UserFacing) -> None:
+        self.trouble(trouble.what, ". ".join(part for part in (trouble.why, trouble.next_step) if part))
+
+    # -- events -----------------------------------------------------------------------------------------------------
+
+    def _event(self, event: Event) -> None:
+        if isinstance(event, JobChanged):
+            self.task_strip.job_changed(event)
+        for page in self._pages.values():
+            page.handle(event)
+
+    def _cancel_job(self, job_id: str) -> None:
+        for job in self.services.jobs.running:
+            if job.id == job_id:
+                job.cancel.cancel()
+
+    @property
+    def page(self) -> Page | None:
+        """The page in sight."""
+        return self._pages.get(self._current)
+
+    def _search(self, words: str) -> None:
+        if self.page is not None:
+            self.page.search(words)
+
+    def _header_changed(self) -> None:
+        page = self.page
+        if page is None:
+            return
+        crumbs = (self._specs[self._current].title, *page.crumbs())
+        self.header.show_page(crumbs, page.buttons())
+        self.target_band.show_target(page.target())
+        self.menus.allow(page.doable())
+        self._name()
+
+    # -- actions ----------------------------------------------------------------------------------------------------
+
+    def _act(self, spec: ActionSpec) -> None:
+        if spec.scope is Scope.PAGE:
+            if self.page is not None:
+                self.page.act(spec.id)
+        elif spec.scope is Scope.FIELD:
+            done = getattr(QApplication.focusWidget(), spec.id, None)
+            if callable(done):
+                done()
+        else:
+            self._act_here(spec.id)
+
+    def _act_here(self, action: str) -> None:
+        family, _, value = action.partition("_")
+        if family == "theme":
+            self.wear(ThemeMode(value))
+        elif family == "language":
+            self.speak(Language(value))
+        elif action in ("find", "go_to"):
+            self.header.search.setFocus()
+            self.header.search.selectAll()
+        else:
+            getattr(self, f"_do_{action}")()
+
+    def _do_open_demo(self) -> None:
+        self.workspace_wanted.emit(None, True)
+
+    def _do_open_own(self) -> None:
+        self.workspace_wanted.emit(None, False)
+
+    def _do_quit(self) -> None:
+        self.close()
+
+    def _do_navigation(self) -> None:
+        self._wide_wanted = not self.navigation.is_wide
+        self._fit_navigation()
+
+    def _do_larger(self) -> None:
+        self._enlarge(+1.0)
+
+    def _do_smaller(self) -> None:
+        self._enlarge(-1.0)
+
+    def _enlarge(self, points: float) -> None:
+        self._preferences.larger_text = max(0.0, min(8.0, self._preferences.larger_text + points))
+        self._theme.enlarge(self._preferences.larger_text)
+
+    def _do_full_screen(self) -> None:
+        if self.isFullScreen():
+            self.showNormal()
+        else:
+            self.showFullScreen()
+
+    def _do_shortcuts(self) -> None:
+        shortcuts_dialog(self.menus.all_actions(), self).open()
+
+    def _do_about(self) -> None:
+        about_dialog(self).open()
+
+    # -- language, theme, size ----------------------------------------------------------------------------------------
+
+    def speak(self, language: Language) -> None:
+        """Change the language of everything at once."""
+        self._translations.switch(language)
+        self._preferences.language = language
+        self._check_choices()
+
+    def wear(self, mode: ThemeMode) -> None:
+        """Change the theme of everything at once."""
+        self._theme.choose(mode)
+        self._preferences.theme = mode
+        self._check_choices()
+
+    def _check_choices(self) -> None:
+        self.menus.check(f"theme_{self._theme.mode.value}")
+        self.menus.check(f"language_{current_language().value}")
+        self.first_run.theme.choose(self._theme.mode.value)
+
+    def _name(self) -> None:
+        target: Target | None = self.page.target() if self.page is not None else None
+        if target is not None:
+            subject = " · ".join(part for part in (target.node, target.address, target.contract) if part)
+        elif self._current:
+            subject = say(self._specs[self._current].title)
+        else:
+            subject = say(Text("Welcome", "欢迎"))
+        self.setWindowTitle(f"{subject} – {NAME}")
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Menus, title and header follow the language."""
+        if event.type() is QEvent.Type.LanguageChange:
+            self.menus.retranslate()
+            self._name()
+        super().changeEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The navigation is narrow on small windows."""
+        super().resizeEvent(event)
+        self._fit_navigation()
+
+    def _fit_navigation(self) -> None:
+        narrow_page = self.page is not None and self.page.narrow_navigation
+        wide = self.width() >= _WIDE_FROM and not narrow_page if self._wide_wanted is None else self._wide_wanted
+        if wide != self.navigation.is_wide:
+            self.navigation.set_wide(wide=wide)
+        self.menus.check("navigation", checked=wide)
+
+    # -- the end ------------------------------------------------------------------------------------------------------
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Closing with work under way asks once, and names the work; keeping on is the default."""
+        page = self.page
+        running = [job.title for job in self._services.jobs.running] if self._services is not None else []
+        if not self._sure and (running or (page is not None and not page.may_leave())):
+            event.ignore()
+            if running:
+                self._ask_to_close(running)
+            return
+        self._preferences.geometry = self.saveGeometry()
+        self.detach()
+        event.accept()
+
+    def _ask_to_close(self, running: Sequence[str]) -> None:
+        dialog = question(
+            Text("Quit", "退出"), Text("Work is still running", "仍有任务在执行"), "\n".join(running),
+            Text("Cancel the work and quit", "取消任务并退出"), danger=True, parent=self,
+        )  # fmt: skip
+        dialog.accepted.connect(self._close_anyway)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _close_anyway(self) -> None:
+        self._sure = True
+        self.close()
