@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from gpulease_gui.demo.fio_report import fio_json
-from gpulease_gui.demo.iperf_report import Trip, iperf_json, iperf_listening, iperf_refused, iperf_served
+from gpulease_gui.demo.iperf_report import IPERF_TAKEN, Trip, iperf_json, iperf_listening, iperf_refused, iperf_served
 from gpulease_gui.demo.nodes import DemoNode
 from gpulease_gui.domain.command import CommandOutput
 
@@ -82,12 +82,12 @@ class Meeting:
         self._waiting: dict[tuple[str, int], threading.Event] = {}
         self._lock = threading.Lock()
 
-    def open(self, node: DemoNode, port: int) -> threading.Event:
-        """Wait on `port` of `node`; the event is set when a client has been served."""
-        event = threading.Event()
+    def open(self, node: DemoNode, port: int) -> threading.Event | None:
+        """Wait on `port` of `node`; the event is set when a client has been served. None: the port is taken."""
         with self._lock:
-            self._waiting[node.name, port] = event
-        return event
+            if (node.name, port) in self._waiting:
+                return None
+            return self._waiting.setdefault((node.name, port), threading.Event())
 
     def close(self, node: DemoNode, port: int) -> None:
         """Wait no longer."""
@@ -114,7 +114,7 @@ class Meeting:
 
     def _distance(self, client: DemoNode, host: str, name: str) -> int:
         machine = self._nodes[name].machine
-        if any(port.address.split("/")[0] == host for port in machine.ports):
+        if host == name or any(port.address.split("/")[0] == host for port in machine.ports):
             return 0
         return 1 if client.peer == name else 2
 
@@ -125,6 +125,9 @@ def run_server(
     """An iperf3 server until its client was served (with -1) or the session ends; `started` gets its first words."""
     as_json = bool({"-J", "--json"} & set(call.words))
     event = meeting.open(node, call.port)
+    if event is None:
+        started(b"")
+        return CommandOutput(IPERF_TAKEN, b"", 1)
     try:
         started(b"" if as_json else iperf_listening(call.port).encode())
         while not (event.is_set() and call.once):

@@ -21,7 +21,7 @@ def keyed(pairs: Pairs) -> str:
 
 def clock_now(machine: Machine, now: datetime) -> str:
     """The node's clock, which agrees with ours."""
-    uptime = machine.host.uptime_h * 3600.0
+    uptime = (now - machine.host.booted(now)).total_seconds()
     return keyed([
         ("utc", f"{now.timestamp():.6f}000"), ("zone", "+0000"), ("boot_id", _id(machine, "boot", dashes=True)),
         ("uptime", f"{uptime:.2f} {uptime * machine.host.threads * 0.97:.2f}"),

@@ -9,6 +9,7 @@ from gpulease_gui.demo.machine import Machine
 
 _VERSION = "iperf 3.16"
 _RULE = "-" * 59
+IPERF_TAKEN = b"iperf3: error - unable to start listener for connections: Address already in use\niperf3: exiting\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ _CLOSED = "NVIDIA UNIX x86_64 Kernel Module"
 
 def kernel_log(machine: Machine, now: datetime) -> str:
     """`dmesg --time-format iso`, whole, from the first line of this boot."""
-    boot = now - timedelta(hours=machine.host.uptime_h)
+    boot = machine.host.booted(now)
     lines = [(0.0, f"Linux version {machine.host.kernel} (buildd@lcy02-amd64-061) #1 SMP PREEMPT_DYNAMIC")]
     lines += [(0.0, f"Command line: BOOT_IMAGE=/vmlinuz-{machine.host.kernel} ro quiet iommu=pt")]
     lines += [(0.004 + n * 0.0001, line) for n, line in enumerate(_start(machine))]

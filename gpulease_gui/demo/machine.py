@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
 
 from gpulease_gui.demo.boards import Board
@@ -121,6 +121,10 @@ class Host:
     threads_per_core: int = 2
     maker: str = "Supermicro"
     product: str = "SYS-821GE-TNHR"
+
+    def booted(self, now: datetime) -> datetime:
+        """When it was started: the same moment at all calls of one day (UTC), at least `uptime_h` hours ago."""
+        return now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(hours=self.uptime_h)
 
     @property
     def threads(self) -> int:

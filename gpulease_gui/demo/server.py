@@ -23,7 +23,7 @@ from paramiko.common import (
 from gpulease_gui.demo.active import Meeting
 from gpulease_gui.demo.keys import host_key_of, new_client_key
 from gpulease_gui.demo.nodes import DemoNode, demo_nodes
-from gpulease_gui.demo.session import serve, speaks
+from gpulease_gui.demo.session import Clock, serve, speaks
 from gpulease_gui.domain.node import Address, HostKey
 from gpulease_gui.domain.span import utc_now
 
@@ -34,7 +34,7 @@ LOOPBACK = "127.0.0.1"
 class DemoServer:
     """All simulated nodes: one loopback port each, one client key for all, no shell behind any of them.
 
-    `pace` scales the time that commands take (0 = answer at once). `now` is the nodes' clock at start.
+    `pace` scales the time that commands take (0 = answer at once). `now` stops the nodes' clocks.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class DemoServer:
     ) -> None:
         self._nodes = MappingProxyType(dict(demo_nodes() if nodes is None else nodes))
         self._pace = pace
-        self._now = now
+        self._clock: Clock = utc_now if now is None else lambda: now
         self._lock = threading.Lock()
         self._running: _Running | None = None
 
@@ -55,7 +55,7 @@ class DemoServer:
         """Listen on free loopback ports; does nothing when already started. Raises OSError."""
         with self._lock:
             if self._running is None:
-                self._running = _Running(self._nodes, self._pace, self._now or utc_now())
+                self._running = _Running(self._nodes, self._pace, self._clock)
 
     def stop(self) -> None:
         """End every session and thread and remove the client key; does nothing when not started."""
@@ -94,9 +94,9 @@ class DemoServer:
 class _Running:
     """The sockets, threads and key file between one start and its stop."""
 
-    def __init__(self, nodes: Mapping[str, DemoNode], pace: float, now: datetime) -> None:
+    def __init__(self, nodes: Mapping[str, DemoNode], pace: float, clock: Clock) -> None:
         self.pace = pace
-        self.now = now
+        self.clock = clock
         self.meeting = Meeting(nodes)
         self._folder = tempfile.TemporaryDirectory(prefix="gpulease-demo-")
         self.client_key_path = Path(self._folder.name) / "id_ed25519"
@@ -199,7 +199,7 @@ class _Connection(paramiko.ServerInterface):
             return False
         running = self._running
         worker = threading.Thread(
-            target=serve, args=(channel, words, self._node, running.pace, running.now, running.meeting),
+            target=serve, args=(channel, words, self._node, running.pace, running.clock, running.meeting),
             name=f"demo-{self._node.name}", daemon=True,
         )  # fmt: skip
         self._workers = [w for w in self._workers if w.is_alive()] + [worker]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -25,8 +26,12 @@ from gpulease_gui.domain.frame import (
     write_frame,
 )
 
+# What paramiko raises when the other end, or the whole line, has gone.
+_GONE = (OSError, EOFError, paramiko.SSHException)
 _HEAD_MAX = 64 * 1024
 _PYTHON = "python3 -c "
+
+Clock = Callable[[], datetime]
 
 
 def speaks(command: str) -> bool:
@@ -34,17 +39,19 @@ def speaks(command: str) -> bool:
     return command in (COLLECT, STREAM, ACTIVE) or command.startswith(_PYTHON)
 
 
-def serve(
-    channel: paramiko.Channel, command: str, node: DemoNode, pace: float, now: datetime, meeting: Meeting
-) -> None:
+def serve(channel: paramiko.Channel, command: str, node: DemoNode, pace: float, clock: Clock, meeting: Meeting) -> None:
     """Answer one exec request and close its channel; ends at once when the client closes its end."""
     line = _Line(channel)
-    with suppress(OSError, EOFError, paramiko.SSHException):  # the client is gone: nobody is left to answer
-        channel.send_exit_status(_answer(line, command, node, pace, now, meeting))
-    channel.close()
+    try:
+        channel.send_exit_status(_answer(line, command, node, pace, clock, meeting))
+    except _GONE:
+        return  # nobody is left to answer
+    finally:
+        with suppress(*_GONE):
+            channel.close()
 
 
-def _answer(line: _Line, command: str, node: DemoNode, pace: float, now: datetime, meeting: Meeting) -> int:
+def _answer(line: _Line, command: str, node: DemoNode, pace: float, clock: Clock, meeting: Meeting) -> int:
     try:
         head = line.read_head()
         if command.startswith(_PYTHON):
@@ -59,7 +66,7 @@ def _answer(line: _Line, command: str, node: DemoNode, pace: float, now: datetim
         return 2
     if command == STREAM:
         return _stream(line, boundary, tuple(words), node)
-    return _collect(line, boundary, tuple(words), node, pace, now)
+    return _collect(line, boundary, tuple(words), node, pace, clock())
 
 
 def _collect(line: _Line, boundary: str, ids: tuple[str, ...], node: DemoNode, pace: float, now: datetime) -> int:

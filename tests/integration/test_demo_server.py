@@ -169,6 +169,17 @@ def test_that_the_pair_delivers_a_quarter_of_what_was_sold(server: DemoServer) -
         assert received / 1e9 == pytest.approx(24.2, abs=0.3)
 
 
+def test_that_a_taken_port_is_told(server: DemoServer) -> None:
+    boundary = new_boundary()
+    with listening(server, "sick", "5240"):
+        with login(server, "sick") as transport:
+            output, _ = run(
+                transport, ACTIVE, active_line(boundary, "iperf3_json", ("iperf3", "-s", "-1", "-p", "5240"))
+            )
+        active(server, "capped", "iperf3_json", ("iperf3", "-c", "sick", "-p", "5240", "-J"))
+    assert b"Address already in use" in output and output.endswith(f"\n{boundary} END 1\n".encode())
+
+
 def test_that_iperf3_without_a_server_says_refused(server: DemoServer) -> None:
     output = active(server, "honest", "iperf3_json", ("iperf3", "-c", "10.0.0.9", "-p", "5999", "-J"))
     assert output.exit_code == 1
