@@ -90,17 +90,22 @@ class FirstRun(QWidget):
         pane.column.addWidget(PlainLabel(Text(f"Version {__version__}", f"版本 {__version__}"), size="caption", level="3"))
         return pane
 
+    def show_choices(self, theme: ThemeMode) -> None:
+        """Show what is in force now, also when it was chosen in the menu."""
+        self.language.setCurrentIndex(self.language.findData(current_language().value))
+        self.theme.choose(theme.value)
+
     def _looks(self, theme: ThemeMode) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(12)
         self.language = QComboBox()
         for language, name in _LANGUAGES:
             self.language.addItem(name, language.value)
-        self.language.setCurrentIndex(self.language.findData(current_language().value))
         self.language.activated.connect(lambda place: self.language_chosen.emit(self.language.itemData(place)))
         self.language.setAccessibleName("Language · 语言")
         self.theme = Segment([(mode.value, words) for mode, words in THEME_WORDS.items()], current=theme.value)
         self.theme.chosen.connect(self.theme_chosen)
+        self.show_choices(theme)
         row.addLayout(_field("Language · 语言", self.language), 1)
         row.addLayout(_field(Text("Appearance", "外观"), self.theme))
         return row
@@ -237,7 +242,8 @@ def _sample_table() -> TableView:
     view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     model.set_rows(_LINES)
-    view.setFixedHeight(view.verticalHeader().defaultSectionSize() * len(_LINES) + 30)
+    heads = view.horizontalHeader().sizeHint().height()
+    view.setFixedHeight(view.verticalHeader().defaultSectionSize() * len(_LINES) + heads)
     return view
 
 

@@ -342,7 +342,7 @@ class MainWindow(QMainWindow):
     def _check_choices(self) -> None:
         self.menus.check(f"theme_{self._theme.mode.value}")
         self.menus.check(f"language_{current_language().value}")
-        self.first_run.theme.choose(self._theme.mode.value)
+        self.first_run.show_choices(self._theme.mode)
 
     def _name(self) -> None:
         target: Target | None = self.page.target() if self.page is not None else None
