@@ -23,7 +23,8 @@ CHECK = Check(
     optional=("environment",),
     terms=(TERM,),
     ask=Text(
-        "How many CPU cores may be used, and are they cores or hardware threads?", "可用多少 CPU 核？按物理核还是线程计？"
+        "How many CPU cores may be used, and are they cores or hardware threads?",
+        "可用多少 CPU 核？按物理核还是线程计？",
     ),
 )
 
@@ -58,7 +59,7 @@ def _enough(limits: CpuLimits, usable: float) -> Text:
     if limits.threads_per_core is not None and limits.threads_per_core > 1:
         cores = number_text(usable / limits.threads_per_core)
         return Text(
-            f"{have} logical processors may be used, which are {cores} cores with {limits.threads_per_core} threads each",
+            f"{have} logical processors may be used: {cores} cores of {limits.threads_per_core} threads each",
             f"可用 {have} 个逻辑处理器，即 {cores} 个物理核，每核 {limits.threads_per_core} 线程",
         )
     return Text(f"{have} cores may be used, no quota below that", f"可用 {have} 核，没有更低的配额")
@@ -88,6 +89,6 @@ def _finding(
     verdict: Verdict, stated: Stated, usable: float | None, reason: Text, code: str, step: Text = NO_TEXT
 ) -> Finding:
     return CHECK.finding(
-        verdict, reason, term=TERM, promised=stated.value, measured=usable, unit="cores", reason_code=code, next_step=step,
-        better="more",
+        verdict, reason, term=TERM, promised=stated.value, measured=usable, unit="cores", reason_code=code,
+        next_step=step, better="more",
     )  # fmt: skip

@@ -21,15 +21,14 @@ CHECK = Check(
     id="disk.seq",
     title=Text("Disk throughput", "磁盘顺序读写"),
     why=Text(
-        "A slow disk lets the GPUs wait for data and for every checkpoint.", "磁盘慢，GPU 就要等数据、等每一次检查点写入。"
+        "A slow disk lets the GPUs wait for data and for every checkpoint.",
+        "磁盘慢，GPU 就要等数据、等每一次检查点写入。",
     ),
     facts=("disk_rates",),
     terms=(READ, WRITE),
     impact=Impact.ACTIVE,
     level=2,
-    ask=Text(
-        "How many MB/s does the disk read and write in a row?", "磁盘顺序读、顺序写各是多少 MB/s？"
-    ),
+    ask=Text("How many MB/s does the disk read and write in a row?", "磁盘顺序读、顺序写各是多少 MB/s？"),
 )
 
 
@@ -75,7 +74,10 @@ def _cached(good: list[FioTry], rates: DiskRates) -> Text | None:
     if rates.filesystem in _MEMORY:
         return Text(f"{rates.filesystem} lies in memory", f"{rates.filesystem} 位于内存中")
     if rates.direct is False or any(t.direct is False for t in good):
-        return Text("the file system refused direct I/O, so the page cache took part", "文件系统不支持直接 I/O，页缓存参与了读写")
+        return Text(
+            "the file system refused direct I/O, so the page cache took part",
+            "文件系统不支持直接 I/O，页缓存参与了读写",
+        )
     if rates.direct is None and any(t.direct is None for t in good):
         return Text("the output does not say whether the page cache took part", "输出未说明页缓存是否参与")
     return None
@@ -87,7 +89,14 @@ def _reason(good: list[FioTry], rates: DiskRates, stated: Stated | None) -> Text
     length = number_text(round(seconds)) if seconds is not None else "?"
     size = number_text(rates.size_mib) if rates.size_mib is not None else "?"
     share = number_text((good[0].mb_s or 0) / stated.number * 100, 0) if stated and stated.number else ""
-    of_en, of_zh = (f", {share} % of the promised {number_text(stated.number)}", f"，为承诺 {number_text(stated.number)} 的 {share}%") if stated else ("", "")
+    of_en, of_zh = (
+        (
+            f", {share} % of the promised {number_text(stated.number)}",
+            f"，为承诺 {number_text(stated.number)} 的 {share}%",
+        )
+        if stated
+        else ("", "")
+    )
     other = ", ".join(number_text(t.mb_s or 0) for t in good[1:])
     also_en, also_zh = (f"; the other test gave {other}", f"；另一次为 {other}") if other else ("", "")
     return Text(
@@ -108,9 +117,12 @@ def _no_rate(name: str, term: str, tries: tuple[FioTry, ...], stated: Stated | N
 _NOTHING = Text("no rate was measured", "没有测得速率")
 _INSTALL = Text("Install fio on the node: apt-get install -y fio", "请在节点上安装 fio：apt-get install -y fio")
 _BY_HAND = Text("Run fio by hand in a folder on the rented disk.", "请在所租磁盘的目录中手动运行 fio。")
-_AGAIN = Text("Measure again on an idle node: one slow test alone proves nothing.", "请在节点空闲时复测：单次偏慢不足为据。")
+_AGAIN = Text(
+    "Measure again on an idle node: one slow test alone proves nothing.", "请在节点空闲时复测：单次偏慢不足为据。"
+)
 _SLOW_STEP = Text(
-    "Ask the supplier which disk lies behind this folder and whether its rate is limited.", "请询问供应商该目录背后是什么磁盘、是否限速。"
+    "Ask the supplier which disk lies behind this folder and whether its rate is limited.",
+    "请询问供应商该目录背后是什么磁盘、是否限速。",
 )
 _DIRECT_STEP = Text(
     "Measure in a folder on the rented disk itself (ext4, xfs), not on overlay or memory.",
@@ -119,7 +131,14 @@ _DIRECT_STEP = Text(
 
 
 def _finding(
-    name: str, term: str, verdict: Verdict, reason: Text, stated: Stated | None, mb_s: float | None, code: str, step: Text
+    name: str,
+    term: str,
+    verdict: Verdict,
+    reason: Text,
+    stated: Stated | None,
+    mb_s: float | None,
+    code: str,
+    step: Text,
 ) -> Finding:
     measured = round(mb_s, 1) if mb_s is not None else None
     return CHECK.finding(

@@ -17,7 +17,8 @@ CHECK = Check(
     id="net.inventory",
     title=Text("Network ports", "网络端口"),
     why=Text(
-        "A port of 25 Gbit/s can't carry the promised 100, whatever else is true.", "25 Gbit/s 的端口无论如何也跑不出承诺的 100。"
+        "A port of 25 Gbit/s can't carry the promised 100, whatever else is true.",
+        "25 Gbit/s 的端口无论如何也跑不出承诺的 100。",
     ),
     facts=("net_links",),
     terms=(SPEED, KIND),
@@ -122,8 +123,16 @@ def _speed_finding(
 ) -> Finding:  # fmt: skip
     short = Verdict.NOT_APPLICABLE if verdict is Verdict.PASS else Verdict.FAIL
     return CHECK.finding(
-        verdict, reason, term=SPEED, promised=stated.value, measured=measured, unit="Gbit/s", better="more",
-        subjects=_subjects(ports, stated.number, short), reason_code=code, next_step=step,
+        verdict,
+        reason,
+        term=SPEED,
+        promised=stated.value,
+        measured=measured,
+        unit="Gbit/s",
+        better="more",
+        subjects=_subjects(ports, stated.number, short),
+        reason_code=code,
+        next_step=step,
     )
 
 
@@ -153,23 +162,38 @@ def _carries(port: RdmaPort, layer: str) -> bool:
 
 def _judge_kind(net: NetLinks, found: list[str], wanted: str) -> tuple[Verdict, Text, str, Text]:
     if wanted in found:
-        return Verdict.PASS, Text(f"an active port of this kind is there: {wanted}", f"有此类型的活动端口：{wanted}"), "", NO_TEXT
+        return (
+            Verdict.PASS,
+            Text(f"an active port of this kind is there: {wanted}", f"有此类型的活动端口：{wanted}"),
+            "",
+            NO_TEXT,
+        )
     if wanted == "ethernet" or not net.rdma_visible:
         return Verdict.INCONCLUSIVE, _NOT_VISIBLE, "kind_not_visible", _RUN_IBSTAT
     shown = ", ".join(found) or "-"
     if wanted == "roce" and "infiniband" in found:
-        return Verdict.WARN, Text("InfiniBand instead of the promised RoCE", "实际为 InfiniBand，承诺的是 RoCE"), "other_kind", _ASK_PORT
+        return (
+            Verdict.WARN,
+            Text("InfiniBand instead of the promised RoCE", "实际为 InfiniBand，承诺的是 RoCE"),
+            "other_kind",
+            _ASK_PORT,
+        )
     reason = Text(f"no active {wanted} port; the node shows {shown}", f"没有活动的 {wanted} 端口；节点显示 {shown}")
     return Verdict.FAIL, reason, "other_kind", _ASK_PORT
 
 
-_NOT_VISIBLE = Text("no card of this kind is visible here (driver missing, or a container)", "此处看不到此类网卡（缺少驱动，或在容器内）")
+_NOT_VISIBLE = Text(
+    "no card of this kind is visible here (driver missing, or a container)",
+    "此处看不到此类网卡（缺少驱动，或在容器内）",
+)
 _RUN_IBSTAT = Text(
-    "Run ibstat and ip link on the host, or ask the supplier for both.", "请在宿主机上运行 ibstat 和 ip link，或向供应商索取。"
+    "Run ibstat and ip link on the host, or ask the supplier for both.",
+    "请在宿主机上运行 ibstat 和 ip link，或向供应商索取。",
 )
 _RUN_IPERF = Text(
     "Measure between two nodes with iperf3: only that can tell.", "请在两节点之间用 iperf3 实测：只有实测才能判断。"
 )
 _ASK_PORT = Text(
-    "Ask the supplier which card and which switch port the promise rests on.", "请供应商说明承诺所依据的网卡和交换机端口。"
+    "Ask the supplier which card and which switch port the promise rests on.",
+    "请供应商说明承诺所依据的网卡和交换机端口。",
 )

@@ -117,8 +117,12 @@ _REACH = Text(
     "Ask the supplier for a private address or an open port range between the nodes, then measure again.",
     "请供应商提供节点间的内网地址或开放的端口范围，然后重新测量。",
 )
-_INSTALL = Text("Install iperf3 on both nodes: apt-get install -y iperf3", "请在两个节点上安装 iperf3：apt-get install -y iperf3")
-_AGAIN = Text("Measure again on idle nodes: one slow test alone proves nothing.", "请在节点空闲时复测：单次偏慢不足为据。")
+_INSTALL = Text(
+    "Install iperf3 on both nodes: apt-get install -y iperf3", "请在两个节点上安装 iperf3：apt-get install -y iperf3"
+)
+_AGAIN = Text(
+    "Measure again on idle nodes: one slow test alone proves nothing.", "请在节点空闲时复测：单次偏慢不足为据。"
+)
 _SLOW_STEP = Text(
     "Show the supplier both directions; ask for the switch port's speed and for the limit set on this tenant.",
     "请向供应商出示双向结果，并询问交换机端口速率和租户限速。",

@@ -33,10 +33,14 @@ def judge(report: NpuReport, promise: Promise) -> tuple[Finding, ...]:
             Verdict.INCONCLUSIVE, _CUT, measured="OK", subjects=subjects, reason_code=Reason.CUT_OFF, next_step=_RUN
         ),)  # fmt: skip
     named = ", ".join(f"{s.id}: {s.measured or '-'}" for s in sick[:8])
-    reason = Text(f"{len(sick)} of {len(subjects)} chips are not OK ({named})", f"{len(subjects)} 个芯片中 {len(sick)} 个异常（{named}）")
+    reason = Text(
+        f"{len(sick)} of {len(subjects)} chips are not OK ({named})",
+        f"{len(subjects)} 个芯片中 {len(sick)} 个异常（{named}）",
+    )
     measured = next((s.measured for s in subjects if s.verdict is verdict), None)
     return (CHECK.finding(
-        verdict, reason if sick else _ALL_OK, measured=measured, subjects=subjects, reason_code="npu_alarm" if sick else "",
+        verdict, reason if sick else _ALL_OK, measured=measured, subjects=subjects,
+        reason_code="npu_alarm" if sick else "",
         next_step=_ASK if sick else NO_TEXT,
     ),)  # fmt: skip
 

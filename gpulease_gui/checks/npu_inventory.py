@@ -23,10 +23,14 @@ CHECK = Check(
     facts=("npu_smi",),
     terms=(MODEL, COUNT),
     vendor=Vendor.ASCEND,
-    ask=Text("Which NPU is it exactly (910B1 to B4, 910C), and how many per node?", "具体是哪种 NPU（910B1～B4、910C）？每节点几张？"),
+    ask=Text(
+        "Which NPU is it exactly (910B1 to B4, 910C), and how many per node?",
+        "具体是哪种 NPU（910B1～B4、910C）？每节点几张？",
+    ),
 )
 
 _MASKED = "ascend910"
+_CODES = {Verdict.FAIL: "other_model", Verdict.WARN: "name_masked", Verdict.INCONCLUSIVE: "unknown_model"}
 
 
 def judge(report: NpuReport, promise: Promise) -> tuple[Finding, ...]:
@@ -52,7 +56,7 @@ def _model(report: NpuReport, promise: Promise) -> Finding:
     first = next(s.reason for s in subjects if s.verdict is verdict)
     if verdict is Verdict.PASS and report.cut_off:
         return _model_finding(Verdict.INCONCLUSIVE, _CUT, stated, names, subjects, Reason.CUT_OFF)
-    code = {Verdict.FAIL: "other_model", Verdict.WARN: "name_masked"}.get(verdict, stated.reason_code)
+    code = _CODES.get(verdict, stated.reason_code)
     return _model_finding(verdict, first, stated, names, subjects, code)
 
 
@@ -61,21 +65,25 @@ def _subject(chip: Chip, report: NpuReport, allowed: tuple[GpuModel, ...], promi
     return SubjectFinding(_key(chip), verdict, chip.name, chip.npu_id, reason)
 
 
-def _judge_chip(
-    chip: Chip, report: NpuReport, allowed: tuple[GpuModel, ...], promise: Promise
-) -> tuple[Verdict, Text]:
+def _judge_chip(chip: Chip, report: NpuReport, allowed: tuple[GpuModel, ...], promise: Promise) -> tuple[Verdict, Text]:
     masked = chip.name.lower().replace(" ", "") == _MASKED
     dual = _chips_of(chip, report) == 2
     shown = promise.catalogue.gpus.named(chip.name)
     if masked and not dual:
-        return Verdict.WARN, Text("the driver shows only Ascend910: the bin is masked", "驱动只显示 Ascend910：具体档次被隐藏")
+        return Verdict.WARN, Text(
+            "the driver shows only Ascend910: the bin is masked", "驱动只显示 Ascend910：具体档次被隐藏"
+        )
     if any(model in allowed for model in shown):
         extra = " (two chips per card: 910C)" if masked else ""
-        return Verdict.PASS, Text(f"the driver names {chip.name}{extra}", f"驱动显示 {chip.name}{'（每卡两芯片：910C）' if masked else ''}")
+        return Verdict.PASS, Text(
+            f"the driver names {chip.name}{extra}", f"驱动显示 {chip.name}{'（每卡两芯片：910C）' if masked else ''}"
+        )
     if not shown:
         return Verdict.INCONCLUSIVE, Text(f"the catalogue does not know {chip.name}", f"目录中没有 {chip.name}")
     kind = "Ascend910 with two chips per card, a 910C" if masked else chip.name
-    return Verdict.FAIL, Text(f"the driver names {kind}, another model was promised", f"驱动显示 {kind}，与承诺型号不符")
+    return Verdict.FAIL, Text(
+        f"the driver names {kind}, another model was promised", f"驱动显示 {kind}，与承诺型号不符"
+    )
 
 
 def _chips_of(chip: Chip, report: NpuReport) -> int:
@@ -100,7 +108,8 @@ def _count(report: NpuReport, stated: Stated | None) -> Finding:
 _CUT = Text("the table ends early, NPUs may be missing from it", "表格不完整，可能有 NPU 未列出")
 _RUN = Text("Run npu-smi info on the node and keep the whole output.", "请在节点上运行 npu-smi info 并保留完整输出。")
 _ASK_UNIT = Text(
-    "Ask whether the contract counts cards or chips: one 910C card holds two.", "请确认合同按卡还是按芯片计数：一张 910C 含两个芯片。"
+    "Ask whether the contract counts cards or chips: one 910C card holds two.",
+    "请确认合同按卡还是按芯片计数：一张 910C 含两个芯片。",
 )
 _ASK_MISSING = Text(
     "Ask for the missing NPUs; in a container all /dev/davinci devices must be mapped.",
@@ -116,7 +125,13 @@ def _model_finding(
     verdict: Verdict, reason: Text, stated: Stated, names: str, subjects: list[SubjectFinding], code: str
 ) -> Finding:
     return CHECK.finding(
-        verdict, reason, term=MODEL, promised=stated.value, measured=names, subjects=subjects, reason_code=str(code),
+        verdict,
+        reason,
+        term=MODEL,
+        promised=stated.value,
+        measured=names,
+        subjects=subjects,
+        reason_code=str(code),
         next_step=NO_TEXT if verdict is Verdict.PASS else _ASK_BIN,
     )
 

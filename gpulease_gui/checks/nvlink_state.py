@@ -27,7 +27,9 @@ CHECK = Check(
     terms=(TERM,),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
-    ask=Text("Are the cards joined by NVLink, and with how many links each?", "各卡是否以 NVLink 互联？每卡多少条链路？"),
+    ask=Text(
+        "Are the cards joined by NVLink, and with how many links each?", "各卡是否以 NVLink 互联？每卡多少条链路？"
+    ),
 )
 
 _NVLINK_WORDS = ("nvswitch", "nvlink", "nvlink_bridge")
@@ -57,7 +59,8 @@ def judge(report: NvlinkReport, smi: SmiReport | None, promise: Promise) -> tupl
     first = next(s for s in subjects if s.verdict is verdict)
     return (CHECK.finding(
         verdict, _reason(subjects, verdict, first.reason), term=TERM, promised=stated.value if stated else None,
-        measured=min(counts, default=None), unit="links", subjects=subjects, reason_code=code, next_step=step, better="more",
+        measured=min(counts, default=None), unit="links", subjects=subjects, reason_code=code, next_step=step,
+        better="more",
     ),)  # fmt: skip
 
 
@@ -129,7 +132,9 @@ def _compared(active: int, expected: int, wanted: _Wanted) -> tuple[Verdict, Tex
     if active == expected:
         return Verdict.PASS, text
     if active > expected:
-        return Verdict.WARN, Text(f"{active} links are up, the product has {expected}", f"{active} 条链路活动，该产品只有 {expected} 条")
+        return Verdict.WARN, Text(
+            f"{active} links are up, the product has {expected}", f"{active} 条链路活动，该产品只有 {expected} 条"
+        )
     if not wanted.built_in and active:
         return Verdict.WARN, text
     return Verdict.FAIL, text

@@ -66,7 +66,8 @@ def _rounded(gib: float | None) -> float | None:
 
 _UNTOLD = Text("the node names no memory size", "节点没有给出内存大小")
 _HIDDEN = Text(
-    "the machine's memory is shown, but the limit of this container can't be read", "显示了整机内存，但无法读取该容器的内存限额"
+    "the machine's memory is shown, but the limit of this container can't be read",
+    "显示了整机内存，但无法读取该容器的内存限额",
 )
 _RUN_FREE = Text("Run cat /proc/meminfo on the node.", "请在节点上运行 cat /proc/meminfo。")
 _ASK_LIMIT = Text("Ask the supplier for the memory limit of this container.", "请供应商说明该容器的内存限额。")

@@ -180,12 +180,16 @@ def _subjects(board: _Board, smi: SmiReport | None, wanted: str) -> list[Subject
 def _subject(board: _Board, gpu: int, name: str, wanted: str) -> SubjectFinding:
     pairs = sorted(board.of_gpu(gpu), key=lambda p: link_rank(p.link))
     if not pairs:
-        return SubjectFinding(name, Verdict.INCONCLUSIVE, None, gpu, Text("no pair of this card is shown", "未显示该卡的卡对"))
+        return SubjectFinding(
+            name, Verdict.INCONCLUSIVE, None, gpu, Text("no pair of this card is shown", "未显示该卡的卡对")
+        )
     last = pairs[-1]
     states = {board.breaks(p, wanted) for p in pairs} | ({_lonely(board, gpu)} if wanted == "nvlink_bridge" else set())
     verdict = Verdict.FAIL if True in states else Verdict.INCONCLUSIVE if None in states else Verdict.PASS
     other = last.second if last.first == gpu else last.first
-    return SubjectFinding(name, verdict, last.link, gpu, Text(f"to GPU {other}: {last.link}", f"到 GPU {other}：{last.link}"))
+    return SubjectFinding(
+        name, verdict, last.link, gpu, Text(f"to GPU {other}: {last.link}", f"到 GPU {other}：{last.link}")
+    )
 
 
 def _value(stated: Stated | None) -> str | None:
@@ -194,11 +198,16 @@ def _value(stated: Stated | None) -> str | None:
 
 _ONE_GPU = Text("a single GPU has no other to be joined to", "只有一张 GPU，不存在卡间互联")
 _ASK_BOARD = Text(
-    "Ask for a node with the promised board; show the supplier this matrix.", "要求更换为承诺的板型，并向供应商出示该矩阵。"
+    "Ask for a node with the promised board; show the supplier this matrix.",
+    "要求更换为承诺的板型，并向供应商出示该矩阵。",
 )
-_RUN_AGAIN = Text("Run nvidia-smi topo -m on the node and keep the whole output.", "请在节点上运行 nvidia-smi topo -m 并保留完整输出。")
+_RUN_AGAIN = Text(
+    "Run nvidia-smi topo -m on the node and keep the whole output.",
+    "请在节点上运行 nvidia-smi topo -m 并保留完整输出。",
+)
 _RUN_NVLINK = Text(
-    "Compare with nvidia-smi nvlink -s, and ask which board the node has.", "请对照 nvidia-smi nvlink -s，并询问节点的板型。"
+    "Compare with nvidia-smi nvlink -s, and ask which board the node has.",
+    "请对照 nvidia-smi nvlink -s，并询问节点的板型。",
 )
 
 
@@ -207,6 +216,12 @@ def _finding(
     step: Text = NO_TEXT,
 ) -> Finding:  # fmt: skip
     return CHECK.finding(
-        verdict, reason, term=TERM, promised=stated.value, measured=delivered, subjects=subjects, reason_code=code,
+        verdict,
+        reason,
+        term=TERM,
+        promised=stated.value,
+        measured=delivered,
+        subjects=subjects,
+        reason_code=code,
         next_step=step,
     )

@@ -46,7 +46,16 @@ def judge(
         {d.bus_id: d for d in pci.nvidia_gpus} if pci else {}, {g.bus_id: g for g in proc.gpus} if proc else {}
     )
     if not smi.gpus:
-        return (CHECK.finding(Verdict.INCONCLUSIVE, _NO_CARDS, measured=0, unit="GPUs", reason_code=Reason.UNREADABLE, next_step=_ASK_LIST),)
+        return (
+            CHECK.finding(
+                Verdict.INCONCLUSIVE,
+                _NO_CARDS,
+                measured=0,
+                unit="GPUs",
+                reason_code=Reason.UNREADABLE,
+                next_step=_ASK_LIST,
+            ),
+        )
     subjects = [_subject(gpu, smi, views) for gpu in smi.gpus]
     verdict = worst(s.verdict for s in subjects)
     if verdict is Verdict.FAIL:
@@ -96,10 +105,15 @@ def _subject(gpu: Gpu, smi: SmiReport, views: _Views) -> SubjectFinding:
 
 def _contradictions(gpu: Gpu, slot: str | None, smi: SmiReport, views: _Views) -> Iterator[Text]:
     for what, value, count in _twins(gpu, smi):
-        yield Text(f"nvidia-smi gives {what} {value} to {count} cards", f"nvidia-smi 把同一 {what} {value} 给了 {count} 张卡")
+        yield Text(
+            f"nvidia-smi gives {what} {value} to {count} cards", f"nvidia-smi 把同一 {what} {value} 给了 {count} 张卡"
+        )
     device, module = views.bus.get(slot or ""), views.proc.get(slot or "")
     if views.bus and slot and device is None:
-        yield Text(f"nvidia-smi lists a card at {slot}, the PCI bus has none there", f"nvidia-smi 列出 {slot} 处有卡，PCI 总线上没有")
+        yield Text(
+            f"nvidia-smi lists a card at {slot}, the PCI bus has none there",
+            f"nvidia-smi 列出 {slot} 处有卡，PCI 总线上没有",
+        )
     for what, ours, other, source in _pairs(gpu, device, module):
         if ours and other and _plain(ours) != _plain(other):
             yield Text(
@@ -116,7 +130,9 @@ def _twins(gpu: Gpu, smi: SmiReport) -> Iterator[tuple[str, str, int]]:
             yield what, value, count
 
 
-def _pairs(gpu: Gpu, device: PciDevice | None, module: ProcGpu | None) -> Iterator[tuple[str, str | None, str | None, str]]:
+def _pairs(
+    gpu: Gpu, device: PciDevice | None, module: ProcGpu | None
+) -> Iterator[tuple[str, str | None, str | None, str]]:
     """What two sources say of the same thing."""
     if device:
         yield "PCI id", gpu.pci_device_id, device.pci_id, "PCI bus"
@@ -137,10 +153,13 @@ def _plain(words: str) -> str:
 
 
 _NO_CARDS = Text("nvidia-smi lists no card", "nvidia-smi 未列出任何卡")
-_ONE_SOURCE = Text("only nvidia-smi answered; no second source confirms its cards", "只有 nvidia-smi 应答，没有第二来源可以印证")
+_ONE_SOURCE = Text(
+    "only nvidia-smi answered; no second source confirms its cards", "只有 nvidia-smi 应答，没有第二来源可以印证"
+)
 _NOT_ALL = Text("not every card is confirmed by a second source", "并非每张卡都有第二来源印证")
 _ASK_LIST = Text(
-    "Run lspci -nn -d 10de: on the host, or ask the supplier for it.", "请在宿主机上运行 lspci -nn -d 10de:，或向供应商索取。"
+    "Run lspci -nn -d 10de: on the host, or ask the supplier for it.",
+    "请在宿主机上运行 lspci -nn -d 10de:，或向供应商索取。",
 )
 _ASK_LOST = Text(
     "Look for a lost card: dmesg, lspci -nn -d 10de:, nvidia-smi -L; ask why the driver does not show it.",

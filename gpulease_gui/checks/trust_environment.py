@@ -14,7 +14,7 @@ CHECK = Check(
     id="trust.environment",
     title=Text("Bare metal, virtual machine or container", "裸金属、虚拟机还是容器"),
     why=Text(
-        "A container or a virtual machine sold as a dedicated server shares the machine and hides what others do on it.",
+        "A container or a virtual machine sold as a dedicated server shares it, and hides what others do there.",
         "把容器或虚拟机当作独占服务器出租，意味着与他人共用整机，且看不到他人的活动。",
     ),
     facts=("environment",),
@@ -101,7 +101,8 @@ def _unknown(environment: Environment) -> Text:
 
 
 _ASK_MOVE = Text(
-    "Ask for a node of the promised kind, or for the price of what was delivered.", "要求更换为承诺的形态，或按实际形态重新定价。"
+    "Ask for a node of the promised kind, or for the price of what was delivered.",
+    "要求更换为承诺的形态，或按实际形态重新定价。",
 )
 _ASK_PROOF = Text(
     "Ask the supplier for proof: the management controller (BMC) login or the asset label.",
@@ -109,7 +110,9 @@ _ASK_PROOF = Text(
 )
 
 
-def _finding(verdict: Verdict, stated: Stated, found: str | None, reason: Text, code: str, step: Text = NO_TEXT) -> Finding:
+def _finding(
+    verdict: Verdict, stated: Stated, found: str | None, reason: Text, code: str, step: Text = NO_TEXT
+) -> Finding:
     return CHECK.finding(
         verdict, reason, term=TERM, promised=stated.value, measured=found, reason_code=code, next_step=step
     )

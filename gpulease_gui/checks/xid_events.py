@@ -76,7 +76,9 @@ def _by_text(event: KernelEvent, smi: SmiReport | None) -> Verdict:
 
 def _sxid(event: KernelEvent, catalogue: Catalogue) -> tuple[Verdict, Text]:
     known = catalogue.xids.sxids.get(event.code) if event.code is not None else None
-    fatal = event.severity == "fatal" or (event.severity is None and known in (Severity.ALWAYS_FATAL, Severity.PORT_FATAL))
+    fatal = event.severity == "fatal" or (
+        event.severity is None and known in (Severity.ALWAYS_FATAL, Severity.PORT_FATAL)
+    )
     return (Verdict.FAIL, Text("fatal error of an NVSwitch", "NVSwitch 致命错误")) if fatal else (
         Verdict.WARN, Text("error of an NVSwitch", "NVSwitch 错误")
     )  # fmt: skip
@@ -85,7 +87,8 @@ def _sxid(event: KernelEvent, catalogue: Catalogue) -> tuple[Verdict, Text]:
 def _healed(event: KernelEvent, later: Sequence[KernelEvent], smi: SmiReport | None) -> bool:
     """Whether the driver took its call for a reset back afterwards, and the card now asks for nothing."""
     cleared = any(
-        e.code == RECOVERY and e.kind == "xid" and e.bus_id == event.bus_id and _NO_RECOVERY.search(e.message) for e in later
+        e.code == RECOVERY and e.kind == "xid" and e.bus_id == event.bus_id and _NO_RECOVERY.search(e.message)
+        for e in later
     )
     if not cleared or event.bus_id is None or smi is None:
         return False

@@ -44,7 +44,12 @@ fi
     + END
 )
 
-FACT = Fact(id="cpu_limits", title=Text("Processors and their limits", "处理器与限额"), command=Command(script=_SCRIPT), seconds=10)
+FACT = Fact(
+    id="cpu_limits",
+    title=Text("Processors and their limits", "处理器与限额"),
+    command=Command(script=_SCRIPT),
+    seconds=10,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,8 @@ class CpuLimits:
     """Counts are of logical processors (hardware threads); None = not told.
 
     `quota_cores` is the tightest bandwidth limit of our control groups in processors, None = no limit stands there.
-    `quota_read` says whether a control group with such limits could be looked at. `throttled` counts the periods in which the limit hit.
+    `quota_read` says whether a control group with such limits could be looked at.
+    `throttled` counts the periods in which the limit hit.
     """
 
     nproc: int | None = None
@@ -78,9 +84,15 @@ def parse(output: CommandOutput) -> CpuLimits:
     """Read the lines. Raises Unreadable."""
     lines = keyed_lines(output, "nproc")
     lscpu = dict(_field(line) for line in lines.all("lscpu"))
-    sets = [n for key in ("cpuset.cpus.effective", "cpuset.effective_cpus") for n in map(id_list_count, lines.all(key)) if n]
+    sets = [
+        n for key in ("cpuset.cpus.effective", "cpuset.effective_cpus") for n in map(id_list_count, lines.all(key)) if n
+    ]
     quotas = _quotas(lines)
-    stat = [n for line in lines.all("cpu.stat") if line.startswith("nr_throttled ") and (n := whole(line.split()[-1])) is not None]
+    stat = [
+        n
+        for line in lines.all("cpu.stat")
+        if line.startswith("nr_throttled ") and (n := whole(line.split()[-1])) is not None
+    ]
     return CpuLimits(
         nproc=lines.number("nproc"),
         online=id_list_count(lines.first("online")),

@@ -109,7 +109,12 @@ def _try(output: CommandOutput, direction: str) -> FioTry:
 
 
 def _code(output: CommandOutput, error: Unreadable) -> str:
-    codes: dict[int | None, str] = {127: Reason.MISSING_TOOL, 124: Reason.TIMEOUT, 137: Reason.TIMEOUT, None: Reason.CONNECTION_LOST}
+    codes: dict[int | None, str] = {
+        127: Reason.MISSING_TOOL,
+        124: Reason.TIMEOUT,
+        137: Reason.TIMEOUT,
+        None: Reason.CONNECTION_LOST,
+    }
     return str(codes.get(output.exit_code, error.code))
 
 

@@ -59,14 +59,17 @@ put machine_id /etc/machine-id
     + END
 )
 
-FACT = Fact(id="environment", title=Text("Machine and session", "机器与会话"), command=Command(script=_SCRIPT), seconds=10)
+FACT = Fact(
+    id="environment", title=Text("Machine and session", "机器与会话"), command=Command(script=_SCRIPT), seconds=10
+)
 
 _CONTAINER_PATHS = ("docker", "kubepods", "containerd", "crio", "libpod", "lxc", "garden", "podman")
 _CONTAINER_STORES = ("/docker/", "/containerd/", "/containers/storage/", "/kubelet/", "snapshotter")
 # What may be process 1 of a machine that runs itself.
 _INITS = ("systemd", "init", "openrc-init", "runit", "dinit", "procd", "linuxrc")
 _VM_WORDS = ("kvm", "qemu", "vmware", "virtualbox", "xen", "bochs", "openstack", "amazon ec2", "google compute",
-             "virtual machine", "alibaba cloud ecs", "cvm", "parallels", "bhyve", "hvm domu", "firecracker")  # fmt: skip
+             "virtual machine", "alibaba cloud ecs", "cvm", "parallels", "bhyve", "hvm domu",
+             "firecracker")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

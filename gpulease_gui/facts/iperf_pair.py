@@ -19,7 +19,7 @@ from gpulease_gui.facts.raw_runs import pack, unpack
 
 FORWARD, BACKWARD = "target->peer", "peer->target"
 
-# What is printed; the run itself puts address, port and length in their places, and the peer listens with `iperf3 -s -1`.
+# What is printed: a run puts address, port and length in their places, and the peer listens with `iperf3 -s -1`.
 FACT = Fact(
     id="iperf_pair",
     title=Text("Network bandwidth, both directions", "网络带宽（双向）"),
@@ -54,7 +54,7 @@ class IperfPair:
 
 
 def combine(outputs: Mapping[str, Sequence[CommandOutput]]) -> CommandOutput:
-    """One output that holds the tests by direction (`target->peer`, `peer->target`), for `parse` and for the evidence."""
+    """One output that holds the tests by direction (`target->peer`, `peer->target`): what `parse` reads and is kept."""
     whole = {direction: [pack(output) for output in tests] for direction, tests in outputs.items()}
     return CommandOutput(json.dumps(whole, ensure_ascii=False).encode())
 
@@ -84,7 +84,12 @@ def _try(output: CommandOutput) -> IperfTry:
 
 
 def _code(output: CommandOutput, error: Unreadable) -> str:
-    codes: dict[int | None, str] = {127: Reason.MISSING_TOOL, 124: Reason.TIMEOUT, 137: Reason.TIMEOUT, None: Reason.CONNECTION_LOST}
+    codes: dict[int | None, str] = {
+        127: Reason.MISSING_TOOL,
+        124: Reason.TIMEOUT,
+        137: Reason.TIMEOUT,
+        None: Reason.CONNECTION_LOST,
+    }
     return str(codes.get(output.exit_code, error.code))
 
 

@@ -28,7 +28,12 @@ fi
     + END
 )
 
-FACT = Fact(id="memory_limits", title=Text("Main memory and its limit", "内存与限额"), command=Command(script=_SCRIPT), seconds=10)
+FACT = Fact(
+    id="memory_limits",
+    title=Text("Main memory and its limit", "内存与限额"),
+    command=Command(script=_SCRIPT),
+    seconds=10,
+)
 
 # Version 1 control groups write "no limit" as the largest page-aligned number.
 _NO_LIMIT_BYTES = 1 << 60
@@ -76,7 +81,9 @@ def _field(line: str) -> tuple[str, float | None]:
 
 
 def _oom_kills(lines: KeyedLines) -> int | None:
-    counts = [n for v in lines.all("memory.events") if v.startswith("oom_kill ") and (n := whole(v.split()[-1])) is not None]
+    counts = [
+        n for v in lines.all("memory.events") if v.startswith("oom_kill ") and (n := whole(v.split()[-1])) is not None
+    ]
     return max(counts, default=None)
 
 

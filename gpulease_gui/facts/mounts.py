@@ -17,13 +17,16 @@ code=$?
 if [ "$code" -eq 1 ]; then code=0; fi
 (exit "$code")"""
 
-FACT = Fact(id="mounts", title=Text("Mounted file systems", "已挂载的文件系统"), command=Command(script=_SCRIPT), seconds=10)
+FACT = Fact(
+    id="mounts", title=Text("Mounted file systems", "已挂载的文件系统"), command=Command(script=_SCRIPT), seconds=10
+)
 
 MAX_ROWS = 5000
 _ROW = re.compile(r"(.+?)\s+(\S+)\s+(\d{1,19})\s+(\d{1,19})\s+(-?\d{1,19})\s+(?:\d+%|-)\s+(/.*)\Z")
 
 NETWORK_KINDS = frozenset(
-    ["nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "fuse.juicefs", "fuse.sshfs",
+    ["nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "fuse.juicefs",
+     "fuse.sshfs",
      "fuse.s3fs", "fuse.glusterfs", "fuse.ceph-fuse", "9p", "virtiofs", "fuse.cpfs", "wekafs", "orangefs", "afs"]
 )  # fmt: skip
 MEMORY_KINDS = frozenset(["tmpfs", "devtmpfs", "ramfs"])
@@ -53,7 +56,9 @@ class Mounts:
 
     def largest(self) -> Mount | None:
         """The largest one that keeps data: no memory, no read-only image."""
-        kept = [m for m in self.mounts if m.kind not in MEMORY_KINDS and m.kind not in ("squashfs", "efivarfs", "iso9660")]
+        kept = [
+            m for m in self.mounts if m.kind not in MEMORY_KINDS and m.kind not in ("squashfs", "efivarfs", "iso9660")
+        ]
         return max(kept, key=lambda m: m.size_bytes, default=None)
 
 

@@ -141,7 +141,7 @@ def _rdma(record: KeyedLines) -> RdmaPort:
 
 
 def as_dict(reading: NetLinks) -> dict[str, object]:
-    """Lists over the interfaces (names, up, physical, speeds_mbit_s, mtus, drivers, masters) and over the RDMA ports."""
+    """Lists over the interfaces (names, up, physical, speeds_mbit_s ...) and over the RDMA ports (rdma_...)."""
     return {
         "names": [k.name for k in reading.links],
         "up": [k.up for k in reading.links],

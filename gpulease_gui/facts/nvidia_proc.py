@@ -26,7 +26,9 @@ done
     + END
 )
 
-FACT = Fact(id="nvidia_proc", title=Text("NVIDIA kernel module", "NVIDIA 内核模块"), command=Command(script=_SCRIPT), seconds=10)
+FACT = Fact(
+    id="nvidia_proc", title=Text("NVIDIA kernel module", "NVIDIA 内核模块"), command=Command(script=_SCRIPT), seconds=10
+)
 
 
 @dataclass(frozen=True, slots=True)

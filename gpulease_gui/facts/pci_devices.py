@@ -86,7 +86,7 @@ class PciDevice:
 
 @dataclass(frozen=True, slots=True)
 class PciBus:
-    """`visible` False: the node has no PCI bus in sysfs. `count` is of all devices, `devices` of the makers that matter."""
+    """`visible` False: the node has no PCI bus in sysfs. `devices` are of the makers that matter, `count` of all."""
 
     visible: bool
     count: int | None

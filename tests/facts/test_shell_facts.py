@@ -34,7 +34,11 @@ def test_that_a_node_without_anything_still_ends_every_shell_fact() -> None:
         command = readers()[fact_id].fact.command
         assert command is not None
         done = subprocess.run(
-            [shutil.which("sh") or "sh", "-c", command.line], capture_output=True, timeout=10, check=False, env={"PATH": "/nonexistent"}
+            [shutil.which("sh") or "sh", "-c", command.line],
+            capture_output=True,
+            timeout=10,
+            check=False,
+            env={"PATH": "/nonexistent"},
         )
         assert done.returncode in (0, 127), (fact_id, done.stderr)
 
