@@ -33,8 +33,8 @@ def form_votes(catalogue: GpuCatalogue, seen: Observed, identity: Identity) -> t
         _vote(Voter.NAME, seen.name, chip, lambda m: m in named),
         _vote(Voter.POWER, power and f"{power:g} W", chip, lambda m: _is(power, (m.default_power_limit_w, *m.power_limit_range_w[1:]))),
         _vote(Voter.CLOCKS, clock and f"{clock:g} MHz", chip, lambda m: _is(clock, (m.memory_clock_mhz,))),
-        _vote(Voter.LINKS, links and str(links), chip, lambda m: _is(links, (m.nvlink_links,))),
-        _vote(Voter.SM_COUNT, units and str(units), chip, lambda m: _is(units, (m.sm_count,))),
+        _vote(Voter.LINKS, links and str(links), chip, lambda m: links is not None and links == m.nvlink_links),
+        _vote(Voter.SM_COUNT, units and str(units), chip, lambda m: units is not None and units == m.sm_count),
     )  # fmt: skip
     return tuple(vote for vote in votes if vote)
 

@@ -216,10 +216,10 @@ def _soft(
     own = tuple(figure for name in names for figure in _figures(product, name, disputed=True))
     if not own or not values:
         return None
-    shown = f"{values[0]:g} {unit}".strip()
-    if any(_near(value, own) for value in values):
+    shown, slack = f"{values[0]:g} {unit}".strip(), NEAR if unit else 0.0  # counts are exact
+    if any(_near(value, own, slack) for value in values):
         return Vote(voter, shown, Opinion.AGREES, (product.name,))
-    listing = tuple(m.name for m in chip if any(_near(v, _figures(m, n)) for v in values for n in names))
+    listing = tuple(m.name for m in chip if any(_near(v, _figures(m, n), slack) for v in values for n in names))
     return Vote(voter, shown, Opinion.DISAGREES if listing else Opinion.UNLISTED, listing)
 
 
@@ -239,8 +239,8 @@ def _figures(model: GpuModel, name: str, disputed: bool = False) -> tuple[float,
     return model.listed(name) if disputed else () if own is None else (own,)
 
 
-def _near(value: float, figures: Iterable[float]) -> bool:
-    return any(abs(value - figure) <= NEAR for figure in figures)
+def _near(value: float, figures: Iterable[float], slack: float) -> bool:
+    return any(abs(value - figure) <= slack for figure in figures)
 
 
 def _weighed(product: GpuModel, seen: Observed, votes: tuple[Vote, ...]) -> Identity:

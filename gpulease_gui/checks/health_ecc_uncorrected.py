@@ -48,7 +48,7 @@ def _mark(gpu: Gpu) -> Mark:
         ), "sram_errors", counted, _REPLACE)  # fmt: skip
     if aggregate:
         return _old_errors(gpu, aggregate)
-    if volatile is None or aggregate is None:
+    if volatile is None or aggregate is None or any("ecc" in name for name in gpu.error_fields):
         return _uncounted(gpu)
     return Mark(Verdict.PASS, Text("no uncorrected error, now or before", "当前与累计均无不可纠正错误"), "", 0)
 
