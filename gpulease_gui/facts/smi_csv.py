@@ -29,7 +29,7 @@ _FAMILIES = (
     "enforced.", "driver_model.", "retired_pages.", "remapped_rows.", "inforom.", "fabric.", "encoder.", "gom.",
     "module.", "accounting.", "addressing_", "gsp.", "c2c.", "protected_memory.", "reset_status.", "platform.",
 )  # fmt: skip
-_NO_HEADER = re.compile(r"\d[\d.]* (?:MiB|MHz|W|%)|\[(?:N/A|Not Supported|Unknown Error)\]|GPU-[0-9a-f]{8}-|[0-9A-F]{8}:[0-9A-F]{2}:")
+_NO_HEADER = re.compile(r"\d (?:MiB|MHz|W|%)|\[(?:N/A|Not Supported|Unknown Error)\]|GPU-[0-9a-f]{8}-|[0-9A-F]{8}:[0-9A-F]{2}:")
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ _TABLE = (
     _known("nvml_unknown_error", r"failed to initiali[sz]e NVML:\s*unknown error",
            "NVML can't start: the GPUs were taken from this container", "restart the container, then ask the supplier"),
     _known("nvml_not_initialized", r"failed to initiali[sz]e NVML", "NVML can't start", _REPAIR),
-    _known("missing_tool", r"nvidia-smi\S* (?:command )?not found|nvidia-smi\S*: (?:command )?not found|nvidia-smi'? is not recognized|"
+    _known("missing_tool", r"nvidia-smi:? (?:command )?not found|nvidia-smi'? is not recognized|"
            r"nvidia-smi: no such file", "nvidia-smi is not installed on the node", "ask the supplier to install the driver"),
     _known("invalid_arguments", r"invalid combination of input arguments|is not a valid argument|option .{1,80} is not recognized",
            "this nvidia-smi doesn't know an option", "ask for a newer driver"),
