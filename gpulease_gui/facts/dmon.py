@@ -57,7 +57,7 @@ def _rows(lines: Sequence[str], start: int, columns: Sequence[str], end: int) ->
     gpu, most = columns.index("gpu"), len(columns) if columns[-1] == "command" else 0
     for at in range(start + 1, len(lines)):
         line = lines[at]
-        torn = at == len(lines) - 1 and not commas and len(line.rstrip()) < end
+        torn = at == len(lines) - 1 and not commas and not most and len(line.rstrip()) < end
         if not line.strip() or line.lstrip().startswith("#") or torn:
             continue
         cells = _words(line, most, commas)

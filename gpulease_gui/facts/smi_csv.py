@@ -22,7 +22,7 @@ _FIELD = re.compile(r"([A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)(?: \[[A-Za-z%/
 _BARE_FIELDS = frozenset(
     ["name", "gpu_name", "index", "uuid", "gpu_uuid", "serial", "gpu_serial", "count", "timestamp", "driver_version",
      "kmd_version", "pstate", "compute_cap", "persistence_mode", "compute_mode", "vbios_version", "display_mode",
-     "display_active", "gpu_bus_id", "hostname"]
+     "display_active", "gpu_bus_id", "hostname", "pid", "process_name", "used_memory", "used_gpu_memory"]
 )  # fmt: skip
 _FAMILIES = (
     "pci.", "pcie.", "utilization.", "memory.", "temperature.", "power.", "clocks.", "clocks_", "ecc.", "mig.", "fan.",

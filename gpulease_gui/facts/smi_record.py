@@ -128,7 +128,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "remap_failure": ("remapped_rows/remapped_row_failure", "remapped_rows/remapping_failure_occurred"),
     "retirement_pending": (
         "retired_pages/pending_retirement", "retired_pages/pending_blacklist", "retired_pages/pending_page_blacklist",
-        "retired_pages/pending_page_denylist", "retired_pages/pending_denylist",
+        "retired_pages/pending_page_denylist", "retired_pages/pending_denylist", "retired_pages/pending",
     ),
     "recovery_action": ("gpu_recovery_action",),
     "fabric_state": ("fabric/state",),
@@ -152,7 +152,7 @@ _NUMBERS: Mapping[str, tuple[str, ...]] = {
     "gpu_util_percent": ("utilization/gpu_util", "utilization/gpu"),
     "memory_util_percent": ("utilization/memory_util", "utilization/memory"),
     "fan_percent": ("fan_speed",),
-    "temperature_c": ("temperature/gpu_temp", "temperature/gpu_current_temp"),
+    "temperature_c": ("temperature/gpu_temp", "temperature/gpu_current_temp", "temperature/gpu"),
     "memory_temperature_c": ("temperature/memory_temp", "temperature/memory_current_temp"),
     "clock_sm_mhz": ("clocks/sm_clock", "clocks/sm"),
     "clock_memory_mhz": ("clocks/mem_clock", "clocks/memory"),

@@ -18,7 +18,7 @@ _DRIVER = re.compile(r"(?:Driver|KMD) Version:\s*([^\s|]+)")
 _CUDA = re.compile(r"CUDA (?:UMD )?Version:\s*([^\s|]+)")
 _BUS = re.compile(r"\s*((?:[0-9A-F]{4}|[0-9A-F]{8}):[0-9A-F]{2}:[0-9A-F]{2}\.[0-9A-F])\b.*", re.IGNORECASE)
 _NAME = re.compile(r"\s*(?P<index>\d{1,4})\s+(?P<name>.*?\S)(?:\s+|(?<=\.\.\.))(?P<mode>On|Off|N/A|WDDM|TCC|MCDM|ERR!)\s*")
-_BLANK = r"N/A|ERR!|Unknown Error|\[[^]]*\]|-"
+_BLANK = r"N/A|ERR!|Unknown Error|GPU is lost|\[[^]]*\]|-"
 _STATE = re.compile(
     rf"\s*(?P<fan>\d+\s?%|{_BLANK})?\s*(?P<temp>-?\d+\s?C|{_BLANK})\s*(?P<perf>P\d+|{_BLANK})?"
     rf"\s*(?P<draw>[\d.]+\s?W|{_BLANK})?\s*/\s*(?P<cap>[\d.]+\s?W|{_BLANK})\s*"
@@ -72,8 +72,11 @@ def parse(output: CommandOutput) -> SmiTable:
 
 
 def _rows(text: str) -> Iterable[list[str]]:
-    """The cells of every line with bars; a rule is one cell. What follows the last bar is cut off and dropped."""
-    for line in squeezed_lines(_RULE.sub(lambda rule: f"\n{rule[0]}\n", text)):
+    """The cells of every line with bars; a rule is one cell. What follows the last bar is cut off and dropped.
+
+    Lines that a paste has glued together are parted at rules and at two bars.
+    """
+    for line in squeezed_lines(_RULE.sub(lambda rule: f"\n{rule[0]}\n", text).replace("||", "|\n|")):
         if _RULE.fullmatch(line.strip()):
             yield ["+"]
         elif line.count("|") >= 2:

@@ -43,7 +43,7 @@ class SmiReport:
 _LARGEST = 8 * 1024 * 1024
 _DEEPEST = 40
 _AROUND = 20_000  # how much of the text beside the report is looked at for warnings
-_START = re.compile(r"<\?xml|<!DOCTYPE nvidia_smi_log|<nvidia_smi_log")
+_START = re.compile(r"<\?xml|<!DOCTYPE nvidia_smi_log|<nvidia_smi_log|(?P<part><gpu id=)")
 _PROCESS_NAME = re.compile(r"(<process_name>)([^\n]*)(</process_name>)")
 _STRAY_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")
 _SKIPPED = frozenset(["mig_devices", "supported_clocks", "accounted_processes", "processes"])
@@ -157,9 +157,11 @@ def parse(output: CommandOutput) -> SmiReport:
     start = _START.search(text)
     if start is None:
         raise smi_error.unreadable(output, "the output is no XML report of nvidia-smi")
-    document, failure = _scan(text[start.start() :])
+    # A part that was copied out begins at a record: its root is missing.
+    xml = ("<nvidia_smi_log>" if start["part"] else "") + text[start.start() :]
+    document, failure = _scan(xml)
     if failure and not document.complete:
-        mended, again = _scan(_mended(text[start.start() :]))
+        mended, again = _scan(_mended(xml))
         document, failure = (mended, again) if len(mended.gpus) > len(document.gpus) or not again else (document, failure)
     if document.complete:
         return _report(document, text[: start.start()][-_AROUND:] + text.rpartition("</nvidia_smi_log>")[2][:_AROUND])
@@ -230,4 +232,6 @@ def as_dict(reading: SmiReport) -> dict[str, object]:
 def recognise(text: str) -> int:
     """Sure when the root element of the report is in the head of the text."""
     head = text[:4000].replace("\x00", "")
-    return 95 if "<nvidia_smi_log" in head or "nvsmi_device" in head else 0
+    if "<nvidia_smi_log" in head or "nvsmi_device" in head:
+        return 95
+    return 60 if "<gpu id=" in head else 0
