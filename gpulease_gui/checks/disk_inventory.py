@@ -58,7 +58,7 @@ _AS_GOOD = {
     DiskKind.HDD: (DiskKind.NVME, DiskKind.SSD, DiskKind.HDD),
     DiskKind.NETWORK: tuple(DiskKind),
 }
-_HIDDEN = (DiskKind.VIRTUAL, DiskKind.NETWORK)
+_HIDDEN = (DiskKind.VIRTUAL, DiskKind.NETWORK, DiskKind.UNKNOWN)
 
 
 def judge(
@@ -98,8 +98,8 @@ def _judged(
         return _finding(Verdict.INCONCLUSIVE, _CUT, stated, disks, wanted, Reason.CUT_OFF, _RUN_ON_HOST)
     if any(d.kind in _HIDDEN for d in disks):
         reason = Text(
-            f"the node shows {shown.en}: the host hides what they are made of",
-            f"节点显示 {shown.zh}：底层介质被宿主机隐藏",
+            f"the node shows {shown.en}: what they are made of is not visible",
+            f"节点显示 {shown.zh}：看不到底层介质",
         )
         return _finding(Verdict.WARN, reason, stated, disks, wanted, "disk_kind_hidden", _MEASURE)
     reason = Text(f"{stated.value} was promised, the node has {shown.en}", f"承诺 {stated.value}，节点只有 {shown.zh}")

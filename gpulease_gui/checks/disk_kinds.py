@@ -11,13 +11,14 @@ from gpulease_gui.facts.lsblk import BlockDevice
 
 
 class DiskKind(StrEnum):
-    """Virtual: the host shows a disk and hides what it is made of."""
+    """Virtual: the host shows a disk and hides what it is made of. Unknown: the output does not say enough."""
 
     NVME = "nvme"
     SSD = "ssd"
     HDD = "hdd"
     NETWORK = "network"
     VIRTUAL = "virtual"
+    UNKNOWN = "unknown"
 
 
 KIND_WORDS = {
@@ -26,6 +27,7 @@ KIND_WORDS = {
     DiskKind.HDD: Text("hard disk", "机械硬盘"),
     DiskKind.NETWORK: Text("network disk", "网络盘"),
     DiskKind.VIRTUAL: Text("virtual disk", "虚拟盘"),
+    DiskKind.UNKNOWN: Text("disk of unknown kind", "类型未知的磁盘"),
 }
 
 _PROMISED: tuple[tuple[DiskKind, re.Pattern[str]], ...] = (
@@ -84,5 +86,5 @@ def kind_of(device: BlockDevice) -> DiskKind:
     if device.name.startswith("nvme") or device.transport == "nvme":
         return DiskKind.NVME
     if device.rotational is None:
-        return DiskKind.VIRTUAL
+        return DiskKind.UNKNOWN
     return DiskKind.HDD if device.rotational else DiskKind.SSD

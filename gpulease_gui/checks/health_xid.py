@@ -68,6 +68,8 @@ def _with_doubts(verdict: Verdict, log: KernelLog, stretch: _Stretch) -> tuple[V
         return Verdict.INCONCLUSIVE, "other_boot"
     if verdict is Verdict.INCONCLUSIVE:
         return verdict, "xid_unreadable"
+    if log.first_stamp is None:
+        return Verdict.INCONCLUSIVE, "stretch_unknown"
     if stretch.late:
         return Verdict.WARN, "log_begins_late"
     return (verdict, "xid") if verdict is Verdict.WARN else (Verdict.PASS, "")

@@ -81,10 +81,16 @@ class _Board:
 
 def judge(topology: Topology, smi: SmiReport | None, promise: Promise) -> tuple[Finding, ...]:
     """One finding with a subject for each GPU: its worst link. Better than promised passes."""
+    if topology.form != "links":
+        stated = promise.get(TERM)
+        return (CHECK.finding(
+            Verdict.INCONCLUSIVE, _OTHER_MATRIX, term=TERM, promised=_value(stated), reason_code="other_matrix",
+            next_step=_RUN_AGAIN,
+        ),)  # fmt: skip
     cards = topology.gpu_count if topology.gpu_count is not None else len(topology.gpu_rows)
     if cards == 1 and (smi is None or len(smi.gpus) <= 1):
         return (CHECK.finding(Verdict.NOT_APPLICABLE, _ONE_GPU, term=TERM, promised=_value(promise.get(TERM))),)
-    whole = topology.complete and topology.form == "links" and (smi is None or len(smi.gpus) <= cards)
+    whole = topology.complete and (smi is None or len(smi.gpus) <= cards)
     board = _Board(topology, _links(smi, promise), whole, _slot_cards(smi, promise))
     delivered, stated = _delivered(board), promise.get(TERM)
     if stated is None:
@@ -196,6 +202,7 @@ def _value(stated: Stated | None) -> str | None:
     return str(stated.value) if stated else None
 
 
+_OTHER_MATRIX = Text("this matrix shows states of peer access, not links", "该矩阵显示的是 P2P 访问状态，不是链路类型")
 _ONE_GPU = Text("a single GPU has no other to be joined to", "只有一张 GPU，不存在卡间互联")
 _ASK_BOARD = Text(
     "Ask for a node with the promised board; show the supplier this matrix.",
