@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -80,7 +81,14 @@ class Meeting:
     def __init__(self, nodes: Mapping[str, DemoNode]) -> None:
         self._nodes = dict(nodes)
         self._waiting: dict[tuple[str, int], threading.Event] = {}
+        self._turns: Counter[tuple[str, str]] = Counter()
         self._lock = threading.Lock()
+
+    def turn(self, node: DemoNode, call: Call) -> int:
+        """How often the tool ran on the node before: no two measurements are quite the same."""
+        with self._lock:
+            self._turns[node.name, call.tool] += 1
+            return self._turns[node.name, call.tool] - 1
 
     def open(self, node: DemoNode, port: int) -> threading.Event | None:
         """Wait on `port` of `node`; the event is set when a client has been served. None: the port is taken."""
@@ -141,19 +149,19 @@ def run_server(
 def run_client(node: DemoNode, call: Call, meeting: Meeting, pause: Pause, work: Pause) -> CommandOutput | None:
     """A measurement, after the time that it takes (`work`); None when the client of the session is gone."""
     if call.tool == "fio":
-        return _fio(node, call, work)
+        return _fio(node, call, meeting, work)
     if call.tool == "iperf3":
         return _iperf(node, call, meeting, pause, work)
     missing = f"sh: 1: {call.words[0] if call.words else ''}: not found\n"
     return CommandOutput(b"", missing.encode(), 127)
 
 
-def _fio(node: DemoNode, call: Call, work: Pause) -> CommandOutput | None:
+def _fio(node: DemoNode, call: Call, meeting: Meeting, work: Pause) -> CommandOutput | None:
     options = dict(word[2:].split("=", 1) for word in call.words if word.startswith("--") and "=" in word)
     seconds = _seconds(options.get("runtime"))
     if not work(seconds):
         return None
-    return CommandOutput(fio_json(node.machine, options, seconds).encode(), b"", 0, seconds)
+    return CommandOutput(fio_json(node.machine, options, seconds, meeting.turn(node, call)).encode(), b"", 0, seconds)
 
 
 def _iperf(node: DemoNode, call: Call, meeting: Meeting, pause: Pause, work: Pause) -> CommandOutput | None:
@@ -169,7 +177,7 @@ def _iperf(node: DemoNode, call: Call, meeting: Meeting, pause: Pause, work: Pau
     trip = Trip(
         host=host, port=call.port, seconds=max(1, round(seconds)), streams=int(call.option("-P", "--parallel") or "1"),
         reverse=bool({"-R", "--reverse"} & set(call.words)),
-        gbit_s=min(node.machine.iperf_gbit_s, server.machine.iperf_gbit_s),
+        gbit_s=min(node.machine.iperf_gbit_s, server.machine.iperf_gbit_s), turn=meeting.turn(node, call),
     )  # fmt: skip
     return CommandOutput(iperf_json(node.machine, trip).encode(), b"", 0, seconds + omit)
 

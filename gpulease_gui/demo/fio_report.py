@@ -11,11 +11,11 @@ _BLOCK = 1 << 20
 _NAMES = ("read", "write", "trim")
 
 
-def fio_json(machine: Machine, options: Mapping[str, str], seconds: float) -> str:
+def fio_json(machine: Machine, options: Mapping[str, str], seconds: float, turn: int = 0) -> str:
     """The JSON of one job of direct, sequential I/O; the rate is the disk's own, a little noisy."""
     direction = options.get("rw", "read")
     disk = max(machine.disks, key=lambda d: d.read_mb_s)
-    dice = machine.dice(f"fio {direction}")
+    dice = machine.dice(f"fio {direction} {turn}")
     rates = {name: _rate(disk, name, direction) * 1e6 * dice.uniform(0.99, 1.01) for name in _NAMES}
     job = {
         "jobname": options.get("name", "job"), "groupid": 0, "error": 0, "eta": 0, "elapsed": int(seconds) + 1,

@@ -14,7 +14,7 @@ IPERF_TAKEN = b"iperf3: error - unable to start listener for connections: Addres
 
 @dataclass(frozen=True, slots=True)
 class Trip:
-    """One run: where to, how long (s), how many streams, who sends, and the rate that the line gives."""
+    """One run: where to, how long (s), how many streams, who sends, the rate that the line gives, and how many went before."""
 
     host: str
     port: int
@@ -22,11 +22,12 @@ class Trip:
     streams: int
     reverse: bool
     gbit_s: float
+    turn: int = 0
 
 
 def iperf_json(machine: Machine, trip: Trip) -> str:
     """The JSON that a client prints of a TCP run, one interval per second."""
-    dice = machine.dice(f"iperf {trip.reverse} {trip.streams}")
+    dice = machine.dice(f"iperf {trip.reverse} {trip.streams} {trip.turn}")
     seconds = trip.seconds
     rates = [trip.gbit_s * 1e9 * dice.uniform(0.985, 1.004) for _ in range(seconds)]
     sender = not trip.reverse

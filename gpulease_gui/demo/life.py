@@ -7,9 +7,9 @@ functions of the node and the second, so that a stream can be told again.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gpulease_gui.demo.machine import REASON_BITS, Disk, GpuCard, Machine, Port
+from gpulease_gui.demo.machine import REASON_BITS, Disk, GpuCard, Machine, Npu, Port
 
 _PERIOD_S, _PAUSE_S, _WARM_UP_S = 180.0, 9.0, 6.0
 _BYTES_PER_GBIT = 1e9 / 8
@@ -54,6 +54,18 @@ class Life:
             sm_mhz=self._clock(card, load, ripple),
             reason_bits=REASON_BITS["sw_power_cap"] if load > 0.5 and not card.throttled else card.reason_bits,
         )
+
+    def npus(self, second: float) -> Machine:
+        """The node with its boards as they are at one second."""
+        return replace(self.machine, npus=tuple(self._npu(npu, second) for npu in self.machine.npus))
+
+    def _npu(self, npu: Npu, second: float) -> Npu:
+        load, ripple = self.load(second), _ripple(npu.index, second)
+        return replace(
+            npu, power_w=round(npu.power_w + 214 * load * (1 + 0.02 * ripple), 1), aicore_percent=round((93 + 4 * ripple) * load),
+            temperature_c=round(npu.temperature_c + 19 * load + ripple),
+            used_mib=npu.memory_mib - 5120 if second >= _WARM_UP_S else npu.used_mib,
+        )  # fmt: skip
 
     def _clock(self, card: GpuCard, load: float, ripple: float) -> int:
         top = card.sm_mhz if card.throttled else card.board.sm_max_mhz

@@ -73,6 +73,7 @@ class Npu:
     memory_mib: int
     used_mib: int
     health: str = "OK"
+    aicore_percent: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,5 +33,5 @@ def npu_info(machine: Machine) -> str:
 
 def _board(npu: Npu) -> tuple[str, str]:
     first = f"| {npu.index:<5} {npu.name:<20}| {npu.health:<14}| {npu.power_w:<11} {npu.temperature_c:<17} {'0    / 0':<21}|"
-    second = f"| {'0':<26}| {npu.bus:<14}| {'0':<11} {'0    / 0':<17} {npu.used_mib:<5}/ {npu.memory_mib:<14}|"
+    second = f"| {'0':<26}| {npu.bus:<14}| {npu.aicore_percent:<11} {'0    / 0':<17} {npu.used_mib:<5}/ {npu.memory_mib:<14}|"
     return first, second

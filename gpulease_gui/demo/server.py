@@ -6,6 +6,7 @@ import selectors
 import socket
 import tempfile
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -23,7 +24,7 @@ from paramiko.common import (
 from gpulease_gui.demo.active import Meeting
 from gpulease_gui.demo.keys import host_key_of, new_client_key
 from gpulease_gui.demo.nodes import DemoNode, demo_nodes
-from gpulease_gui.demo.session import Clock, serve, speaks
+from gpulease_gui.demo.session import Clock, Park, serve, speaks
 from gpulease_gui.domain.node import Address, HostKey
 from gpulease_gui.domain.span import utc_now
 
@@ -84,6 +85,10 @@ class DemoServer:
         """The private key (OpenSSH form, no passphrase) that every node accepts. Raises RuntimeError when stopped."""
         return self._started.client_key_path
 
+    def cut(self, name: str) -> None:
+        """Hang up on every client of the node, as a broken network would; it can be reached again at once."""
+        self._started.cut(name)
+
     @property
     def _started(self) -> _Running:
         if self._running is None:
@@ -95,9 +100,7 @@ class _Running:
     """The sockets, threads and key file between one start and its stop."""
 
     def __init__(self, nodes: Mapping[str, DemoNode], pace: float, clock: Clock) -> None:
-        self.pace = pace
-        self.clock = clock
-        self.meeting = Meeting(nodes)
+        self.park = Park(pace, clock, Meeting(nodes), time.monotonic())
         self._folder = tempfile.TemporaryDirectory(prefix="gpulease-demo-")
         self.client_key_path = Path(self._folder.name) / "id_ed25519"
         self.client_key = new_client_key(self.client_key_path)
@@ -132,6 +135,12 @@ class _Running:
                 old.join()
             connection.start()
 
+    def cut(self, name: str) -> None:
+        with self._lock:
+            connections = [c for c in self._connections if c.node.name == name]
+        for connection in connections:
+            connection.close()
+
     def stop(self) -> None:
         self._bell.close()
         self._door.join()
@@ -150,7 +159,7 @@ class _Connection(paramiko.ServerInterface):
 
     def __init__(self, running: _Running, node: DemoNode, caller: socket.socket) -> None:
         self._running = running
-        self._node = node
+        self.node = node
         self._workers: list[threading.Thread] = []
         self._transport = paramiko.Transport(caller)
         self._transport.local_version = "SSH-2.0-OpenSSH_9.6 (simulated)"
@@ -197,11 +206,8 @@ class _Connection(paramiko.ServerInterface):
         words = command.decode("utf-8", "replace")
         if not speaks(words):
             return False
-        running = self._running
-        worker = threading.Thread(
-            target=serve, args=(channel, words, self._node, running.pace, running.clock, running.meeting),
-            name=f"demo-{self._node.name}", daemon=True,
-        )  # fmt: skip
+        where = (channel, words, self.node, self._running.park)
+        worker = threading.Thread(target=serve, args=where, name=f"demo-{self.node.name}", daemon=True)
         self._workers = [w for w in self._workers if w.is_alive()] + [worker]
         worker.start()
         return True

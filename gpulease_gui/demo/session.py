@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import paramiko
 
-from gpulease_gui.demo.active import Meeting, call_of, run_client, run_server
+from gpulease_gui.demo.active import Call, Meeting, call_of, run_client, run_server
 from gpulease_gui.demo.answers import FORGED_BOUNDARY, answer
 from gpulease_gui.demo.nodes import DemoNode
 from gpulease_gui.demo.stream import stream_lines
@@ -34,16 +34,26 @@ _PYTHON = "python3 -c "
 Clock = Callable[[], datetime]
 
 
+@dataclass(frozen=True, slots=True)
+class Park:
+    """What all nodes of one server share. `pace` scales waiting; `opened_s` is on the monotonic clock."""
+
+    pace: float
+    clock: Clock
+    meeting: Meeting
+    opened_s: float
+
+
 def speaks(command: str) -> bool:
     """Whether a node answers this exec string at all."""
     return command in (COLLECT, STREAM, ACTIVE) or command.startswith(_PYTHON)
 
 
-def serve(channel: paramiko.Channel, command: str, node: DemoNode, pace: float, clock: Clock, meeting: Meeting) -> None:
+def serve(channel: paramiko.Channel, command: str, node: DemoNode, park: Park) -> None:
     """Answer one exec request and close its channel; ends at once when the client closes its end."""
     line = _Line(channel)
     try:
-        channel.send_exit_status(_answer(line, command, node, pace, clock, meeting))
+        channel.send_exit_status(_answer(line, command, node, park))
     except _GONE:
         return  # nobody is left to answer
     finally:
@@ -51,7 +61,7 @@ def serve(channel: paramiko.Channel, command: str, node: DemoNode, pace: float, 
             channel.close()
 
 
-def _answer(line: _Line, command: str, node: DemoNode, pace: float, clock: Clock, meeting: Meeting) -> int:
+def _answer(line: _Line, command: str, node: DemoNode, park: Park) -> int:
     try:
         head = line.read_head()
         if command.startswith(_PYTHON):
@@ -59,22 +69,23 @@ def _answer(line: _Line, command: str, node: DemoNode, pace: float, clock: Clock
             return 127
         if command == ACTIVE:
             boundary, fact_id, argv = parse_active_line(head)
-            return _active(line, boundary, fact_id, argv, node, pace, meeting)
+            return _active(line, boundary, fact_id, call_of(argv), node, park)
         boundary, words = parse_head_line(head)
     except ValueError:
         line.complain(b"gpulease: the first line is missing\n")
         return 2
     if command == STREAM:
-        return _stream(line, boundary, tuple(words), node)
-    return _collect(line, boundary, tuple(words), node, pace, clock())
+        return _stream(line, boundary, tuple(words), node, time.monotonic() - park.opened_s)
+    return _collect(line, boundary, tuple(words), node, park)
 
 
-def _collect(line: _Line, boundary: str, ids: tuple[str, ...], node: DemoNode, pace: float, now: datetime) -> int:
+def _collect(line: _Line, boundary: str, ids: tuple[str, ...], node: DemoNode, park: Park) -> int:
     """All facts at once, each frame leaving when its command would have ended."""
+    now = park.clock()
     outputs = sorted(((id_, answer(node, id_, now)) for id_ in ids), key=lambda pair: pair[1].seconds)
     started = time.monotonic()
     for id_, output in outputs:
-        if not line.wait_until(started + output.seconds * pace):
+        if not line.wait_until(started + output.seconds * park.pace):
             return 1
         line.send(node.noise + write_frame(boundary, _forged(boundary, id_, output)))
     line.send(write_end(boundary))
@@ -87,26 +98,24 @@ def _forged(boundary: str, id_: str, output: CommandOutput) -> Frame:
     return Frame(id_, replace(output, stdout=stdout))
 
 
-def _active(
-    line: _Line, boundary: str, fact_id: str, argv: tuple[str, ...], node: DemoNode, pace: float, meeting: Meeting
-) -> int:
-    call = call_of(argv)
+def _active(line: _Line, boundary: str, fact_id: str, call: Call, node: DemoNode, park: Park) -> int:
     if call.is_server:
         start = f"\n{boundary} START\n".encode()
-        served = run_server(node, call, meeting, line.wait, lambda words: line.send(start + words))
+        served = run_server(node, call, park.meeting, line.wait, lambda words: line.send(start + words))
         line.send(served.stdout + f"\n{boundary} END {served.exit_code}\n".encode())
         return 0
-    output = run_client(node, call, meeting, line.wait, lambda seconds: line.wait(seconds * pace))
+    output = run_client(node, call, park.meeting, line.wait, lambda seconds: line.wait(seconds * park.pace))
     if output is None:
         return 1
     line.send(write_frame(boundary, Frame(fact_id, output)) + write_end(boundary))
     return 0
 
 
-def _stream(line: _Line, boundary: str, sources: tuple[str, ...], node: DemoNode) -> int:
+def _stream(line: _Line, boundary: str, sources: tuple[str, ...], node: DemoNode, begin_s: float) -> int:
+    """A node's life goes on while nobody looks: `begin_s` is its second now."""
     started = time.monotonic()
-    for second, payload in stream_lines(node, boundary, sources):
-        if not line.wait_until(started + second):
+    for second, payload in stream_lines(node, boundary, sources, begin_s):
+        if not line.wait_until(started + second - begin_s):
             return 0
         line.send(payload)
     return 0

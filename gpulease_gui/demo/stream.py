@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from gpulease_gui.demo.life import Life
 from gpulease_gui.demo.nodes import DemoNode
+from gpulease_gui.demo.npu_report import npu_info
 
 RECORD_END = "\x1e"
 
@@ -14,15 +15,17 @@ RECORD_END = "\x1e"
 Teller = Callable[[Life, float], list[str]]
 
 
-def stream_lines(node: DemoNode, boundary: str, sources: tuple[str, ...]) -> Iterator[tuple[float, bytes]]:
-    """(seconds since the start, bytes) once a second for ever: a beat, then a line per sample of each source.
+def stream_lines(
+    node: DemoNode, boundary: str, sources: tuple[str, ...], begin_s: float = 0.0
+) -> Iterator[tuple[float, bytes]]:
+    """(second of the node's life, bytes) once a second for ever from `begin_s` on: a beat, then a line per sample of each source.
 
     A source that the node can't read says why once, and ends.
     """
     life = Life(node.machine)
     told = {id_: TELLERS[id_] for id_ in sources if id_ in TELLERS and _can(node, id_)}
-    yield 0.0, b"\n" + "".join(_refusal(boundary, id_) for id_ in sources if id_ not in told).encode()
-    second = 0.0
+    yield begin_s, b"\n" + "".join(_refusal(boundary, id_) for id_ in sources if id_ not in told).encode()
+    second = begin_s
     while True:
         lines = [f"{boundary} BEAT\n"]
         lines += [f"{boundary} {id_} {payload}\n" for id_, tell in told.items() for payload in tell(life, second)]
@@ -31,8 +34,8 @@ def stream_lines(node: DemoNode, boundary: str, sources: tuple[str, ...]) -> Ite
 
 
 def _can(node: DemoNode, source: str) -> bool:
-    machine = node.machine
-    return bool(machine.driver) if source == "gpu" else bool(machine.npus) if source == "npu" else True
+    has = {"gpu": node.machine.driver is not None, "npu": bool(node.machine.npus)}
+    return has.get(source, True)
 
 
 def _refusal(boundary: str, source: str) -> str:
@@ -88,8 +91,8 @@ def host_lines(life: Life, second: float) -> list[str]:
 
 
 def npu_lines(life: Life, second: float) -> list[str]:
-    """To be filled when the source is there."""
-    return []
+    """The table of npu-smi as one line."""
+    return [npu_info(life.npus(second)).replace("\n", RECORD_END)]
 
 
 def _sample(life: Life, second: float, rows: list[str]) -> str:

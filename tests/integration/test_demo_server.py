@@ -257,6 +257,22 @@ def test_that_a_closed_session_ends_its_work_and_stop_leaves_no_thread() -> None
     assert set(threading.enumerate()) <= before
 
 
+def test_that_a_cut_line_ends_the_session_and_the_node_can_be_reached_again(server: DemoServer) -> None:
+    with login(server, "ascend") as transport:
+        channel = transport.open_session(timeout=10)
+        channel.settimeout(10)
+        channel.exec_command(STREAM)
+        channel.sendall(head_line(new_boundary(), ["host"]).encode())
+        assert channel.recv(1) == b"\n"
+        server.cut("ascend")
+        while channel.recv(1 << 16):
+            pass
+        transport.join(5)
+        assert not transport.is_active()
+    frames, _ = collect(server, "ascend", ["clock_now"])
+    assert [f.id for f in frames] == ["clock_now"]
+
+
 def test_that_a_server_can_be_started_again() -> None:
     server = DemoServer(pace=0)
     for _ in range(2):
