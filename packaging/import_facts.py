@@ -19,7 +19,8 @@ RENAMED = {
     "other_tool": "tool_names",
 }  # fmt: skip
 DROPPED = {"memory_total_mib_context", "known_confusions", "notes", "sources", "disputed"}
-NO_EVIDENCE = {"gonvml"}  # a vendor's mock data: rounded totals and invented ids
+NO_EVIDENCE = {"gonvml"}  # a vendor's mock data: rounded totals and invented ids ...
+MOCK_VALUES = {144384, "10de:2333"}  # ... which others copied
 PRIVATE = re.compile(r"(,? ?\(?code corpus files? [0-9, ]+\)?|, as collected in .*|, code corpus.*)")
 CAPTURE = "public capture"
 FAMILIES = [
@@ -30,6 +31,8 @@ FAMILIES = [
 ]  # fmt: skip
 FAMILY_END = re.compile(r"[ ,]*( SXM| PCIe| NVL\b| OAM| Grace|\(| \d+GB|,).*")
 BRANDS = re.compile(r"^(GeForce|Instinct|Ascend|DCU|MetaX|MTT) ")
+# The PCI id is one sign of the form among several: gpu.form_factor counts it, and three must agree.
+NOT_VERIFIED_BY = {"gpu.form_factor": {"gpu.pci_id"}}
 # Totals under which a name was seen on hardware that the name does not belong to.
 MASKED_MIB = {"nvidia-h800-sxm5-80gb": [143771]}
 LIMITS = {
@@ -82,6 +85,16 @@ def form_class(gpu):
     return None
 
 
+def ecc_default(text):
+    """on, off, none; None if not told."""
+    told = (text or "").lower()
+    if "none" in told:
+        return "none"
+    if "default off" in told or "off by default" in told or "prints off" in told:
+        return "off"
+    return "on" if told.endswith(" on") or told == "on" or "default on" in told or told.startswith("hbm") else None
+
+
 def family(name):
     """The name up to form, memory or edition."""
     for start, word in FAMILIES:
@@ -123,13 +136,16 @@ def gpu_table(gpu, index):
             continue
         if key == "family":
             table["series"] = value
+        elif key == "ecc":
+            table["ecc_default"] = ecc_default(value)
         elif key == "other_tool":
             table["tool_names"] = table.get("tool_names", []) + (value["names"] if value else [])
         else:
             table[RENAMED.get(key, key)] = value
     own = {}
     for key, keys in gpu["sources"].items():
-        own[RENAMED.get(key, key)] = source_keys(keys, index)
+        if key != "ecc":
+            own[RENAMED.get(key, key)] = source_keys(keys, index)
     if gpu["pci_subsystem_ids"]:
         own.setdefault("pci_subsystem_ids", own["pci_device_ids"])
     for key in ("other_interconnect", "tool_names"):
@@ -143,7 +159,7 @@ def disputed(gpu, index):
     """Figures that sources print differently; a mock is no source, and one value left is no dispute."""
     rows = []
     for entry in gpu["disputed"]:
-        kept = [v for v in entry["values"] if v["source"] not in NO_EVIDENCE and v["value"] is not None]
+        kept = [v for v in entry["values"] if v["source"] not in NO_EVIDENCE and v["value"] not in (None, *MOCK_VALUES)]
         masked = MASKED_MIB.get(gpu["id"], []) if entry["field"] == "memory_total_mib_reported" else []
         kept = [v for v in kept if v["value"] not in masked]
         if len(kept) > 1:
@@ -180,8 +196,9 @@ def write_terms(facts):
                  "rdma": "network"}.get(group, group)  # fmt: skip
         low, high = LIMITS.get(key, LIMITS["count"] if term["kind"] == "count" else (None, None))
         row = {"key": key, "kind": term["kind"], "label": {"en": term["label_en"], "zh": term["label_zh"]},
-               "unit": term["unit"], "better": term["better"], "checks": term["checks"], "choices": term["choices"],
-               "minimum": low, "maximum": high}  # fmt: skip
+               "unit": term["unit"], "better": term["better"],
+               "checks": [c for c in term["checks"] if c not in NOT_VERIFIED_BY.get(key, ())],
+               "choices": term["choices"], "minimum": low, "maximum": high}  # fmt: skip
         groups.setdefault(group, []).append(row)
     for group, rows in groups.items():
         write(ROOT / "terms" / f"{group}.toml", "\n\n".join("\n".join(["[[term]]", *lines(row)]) for row in rows))

@@ -24,6 +24,14 @@ class FormClass(StrEnum):
     MODULE = "module"
 
 
+class EccDefault(StrEnum):
+    """How error correction of the memory stands on a card as delivered."""
+
+    ON = "on"
+    OFF = "off"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class Interconnect:
     """A link between cards that is no NVLink. `total_gb_s` adds both directions."""
@@ -94,7 +102,7 @@ class GpuModel:
     nvlink_links: int | None = None
     nvlink_total_gb_s: float | None = None
     other_interconnect: Interconnect | None = None
-    ecc: str | None = None
+    ecc_default: EccDefault | None = None
     cuda_min_version: str | None = None
     tool_names: tuple[str, ...] = ()  # as nvidia-smi, npu-smi, amd-smi ... print the card
     pci_device_ids: tuple[str, ...] = ()
@@ -117,7 +125,7 @@ class GpuModel:
 # Who a value belongs to is no figure and needs no source.
 _UNSOURCED = frozenset(
     ["id", "name", "vendor", "series", "family", "architecture", "chip", "tier", "china_market_variant", "confidence",
-     "sources", "form_class", "modified", "masked", "masked_mib", "ecc", "disputed"]
+     "sources", "form_class", "modified", "masked", "masked_mib", "ecc_default", "disputed"]
 )  # fmt: skip
 _SWITCH_LINKS = frozenset([8, 12, 18])  # boards of these meet behind NVSwitch when eight stand together
 _SWITCH_GPUS = 8

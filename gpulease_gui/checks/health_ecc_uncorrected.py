@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gpulease_gui.checks.cards import Mark, finding_of
+from gpulease_gui.catalog.gpus import EccDefault
+from gpulease_gui.catalog.identity import identify
+from gpulease_gui.checks.cards import Mark, finding_of, observed
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.finding import Finding, Verdict
@@ -30,11 +32,11 @@ _SWITCH_ON = Text("ask the supplier to switch ECC on (`nvidia-smi -e 1` and a re
 
 def judge(report: SmiReport, promise: Promise) -> tuple[Finding, ...]:
     """One finding over the uncorrected counters of all cards; counts are errors."""
-    marks = [(gpu, _mark(gpu)) for gpu in report.gpus]
+    marks = [(gpu, _mark(gpu, _counts_errors(gpu, promise))) for gpu in report.gpus]
     return (finding_of(CHECK, marks, unit="errors", better="less"),) if marks else ()
 
 
-def _mark(gpu: Gpu) -> Mark:
+def _mark(gpu: Gpu, counts: bool) -> Mark:
     volatile, aggregate = gpu.ecc_uncorrected_volatile, gpu.ecc_uncorrected_aggregate
     sram, counted = gpu.ecc_uncorrected_aggregate_sram or 0, max(volatile or 0, aggregate or 0)
     if volatile:
@@ -49,7 +51,7 @@ def _mark(gpu: Gpu) -> Mark:
     if aggregate:
         return _old_errors(gpu, aggregate)
     if volatile is None or aggregate is None or any("ecc" in name for name in gpu.error_fields):
-        return _uncounted(gpu)
+        return _uncounted(gpu, counts)
     return Mark(Verdict.PASS, Text("no uncorrected error, now or before", "当前与累计均无不可纠正错误"), "", 0)
 
 
@@ -60,10 +62,20 @@ def _old_errors(gpu: Gpu, aggregate: int) -> Mark:
     return Mark(Verdict.WARN, told, "old_errors", aggregate, _REPLACE)
 
 
-def _uncounted(gpu: Gpu) -> Mark:
+def _counts_errors(gpu: Gpu, promise: Promise) -> bool:
+    """Whether this card as delivered counts errors, or the contract says that it must."""
+    if promise.terms.get("gpu.ecc") is True:
+        return True
+    product = identify(promise.catalogue.gpus, observed(gpu)).product
+    if product is not None and product.ecc_default is not None:
+        return product.ecc_default is EccDefault.ON
+    return not is_geforce(gpu)
+
+
+def _uncounted(gpu: Gpu, counts: bool) -> Mark:
     mode = (gpu.ecc_mode_current or "").lower()
-    if mode in ("", "n/a") and not gpu.error_fields and is_geforce(gpu) or mode == "disabled" and is_geforce(gpu):
-        return Mark(Verdict.NOT_APPLICABLE, Text("a GeForce card counts no ECC errors", "GeForce 卡不统计 ECC 错误"))
+    if not counts and not gpu.error_fields and mode != "enabled":
+        return Mark(Verdict.NOT_APPLICABLE, Text("as delivered, this card counts no ECC errors", "该卡出厂设置不统计 ECC 错误"))
     if mode == "disabled":
         return Mark(Verdict.INCONCLUSIVE, Text("ECC is switched off: nothing is counted", "ECC 已关闭：没有计数"), "ecc_off", None, _SWITCH_ON)
     return Mark(Verdict.INCONCLUSIVE, Text("the counters were not told", "未给出计数"), "unreadable")

@@ -177,3 +177,12 @@ def test_that_the_checklist_has_106_questions_in_both_languages():
 def test_that_every_toml_file_is_utf8_and_parses():
     for file in [*toml_files("gpus"), *toml_files("terms")]:
         assert tomllib.loads(file.read_bytes().decode("utf-8")), file.name
+
+
+@pytest.mark.parametrize(
+    ("id_", "default"),
+    [("nvidia-h100-sxm5-80gb", "on"), ("nvidia-l40s-48gb", "on"), ("nvidia-rtx-a6000-48gb", "off"), ("nvidia-rtx-4090-24gb", "off"),
+     ("nvidia-rtx-5090-32gb", "none"), ("nvidia-rtx-6000d-84gb", None)],
+)  # fmt: skip
+def test_that_the_delivered_state_of_ecc_is_known(catalogue, id_, default):
+    assert catalogue.gpus.models[id_].ecc_default == default

@@ -6,6 +6,7 @@ import pytest
 
 from gpulease_gui.catalog.catalogue import Catalogue, load_catalogue
 from gpulease_gui.catalog.terms import read_terms_file, validate_term
+from gpulease_gui.checks.check import rules
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.term import TermKind
 
@@ -66,3 +67,8 @@ def test_that_a_terms_file_is_flattened_to_dotted_keys():
 def test_that_a_broken_terms_file_is_a_usage_error():
     with pytest.raises(UsageError, match="no TOML"):
         read_terms_file("gpu.count = eight")
+
+
+def test_that_terms_and_checks_name_each_other(catalogue):
+    for id_, rule in rules().items():
+        assert {key for key, term in catalogue.terms.items() if id_ in term.checks} == set(rule.check.terms), id_
