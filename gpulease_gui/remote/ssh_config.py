@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.node import Address
-from gpulease_gui.remote.address import Target, check_host, check_port, check_user
+from gpulease_gui.remote.address import Target, check_host, check_port, check_user, parse_target
 
 _SECONDS = 10
 
@@ -20,9 +20,12 @@ _SECONDS = 10
 def resolve_alias(alias: str, *, config_file: str = "") -> Target:
     """What `ssh -G alias` says: host, port, user, the first identity file that exists, HostKeyAlias.
 
-    `alias` may be `user@alias`. Without an ssh client the word is taken as a host name. Raises UsageError for a
-    jump host or proxy command (not supported yet), UserFacing when ssh refuses its config.
+    `alias` may be `user@alias`. Without an ssh client the word is taken as a host name; a word with a port is an
+    address already. Raises UsageError for a jump host or proxy command (not supported yet), UserFacing when ssh
+    refuses its config.
     """
+    if ":" in alias or "[" in alias:
+        return parse_target(alias)
     user, at, word = alias.rpartition("@")
     check_host(word)  # nothing that ssh could take for an option
     if at:

@@ -136,7 +136,7 @@ GPULEASE_SCRATCH=$S
 export GPULEASE_SCRATCH
 """
 
-# T: how a command is timed. Without a folder nothing can be recorded, so it stays in our group (--foreground).
+# T: how a command is timed; empty = by `late`, which ends every child of the command.
 _ENDING = r"""
 clean() {
   [ -z "$d$S" ] && return
@@ -147,16 +147,13 @@ trap 'exit 143' TERM HUP INT
 trap 'exit 141' PIPE
 T=
 if timeout -k 1 9 true 2>/dev/null; then T='timeout -k 2'; fi
-if [ -z "$d" ] && [ -n "$T" ]; then
-  T=
-  if timeout --foreground -k 1 9 true 2>/dev/null; then T='timeout --foreground -k 2'; fi
-fi
 nap() { sleep 0.1 2>/dev/null || sleep 1; }
 sons() {
   cat /proc/"$1"/task/*/children 2>/dev/null ||
     ps -A -o pid= -o ppid= 2>/dev/null | while read -r a b; do [ "$b" = "$1" ] && echo "$a"; done
 }
 kids() { for k in $(sons "$1"); do kids "$k"; echo "$k"; done; }
+late() { sleep "$1"; l=$(kids "$2"); kill -TERM $l "$2"; sleep 2; kill -KILL $l "$2"; }
 end_one() {
   l=$(kids "$2")
   [ "$1" = KILL ] && kill -KILL -"$2"
@@ -180,10 +177,11 @@ lifeline() {
 }
 """
 
+# Without a folder the pid of a `timeout` can't be recorded for the lifeline, so commands stay in our group.
 _RUN = r"""
 p=
+[ -n "$d" ] || T=
 now() { if read -r u x 2>/dev/null </proc/uptime; then t=${u%.*}${u#*.}; else t=$(date +%s)00; fi; }
-late() { sleep "$1"; l=$(kids "$2"); kill -TERM $l "$2"; sleep 2; kill -KILL $l "$2"; }
 run() {
   if [ -n "$T" ]; then $T "$1" sh -c "$2" & else sh -c "$2" & fi
   p=$!
@@ -276,10 +274,13 @@ server() {
   printf '\n%s START\n' "$B"
   if [ -n "$T" ]; then $T "$1" sh -c "$2" 2>&1 3<&- & else sh -c "$2" 2>&1 3<&- & fi
   p=$!
+  w=
+  if [ -z "$T" ]; then late "$1" "$p" >/dev/null 2>&1 3<&- & w=$!; fi
   lifeline &
   life=$!
   wait "$p" 2>/dev/null
   c=$?
+  [ -n "$w" ] && kill -KILL $(kids "$w") "$w"
   kill -KILL "$life" 2>/dev/null
   wait "$life" 2>/dev/null
   printf '\n%s END %d\n' "$B" $c

@@ -1,0 +1,104 @@
+"""The same programs on this computer, under the shells and the missing tools that nodes may have."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.command import Command
+from gpulease_gui.domain.frame import Frame
+from gpulease_gui.remote.collect import CollectEnd, collect
+from gpulease_gui.remote.local import LocalLine, NoShell
+from gpulease_gui.remote.run import start_server
+
+
+@pytest.fixture(params=["as it is", "bash", "no timeout", "no temp folder", "no temp folder and no timeout"])
+def line(request, tmp_path: Path, monkeypatch, scratch):
+    """This computer with a shell or tools of another kind, first in PATH."""
+    stand_ins = tmp_path / "bin"
+    stand_ins.mkdir()
+    if request.param == "bash":
+        (stand_ins / "sh").symlink_to(shutil.which("bash") or "")
+    for tool, word in (("timeout", "no timeout"), ("mktemp", "no temp folder")):
+        if word in request.param:
+            (stand_ins / tool).write_text("#!/bin/sh\nexit 127\n")
+            (stand_ins / tool).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{stand_ins}{os.pathsep}{os.environ['PATH']}")
+    line = LocalLine()
+    yield line
+    line.close()
+    assert list(scratch.iterdir()) == []
+
+
+def gather(line, facts, cancel=None, **more) -> tuple[dict[str, Frame], CollectEnd]:
+    frames: dict[str, Frame] = {}
+    return frames, collect(line, facts, lambda f: frames.update({f.id: f}), cancel or CancelToken(), **more)
+
+
+def test_that_facts_are_read_whatever_the_node_lacks(line, fact):
+    facts = [fact("words", "echo out; exit 3"), fact("missing", "no-such-tool"), fact("empty", ":"), fact("many", "seq 40000")]
+    frames, end = gather(line, facts)
+    assert end.complete
+    assert end.missing == ()
+    assert (frames["words"].output.stdout, frames["words"].output.exit_code) == (b"out\n", 3)
+    assert frames["missing"].output.exit_code == 127
+    assert b"not found" in frames["missing"].output.stdout + frames["missing"].output.stderr
+    assert (frames["empty"].output.stdout, frames["empty"].output.exit_code) == (b"", 0)
+    assert frames["many"].output.stdout.endswith(b"\n40000\n")
+
+
+def test_that_a_hanging_fact_times_out_whatever_the_node_lacks(line, fact, marker):
+    frames, end = gather(line, [fact("hang", f"echo first; sleep {marker.seconds}; :", 1), fact("other", "echo yes")])
+    assert end.complete
+    assert frames["hang"].output.exit_code == 124
+    assert frames["hang"].output.stdout == b"first\n"
+    assert frames["other"].output.stdout == b"yes\n"
+    assert marker.gone()
+
+
+@pytest.mark.parametrize("script", ["sleep {}; :", "trap '' TERM; sleep {}; sleep {}"])
+def test_that_cancelling_leaves_nothing_whatever_the_node_lacks(line, fact, marker, script):
+    cancel = CancelToken()
+    ends: list[CollectEnd] = []
+    facts = [fact("a", script.replace("{}", marker.seconds), 60)]
+    thread = threading.Thread(target=lambda: ends.append(gather(line, facts, cancel)[1]))
+    thread.start()
+    assert marker.seen()
+    cancel.cancel()
+    thread.join(9)
+    assert ends[0].cancelled
+    assert marker.gone(1)
+
+
+def test_that_closing_the_line_ends_a_run_in_another_thread(fact, marker):
+    line = LocalLine()
+    ends: list[CollectEnd] = []
+    thread = threading.Thread(target=lambda: ends.append(gather(line, [fact("a", f"sleep {marker.seconds}", 60)])[1]))
+    thread.start()
+    assert marker.seen()
+    started = time.monotonic()
+    line.close()
+    thread.join(8)
+    assert time.monotonic() - started < 6
+    assert not ends[0].complete
+    assert marker.gone(1)
+
+
+def test_that_a_computer_without_a_posix_shell_says_so(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(NoShell) as caught:
+        LocalLine()
+    assert "POSIX shell" in str(caught.value)
+
+
+def test_that_a_server_has_a_time_limit_whatever_the_node_lacks(line, marker):
+    with start_server(line, "iperf3_json", Command(script=f"echo ready; sleep {marker.seconds}; :"), 1) as server:
+        assert server.wait_for(b"ready", 5, CancelToken())
+        assert server.wait_end(6, CancelToken())
+    assert marker.gone()
