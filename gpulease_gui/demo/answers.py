@@ -63,15 +63,20 @@ def answer(node: DemoNode, fact_id: str, now: datetime) -> CommandOutput:
     if fact_id not in here:
         return _missing(fact_id)
     seconds, printer = here[fact_id]
-    return CommandOutput(printer(machine, now).encode(), b"", 0, seconds)
+    said = _not_found("nvidia-smi", 18) if fact_id == "driver_files" and machine.driver is None else b""
+    return CommandOutput(printer(machine, now).encode(), said, 0, seconds)
 
 
 def _missing(fact_id: str) -> CommandOutput:
-    if fact_id == "clock_samples":  # a script: sh itself says what is missing, at both tries
-        return CommandOutput(b"round: 0\nround: 0\n", b"sh: 3: nvidia-smi: not found\n" * 2, 127, 0.01)
+    if fact_id == "clock_samples":  # it tries twice, under two names of a column
+        return CommandOutput(b"round: 0\nround: 0\n", _not_found("nvidia-smi", 3) * 2, 127, 0.01)
     tool = "nvidia-smi" if fact_id in _NVIDIA else "npu-smi" if fact_id in _ASCEND else fact_id
-    words = f"timeout: failed to run command '{tool}': No such file or directory\n"
-    return CommandOutput(b"", words.encode(), 127, 0.01)
+    return CommandOutput(b"", _not_found(tool, 1), 127, 0.01)
+
+
+def _not_found(tool: str, line: int) -> bytes:
+    """As sh says it of a script's line."""
+    return f"sh: {line}: {tool}: not found\n".encode()
 
 
 def _flood(now: datetime) -> CommandOutput:

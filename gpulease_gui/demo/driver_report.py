@@ -12,7 +12,7 @@ def driver_files(machine: Machine) -> str:
     """Module, libraries and nvidia-smi in agreement; without a driver nothing but the shell's own lines."""
     driver = machine.driver
     if driver is None:
-        return keyed([("driver_module", "no"), ("smi_code", "127")])
+        return keyed([("driver_module", "no"), ("smi_code", "127"), ("smi", "")])
     pairs = [("driver_module", "yes"), *driver_version_lines(driver)]
     for name in ("libcuda.so", "libnvidia-ml.so"):
         pairs += [("library", f"{_FOLDER}/{name}.1"), ("real", f"{_FOLDER}/{name}.{driver.version}")]

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gpulease_gui.catalog.catalogue import load_catalogue
+from gpulease_gui.catalog.terms import validate_term
 from gpulease_gui.demo.answers import answer
 from gpulease_gui.demo.nodes import NAMES, demo_nodes
 from gpulease_gui.domain.command import Impact
@@ -47,6 +49,23 @@ def test_that_a_node_with_nvidia_cards_answers_every_fact_but_the_ascend_ones(na
 def test_that_the_ascend_node_has_no_nvidia_tool() -> None:
     assert missing("ascend") == dict.fromkeys(NVIDIA_ONLY, Reason.MISSING_TOOL)
     assert told("ascend", "npu_smi")["names"] == ["910B3"] * 8
+
+
+def test_that_a_missing_tool_is_told_as_sh_tells_it() -> None:
+    said = {
+        id_: answer(demo_nodes()["ascend"], id_, NOW).stderr for id_ in ("smi_xml", "clock_samples", "driver_files")
+    }
+    assert said == {
+        "smi_xml": b"sh: 1: nvidia-smi: not found\n",
+        "clock_samples": b"sh: 3: nvidia-smi: not found\n" * 2,
+        "driver_files": b"sh: 18: nvidia-smi: not found\n",
+    }
+
+
+def test_that_every_promise_is_a_term_with_a_fitting_value() -> None:
+    catalogue = load_catalogue()
+    for node in demo_nodes().values():
+        assert {key: validate_term(key, value, catalogue) for key, value in node.terms.items()} == dict(node.terms)
 
 
 def test_that_every_passive_fact_has_an_answer_of_its_own() -> None:
