@@ -78,7 +78,7 @@ def _speed(ports: list[_Port], stated: Stated | None) -> Finding:
     best = known[0] if known else None
     measured = best.gbit_s if best else None
     if stated is None:
-        return CHECK.not_promised(SPEED, measured, unit="Gbit/s", subjects=_subjects(ports, 0.0, Verdict.INCONCLUSIVE))
+        return CHECK.not_promised(SPEED, measured, unit="Gbit/s", subjects=_unjudged(ports))
     if best and (best.gbit_s or 0) >= stated.number:
         return _speed_finding(Verdict.PASS, _fastest(best, stated), stated, measured, ports, stated.reason_code)
     if best and len(known) == len(ports):
@@ -104,6 +104,10 @@ def _unknown(ports: list[_Port]) -> Text:
         f"nobody knows the real speed of {names} (virtual port, or the driver does not say)",
         f"无法得知 {names} 的真实速率（虚拟端口，或驱动未给出）",
     )
+
+
+def _unjudged(ports: list[_Port]) -> list[SubjectFinding]:
+    return [SubjectFinding(p.name, Verdict.INCONCLUSIVE, p.gbit_s, reason=p.note) for p in ports]
 
 
 def _subjects(ports: list[_Port], floor: float, short: Verdict) -> list[SubjectFinding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpulease_gui.catalog.gpus import FormClass
 from gpulease_gui.checks.card_links import products, promised_links, reported_links
@@ -94,7 +94,7 @@ def judge(topology: Topology, smi: SmiReport | None, promise: Promise) -> tuple[
     board = _Board(topology, _links(smi, promise), whole, _slot_cards(smi, promise))
     delivered, stated = _delivered(board), promise.get(TERM)
     if stated is None:
-        return (CHECK.not_promised(TERM, delivered, subjects=_subjects(board, smi, "pcie")),)
+        return (CHECK.not_promised(TERM, delivered, subjects=_unjudged(board, smi)),)
     return (_judged(board, smi, delivered, stated),)
 
 
@@ -181,6 +181,10 @@ def _subjects(board: _Board, smi: SmiReport | None, wanted: str) -> list[Subject
     names = {gpu.index: gpu.key for gpu in smi.gpus} if smi else {}
     rows = board.topology.gpu_columns or board.topology.gpu_rows
     return [_subject(board, gpu, names.get(gpu, f"GPU{gpu}"), wanted) for gpu in rows]
+
+
+def _unjudged(board: _Board, smi: SmiReport | None) -> list[SubjectFinding]:
+    return [replace(subject, verdict=Verdict.INCONCLUSIVE) for subject in _subjects(board, smi, "pcie")]
 
 
 def _subject(board: _Board, gpu: int, name: str, wanted: str) -> SubjectFinding:
