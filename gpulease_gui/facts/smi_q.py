@@ -12,7 +12,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.facts import smi_error
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.smi_record import Gpu, GpuProcess, gpu_columns, gpu_record
-from gpulease_gui.facts.smi_values import number, plain_text, snake, text_lines, version, whole, word
+from gpulease_gui.facts.smi_values import MOST_GPUS, number, plain_text, snake, text_lines, version, whole, word
 from gpulease_gui.facts.smi_xml import SmiReport
 
 FACT = Fact(id="smi_q", title=Text("GPU state, as text", "GPU 全部状态（文本）"), ok_codes=None)
@@ -35,6 +35,8 @@ def parse(output: CommandOutput) -> SmiReport:
     starts = [at for at, line in enumerate(lines) if _GPU.fullmatch(line)]
     if not starts:
         raise smi_error.unreadable(output, "the text has no GPU record of nvidia-smi -q")
+    if len(starts) > MOST_GPUS:
+        raise Unreadable(f"the text has more than {MOST_GPUS} GPU records")
     lines = lines[: _second_report(lines, starts[0])]
     bounds = [at for at in starts if at < len(lines)] + [len(lines)]
     gpus = tuple(_record(index, lines[at : bounds[index + 1]]) for index, at in enumerate(bounds[:-1]))

@@ -10,7 +10,7 @@ from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts import smi_error
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.smi_values import number, plain, plain_text, squeezed_lines, whole, word
+from gpulease_gui.facts.smi_values import MOST_GPUS, number, plain, plain_text, squeezed_lines, whole, word
 
 FACT = Fact(id="smi_table", title=Text("Table of nvidia-smi", "nvidia-smi 表格"), ok_codes=None)
 
@@ -91,7 +91,7 @@ def _records(rows: Sequence[list[str]]) -> tuple[list[TableGpu], int]:
         if head is None:
             if gpus:
                 gpus[-1] = _with_row(gpus[-1], row)
-        elif any(head.bus_id == gpu.bus_id and head.index == gpu.index for gpu in gpus):
+        elif len(gpus) == MOST_GPUS or any(head.bus_id == gpu.bus_id and head.index == gpu.index for gpu in gpus):
             return gpus, at
         else:
             gpus.append(head)

@@ -10,6 +10,7 @@ from gpulease_gui.domain.units import NO_VALUES
 
 # "None" is a value in places (recovery action, virtualization mode), so it is no blank here.
 _BLANKS = NO_VALUES - {"none"}
+MOST_GPUS = 1024  # records beyond any node: such a text is no report
 _LONGEST_CELL = 2000
 _MOST_LINES = 200_000
 _RUN = re.compile(r" {3,}")

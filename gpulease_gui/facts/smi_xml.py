@@ -14,7 +14,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.facts import smi_error
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.smi_record import Gpu, GpuProcess, gpu_columns, gpu_record, listed_reasons
-from gpulease_gui.facts.smi_values import number, plain_text, version, whole, word
+from gpulease_gui.facts.smi_values import MOST_GPUS, number, plain_text, version, whole, word
 
 __all__ = ["FACT", "Gpu", "GpuProcess", "SmiReport", "as_dict", "parse", "recognise"]
 
@@ -110,12 +110,12 @@ class _Document:
             self._open.setdefault("/".join(path[2:]), cell)
         elif section == "processes" and len(path) == 5 and self._listed:
             self._listed[-1].setdefault(path[4], cell)
-        elif len(path) == 3 and word(cell) not in (None, "None"):
-            self._open.setdefault(section, cell)  # such as an error in place of the list
-        elif len(path) == 3 and cell and word(cell) is None:
-            self._open.setdefault(section, cell)
+        elif len(path) == 3 and cell not in ("", "None"):
+            self._open.setdefault(section, cell)  # N/A or an error in place of the list
 
     def _begin_gpu(self, bus_id: str | None) -> None:
+        if len(self.gpus) >= MOST_GPUS:
+            raise Unreadable(f"the report has more than {MOST_GPUS} GPU records")
         self._bus_id, self._in_gpu = bus_id, True
         self._open, self._closed, self._listed = {}, {}, []
         self._mig, self._mig_open, self._processes = None, 0, None
@@ -161,11 +161,12 @@ def parse(output: CommandOutput) -> SmiReport:
     xml = ("<nvidia_smi_log>" if start["part"] else "") + text[start.start() :]
     document, failure = _scan(xml)
     if failure and not document.complete:
-        mended, again = _scan(_mended(xml))
-        document, failure = (mended, again) if len(mended.gpus) > len(document.gpus) or not again else (document, failure)
+        document, failure = _scan(_mended(xml))
     if document.complete:
         return _report(document, text[: start.start()][-_AROUND:] + text.rpartition("</nvidia_smi_log>")[2][:_AROUND])
     document.end_gpu()
+    if not document.gpus and smi_error.find(text):
+        raise smi_error.unreadable(output, failure)
     partial = _report(document, "", cut_off=True)
     raise Unreadable(
         f"the report breaks off after {len(partial.gpus)} GPU records ({failure})", code=Reason.CUT_OFF,
