@@ -1,0 +1,1 @@
+"""What is known of products, terms, error codes and drivers before any node is asked."""

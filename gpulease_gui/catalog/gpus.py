@@ -237,12 +237,12 @@ class GpuCatalogue:
         return _chosen(word, fits)
 
     def _unknown(self, word: str) -> UsageError:
-        known = {_plain(m.name): m.id for m in self.models.values()} | {_plain(m.id): m.id for m in self.models.values()}
-        near = difflib.get_close_matches(_plain(word), known, n=4, cutoff=0.4)
-        ids = list(dict.fromkeys(known[n] for n in near))
+        known = _index(tuple(self.models.values()), lambda m: {_plain(m.name), m.id, _plain(m.family)})
+        near = difflib.get_close_matches(_plain(word)[:80], known, n=3, cutoff=0.4)
+        ids = list(dict.fromkeys(m.id for name in near for m in known[name])) or ["nvidia-h100-sxm5-80gb"]
         return UsageError(
-            f"gpu.model: no product is called {word!r}", "the catalogue has no such id, name or family",
-            f"write an id, such as {', '.join(ids)}" if ids else "run `gpulease checks` with a catalogue id, or leave the term out",
+            f"gpu.model: no product is called {word[:80]!r}", "the catalogue has no such id, name or family",
+            f"write an id, such as {', '.join(ids[:6])}, or leave the term out",
         )  # fmt: skip
 
 
