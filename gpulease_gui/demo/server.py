@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import selectors
 import socket
 import tempfile
@@ -27,6 +28,9 @@ from gpulease_gui.demo.nodes import DemoNode, demo_nodes
 from gpulease_gui.demo.session import Clock, Park, serve, speaks
 from gpulease_gui.domain.node import Address, HostKey
 from gpulease_gui.domain.span import utc_now
+
+# A client that hangs up is no event for our standard error.
+logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 USER = "demo"
 LOOPBACK = "127.0.0.1"

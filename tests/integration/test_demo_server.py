@@ -273,6 +273,24 @@ def test_that_a_cut_line_ends_the_session_and_the_node_can_be_reached_again(serv
     assert [f.id for f in frames] == ["clock_now"]
 
 
+def test_that_a_caller_who_says_nothing_or_nonsense_holds_nobody_up(capfd: pytest.CaptureFixture[str]) -> None:
+    server = DemoServer(pace=0)
+    server.start()
+    address = server.address("honest")
+    with (
+        socket.create_connection((address.host, address.port)) as silent,
+        socket.create_connection((address.host, address.port)) as rude,
+    ):
+        rude.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        frames, _ = collect(server, "honest", ["clock_now"])
+        started = time.monotonic()
+        server.stop()
+        assert time.monotonic() - started < 5
+        assert silent.recv(4) == b"SSH-"
+    assert [f.id for f in frames] == ["clock_now"]
+    assert capfd.readouterr().err == ""
+
+
 def test_that_a_server_can_be_started_again() -> None:
     server = DemoServer(pace=0)
     for _ in range(2):
