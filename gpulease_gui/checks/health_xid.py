@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -51,7 +52,7 @@ def judge(log: KernelLog, clock: ClockNow | None, smi: SmiReport | None, promise
     verdict = worst(s.verdict for s in subjects) if subjects else Verdict.PASS
     bad = sum(e.verdict in (Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE) for e in events)
     verdict, code = _with_doubts(verdict, log, stretch)
-    words = _summary(events, verdict)
+    words = _summary(events, code)
     return (CHECK.finding(
         verdict, Text(f"{words.en}; {stretch.text.en}", f"{words.zh}；{stretch.text.zh}"), measured=bad, unit="events",
         subjects=subjects, reason_code=code, next_step=_STEPS.get(verdict, NO_TEXT), better="less",
@@ -96,13 +97,22 @@ def _listed(events: Sequence[Told], *, zh: bool) -> str:
     for name in list(kinds)[:4]:
         own = [e for e in events if e.name == name]
         meaning = own[-1].meaning.zh if zh else own[-1].meaning.en
-        last = own[-1].time or ""
+        last = _short(own[-1].time or "")
         parts.append(f"{name} ×{len(own)}" + (f" ({meaning})" if meaning else "") + (f" {last}" if last else ""))
     return ", ".join(parts)
 
 
-def _summary(events: Sequence[Told], verdict: Verdict) -> Text:
+def _short(stamp: str) -> str:
+    """A stamp of a calendar without fractions of a second."""
+    return re.sub(r"(T\d\d:\d\d:\d\d)[.,]\d+", r"\1", stamp)
+
+
+def _summary(events: Sequence[Told], code: str) -> Text:
     bad = sorted((e for e in events if e.verdict is not Verdict.PASS), key=lambda e: e.rank)
+    if not bad and code == Reason.CUT_OFF:
+        return Text(
+            "the kernel log is cut off; what is left of it tells of no fault", "内核日志不完整；现有部分没有 GPU 故障"
+        )
     if not bad:
         return Text("no fault of a GPU in the kernel log", "内核日志中没有 GPU 故障")
     return Text(f"the kernel log tells of {_listed(bad, zh=False)}", f"内核日志记录了 {_listed(bad, zh=True)}")
@@ -110,7 +120,7 @@ def _summary(events: Sequence[Told], verdict: Verdict) -> Text:
 
 def _stretch(log: KernelLog, clock: ClockNow | None) -> _Stretch:
     first, last = _moment(log.first_stamp, clock), _moment(log.last_stamp, clock)
-    said = f"{log.first_stamp or '?'} … {log.last_stamp or '?'}"
+    said = f"{_short(log.first_stamp or '?')} … {_short(log.last_stamp or '?')}"
     plain = Text(f"{log.line_count} lines, {said}", f"共 {log.line_count} 行，{said}")
     if first is None or clock is None or clock.booted is None:
         return _Stretch(plain)

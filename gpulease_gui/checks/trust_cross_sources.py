@@ -75,8 +75,8 @@ def _agreed(smi: SmiReport, views: _Views, environment: Environment | None, subj
     if hidden and whole:
         names = ", ".join(hidden[:8])
         reason = Text(
-            f"the bus shows {len(hidden)} more cards than nvidia-smi ({names}): a card may be lost",
-            f"总线上比 nvidia-smi 多 {len(hidden)} 张卡（{names}）：可能有卡掉线",
+            f"on the bus but not in nvidia-smi: {names} ({len(hidden)}); a card may be lost",
+            f"总线上有、nvidia-smi 中没有：{names}（{len(hidden)} 张）；可能有卡掉线",
         )
         return _finding(Verdict.WARN, reason, smi, subjects, "cards_not_in_driver", _ASK_LOST)
     sources = [name for name, view in (("PCI bus", views.bus), ("kernel module", views.proc)) if view]
