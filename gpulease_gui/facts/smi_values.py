@@ -15,6 +15,7 @@ _LONGEST_CELL = 2000
 _MOST_LINES = 200_000
 _RUN = re.compile(r" {3,}")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_]|[()][0-9A-B])")
+_QUOTE = re.compile(r"^> ?", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _NUMBER = re.compile(r"\s*([-+]?\d{1,15}(?:\.\d{1,9})?)\s*(?:[A-Za-z%/]{0,12}|bank\(s\))\s*")
 _BROKEN = re.compile(r"\b(?:err!|unknown error|gpu is lost|requires reset)", re.IGNORECASE)
@@ -33,10 +34,12 @@ def plain_text(output: CommandOutput) -> str:
 
 
 def plain(text: str) -> str:
-    """`text` without terminal colours, control bytes and carriage returns; tabs and newlines stay."""
+    """`text` without terminal colours, control bytes, carriage returns and the > of a quoted mail; tabs stay."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if "\x1b" in text:
         text = _ANSI.sub("", text)
+    if text.lstrip().startswith(">") and all(line[:1] in ("", ">") for line in text[:2000].split("\n")):
+        text = _QUOTE.sub("", text)
     return _CONTROL.sub("", text) if _CONTROL.search(text) else text
 
 
