@@ -2,7 +2,7 @@
 
     python packaging/gallery.py OUT_FOLDER
 
-Writes gallery-{light,dark}-{en,zh}.png; offscreen, no window opens.
+Writes gallery-{light,dark}-{en,zh}.png and one with larger text; offscreen, no window opens.
 """
 
 from __future__ import annotations
@@ -265,6 +265,10 @@ def main(argv: list[str]) -> int:
             painter.drawText(QPoint(4, 12), mode.value)
             painter.end()
             shot.save(str(folder / f"gallery-{mode.value}-{language.value}.png"))
+    theme.enlarge(4)
+    for _ in range(3):
+        app.processEvents()
+    page.grab().save(str(folder / "gallery-dark-zh-larger.png"))
     page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     page.close()
     return 0

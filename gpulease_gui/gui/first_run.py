@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QLabel, QLine
 from gpulease_gui import __version__
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Language, Text
+from gpulease_gui.gui.first_run_chart import ExampleChart
 from gpulease_gui.gui.language import current_language, say
 from gpulease_gui.gui.models.cell import NOT_READABLE, Cell, Column, state_cell
 from gpulease_gui.gui.models.table import TableModel
@@ -202,6 +203,12 @@ class _Promise(Lively, Pane):
         box.column.setContentsMargins(1, 1, 1, 1)
         box.column.addWidget(_sample_table())
         self.column.addWidget(box)
+        self.column.addSpacing(16)
+        chart = Pane(2)
+        chart.setProperty("box", "object")
+        chart.column.setContentsMargins(1, 1, 1, 1)
+        chart.column.addWidget(ExampleChart())
+        self.column.addWidget(chart)
         self.column.addSpacing(28)
         self.column.addLayout(_steps())
         self.column.addSpacing(20)

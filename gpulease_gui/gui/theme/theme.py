@@ -106,6 +106,7 @@ class Theme(QObject):
         images = write_images(self._folder, palette)
         icons.clear()
         self._app.setPalette(qt_palette(palette))
-        self._app.setFont(font)
+        if font != self._app.font():  # each of these calls visits every widget
+            self._app.setFont(font)
         self._app.setStyleSheet(style_sheet(palette, font, code_font(font.pointSizeF()), images))
         self.changed.emit()

@@ -105,6 +105,7 @@ class _Task(QWidget):
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(event.title)
         self._elapsed = PlainLabel("", size="dense", level="2")
+        self._elapsed.setMinimumWidth(self._elapsed.fontMetrics().horizontalAdvance("59 min 59 s"))  # ticks move nothing
         self.close_button = IconButton("close", _CANCEL, size=12)
         row.addWidget(Icon("verdict-running", "run", 14))
         row.addWidget(PlainLabel(event.title, size="dense"))
