@@ -9,7 +9,7 @@ import pytest
 
 from gpulease_gui.catalog.catalogue import Catalogue, load_catalogue
 from gpulease_gui.catalog.forms import form_votes, seen_form
-from gpulease_gui.catalog.gpus import GpuModel
+from gpulease_gui.catalog.gpus import GpuCatalogue, GpuModel
 from gpulease_gui.catalog.identity import Identity, Observed, Opinion, Voter, identify
 from gpulease_gui.domain.finding import Basis, Verdict
 
@@ -147,3 +147,24 @@ def test_that_two_signs_are_no_form_unless_the_family_has_one_only():
     assert seen_form(CATALOGUE.gpus, of(few), form_votes(CATALOGUE.gpus, few, of(few))) is None
     l40s = Observed("10de:26b9", None, "NVIDIA L40S", 46068)
     assert seen_form(CATALOGUE.gpus, of(l40s), form_votes(CATALOGUE.gpus, l40s, of(l40s))) == "pcie"
+
+
+def test_that_the_board_tells_products_of_one_device_id_apart():
+    h100 = CATALOGUE.gpus.models["nvidia-h100-sxm5-80gb"]
+    sister = replace(h100, id="sister", tool_names=("NVIDIA H100 S",), pci_subsystem_ids=("10de:9999",), memory_total_mib=(81559,))
+    both = GpuCatalogue.of([h100, sister])
+    assert identify(both, Observed("10de:2330", "10de:9999", None, 81559)).product is sister
+    assert identify(both, Observed("10de:2330", "10de:16c1", None, 81559)).product is h100
+    assert identify(both, Observed("10de:2330", "10de:0001", None, 81559)).reason_code == "ambiguous"
+
+
+def test_that_zero_links_and_an_unknown_figure_are_no_vote():
+    assert of(replace(H100, active_links=0)).vote(Voter.LINKS) is None
+    a10 = Observed("10de:2236", None, "NVIDIA A10", 23028, active_links=4)
+    assert of(a10).vote(Voter.LINKS) is None
+
+
+def test_that_a_disputed_figure_of_ones_own_counts_as_ones_own():
+    # Data sheets give the H20 400 W, which is otherwise the figure of the H100 NVL.
+    h20 = Observed("10de:2329", None, "NVIDIA H20", 97871, 400.0, 400.0)
+    assert of(h20).vote(Voter.POWER).opinion is Opinion.AGREES
