@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from gpulease_gui.checks import disk_seq, net_iperf_multi
+from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.cancel import CancelToken
-from gpulease_gui.domain.command import CommandOutput
+from gpulease_gui.domain.command import Command, CommandOutput
 from gpulease_gui.domain.node import Node
 from gpulease_gui.facts import disk_rates, fio_json, iperf3_json, iperf_pair
 from gpulease_gui.facts.fact import readers
@@ -24,7 +27,8 @@ STREAMS = 8
 _START_S = 8.0
 _LISTENING = b"listening"
 
-Measure = Callable[["MeasureLines", int | None, CancelToken, CommandOutput | None], CommandOutput]
+# Measures these directions; the tests of `before` are kept.
+Measure = Callable[["MeasureLines", int | None, CancelToken, tuple[str, ...], CommandOutput | None], CommandOutput]
 
 
 class MeasureLines:
@@ -61,32 +65,35 @@ class MeasureLines:
 
 
 def measure_disk(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, before: CommandOutput | None
+    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
 ) -> CommandOutput:
-    """fio read and write past the page cache in a scratch folder; `before` is kept and repeated once.
-
-    With a short length the file is small too (256 MiB instead of 4 GiB).
-    """
+    """fio past the page cache in a scratch folder. With a short length the file is small, too (256 MiB, not 4 GiB)."""
     length = seconds or FIO_SECONDS
     size_mib = QUICK_SIZE_MIB if length <= QUICK_FIO_SECONDS * 2 else FIO_SIZE_MIB
-    limit_s = length * 2 + 120
-    runs: dict[str, list[CommandOutput]] = {"read": [], "write": []}
-    for direction in ("write", "read"):
-        command = fio_json.command(direction, length, size_mib, direct=True)
-        output = run_active(lines.line, "fio_json", command, limit_s, cancel)
-        runs[direction] = [*_tests(before, direction), output]
-    return disk_rates.combine(runs["read"], runs["write"], seconds=length, size_mib=size_mib, direct=True)
+    runs = {direction: [*_tests(before, direction)] for direction in ("read", "write")}
+    for direction in directions:
+        command = fio_json.command("read" if direction == "read" else "write", length, size_mib, direct=True)
+        runs[direction].append(run_active(lines.line, "fio_json", command, length * 2 + 120, cancel))
+    return disk_rates.combine(
+        runs["read"], runs["write"], seconds=length, size_mib=size_mib, direct=True, filesystem=_filesystem(lines, cancel)
+    )
+
+
+def _filesystem(lines: MeasureLines, cancel: CancelToken) -> str | None:
+    """The type of the file system that scratch folders lie on; None if the node does not tell."""
+    output = run_active(lines.line, "mounts", Command("df", "-PT", "."), 10, cancel)
+    rows = output.text.splitlines()
+    return rows[-1].split()[1] if output.exit_code == 0 and len(rows) > 1 and len(rows[-1].split()) >= 7 else None
 
 
 def measure_pair(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, before: CommandOutput | None
+    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
 ) -> CommandOutput:
-    """iperf3 with parallel streams to the peer and back; `before` is kept and repeated once."""
+    """iperf3 with parallel streams to the peer and back."""
     length = seconds or IPERF_SECONDS
-    tests = {
-        direction: [*_tests(before, direction), _pair_test(lines, length, cancel, reverse=reverse)]
-        for direction, reverse in ((iperf_pair.FORWARD, False), (iperf_pair.BACKWARD, True))
-    }
+    tests = {direction: [*_tests(before, direction)] for direction in (iperf_pair.FORWARD, iperf_pair.BACKWARD)}
+    for direction in directions:
+        tests[direction].append(_pair_test(lines, length, cancel, reverse=direction == iperf_pair.BACKWARD))
     return iperf_pair.combine(tests)
 
 
@@ -118,8 +125,19 @@ def _tests(before: CommandOutput | None, direction: str) -> tuple[CommandOutput,
     return unpack(told.get(direction))
 
 
-# The active fact that a check needs -> how it is measured.
-MEASURES: Mapping[str, Measure] = {"disk_rates": measure_disk, "iperf_pair": measure_pair}
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """How an active fact is measured: all its directions first, then those that `again` names once more."""
+
+    directions: tuple[str, ...]
+    measure: Measure
+    again: Callable[[Any, Promise], tuple[str, ...]]
+
+
+MEASURES: Mapping[str, Measurement] = {
+    "disk_rates": Measurement(("write", "read"), measure_disk, disk_seq.to_repeat),
+    "iperf_pair": Measurement((iperf_pair.FORWARD, iperf_pair.BACKWARD), measure_pair, net_iperf_multi.to_repeat),
+}
 
 
 def output_text(fact_id: str) -> str:

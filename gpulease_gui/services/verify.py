@@ -12,11 +12,10 @@ from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.checks.check import Rule
 from gpulease_gui.checks.judgement import Evidence
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.checks.repeats import MEASURED_ONCE
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.errors import Cancelled, Unreadable, UserFacing
-from gpulease_gui.domain.finding import CheckState, Finding, Reason, Verdict
+from gpulease_gui.domain.finding import CheckState, Finding, Reason
 from gpulease_gui.domain.frame import Frame
 from gpulease_gui.domain.node import HostKey, Node, Reach
 from gpulease_gui.domain.span import utc_now
@@ -202,7 +201,7 @@ class _Run:
         fact_id = next(id_ for id_ in rule.check.facts if id_ in MEASURES)
         lines = MeasureLines(self._opened, self._node, self._request.peer, self._request.peer_address, links)
         try:
-            self._measure_fact(fact_id, rule, lines, cancel)
+            self._measure_fact(fact_id, lines, cancel)
         except Cancelled:
             return False
         except UserFacing as trouble:
@@ -213,24 +212,21 @@ class _Run:
         self._judge(rule)
         return True
 
-    def _measure_fact(self, fact_id: str, rule: Rule, lines: MeasureLines, cancel: CancelToken) -> None:
-        output = MEASURES[fact_id](lines, self._request.seconds, cancel, None)
+    def _measure_fact(self, fact_id: str, lines: MeasureLines, cancel: CancelToken) -> None:
+        how, seconds = MEASURES[fact_id], self._request.seconds
+        output = how.measure(lines, seconds, cancel, how.directions, None)
         self._keep(fact_id, output)
-        if self._would_fail(rule):
+        reading = self._judging.evidence[fact_id].reading
+        again = how.again(reading, self._judging.promise) if reading is not None else ()
+        if again:
             # A measured rate that would fail is measured once more at once; both bad = fail, the better is shown.
-            self._keep(fact_id, MEASURES[fact_id](lines, self._request.seconds, cancel, output))
+            self._keep(fact_id, how.measure(lines, seconds, cancel, again, output))
 
     def _keep(self, fact_id: str, output: CommandOutput) -> None:
         line, blobs = collected(self._id, fact_id, output_text(fact_id), output, utc_now())
         self._unsaved[fact_id] = (line, blobs)
         self._saved_facts.discard(fact_id)
         self._judging.evidence[fact_id] = evidence_of(fact_id, output, line.stdout_sha256)
-
-    def _would_fail(self, rule: Rule) -> bool:
-        try:
-            return any(f.verdict is Verdict.FAIL or f.reason_code == MEASURED_ONCE for f in self._judging.findings(rule))
-        except RuleFault:
-            return False
 
     def _finish(self, *, cancelled: bool) -> Outcome:
         left = [pair for id_, pair in self._unsaved.items() if id_ not in self._saved_facts]

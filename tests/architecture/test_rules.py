@@ -52,7 +52,7 @@ def test_that_no_name_hides_whether_bits_or_bytes_are_meant() -> None:
     assert hits == []
 
 
-def test_that_only_two_places_catch_everything() -> None:
+def test_that_only_two_places_keep_a_fault_to_themselves() -> None:
     broad = {
         name(p)
         for p in SOURCES
@@ -60,6 +60,8 @@ def test_that_only_two_places_catch_everything() -> None:
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")))
         and not name(p).startswith("agent/")
+        # Letting go of a resource and passing the fault on catches nothing.
+        and not isinstance(node.body[-1], ast.Raise)
     }
     assert broad <= BROAD_EXCEPTS
 
