@@ -41,6 +41,7 @@ from gpulease_gui.gui.theme.theme import Theme, ThemeMode
 from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.bands import Band, RiskSegment, UnsavedBand
 from gpulease_gui.gui.widgets.buttons import Button, ChoiceBlock, IconButton, Segment, Switch
+from gpulease_gui.gui.widgets.fields import Field, UnitEdit, padded
 from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.gui.widgets.panes import EmptyState, KeyFigure, KeyValues, Pane, TabRow, hairline
 from gpulease_gui.gui.widgets.raw import RawOutput
@@ -134,11 +135,9 @@ def labelled(words: str, widget: QWidget) -> QWidget:
     return made
 
 
-def field(text: str, **properties: object) -> QLineEdit:
+def field(text: str) -> QLineEdit:
     made = QLineEdit(text)
     made.setFixedWidth(112)
-    for name, value in properties.items():
-        made.setProperty(name, value)
     return made
 
 
@@ -151,8 +150,10 @@ def inputs() -> QWidget:
     for box in (check, radio, switch):
         box.setChecked(True)
     unit = labelled("Unit", combo)
-    spin = labelled("Count", QSpinBox())
-    return row(labelled("Bandwidth", field("100")), labelled("Error", field("100G", state="error")),
+    spin = labelled("Count", padded(QSpinBox()))
+    wrong = Field("Error", UnitEdit("100G"))
+    wrong.set_error("Gbit/s or GB/s?")
+    return row(Field("Bandwidth", UnitEdit("100", "Gbit/s")), wrong,
                labelled("Read-only", read_only), unit, spin, check, QCheckBox("off"), radio, QRadioButton("other"), switch)  # fmt: skip
 
 
@@ -255,11 +256,13 @@ def main(argv: list[str]) -> int:
     theme = Theme(app, folder / "images", ThemeMode.LIGHT)
     page = gallery()
     page.resize(1440, 980)
+    page.show()
     for language in Language:
         translations.switch(language)
         for mode in (ThemeMode.LIGHT, ThemeMode.DARK):
             theme.choose(mode)
-            app.sendPostedEvents()
+            for _ in range(3):
+                app.processEvents()
             shot = page.grab()
             painter = QPainter(shot)
             painter.drawText(QPoint(4, 12), mode.value)

@@ -22,6 +22,7 @@ from gpulease_gui.gui.theme.theme import Theme
 from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.buttons import Button, Segment, Switch
 from gpulease_gui.gui.widgets.dialogs import heavy_dialog
+from gpulease_gui.gui.widgets.fields import Field, UnitEdit
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel
 from gpulease_gui.gui.widgets.raw import RawOutput
 from gpulease_gui.gui.widgets.search import FilterBar, SearchBox
@@ -172,6 +173,18 @@ def test_that_an_ampersand_in_a_name_is_shown(shown: list[QWidget]) -> None:
 
 
 # -- controls -----------------------------------------------------------------------------------------------------------
+
+
+def test_that_a_field_names_its_editor_and_says_what_is_wrong(shown: list[QWidget], theme: Theme) -> None:
+    edit = UnitEdit("100G", "Gbit/s")
+    field = Field(Text("Bandwidth", "带宽"), edit, "as in the contract")
+    shown.append(field)
+    field.set_error("Gbit/s or GB/s?")
+    assert (field.error, edit.property("state")) == ("Gbit/s or GB/s?", "error")
+    assert (edit.accessibleName(), edit.accessibleDescription()) == ("Bandwidth", "Gbit/s or GB/s?")
+    field.set_error("")
+    assert (field.error, edit.property("state"), edit.text()) == ("", "", "100G")
+    assert edit.accessibleDescription() == "as in the contract"
 
 
 def test_that_a_switch_is_worked_by_keyboard_and_mouse(shown: list[QWidget], theme: Theme) -> None:
