@@ -1,0 +1,66 @@
+"""What of a stretch of readings is drawn: lines, or for many of them a band with its median?"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gpulease_gui.reports.document import Blank, Curve, LineChart
+
+MOST_LINES = 3
+_SLOTS = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One moment of a band: lowest, highest and middle reading of all curves."""
+
+    at_s: float
+    low: float
+    high: float
+    median: float
+
+
+def runs_of(curve: Curve, blanks: Sequence[Blank]) -> list[list[tuple[float, float]]]:
+    """(time, value) of a curve, cut where a gap lies between two points; both ends of a slice are drawn."""
+    parts: list[list[tuple[float, float]]] = []
+    before: float | None = None
+    for at, low, high in zip(curve.times_s, curve.low, curve.high, strict=True):
+        if before is None or _between(before, at, blanks):
+            parts.append([])
+        parts[-1].append((at, low))
+        if high != low:
+            parts[-1].append((at, high))
+        before = at
+    return parts
+
+
+def band_of(chart: LineChart) -> list[list[Slot]]:
+    """All curves together in even slots of time, cut at gaps."""
+    width = max(chart.end_s - chart.start_s, 1e-9) / _SLOTS
+    held: dict[int, list[tuple[float, float]]] = {}
+    for curve in chart.curves:
+        for at, low, high in zip(curve.times_s, curve.low, curve.high, strict=True):
+            held.setdefault(int((at - chart.start_s) / width), []).append((low, high))
+    slots = [_slot(chart.start_s + (number + 0.5) * width, readings) for number, readings in sorted(held.items())]
+    return _cut(slots, chart.blanks)
+
+
+def _slot(at_s: float, readings: list[tuple[float, float]]) -> Slot:
+    middle = statistics.median((low + high) / 2 for low, high in readings)
+    return Slot(at_s, min(low for low, _ in readings), max(high for _, high in readings), middle)
+
+
+def _cut(slots: Iterable[Slot], blanks: Sequence[Blank]) -> list[list[Slot]]:
+    parts: list[list[Slot]] = []
+    for slot in slots:
+        if not parts or _between(parts[-1][-1].at_s, slot.at_s, blanks):
+            parts.append([])
+        parts[-1].append(slot)
+    return parts
+
+
+def _between(earlier_s: float, later_s: float, blanks: Sequence[Blank]) -> bool:
+    """Whether a gap lies between two moments."""
+    return any(blank.start_s < later_s and blank.end_s > earlier_s and blank.end_s > blank.start_s for blank in blanks)

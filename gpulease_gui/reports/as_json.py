@@ -1,0 +1,73 @@
+"""How is an evaluation written for machines?"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+
+from gpulease_gui.reports.facts import EvaluationFacts, NodeFacts, RunFacts
+from gpulease_gui.reports.run_hash import both, finding_record
+from gpulease_gui.reports.wording import utc_moment
+
+
+def json_bytes(facts: EvaluationFacts) -> bytes:
+    """UTF-8 JSON, the same bytes for the same facts; half surrogates of foreign text are escaped."""
+    plain = json.dumps(_whole(facts), ensure_ascii=False, allow_nan=False, indent=1)
+    try:
+        return plain.encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(_whole(facts), allow_nan=False, indent=1).encode() + b"\n"
+
+
+def _whole(facts: EvaluationFacts) -> dict[str, object]:
+    judged, stated = facts.coverage()
+    contract = facts.contract
+    return {
+        "report": "evaluation", "demo": facts.demo, "tool_version": facts.tool_version, "made_at": _iso(facts.made_at),
+        "supplier": {"name": facts.supplier.name, "country": facts.supplier.country},
+        "contract": {
+            "id": contract.id, "number": contract.number, "start": contract.start and contract.start.isoformat(),
+            "end": contract.end and contract.end.isoformat(),
+        },
+        "promises": {c.term: {"value": c.value, "state": str(c.state), "source": c.source} for c in facts.promises},
+        "verdict": str(facts.verdict), "sentence": both(facts.sentence),
+        "coverage": {"judged": judged, "promised": stated}, "unchecked_terms": list(facts.unchecked),
+        "nodes": [_node(node) for node in facts.nodes], "sha256": facts.hash,
+    }  # fmt: skip
+
+
+def _node(node: NodeFacts) -> dict[str, object]:
+    place = node.node.address
+    return {
+        "id": node.node.id, "name": node.node.name, "address": place.host_port if place else node.node.target,
+        "verdict": str(node.verdict), "run": _run(node.run) if node.run else None,
+    }  # fmt: skip
+
+
+def _run(run: RunFacts) -> dict[str, object]:
+    key = run.host_key
+    return {
+        "id": run.id, "started": _iso(run.started_at), "finished": _iso(run.finished_at), "sha256": run.hash,
+        "clock_offset_s": run.clock_offset_s, "node_clock_at_start": _node_clock(run),
+        "host_key": {"kind": key.kind, "fingerprint": key.fingerprint} if key else None,
+        "driver": run.driver, "cuda": run.cuda,
+        "devices": [{"index": d.index, "name": d.name, "uuid": d.uuid, "serial": d.serial} for d in run.devices],
+        "unjudged_terms": list(run.unjudged), "findings": [finding_record(f) for f in run.findings],
+        "evidence": [
+            {
+                "fact": line.fact_id, "command": line.command, "collected_at": _iso(line.collected_at),
+                "exit_code": line.exit_code, "sha256": line.sha256, "cut": line.cut, "intact": line.intact,
+            }
+            for line in run.evidence
+        ],
+    }  # fmt: skip
+
+
+def _iso(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()
+
+
+def _node_clock(run: RunFacts) -> str | None:
+    if run.clock_offset_s is None:
+        return None
+    return utc_moment(run.started_at + timedelta(seconds=run.clock_offset_s))

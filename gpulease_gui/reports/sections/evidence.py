@@ -1,0 +1,53 @@
+"""Which outputs stand behind the findings?"""
+
+from __future__ import annotations
+
+from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.reports.document import Block, Cell, Column, ColumnKind, Paragraph, SubHeading, Table, Tone, Words
+from gpulease_gui.reports.facts import EvaluationFacts, EvidenceLine, RunFacts
+from gpulease_gui.reports.section import Section
+
+SECTION = Section("evidence", 90, Text("Evidence", "证据"))
+COLUMNS = (
+    Column(Text("Reading", "读数项"), ColumnKind.TEXT, 1.4),
+    Column(Text("Command", "命令"), ColumnKind.TEXT, 3.2),
+    Column(Text("Exit code", "退出码"), ColumnKind.NUMBER, 0.8),
+    Column(Text("SHA-256 of the output", "输出的 SHA-256"), ColumnKind.HASH, 3.4),
+)
+_COMMAND_CHARACTERS = 160
+
+
+def build(facts: EvaluationFacts) -> tuple[Block, ...]:
+    """All outputs of each run with command, exit code and hash."""
+    blocks: list[Block] = []
+    for node in facts.verified:
+        if node.run:
+            blocks += [
+                SubHeading(foreign(node.node.name)), Paragraph(_hash(node.run), Tone.CODE),
+                Table(COLUMNS, tuple(_row(line) for line in node.run.evidence)),
+            ]  # fmt: skip
+    return tuple(blocks)
+
+
+def _hash(run: RunFacts) -> Text:
+    return Text(f"run {run.id}, SHA-256 {run.hash}", f"验收记录 {run.id}，SHA-256 {run.hash}")
+
+
+def _row(line: EvidenceLine) -> tuple[Cell, ...]:
+    code = Words(foreign(str(line.exit_code))) if line.exit_code is not None else Words(Text("not seen", "未见"), Tone.MISSING)
+    return Words(foreign(line.fact_id)), Words(foreign(_short(line.command))), code, _sha(line)
+
+
+def _short(command: str) -> str:
+    """The first lines of a script; the whole text is in the program and in the evidence bundle."""
+    flat = " ".join(command.split())
+    return flat if len(flat) <= _COMMAND_CHARACTERS else flat[: _COMMAND_CHARACTERS - 1] + "…"
+
+
+def _sha(line: EvidenceLine) -> Words:
+    if not line.intact:
+        return Words(
+            Text(f"{line.sha256} — changed after it was saved", f"{line.sha256}：保存后被改动"), Tone.FAIL
+        )  # fmt: skip
+    cut = Text(" (head only)", "（仅开头部分）") if line.cut else Text("", "")
+    return Words(Text(line.sha256 + cut.en, line.sha256 + cut.zh), Tone.CODE)

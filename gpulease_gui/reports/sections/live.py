@@ -1,0 +1,45 @@
+"""What did the node do while it was watched?"""
+
+from __future__ import annotations
+
+from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.units import number_text
+from gpulease_gui.reports.document import Block, LineChart, Paragraph, SubHeading, Tone
+from gpulease_gui.reports.facts import EvaluationFacts, LiveStretch
+from gpulease_gui.reports.section import Section
+from gpulease_gui.reports.wording import zone_name
+
+SECTION = Section("live", 50, Text("Live readings against the contract line", "实时读数与合同线"))
+NODES_SHOWN = 4
+
+
+def build(facts: EvaluationFacts) -> tuple[Block, ...]:
+    """The stored stretches of the nodes that were watched; a word where none was."""
+    watched = [node for node in facts.nodes if node.live]
+    if not watched:
+        words = Text("No stored readings near the run: the nodes were not watched.", "验收前后没有已保存的实时读数：节点未被监测。")
+        return (Paragraph(words, Tone.QUIET),)
+    blocks: list[Block] = []
+    for node in watched[:NODES_SHOWN]:
+        blocks.append(SubHeading(foreign(node.node.name)))
+        blocks += [_chart(facts, stretch) for stretch in node.live]
+    left = len(watched) - NODES_SHOWN
+    if left > 0:
+        blocks.append(Paragraph(Text(f"{left} more watched nodes are not drawn.", f"另有 {left} 个受监测节点未绘出。"), Tone.QUIET))
+    return tuple(blocks)
+
+
+def _chart(facts: EvaluationFacts, stretch: LiveStretch) -> LineChart:
+    number = "" if stretch.contract is None else f"{number_text(stretch.contract)} {stretch.unit}"
+    line = Text(f"contract {number}", f"合同 {number}") if number else Text("", "")
+    count = len(stretch.curves)
+    zone = zone_name(facts.zone)
+    unit = stretch.unit or "–"
+    caption = Text(
+        f"{stretch.title.en}, {unit}; {count} {'line' if count == 1 else 'lines'}; time in {zone}",
+        f"{stretch.title.zh}，{unit}；{count} 条曲线；时间为 {zone}",
+    )
+    return LineChart(
+        caption, stretch.unit, stretch.curves, stretch.start_s, stretch.end_s, stretch.contract, line, stretch.blanks,
+        facts.utc_offset_s,
+    )  # fmt: skip

@@ -1,0 +1,103 @@
+"""Which stored readings of a node belong beside a run?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.term import TermValue
+from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.reports.document import Blank, Curve
+from gpulease_gui.reports.facts import LiveStretch
+from gpulease_gui.store.records import Gap, Run, SampleRange, Stretch
+from gpulease_gui.store.samples import list_series, read_range
+from gpulease_gui.telemetry.source import Metric, metrics
+
+if TYPE_CHECKING:
+    import sqlite3
+
+CHARTS = 3
+POINTS = 480
+_NS = 1_000_000_000
+_NEAR_NS = 15 * 60 * _NS
+_FAR_NS = 24 * 3600 * _NS
+# A stretch without readings longer than this is drawn as a gap even if nobody noted why.
+_SILENT_STEPS = 5
+_FIRST = ("net.tx_gbit_s", "net.rx_gbit_s", "gpu.power_w", "npu.power_w", "disk.read_mb_s", "disk.write_mb_s", "gpu.util_percent")
+_GAP_WORDS: Mapping[str, Text] = {
+    "connection_lost": Text("connection lost", "连接中断"),
+    "no_answer": Text("no answer", "无应答"),
+    "nothing_to_read": Text("nothing to read", "无可读数据"),
+}
+
+
+def live_stretches(connection: sqlite3.Connection, run: Run, terms: Mapping[str, TermValue]) -> tuple[LiveStretch, ...]:
+    """Up to three metrics around the run, those with a promised figure first; empty if nothing was recorded nearby."""
+    sampled = {series.metric for series in list_series(connection, run.node_id)}
+    known = [metrics()[id_] for id_ in _FIRST if id_ in sampled and id_ in metrics()]
+    known.sort(key=lambda metric: _figure(metric, terms) is None)
+    span = _span(connection, run, known)
+    if span is None:
+        return ()
+    made = (_stretch(connection, run.node_id, metric, terms, span) for metric in known)
+    return tuple(stretch for stretch in made if stretch is not None)[:CHARTS]
+
+
+def _figure(metric: Metric, terms: Mapping[str, TermValue]) -> float | None:
+    promised = terms.get(metric.term) if metric.term else None
+    return None if isinstance(promised, bool) or not isinstance(promised, int | float) else float(promised)
+
+
+def _span(connection: sqlite3.Connection, run: Run, known: list[Metric]) -> tuple[int, int] | None:
+    """(start, end) in ns of the readings around the run: near it, else the last quarter of an hour of that day."""
+    begin = int(run.started_at.timestamp() * _NS)
+    end = int((run.finished_at or utc_now()).timestamp() * _NS)
+    for reach in (_NEAR_NS, _FAR_NS):
+        ranges = [read_range(connection, run.node_id, m.id, begin - reach, end + reach, 10_000) for m in known]
+        times = [t for one in ranges for stretch in one.stretches for t in (stretch.times_ns[0], stretch.times_ns[-1])]
+        if times:
+            last = max(times)
+            return max(min(times), last - 2 * _NEAR_NS), last + _NS
+    return None
+
+
+def _stretch(
+    connection: sqlite3.Connection, node_id: str, metric: Metric, terms: Mapping[str, TermValue], span: tuple[int, int]
+) -> LiveStretch | None:
+    found = read_range(connection, node_id, metric.id, *span, POINTS)
+    if not found.stretches:
+        return None
+    curves = tuple(_curve(stretch) for stretch in found.stretches)
+    return LiveStretch(
+        metric.title, metric.unit, curves, span[0] / _NS, span[1] / _NS, _figure(metric, terms), _blanks(found, span)
+    )
+
+
+def _curve(stretch: Stretch) -> Curve:
+    times = tuple(t / _NS for t in stretch.times_ns)
+    return Curve(stretch.series.subject, times, tuple(stretch.low), tuple(stretch.high))
+
+
+def _blanks(found: SampleRange, span: tuple[int, int]) -> tuple[Blank, ...]:
+    noted = [_blank(gap, span) for gap in found.gaps if gap.end_ns > span[0] and gap.start_ns < span[1]]
+    silent = [b for b in _silences(found) if not any(n.start_s < b.end_s and b.start_s < n.end_s for n in noted)]
+    return tuple(sorted([*noted, *silent], key=lambda blank: blank.start_s))
+
+
+def _blank(gap: Gap, span: tuple[int, int]) -> Blank:
+    words = _GAP_WORDS.get(gap.reason, foreign(gap.reason))
+    return Blank(max(gap.start_ns, span[0]) / _NS, min(gap.end_ns, span[1]) / _NS, words)
+
+
+def _silences(found: SampleRange) -> list[Blank]:
+    """Where no subject was read for several steps."""
+    times = sorted({t for stretch in found.stretches for t in stretch.times_ns})
+    steps = sorted(later - earlier for earlier, later in zip(times, times[1:], strict=False))
+    if not steps:
+        return []
+    usual = max(steps[len(steps) // 2], _NS)
+    return [
+        Blank(earlier / _NS, later / _NS, Text("no readings", "无读数"))
+        for earlier, later in zip(times, times[1:], strict=False) if later - earlier > _SILENT_STEPS * usual
+    ]  # fmt: skip
