@@ -25,8 +25,8 @@ from gpulease_gui.facts.table_text import clean, first_line
 FACT = Fact(id="dcgmi", title=Text("NVIDIA diagnosis (dcgmi)", "NVIDIA 诊断(dcgmi)"), ok_codes=None)
 
 _OTHER_FORMS = {
-    "discovery": re.compile(r"^\s*\d+ GPUs? found\.", re.MULTILINE),
-    "dmon": re.compile(r"^\s*#\s?Entity\b", re.MULTILINE),
+    "discovery": re.compile(r"^[ \t]*\d+ GPUs? found\.", re.MULTILINE),
+    "dmon": re.compile(r"^[ \t]*#\s?Entity\b", re.MULTILINE),
     "group list": re.compile(r"\|\s*GROUPS\b|\bgroups? found\."),
 }
 

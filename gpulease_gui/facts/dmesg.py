@@ -74,7 +74,8 @@ class KernelLog:
 
 def parse(output: CommandOutput) -> KernelLog:
     """Read the whole log. Raises Unreadable: denied, missing tool, or no kernel log (an empty one is never clean)."""
-    rows = [line for line in clean(output.text).split("\n") if line.strip()]
+    text = clean(output.text)
+    rows = [line for line in text.split("\n") if line.strip()]
     log_lines = [line for line in rows if not _is_refusal(line)]
     found = events(log_lines)
     if not found and not any(is_log_line(line) for line in log_lines):
@@ -89,7 +90,7 @@ def parse(output: CommandOutput) -> KernelLog:
         first_stamp=stamps[0] if stamps else None,
         last_stamp=stamps[-1] if stamps else None,
         line_count=len(log_lines),
-        cut_off=failed or output.stdout_cut or ends_mid_line(output.text),
+        cut_off=failed or output.stdout_cut or ends_mid_line(text),
     )
 
 

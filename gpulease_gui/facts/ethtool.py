@@ -96,6 +96,6 @@ def as_dict(reading: LinkSettings) -> dict[str, object]:
 
 def recognise(text: str) -> int:
     """The head line of the settings, or the first lines of a module's memory."""
-    if re.search(r"^\s*Settings for \S+:\s*$", text, re.MULTILINE):
+    if re.search(r"^[ \t]*Settings for \S+:\s*$", text, re.MULTILINE):
         return 95
-    return 90 if re.search(r"^\s*Identifier\s+: 0x[0-9a-fA-F]{2}", text, re.MULTILINE) else 0
+    return 90 if re.search(r"^[ \t]*Identifier\s+: 0x[0-9a-fA-F]{2}", text, re.MULTILINE) else 0

@@ -13,7 +13,7 @@ from gpulease_gui.facts.table_text import first_line, number, value, whole_lines
 
 FACT = Fact(id="ibstat", title=Text("InfiniBand ports (ibstat)", "InfiniBand 端口(ibstat)"), ok_codes=None)
 
-_SURE = re.compile(r"(Ethernet|InfiniBand|Active|LinkUp)\s*$")
+_SURE = re.compile(r"(Ethernet|InfiniBand)\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,4 +123,4 @@ def as_dict(reading: IbReport) -> dict[str, object]:
 
 def recognise(text: str) -> int:
     """The head of an adapter block."""
-    return 95 if re.search(r"^\s*CA '[^']*'", text, re.MULTILINE) else 0
+    return 95 if re.search(r"^[ \t]*CA '[^']*'", text, re.MULTILINE) else 0

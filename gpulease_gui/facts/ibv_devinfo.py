@@ -9,7 +9,7 @@ from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.table_text import first_line, lines, value, whole, whole_lines
+from gpulease_gui.facts.table_text import clean, first_line, value, whole, whole_lines
 
 FACT = Fact(id="ibv_devinfo", title=Text("RDMA devices (ibv_devinfo)", "RDMA 设备(ibv_devinfo)"), ok_codes=None)
 
@@ -86,12 +86,13 @@ def _port(port: RdmaPort, name: str, told: str) -> RdmaPort:
 
 def _short_list(text: str) -> tuple[RdmaDevice, ...] | None:
     """`ibv_devinfo -l`: a count, then names; "No IB devices found" is an answer too."""
+    text = clean(text)
     if "No IB devices found" in text:
         return ()
-    head = re.search(r"^\s*(\d{1,4}) HCAs? found:", text, re.MULTILINE)
+    head = re.search(r"^[ \t]*(\d{1,4}) HCAs? found:", text, re.MULTILINE)
     if head is None:
         return None
-    names = [line.strip() for line in lines(text[head.end() :]) if re.fullmatch(r"\s*[\w.-]+\s*", line)]
+    names = [line.strip() for line in text[head.end() :].split("\n") if re.fullmatch(r"\s*[\w.-]+\s*", line)]
     if len(names) != int(head[1]):
         raise Unreadable(f"{head[1]} devices are announced, {len(names)} listed", code="cut_off")
     return tuple(RdmaDevice(name, ports=None) for name in names)
@@ -114,6 +115,6 @@ def as_dict(reading: RdmaReport) -> dict[str, object]:
 
 def recognise(text: str) -> int:
     """The head of a device block, or of the short list."""
-    if re.search(r"^\s*hca_id:", text, re.MULTILINE):
+    if re.search(r"^[ \t]*hca_id:", text, re.MULTILINE):
         return 95
-    return 85 if re.search(r"^\s*\d+ HCAs? found:|No IB devices found", text, re.MULTILINE) else 0
+    return 85 if re.search(r"^[ \t]*\d+ HCAs? found:|No IB devices found", text, re.MULTILINE) else 0

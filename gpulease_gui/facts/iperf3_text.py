@@ -20,7 +20,7 @@ _ROW = re.compile(
 )
 # iperf3 counts bits by 1000 and bytes by 1024.
 _SCALE = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
-_WHOLE_ROW = re.compile(r"(sender|receiver|%\))\s*$|^iperf Done\.|iperf3: ")
+_WHOLE_ROW = re.compile(r"(sender|receiver)\s*$|^iperf Done\.|iperf3: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class _Reading:
 
     def _take_words(self, line: str) -> None:
         """A dashed rule opens the summary; the first versions wrote Sent and Received on lines of their own."""
-        if re.fullmatch(r"\W*(- ){6,}-?\s*", line):
+        if re.fullmatch(r"-(?: -){6,}", line.replace("^C", "").strip()):
             self.in_summary, self.side = True, ""
         elif alone := re.fullmatch(r"\s*(Sent|Received)\s*", line):
             self.side = "sender" if alone[1] == "Sent" else "receiver"
@@ -180,4 +180,4 @@ def recognise(text: str) -> int:
     """The title of the columns, a row, or an error line of iperf3."""
     if re.search(r"\[\s*ID\s*\](\[Role\])?\s+Interval\s+Transfer", text) or _ROW.search(text):
         return 90
-    return 85 if re.search(r"^\W*iperf3: (error|interrupt) -", text, re.MULTILINE) else 0
+    return 85 if re.search(r"^[^\w\n]{0,9}iperf3: (error|interrupt) -", text, re.MULTILINE) else 0

@@ -12,7 +12,7 @@ from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.json_text import document, items, words
-from gpulease_gui.facts.table_text import clean, ends_mid_line, first_line, value, whole
+from gpulease_gui.facts.table_text import clean, ends_mid_line, first_line, value, whole, whole_lines
 
 # lsblk ends with 64 when some of the devices could not be asked: what it lists is still good.
 FACT = Fact(
@@ -22,6 +22,8 @@ FACT = Fact(
     ok_codes=(0, 64),
 )
 
+# Only a type at the very end of the text cannot go on: "/" could be the head of "/boot".
+_SURE = re.compile(r"\s(disk|part|lvm|rom|loop|crypt|mpath)\s*$")
 _TREE = re.compile(r"^[\s|`├└│─\-]+")
 
 
@@ -68,7 +70,7 @@ class BlockDevices:
 def parse(output: CommandOutput) -> BlockDevices:
     """Read JSON, -P pairs or the tree. Raises Unreadable: no device, JSON that breaks off."""
     text = clean(output.text)
-    cut = output.stdout_cut or ends_mid_line(output.text)
+    cut = output.stdout_cut or ends_mid_line(text)
     if re.match(r"\s*\{", text):
         found = BlockDevices(tuple(_walk(items(document(text), "blockdevices"), "")), "json")
     elif re.match(r'\s*[A-Z][A-Z:_-]*="', text):
@@ -129,7 +131,7 @@ def _pairs(text: str) -> Iterator[BlockDevice]:
 def _tree(text: str) -> Iterator[BlockDevice]:
     """Rows under a header that begins with NAME; only the columns up to TYPE are never empty and can be told apart."""
     headings: list[str] = []
-    for line in text.split("\n"):
+    for line in whole_lines(text, _SURE):
         cells = _TREE.sub("", line).split()
         if cells[:1] == ["NAME"]:
             headings = [cell.lower() for cell in cells]
@@ -171,4 +173,4 @@ def recognise(text: str) -> int:
     """The JSON name of the list, the header of the tree, or pairs."""
     if '"blockdevices"' in text[:2000]:
         return 95
-    return 90 if re.search(r"^\s*NAME\s.*\b(MAJ:MIN|FSTYPE|MOUNTPOINTS?)\b|^NAME=\"", text, re.MULTILINE) else 0
+    return 90 if re.search(r"^[ \t]*NAME\s.*\b(MAJ:MIN|FSTYPE|MOUNTPOINTS?)\b|^NAME=\"", text, re.MULTILINE) else 0

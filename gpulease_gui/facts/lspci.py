@@ -15,7 +15,7 @@ FACT = Fact(id="lspci", title=Text("PCI devices (lspci)", "PCI 设备(lspci)"))
 
 _SLOT = r"(?:[0-9A-Fa-f]{4,8}:)?[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]"
 # "01:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330] (rev a1)", or numbers only: "01:00.0 0302: 10de:2330".
-_LINE = re.compile(rf"({_SLOT})\s+(?:\"([^\"]*)\"\s+|([^:\[\]]*?)\s*(?:\[([0-9a-fA-F]{{4}})\])?:\s+)(.*)")
+_LINE = re.compile(rf"({_SLOT})\s+(?:\"([^\"]*)\"\s+|([^:\[\]]{{0,100}}?)\s{{0,9}}(?:\[([0-9a-fA-F]{{4}})\])?:\s+)(.*)")
 _IDS = re.compile(r"(?:\[|^)([0-9a-fA-F]{4}):([0-9a-fA-F]{4})(?:\]|\b)")
 _GPU_CLASSES = ("0300", "0302", "VGA compatible controller", "3D controller")
 _BRIDGE_CLASSES = ("0680", "Bridge")
@@ -73,7 +73,7 @@ def parse(output: CommandOutput) -> PciList:
     ]
     if not devices:
         raise Unreadable(f"no PCI device in the output: {first_line(text) or 'it is empty'}")
-    return PciList(tuple(devices), output.stdout_cut or ends_mid_line(output.text))
+    return PciList(tuple(devices), output.stdout_cut or ends_mid_line(text))
 
 
 def _device(line: str) -> PciDevice | None:
@@ -112,10 +112,10 @@ def _record(block: str) -> PciDevice | None:
 
 def _named(told: str) -> tuple[str, str | None]:
     """Words and hex id of a record's field."""
-    found = re.fullmatch(r"(.*?)\s*\[([0-9a-fA-F]{4})\]|([0-9a-fA-F]{4})", told)
-    if found is None:
-        return told, None
-    return (found[1] or ""), (found[2] or found[3]).lower()
+    if re.fullmatch(r"[0-9a-fA-F]{4}", told):
+        return "", told.lower()
+    name, _, tail = told.rpartition("[")
+    return (name.strip(), tail[:4].lower()) if re.fullmatch(r"[0-9a-fA-F]{4}\]", tail) else (told, None)
 
 
 def as_dict(reading: PciList) -> dict[str, object]:

@@ -19,7 +19,7 @@ _SIDE = rf"{_VALUE}\s+({_VALUE})\s+({_VALUE})\s+({_VALUE})"
 _ROW = re.compile(
     rf"(?:^|[\s:>\]])(\d{{1,16}})\s+\d{{1,16}}\s+[a-z]\w+(?:\s+[a-z]\w*)?(?:\s+-?\d{{1,6}})?\s+{_SIDE}\s+{_SIDE}(?:\s+\d+)?\s*$"
 )
-_RANK = re.compile(r"Rank\s+(\d+)\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s+(\S+)\s+device\s+\d+\s+\[[^\]]*\]\s+(.+?)\s*$")
+_RANK = re.compile(r"Rank\s+(\d+)\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s+(\S+)\s+device\s+\d+\s+\[[^\]]*\]\s+(.+)$")
 # A count of 0 or N/A in the last cell cannot go on; any other digit could.
 _WHOLE = re.compile(r"\s(0|N/A)\s*$|\bOK\s*$|\bFAILED\s*$")
 
@@ -75,17 +75,17 @@ def parse(output: CommandOutput) -> NcclReport:
     bounds = re.search(r"Out of bounds values\s*:\s*(\d{1,15})\s+(\w+)", text)
     average = re.search(r"Avg bus bandwidth\s*:\s*(\S+)", text)
     version = re.search(r"NCCL version (\S+)", text)
-    failure = re.search(r"^.*(Test failure|NCCL failure|CUDA failure).*$", text, re.MULTILINE)
+    failure = next((line.strip()[:200] for line in lines if re.search(r"(Test|NCCL|CUDA) failure", line)), None)
     report = NcclReport(
         rows=tuple(_row(found, old_error_column) for line in lines if (found := _ROW.search(line))),
         ranks=len({rank[1] for rank in ranks}) or None,
         hosts=len({rank[2] for rank in ranks}) or None,
-        device_names=tuple(dict.fromkeys(rank[3] for rank in ranks)) or None,
+        device_names=tuple(dict.fromkeys(rank[3].strip() for rank in ranks)) or None,
         average_gb_s=number(average[1]) if average else None,
         out_of_bounds=whole(bounds[1]) if bounds else None,
         out_of_bounds_verdict=bounds[2] if bounds else None,
         nccl_version=version[1] if version else None,
-        failure=failure[0].strip()[:200] if failure else None,
+        failure=failure,
     )
     if not report.rows:
         raise Unreadable(f"no row of measurements: {report.failure or first_line(output.text)}", reading=report)

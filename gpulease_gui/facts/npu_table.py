@@ -67,7 +67,7 @@ def read_tables(text: str) -> ChipTable:
             processes += len(cells) >= 4 and whole(cells[1]) is not None
         elif _is_header(cells):
             columns = _with_header(columns, cells)
-        elif len(cells) >= 3 and _BUS.search(cells[1]):
+        elif len(cells) >= 2 and _BUS.search(cells[1]):
             chips.extend(_chip(columns, upper, cells))
             upper = ()
         elif len(cells) >= 2 and whole(cells[0].split(" ")[0]) is not None:

@@ -45,8 +45,8 @@ def parse(output: CommandOutput) -> CopyReport:
     """Read the SUM lines. Raises Unreadable (with the reading) when there is neither a test nor a version."""
     lines = whole_lines(output.text, _WHOLE)
     text = "\n".join(lines)
-    version = re.search(r"^\s*nvbandwidth Version:\s*(\S+)", text, re.MULTILINE)
-    driver = re.search(r"^\s*Driver Version:\s*(\S+)", text, re.MULTILINE)
+    version = re.search(r"^[ \t]*nvbandwidth Version:\s*(\S+)", text, re.MULTILINE)
+    driver = re.search(r"^[ \t]*Driver Version:\s*(\S+)", text, re.MULTILINE)
     report = CopyReport(
         version=version[1] if version else None,
         driver_version=driver[1] if driver else None,
@@ -62,8 +62,10 @@ def parse(output: CommandOutput) -> CopyReport:
 
 
 def _devices(lines: list[str]) -> tuple[str, ...]:
-    heads = [re.match(r"\s*Device \d+: (.+?)(?:\s*\([0-9A-Fa-f:.]+\))?\s*$", line) for line in lines]
-    return tuple(found[1] for found in heads if found)
+    """Names without the bus address that newer versions put in brackets behind them."""
+    heads = [found[1].strip() for line in lines if (found := re.match(r"\s*Device \d+: (.+)", line))]
+    parts = [(head, *head.rpartition(" (")[::2]) for head in heads]
+    return tuple(name if re.fullmatch(r"[0-9A-Fa-f:.]+\)", tail) else head for head, name, tail in parts)
 
 
 def _sums(lines: list[str]) -> tuple[tuple[str, float], ...]:
@@ -107,4 +109,4 @@ def recognise(text: str) -> int:
     """The tool's own name, or its SUM lines."""
     if "nvbandwidth" in text[:3000]:
         return 95
-    return 85 if re.search(r"^\s*SUM \w+_\w+ [\d.]+", text, re.MULTILINE) else 0
+    return 85 if re.search(r"^[ \t]*SUM \w+_\w+ [\d.]+", text, re.MULTILINE) else 0

@@ -20,8 +20,8 @@ FACT = Fact(
     ok_codes=None,
 )
 
-_GPU = re.compile(r"\s*GPU (\d{1,4}): (.*?)\s*\(UUID: ([^()]*)\)\s*")
-_LINK = re.compile(r"\s*(C2C )?Link (\d{1,4}):\s*(.*?)\s*")
+_GPU = re.compile(r"\s*GPU (\d{1,4}): (.*) \(UUID: ([^()]*)\)\s*")
+_LINK = re.compile(r"\s*(C2C )?Link (\d{1,4}):(.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +92,14 @@ def parse(output: CommandOutput) -> NvlinkReport:
     rows = [line for line in text.split("\n") if line.strip()]
     for line in rows:
         if head := _GPU.fullmatch(line):
-            gpus.append(GpuLinks(int(head[1]), head[2], head[3].strip() or None))
+            gpus.append(GpuLinks(int(head[1]), head[2].strip(), head[3].strip() or None))
         elif gpus:
             gpus[-1] = _with_line(gpus[-1], line)
         else:
             before.append(line.strip())
     if not gpus:
         raise no_reading(output, "NVLink status")
-    torn = ends_mid_line(output.text) and not _whole(rows[-1])
+    torn = ends_mid_line(text) and not _whole(rows[-1])
     return NvlinkReport(tuple(gpus), tuple(before), output.stdout_cut or torn)
 
 
@@ -107,7 +107,7 @@ def _with_line(gpu: GpuLinks, line: str) -> GpuLinks:
     found = _LINK.fullmatch(line)
     if found is None:
         return replace(gpu, messages=(*gpu.messages, line.strip()))
-    link = _link(int(found[2]), found[3])
+    link = _link(int(found[2]), found[3].strip())
     return replace(gpu, c2c_links=(*gpu.c2c_links, link)) if found[1] else replace(gpu, links=(*gpu.links, link))
 
 
@@ -148,8 +148,8 @@ def _speeds(gpu: GpuLinks) -> list[float]:
 def recognise(text: str) -> int:
     """A GPU line, and link lines with rates or a sentence about NVLink."""
     plain = clean(text)
-    if not re.search(r"^\s*GPU \d+: .*\(UUID:", plain, re.MULTILINE):
+    if not re.search(r"^[ \t]*GPU \d+: .*\(UUID:", plain, re.MULTILINE):
         return 0
-    if re.search(r"^\s*(C2C )?Link \d+:\s*(\S+ GB/s|<inactive>)", plain, re.MULTILINE):
+    if re.search(r"^[ \t]*(C2C )?Link \d+:\s*(\S+ GB/s|<inactive>)", plain, re.MULTILINE):
         return 95
-    return 85 if re.search(r"^(?!\s*GPU ).*nvlink", plain, re.MULTILINE | re.IGNORECASE) else 0
+    return 85 if re.search(r"^(?!GPU ).*nvlink", plain, re.MULTILINE | re.IGNORECASE) else 0

@@ -7,7 +7,8 @@ import re
 
 # Colour and cursor codes, window titles, and lone escapes; none of the patterns can backtrack.
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b.?")
-_LINE_ENDS = re.compile(r"\r*\n|\r")
+# A pasted copy may hold CR CR LF; the bound keeps a run of CR from being walked again and again.
+_LINE_ENDS = re.compile(r"\r{0,3}\n|\r")
 _NO_VALUE = frozenset(
     ["", "-", "--", "n/a", "[n/a]", "na", "none", "null", "err!", "unknown", "[not supported]", "[unknown error]"]
 )
@@ -29,8 +30,9 @@ def whole_lines(text: str, sure: re.Pattern[str]) -> list[str]:
 
     A last line without a line end is kept when `sure` is found in it: then its value cannot go on.
     """
-    found = [line for line in lines(text) if line.strip()]
-    if found and ends_mid_line(text) and not sure.search(found[-1]):
+    plain = clean(text)
+    found = [line for line in plain.split("\n") if line.strip()]
+    if found and ends_mid_line(plain) and not sure.search(found[-1]):
         found.pop()
     return found
 

@@ -160,7 +160,7 @@ def parse(output: CommandOutput) -> Topology:
         pairs=pairs,
         nic_links=_nic_links(matrix, rows),
         places=_places(rows),
-        nic_devices=tuple(re.findall(r"^\s*(NIC\d+):\s*(\S+)\s*$", text, re.MULTILINE)),
+        nic_devices=tuple(re.findall(r"^[ \t]*(NIC\d+):\s*(\S+)\s*$", text, re.MULTILINE)),
         form=_form(rows),
         disagreeing=disagreeing,
         broken_rows=matrix.broken_rows,
@@ -241,8 +241,8 @@ def as_dict(reading: Topology) -> dict[str, object]:
 def recognise(text: str) -> int:
     """A header of GPU columns with affinities, a legend, or rows of link words."""
     plain = clean(text)
-    if re.search(r"GPU\d+\s*.*CPU\s*Affinity", plain):
+    if re.search(r"CPU\s*Affinity", plain) and re.search(r"\bGPU\d", plain):
         return 95
-    if re.search(r"^\s*X\s+=\s+Self", plain, re.MULTILINE):
+    if re.search(r"^[ \t]*X\s+=\s+Self", plain, re.MULTILINE):
         return 90
-    return 80 if re.search(r"^\s*GPU\d+\s+(X|NV\d+|PIX|PXB|PHB|NODE|SYS|OK)\s", plain, re.MULTILINE) else 0
+    return 80 if re.search(r"^[ \t]*GPU\d+\s+(X|NV\d+|PIX|PXB|PHB|NODE|SYS|OK)\s", plain, re.MULTILINE) else 0

@@ -11,6 +11,7 @@ STATUS_WORD = frozenset(["OK", "NS", "CNS", "GNS", "TNS", "DR", "U"])
 # A cell is one of the known words (glued ones are taken apart) or any other run of non-blanks.
 _CELL = re.compile(r"\s*(NV\d{1,2}(?!\d)|PIX|PXB|PHB|NODE|SYS|SOC|C2C|X(?=\s|$|NV|P|N|S)|[^\s]+)")
 _COLUMN_START = re.compile(r"(?<=[0-9A-Za-z])(?=GPU\d|NIC\d|mlx\d)")
+_LONGEST_NAME = 40
 _AFFINITY = re.compile(r"CPU\s*Affinity|NUMA\s*Affinity|GPU\s*NUMA\s*ID")
 _ROW = re.compile(r"\s*([A-Za-z][\w.-]*)(?=\s|$)(.*)")
 
@@ -71,7 +72,7 @@ def read_matrix(text: str, *, torn: bool) -> Matrix:
 def _header(line: str) -> _Header | None:
     first = _AFFINITY.search(line)
     names = _COLUMN_START.sub(" ", line[: first.start()] if first else line).split()
-    if not names or not re.fullmatch(r"GPU\d{1,4}", names[0]):
+    if not names or not re.fullmatch(r"GPU\d{1,4}", names[0]) or any(len(name) > _LONGEST_NAME for name in names):
         return None
     if not all(re.fullmatch(r"GPU\d{1,4}|[A-Za-z][\w.-]*\d[\w.-]*", name) for name in names):
         return None
