@@ -8,28 +8,23 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QCloseEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.text import Language, Text
-from gpulease_gui.gui.actions import ActionSpec, Scope, shortcuts
+from gpulease_gui.gui.actions import ActionSpec, Scope
 from gpulease_gui.gui.bridge import Bridge
-from gpulease_gui.gui.first_run import FirstRun, Start
+from gpulease_gui.gui.first_run import Start
 from gpulease_gui.gui.help import about_dialog, shortcuts_dialog
 from gpulease_gui.gui.language import Translations, current_language, say
 from gpulease_gui.gui.menus import Menus
 from gpulease_gui.gui.pages.page import Page, PageSpec, Target
 from gpulease_gui.gui.preferences import Preferences
+from gpulease_gui.gui.shell import Shell
 from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode
-from gpulease_gui.gui.widgets.bands import Band
-from gpulease_gui.gui.widgets.buttons import Button, IconButton
 from gpulease_gui.gui.widgets.dialogs import question
-from gpulease_gui.gui.widgets.header import PageHeader, TargetBand
 from gpulease_gui.gui.widgets.labels import Words
-from gpulease_gui.gui.widgets.navigation import Navigation, entries_of
-from gpulease_gui.gui.widgets.panes import EmptyState
-from gpulease_gui.gui.widgets.task_strip import TaskStrip
 from gpulease_gui.services.events import Event, JobChanged
 
 if TYPE_CHECKING:
@@ -73,68 +68,22 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(preferences.geometry)
 
     def _build(self, pages: Sequence[PageSpec], data_folder: Path) -> None:
-        keys = shortcuts()["go_to"]
-        self.navigation = Navigation(*entries_of(pages))
+        shell = self.shell = Shell(pages, data_folder, self._theme.mode)
+        self.navigation, self.header, self.stack = shell.navigation, shell.header, shell.stack
+        self.demo_band, self.trouble_band, self.target_band = shell.demo_band, shell.trouble_band, shell.target_band
+        self.first_run, self.task_strip = shell.first_run, shell.task_strip
         self.navigation.chosen.connect(self.go)
-        self.header = PageHeader([(spec.id, spec.title) for spec in pages], keys)
         self.header.searched.connect(self._search)
         self.header.gone_to.connect(self.go)
-        own = Button(Text("Start my own workspace", "建立自己的工作区"), kind="link", small=True)
-        own.clicked.connect(lambda: self.workspace_wanted.emit(None, False))
-        self.demo_band = Band("inc", Text("Demo data", "演示数据"),
-                              Text("simulated nodes on this computer; nothing here is a real supplier",
-                                   "本机上的模拟节点，其中没有真实的供应商"), own)  # fmt: skip
-        close = IconButton("close", Text("Close this message", "关闭此消息"), size=14)
-        self.trouble_band = Band("fail", "", "", close)
-        close.clicked.connect(self._close_trouble)
-        self.target_band = TargetBand()
-        self.stack = QStackedWidget()
-        self.first_run = self._first_run(data_folder)
-        self.waiting = EmptyState("clock", Text("Opening the workspace", "正在打开工作区"),
-                                  Text("This takes a moment.", "请稍候。"))  # fmt: skip
-        self.task_strip = TaskStrip()
+        shell.own_workspace.clicked.connect(self._do_open_own)
+        shell.close_trouble.clicked.connect(self._close_trouble)
         self.task_strip.cancelled.connect(self._cancel_job)
-        self._arrange()
-
-    def _first_run(self, data_folder: Path) -> FirstRun:
-        page = FirstRun(data_folder, self._theme.mode)
-        page.language_chosen.connect(lambda code: self.speak(Language(code)))
-        page.theme_chosen.connect(lambda mode: self.wear(ThemeMode(mode)))
-        page.started.connect(self._start)
-        page.open_wanted.connect(self._do_open_workspace)
-        return page
-
-    def _arrange(self) -> None:
-        page_side = QWidget()
-        column = QVBoxLayout(page_side)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        for part in (self.header, self.demo_band, self.trouble_band, self.target_band):
-            column.addWidget(part)
-        column.addWidget(self.stack, 1)
-        self.stack.addWidget(self.first_run)
-        self.stack.addWidget(self.waiting)
-        centre, outer = QWidget(), QWidget()
-        row = QHBoxLayout(centre)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self.navigation)
-        row.addWidget(page_side, 1)
-        whole = QVBoxLayout(outer)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addWidget(centre, 1)
-        whole.addWidget(self.task_strip)
-        self.setCentralWidget(outer)
-        self._show_bare(self.first_run if self._preferences.workspace is None else self.waiting)
-
-    def _show_bare(self, page: QWidget) -> None:
-        """A page before there is a workspace: nothing around it."""
-        for part in (self.navigation, self.header, self.demo_band, self.trouble_band, self.target_band):
-            part.hide()
-        self.stack.setCurrentWidget(page)
-        if page is self.first_run:
-            self.first_run.demo.setFocus()
+        self.first_run.language_chosen.connect(lambda code: self.speak(Language(code)))
+        self.first_run.theme_chosen.connect(lambda mode: self.wear(ThemeMode(mode)))
+        self.first_run.started.connect(self._start)
+        self.first_run.open_wanted.connect(self._do_open_workspace)
+        self.setCentralWidget(shell)
+        shell.show_bare(self.first_run if self._preferences.workspace is None else shell.waiting)
 
     # -- the workspace ----------------------------------------------------------------------------------------------
 
@@ -144,10 +93,7 @@ class MainWindow(QMainWindow):
         self._services = services
         self.bridge.attach(services.bus)
         self._preferences.remember_workspace(services.workspace.path, demo=services.demo)
-        self.navigation.show()
-        self.header.show()
-        self.trouble_band.hide()
-        self.demo_band.setVisible(services.demo)
+        self.shell.show_whole(demo=services.demo)
         saved = self._preferences.page
         self.go(saved if saved in self._specs else next(iter(self._specs), ""))
 
@@ -167,7 +113,7 @@ class MainWindow(QMainWindow):
 
     def _start(self, start: Start) -> None:
         name = "demo.gpulease.db" if start.demo else "workspace.gpulease.db"
-        self._show_bare(self.waiting)
+        self.shell.show_bare(self.shell.waiting)
         self.workspace_wanted.emit(start.folder / name, start.demo)
 
     def _do_open_workspace(self) -> None:
@@ -219,7 +165,7 @@ class MainWindow(QMainWindow):
         """Say in a band what failed; the demo band gives way to it."""
         self.demo_band.hide()
         self.trouble_band.tell(headline, sentence)
-        if self._services is None and self.stack.currentWidget() is self.waiting:
+        if self._services is None and self.stack.currentWidget() is self.shell.waiting:
             self.stack.setCurrentWidget(self.first_run)
 
     def set_count(self, page: str, count: Words, *, alarm: bool = False) -> None:

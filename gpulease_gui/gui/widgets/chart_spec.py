@@ -1,0 +1,148 @@
+"""What is a lane of a chart made of, before anything is drawn?
+
+Times are UTC seconds, values are in the unit of the lane. No numpy here: pages name lanes before the first chart is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.units import number_text
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.widgets.labels import Words
+from gpulease_gui.services.series import Ring
+
+SERIES_STYLES = 8
+
+
+class Mode(StrEnum):
+    """How many curves of one kind are drawn."""
+
+    SPREAD = "spread"
+    ALL = "all"
+
+
+class Rule(StrEnum):
+    """When does a value below the promise count as a broken promise? An idle node breaks none.
+
+    HELD: while the card itself says that a cap or a slowdown holds it back. CHECKED: while a check loads it on purpose.
+    SIZE: never, the promise is a size of which any part may be used.
+    """
+
+    HELD = "held"
+    CHECKED = "checked"
+    SIZE = "size"
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One series. `number` gives dash, marker and colour; `name` is what the readout calls it (foreign text)."""
+
+    subject: str
+    number: int
+    name: Words
+    ring: Ring
+    reasons: Ring | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Promised:
+    """The contract's figure. Kept from `passes` x value on, a warning from `warns` x value on, broken below."""
+
+    value: float
+    rule: Rule
+    passes: float = 1.0
+    warns: float = 0.9
+    implied: bool = False
+
+    @property
+    def tolerance(self) -> float:
+        """Half the height of the band around the line, as a fraction of the promise."""
+        return 1.0 - (self.passes if self.passes < 1.0 else self.warns)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneSpec:
+    """One lane. `alike` curves are of one kind (GPUs) and may be drawn as a spread; `trouble` says why there is no data."""
+
+    id: str
+    title: Text
+    unit: str
+    curves: tuple[Curve, ...] = ()
+    decimals: int = 1
+    promised: Promised | None = None
+    term: str = ""
+    alike: bool = False
+    full: float | None = None
+    kind: str = "GPU"
+    subject: str = ""
+    trouble: Words = ""
+
+    @property
+    def default_mode(self) -> Mode:
+        """Spread for four and more curves of one kind; the only choice for more than there are styles."""
+        return Mode.SPREAD if self.alike and len(self.curves) >= 4 else Mode.ALL
+
+    def mode(self, wanted: Mode) -> Mode:
+        """How this lane is drawn when the user wants `wanted`."""
+        if len(self.curves) > SERIES_STYLES and self.alike:
+            return Mode.SPREAD
+        return self.default_mode if wanted is Mode.SPREAD else Mode.ALL
+
+    def name(self, number: int) -> str:
+        """How one curve is called in words, such as "GPU 5"."""
+        curve = next((curve for curve in self.curves if curve.number == number), None)
+        if self.alike or curve is None:
+            return f"{self.kind} {number}"
+        return say(curve.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A stretch without samples; `end_s` None while it lasts."""
+
+    start_s: float
+    end_s: float | None
+    reason: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """A stretch in the event row: `token` colours its box; `terms` are the promises that it puts to the test."""
+
+    start_s: float
+    end_s: float | None
+    words: Words
+    icon: str
+    token: str
+    terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Everything that a chart shows of one node."""
+
+    lanes: tuple[LaneSpec, ...] = ()
+    holes: tuple[Hole, ...] = ()
+    happenings: tuple[Happening, ...] = ()
+    interval_s: float = 1.0
+
+
+def with_unit(value: float, unit: str, decimals: int) -> str:
+    """A figure for people, such as "24.6 Gbit/s"; a thin space before the per cent sign."""
+    gap = "\N{THIN SPACE}" if unit == "%" else " "
+    return f"{number_text(value, decimals)}{gap}{unit}" if unit else number_text(value, decimals)
+
+
+def fixed(value: float, decimals: int) -> str:
+    """A figure of a column: always the same decimals, true minus."""
+    text = f"{value:,.{decimals}f}".replace("-", "\N{MINUS SIGN}")
+    return text.removeprefix("\N{MINUS SIGN}") if not text.strip("\N{MINUS SIGN}0.,") else text
+
+
+def spans_of(happenings: Sequence[Happening], term: str, now_s: float) -> list[tuple[float, float]]:
+    """(start, end) of the stretches in which `term` was put to the test."""
+    return [(h.start_s, now_s if h.end_s is None else h.end_s) for h in happenings if term and term in h.terms]
