@@ -49,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bundle", type=Path, metavar="ZIP", help="write raw outputs, hashes and the JSON")
     parser.add_argument("--contract", metavar="ID", help="verify against this contract of the workspace")
     parser.add_argument("--all", action="store_true", help="with --contract: all its nodes; says what changed")
+    parser.add_argument("--demo", action="store_true", help="with --contract: the contract is in the demo workspace")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
@@ -56,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     """Verify and print; the exit code follows the required findings."""
     _refuse_wrong_calls(options)
     terms = _terms_file(options.terms)
-    demo = bool(options.target) and is_demo(options.target)
+    demo = options.demo or bool(options.target) and is_demo(options.target)
     fingerprints = _fingerprints(options.fingerprint)
     services = open_services(options.workspace, demo=demo, ask_secret=_ask_on_terminal, fingerprints=fingerprints)
     try:
