@@ -110,14 +110,17 @@ class Program(QObject):
         """Open a workspace beside the window; the one that is open stays until the new one is there."""
         if self._opening is not None:
             return
-        self.window.detach()
-        old, self._services = self._services, None
-        self._opening = self._opener.submit(_open, old, path, demo)
+        self._opening = self._opener.submit(_open, self._services, path, demo)
         self.window.bridge.when_done(self._opening, self._attach, self._not_opened)
 
     def _attach(self, services: Services) -> None:
-        self._opening, self._services = None, services
+        self._opening = None
+        if services is self._services:
+            return
+        old, self._services = self._services, services
         self.window.attach(services)
+        if old is not None:
+            self._opener.submit(old.close)
 
     def _not_opened(self, trouble: Exception) -> None:
         self._opening = None
@@ -129,9 +132,10 @@ class Program(QObject):
         self.window.detach()
         self._opener.shutdown(wait=True)
         late = self._opening.result() if self._opening is not None and self._opening.exception() is None else None
-        services, self._services, self._opening = self._services or late, None, None
-        if services is not None:
-            services.close()
+        for services in (self._services, late):
+            if services is not None:
+                services.close()
+        self._services, self._opening = None, None
 
     def _broken(self, kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
         """Our own fault in a slot: it is logged whole, and the window says so and lives on."""
@@ -140,12 +144,13 @@ class Program(QObject):
         self.window.trouble(said, f"{kind.__name__}: {fault}")
 
 
-def _open(old: Services | None, path: Path | None, demo: bool) -> Services:
-    """Close the old workspace, import what is heavy, open the new one. Raises UserFacing."""
-    if old is not None:
-        old.close()
-    from gpulease_gui.services.composition import open_services
+def _open(now: Services | None, path: Path | None, demo: bool) -> Services:
+    """Import what is heavy and open a workspace; the one that is open now is answered as it is. Raises UserFacing."""
+    from gpulease_gui.services.composition import default_path, open_services
 
-    services = open_services(path, demo=demo)
+    wanted = path or default_path(demo=demo)
+    if now is not None and wanted.resolve() == now.workspace.path.resolve():
+        return now
+    services = open_services(wanted, demo=demo)
     services.workspace.forbid_main_thread()
     return services

@@ -112,9 +112,14 @@ class MainWindow(QMainWindow):
         self._current = ""
 
     def _start(self, start: Start) -> None:
-        name = "demo.gpulease.db" if start.demo else "workspace.gpulease.db"
+        self._preferences.folder = start.folder
         self.shell.show_bare(self.shell.waiting)
-        self.workspace_wanted.emit(start.folder / name, start.demo)
+        self._open_usual(demo=start.demo)
+
+    def _open_usual(self, *, demo: bool) -> None:
+        folder = self._preferences.folder
+        name = "demo.gpulease.db" if demo else "workspace.gpulease.db"
+        self.workspace_wanted.emit(folder / name if folder else None, demo)
 
     def _do_open_workspace(self) -> None:
         title = say(Text("Open workspace", "打开工作区"))
@@ -237,10 +242,10 @@ class MainWindow(QMainWindow):
             getattr(self, f"_do_{action}")()
 
     def _do_open_demo(self) -> None:
-        self.workspace_wanted.emit(None, True)
+        self._open_usual(demo=True)
 
     def _do_open_own(self) -> None:
-        self.workspace_wanted.emit(None, False)
+        self._open_usual(demo=False)
 
     def _do_quit(self) -> None:
         self.close()

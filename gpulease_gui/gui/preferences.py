@@ -57,6 +57,16 @@ class Preferences:
         self._store.setValue("workspace_is_demo", "true" if demo else "false")
 
     @property
+    def folder(self) -> Path | None:
+        """The folder of the workspaces, chosen at the first run."""
+        saved = self._text("folder")
+        return Path(saved) if saved else None
+
+    @folder.setter
+    def folder(self, folder: Path) -> None:
+        self._store.setValue("folder", str(folder))
+
+    @property
     def page(self) -> str:
         """The page that was open last."""
         return self._text("page")

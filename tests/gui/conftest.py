@@ -15,8 +15,12 @@ from PySide6.QtWidgets import QApplication
 
 from gpulease_gui.domain.text import Language
 from gpulease_gui.gui.language import Translations
+from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.pages.page import PageSpec
+from gpulease_gui.gui.preferences import Preferences
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode
 from gpulease_gui.pdf.fonts import load_fonts
+from gpulease_gui.services.composition import Services, open_services
 
 from . import guards
 
@@ -95,8 +99,31 @@ def stalls() -> Iterator[guards.StallGuard]:
 
 
 @pytest.fixture
+def services(tmp_path: Path) -> Iterator[Services]:
+    """An own, empty workspace."""
+    opened = open_services(tmp_path / "own.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def make_window(theme: Theme, english: Translations, tmp_path: Path) -> Iterator[Callable[..., MainWindow]]:
+    """Makes shown windows: `make_window(*pages)`, then `window.attach(services)`."""
+    made: list[MainWindow] = []
+
+    def make(*pages: PageSpec) -> MainWindow:
+        window = MainWindow(theme, english, Preferences(tmp_path / "window.ini"), pages, tmp_path)
+        window.show()
+        made.append(window)
+        return window
+
+    yield make
+    for window in made:
+        window.detach()
+        window.close()
+        window.deleteLater()
+
+
+@pytest.fixture
 def resources() -> Path:
     return Path(__file__).resolve().parents[2] / "resources"
-
-
-Settle = Callable[[], None]

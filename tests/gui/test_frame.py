@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -100,20 +100,8 @@ PAGES = (
 
 
 @pytest.fixture
-def services(tmp_path: Path) -> Iterator[Services]:
-    opened = open_services(tmp_path / "own.db")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def window(theme: Theme, english: Translations, tmp_path: Path) -> Iterator[MainWindow]:
-    made = MainWindow(theme, english, Preferences(tmp_path / "window.ini"), PAGES, tmp_path)
-    made.show()
-    yield made
-    made.detach()
-    made.close()
-    made.deleteLater()
+def window(make_window: Callable[..., MainWindow]) -> MainWindow:
+    return make_window(*PAGES)
 
 
 @pytest.fixture
@@ -377,6 +365,19 @@ def test_that_closing_with_work_under_way_asks_and_keeps_on_by_default(opened: M
 # -- start and end --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.allows_log("a slot broke")
+def test_that_a_fault_of_ours_is_logged_and_said_and_the_window_lives_on(theme: Theme, qapp: QApplication, tmp_path: Path) -> None:
+    program = Program(qapp, tmp_path / "config")
+    program.show()
+    program._broken(ValueError, ValueError("a bug"), None)
+    assert program.window.trouble_band.sentence.text() == "ValueError: a bug"
+    assert program.window.isVisible()
+    program.close()
+    program.window.close()
+    program.window.deleteLater()
+    program.deleteLater()
+
+
 def test_that_the_first_paint_needs_qt_only(tmp_path: Path) -> None:
     script = (
         "import sys, pathlib\n"
@@ -405,6 +406,14 @@ def test_that_the_first_run_opens_an_own_workspace_and_the_next_start_finds_it(
     with pytest.raises(RuntimeError), program.window.services.workspace.read():
         pass
     assert Preferences(tmp_path / "config" / "window.ini").workspace == tmp_path / "workspace.gpulease.db"
+    own = program._services
+    program.window._do_open_own()
+    program.window._do_open_demo()  # while one is being opened, a second wish is not heard
+    qtbot.waitUntil(lambda: program._opening is None, timeout=20_000)
+    assert program._services is own
+    program.window._do_open_demo()
+    qtbot.waitUntil(lambda: program._services is not own, timeout=20_000)
+    assert program.window.services.demo and program.window.demo_band.isVisible()
     program.close()
     program.close()
     program.window.close()
@@ -422,6 +431,23 @@ def test_that_a_workspace_that_cannot_be_opened_is_told_with_its_reason(
     qtbot.waitUntil(program.window.trouble_band.isVisible, timeout=20_000)
     assert "letter.txt" in program.window.trouble_band.sentence.text()
     assert program.window.stack.currentWidget() is program.window.first_run
+    program.close()
+    program.window.close()
+    program.window.deleteLater()
+    program.deleteLater()
+
+
+def test_that_the_open_workspace_stays_when_another_cannot_be_opened(
+    theme: Theme, qapp: QApplication, tmp_path: Path, qtbot: QtBot
+) -> None:
+    wrong = tmp_path / "letter.txt"
+    wrong.write_text("Dear supplier")
+    program = Program(qapp, tmp_path / "config", tmp_path / "own.db")
+    program.show()
+    qtbot.waitUntil(lambda: program._services is not None, timeout=20_000)
+    program.open(wrong, False)
+    qtbot.waitUntil(program.window.trouble_band.isVisible, timeout=20_000)
+    assert program.window.services.workspace.path == tmp_path / "own.db"
     program.close()
     program.window.close()
     program.window.deleteLater()
