@@ -69,7 +69,8 @@ def _row(bar: Bar, top: float, unit: str, sheet: Sheet) -> Piece:
         align=Qt.AlignmentFlag.AlignRight,
     )  # fmt: skip
     height = max(label.height, 15.0) + 4
-    token = "t3" if bar.verdict is Verdict.PASS else badge_of(bar.verdict).token
+    judged = bar.promised is not None and bar.verdict is not Verdict.PASS
+    token = badge_of(bar.verdict).token if judged else "t3"
 
     def draw(painter: QPainter, x: float, y: float) -> None:
         middle = y + height / 2
@@ -80,6 +81,6 @@ def _row(bar: Bar, top: float, unit: str, sheet: Sheet) -> Piece:
             painter.fillRect(QRectF(left, middle - _BAR / 2, max(1.0, bar.measured / top * _PLOT), _BAR), sheet.colour(token))
         if bar.promised is not None:
             at = left + bar.promised / top * _PLOT
-            painter.fillRect(QRectF(at - _TICK / 2, y + 1, _TICK, height - 2), sheet.colour("ink"))
+            painter.fillRect(QRectF(at - _TICK / 2, y, _TICK, height), sheet.colour("ink"))
 
     return Piece(height, draw)

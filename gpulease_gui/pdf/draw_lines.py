@@ -168,7 +168,7 @@ def _legend(chart: LineChart, sheet: Sheet) -> _Legend:
     room = WIDTH - _AXIS - 28
     if len(chart.curves) > MOST_LINES:
         low, high = min(min(c.low) for c in chart.curves if c.low), max(max(c.high) for c in chart.curves if c.high)
-        span = f"{number_text(low)} – {number_text(high)} {chart.unit}"
+        span = f"{_number(low)} – {_number(high)} {chart.unit}"
         count = len(chart.curves)
         words = Text(
             f"{count} lines: band from the lowest to the highest reading, line = median; {span}",
@@ -181,12 +181,17 @@ def _legend(chart: LineChart, sheet: Sheet) -> _Legend:
     ]  # fmt: skip
 
 
+def _number(value: float) -> str:
+    """With one decimal if it has one; a trace is 0, not 0.0."""
+    return number_text(round(value, 1))
+
+
 def _summary(curve: Curve, unit: str) -> Text:
     mean = sum((low + high) / 2 for low, high in zip(curve.low, curve.high, strict=True)) / len(curve.low)
-    span = f"{number_text(min(curve.low))} – {number_text(max(curve.high))} {unit}"
+    span = f"{_number(min(curve.low))} – {_number(max(curve.high))} {unit}"
     name = f"{curve.name}: " if curve.name else ""
     name_zh = f"{curve.name}：" if curve.name else ""
-    return Text(f"{name}mean {number_text(mean)}, range {span}", f"{name_zh}均值 {number_text(mean)}，范围 {span}")
+    return Text(f"{name}mean {_number(mean)}, range {span}", f"{name_zh}均值 {_number(mean)}，范围 {span}")
 
 
 def _draw_legend(painter: QPainter, x: float, y: float, legend: _Legend) -> None:

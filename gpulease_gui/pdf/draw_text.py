@@ -26,7 +26,7 @@ from gpulease_gui.reports.document import (
 
 TITLE, SECTION, NODE = 17.0, 11.0, 9.5
 _RIGHT = Qt.AlignmentFlag.AlignRight
-_BOX_LEFT = 158.0
+_BOX_LEFT = 176.0
 _PAD = 12.0
 _GAP = 10.0
 

@@ -138,14 +138,14 @@ def _paint_watermark(painter: QPainter, sheet: Sheet) -> None:
     painter.translate(PAGE_WIDTH / 2, PAGE_HEIGHT / 2)
     painter.rotate(-35)
     width = QFontMetricsF(font, sheet.device).horizontalAdvance("DEMO")
-    for shift in (-1.7, 0.0, 1.7):
+    for shift in (-1.3, 0.0, 1.3):
         painter.drawText(QPointF(shift * width - width / 2, _WATERMARK_POINTS / 3), "DEMO")
     painter.restore()
 
 
 def _paint_footer(painter: QPainter, pages: Pages, number: int) -> None:
     sheet, document, count = pages.sheet, pages.document, len(pages.pages)
-    top = PAGE_HEIGHT - MARGIN - FOOTER + 8
+    top = PAGE_HEIGHT - MARGIN - FOOTER + 12
     sheet.rule(painter, MARGIN, top - 3, WIDTH, "border2", 0.5)
     demo = "DEMO · " if document.demo else ""
     left = sheet.set(demo + sheet.say(document.footer), WIDTH * 0.78, points=SMALL, token="t3", max_lines=1)

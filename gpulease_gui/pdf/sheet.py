@@ -20,7 +20,7 @@ from gpulease_gui.reports.document import Tone
 PAGE_WIDTH, PAGE_HEIGHT = 595.28, 841.89
 MARGIN = 42.52  # 15 mm
 WIDTH = PAGE_WIDTH - 2 * MARGIN
-FOOTER = 26.0
+FOOTER = 32.0
 BODY = 9.5
 CELL = 8.5
 SMALL = 7.5

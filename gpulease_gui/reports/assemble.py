@@ -14,7 +14,7 @@ _NODES_NAMED = 3
 
 def report_title(facts: EvaluationFacts) -> Text:
     """The report's name; that of a demo says so."""
-    demo = Text("DEMO: ", "演示（DEMO）：") if facts.demo else Text("", "")
+    demo = Text("DEMO · ", "演示 DEMO · ") if facts.demo else Text("", "")
     return Text(f"{demo.en}GPU lease evaluation report", f"{demo.zh}GPU 租用评估报告")
 
 

@@ -17,6 +17,10 @@ NOT_STATED = Words(Text("not stated", "未约定"), Tone.MISSING)
 NOT_READABLE = Words(Text("not readable", "读不到"), Tone.MISSING)
 NOT_READ = Words(Text("not read", "未读取"), Tone.MISSING)
 SEPARATOR = Text(", ", "、")
+# What is counted stands in the name already; only units of measure are written beside a figure.
+COUNTED = frozenset(
+    ["GPUs", "NPUs", "cards", "cores", "nodes", "errors", "rows", "events", "links", "processes", "pages", "NICs", "samples"]
+)
 THIN = "\N{NARROW NO-BREAK SPACE}"
 _CHOICES: Mapping[str, Text] = {
     "sxm": foreign("SXM"), "pcie": foreign("PCIe"), "nvl": foreign("NVL"), "oam": foreign("OAM"),
@@ -35,13 +39,14 @@ def value_text(value: Value) -> Text:
         return Text("yes", "是") if value else Text("no", "否")
     if isinstance(value, int | float):
         return foreign(number_text(value) if math.isfinite(value) else str(value))
-    return _CHOICES.get(str(value), foreign(str(value)))
+    parts = [_CHOICES.get(part, foreign(part)) for part in str(value).split(", ")]
+    return Text(", ".join(part.en for part in parts), "、".join(part.zh for part in parts))
 
 
 def with_unit(value: Value, unit: str) -> Text:
     """A value and its unit."""
     said = value_text(value)
-    tail = f" {unit}" if unit and not isinstance(value, bool | str) else ""
+    tail = f" {unit}" if unit and unit not in COUNTED and not isinstance(value, bool | str) else ""
     return Text(said.en + tail, said.zh + tail)
 
 
@@ -73,20 +78,31 @@ def deviation(finding: Finding) -> Text:
     if promised and measured is not None:
         return foreign(f"{number_text((measured / promised - 1) * 100)}{THIN}%")
     if finding.verdict is Verdict.FAIL and finding.subjects:
-        return foreign(f"{sum(s.verdict is Verdict.FAIL for s in finding.subjects)} / {len(finding.subjects)}")
+        count = f"{sum(s.verdict is Verdict.FAIL for s in finding.subjects)} / {len(finding.subjects)}"
+        return Text(count, f"{count} 卡" if finding.subjects[0].index is not None else count)
     return foreign("")
 
 
 def finding_name(finding: Finding, terms: Mapping[str, Term]) -> Text:
-    """The check's title, with the term where one check judges several, with direction and unit."""
+    """The check's title, with the term where one check judges several, else with the direction."""
     rule = rules().get(finding.check)
     title = rule.check.title if rule else foreign(finding.check)
+    where = f" {arrow(finding.direction)}" if finding.direction else ""
     if rule and finding.term is not None and finding.term in terms and len(rule.check.terms) > 1:
         label = terms[finding.term].label
-        title = Text(f"{title.en}: {label.en}", f"{title.zh}：{label.zh}")
-    where = f" {finding.direction}" if finding.direction else ""
-    unit = finding.unit
-    return Text(title.en + where + (f", {unit}" if unit else ""), title.zh + where + (f"，{unit}" if unit else ""))
+        return Text(f"{title.en}: {label.en}", f"{title.zh}：{label.zh}")
+    return Text(title.en + where, title.zh + where)
+
+
+def arrow(words: str) -> str:
+    """`a->b` with a true arrow, which no line break tears apart."""
+    return words.replace("->", "→")
+
+
+def row_name(finding: Finding, terms: Mapping[str, Term]) -> Text:
+    """The finding's name with the unit of its figures."""
+    name, unit = finding_name(finding, terms), finding.unit
+    return name if not unit or unit in COUNTED else Text(f"{name.en}, {unit}", f"{name.zh}，{unit}")
 
 
 def term_name(term: str, terms: Mapping[str, Term]) -> Text:
@@ -112,9 +128,14 @@ def zone_name(zone: timezone) -> str:
     return f"UTC{sign}{hours}" + (f":{minutes:02d}" if minutes else "") if seconds else "UTC"
 
 
+def clock_time(at: datetime, zone: timezone) -> str:
+    """Date and time to the second, for a column whose head names the zone."""
+    return f"{at.astimezone(zone):%Y-%m-%d %H:%M:%S}"
+
+
 def moment(at: datetime, zone: timezone) -> str:
     """Date, time to the second and zone."""
-    return f"{at.astimezone(zone):%Y-%m-%d %H:%M:%S} {zone_name(zone)}"
+    return f"{clock_time(at, zone)} {zone_name(zone)}"
 
 
 def utc_moment(at: datetime) -> str:

@@ -23,7 +23,7 @@ _NS = 1_000_000_000
 _NEAR_NS = 15 * 60 * _NS
 _FAR_NS = 24 * 3600 * _NS
 # A stretch without readings longer than this is drawn as a gap even if nobody noted why.
-_SILENT_STEPS = 5
+_SILENT_STEPS = 3
 _FIRST = ("net.tx_gbit_s", "net.rx_gbit_s", "gpu.power_w", "npu.power_w", "disk.read_mb_s", "disk.write_mb_s", "gpu.util_percent")
 _GAP_WORDS: Mapping[str, Text] = {
     "connection_lost": Text("connection lost", "连接中断"),

@@ -35,8 +35,6 @@ def _bar(facts: EvaluationFacts, node: NodeFacts, finding: Finding) -> Bar:
     name = finding_name(finding, facts.terms)
     basis = Text("reported", "自报") if finding.basis is Basis.REPORTED else Text("measured", "实测")
     several = len(facts.nodes) > 1
-    unit = finding.unit
-    en, zh = name.en.removesuffix(f", {unit}"), name.zh.removesuffix(f"，{unit}")
     where = f"{node.node.name}: " if several else ""
-    label = Text(f"{where}{en} ({basis.en})", f"{where}{zh}（{basis.zh}）")
+    label = Text(f"{where}{name.en} ({basis.en})", f"{where}{name.zh}（{basis.zh}）")
     return Bar(label, figure(finding.measured), figure(finding.promised), finding.verdict)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.facts.fact import readers
 from gpulease_gui.reports.document import Block, Cell, Column, ColumnKind, Paragraph, SubHeading, Table, Tone, Words
 from gpulease_gui.reports.facts import EvaluationFacts, EvidenceLine, RunFacts
 from gpulease_gui.reports.section import Section
 
 SECTION = Section("evidence", 90, Text("Evidence", "证据"))
 COLUMNS = (
-    Column(Text("Reading", "读数项"), ColumnKind.TEXT, 1.4),
-    Column(Text("Command", "命令"), ColumnKind.TEXT, 3.2),
-    Column(Text("Exit code", "退出码"), ColumnKind.NUMBER, 0.8),
-    Column(Text("SHA-256 of the output", "输出的 SHA-256"), ColumnKind.HASH, 3.4),
+    Column(Text("Reading", "读数项"), ColumnKind.TEXT, 1.3),
+    Column(Text("Command", "命令"), ColumnKind.TEXT, 2.0),
+    Column(Text("Exit code", "退出码"), ColumnKind.NUMBER, 0.65),
+    Column(Text("SHA-256 of the output", "输出的 SHA-256"), ColumnKind.HASH, 5.0),
 )
-_COMMAND_CHARACTERS = 160
+_COMMAND_CHARACTERS = 70
 
 
 def build(facts: EvaluationFacts) -> tuple[Block, ...]:
@@ -35,7 +36,12 @@ def _hash(run: RunFacts) -> Text:
 
 def _row(line: EvidenceLine) -> tuple[Cell, ...]:
     code = Words(foreign(str(line.exit_code))) if line.exit_code is not None else Words(Text("not seen", "未见"), Tone.MISSING)
-    return Words(foreign(line.fact_id)), Words(foreign(_short(line.command))), code, _sha(line)
+    return Words(_name(line.fact_id)), Words(foreign(_short(line.command)), Tone.CODE), code, _sha(line)
+
+
+def _name(fact_id: str) -> Text:
+    reader = readers().get(fact_id)
+    return reader.fact.title if reader else foreign(fact_id)
 
 
 def _short(command: str) -> str:

@@ -28,6 +28,7 @@ from gpulease_gui.reports.wording import (
     finding_name,
     measured_words,
     promised_words,
+    row_name,
     short_hash,
     term_name,
     value_text,
@@ -36,12 +37,12 @@ from gpulease_gui.reports.wording import (
 SECTION = Section("findings", 20, Text("Promised and measured", "承诺与实测"))
 NEVER = Text("never verified for this contract: nothing is known about this node", "从未按本合同验收：对该节点一无所知")
 COLUMNS = (
-    Column(Text("Check", "检查项"), ColumnKind.TEXT, 2.35),
-    Column(Text("Promised", "承诺"), ColumnKind.NUMBER, 1.35),
+    Column(Text("Check", "检查项"), ColumnKind.TEXT, 2.2),
+    Column(Text("Promised", "承诺"), ColumnKind.NUMBER, 1.3),
     Column(Text("Measured", "实测"), ColumnKind.NUMBER, 1.35),
-    Column(Text("Deviation", "偏差"), ColumnKind.NUMBER, 0.9),
-    Column(Text("Against promise", "对照承诺"), ColumnKind.RULER, 1.3),
-    Column(Text("Verdict", "判定"), ColumnKind.BADGE, 1.25),
+    Column(Text("Deviation", "偏差"), ColumnKind.NUMBER, 1.05),
+    Column(Text("Against promise", "对照承诺"), ColumnKind.RULER, 1.15),
+    Column(Text("Verdict", "判定"), ColumnKind.BADGE, 1.45),
     Column(Text("Evidence SHA-256", "证据 SHA-256"), ColumnKind.HASH, 1.3),
 )
 _LEGEND = (Verdict.PASS, Verdict.WARN, Verdict.FAIL, Verdict.INCONCLUSIVE, CheckState.NOT_RUN)
@@ -81,7 +82,7 @@ def _table(facts: EvaluationFacts, run: RunFacts) -> Table:
 
 def _row(facts: EvaluationFacts, finding: Finding) -> tuple[Cell, ...]:
     return (
-        Words(finding_name(finding, facts.terms)), promised_words(finding), measured_words(finding),
+        Words(row_name(finding, facts.terms)), promised_words(finding), measured_words(finding),
         Words(deviation(finding), Tone.QUIET), _ruler(finding), Mark(finding.verdict), _hash(finding),
     )  # fmt: skip
 

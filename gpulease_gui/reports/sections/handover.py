@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import timedelta, timezone
 
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.reports.document import Block, Cell, Column, ColumnKind, Table, Words
 from gpulease_gui.reports.facts import EvaluationFacts, NodeFacts, RunFacts
 from gpulease_gui.reports.section import Section
-from gpulease_gui.reports.wording import NOT_READ, moment, utc_moment, zone_name
+from gpulease_gui.reports.wording import NOT_READ, clock_time, zone_name
 
 SECTION = Section("handover", 70, Text("Time of handover", "交付时间"))
+UTC_ZONE = timezone(timedelta(0))
 
 
 def build(facts: EvaluationFacts) -> tuple[Block, ...]:
@@ -36,11 +37,11 @@ def _rows(facts: EvaluationFacts, node: NodeFacts, run: RunFacts) -> list[tuple[
         if at is None:
             continue
         offset = run.clock_offset_s
-        node_clock = Words(foreign(utc_moment(at + timedelta(seconds=offset)))) if offset is not None else NOT_READ
+        node_clock = Words(foreign(clock_time(at + timedelta(seconds=offset), UTC_ZONE))) if offset is not None else NOT_READ
         difference = Words(foreign(number_text(round(offset, 1)))) if offset is not None else NOT_READ
         rows.append(
-            (Words(foreign(node.node.name)), Words(word), Words(foreign(moment(at, facts.zone))),
-             Words(foreign(utc_moment(at))), node_clock, difference)
+            (Words(foreign(node.node.name)), Words(word), Words(foreign(clock_time(at, facts.zone))),
+             Words(foreign(clock_time(at, UTC_ZONE))), node_clock, difference)
         )  # fmt: skip
     return rows
 

@@ -18,10 +18,10 @@ _DEVICES = (
     Column(Text("Serial", "序列号"), ColumnKind.HASH, 1.6),
 )
 _KEYS = (
-    Column(Text("Time", "时间"), ColumnKind.TEXT, 1.9),
-    Column(Text("Host key", "主机密钥"), ColumnKind.HASH, 4.2),
-    Column(Text("Decision", "决定"), ColumnKind.TEXT, 0.9),
-    Column(Text("Compared with, reason", "核对依据与理由"), ColumnKind.TEXT, 2.2),
+    Column(Text("Time", "时间"), ColumnKind.TEXT, 1.7),
+    Column(Text("Host key", "主机密钥"), ColumnKind.HASH, 4.6),
+    Column(Text("Decision", "决定"), ColumnKind.TEXT, 0.7),
+    Column(Text("Compared with, reason", "核对依据与理由"), ColumnKind.TEXT, 1.9),
 )
 
 
@@ -53,7 +53,7 @@ def _said(words: str | None) -> Words:
 
 
 def _of_node(facts: EvaluationFacts, node: NodeFacts) -> list[Block]:
-    blocks: list[Block] = [SubHeading(foreign(node.node.name)), Pairs(_machine(node))]
+    blocks: list[Block] = [SubHeading(foreign(node.node.name)), Pairs(_machine(node), 3), Pairs(_key_seen(node), 1)]
     if node.run and node.run.devices:
         rows = tuple(
             (Words(foreign(str(d.index))), _said(d.name), _code(d.uuid), _code(d.serial)) for d in node.run.devices
@@ -66,13 +66,17 @@ def _of_node(facts: EvaluationFacts, node: NodeFacts) -> list[Block]:
 
 def _machine(node: NodeFacts) -> tuple[Pair, ...]:
     run = node.run
-    key = run.host_key if run else None
     return (
         Pair(Text("Address", "地址"), Words(_address(node))),
         Pair(Text("Driver", "驱动版本"), _read(run.driver if run else None)),
-        Pair(Text("Host key", "主机密钥"), Words(foreign(f"{key.kind} {key.fingerprint}"), Tone.CODE) if key else NOT_READ),
         Pair(Text("CUDA of the driver", "驱动的 CUDA"), _read(run.cuda if run else None)),
     )
+
+
+def _key_seen(node: NodeFacts) -> tuple[Pair, ...]:
+    key = node.run.host_key if node.run else None
+    words = Words(foreign(f"{key.kind} {key.fingerprint}"), Tone.CODE) if key else NOT_READ
+    return (Pair(Text("Host key", "主机密钥"), words),)
 
 
 def _address(node: NodeFacts) -> Text:
@@ -93,6 +97,6 @@ def _code(words: str | None) -> Words:
 def _key(facts: EvaluationFacts, line: KeyLine) -> tuple[Cell, ...]:
     why = " · ".join(word for word in (line.compared_with, line.why) if word)
     return (
-        Words(foreign(moment(line.at, facts.zone))), Words(foreign(f"{line.key.kind} {line.key.fingerprint}"), Tone.CODE),
+        Words(foreign(moment(line.at, facts.zone)), Tone.CODE), Words(foreign(f"{line.key.kind} {line.key.fingerprint}"), Tone.CODE),
         Words(line.decision), _said(why),
     )  # fmt: skip

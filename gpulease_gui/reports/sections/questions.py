@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpulease_gui.domain.finding import Reason, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.reports.document import Block, Items, Paragraph
-from gpulease_gui.reports.facts import EvaluationFacts, NodeFacts
+from gpulease_gui.reports.facts import EvaluationFacts, NodeFacts, loudest_first
 from gpulease_gui.reports.section import Section
 from gpulease_gui.reports.wording import finding_name, term_name, value_text
 
@@ -16,7 +16,7 @@ def build(facts: EvaluationFacts) -> tuple[Block, ...]:
     """What does not fit, what nobody promised, what could not be judged; each question once, with its nodes."""
     asked: dict[Text, list[str]] = {}
     for node in facts.nodes:
-        for question in _of_node(facts, node):
+        for question in dict.fromkeys(_of_node(facts, node)):
             asked.setdefault(question, []).append(node.node.name)
     items = [_named(facts, question, names) for question, names in asked.items()]
     items += [_unchecked(facts, term) for term in facts.unchecked]
@@ -27,18 +27,19 @@ def _of_node(facts: EvaluationFacts, node: NodeFacts) -> list[Text]:
     if node.run is None:
         return [Text("when can this node be verified?", "该节点何时可以验收？")]
     questions: list[Text] = []
-    for finding in node.run.findings:
+    for finding in loudest_first(node.run.findings):
         name = finding_name(finding, facts.terms)
-        if finding.verdict is Verdict.FAIL and finding.promised is not None and finding.measured is not None:
-            promised, measured = value_text(finding.promised), value_text(finding.measured)
+        step = finding.next_step if finding.next_step.en else finding.reason
+        if finding.verdict is Verdict.FAIL:
             questions.append(
                 Text(
-                    f"{name.en}: {promised.en} promised, {measured.en} found. When is it put right, or how is it made good?",
-                    f"{name.zh}：约定 {promised.zh}，实为 {measured.zh}。何时整改，或如何补偿？",
+                    f"{name.en}: {finding.reason.en}. When is it put right, or how is it made good?",
+                    f"{name.zh}：{finding.reason.zh}。何时整改，或如何补偿？",
                 )
             )
-        elif finding.verdict is Verdict.INCONCLUSIVE and (finding.required or finding.reason_code == Reason.NOT_PROMISED):
-            step = finding.next_step if finding.next_step.en else finding.reason
+        elif finding.reason_code == Reason.NOT_PROMISED:
+            questions.append(step if finding.next_step.en else Text(f"{name.en}: {step.en}", f"{name.zh}：{step.zh}"))
+        elif finding.verdict is Verdict.INCONCLUSIVE and finding.required:
             questions.append(Text(f"{name.en}: {step.en}", f"{name.zh}：{step.zh}"))
     return questions + [_unjudged(facts, term) for term in node.run.unjudged]
 

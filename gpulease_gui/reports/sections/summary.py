@@ -8,7 +8,7 @@ from gpulease_gui.reports.assemble import report_title
 from gpulease_gui.reports.document import Block, Pair, Title, Tone, VerdictBox, Words
 from gpulease_gui.reports.facts import EvaluationFacts
 from gpulease_gui.reports.section import Section
-from gpulease_gui.reports.wording import grouped_hash, moment, value_text, zone_name
+from gpulease_gui.reports.wording import NOT_STATED, grouped_hash, moment, value_text, zone_name
 
 SECTION = Section("summary", 10)
 _NAMED = 3
@@ -60,8 +60,17 @@ def _pairs(facts: EvaluationFacts) -> list[Pair]:
         Pair(Text("Promised", "约定"), _promised(facts)),
         Pair(Text("Host key", "主机密钥"), _key(facts)),
         Pair(Text("Found", "实为"), _found(facts)),
+        Pair(Text("Term", "租期"), _term(facts)),
+        Pair(Text("Program", "程序"), Words(foreign(f"GPULease {facts.tool_version}"))),
     ]
     return pairs
+
+
+def _term(facts: EvaluationFacts) -> Words:
+    contract = facts.contract
+    if not contract.start and not contract.end:
+        return NOT_STATED
+    return Words(foreign(f"{contract.start or '…'} – {contract.end or '…'}"))
 
 
 def _promised(facts: EvaluationFacts) -> Words:
