@@ -20,6 +20,7 @@ _IMAGES: Mapping[str, tuple[str, str, int]] = {
     "img_spin_down": ("chevron-down", "t2", 12),
     "img_check": ("check", "ton", 12),
     "img_dash": ("dash", "ton", 12),
+    "img_menu_check": ("check", "t1", 14),
     "img_right": ("chevron-right", "t2", 14),
 }
 

@@ -98,6 +98,9 @@ class KeyValues(QWidget):
     def set_pairs(self, pairs: Sequence[tuple[Words, Words]], *, code: frozenset[int] = frozenset()) -> None:
         """Show other pairs; the rows in `code` are drawn in monospace."""
         clear_layout(self._grid)
+        for row in range(self._grid.rowCount()):
+            self._grid.setRowStretch(row, 0)
+        self._grid.setRowStretch(len(pairs), 1)
         for row, (label, value) in enumerate(pairs):
             name = PlainLabel(label, size="dense", level="3")
             shown = PlainLabel(value, size="dense", code=row in code, wrap=True, select=True)
