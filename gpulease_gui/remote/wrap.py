@@ -17,8 +17,10 @@ from gpulease_gui.domain.frame import MAX_STDERR_BYTES, MAX_STDOUT_BYTES, active
 from gpulease_gui.facts.fact import Fact
 
 LANES = 3
-# After the cap this much more is read and thrown away, so that an honest long output keeps its exit code.
+# An active run's output goes through a pipe; after the cap this much more is read and thrown away.
 _DRAIN_BYTES = 1024 * 1024 * 1024
+# A process costs about 1 ms of a node's CPU, so a passive fact writes straight into files of limited size.
+_FILE_BLOCKS = MAX_STDOUT_BYTES // 512 + 1
 
 # A longer line of a stream travels in pieces: only writes below PIPE_BUF (4096) are never mixed with others.
 PIECE_BYTES = 3500
@@ -32,17 +34,17 @@ TOOL_FOLDERS = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command of a program: `id` of its frame, sh text, time limit. Steps with the same lane run in turn."""
+    """One command of a program: `id` of its frame, time limit. Steps with the same lane run in turn."""
 
     id: str
-    line: str
+    command: Command
     seconds: int
     lane: str = ""
 
 
 def steps_of(facts: Sequence[Fact]) -> tuple[Step, ...]:
     """The steps of the facts that have a command."""
-    return tuple(Step(f.id, f.command.line, f.seconds, f.lane) for f in facts if f.command is not None)
+    return tuple(Step(f.id, f.command, f.seconds, f.lane) for f in facts if f.command is not None)
 
 
 def collect_script(boundary: str, steps: Sequence[Step], *, sudo: bool = True) -> bytes:
@@ -54,8 +56,9 @@ def collect_script(boundary: str, steps: Sequence[Step], *, sudo: bool = True) -
 def active_script(boundary: str, fact_id: str, command: Command, seconds: int, *, sudo: bool, scratch: bool) -> bytes:
     """The program of one active run: one frame, then the end line. With `scratch` it runs in a folder of its own."""
     head = active_line(boundary, fact_id, active_words(command))
-    lanes = _lanes([Step(fact_id, command.line, seconds)])
-    return _program(head, _prelude(boundary, sudo), _TEMP, _SCRATCH if scratch else "", _ENDING, _RUN, _FACT, lanes)
+    lanes = _lanes([Step(fact_id, command, seconds)])
+    place = _SCRATCH if scratch else ""
+    return _program(head, _prelude(boundary, sudo), "P=1\n", _TEMP, place, _ENDING, _RUN, _FACT, lanes)
 
 
 def server_script(boundary: str, fact_id: str, command: Command, seconds: int) -> bytes:
@@ -105,25 +108,33 @@ def _groups(steps: Sequence[Step]) -> list[list[Step]]:
 
 
 def _lanes(steps: Sequence[Step]) -> str:
+    """The lanes: each goes through all groups and runs those that it is the first to claim."""
+    numbers = {id(step): number for number, step in enumerate(steps)}
     groups = _groups(steps)
     claims = "".join(
-        f"g {number} && {{\n" + "".join(_call(step) for step in group) + "}\n" for number, group in enumerate(groups)
+        f"g {number} && {{\n" + "".join(_call(numbers[id(step)], step) for step in group) + "}\n"
+        for number, group in enumerate(groups)
     )
     count = max(1, min(LANES, len(groups)))
-    starts = "".join(f'lane {n} 3<&- &\nw="$w $!"\n' for n in range(1, count + 1))
-    return f"lane() {{\nL=$1\n{claims}:\n}}\n" + _MAIN.replace("@STARTS@", starts)
+    starts = "".join(f"  lane {n} 3<&- &\n" for n in range(1, count + 1))
+    lane = f"lane() {{\nL=$1\n{_LIMITS}{claims}set +C\n[ -z \"$d\" ] || echo over >&4\n}}\n"
+    todo = f"U='{' '.join(map(str, range(len(steps))))}'\nw={count}\n"
+    return lane + todo + _MAIN.replace("@STARTS@", starts)
 
 
-def _call(step: Step) -> str:
-    return f"fact {shlex.quote(step.id)} {int(step.seconds)} {shlex.quote(step.line)}\n"
+def _call(number: int, step: Step) -> str:
+    # Words are run as they are: a shell between costs a process.
+    return f"fact {number} {shlex.quote(step.id)} {int(step.seconds)} {shlex.join(active_words(step.command))}\n"
 
+
+_LIMITS = f'if [ -z "$P" ]; then ulimit -c 0; ulimit -f {_FILE_BLOCKS}; fi 2>/dev/null\n'
 
 # A private folder that can really be written to (a full disk still makes folders); none: d stays empty.
 _TEMP = r"""
 d=
 for t in "${TMPDIR:-/tmp}" /dev/shm /var/tmp; do
   d=$(mktemp -d "$t/gpulease.XXXXXXXX" 2>/dev/null) || { d=; continue; }
-  { echo probe >"$d/probe"; } 2>/dev/null && [ -s "$d/probe" ] && break
+  { echo probe >"$d/probe"; } 2>/dev/null && [ -s "$d/probe" ] && mkfifo "$d/bell" 2>/dev/null && break
   rm -rf "$d"
   d=
 done
@@ -153,7 +164,12 @@ sons() {
     ps -A -o pid= -o ppid= 2>/dev/null | while read -r a b; do [ "$b" = "$1" ] && echo "$a"; done
 }
 kids() { for k in $(sons "$1"); do kids "$k"; echo "$k"; done; }
-late() { sleep "$1"; l=$(kids "$2"); kill -TERM $l "$2"; sleep 2; kill -KILL $l "$2"; }
+late() {
+  # Short naps: whoever ends this watchdog may leave one behind.
+  i=0
+  while [ $i -lt "$1" ]; do sleep 1; i=$((i + 1)); done
+  l=$(kids "$2"); kill -TERM $l "$2"; sleep 2; kill -KILL $l "$2"
+}
 end_one() {
   l=$(kids "$2")
   [ "$1" = KILL ] && kill -KILL -"$2"
@@ -183,69 +199,101 @@ p=
 [ -n "$d" ] || T=
 now() { if read -r u x 2>/dev/null </proc/uptime; then t=${u%.*}${u#*.}; else t=$(date +%s)00; fi; }
 run() {
-  if [ -n "$T" ]; then $T "$1" sh -c "$2" & else sh -c "$2" & fi
+  if [ -n "$T" ]; then $T "$M" "$@" & else "$@" & fi
   p=$!
   if [ -n "$d" ]; then
     echo "$p" >"$d/pid.$L"
     [ -e "$d/stop" ] && end_one TERM "$p"
   fi
   now; s=$t; w=
-  if [ -z "$T" ]; then late "$1" "$p" >/dev/null 2>&1 4>&- 6>&- & w=$!; fi
+  if [ -z "$T" ]; then late "$M" "$p" >/dev/null 2>&1 4>&- 5>&- 6>&- & w=$!; fi
   wait "$p" 2>/dev/null
   c=$?
   [ -n "$T" ] && kill -KILL -"$p" 2>/dev/null
   if [ -n "$w" ]; then
     kill -KILL $(kids "$w") "$w" 2>/dev/null
     wait "$w" 2>/dev/null
-    now; [ $c -gt 128 ] && [ $((t - s)) -ge $(($1 * 100)) ] && c=124
+    now; [ $c -gt 128 ] && [ $((t - s)) -ge $((M * 100)) ] && c=124
   fi
-  [ -n "$d" ] && rm -f "$d/pid.$L"
+  [ -n "$d" ] && : >"$d/pid.$L"
   return $c
 }
 """
 
-# With a folder: both outputs into files up to one byte over the cap, then a frame under a lock. A file that could not
-# be written whole (full disk) is removed, which counts as cut. Without: stderr merged, kept in a variable.
+# With a folder: lanes leave outputs and exit codes in files and ring a bell; the main shell alone writes frames, all
+# that are ready with one `wc` and one `cat`. Claims are files that only one lane can create (noclobber).
+# P (active runs, which may write large files): the caps by pipes, up to one byte over; a file that could not be written
+# whole is removed, which counts as cut. Without a folder: stderr merged, kept in a variable.
 _FACT = (
     r"""
 keep() { head -c "$1" >"$2" || rm -f "$2"; exec head -c @DRAIN@ >/dev/null; } 2>/dev/null
+g() { [ -z "$d" ] || { [ ! -e "$d/stop" ] && set -C && { true >"$d/claim.$1"; } 2>/dev/null; }; }
 fact() {
+  set +C
+  N=$1 K=$2 M=$3
+  shift 3
   if [ -z "$d" ]; then merged "$@"; return; fi
   [ -e "$d/stop" ] && return
-  o=$d/out.$L e=$d/err.$L
-  now; s=$t
-  {
-    { run "$2" "$3"; echo $? >"$d/rc.$L"; } 2>&1 >&5 5>&- | keep @ERR1@ "$e" 5>&-
-  } 5>&1 | keep @OUT1@ "$o"
+  o=$d/out.$N e=$d/err.$N
+  now; b=$t; c=137
+  if [ -z "$P" ]; then
+    run "$@" >"$o" 2>"$e"
+    c=$?
+  else
+    { { run "$@"; echo $? >"$d/code"; } 2>&1 >&5 5>&- | keep @ERR1@ "$e" 5>&-; } 5>&1 | keep @OUT1@ "$o"
+    read -r c <"$d/code"
+  fi
   [ -e "$d/stop" ] && return
-  now; n=$((t - s)); c=137; y=0; z=0
-  read -r c <"$d/rc.$L"
-  [ -e "$o" ] || { : >"$o"; y=1; }
-  [ -e "$e" ] || { : >"$e"; z=1; }
-  q=$(cd "$d" && wc -c "out.$L" "err.$L")
-  set -- "$1" $q
-  i=$2 j=$4
-  [ "$i" -gt @OUT@ ] && { i=@OUT@; y=1; }
-  [ "$j" -gt @ERR@ ] && { j=@ERR@; z=1; }
-  until mkdir "$d/lock" 2>/dev/null; do [ -e "$d/stop" ] && return; nap; done
-  printf '%s %s %d %d.%02d %d %d %d %d\n' "$B" "$1" "$c" $((n / 100)) $((n % 100)) "$i" "$j" $y $z
-  [ "$i" -gt 0 ] && head -c "$i" "$o"
-  [ "$j" -gt 0 ] && head -c "$j" "$e"
-  rmdir "$d/lock"
-  rm -f "$o" "$e" "$d/rc.$L"
+  now
+  echo "$K $c $((t - b))" >"$d/done.$N"
+  # One ring is enough until it is heard.
+  [ -s "$d/rung" ] || { echo x >"$d/rung"; echo done >&4; }
+}
+frames() {
+  n= f= r=
+  for i in $U; do
+    # Only a whole line counts: the file is there before its words are.
+    if { read -r k c t <"$d/done.$i"; } 2>/dev/null; then n="$n $i" f="$f out.$i err.$i"; else r="$r $i"; fi
+  done
+  [ -n "$n" ] || return
+  U=$r
+  r=
+  for i in $f; do [ -e "$d/$i" ] || { : >"$d/$i"; : >"$d/$i.torn"; }; done
+  q=$(cd "$d" && wc -c $f)
+  set -- $q
+  for i in $n; do
+    read -r k c t <"$d/done.$i"
+    a=$1 b=$3 o=out.$i e=err.$i y=0 z=0
+    shift 4
+    if [ "$a" -gt @OUT@ ]; then
+      y=1 a=@OUT@
+      # We ended it at the cap: the code is not the command's own.
+      [ "$c" = 153 ] && c=0
+      if head -c $a "$d/$o" >"$d/cut.$o"; then o=cut.$o; else o= a=0; fi
+    fi
+    if [ "$b" -gt @ERR@ ]; then
+      z=1 b=@ERR@
+      if head -c $b "$d/$e" >"$d/cut.$e"; then e=cut.$e; else e= b=0; fi
+    fi
+    [ -e "$d/out.$i.torn" ] && y=1
+    [ -e "$d/err.$i.torn" ] && z=1
+    printf '\n%s %s %d %d.%02d %d %d %d %d\n' "$B" "$k" "$c" $((t / 100)) $((t % 100)) "$a" "$b" $y $z >"$d/head.$i"
+    r="$r head.$i $o $e"
+  done
+  (cd "$d" && exec cat $r)
+  for i in $f $r; do : >"$d/$i"; done
 }
 merged() {
   now; s=$t
-  v=$({ q=$({ { run "$2" "$3" 2>&1; echo $? >&6; } | { head -c @OUT1@ >&5; head -c @DRAIN@ >/dev/null; }; } 6>&1); } 5>&1
+  v=$({ q=$({ { run "$@" 2>&1; echo $? >&6; } | { head -c @OUT1@ >&5; head -c @DRAIN@ >/dev/null; }; } 6>&1); } 5>&1
     printf 'x%s' "$q")
   c=${v##*x} v=${v%x*} y=0
   now; n=$((t - s))
   i=${#v}
   [ "$i" -gt @OUT@ ] && { i=@OUT@; y=1; }
-  printf '%s %s %d %d.%02d %d 0 %d 0\n' "$B" "$1" "${c:-137}" $((n / 100)) $((n % 100)) "$i" $y
+  printf '%s %s %d %d.%02d %d 0 %d 0\n' "$B" "$K" "${c:-137}" $((n / 100)) $((n % 100)) "$i" $y
   printf %s "$v" | head -c "$i"
 }
-g() { if [ -n "$d" ]; then [ ! -e "$d/stop" ] && mkdir "$d/claim.$1" 2>/dev/null; fi; }
 """
 ).replace("@OUT1@", str(MAX_STDOUT_BYTES + 1)).replace("@ERR1@", str(MAX_STDERR_BYTES + 1)).replace(
     "@OUT@", str(MAX_STDOUT_BYTES)
@@ -255,13 +303,18 @@ _MAIN = r"""
 printf '\n'
 lifeline &
 life=$!
-w=
 if [ -n "$d" ]; then
-@STARTS@wait $w
-# Our stdin has ended: the lifeline is at work, and it ends us, too.
-[ -e "$d/stop" ] && wait "$life"
+  exec 4<>"$d/bell"
+@STARTS@  while [ $w -gt 0 ] && read -r x <&4; do
+    # A moment's patience: what ends within it leaves together.
+    if [ "$x" = over ]; then w=$((w - 1)); else sleep 0.05 2>/dev/null || sleep 1; fi
+    : >"$d/rung"
+    [ -n "$U" ] && frames
+  done
+  # Our stdin has ended: the lifeline is at work, and it ends us, too.
+  [ -e "$d/stop" ] && wait "$life"
 else
-lane 1 3<&-
+  lane 1 3<&-
 fi
 kill -KILL "$life" 2>/dev/null
 wait "$life" 2>/dev/null
