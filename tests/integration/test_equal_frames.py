@@ -25,6 +25,7 @@ from gpulease_gui.remote.session import Connector
 from gpulease_gui.remote.transport import Line
 
 # Facts that one tool answers: here a stand-in can print what the simulated node prints.
+NOW = datetime(2026, 12, 1, 8, 0, tzinfo=UTC)
 TOOLS = {"smi_xml": "nvidia-smi", "smi_list": "nvidia-smi", "topo": "nvidia-smi", "nvlink": "nvidia-smi", "npu_smi": "npu-smi"}
 
 
@@ -43,7 +44,7 @@ def frames_of(line: Line) -> dict[str, tuple[int | None, bytes, bytes, bool]]:
 def stand_ins(folder: Path, node: str) -> None:
     cases: dict[str, list[str]] = {}
     for fact, tool in TOOLS.items():
-        output = answer(demo_nodes()[node], fact, datetime.now(UTC))
+        output = answer(demo_nodes()[node], fact, NOW)
         if output.exit_code == 127:
             continue
         (folder / fact).write_bytes(output.stdout)
@@ -65,7 +66,7 @@ def test_that_simulated_and_real_shell_give_equal_frames(node: str, make_sshd: C
     server = make_sshd(env={"PATH": f"{folder}:{os.environ['PATH']}"})
     with server.connect() as session:
         real = frames_of(session)
-    with DemoServer({node: demo_nodes()[node]}, pace=0) as demo:
+    with DemoServer({node: demo_nodes()[node]}, pace=0, now=NOW) as demo:
         credentials = Credentials(AuthMethod.KEY, str(demo.client_key_path))
         trust = HostTrust((demo.host_key(node),))
         with Connector().connect(demo.address(node), credentials, trust, Deadlines(), CancelToken()) as session:
