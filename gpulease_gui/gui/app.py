@@ -93,6 +93,11 @@ class Program(QObject):
         self._old_hook = sys.excepthook
         sys.excepthook = self._broken
 
+    @property
+    def services(self) -> Services | None:
+        """The use cases of the open workspace; None until one is open."""
+        return self._services
+
     def show(self) -> None:
         """Show the window, then open the workspace that was named or was open last."""
         self.window.show()
