@@ -39,17 +39,18 @@ def runs_of(curve: Curve, blanks: Sequence[Blank]) -> list[list[tuple[float, flo
 def band_of(chart: LineChart) -> list[list[Slot]]:
     """All curves together in even slots of time, cut at gaps."""
     width = max(chart.end_s - chart.start_s, 1e-9) / _SLOTS
-    held: dict[int, list[tuple[float, float]]] = {}
+    held: dict[int, list[tuple[float, float, float]]] = {}
     for curve in chart.curves:
         for at, low, high in zip(curve.times_s, curve.low, curve.high, strict=True):
-            held.setdefault(int((at - chart.start_s) / width), []).append((low, high))
-    slots = [_slot(chart.start_s + (number + 0.5) * width, readings) for number, readings in sorted(held.items())]
-    return _cut(slots, chart.blanks)
+            held.setdefault(int((at - chart.start_s) / width), []).append((at, low, high))
+    return _cut([_slot(readings) for _, readings in sorted(held.items())], chart.blanks)
 
 
-def _slot(at_s: float, readings: list[tuple[float, float]]) -> Slot:
-    middle = statistics.median((low + high) / 2 for low, high in readings)
-    return Slot(at_s, min(low for low, _ in readings), max(high for _, high in readings), middle)
+def _slot(readings: list[tuple[float, float, float]]) -> Slot:
+    """A slot stands at its latest reading, so that it never lies inside the gap that begins there."""
+    middle = statistics.median((low + high) / 2 for _, low, high in readings)
+    at_s = max(at for at, _, _ in readings)
+    return Slot(at_s, min(low for _, low, _ in readings), max(high for _, _, high in readings), middle)
 
 
 def _cut(slots: Iterable[Slot], blanks: Sequence[Blank]) -> list[list[Slot]]:

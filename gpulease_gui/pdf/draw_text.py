@@ -26,6 +26,7 @@ from gpulease_gui.reports.document import (
 
 TITLE, SECTION, NODE = 17.0, 11.0, 9.5
 _RIGHT = Qt.AlignmentFlag.AlignRight
+TITLE_WIDTH = WIDTH * 0.68
 _BOX_LEFT = 176.0
 _PAD = 12.0
 _GAP = 10.0
@@ -33,9 +34,9 @@ _GAP = 10.0
 
 def title_pieces(block: Title, sheet: Sheet) -> list[Piece]:
     """Name in both languages at the left, lines at the right, a rule of ink."""
-    name = sheet.set(sheet.say(block.text), WIDTH * 0.6, points=TITLE, bold=True)
-    other = sheet.set(sheet.other(block.text), WIDTH * 0.6, points=CELL, token="t3")
-    right = [sheet.set(sheet.say(line), WIDTH * 0.4, points=SMALL, token="t2", align=_RIGHT) for line in block.lines]
+    name = sheet.set(sheet.say(block.text), TITLE_WIDTH, points=TITLE, bold=True)
+    other = sheet.set(sheet.other(block.text), TITLE_WIDTH, points=CELL, token="t3")
+    right = [sheet.set(sheet.say(line), WIDTH - TITLE_WIDTH, points=SMALL, token="t2", align=_RIGHT) for line in block.lines]
     height = name.height + other.height + 12
 
     def draw(painter: QPainter, x: float, y: float) -> None:
@@ -44,7 +45,7 @@ def title_pieces(block: Title, sheet: Sheet) -> list[Piece]:
         bottom = y + name.height + other.height
         for lines in reversed(right):
             bottom -= lines.height
-            lines.draw(painter, x + WIDTH * 0.6, bottom)
+            lines.draw(painter, x + TITLE_WIDTH, bottom)
         sheet.rule(painter, x, y + height - 1.5, WIDTH, "ink", 1.5)
 
     return [Piece(height, draw)]

@@ -97,6 +97,13 @@ def pdf_bytes(document: Document) -> bytes:
     Raises RuntimeError when the shipped font can't be read.
     """
     application = _application()
+    content = _rendered(document)
+    del application
+    return content
+
+
+def _rendered(document: Document) -> bytes:
+    """Everything of Qt that this needs is gone again before the application may go."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = _writer(buffer, document)
@@ -107,7 +114,6 @@ def pdf_bytes(document: Document) -> bytes:
             writer.newPage()
         pages.paint(painter, number)
     painter.end()
-    del application
     return bytes(buffer.data().data())
 
 

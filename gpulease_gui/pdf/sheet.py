@@ -24,10 +24,13 @@ FOOTER = 32.0
 BODY = 9.5
 CELL = 8.5
 SMALL = 7.5
+CODE = 7.0
 MAX_LINES = 40
 # A badge is drawn with the screen's proportions (13 px text) and scaled to the paper's text.
 _BADGE_POINTS = 12.0
-_SPACES = {"\t": " ", "\n": " ", "\N{NARROW NO-BREAK SPACE}": "\N{NO-BREAK SPACE}"}
+_SPACES = {"\t": " ", "\n": " "}
+# Beyond it Qt writes glyphs without the text that they stand for.
+_LAST_BMP = 0xFFFF
 _TONES: Mapping[Tone, str] = {
     Tone.PLAIN: "t1", Tone.QUIET: "t3", Tone.STRONG: "t1", Tone.FAIL: "fail", Tone.MISSING: "t3", Tone.CODE: "t2",
 }  # fmt: skip
@@ -88,7 +91,8 @@ class Sheet:
     def _printable(self, character: str) -> str:
         if " " <= character <= "~" or character in _SPACES:
             return _SPACES.get(character, character)
-        return character if _in_font(self._metrics, character) else f"⟨U+{ord(character):04X}⟩"
+        known = ord(character) <= _LAST_BMP and self._metrics.inFontUcs4(ord(character))
+        return character if known else f"⟨U+{ord(character):04X}⟩"
 
     def colour(self, token: str) -> QColor:
         """The colour of a token."""
@@ -116,7 +120,7 @@ class Sheet:
     ) -> Lines:
         """A text as loud as its tone says."""
         return self.set(
-            self.say(text), width, points=min(points, SMALL) if tone is Tone.CODE else points, token=_TONES[tone],
+            self.say(text), width, points=min(points, CODE) if tone is Tone.CODE else points, token=_TONES[tone],
             bold=tone in (Tone.STRONG, Tone.FAIL), align=align, dashed=tone is Tone.MISSING,
         )  # fmt: skip
 
@@ -165,7 +169,3 @@ def _font(points: float, bold: bool) -> QFont:
     font = shipped_font(points, bold=bold)
     font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
     return font
-
-
-def _in_font(metrics: QFontMetricsF, character: str) -> bool:
-    return metrics.inFontUcs4(ord(character))

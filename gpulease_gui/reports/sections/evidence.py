@@ -11,9 +11,9 @@ from gpulease_gui.reports.section import Section
 SECTION = Section("evidence", 90, Text("Evidence", "证据"))
 COLUMNS = (
     Column(Text("Reading", "读数项"), ColumnKind.TEXT, 1.3),
-    Column(Text("Command", "命令"), ColumnKind.TEXT, 2.0),
+    Column(Text("Command", "命令"), ColumnKind.TEXT, 1.9),
     Column(Text("Exit code", "退出码"), ColumnKind.NUMBER, 0.65),
-    Column(Text("SHA-256 of the output", "输出的 SHA-256"), ColumnKind.HASH, 5.0),
+    Column(Text("SHA-256 of the output", "输出的 SHA-256"), ColumnKind.HASH, 5.3),
 )
 _COMMAND_CHARACTERS = 70
 
