@@ -11,6 +11,7 @@ from gpulease_gui.facts.smi_values import (
     ecc_totals,
     ecc_uncorrected_by_memory,
     is_broken,
+    is_lost,
     number,
     pci_id,
     whole,
@@ -97,6 +98,20 @@ class Gpu:
     processes: tuple[GpuProcess, ...] | None = None
     error_fields: tuple[str, ...] = ()  # names of fields that print ERR!, Unknown Error, GPU is lost ...
     clock_reasons_shown: bool = False  # the section stands there, be it with N/A in place of its lines
+    remap_banks: tuple[int, int, int, int, int] | None = None  # banks by spare rows left: max, high, partial, low, none
+    clock_app_sm_mhz: float | None = None
+    clock_app_memory_mhz: float | None = None
+    clock_default_app_sm_mhz: float | None = None
+    clock_default_app_memory_mhz: float | None = None
+    pcie_gen_device_max: int | None = None
+    pcie_gen_host_max: int | None = None
+    temperature_margin_c: float | None = None  # to the slowdown; older drivers print thresholds instead
+    temperature_slowdown_c: float | None = None
+    inforom_image: str | None = None
+    license_status: str | None = None  # of a vGPU
+    fabric_health: str | None = None
+    denied_fields: tuple[str, ...] = ()  # names of fields that this user may not read
+    lost_fields: tuple[str, ...] = ()  # names of fields that say that the GPU is lost or needs a reset
 
     @property
     def key(self) -> str:
@@ -133,6 +148,9 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "recovery_action": ("gpu_recovery_action",),
     "fabric_state": ("fabric/state",),
     "fabric_status": ("fabric/status",),
+    "fabric_health": ("fabric/health/summary",),
+    "inforom_image": ("inforom_version/img_version", "inforom_version/image_version"),
+    "license_status": ("vgpu_software_licensed_product/license_status",),
 }  # fmt: skip
 _WHOLES: Mapping[str, tuple[str, ...]] = {
     "memory_total_mib": ("fb_memory_usage/total",),
@@ -142,6 +160,8 @@ _WHOLES: Mapping[str, tuple[str, ...]] = {
     "pcie_gen_current": ("pci/pci_gpu_link_info/pcie_gen/current_link_gen", "pci/gpu_link_info/pcie_generation/current"),
     "pcie_width_max": ("pci/pci_gpu_link_info/link_widths/max_link_width", "pci/gpu_link_info/link_width/max"),
     "pcie_width_current": ("pci/pci_gpu_link_info/link_widths/current_link_width", "pci/gpu_link_info/link_width/current"),
+    "pcie_gen_device_max": ("pci/pci_gpu_link_info/pcie_gen/max_device_link_gen", "pci/gpu_link_info/pcie_generation/device_max"),
+    "pcie_gen_host_max": ("pci/pci_gpu_link_info/pcie_gen/max_host_link_gen", "pci/gpu_link_info/pcie_generation/host_max"),
     "pcie_replay_count": ("pci/replay_counter", "pci/replays_since_reset"),
     "remapped_rows_correctable": ("remapped_rows/remapped_row_corr", "remapped_rows/correctable_error"),
     "remapped_rows_uncorrectable": ("remapped_rows/remapped_row_unc", "remapped_rows/uncorrectable_error"),
@@ -154,6 +174,12 @@ _NUMBERS: Mapping[str, tuple[str, ...]] = {
     "fan_percent": ("fan_speed",),
     "temperature_c": ("temperature/gpu_temp", "temperature/gpu_current_temp", "temperature/gpu"),
     "memory_temperature_c": ("temperature/memory_temp", "temperature/memory_current_temp"),
+    "temperature_margin_c": ("temperature/gpu_temp_tlimit", "temperature/gpu_t_limit_temp", "temperature/gpu_current_t_limit_temp"),
+    "temperature_slowdown_c": ("temperature/gpu_temp_slow_threshold", "temperature/gpu_slowdown_temp"),
+    "clock_app_sm_mhz": ("applications_clocks/graphics_clock", "applications_clocks/graphics"),
+    "clock_app_memory_mhz": ("applications_clocks/mem_clock", "applications_clocks/memory"),
+    "clock_default_app_sm_mhz": ("default_applications_clocks/graphics_clock", "default_applications_clocks/graphics"),
+    "clock_default_app_memory_mhz": ("default_applications_clocks/mem_clock", "default_applications_clocks/memory"),
     "clock_sm_mhz": ("clocks/sm_clock", "clocks/sm"),
     "clock_memory_mhz": ("clocks/mem_clock", "clocks/memory"),
     "clock_max_sm_mhz": ("max_clocks/sm_clock", "max_clocks/sm"),
@@ -193,6 +219,9 @@ def gpu_record(
         active_clock_reasons=_active_reasons(leaves),
         clock_reasons_shown=any(path.split("/")[0] in _REASON_SECTIONS for path in leaves),
         error_fields=tuple(path for path, cell in leaves.items() if is_broken(cell)),
+        denied_fields=tuple(path for path, cell in leaves.items() if "permission" in cell.lower()),
+        lost_fields=tuple(path for path, cell in leaves.items() if is_lost(cell)),
+        remap_banks=_remap_banks(leaves),
         **_ecc(leaves),
         **fields,
     )
@@ -217,6 +246,21 @@ def _ecc(leaves: Mapping[str, str]) -> dict[str, Any]:
     fields["ecc_corrected_aggregate"], fields["ecc_uncorrected_aggregate"] = ecc_totals(aggregate)
     sram, dram = ecc_uncorrected_by_memory(aggregate)
     return fields | {"ecc_uncorrected_aggregate_sram": sram, "ecc_uncorrected_aggregate_dram": dram}
+
+
+_HISTOGRAMS = (
+    "remapped_rows/row_remapper_histogram/row_remapper_histogram_", "remapped_rows/bank_remap_availability_histogram/",
+)  # fmt: skip
+
+
+def _remap_banks(leaves: Mapping[str, str]) -> tuple[int, int, int, int, int] | None:
+    """Banks whose spare rows are all, mostly, partly, hardly and not left; None unless all five are told."""
+    for prefix in _HISTOGRAMS:
+        counts = [whole(leaves.get(prefix + name)) for name in ("max", "high", "partial", "low", "none")]
+        full, high, part, low, none = counts
+        if full is not None and high is not None and part is not None and low is not None and none is not None:
+            return full, high, part, low, none
+    return None
 
 
 _REASON_SECTIONS = ("clocks_event_reasons", "clocks_throttle_reasons")

@@ -19,6 +19,7 @@ _QUOTE = re.compile(r"^> ?", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _NUMBER = re.compile(r"\s*([-+]?\d{1,15}(?:\.\d{1,9})?)\s*(?:[A-Za-z%/]{0,12}|bank\(s\))\s*")
 _BROKEN = re.compile(r"\b(?:err!|unknown error|gpu is lost|requires reset)", re.IGNORECASE)
+_LOST = re.compile(r"\bgpu (?:is lost|requires (?:a )?reset)", re.IGNORECASE)
 _PCI_ID = re.compile(r"(?:0x)?([0-9a-f]{4})([0-9a-f]{4})", re.IGNORECASE)
 _NOT_LETTERS = re.compile(r"[^a-z0-9]+")
 _REASON_PREFIX = re.compile(r"clocks_(?:event|throttle)_reasons?_")
@@ -99,6 +100,11 @@ def clock_reason(words: str) -> str:
 def is_broken(cell: str) -> bool:
     """Whether a cell says that the driver failed to read it (not that the card lacks the thing)."""
     return len(cell) < 200 and _BROKEN.search(cell) is not None
+
+
+def is_lost(cell: str) -> bool:
+    """Whether a cell says that the card is gone or waits for a reset."""
+    return len(cell) < 200 and _LOST.search(cell) is not None
 
 
 def total(values: Iterable[int | None]) -> int | None:

@@ -65,7 +65,8 @@ def test_that_an_honest_node_fails_nothing_and_passes_as_a_whole(name: str) -> N
         ("slow-net-a", {"net.inventory"}),
         ("slow-net-b", {"net.inventory"}),
         ("capped", {"power.limit", "clock.event_reasons"}),
-        ("sick", {"gpu.count", "health.ecc_uncorrected", "health.row_remap", "health.xid"}),
+        ("sick", {"gpu.count", "health.ecc_uncorrected", "health.row_remap", "health.xid", "health.recovery_action",
+                  "health.remap_histogram"}),
     ],
 )
 def test_that_a_fraud_is_caught_by_name_and_by_nothing_else(name: str, checks: set[str]) -> None:
