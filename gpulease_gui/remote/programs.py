@@ -1,0 +1,268 @@
+"""What do the sh programs say that a node gets? POSIX sh; `wrap` puts the pieces together.
+
+Variables: B boundary, d private folder, S scratch folder, P caps by pipes, T how commands are timed, L this lane.
+Descriptors: 3 the lifeline (our stdin), 4 the bell of the main shell.
+"""
+
+from __future__ import annotations
+
+from gpulease_gui.domain.frame import MAX_STDERR_BYTES, MAX_STDOUT_BYTES
+
+# An active run's output goes through a pipe; after the cap this much more is read and thrown away.
+_DRAIN_BYTES = 1024 * 1024 * 1024
+# A process costs about 1 ms of a node's CPU, so a passive fact writes straight into files of limited size.
+_FILE_BLOCKS = MAX_STDOUT_BYTES // 512 + 1
+
+LIMITS = f'if [ -z "$P" ]; then ulimit -c 0; ulimit -f {_FILE_BLOCKS}; fi 2>/dev/null\n'
+
+# A private folder that can really be written to (a full disk still makes folders); none: d stays empty.
+TEMP = r"""
+d=
+for t in "${TMPDIR:-/tmp}" /dev/shm /var/tmp; do
+  d=$(mktemp -d "$t/gpulease.XXXXXXXX" 2>/dev/null) || { d=; continue; }
+  { echo probe >"$d/probe"; } 2>/dev/null && [ -s "$d/probe" ] && mkfifo "$d/bell" 2>/dev/null && break
+  rm -rf "$d"
+  d=
+done
+"""
+
+SCRATCH = r"""
+S=$(mktemp -d "${HOME:-/tmp}/gpulease.XXXXXXXX" 2>/dev/null) || S=$(mktemp -d /tmp/gpulease.XXXXXXXX 2>/dev/null) || S=
+[ -n "$S" ] && cd "$S"
+GPULEASE_SCRATCH=$S
+export GPULEASE_SCRATCH
+"""
+
+# T: how a command is timed; empty = by `late`, which ends every child of the command.
+ENDING = r"""
+clean() {
+  [ -z "$d$S" ] && return
+  cd / && for f in "$d" "$S"; do [ -n "$f" ] && { rm -rf "$f" || { sleep 1; rm -rf "$f"; }; }; done 2>/dev/null
+}
+trap clean EXIT
+trap 'exit 143' TERM HUP INT
+trap 'exit 141' PIPE
+T=
+if timeout -k 1 9 true 2>/dev/null; then T='timeout -k 2'; fi
+nap() { sleep 0.1 2>/dev/null || sleep 1; }
+sons() {
+  cat /proc/"$1"/task/*/children 2>/dev/null ||
+    ps -A -o pid= -o ppid= 2>/dev/null | while read -r a b; do [ "$b" = "$1" ] && echo "$a"; done
+}
+kids() { for k in $(sons "$1"); do kids "$k"; echo "$k"; done; }
+late() {
+  # Short naps: whoever ends this watchdog may leave one behind.
+  i=0
+  while [ $i -lt "$1" ]; do sleep 1; i=$((i + 1)); done
+  l=$(kids "$2"); kill -TERM $l "$2"; sleep 2; kill -KILL $l "$2"
+}
+end_one() {
+  l=$(kids "$2")
+  [ "$1" = KILL ] && kill -KILL -"$2"
+  kill -"$1" $l "$2"
+} 2>/dev/null
+pids() { if [ -n "$d" ]; then cat "$d"/pid.* 2>/dev/null; else echo "$p"; fi; }
+busy() { for q in $(pids); do kill -0 "$q" 2>/dev/null && return 0; done; return 1; }
+lifeline() {
+  while read -r x; do :; done <&3
+  trap '' TERM HUP PIPE
+  [ -n "$d" ] && : >"$d/stop"
+  a=$(pids)
+  for q in $a; do end_one TERM "$q"; done
+  i=0
+  while [ $i -lt 20 ] && busy; do nap; i=$((i + 1)); done
+  for q in $a $(pids); do end_one KILL "$q"; done
+  kill -TERM 0
+  [ -z "$d" ] && [ -z "$p" ] && sleep 2
+  clean
+  kill -KILL 0
+}
+"""
+
+# Without a folder the pid of a `timeout` can't be recorded for the lifeline, so commands stay in our group.
+RUN = r"""
+p=
+[ -n "$d" ] || T=
+now() { if read -r u x 2>/dev/null </proc/uptime; then t=${u%.*}${u#*.}; else t=$(date +%s)00; fi; }
+run() {
+  if [ -n "$T" ]; then $T "$M" "$@" & else "$@" & fi
+  p=$!
+  if [ -n "$d" ]; then
+    echo "$p" >"$d/pid.$L"
+    [ -e "$d/stop" ] && end_one TERM "$p"
+  fi
+  now; s=$t; w=
+  if [ -z "$T" ]; then late "$M" "$p" >/dev/null 2>&1 4>&- 5>&- 6>&- & w=$!; fi
+  wait "$p" 2>/dev/null
+  c=$?
+  [ -n "$T" ] && kill -KILL -"$p" 2>/dev/null
+  if [ -n "$w" ]; then
+    kill -KILL $(kids "$w") "$w" 2>/dev/null
+    wait "$w" 2>/dev/null
+    now; [ $c -gt 128 ] && [ $((t - s)) -ge $((M * 100)) ] && c=124
+  fi
+  [ -n "$d" ] && : >"$d/pid.$L"
+  return $c
+}
+"""
+
+# With a folder: lanes leave outputs and exit codes in files and ring a bell; the main shell alone writes frames, all
+# that are ready with one `wc` and one `cat`. Claims are files that only one lane can create (noclobber).
+# P (active runs, which may write large files): the caps by pipes, up to one byte over; a file that could not be written
+# whole is removed, which counts as cut. Without a folder: stderr merged, kept in a variable.
+FACT = (
+    r"""
+keep() { head -c "$1" >"$2" || rm -f "$2"; exec head -c @DRAIN@ >/dev/null; } 2>/dev/null
+g() { [ -z "$d" ] || { [ ! -e "$d/stop" ] && set -C && { true >"$d/claim.$1"; } 2>/dev/null; }; }
+fact() {
+  set +C
+  N=$1 K=$2 M=$3
+  shift 3
+  if [ -z "$d" ]; then merged "$@"; return; fi
+  [ -e "$d/stop" ] && return
+  o=$d/out.$N e=$d/err.$N
+  now; b=$t; c=137
+  if [ -z "$P" ]; then
+    run "$@" >"$o" 2>"$e"
+    c=$?
+  else
+    { { run "$@"; echo $? >"$d/code"; } 2>&1 >&5 5>&- | keep @ERR1@ "$e" 5>&-; } 5>&1 | keep @OUT1@ "$o"
+    read -r c <"$d/code"
+  fi
+  [ -e "$d/stop" ] && return
+  now
+  echo "$K $c $((t - b))" >"$d/done.$N"
+  # Quick ones leave together: a ring costs the main shell two processes.
+  [ $((t - R)) -lt 20 ] || { R=$t; echo done >&4; }
+}
+frames() {
+  n= f= r=
+  for i in $U; do
+    # Only a whole line counts: the file is there before its words are.
+    if { read -r k c t <"$d/done.$i"; } 2>/dev/null; then n="$n $i" f="$f out.$i err.$i"; else r="$r $i"; fi
+  done
+  [ -n "$n" ] || return
+  U=$r
+  r=
+  for i in $f; do [ -e "$d/$i" ] || { : >"$d/$i"; : >"$d/$i.torn"; }; done
+  q=$(cd "$d" && wc -c $f)
+  set -- $q
+  for i in $n; do
+    read -r k c t <"$d/done.$i"
+    a=$1 b=$3 o=out.$i e=err.$i y=0 z=0
+    shift 4
+    if [ "$a" -gt @OUT@ ]; then
+      y=1 a=@OUT@
+      # We ended it at the cap: the code is not the command's own.
+      [ "$c" = 153 ] && c=0
+      if head -c $a "$d/$o" >"$d/cut.$o"; then o=cut.$o; else o= a=0; fi
+    fi
+    if [ "$b" -gt @ERR@ ]; then
+      z=1 b=@ERR@
+      if head -c $b "$d/$e" >"$d/cut.$e"; then e=cut.$e; else e= b=0; fi
+    fi
+    [ -e "$d/out.$i.torn" ] && y=1
+    [ -e "$d/err.$i.torn" ] && z=1
+    printf '\n%s %s %d %d.%02d %d %d %d %d\n' "$B" "$k" "$c" $((t / 100)) $((t % 100)) "$a" "$b" $y $z >"$d/head.$i"
+    r="$r head.$i $o $e"
+  done
+  (cd "$d" && exec cat $r)
+  for i in $f $r; do : >"$d/$i"; done
+}
+merged() {
+  now; s=$t
+  v=$({ q=$({ { run "$@" 2>&1; echo $? >&6; } | { head -c @OUT1@ >&5; head -c @DRAIN@ >/dev/null; }; } 6>&1); } 5>&1
+    printf 'x%s' "$q")
+  c=${v##*x} v=${v%x*} y=0
+  now; n=$((t - s))
+  i=${#v}
+  [ "$i" -gt @OUT@ ] && { i=@OUT@; y=1; }
+  printf '%s %s %d %d.%02d %d 0 %d 0\n' "$B" "$K" "${c:-137}" $((n / 100)) $((n % 100)) "$i" $y
+  printf %s "$v" | head -c "$i"
+}
+"""
+).replace("@OUT1@", str(MAX_STDOUT_BYTES + 1)).replace("@ERR1@", str(MAX_STDERR_BYTES + 1)).replace(
+    "@OUT@", str(MAX_STDOUT_BYTES)
+).replace("@ERR@", str(MAX_STDERR_BYTES)).replace("@DRAIN@", str(_DRAIN_BYTES))  # fmt: skip
+
+MAIN = r"""
+printf '\n'
+lifeline &
+life=$!
+if [ -n "$d" ]; then
+  exec 4<>"$d/bell"
+@STARTS@  while [ $w -gt 0 ] && read -r x <&4; do
+    [ "$x" = over ] && w=$((w - 1))
+    [ -n "$U" ] && frames
+  done
+  # Our stdin has ended: the lifeline is at work, and it ends us, too.
+  [ -e "$d/stop" ] && wait "$life"
+else
+  lane 1 3<&-
+fi
+kill -KILL "$life" 2>/dev/null
+wait "$life" 2>/dev/null
+printf '%s END\n' "$B"
+exit 0
+"""
+
+SERVER = r"""
+server() {
+  printf '\n%s START\n' "$B"
+  if [ -n "$T" ]; then $T "$1" sh -c "$2" 2>&1 3<&- & else sh -c "$2" 2>&1 3<&- & fi
+  p=$!
+  w=
+  if [ -z "$T" ]; then late "$1" "$p" >/dev/null 2>&1 3<&- & w=$!; fi
+  lifeline &
+  life=$!
+  wait "$p" 2>/dev/null
+  c=$?
+  [ -n "$w" ] && kill -KILL $(kids "$w") "$w"
+  kill -KILL "$life" 2>/dev/null
+  wait "$life" 2>/dev/null
+  printf '\n%s END %d\n' "$B" $c
+  exit 0
+}
+"""
+
+# Lines of a source are passed on by `read`, which never holds a line back; the mark at its end carries the exit code.
+# Sources share one descriptor, and only short writes stay whole: long lines travel in pieces (`id+`).
+STREAM = r"""
+GPULEASE_INTERVAL=@INTERVAL@ GPULEASE_INTERVAL_MS=@MS@ GPULEASE_TMP=$d
+export GPULEASE_INTERVAL GPULEASE_INTERVAL_MS GPULEASE_TMP
+clean() { [ -n "$d" ] && rm -rf "$d"; }
+trap 'exit 143' TERM HUP INT
+sons() { cat /proc/"$1"/task/*/children 2>/dev/null; }
+kids() { for k in $(sons "$1"); do kids "$k"; echo "$k"; done; }
+lifeline() {
+  while read -r x; do :; done <&3
+  trap '' TERM HUP PIPE
+  kill -TERM $(kids $$) 2>/dev/null
+  kill -TERM 0
+  sleep 0.2 2>/dev/null || sleep 1
+  clean || { sleep 1; clean; }
+  kill -KILL 0
+}
+pass() {
+  l=$2
+  while [ ${#l} -gt @PIECE@ ]; do
+    c=$(printf '%.@PIECE@s' "$l")
+    l=${l#"$c"}
+    printf '%s %s+ %s\n' "$B" "$1" "$c"
+  done
+  printf '%s %s %s\n' "$B" "$1" "$l"
+}
+src() {
+  { sh -c "$2"; printf '\n%s %d\n' "$B" $?; } | while IFS= read -r l; do
+    case $l in
+      '') ;;
+      "$B "*) printf '%s END %s %s\n' "$B" "$1" "${l#* }" ;;
+      *) pass "$1" "$l" ;;
+    esac
+  done
+}
+beat() { while :; do printf '%s BEAT\n' "$B"; sleep @INTERVAL@ 2>/dev/null || sleep 1; done; }
+printf '\n'
+beat 3<&- &
+@STARTS@lifeline
+"""
