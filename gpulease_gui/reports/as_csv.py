@@ -20,7 +20,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def csv_bytes(facts: EvaluationFacts, language: Language) -> bytes:
-    """UTF-8 with a byte order mark, CRLF; no text cell can start a formula. A node without a run is a line too."""
+    """UTF-8 with a byte order mark, CRLF; no text cell can start a formula. A node without a run is a line too; a demo's say so."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow([head.say(language) for head in _HEAD])
@@ -30,7 +30,7 @@ def csv_bytes(facts: EvaluationFacts, language: Language) -> bytes:
 
 
 def _rows(facts: EvaluationFacts, node: NodeFacts, language: Language) -> list[list[Value]]:
-    name = node.node.name
+    name = f"DEMO {node.node.name}" if facts.demo else node.node.name
     if node.run is None:
         return [[name, *[""] * 7, str(CheckState.NOT_RUN), *[""] * 4]]
     rows = [[name, *_finding(facts, finding, language)] for finding in node.run.findings]

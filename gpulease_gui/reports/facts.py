@@ -53,7 +53,10 @@ class KeyLine:
 
 @dataclass(frozen=True, slots=True)
 class LiveStretch:
-    """Stored readings of one metric; `contract` is the promised figure in the same unit."""
+    """Stored readings of one metric; `contract` is the promised figure in the same unit.
+
+    `implied`: the contract does not state the figure, the promised model implies it.
+    """
 
     title: Text
     unit: str
@@ -62,6 +65,7 @@ class LiveStretch:
     end_s: float
     contract: float | None = None
     blanks: tuple[Blank, ...] = ()
+    implied: bool = False
 
 
 @dataclass(frozen=True, slots=True)

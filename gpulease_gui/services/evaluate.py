@@ -8,7 +8,6 @@ import secrets
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,8 +105,8 @@ def _node_facts(
     )
     if latest is None:
         return NodeFacts(node, None, keys)
-    facts = NodeFacts(node, _run_facts(connection, latest, stated, checkable), keys)
-    return replace(facts, live=live_stretches(connection, latest, stated))
+    run = _run_facts(connection, latest, stated, checkable)
+    return NodeFacts(node, run, keys, live_stretches(connection, latest, stated, run.findings))
 
 
 def _run_facts(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from gpulease_gui.domain.finding import Finding
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text, foreign
@@ -32,20 +33,37 @@ _GAP_WORDS: Mapping[str, Text] = {
 }
 
 
-def live_stretches(connection: sqlite3.Connection, run: Run, terms: Mapping[str, TermValue]) -> tuple[LiveStretch, ...]:
-    """Up to three metrics around the run, those with a promised figure first; empty if nothing was recorded nearby."""
+def live_stretches(
+    connection: sqlite3.Connection, run: Run, terms: Mapping[str, TermValue], findings: Iterable[Finding] = ()
+) -> tuple[LiveStretch, ...]:
+    """Up to three metrics around the run, those with a promised figure first; empty if nothing was recorded nearby.
+
+    A figure that the contract does not state may be implied by its model: the findings then carry it.
+    """
+    implied = {f.term: f.promised for f in findings if f.term and f.promised is not None and f.term not in terms}
+    lines = {metric.id: _line(metric, terms, implied) for metric in metrics().values()}
     sampled = {series.metric for series in list_series(connection, run.node_id)}
     known = [metrics()[id_] for id_ in _FIRST if id_ in sampled and id_ in metrics()]
-    known.sort(key=lambda metric: _figure(metric, terms) is None)
+    known.sort(key=lambda metric: lines[metric.id][0] is None)
     span = _span(connection, run, known)
     if span is None:
         return ()
-    made = (_stretch(connection, run.node_id, metric, terms, span) for metric in known)
+    made = (_stretch(connection, run.node_id, metric, lines[metric.id], span) for metric in known)
     return tuple(stretch for stretch in made if stretch is not None)[:CHARTS]
 
 
-def _figure(metric: Metric, terms: Mapping[str, TermValue]) -> float | None:
-    promised = terms.get(metric.term) if metric.term else None
+_Line = tuple[float | None, bool]
+
+
+def _line(metric: Metric, terms: Mapping[str, TermValue], implied: Mapping[str, TermValue]) -> _Line:
+    """(promised figure, whether the model implies it)."""
+    if metric.term is None:
+        return None, False
+    stated = _figure(terms.get(metric.term))
+    return (stated, False) if stated is not None else (_figure(implied.get(metric.term)), True)
+
+
+def _figure(promised: TermValue | None) -> float | None:
     return None if isinstance(promised, bool) or not isinstance(promised, int | float) else float(promised)
 
 
@@ -63,14 +81,14 @@ def _span(connection: sqlite3.Connection, run: Run, known: list[Metric]) -> tupl
 
 
 def _stretch(
-    connection: sqlite3.Connection, node_id: str, metric: Metric, terms: Mapping[str, TermValue], span: tuple[int, int]
+    connection: sqlite3.Connection, node_id: str, metric: Metric, line: _Line, span: tuple[int, int]
 ) -> LiveStretch | None:
     found = read_range(connection, node_id, metric.id, *span, POINTS)
     if not found.stretches:
         return None
     curves = tuple(_curve(stretch) for stretch in found.stretches)
     return LiveStretch(
-        metric.title, metric.unit, curves, span[0] / _NS, span[1] / _NS, _figure(metric, terms), _blanks(found, span)
+        metric.title, metric.unit, curves, span[0] / _NS, span[1] / _NS, line[0], _blanks(found, span), line[1]
     )
 
 

@@ -262,6 +262,11 @@ def test_that_a_node_without_a_run_is_a_line_of_the_csv() -> None:
     assert (rows[-1][0], rows[-1][8]) == ("node-08", "not_run")
 
 
+def test_that_each_line_of_a_demo_says_so() -> None:
+    rows = table_of(csv_bytes(usual(demo=True), Language.EN))[1:]
+    assert {row[0] for row in rows} == {"DEMO node-07", "DEMO node-08"}
+
+
 def hostile() -> EvaluationFacts:
     finding = Finding("gpu.model", Verdict.FAIL, Text(HOSTILE, HOSTILE), "gpu.model", HOSTILE, HOSTILE, required=True)
     node = node_of((finding,))

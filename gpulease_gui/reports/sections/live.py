@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.reports.document import Block, LineChart, Paragraph, SubHeading, Tone
 from gpulease_gui.reports.facts import EvaluationFacts, LiveStretch
@@ -31,7 +31,9 @@ def build(facts: EvaluationFacts) -> tuple[Block, ...]:
 
 def _chart(facts: EvaluationFacts, stretch: LiveStretch) -> LineChart:
     number = "" if stretch.contract is None else f"{number_text(stretch.contract)} {stretch.unit}"
-    line = Text(f"contract {number}", f"合同 {number}") if number else Text("", "")
+    line = Text(f"contract {number}", f"合同 {number}") if number else NO_TEXT
+    if number and stretch.implied:
+        line = Text(f"promised model {number}", f"约定型号标称 {number}")
     count = len(stretch.curves)
     zone = zone_name(facts.zone)
     unit = stretch.unit or "–"
