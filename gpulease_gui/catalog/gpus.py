@@ -143,6 +143,11 @@ class ModelPromise:
     family: str | None = None
     products: tuple[GpuModel, ...] = ()
 
+    @property
+    def sold_as(self) -> str:
+        """How sentences name what was promised: the product's name, else the word of the contract."""
+        return self.product.name if self.product else self.word
+
     def implied(self, gpu_count: int | None) -> Mapping[str, TermValue]:
         """The terms that follow from a promised product; empty for a family.
 

@@ -45,6 +45,7 @@ class Check:
 
     `facts` are needed: without a reading of each the rule is not called. `optional` readings may be None.
     `terms` are the promises it judges; `needs_promise` False = it can pass without any of them.
+    `partial`: a fail that is found in the readable part of a broken-off output stands; nothing else of it counts.
     `ask` is the question to the supplier when nobody stated the term. `level` 0 trust, 1 inventory and health,
     2 probe, 3 load. `rule_version` goes up when the rule changes.
     """
@@ -61,6 +62,7 @@ class Check:
     vendor: Vendor | None = None
     ask: Text = NO_TEXT
     rule_version: int = 1
+    partial: bool = False
 
     @property
     def group(self) -> Text:

@@ -20,6 +20,7 @@ CHECK = Check(
     facts=("smi_xml",),
     terms=(TERM,),
     vendor=Vendor.NVIDIA,
+    partial=True,
     ask=Text("How many GPUs does each node have?", "每个节点有几张 GPU？"),
 )
 _HANDLE = "unable to determine the device handle"
@@ -28,6 +29,8 @@ _RESET = Text("ask the supplier to bring the missing GPU back and for the kernel
 
 def judge(report: SmiReport, promise: Promise) -> tuple[Finding, ...]:
     """One finding: the cards that answer, each counted once, against gpu.count."""
+    if report.cut_off:
+        return _of_a_part(report, promise)
     answering = {gpu.key: gpu for gpu in report.gpus if not gone(gpu)}
     count, stated = len(answering), promise.get(TERM)
     lost = _lost(report)
@@ -37,6 +40,17 @@ def judge(report: SmiReport, promise: Promise) -> tuple[Finding, ...]:
     return (CHECK.finding(
         verdict, reason, term=TERM, promised=int(stated.number) if stated else None, measured=count, unit="GPUs",
         subjects=_subjects(report), reason_code=code, next_step=_RESET if verdict is Verdict.FAIL else NO_TEXT, better="more",
+    ),)  # fmt: skip
+
+
+def _of_a_part(report: SmiReport, promise: Promise) -> tuple[Finding, ...]:
+    """Cards that are missing in a broken-off report may only be cut off; a card that is called lost is lost."""
+    stated = promise.get(TERM)
+    if not report.warnings:
+        return ()
+    return (CHECK.finding(
+        Verdict.FAIL, Text(f"a GPU does not answer: {report.warnings[0]}", f"有 GPU 没有应答：{report.warnings[0]}"), term=TERM,
+        promised=int(stated.number) if stated else None, unit="GPUs", reason_code="gpu_lost", next_step=_RESET, better="more",
     ),)  # fmt: skip
 
 

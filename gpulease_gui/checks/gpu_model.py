@@ -49,7 +49,7 @@ def judge(report: SmiReport, nvlink: NvlinkReport | None, promise: Promise) -> t
             return (finding_of(CHECK, [(c.gpu, _unpromised(c)) for c in found], term=TERM),)
         return (CHECK.not_promised(TERM, found[0].identity.shown_name, subjects=names),)
     marks = [(card.gpu, _mark(card, model)) for card in found]
-    return (finding_of(CHECK, marks, term=TERM, promised=model.product.name if model.product else model.word),)
+    return (finding_of(CHECK, marks, term=TERM, promised=model.sold_as),)
 
 
 def _unpromised(card: Card) -> Mark:
@@ -74,7 +74,7 @@ def _mark(card: Card, model: ModelPromise) -> Mark:
 
 
 def _beside(reason: Text, model: ModelPromise) -> Text:
-    return Text(f"{model.word} was promised; {reason.en}", f"承诺的是 {model.word}；{reason.zh}")
+    return Text(f"{model.sold_as} was promised; {reason.en}", f"承诺的是 {model.sold_as}；{reason.zh}")
 
 
 def _no_product(own: Identity, model: ModelPromise, named: str) -> Mark:
@@ -87,11 +87,11 @@ def _other_product(card: Card, model: ModelPromise, named: str) -> Mark:
     own, signs = card.identity, signs_of(card)
     if own.masked:
         reason = Text(
-            f"a masked card in place of {model.word}: {signs.en}; no vendor sells a card of this name and size",
-            f"以改名或改装卡冒充 {model.word}：{signs.zh}；没有厂商出售这种名称和容量的卡",
+            f"a masked card in place of {model.sold_as}: {signs.en}; no vendor sells a card of this name and size",
+            f"以改名或改装卡冒充 {model.sold_as}：{signs.zh}；没有厂商出售这种名称和容量的卡",
         )  # fmt: skip
         return Mark(Verdict.FAIL, reason, "masked_identity", named, _BOTH)
-    reason = Text(f"{named} in place of {model.word}: {signs.en}", f"以 {named} 冒充 {model.word}：{signs.zh}")
+    reason = Text(f"{named} in place of {model.sold_as}: {signs.en}", f"以 {named} 冒充 {model.sold_as}：{signs.zh}")
     if len(own.agreeing()) >= 2:
         return Mark(Verdict.FAIL, reason, "other_product", named, _BOTH)
     return Mark(Verdict.INCONCLUSIVE, reason, own.reason_code, named, _BOTH)

@@ -23,6 +23,7 @@ CHECK = Check(
     facts=("smi_xml",),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    partial=True,
 )
 _RESET = Text("ask the supplier to reset the GPU, then measure again; if it comes back, replace the card",
               "请供应商复位该 GPU 后重测；若再次出现则更换")  # fmt: skip

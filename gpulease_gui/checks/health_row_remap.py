@@ -22,6 +22,7 @@ CHECK = Check(
     facts=("smi_xml",),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    partial=True,
 )
 _RESET = Text("ask the supplier to reset the GPU so that the repair takes effect, then run again", "请供应商复位该 GPU 使修复生效，然后重新验收")
 _REPLACE = Text("ask the supplier to replace the card", "请供应商更换该卡")

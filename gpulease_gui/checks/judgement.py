@@ -43,7 +43,7 @@ def _findings(rule: Rule, evidence: Mapping[str, Evidence], promise: Promise) ->
     for id_ in check.facts:
         found = evidence.get(id_)
         if found is None or found.reading is None:
-            return _no_reading(check, id_, found.trouble if found else None, promise)
+            return _fails_of_a_part(rule, evidence, promise) or _no_reading(check, found.trouble if found else None, promise)
     readings = [_reading(evidence, id_) for id_ in (*check.facts, *check.optional)]
     findings = rule.judge(*readings, promise)
     if not findings:
@@ -76,7 +76,23 @@ _CODE_WORDS: Mapping[str, Text] = {
 }
 
 
-def _no_reading(check: Check, fact_id: str, trouble: Unreadable | None, promise: Promise) -> tuple[Finding, ...]:
+def _fails_of_a_part(rule: Rule, evidence: Mapping[str, Evidence], promise: Promise) -> tuple[Finding, ...]:
+    """The fails that stand in what could be read of broken-off outputs; what is missing there proves nothing."""
+    check = rule.check
+    parts = [_part(evidence.get(id_)) for id_ in check.facts]
+    if not check.partial or any(part is None for part in parts):
+        return ()
+    others = [_reading(evidence, id_) for id_ in check.optional]
+    return tuple(f for f in rule.judge(*parts, *others, promise) if f.verdict is Verdict.FAIL)
+
+
+def _part(found: Evidence | None) -> object | None:
+    if found is None or found.reading is not None:
+        return found.reading if found else None
+    return found.trouble.reading if found.trouble else None
+
+
+def _no_reading(check: Check, trouble: Unreadable | None, promise: Promise) -> tuple[Finding, ...]:
     code = str(trouble.code) if trouble else str(Reason.NOT_COLLECTED)
     word = _CODE_WORDS.get(code, _CODE_WORDS[Reason.UNREADABLE])
     reason = Text(f"{word.en}: {trouble.reason}", f"{word.zh}：{trouble.reason}") if trouble else word

@@ -27,6 +27,7 @@ CHECK = Check(
     facts=("smi_xml",),
     terms=(TERM,),
     vendor=Vendor.NVIDIA,
+    partial=True,
     ask=Text("Which power limit is set on each GPU?", "每张 GPU 的功耗上限设为多少？"),
 )
 _RAISE = Text("ask the supplier to set `nvidia-smi -pl` back to the board's default", "请供应商用 `nvidia-smi -pl` 恢复板卡默认功耗")

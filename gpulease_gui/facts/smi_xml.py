@@ -43,6 +43,7 @@ class SmiReport:
 _LARGEST = 8 * 1024 * 1024
 _DEEPEST = 40
 _AROUND = 20_000  # how much of the text beside the report is looked at for warnings
+_GPU_GONE = ("device_handle_unknown_error", "gpu_lost", "gpu_requires_reset")
 _START = re.compile(r"<\?xml|<!DOCTYPE nvidia_smi_log|<nvidia_smi_log|(?P<part><gpu id=)")
 _PROCESS_NAME = re.compile(r"(<process_name>)([^\n]*)(</process_name>)")
 _STRAY_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")
@@ -156,7 +157,7 @@ def parse(output: CommandOutput) -> SmiReport:
     text = plain_text(output)
     start = _START.search(text)
     if start is None:
-        raise smi_error.unreadable(output, "the output is no XML report of nvidia-smi")
+        raise _no_report(output, "the output is no XML report of nvidia-smi")
     # A part that was copied out begins at a record: its root is missing.
     xml = ("<nvidia_smi_log>" if start["part"] else "") + text[start.start() :]
     document, failure = _scan(xml)
@@ -166,12 +167,22 @@ def parse(output: CommandOutput) -> SmiReport:
         return _report(document, text[: start.start()][-_AROUND:] + text.rpartition("</nvidia_smi_log>")[2][:_AROUND])
     document.end_gpu()
     if not document.gpus and smi_error.find(text):
-        raise smi_error.unreadable(output, failure)
+        raise _no_report(output, failure)
     partial = _report(document, "", cut_off=True)
     raise Unreadable(
         f"the report breaks off after {len(partial.gpus)} GPU records ({failure})", code=Reason.CUT_OFF,
         next_step="collect it again", reading=partial,
     )  # fmt: skip
+
+
+def _no_report(output: CommandOutput, otherwise: str) -> Unreadable:
+    """The failure that is named; words of a lost GPU are kept as the readable part of a report."""
+    trouble = smi_error.unreadable(output, otherwise)
+    if trouble.code in _GPU_GONE:
+        named = smi_error.find(output.text) or smi_error.find(output.error_text)
+        words = f"{trouble.reason} ({named.bus_id})" if named and named.bus_id else trouble.reason
+        trouble.reading = SmiReport(None, None, None, (), cut_off=True, warnings=(words,))
+    return trouble
 
 
 def _scan(xml: str) -> tuple[_Document, str]:
