@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.frame import COLLECT, MAX_STDERR_BYTES, MAX_STDOUT_BYTES, Frame, FrameReader, new_boundary
+from gpulease_gui.domain.text import visible
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost, finish
 from gpulease_gui.remote.wrap import collect_script, steps_of
@@ -32,7 +33,8 @@ class CollectEnd:
     """How a collection ended.
 
     `complete`: the node sent the end mark. `far_end_seen`: we saw that the node ended all it had started.
-    `said`: the first words outside of frames, for the message when nothing else came (foreign text).
+    `said`: the first words outside of frames, for the message when nothing else came (foreign
+    text, control characters made visible).
     """
 
     missing: tuple[Missing, ...]
@@ -140,7 +142,7 @@ class _Gathering:
 
     def end(self, why: Reason | None, *, cancelled: bool, far_end_seen: bool) -> CollectEnd:
         reason = Reason.NOT_COLLECTED if why is None or cancelled else why
-        said = bytes(self._said[:SAID_BYTES]).decode("utf-8", "replace").strip() if not self.frames else ""
+        said = visible(bytes(self._said[:SAID_BYTES]).decode("utf-8", "replace").strip()) if not self.frames else ""
         return CollectEnd(
             tuple(Missing(id_, reason) for id_ in self._wanted), why is None, cancelled, far_end_seen,
             self.reader.noise_bytes, said,

@@ -6,7 +6,9 @@ from enum import StrEnum
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import HostKey
-from gpulease_gui.domain.text import NO_TEXT, Text, foreign
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign, visible
+
+_FOREIGN_MAX = 200
 
 
 class Phase(StrEnum):
@@ -190,7 +192,7 @@ def key_trouble(host_port: str, cause: str, why: Text, step: Text = NO_TEXT) -> 
 
 def login_refused(host_port: str, cause: str, why: Text, allowed: tuple[str, ...]) -> ConnectFailed:
     """The node does not let us in. `allowed`: the ways that it takes."""
-    ways = ", ".join(allowed)
+    ways = visible(", ".join(allowed))[:_FOREIGN_MAX]
     step = Text(
         f"check user, key or password; the node takes: {ways}" if ways else "check user, key or password",
         f"检查用户名、密钥或密码；节点接受：{ways}" if ways else "检查用户名、密钥或密码",
@@ -199,7 +201,8 @@ def login_refused(host_port: str, cause: str, why: Text, allowed: tuple[str, ...
 
 
 def no_channel(host_port: str, said: str) -> ConnectFailed:
-    """The node opens no further session."""
+    """The node opens no further session. `said`: foreign text."""
+    said = visible(said)[:_FOREIGN_MAX]
     return ConnectFailed(
         Phase.CHANNEL, host_port, "no_channel",
         Text(f"the node opens no further session ({said})", f"节点不再接受新会话（{said}）"),

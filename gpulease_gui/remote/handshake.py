@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import selectors
 import socket
 import threading
@@ -63,11 +64,19 @@ def dial(address: Address, seconds: float, cancel: CancelToken) -> socket.socket
             sock.close()
             raise
         if code == 0:
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            _tune(sock)
             return sock
         sock.close()
     raise _tcp_failure(address.host_port, code, seconds)
+
+
+def _tune(sock: socket.socket) -> None:
+    """No Nagle (it costs 45 ms a command); a peer that is gone is noticed within half a minute, where the system can."""
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 4), ("TCP_USER_TIMEOUT", 30_000)):
+        if hasattr(socket, name):
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def _connect(sock: socket.socket, place: object, deadline: float, cancel: CancelToken) -> int:
@@ -90,7 +99,7 @@ def _tcp_failure(host_port: str, code: int, seconds: float) -> ConnectFailed:
         return refused(host_port)
     if code == errno.ETIMEDOUT:
         return timed_out(Phase.TCP, host_port, seconds)
-    return unreachable(host_port, errno.errorcode.get(code, str(code)))
+    return unreachable(host_port, os.strerror(code))
 
 
 def offered_key_types() -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.frame import STREAM, new_boundary
+from gpulease_gui.domain.text import visible
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost, finish
 from gpulease_gui.remote.wrap import stream_script
 
@@ -164,7 +165,7 @@ class Stream:
                 self._pass(line, now)
             ending = self._ending(chunk.ended, now - last)
             if ending is not None:
-                return StreamEnd(ending, last, self._said.decode("utf-8", "replace").strip())
+                return StreamEnd(ending, last, visible(self._said.decode("utf-8", "replace").strip()))
         return StreamEnd(StreamEnding.CLOSED, last)
 
     def _pass(self, line: StreamLine, now: float) -> None:

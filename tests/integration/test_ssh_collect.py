@@ -65,6 +65,29 @@ def test_that_sudo_can_be_switched_off(session, fact):
     assert frames["sudo"].output.stdout == b"0\n"
 
 
+def test_that_ux_03_the_exit_code_comes_after_a_large_output(session, fact):
+    frames, _ = gather(session, [fact("large", "head -c 5000000 /dev/zero; exit 3")])
+    output = frames["large"].output
+    assert (len(output.stdout), output.stdout_cut, output.exit_code) == (5_000_000, False, 3)
+
+
+def test_that_ux_21_a_short_path_is_widened_at_its_end(make_sshd, fact):
+    server = make_sshd(env={"PATH": "/usr/bin:/bin"})
+    with server.connect() as session:
+        frames, _ = gather(session, [fact("path", "echo $PATH")])
+    folders = frames["path"].output.text.strip().split(":")
+    assert folders[:2] == ["/usr/bin", "/bin"]
+    assert {"/usr/local/nvidia/bin", "/usr/lib/wsl/lib", "/usr/local/sbin"} <= set(folders[2:])
+
+
+def test_that_ux_22_the_users_language_does_not_change_outputs(make_sshd, fact):
+    server = make_sshd(env={"LC_ALL": "de_DE.UTF-8", "LANGUAGE": "zh_CN"})
+    with server.connect() as session:
+        frames, _ = gather(session, [fact("words", "printf '%.1f' 1.5; ls /nowhere; echo :$LANGUAGE:")])
+    assert frames["words"].output.stdout == b"1.5::\n"
+    assert b"No such file or directory" in frames["words"].output.stderr
+
+
 def test_that_a_missing_tool_is_127_and_never_an_empty_reading(session, fact):
     frames, _ = gather(session, [fact("smi", "nvidia-smi-not-here -q -x")])
     assert frames["smi"].output.exit_code == 127

@@ -17,7 +17,7 @@ from gpulease_gui.domain.node import Address, AuthMethod, HostKey
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import ConnectFailed, HostKeyChanged, Phase, UnknownHostKey
-from gpulease_gui.remote.handshake import Deadlines
+from gpulease_gui.remote.handshake import Deadlines, dial
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.session import Connector, SshSession
 
@@ -155,7 +155,7 @@ def test_that_ux_12_a_full_agent_does_not_stand_in_the_way_of_the_chosen_key(mak
     assert error.phase is Phase.AUTH
 
 
-def test_that_a_second_factor_is_told_by_name(make_sshd):
+def test_that_ux_13_a_second_factor_is_told_by_name(make_sshd):
     server = make_sshd("PasswordAuthentication yes\nAuthenticationMethods publickey,password\n")
     error = failure(server.address, server.credentials, server.trust)
     assert error.cause == "second_factor"
@@ -266,6 +266,13 @@ def test_that_a_server_that_hangs_up_before_its_banner_is_asked_again(sshd):
         error = failure(address, sshd.credentials, HostTrust())
     assert (error.phase, error.cause) == (Phase.BANNER, "hung_up")
     assert len(calls) == 4
+
+
+def test_that_the_socket_has_no_nagle_and_notices_a_dead_peer():
+    with listener() as address, dial(address, 5, CancelToken()) as sock:
+        assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 30_000
 
 
 def test_that_no_common_algorithm_is_told_by_name(make_sshd):
