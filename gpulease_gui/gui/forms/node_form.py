@@ -1,0 +1,156 @@
+"""How is one node written down: name, address, login, contract?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPlainTextEdit, QWidget
+
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.node import AuthMethod, Node, Reach
+from gpulease_gui.domain.supplier import Contract
+from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.gui.forms.fields import Chooser, Field, LineField
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.widgets.buttons import Button, Segment, Switch
+from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
+from gpulease_gui.gui.widgets.labels import PlainLabel, Words
+from gpulease_gui.remote.address import parse_target
+
+AUTH: tuple[tuple[str, Words], ...] = (
+    (AuthMethod.KEY, Text("Key file", "密钥文件")), (AuthMethod.AGENT, Text("Agent", "SSH agent")),
+    (AuthMethod.PASSWORD, Text("Password", "密码")),
+)  # fmt: skip
+_NONE = Text("none", "无")
+
+
+def contract_choices(contracts: Sequence[Contract]) -> list[tuple[str, Words]]:
+    """All contracts by number, and none."""
+    return [("", _NONE), *((contract.id, foreign(contract.number)) for contract in contracts)]
+
+
+class LoginFields(QWidget):
+    """Which way of logging in is tried, and with which key file."""
+
+    def __init__(self, auth: AuthMethod = AuthMethod.KEY, identity_file: str = "", *, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        self.auth = Segment(AUTH, current=auth)
+        self.auth.chosen.connect(self._fit)
+        row.addWidget(Field(Text("Login", "登录方式"), self.auth))
+        name = Text("Key file", "密钥文件")
+        self.file = LineField(name, "~/.ssh/id_ed25519", code=True)
+        self.file.setText(identity_file)
+        self.pick = Button(Text("Choose…", "选择…"))
+        self.pick.clicked.connect(self._choose)
+        self._key_field = Field(name, self.file, self.pick)
+        row.addWidget(self._key_field, 1)
+        self._fit()
+
+    @property
+    def method(self) -> AuthMethod:
+        """The chosen way."""
+        return AuthMethod(self.auth.current)
+
+    @property
+    def identity_file(self) -> str:
+        """The key file, empty for the other ways."""
+        return self.file.text().strip() if self.method is AuthMethod.KEY else ""
+
+    def _fit(self) -> None:
+        self._key_field.setEnabled(self.method is AuthMethod.KEY)
+
+    def _choose(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, say(Text("Key file", "密钥文件")))
+        if path:
+            self.file.setText(path)
+
+
+class NodeForm(FactDialog):
+    """Edits one node or writes a new one down; `saved` carries it."""
+
+    saved = Signal(object)
+
+    def __init__(self, node: Node, contracts: Sequence[Contract], taken: frozenset[str] = frozenset(), *,
+                 is_new: bool = False, parent: QWidget | None = None) -> None:  # fmt: skip
+        title = Text("Add node", "添加节点") if is_new else Text("Edit node", "编辑节点")
+        headline = title if is_new else Text(f"Edit {node.name}", f"编辑 {node.name}")
+        super().__init__(title, headline, icon="edit", parent=parent)
+        self._node, self._taken = node, taken
+        self.setMinimumWidth(560)
+        self._add_fields(node, contracts)
+        self.add_button(Button(CANCEL), rejects=True)
+        self.save = self.add_button(Button(Text("Save", "保存"), kind="primary"), default=True)
+        self.save.clicked.connect(self._save)
+        self.name.setFocus()
+
+    def _add_fields(self, node: Node, contracts: Sequence[Contract]) -> None:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(12)
+        label = Text("Name", "名称")
+        self.name = LineField(label)
+        self.name.setText(node.name)
+        self.name_field = Field(label, self.name)
+        grid.addWidget(self.name_field, 0, 0)
+        self.contract = Chooser(Text("Contract", "合同"), contract_choices(contracts))
+        self.contract.choose(node.contract_id or "")
+        grid.addWidget(Field(Text("Contract", "合同"), self.contract), 0, 1)
+        self.column.addLayout(grid)
+        self._add_reach(node)
+        label = Text("Notes", "备注")
+        self.notes = QPlainTextEdit(node.note)
+        self.notes.setAccessibleName(say(label))
+        self.notes.setFixedHeight(64)
+        self.column.addWidget(Field(label, self.notes))
+
+    def _add_reach(self, node: Node) -> None:
+        label = Text("Address", "地址")
+        self.address = LineField(label, "root@203.0.113.17:34446", code=True)
+        self.address.setText(str(node.address) if node.address else "")
+        self.address_field = Field(label, self.address)
+        self.login = LoginFields(node.auth, node.identity_file)
+        self.sudo = Switch(Text("May use sudo -n for the kernel log", "允许用 sudo -n 读取内核日志"))
+        self.sudo.setChecked(node.use_sudo)
+        if node.reach is Reach.SSH:
+            for widget in (self.address_field, self.login, self.sudo):
+                self.column.addWidget(widget)
+        else:
+            self.column.addWidget(PlainLabel(foreign(node.target), code=True, level="2"))
+            for widget in (self.address_field, self.login, self.sudo):
+                widget.setParent(self)
+                widget.hide()
+
+    def _save(self) -> None:
+        name = self.name.text().strip()
+        wrong = Text("", "")
+        if not name:
+            wrong = Text("a node needs a name", "请填写节点名称")
+        elif name in self._taken - {self._node.name}:
+            wrong = Text("another node has this name", "已有同名节点")
+        self.name_field.complain(wrong)
+        changed = self._with_address()
+        if not wrong.en and changed is not None:
+            self.accept()
+            self.saved.emit(replace(
+                changed, name=name, contract_id=self.contract.current or None, note=self.notes.toPlainText().strip(),
+            ))  # fmt: skip
+
+    def _with_address(self) -> Node | None:
+        """The node at the address that was typed; None when it is none, which is then said."""
+        if self._node.reach is not Reach.SSH:
+            return self._node
+        try:
+            target = parse_target(self.address.text())
+        except UsageError as error:
+            self.address_field.complain(foreign(str(error)))
+            return None
+        self.address_field.complain("")
+        identity = self.login.identity_file or target.identity_file
+        return replace(
+            self._node, address=target.address, auth=self.login.method, identity_file=identity, use_sudo=self.sudo.isChecked()
+        )

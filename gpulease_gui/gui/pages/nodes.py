@@ -1,0 +1,325 @@
+"""Which machines are rented, do they answer, and is each contract's delivery accepted?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QAction, QContextMenuEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QWidget
+
+from gpulease_gui.domain.node import Node, Reach
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.pages.nodes_add import AddBar
+from gpulease_gui.gui.pages.nodes_inspector import NodeInspector
+from gpulease_gui.gui.pages.nodes_table import ShownNode, node_table
+from gpulease_gui.gui.pages.nodes_work import work_of
+from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
+from gpulease_gui.gui.widgets.bands import Band
+from gpulease_gui.gui.widgets.buttons import Button, Chip, IconButton
+from gpulease_gui.gui.widgets.panes import EmptyState, Pane, ThinSplitter
+from gpulease_gui.gui.widgets.table import TableView
+from gpulease_gui.remote.address import Target as Place
+from gpulease_gui.services.events import Event, RecordsChanged, RunEnded, RunStarted
+from gpulease_gui.services.nodes_view import NodesView, new_nodes, nodes_view
+from gpulease_gui.store import nodes as stored
+from gpulease_gui.store.records import new_id
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+TITLE = Text("Nodes", "节点")
+_ACTIONS = ("verify", "connect", "watch", "delete")
+_WORDS = {
+    "verify": Text("Verify", "验收"), "connect": Text("Test connection", "测试连接"), "watch": Text("Watch live", "实时监控"),
+    "edit": Text("Edit…", "编辑…"), "delete": Text("Remove", "移除"),
+}  # fmt: skip
+
+
+class NodesPage(Page):
+    """A table under contracts, an inspector at the right, one line to add a node at the foot."""
+
+    def __init__(self, frame: Frame) -> None:
+        super().__init__(frame)
+        self._view = NodesView((), {}, ())
+        self._work = work_of(frame)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(100)
+        self._soon.timeout.connect(self._refresh)
+        self._work.changed.connect(self._node_changed)
+        self._wanted = ""
+        self.paste = Button(Text("Paste nodes…", "粘贴节点…"), icon="paste")
+        self.paste.clicked.connect(self._paste)
+        self.primary = Button(Text("Verify", "验收"), icon="nav-verify", kind="primary")
+        self.primary.clicked.connect(self._verify)
+        self._build()
+        self._refresh()
+
+    def _node_changed(self, _node_id: str) -> None:
+        self._soon.start()
+
+    # -- parts ------------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.model = node_table()
+        self.table = TableView(self.model, TITLE, many=True)
+        self.table.chosen.connect(lambda _: self._selected())
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
+        self.table.opened.connect(lambda shown: self.frame.go("verification", shown.row.node.id))
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+        self.inspector = NodeInspector()
+        self.inspector.wanted.connect(self.act)
+        splitter = ThinSplitter()
+        splitter.addWidget(self._left())
+        splitter.addWidget(self.inspector)
+        splitter.setStretchFactor(0, 1)
+        splitter.setSizes([900, 332])
+        self.inspector.setMinimumWidth(292)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(splitter)
+        self._stack.addWidget(self._empty())
+        self.column.addWidget(self._stack, 1)
+
+    def _left(self) -> QWidget:
+        left = Pane(2)
+        left.setMinimumWidth(620)
+        left.column.addWidget(self._filters())
+        left.column.addWidget(self.table, 1)
+        self._removed = Button(Text("Undo", "撤销"), small=True)
+        close = IconButton("close", Text("Close this message", "关闭此消息"), size=14)
+        self.undo_band = Band("accent", "", "", self._removed, close)
+        self.undo_band.hide()
+        close.clicked.connect(self.undo_band.hide)
+        self._removed.clicked.connect(self._undo)
+        left.column.addWidget(self.undo_band)
+        self.local = Button(Text("Add this computer", "添加本机"), icon="cpu")
+        self.local.clicked.connect(self._add_local)
+        self.add_bar = AddBar(self.local)
+        self.add_bar.added.connect(self._add)
+        left.column.addWidget(self.add_bar)
+        return left
+
+    def _filters(self) -> QWidget:
+        bar = QWidget()
+        bar.setMinimumHeight(40)
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(16, 8, 16, 8)
+        row.setSpacing(8)
+        self._chips = {
+            "": Chip(Text("All", "全部")), "attention": Chip(Text("Needs attention", "需要处理")),
+            "new": Chip(Text("Not verified", "未验收")),
+        }  # fmt: skip
+        for key, chip in self._chips.items():
+            chip.setAutoExclusive(True)
+            chip.setChecked(not key)
+            chip.clicked.connect(lambda _=False, wanted=key: self._only(wanted))
+            row.addWidget(chip)
+        row.addStretch()
+        self._test_all = Button(Text("Test all", "全部测试"), icon="refresh", small=True)
+        self._test_all.clicked.connect(lambda: self._connect([shown.row.node for shown in self.model.rows]))
+        row.addWidget(self._test_all)
+        return bar
+
+    def _empty(self) -> QWidget:
+        paste = Button(Text("Paste the supplier's lines…", "粘贴供应商的连接信息…"), icon="paste", kind="primary")
+        paste.clicked.connect(self._paste)
+        local = Button(Text("Add this computer", "添加本机"))
+        local.clicked.connect(self._add_local)
+        return EmptyState(
+            "nav-nodes", Text("No nodes yet", "还没有节点"),
+            Text("A node is a machine that you rent. Paste the ssh line that the supplier sent.",
+                 "节点就是租用的机器，粘贴供应商发来的 ssh 命令即可。"),
+            primary=paste, secondary=local,
+        )  # fmt: skip
+
+    # -- what the window asks -----------------------------------------------------------------------------------------
+
+    def buttons(self) -> tuple[Button, ...]:
+        """Paste, and the primary that names what it verifies."""
+        return self.paste, self.primary
+
+    def target(self) -> Target | None:
+        """None: this page speaks of many nodes, its header names the selected one."""
+        return None
+
+    def doable(self) -> frozenset[str]:
+        """Pasting always, the rest with a selection."""
+        return frozenset(["new", "inspector", *(_ACTIONS if self._chosen() else ())])
+
+    def act(self, action: str) -> None:
+        """Menu actions and the inspector's buttons."""
+        chosen = self._chosen()
+        if action == "new":
+            self._paste()
+        elif action == "inspector":
+            self.inspector.setVisible(self.inspector.isHidden())
+        elif action == "verify":
+            self._verify()
+        elif action == "connect":
+            self._connect(chosen)
+        elif chosen:
+            {"watch": self._watch, "edit": self._edit, "delete": self._remove, "run": self._open_run}[action](chosen[0])
+
+    def visit(self, path: tuple[str, ...]) -> None:
+        """Refresh; a node id selects that node."""
+        self._wanted = path[0] if path else ""
+        self._load()
+
+    def search(self, words: str) -> None:
+        """Narrow the table."""
+        self.model.find(words)
+
+    def handle(self, event: Event) -> None:
+        """Runs and records change what the table says."""
+        if isinstance(event, RunStarted | RunEnded) or (
+            isinstance(event, RecordsChanged) and event.kinds & {"node", "contract", "supplier", "claim"}
+        ):
+            self._load()
+
+    # -- what is shown --------------------------------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        self.frame.bridge.when_done(self.frame.services.query(nodes_view), self._show)
+
+    def _show(self, view: NodesView) -> None:
+        self._view = view
+        self._stack.setCurrentIndex(0 if view.rows else 1)
+        self.local.setVisible(not self.frame.services.demo and all(r.node.reach is not Reach.LOCAL for r in view.rows))
+        self._refresh()
+        if not self._wanted or not self.table.choose(self._wanted):
+            self._wanted = "" if self._wanted else self._wanted
+        if self.table.current_row is None:
+            self.table.choose_first()
+
+    def _refresh(self) -> None:
+        rows = [self._shown(row.node.id) for row in self._view.rows]
+        self.model.set_rows([row for row in rows if row is not None])
+        bad = sum(1 for row in self.model.rows if row.needs_attention)
+        self._chips[""].set_count(len(rows))
+        self._chips["attention"].set_count(bad)
+        self._chips["new"].set_count(sum(1 for row in self.model.rows if row.row.run is None))
+        self.frame.set_count("nodes", str(bad or len(rows) or ""), alarm=bad > 0)
+        self._selected()
+
+    def _shown(self, node_id: str) -> ShownNode | None:
+        row = next((row for row in self._view.rows if row.node.id == node_id), None)
+        if row is None:
+            return None
+        acceptance = self._view.acceptances.get(row.contract.id) if row.contract else None
+        busy = self._work.job_of(node_id) is not None
+        return ShownNode(row, self._work.state_of(node_id), busy, acceptance)
+
+    def _only(self, wanted: str) -> None:
+        keep = {"attention": lambda s: s.needs_attention, "new": lambda s: s.row.run is None}.get(wanted)
+        self.model.only(keep)
+
+    def _chosen(self) -> list[Node]:
+        return [shown.row.node for shown in self.table.selected_rows]
+
+    def _selected(self) -> None:
+        chosen = self._chosen()
+        current = self.table.current_row
+        self.inspector.show_node(current)
+        idle = [node for node in chosen if self._work.job_of(node.id) is None]
+        self.primary.set_words(_primary_words(chosen, busy=bool(chosen) and not idle))
+        self.primary.setEnabled(bool(idle))
+        self.header_changed.emit()
+
+    # -- what is done ---------------------------------------------------------------------------------------------------
+
+    def _verify(self) -> None:
+        chosen = self._chosen()
+        if len(chosen) == 1:
+            self.frame.go("verification", chosen[0].id)
+        for node in chosen:
+            self._work.verify(node)
+
+    def _connect(self, chosen: Sequence[Node]) -> None:
+        for node in chosen:
+            self._work.connect_to(node)
+
+    def _watch(self, node: Node) -> None:
+        self.frame.go("live", node.id)
+
+    def _open_run(self, node: Node) -> None:
+        self.frame.go("verification", node.id)
+
+    def _names(self) -> frozenset[str]:
+        return frozenset(row.node.name for row in self._view.rows)
+
+    def _paste(self) -> None:
+        from gpulease_gui.gui.forms.paste_nodes import PasteDialog
+
+        dialog = PasteDialog(self._view.contracts, self._names(), parent=self.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.saved.connect(self._save)
+        dialog.open()
+
+    def _edit(self, node: Node) -> None:
+        from gpulease_gui.gui.forms.node_form import NodeForm
+
+        dialog = NodeForm(node, self._view.contracts, self._names(), parent=self.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.saved.connect(lambda edited: self._save((edited,)))
+        dialog.open()
+
+    def _save(self, made: Sequence[Node]) -> None:
+        def work(db: Database) -> None:
+            with db.atomic():
+                for node in made:
+                    stored.save_node(db, node)
+
+        self._wanted = made[0].id if made else ""
+        count = len(made)
+        said = Text(f"Saved {count} nodes", f"已保存 {count} 个节点") if count > 1 else Text("Saved", "已保存")
+        self.frame.bridge.when_done(self.frame.services.change(work, "node"), lambda _: self.frame.note(said))
+
+    def _add(self, place: Place) -> None:
+        current = self.table.current_row
+        contract = current.row.contract.id if current is not None and current.row.contract else None
+        template = Node("", "", Reach.SSH, contract_id=contract if not self.frame.services.demo else None)
+        made = new_nodes([place], template, self._names())
+        self._save(made)
+        self._work.connect_to(made[0])
+
+    def _add_local(self) -> None:
+        self._save((Node(new_id(), say(Text("this computer", "本机")), Reach.LOCAL),))
+
+    def _remove(self, node: Node) -> None:
+        def removed(_: None) -> None:
+            self._undone = node
+            self.undo_band.tell(Text(f"{node.name} was removed", f"已移除 {node.name}"), Text("Undo brings it back.", "可撤销。"))
+
+        change = self.frame.services.change(lambda db: stored.remove_node(db, node.id), "node")
+        self.frame.bridge.when_done(change, removed)
+
+    def _undo(self) -> None:
+        self.undo_band.hide()
+        self._save((self._undone,))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The row's actions as a menu."""
+        if not self._chosen() or not self.table.geometry().contains(event.pos()):
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for action, words in _WORDS.items():
+            line = QAction(say(words), menu)
+            line.triggered.connect(lambda _=False, wanted=action: self.act(wanted))
+            menu.addAction(line)
+        menu.popup(event.globalPos())
+
+
+def _primary_words(chosen: Sequence[Node], *, busy: bool) -> Text:
+    if len(chosen) > 1:
+        return Text(f"Verify {len(chosen)} nodes", f"验收 {len(chosen)} 个节点")
+    name = chosen[0].name if chosen else ""
+    if busy:
+        return Text(f"Working on {name}…", f"正在处理 {name}…")
+    return Text(f"Verify {name}".strip(), f"验收 {name}".strip())
+
+
+PAGE = PageSpec("nodes", TITLE, "nav-nodes", NavGroup.USE, 40, NodesPage)

@@ -1,0 +1,200 @@
+"""What is known of the selected node, and what can be done with it?"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from gpulease_gui.domain.node import AuthMethod, Reach
+from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.gui.forms.node_form import AUTH
+from gpulease_gui.gui.pages.nodes_table import ShownNode, local_time, offset_text, run_badge
+from gpulease_gui.gui.widgets.badge import BadgeLabel
+from gpulease_gui.gui.widgets.buttons import Button
+from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
+from gpulease_gui.gui.widgets.panes import KeyValues, Pane, Section, hairline
+from gpulease_gui.store.records import KeyDecision, KeyState
+
+_DECIDED = {
+    KeyState.TRUSTED: Text("trusted", "信任"), KeyState.REPLACED: Text("replaced", "已替换"),
+    KeyState.REFUSED: Text("refused", "拒绝"),
+}  # fmt: skip
+_HOW = {
+    "fingerprint from the supplier": Text("compared with the supplier's fingerprint", "已与供应商指纹比对"),
+    "fingerprint given by the user": Text("compared with a given fingerprint", "已与所给指纹比对"),
+    "not compared": Text("not compared", "未比对"),
+    "shipped with the demo": Text("shipped with the demo", "随演示提供"),
+    "replaced by hand, with a reason": Text("replaced by hand", "手动替换"),
+}  # fmt: skip
+_NOT_READ = Text("not read", "未读取")
+_NONE = Text("none", "无")
+
+
+class NodeInspector(Pane):
+    """The right pane of the page of nodes; `wanted` carries verify, watch, connect, edit, remove or run."""
+
+    wanted = Signal(str)
+
+    def __init__(self, *, parent: QWidget | None = None) -> None:
+        super().__init__(1, parent=parent)
+        self.column.addWidget(self._head())
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        inside = Pane(1)
+        area.setWidget(inside)
+        self._sections(inside.column)
+        self.column.addWidget(area, 1)
+        self.column.addWidget(hairline())
+        self.column.addWidget(self._foot())
+        self.show_node(None)
+
+    def _head(self) -> QWidget:
+        head = QWidget()
+        column = QVBoxLayout(head)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(4)
+        row = QHBoxLayout()
+        self.name = ElidedLabel("", size="section", weight=600)
+        self.state = BadgeLabel(None, filled=False)
+        row.addWidget(self.name, 1)
+        row.addWidget(self.state)
+        column.addLayout(row)
+        self.place = PlainLabel("", size="dense", level="2", code=True, select=True)
+        column.addWidget(self.place)
+        column.addSpacing(4)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        self.verify = self._button(Text("Verify", "验收"), "nav-verify", "verify")
+        self.watch = self._button(Text("Watch", "监控"), "nav-live", "watch")
+        self.connect_button = self._button(Text("Test connection", "测试连接"), "refresh", "connect")
+        for button in (self.verify, self.watch, self.connect_button):
+            buttons.addWidget(button)
+        buttons.addStretch()
+        column.addLayout(buttons)
+        return head
+
+    def _button(self, words: Words, icon: str, action: str, kind: str = "") -> Button:
+        button = Button(words, icon=icon, kind=kind, small=True)
+        button.clicked.connect(lambda: self.wanted.emit(action))
+        return button
+
+    def _sections(self, column: QVBoxLayout) -> None:
+        column.addWidget(hairline())
+        self.connection = Section(Text("Connection", "连接"))
+        self.reason = PlainLabel("", size="dense", wrap=True, select=True)
+        self.step = PlainLabel("", size="dense", level="2", wrap=True, select=True)
+        self.connection.column.addWidget(self.reason)
+        self.connection.column.addWidget(self.step)
+        column.addWidget(self.connection)
+        self.last = Section(Text("Last run", "上次验收"))
+        row = QHBoxLayout()
+        self.verdict = BadgeLabel(None)
+        self.open_run = Button(Text("Open the run", "打开验收记录"), kind="link", small=True)
+        self.open_run.clicked.connect(lambda: self.wanted.emit("run"))
+        row.addWidget(self.verdict)
+        row.addStretch()
+        row.addWidget(self.open_run)
+        self.last.column.addLayout(row)
+        self.broken = PlainLabel("", size="dense", level="2", wrap=True)
+        self.last.column.addWidget(self.broken)
+        column.addWidget(self.last)
+        self.identity = Section(Text("Identity", "身份"))
+        self.facts = KeyValues()
+        self.identity.column.addWidget(self.facts)
+        column.addWidget(self.identity)
+        self.keys = Section(Text("Host keys", "主机密钥"))
+        self.history = KeyValues(label_width=72)
+        self.keys.column.addWidget(self.history)
+        column.addWidget(self.keys)
+        self.notes = Section(Text("Notes", "备注"), last=True)
+        self.note = PlainLabel("", size="dense", level="2", wrap=True, select=True)
+        self.notes.column.addWidget(self.note)
+        column.addWidget(self.notes)
+        column.addStretch()
+
+    def _foot(self) -> QWidget:
+        foot = QWidget()
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(16, 8, 16, 8)
+        row.setSpacing(8)
+        self.edit = self._button(Text("Edit…", "编辑…"), "edit", "edit")
+        self.remove = self._button(Text("Remove", "移除"), "delete", "delete", "quiet")
+        row.addWidget(self.edit)
+        row.addStretch()
+        row.addWidget(self.remove)
+        return foot
+
+    def show_node(self, shown: ShownNode | None) -> None:
+        """Show another node; None shows that nothing is selected."""
+        for button in (self.verify, self.watch, self.connect_button, self.edit, self.remove):
+            button.setEnabled(shown is not None and not (shown.busy and button is not self.watch))
+        for section in (self.connection, self.last, self.identity, self.keys, self.notes):
+            section.setVisible(shown is not None)
+        if shown is None:
+            self.name.set_words(Text("No node selected", "未选择节点"))
+            self.place.set_words("")
+            self.state.set_state(None)
+            return
+        node = shown.row.node
+        self.name.set_words(foreign(node.name))
+        self.place.set_words(foreign(node.target))
+        self.state.set_state(shown.badge)
+        self._show_connection(shown)
+        self._show_run(shown)
+        self._show_identity(shown)
+        self._show_keys(shown)
+        self.notes.setVisible(bool(node.note))
+        self.note.set_words(foreign(node.note))
+
+    def _show_connection(self, shown: ShownNode) -> None:
+        reached = shown.reached
+        self.connection.setVisible(reached is not None and bool(reached.reason))
+        self.reason.set_words(foreign(reached.reason) if reached else "")
+        self.step.set_words(foreign(reached.next_step) if reached else "")
+
+    def _show_run(self, shown: ShownNode) -> None:
+        run = shown.row.run
+        badge = run_badge(run)
+        self.verdict.set_state(badge)
+        self.last.note.set_words(local_time(run))
+        self.open_run.setVisible(run is not None)
+        broken = self._broken(shown)
+        self.broken.setVisible(bool(broken))
+        self.broken.set_words(Text(f"fails {broken}", f"不符：{broken}"))
+
+    @staticmethod
+    def _broken(shown: ShownNode) -> str:
+        accepted = shown.acceptance.nodes if shown.acceptance else ()
+        mine = next((node for node in accepted if node.node_id == shown.row.node.id), None)
+        return ", ".join(mine.broken) if mine else ""
+
+    def _show_identity(self, shown: ShownNode) -> None:
+        row, node = shown.row, shown.row.node
+        login: Words = dict(AUTH)[AuthMethod(node.auth)] if node.reach is Reach.SSH else _NONE
+        pairs: list[tuple[Words, Words]] = [
+            (Text("Contract", "合同"), foreign(row.contract.number) if row.contract else _NONE),
+            (Text("Supplier", "供应商"), foreign(row.supplier) if row.supplier else _NONE),
+            (Text("GPUs", "加速卡"), foreign(row.cards) if row.cards else _NOT_READ),
+            (Text("Driver", "驱动"), foreign(row.driver) if row.driver else _NOT_READ),
+            (Text("Clock", "时钟差"), foreign(f"{offset} s") if (offset := offset_text(row.run)) else _NOT_READ),
+        ]
+        if node.reach is Reach.SSH:
+            pairs.append((Text("Login", "登录方式"), login))
+        if node.identity_file:
+            pairs.append((Text("Key file", "密钥文件"), foreign(node.identity_file)))
+        self.facts.set_pairs(pairs)
+
+    def _show_keys(self, shown: ShownNode) -> None:
+        self.keys.setVisible(shown.row.node.reach is not Reach.LOCAL)
+        pairs = [pair for decision in reversed(shown.row.keys) for pair in _key_pairs(decision)]
+        self.history.set_pairs(pairs or [(Text("State", "状态"), Text("never seen", "从未见过"))])
+
+
+def _key_pairs(decision: KeyDecision) -> list[tuple[Words, Words]]:
+    """When, what was decided and how it was compared; the key; the reason if one was typed."""
+    how = _HOW.get(decision.compared_with, foreign(decision.compared_with))
+    word = _DECIDED[decision.state]
+    said = Text(f"{word.en}, {how.en}" if how.en else word.en, f"{word.zh}，{how.zh}" if how.zh else word.zh)
+    pairs: list[tuple[Words, Words]] = [(f"{decision.decided_at.astimezone():%m-%d %H:%M}", said)]
+    pairs.append(("", foreign(f"{decision.key.kind} {decision.key.fingerprint[:19]}…")))
+    return [*pairs, ("", foreign(decision.why))] if decision.why else pairs

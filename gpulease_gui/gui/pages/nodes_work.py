@@ -1,0 +1,288 @@
+"""Who connects to nodes and verifies them for every page alike, and who asks the user about keys and secrets?"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QDialog, QWidget
+
+from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.node import HostKey, Node
+from gpulease_gui.domain.secret import Secret
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.language import say
+from gpulease_gui.services.events import Event, HostKeyQuestion, JobChanged, NodeState, NodeStateChanged
+from gpulease_gui.services.run_view import prepare
+
+if TYPE_CHECKING:
+    from gpulease_gui.domain.cancel import CancelToken
+    from gpulease_gui.gui.pages.page import Frame
+    from gpulease_gui.services.composition import Services
+    from gpulease_gui.services.jobs import Job
+    from gpulease_gui.services.outcome import Outcome, Trouble
+    from gpulease_gui.services.verify import Request
+
+_LOOK_S = 0.2
+Again = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _SecretQuestion:
+    """What a worker waits for."""
+
+    node: Node
+    what: str
+    answered: threading.Event = field(default_factory=threading.Event)
+    answer: list[Secret] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How the last attempt to reach a node ended."""
+
+    state: NodeState
+    reason: str = ""
+    next_step: str = ""
+
+
+def work_of(frame: Frame) -> NodeWork:
+    """The one of the open workspace, shared by all pages."""
+    for found in frame.bridge.findChildren(NodeWork):
+        if found.serves(frame.services):
+            return found
+        found.setParent(None)
+        found.deleteLater()
+    return NodeWork(frame)
+
+
+class NodeWork(QObject):
+    """`changed` carries the id of a node whose job or state changed; `not_reached` an id and the Trouble of its run.
+
+    A question for a host key or a secret is a dialog, one at a time, whatever page is in sight.
+    """
+
+    changed = Signal(str)
+    not_reached = Signal(str, object)
+    _asked = Signal(object)
+
+    def __init__(self, frame: Frame) -> None:
+        super().__init__(frame.bridge)
+        self._frame, self._services = frame, frame.services
+        self._jobs: dict[str, Job] = {}
+        self._again: dict[str, Again] = {}
+        self._states: dict[str, Reached] = {}
+        self._questions: list[HostKeyQuestion | _SecretQuestion] = []
+        self._asking = False
+        self._services.links.ask_secret = self._ask
+        self._asked.connect(self._queue, Qt.ConnectionType.QueuedConnection)
+        frame.bridge.arrived.connect(self._heard)
+
+    def serves(self, services: Services) -> bool:
+        """Whether this is the work of that workspace."""
+        return self._services is services
+
+    # -- jobs -------------------------------------------------------------------------------------------------------
+
+    def state_of(self, node_id: str) -> Reached | None:
+        """How the node answered since the workspace was opened; None = nobody asked it."""
+        return self._states.get(node_id)
+
+    def job_of(self, node_id: str) -> Job | None:
+        """The work that is under way on a node."""
+        return self._jobs.get(node_id)
+
+    def cancel(self, node_id: str) -> None:
+        """End the work on a node; what it found stays."""
+        job = self._jobs.get(node_id)
+        if job is not None:
+            job.cancel.cancel()
+            self.changed.emit(node_id)
+
+    def connect_to(self, node: Node) -> None:
+        """Open a line to the node, look that it answers, and close it."""
+        links = self._services.links
+
+        def work(cancel: CancelToken) -> None:
+            with links.open(node, cancel):
+                pass
+
+        title = Text(f"Connect {node.name}", f"连接 {node.name}")
+        self._start(node, title, work, lambda: self.connect_to(node), lambda _: self._frame.note(_answers(node)))
+
+    def verify(self, node: Node, heavy: tuple[str, ...] = (), peer_id: str | None = None) -> None:
+        """Verify a node against its contract; the heavy checks were confirmed."""
+        if node.id not in self._jobs:
+            prepared = self._services.query(lambda connection: prepare(connection, node.id, heavy, peer_id))
+            self._frame.bridge.when_done(prepared, lambda ready: self._verify(*ready, heavy, peer_id))
+
+    def _verify(self, node: Node, request: Request, heavy: tuple[str, ...], peer_id: str | None) -> None:
+        def work(cancel: CancelToken) -> Outcome:
+            return self._services.verification.run(node, request, cancel)
+
+        title = Text(f"Verify {node.name}", f"验收 {node.name}")
+        again = lambda: self.verify(node, heavy, peer_id)  # noqa: E731 - one line, used once
+        self._start(node, title, work, again, lambda outcome: self._verified(node, outcome))
+
+    def _verified(self, node: Node, outcome: Outcome) -> None:
+        if outcome.error is not None:
+            trouble: Trouble = outcome.error
+            self.not_reached.emit(node.id, trouble)
+
+    def _start(self, node: Node, title: Text, work: Callable[[CancelToken], object], again: Again,
+               done: Callable[..., None]) -> None:  # fmt: skip
+        if node.id in self._jobs:
+            return
+        self._again[node.id] = again
+        job = self._services.jobs.start(say(title), work, remote=True)
+        self._jobs[node.id] = job
+        self._frame.bridge.when_done(job.done, done, lambda trouble: self._failed(node, trouble))
+        self.changed.emit(node.id)
+
+    def _failed(self, node: Node, trouble: UserFacing) -> None:
+        if getattr(trouble, "phase", "") != "host_key":  # that one is asked in a dialog
+            headline, sentence = trouble_words(trouble)
+            self._frame.trouble(Text(f"{node.name}: {headline.en}", f"{node.name}：{headline.zh}"), sentence)
+
+    def _heard(self, event: Event) -> None:
+        if isinstance(event, NodeStateChanged):
+            self._states[event.node_id] = Reached(event.state, event.reason, event.next_step)
+            self.changed.emit(event.node_id)
+        elif isinstance(event, HostKeyQuestion):
+            self._queue(event)
+        elif isinstance(event, JobChanged) and event.ended:
+            self._over(event.job_id)
+
+    def _over(self, job_id: str) -> None:
+        for node_id in [id_ for id_, job in self._jobs.items() if job.id == job_id]:
+            del self._jobs[node_id]
+            self.changed.emit(node_id)
+
+    # -- questions ----------------------------------------------------------------------------------------------------
+
+    def _ask(self, node: Node, what: str) -> Secret | None:
+        """Called by a worker: wait for the user, or until the window lets go of the workspace."""
+        question = _SecretQuestion(node, what)
+        self._asked.emit(question)
+        while not question.answered.wait(_LOOK_S):
+            if not self._is_open():
+                return None
+        return question.answer[0] if question.answer else None
+
+    def _is_open(self) -> bool:
+        try:
+            return self._frame.services is self._services
+        except RuntimeError:
+            return False
+
+    def _queue(self, question: HostKeyQuestion | _SecretQuestion) -> None:
+        waiting = [q for q in self._questions if isinstance(q, HostKeyQuestion)]
+        if isinstance(question, HostKeyQuestion) and any(q.node.id == question.node.id for q in waiting):
+            return
+        self._questions.append(question)
+        if not self._asking:
+            self._next()
+
+    def _next(self) -> None:
+        self._asking = bool(self._questions) and self._is_open()
+        if not self._asking:
+            return
+        question = self._questions[0]
+        if isinstance(question, HostKeyQuestion):
+            self._ask_about_key(question)
+        else:
+            self._ask_for_secret(question)
+
+    def _open(self, dialog: QDialog) -> None:
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.finished.connect(self._closed)
+        dialog.open()
+
+    def _closed(self) -> None:
+        self._questions.pop(0)
+        self._next()
+
+    def _parent(self) -> QWidget | None:
+        return self._frame if isinstance(self._frame, QWidget) else None
+
+    def _ask_for_secret(self, question: _SecretQuestion) -> None:
+        from gpulease_gui.gui.forms.secret_dialog import SecretDialog
+
+        dialog = SecretDialog(question.node, question.what, parent=self._parent())
+
+        def answer() -> None:
+            if dialog.result() == QDialog.DialogCode.Accepted:
+                question.answer.append(dialog.secret)
+            question.answered.set()
+
+        dialog.finished.connect(answer)
+        self._open(dialog)
+
+    def _ask_about_key(self, question: HostKeyQuestion) -> None:
+        from gpulease_gui.services.nodes_view import key_stories
+
+        stories = self._services.query(lambda connection: key_stories(connection, question.node.id))
+        self._frame.bridge.when_done(stories, lambda known: self._show_keys(question, known), lambda _: self._closed())
+
+    def _show_keys(self, question: HostKeyQuestion, stories: tuple[object, ...]) -> None:
+        from gpulease_gui.gui.forms.host_key_dialog import ChangedKeyDialog, UnknownKeyDialog, is_changed
+
+        if is_changed(question):
+            changed = ChangedKeyDialog(question, stories, parent=self._parent())  # type: ignore[arg-type]
+            changed.decided.connect(lambda why: self._replace(question, why))
+            self._open(changed)
+        else:
+            unknown = UnknownKeyDialog(question, parent=self._parent())
+            unknown.decided.connect(lambda key, how: self._trust(question.node, key, how))
+            self._open(unknown)
+
+    def _trust(self, node: Node, key: HostKey, how: str, why: str = "", old: tuple[HostKey, ...] = ()) -> None:
+        """Pin the key in a worker, then do again what stopped at it."""
+        services = self._services
+        if not self._is_open():
+            return
+
+        def work() -> None:
+            services.links.trust(node, key, how, why=why)
+            for replaced in old:
+                _note_replaced(services, node, replaced, why)
+
+        self._frame.bridge.when_done(services.jobs.local(work), lambda _: self._trusted(node))
+
+    def _trusted(self, node: Node) -> None:
+        self.changed.emit(node.id)
+        self._again.get(node.id, lambda: self.connect_to(node))()
+
+    def _replace(self, question: HostKeyQuestion, why: str) -> None:
+        new = question.offered[0]
+        old = tuple(key for key in question.pinned if key.kind == new.kind)
+        self._trust(question.node, new, "replaced by hand, with a reason", why, old)
+
+
+def _note_replaced(services: Services, node: Node, key: HostKey, why: str) -> None:
+    """The old key stays in the history and is trusted no more."""
+    from gpulease_gui.domain.span import utc_now
+    from gpulease_gui.store.hostkeys import save_key_decision
+    from gpulease_gui.store.records import KeyDecision, KeyState
+
+    decision = KeyDecision(node.id, key, KeyState.REPLACED, utc_now(), "", "user", why)
+    services.workspace.submit(lambda db: save_key_decision(db, decision)).result()
+
+
+def _answers(node: Node) -> Text:
+    return Text(f"{node.name} answers", f"{node.name} 连接正常")
+
+
+def trouble_words(trouble: UserFacing) -> tuple[Text, Text]:
+    """(what failed, why and what to do) in both languages, as far as the trouble has them."""
+    from gpulease_gui.remote.failures import ConnectFailed
+
+    cause = trouble.__cause__ if isinstance(trouble.__cause__, ConnectFailed) else trouble
+    if not isinstance(cause, ConnectFailed):
+        sentence = ". ".join(part for part in (trouble.why, trouble.next_step) if part)
+        return Text(trouble.what, trouble.what), Text(sentence, sentence)
+    why, step = cause.why_text, cause.next_text
+    return cause.what_text, Text(f"{why.en}. {step.en}" if step.en else why.en, f"{why.zh}。{step.zh}" if step.zh else why.zh)

@@ -1,0 +1,407 @@
+"""Does the node do what was promised: plan, findings as they come, and what proves each of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.pages.nodes_work import work_of
+from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
+from gpulease_gui.gui.pages.verification_detail import DetailPane
+from gpulease_gui.gui.pages.verification_plan import PlanPane
+from gpulease_gui.gui.pages.verification_state import FindingRow, LiveRun, Picture, picture_of
+from gpulease_gui.gui.pages.verification_table import FilterBar, TotalsLine, findings_table
+from gpulease_gui.gui.widgets.bands import Band
+from gpulease_gui.gui.widgets.buttons import Button, IconButton
+from gpulease_gui.gui.widgets.labels import Words
+from gpulease_gui.gui.widgets.panes import EmptyState, Pane, ThinSplitter
+from gpulease_gui.gui.widgets.table import TableView
+from gpulease_gui.services.events import (
+    CheckChanged,
+    Event,
+    FindingSaved,
+    NodeState,
+    RecordsChanged,
+    RunEnded,
+    RunStarted,
+)
+from gpulease_gui.services.run_view import (
+    CheckInfo,
+    Key,
+    NodeRuns,
+    RunFindings,
+    check_infos,
+    key_of,
+    node_runs,
+    run_findings,
+)
+from gpulease_gui.store import nodes as stored
+from gpulease_gui.store.records import RunState
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from sqlite_utils import Database
+
+    from gpulease_gui.services.outcome import Trouble
+
+TITLE = Text("Verification", "验收")
+_BATCH_MS = 100
+_WORST = {verdict: rank for rank, verdict in enumerate((Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.WARN, Verdict.PASS))}
+Loaded = tuple[NodeRuns | None, RunFindings | None, Mapping[str, CheckInfo]]
+
+
+def _load(connection: sqlite3.Connection, node_id: str | None, run_id: str | None) -> Loaded:
+    node = node_runs(connection, node_id)
+    if node is None:
+        return None, None, {}
+    wanted = run_id if run_id and node.run(run_id) else node.runs[0].id if node.runs else None
+    return node, run_findings(connection, wanted) if wanted else None, check_infos()
+
+
+class VerificationPage(Page):
+    """Plan at the left, findings in the middle, the selected one with its evidence at the right."""
+
+    narrow_navigation = True
+
+    def __init__(self, frame: Frame) -> None:
+        super().__init__(frame)
+        self._work = work_of(frame)
+        self._infos: Mapping[str, CheckInfo] = {}
+        self._node: NodeRuns | None = None
+        self._stored: RunFindings | None = None
+        self._live: dict[str, LiveRun] = {}
+        self._shown_run: str | None = None
+        self._asked = 0
+        self._wanted_check = ""
+        self._picture = Picture()
+        self._batch = QTimer(self)
+        self._batch.setSingleShot(True)
+        self._batch.setInterval(_BATCH_MS)
+        self._batch.timeout.connect(self._draw)
+        self.primary = Button(Text("Verify", "验收"), icon="nav-verify", kind="primary")
+        self.primary.clicked.connect(self._verify)
+        self._build()
+        self._work.changed.connect(self._node_changed)
+        self._work.not_reached.connect(self._not_reached)
+
+    # -- parts ------------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.plan = PlanPane()
+        self.plan.setMinimumWidth(236)
+        self.plan.node_picked.connect(lambda id_: self._ask(id_, None))
+        self.plan.run_picked.connect(lambda id_: self._ask(self._node_id, id_))
+        self.plan.contract_picked.connect(self._give_contract)
+        self.plan.group_picked.connect(self._show_group)
+        self.plan.ticked.connect(self._name_primary)
+        self.plan.cancelled.connect(self._cancel)
+        self.detail = DetailPane(self.frame, self.frame.services.catalogue.terms)
+        self.detail.setMinimumWidth(292)
+        splitter = ThinSplitter()
+        for pane in (self.plan, self._centre(), self.detail):
+            splitter.addWidget(pane)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([256, 760, 372])
+        self._stack = QStackedWidget()
+        self._stack.addWidget(splitter)
+        self._stack.addWidget(self._empty())
+        self.column.addWidget(self._stack, 1)
+
+    def _centre(self) -> QWidget:
+        centre = Pane(2)
+        centre.setMinimumWidth(480)
+        close = IconButton("close", Text("Close this message", "关闭此消息"), size=14)
+        self.trouble = Band("fail", "", "", close)
+        close.clicked.connect(self.trouble.hide)
+        self.trouble.hide()
+        self.totals = TotalsLine()
+        self.filters = FilterBar()
+        self.model = findings_table(self.frame.services.catalogue.terms)
+        self.table = TableView(self.model, Text("Findings", "检查结果"))
+        self.table.chosen.connect(self._selected)
+        self.filters.chosen.connect(self.model.only)
+        for part in (self.trouble, self.totals, self.filters):
+            centre.column.addWidget(part)
+        self._waiting = EmptyState("nav-verify", Text("Not verified yet", "尚未验收"), Text(
+            "Verify reads the node without changing anything on it; each promise then stands beside what was found.",
+            "验收只读取节点，不改动任何内容；随后每项承诺都会与实测并列显示。"))  # fmt: skip
+        self._middle = QStackedWidget()
+        self._middle.addWidget(self.table)
+        self._middle.addWidget(self._waiting)
+        centre.column.addWidget(self._middle, 1)
+        return centre
+
+    def _empty(self) -> QWidget:
+        add = Button(Text("Add a node…", "添加节点…"), icon="add", kind="primary")
+        add.clicked.connect(lambda: self.frame.go("nodes"))
+        return EmptyState(
+            "nav-verify", Text("Nothing to verify yet", "还没有可验收的节点"),
+            Text("Add the node that you rent; its checks come from its contract.", "先添加租用的节点，检查项由其合同决定。"),
+            primary=add,
+        )  # fmt: skip
+
+    # -- what the window asks -----------------------------------------------------------------------------------------
+
+    @property
+    def _node_id(self) -> str | None:
+        return self._node.node.id if self._node else None
+
+    def crumbs(self) -> tuple[Words, ...]:
+        """The node and the number of the run."""
+        if self._node is None:
+            return ()
+        name = foreign(self._node.node.name)
+        number = self._picture.number
+        return (name, Text(f"Run {number}", f"第 {number} 次验收")) if number else (name,)
+
+    def buttons(self) -> tuple[Button, ...]:
+        """The primary names the node."""
+        return (self.primary,)
+
+    def target(self) -> Target | None:
+        """The node of the run in sight, with the load that is on it now."""
+        if self._node is None:
+            return None
+        node, contract = self._node.node, self._node.contract
+        reached = self._work.state_of(node.id)
+        state = reached.state if reached else NodeState.NEVER_SEEN
+        number = contract.number if contract else ""
+        return Target(node.name, node.target, number, self._node.supplier, state, self._picture.impact)
+
+    def doable(self) -> frozenset[str]:
+        """Verifying, or cancelling what runs."""
+        if self._node is None:
+            return frozenset()
+        busy = self._work.job_of(self._node.node.id) is not None
+        return frozenset(["inspector", "copy_commands", "cancel" if busy else "verify", "watch", "connect"])
+
+    def act(self, action: str) -> None:
+        """Menu actions."""
+        node = self._node.node if self._node else None
+        if action == "inspector":
+            self.detail.setVisible(self.detail.isHidden())
+        elif action == "verify":
+            self._verify()
+        elif action == "cancel":
+            self._cancel()
+        elif action == "watch" and node is not None:
+            self.frame.go("live", node.id)
+        elif action == "connect" and node is not None:
+            self._work.connect_to(node)
+        elif action == "copy_commands":
+            self._copy_commands()
+
+    def visit(self, path: tuple[str, ...]) -> None:
+        """A node id shows its newest run; a check id after it selects that finding."""
+        node_id = path[0] if path else self._node_id
+        self._wanted_check = path[1] if len(path) > 1 else ""
+        same = node_id == self._node_id and not path
+        self._ask(node_id, self._shown_run if same else None)
+
+    def search(self, words: str) -> None:
+        """Narrow the table."""
+        self.model.find(words)
+
+    def handle(self, event: Event) -> None:
+        """Runs as they go; also those that are not in sight are kept."""
+        if isinstance(event, RunStarted):
+            self._started(event)
+        elif isinstance(event, CheckChanged | FindingSaved):
+            self._progressed(event)
+        elif isinstance(event, RunEnded):
+            self._ended(event)
+        elif isinstance(event, RecordsChanged) and event.kinds & {"node", "contract", "claim"}:
+            self._ask(self._node_id, self._shown_run)
+
+    # -- events -----------------------------------------------------------------------------------------------------
+
+    def _started(self, event: RunStarted) -> None:
+        self._live[event.run_id] = LiveRun(event.run_id, event.node_id, event.checks)
+        if event.node_id == self._node_id:
+            self.trouble.hide()
+            self.filters.reset()
+            self._ask(event.node_id, event.run_id)
+
+    def _progressed(self, event: CheckChanged | FindingSaved) -> None:
+        live = self._live.get(event.run_id)
+        if live is None:
+            return
+        if isinstance(event, FindingSaved):
+            live.findings[key_of(event.finding)] = event.finding
+        else:
+            live.states[event.check] = event.state
+            live.details[event.check] = event.detail
+        if event.run_id == self._shown_run and not self._batch.isActive():
+            self._batch.start()
+
+    def _ended(self, event: RunEnded) -> None:
+        live = self._live.get(event.run_id)
+        if live is not None:
+            live.is_over = True
+        if event.node_id == self._node_id:
+            self._ask(event.node_id, self._shown_run)
+
+    def _node_changed(self, node_id: str) -> None:
+        if node_id == self._node_id:
+            self._name_primary()
+
+    def _not_reached(self, node_id: str, trouble: Trouble) -> None:
+        if node_id == self._node_id and trouble.phase != "host_key":
+            sentence = ". ".join(part for part in (trouble.reason, trouble.next_step) if part)
+            name = self._node.node.name if self._node else ""
+            self.trouble.tell(Text(f"{name} was not reached", f"未能连接 {name}"), foreign(sentence))
+
+    # -- what is shown --------------------------------------------------------------------------------------------------
+
+    def _ask(self, node_id: str | None, run_id: str | None) -> None:
+        """Read a node and a run; only the newest question is answered."""
+        self._asked += 1
+        asked = self._asked
+        found = self.frame.services.query(lambda connection: _load(connection, node_id, run_id))
+        self.frame.bridge.when_done(found, lambda loaded: self._show(asked, loaded))
+
+    def _show(self, asked: int, loaded: Loaded) -> None:
+        if asked != self._asked:
+            return
+        before = self._node_id
+        self._node, self._stored, self._infos = loaded
+        self._stack.setCurrentIndex(1 if self._node is None else 0)
+        if self._node is None:
+            self.header_changed.emit()
+            return
+        if before != self._node_id:
+            self.trouble.hide()
+            self.filters.reset()
+            self.plan.untick()
+        self._shown_run = self._stored.run.id if self._stored else None
+        self.plan.show_node(self._node, self._shown_run or "")
+        self._draw()
+        self._choose()
+
+    def _live_of_shown(self) -> LiveRun | None:
+        run = self._stored.run if self._stored else None
+        if run is None:
+            return None
+        if run.state is RunState.RUNNING and run.id not in self._live:
+            self._live[run.id] = LiveRun(run.id, run.node_id, [i.id for i in self._infos.values()])
+        return self._live.get(run.id)
+
+    def _draw(self) -> None:
+        """Draw the run in sight as it is now."""
+        self._batch.stop()
+        node, run = self._node, self._stored
+        if node is None:
+            return
+        number = node.number(run.run.id) if run else 0
+        before = node.number(run.before_run.id) if run and run.before_run else 0
+        self._picture = picture_of(self._infos, run, self._live_of_shown(), number, before)
+        self._middle.setCurrentIndex(0 if self._picture.rows else 1)
+        self.model.set_rows(self._picture.rows)
+        for part in (self.totals, self.filters):
+            part.show_picture(self._picture)
+            part.setVisible(bool(self._picture.rows))
+        self.plan.show_picture(self._picture, self._infos)
+        self._name_primary()
+        self._selected(self.table.current_row)
+
+    def _choose(self) -> None:
+        """Select what was asked for, else keep the selection, else the worst finding."""
+        rows = [row for row in self._picture.rows if row.finding is not None]
+        asked = next((row for row in rows if row.info.id == self._wanted_check), None)
+        self._wanted_check = ""
+        if asked is None and self.table.current_row is not None:
+            return
+        chosen = asked or min(rows, key=lambda row: _WORST.get(row.verdict or Verdict.PASS, 9), default=None)
+        if chosen is not None:
+            self.table.choose(chosen.key)
+        else:
+            self._selected(None)
+
+    def _selected(self, row: FindingRow | None) -> None:
+        current = self._row(row.key) if row is not None else None
+        self.detail.show_row(current, self._picture, self._node)
+        self.plan.show_command(current.info if current else None)
+
+    def _row(self, key: Key) -> FindingRow | None:
+        return next((row for row in self._picture.rows if row.key == key), None)
+
+    def _show_group(self, key: str) -> None:
+        """Bring the first line of a group into sight."""
+        first = next((row for row in self._picture.rows if row.info.group.en == key), None)
+        if first is not None and self.table.choose(first.key):
+            place = self.model.place_of(first.key)
+            self.table.scrollTo(self.model.index(max((place or 0) - 1, 0), 0), TableView.ScrollHint.PositionAtTop)
+
+    def _name_primary(self) -> None:
+        node = self._node.node if self._node else None
+        busy = node is not None and self._work.job_of(node.id) is not None
+        name = node.name if node else ""
+        words = Text(f"Verify {name}", f"验收 {name}")
+        if busy:
+            words = Text(f"Verifying {name}…", f"正在验收 {name}…")
+        elif self.plan.heavy_wanted:
+            words = Text(f"Verify {name} with load…", f"验收 {name}（含负载）…")
+        self.primary.set_words(words, icon="verdict-running" if busy else "nav-verify")
+        self.primary.setEnabled(node is not None and not busy)
+        self.header_changed.emit()
+
+    # -- what is done ---------------------------------------------------------------------------------------------------
+
+    def _verify(self) -> None:
+        if self._node is None or self._work.job_of(self._node.node.id) is not None:
+            return
+        if self.plan.heavy_wanted:
+            self._confirm(self._node)
+        else:
+            self._work.verify(self._node.node)
+
+    def _confirm(self, node: NodeRuns) -> None:
+        from gpulease_gui.gui.forms.heavy_dialog import heavy_dialog
+
+        wanted = self.plan.heavy_wanted
+        peer = next((other for other in node.nodes if other.id == self.plan.peer.current), None)
+        dialog = heavy_dialog([self._infos[id_] for id_ in wanted], node.node, peer, parent=self.window())
+        dialog.accepted.connect(lambda: self._confirmed(node, wanted, peer.id if peer else None))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _confirmed(self, node: NodeRuns, wanted: tuple[str, ...], peer_id: str | None) -> None:
+        self._work.verify(node.node, wanted, peer_id)
+        self.plan.untick()
+
+    def _cancel(self) -> None:
+        if self._node_id is not None:
+            self._work.cancel(self._node_id)
+
+    def _give_contract(self, contract_id: str) -> None:
+        if self._node is None or not contract_id:
+            return
+        node = replace(self._node.node, contract_id=contract_id)
+
+        def work(db: Database) -> None:
+            stored.save_node(db, node)
+
+        change = self.frame.services.change(work, "node")
+        self.frame.bridge.when_done(change, lambda _: self.frame.note(Text("Contract saved", "合同已保存")))
+
+    def _copy_commands(self) -> None:
+        from PySide6.QtGui import QGuiApplication
+
+        lines = {command.fact: command.line for info in self._infos.values() for command in info.commands}
+        QGuiApplication.clipboard().setText("\n\n".join(f"# {fact}\n{line}" for fact, line in lines.items()))
+        self.frame.note(Text("Commands copied", "命令已复制"))
+
+    def retranslate(self) -> None:
+        """The name of the page for assistive tools; all words are Text."""
+        self.setAccessibleName(say(TITLE))
+
+
+PAGE = PageSpec("verification", TITLE, "nav-verify", NavGroup.USE, 50, VerificationPage)

@@ -1,0 +1,135 @@
+"""What is known of the run in sight, be it stored or under way?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from gpulease_gui.domain.command import Impact
+from gpulease_gui.domain.finding import CheckState, Finding, Verdict
+from gpulease_gui.domain.text import Text
+from gpulease_gui.services.run_view import CheckInfo, Key, RunFindings, differs, key_of
+from gpulease_gui.store.records import Run, RunState
+
+
+class LiveRun:
+    """A run as its events tell it, on top of what the store had when it was first looked at."""
+
+    def __init__(self, run_id: str, node_id: str, checks: Iterable[str]) -> None:
+        self.id, self.node_id, self.checks = run_id, node_id, tuple(checks)
+        self.findings: dict[Key, Finding] = {}
+        self.states: dict[str, CheckState] = {}
+        self.details: dict[str, str] = {}
+        self.is_over = False
+
+    def merge(self, stored: Iterable[Finding]) -> None:
+        """Add what was saved before anyone listened; what events told since is newer."""
+        for finding in stored:
+            self.findings.setdefault(key_of(finding), finding)
+
+    @property
+    def done(self) -> int:
+        """How many of the planned checks are over."""
+        over = {check for check, state in self.states.items() if state is not CheckState.RUNNING}
+        return len((over | {finding.check for finding in self.findings.values()}) & set(self.checks))
+
+    @property
+    def running(self) -> str:
+        """The check that loads the node now; empty while all passive ones run together."""
+        return next((check for check, state in self.states.items() if state is CheckState.RUNNING), "")
+
+    def state(self, check: str) -> CheckState:
+        """What became of a planned check that has no finding."""
+        known = self.states.get(check)
+        if known is not None:
+            return known
+        return CheckState.CANCELLED if self.is_over else CheckState.PLANNED
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """A line of the table: a finding, or a planned check that has none (yet)."""
+
+    info: CheckInfo
+    finding: Finding | None = None
+    state: CheckState = CheckState.PLANNED
+    changed: bool = False
+
+    @property
+    def key(self) -> Key:
+        """What tells the line from others."""
+        return key_of(self.finding) if self.finding else (self.info.id, None, "")
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict of its finding."""
+        return self.finding.verdict if self.finding else None
+
+    @property
+    def has_promise(self) -> bool:
+        """Whether something was promised that it speaks of."""
+        return self.finding is not None and self.finding.promised is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Everything that the page draws of one run at one moment."""
+
+    rows: tuple[FindingRow, ...] = ()
+    run: Run | None = None
+    number: int = 0
+    before_number: int = 0
+    live: LiveRun | None = None
+    before: Mapping[Key, Finding] = field(default_factory=dict)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings of the run."""
+        return tuple(row.finding for row in self.rows if row.finding is not None)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is under way."""
+        return self.live is not None and not self.live.is_over
+
+    @property
+    def impact(self) -> Impact:
+        """The load that is on the node now."""
+        if self.live is None or not self.is_running or not self.live.running:
+            return Impact.PASSIVE
+        return next((row.info.impact for row in self.rows if row.info.id == self.live.running), Impact.ACTIVE)
+
+    @property
+    def state_words(self) -> Text | None:
+        """Why this run is not a whole one; None for one that ran to its end."""
+        if self.run is None or self.run.state in (RunState.FINISHED, RunState.RUNNING):
+            return None
+        if self.run.state is RunState.INTERRUPTED:
+            return Text("interrupted: the program ended before the run did", "已中断：程序在验收结束前退出")
+        return Text("cancelled: what was found before is kept", "已取消：此前的结果已保留")
+
+
+def rows_of(infos: Mapping[str, CheckInfo], findings: Iterable[Finding], live: LiveRun | None,
+            before: Mapping[Key, Finding]) -> tuple[FindingRow, ...]:  # fmt: skip
+    """Findings in the order of groups and checks; planned checks without one stand at their place."""
+    by_check: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_check.setdefault(finding.check, []).append(finding)
+    rows: list[FindingRow] = []
+    for id_, info in infos.items():
+        found = by_check.get(id_, [])
+        rows += [FindingRow(info, f, CheckState.DONE, differs(before.get(key_of(f)), f)) for f in found]
+        if not found and live is not None and id_ in live.checks:
+            rows.append(FindingRow(info, None, live.state(id_)))
+    return tuple(rows)
+
+
+def picture_of(infos: Mapping[str, CheckInfo], stored: RunFindings | None, live: LiveRun | None, number: int,
+               before_number: int) -> Picture:  # fmt: skip
+    """The picture of a stored run, with what its events added."""
+    before = stored.before if stored else {}
+    if live is not None:
+        live.merge(stored.findings if stored else ())
+    findings = live.findings.values() if live is not None else stored.findings if stored else ()
+    rows = rows_of(infos, findings, live, before)
+    return Picture(rows, stored.run if stored else None, number, before_number, live, before)

@@ -1,0 +1,124 @@
+"""Which nodes are there, who rents them out, and how did each do last time?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from gpulease_gui.domain.finding import Finding, Value
+from gpulease_gui.domain.node import HostKey, Node, Reach
+from gpulease_gui.domain.supplier import Contract
+from gpulease_gui.domain.units import number_text
+from gpulease_gui.remote.address import Target
+from gpulease_gui.services.acceptance import Acceptance, acceptance_in
+from gpulease_gui.store import hostkeys, nodes, runs, suppliers
+from gpulease_gui.store.records import KeyDecision, Run, new_id
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """One node with what is known of it. `cards` and `driver` are what its last run read, "" = never read."""
+
+    node: Node
+    contract: Contract | None = None
+    supplier: str = ""
+    keys: tuple[KeyDecision, ...] = ()
+    pinned: tuple[HostKey, ...] = ()
+    run: Run | None = None
+    runs: int = 0
+    cards: str = ""
+    driver: str = ""
+
+    @property
+    def key_was_changed(self) -> bool:
+        """Whether a key of a kind that was trusted before was decided on later."""
+        kinds = [decision.key.kind for decision in self.keys]
+        return len(kinds) != len(set(kinds))
+
+
+@dataclass(frozen=True, slots=True)
+class NodesView:
+    """All nodes by contract and name, and how the delivery of each contract stands (by contract id)."""
+
+    rows: tuple[NodeRow, ...]
+    acceptances: Mapping[str, Acceptance]
+    contracts: tuple[Contract, ...]
+
+
+def nodes_view(connection: sqlite3.Connection) -> NodesView:
+    """Everything that the page of nodes shows."""
+    contracts = suppliers.list_contracts(connection)
+    names = {supplier.id: supplier.name for supplier in suppliers.list_suppliers(connection)}
+    by_id = {contract.id: contract for contract in contracts}
+    latest = {run.node_id: run for run in runs.list_latest_runs(connection)}
+    rows = [_row(connection, node, by_id, names, latest.get(node.id)) for node in nodes.list_nodes(connection)]
+    rows.sort(key=lambda row: (row.contract is None, row.contract.number if row.contract else "", row.node.name))
+    rented = {row.contract.id for row in rows if row.contract}
+    return NodesView(tuple(rows), {id_: acceptance_in(connection, id_) for id_ in rented}, contracts)
+
+
+def _row(
+    connection: sqlite3.Connection, node: Node, contracts: Mapping[str, Contract], names: Mapping[str, str], run: Run | None
+) -> NodeRow:
+    contract = contracts.get(node.contract_id or "")
+    found = [stored.finding for stored in runs.list_current_findings(connection, run.id)] if run else []
+    cards, driver = read_hardware(found)
+    return NodeRow(
+        node, contract, names.get(contract.supplier_id, "") if contract else "",
+        hostkeys.list_key_decisions(connection, node.id), hostkeys.list_trusted_keys(connection, node.id), run,
+        len(runs.list_runs(connection, node_id=node.id)) if run else 0, cards, driver,
+    )  # fmt: skip
+
+
+def read_hardware(findings: Iterable[Finding]) -> tuple[str, str]:
+    """(cards as "8 × H100 PCIe 80GB", driver) as a run read them; "" for what it did not read."""
+    read: dict[str, Value] = {finding.check: finding.measured for finding in findings if finding.measured is not None}
+    count, model = read.get("gpu.count"), read.get("gpu.model")
+    cards = str(model or "")
+    if isinstance(count, int | float) and not isinstance(count, bool):
+        cards = f"{number_text(count)} × {cards}" if cards else f"{number_text(count)} GPU"
+    return cards, str(read.get("drv.version") or "")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyStory:
+    """A trusted host key: since when (UTC), compared with what, and in how many runs it was met."""
+
+    key: HostKey
+    since: datetime
+    compared_with: str
+    seen: int
+
+
+def key_stories(connection: sqlite3.Connection, node_id: str) -> tuple[KeyStory, ...]:
+    """The stories of the keys of a node that are trusted now."""
+    decided = {decision.key: decision for decision in hostkeys.list_key_decisions(connection, node_id)}
+    met = [run.host_key for run in runs.list_runs(connection, node_id=node_id)]
+    return tuple(
+        KeyStory(key, decided[key].decided_at, decided[key].compared_with, met.count(key))
+        for key in hostkeys.list_trusted_keys(connection, node_id)
+    )
+
+
+def new_nodes(targets: Iterable[Target], template: Node, taken: Iterable[str]) -> tuple[Node, ...]:
+    """Records for pasted targets: login, key file and contract from `template` where the line names none.
+
+    Names that are missing or taken become the host, then host:port.
+    """
+    used, made = set(taken), []
+    for target in targets:
+        choices = (target.name, target.address.host, target.address.host_port, str(target.address))
+        name = next((choice for choice in choices if choice and choice not in used), f"{target.address}-{len(used)}")
+        used.add(name)
+        made.append(
+            Node(
+                new_id(), name, Reach.SSH, target.address, template.contract_id, template.auth,
+                target.identity_file or template.identity_file, use_sudo=template.use_sudo,
+            )  # fmt: skip
+        )
+    return tuple(made)
