@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from gpulease_gui.domain.units import number_text
+
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -12,6 +14,12 @@ def nice_step(span: float, parts: int) -> float:
     rough = span / parts
     power = 10.0 ** math.floor(math.log10(rough))
     return power * next(step for step in _STEPS if step * power >= rough * (1 - 1e-9))
+
+
+def tick_text(value: float) -> str:
+    """A round value with no more decimals than it has."""
+    text = number_text(value, 6)
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def ticks(top: float, parts: int) -> tuple[float, ...]:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter, QPen
 
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.units import number_text
-from gpulease_gui.pdf.axis import ticks
+from gpulease_gui.pdf.axis import tick_text, ticks
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.pdf.pieces import Piece
 from gpulease_gui.pdf.sheet import CELL, SMALL, WIDTH, Sheet
@@ -40,7 +40,7 @@ def bar_pieces(chart: BarChart, sheet: Sheet) -> list[Piece]:
 def _part(bars: Sequence[Bar], top: float, unit: str, sheet: Sheet) -> Piece:
     rows = [_row(bar, top, unit, sheet) for bar in bars]
     body = sum(row.height for row in rows)
-    marks = [(value, sheet.set(number_text(value, 2), 60, points=SMALL, token="t3")) for value in ticks(top, 5)]
+    marks = [(value, sheet.set(tick_text(value), 60, points=SMALL, token="t3")) for value in ticks(top, 5)]
     unit_lines = sheet.set(sheet.clean(unit), 60, points=SMALL, token="t3")
     height = body + unit_lines.height + 4
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import number_text
-from gpulease_gui.pdf.axis import nice_step, ticks
+from gpulease_gui.pdf.axis import nice_step, tick_text, ticks
 from gpulease_gui.pdf.curves import MOST_LINES, Slot, band_of, runs_of
 from gpulease_gui.pdf.paint import paint_hatch, with_alpha
 from gpulease_gui.pdf.palette import SeriesStyle
@@ -86,7 +86,7 @@ def _draw_grid(painter: QPainter, chart: LineChart, frame: _Frame, sheet: Sheet)
     for value in ticks(frame.top, 4):
         painter.setPen(QPen(sheet.colour("grid" if value else "border2"), 0.5))
         painter.drawLine(QPointF(rect.left(), frame.y(value)), QPointF(rect.right(), frame.y(value)))
-        words = sheet.set(number_text(value, 2), _AXIS - 6, points=SMALL, token="t3", align=Qt.AlignmentFlag.AlignRight)
+        words = sheet.set(tick_text(value), _AXIS - 6, points=SMALL, token="t3", align=Qt.AlignmentFlag.AlignRight)
         words.draw(painter, rect.left() - _AXIS, frame.y(value) - words.height / 2)
     for at_s, words_of_time in _times(chart):
         words = sheet.set(words_of_time, 60, points=SMALL, token="t3")

@@ -19,7 +19,7 @@ NOT_READ = Words(Text("not read", "未读取"), Tone.MISSING)
 SEPARATOR = Text(", ", "、")
 # What is counted stands in the name already; only units of measure are written beside a figure.
 COUNTED = frozenset(
-    ["GPUs", "NPUs", "cards", "cores", "nodes", "errors", "rows", "events", "links", "processes", "pages", "NICs", "samples"]
+    ["GPUs", "NPUs", "cards", "cores", "nodes", "errors", "rows", "events", "links", "processes", "pages", "NICs", "samples", "fields", "banks"]
 )
 THIN = "\N{NARROW NO-BREAK SPACE}"
 _CHOICES: Mapping[str, Text] = {

@@ -91,6 +91,12 @@ def test_that_the_box_gives_verdict_counts_and_coverage() -> None:
     )  # fmt: skip
 
 
+def test_that_the_box_names_what_was_not_checked() -> None:
+    box = only(summary.build(facts_of(node_of((GOOD,), unjudged=("network.gbit_s", "gpu.power_w")))), VerdictBox)[0]
+    assert isinstance(box, VerdictBox)
+    assert box.details[-1].en == "not checked: Node-to-node bandwidth, Power limit per GPU"
+
+
 def test_that_fails_come_first_and_what_nobody_promised_last() -> None:
     shuffled = (UNPROMISED, GOOD, COLDER, DENIED, POWER)
     assert loudest_first(shuffled) == (POWER, DENIED, COLDER, GOOD, UNPROMISED)

@@ -20,7 +20,7 @@ from PySide6.QtGui import QPdfWriter
 from gpulease_gui.domain.finding import VERDICT_WORDS, CheckState, Finding, Verdict
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Language, Text, foreign
-from gpulease_gui.pdf.axis import ticks
+from gpulease_gui.pdf.axis import tick_text, ticks
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.pdf.curves import band_of, runs_of
 from gpulease_gui.pdf.palette import LIGHT
@@ -268,6 +268,7 @@ def test_that_a_gap_above_a_piece_is_dropped_at_the_top_of_a_page() -> None:
 )
 def test_that_axes_carry_round_values(top: float, marks: tuple[float, ...]) -> None:
     assert ticks(top, 5) == pytest.approx(marks)
+    assert [tick_text(value) for value in ticks(top, 5)] == [f"{mark:,g}" for mark in marks]
 
 
 def test_that_no_line_is_drawn_over_a_gap() -> None:

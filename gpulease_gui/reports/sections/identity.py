@@ -69,7 +69,7 @@ def _machine(node: NodeFacts) -> tuple[Pair, ...]:
     return (
         Pair(Text("Address", "地址"), Words(_address(node))),
         Pair(Text("Driver", "驱动版本"), _read(run.driver if run else None)),
-        Pair(Text("CUDA of the driver", "驱动的 CUDA"), _read(run.cuda if run else None)),
+        Pair(Text("CUDA", "CUDA 版本"), _read(run.cuda if run else None)),
     )
 
 

@@ -8,7 +8,7 @@ from gpulease_gui.reports.assemble import report_title
 from gpulease_gui.reports.document import Block, Pair, Title, Tone, VerdictBox, Words
 from gpulease_gui.reports.facts import EvaluationFacts
 from gpulease_gui.reports.section import Section
-from gpulease_gui.reports.wording import NOT_STATED, grouped_hash, moment, value_text, zone_name
+from gpulease_gui.reports.wording import NOT_STATED, grouped_hash, moment, term_name, value_text, zone_name
 
 SECTION = Section("summary", 10)
 _NAMED = 3
@@ -22,7 +22,7 @@ def build(facts: EvaluationFacts) -> tuple[Block, ...]:
         f"{sum(counts.values())} 项中 {counts[Verdict.FAIL]} 项不符，{counts[Verdict.INCONCLUSIVE]} 项无法判定",
     )
     box = VerdictBox(
-        Text("Conclusion", "总体结论"), facts.verdict, (facts.sentence, sums, _coverage(facts)), tuple(_pairs(facts))
+        Text("Conclusion", "总体结论"), facts.verdict, (facts.sentence, sums, _coverage(facts), *_unjudged(facts)), tuple(_pairs(facts))
     )
     return Title(report_title(facts), _lines(facts)), box
 
@@ -33,6 +33,17 @@ def _coverage(facts: EvaluationFacts) -> Text:
         return Text("the contract states no technical promise", "合同未载明任何技术承诺")
     share = 100 * judged // stated
     return Text(f"{judged} of {stated} promises judged, coverage {share} %", f"{stated} 项承诺已判定 {judged} 项，覆盖率 {share} %")
+
+
+def _unjudged(facts: EvaluationFacts) -> tuple[Text, ...]:
+    terms = dict.fromkeys(term for node in facts.verified if node.run for term in node.run.unjudged)
+    names = [term_name(term, facts.terms) for term in terms][:_NAMED]
+    more = len(terms) - len(names)
+    if not names:
+        return ()
+    en = "not checked: " + ", ".join(name.en for name in names) + (f" and {more} more" if more else "")
+    zh = "未检查：" + "、".join(name.zh for name in names) + (f" 等 {len(terms)} 项" if more else "")
+    return (Text(en, zh),)
 
 
 def _lines(facts: EvaluationFacts) -> tuple[Text, ...]:
@@ -87,11 +98,11 @@ def _found(facts: EvaluationFacts) -> Words:
     model = _model_finding(facts)
     if model is None or model.measured is None:
         return Words(Text("not readable", "读不到"), Tone.MISSING)
-    several = {f.measured for f in facts.findings() if f.check == model.check}
+    several = {f.measured for f in facts.findings() if (f.check, f.term) == (model.check, model.term)}
     words = value_text(model.measured)
     if len(several) > 1:
         words = Text(f"{words.en} and others", f"{words.zh} 等")
-    count = next((f.measured for f in facts.findings() if f.check == "gpu.count"), None)
+    count = next((f.measured for f in facts.findings() if f.term in ("gpu.count", "npu.count")), None)
     tone = Tone.FAIL if model.verdict is Verdict.FAIL else Tone.PLAIN
     return Words(_times(count, words), tone)
 
