@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from types import MappingProxyType
 
-from gpulease_gui.demo import host_report, smi_tables
+from gpulease_gui.demo import detail_report, host_report, smi_tables
 from gpulease_gui.demo.clock_report import clock_samples
 from gpulease_gui.demo.disk_report import lsblk
 from gpulease_gui.demo.driver_report import driver_files
@@ -37,6 +37,7 @@ _NVIDIA: Mapping[str, tuple[float, Printer]] = MappingProxyType({
     "nvlink": (0.9, _plain(smi_tables.nvlink)),
     "mig": (0.7, _plain(smi_tables.mig)),
     "clock_samples": (10.4, clock_samples),
+    "smi_extra": (0.8, _plain(detail_report.smi_extra)),
 })  # fmt: skip
 _ASCEND: Mapping[str, tuple[float, Printer]] = MappingProxyType({"npu_smi": (2.6, _plain(npu_info))})
 _HOST: Mapping[str, tuple[float, Printer]] = MappingProxyType({
@@ -50,6 +51,7 @@ _HOST: Mapping[str, tuple[float, Printer]] = MappingProxyType({
     "pci_devices": (0.3, _plain(host_report.pci_devices)),
     "nvidia_proc": (0.1, _plain(host_report.nvidia_proc)),
     "driver_files": (0.2, _plain(driver_files)),
+    "edac": (0.05, _plain(detail_report.edac)),
     "dmesg": (0.4, kernel_log),
 })  # fmt: skip
 

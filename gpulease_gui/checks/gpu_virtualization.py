@@ -1,0 +1,62 @@
+"""Are the cards real ones, or shares that a hypervisor cut out of them?"""
+
+from __future__ import annotations
+
+import re
+
+from gpulease_gui.checks.cards import Mark, finding_of
+from gpulease_gui.checks.check import Check, Vendor
+from gpulease_gui.checks.promise import Promise
+from gpulease_gui.domain.finding import Finding, Reason, Verdict
+from gpulease_gui.domain.text import Text
+from gpulease_gui.facts.smi_xml import Gpu, SmiReport
+
+TERM = "gpu.whole"
+
+CHECK = Check(
+    id="gpu.virtualization",
+    title=Text("Real card, not a vGPU", "实体卡而非 vGPU"),
+    why=Text(
+        "A vGPU carries the name of the card and gets a share of its time.",
+        "vGPU 带着整卡的名字，却只分到一部分时间片。",
+    ),
+    facts=("smi_xml",),
+    terms=(TERM,),
+    vendor=Vendor.NVIDIA,
+    ask=Text("Do we get whole cards, or shares of them (vGPU)?", "交付的是整卡还是 vGPU？"),
+)
+# GRID A100-20C, NVIDIA H100L-2-24C, A16-4Q: the profile behind the name of the card.
+_PROFILE = re.compile(r"^grid\b|-\d{1,3}(?:-\d{1,3})?[abcq]$", re.IGNORECASE)
+_ASK = Text("ask the supplier for whole cards, or for the price of a share", "请供应商交付整卡，或按份额计价")
+_RUN = Text("run `nvidia-smi -q` on the node and read GPU Virtualization Mode", "在节点上运行 `nvidia-smi -q`，查看 GPU Virtualization Mode")
+
+
+def judge(report: SmiReport, promise: Promise) -> tuple[Finding, ...]:
+    """One finding over all cards; measured is the mode that the driver names."""
+    stated = promise.get(TERM)
+    if not report.gpus:
+        return ()
+    if stated is None:
+        modes = sorted({gpu.virtualization_mode or "?" for gpu in report.gpus})
+        return (CHECK.not_promised(TERM, ", ".join(modes)),)
+    if stated.value is False:
+        shares = Text("the contract rents shares of cards", "合同租用的是显卡份额")
+        return (CHECK.finding(Verdict.NOT_APPLICABLE, shares, term=TERM, promised=False),)
+    bare = promise.terms.get("isolation") == "bare_metal"
+    marks = [(gpu, _mark(gpu, bare)) for gpu in report.gpus]
+    return (finding_of(CHECK, marks, term=TERM, promised=stated.value, pass_code=stated.reason_code),)
+
+
+def _mark(gpu: Gpu, bare: bool) -> Mark:
+    mode, name = (gpu.virtualization_mode or "").strip(), (gpu.name or "").strip()
+    if mode.lower() == "vgpu" or _PROFILE.search(name):
+        return Mark(Verdict.FAIL, Text(f"this is a vGPU ({name[:60]})", f"这是 vGPU（{name[:60]}）"), "vgpu", mode or name[:60], _ASK)
+    if mode.lower() == "host vgpu":
+        host = Text("the driver is set up to cut this card into vGPUs", "驱动已设置为把该卡切成 vGPU")
+        return Mark(Verdict.WARN, host, "vgpu_host", mode, _ASK)
+    if mode.lower() == "pass-through" and bare:
+        passed = Text("passed through to a virtual machine, bare metal was promised", "显卡直通给虚拟机，承诺的是裸金属")
+        return Mark(Verdict.WARN, passed, "pass_through", mode, _ASK)
+    if mode.lower() in ("none", "pass-through"):
+        return Mark(Verdict.PASS, Text("a whole card", "整卡"), "", mode)
+    return Mark(Verdict.INCONCLUSIVE, Text("the driver does not name the mode", "驱动未给出虚拟化模式"), Reason.UNREADABLE, None, _RUN)
