@@ -1,0 +1,389 @@
+"""What does a rented node do right now, beside what was promised?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QStackedWidget
+
+from gpulease_gui.checks.promise import Promise, Stated
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.node import Node
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.pages.live_bar import LiveBar, this_computer_is_there
+from gpulease_gui.gui.pages.live_checks import Checks
+from gpulease_gui.gui.pages.live_lanes import Lanes, gap_words, holes_of
+from gpulease_gui.gui.pages.live_nodes import LiveNode, load_nodes, make_this_computer
+from gpulease_gui.gui.pages.live_table import figures_table
+from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
+from gpulease_gui.gui.widgets.buttons import Button
+from gpulease_gui.gui.widgets.chart_spec import Mode, Picture
+from gpulease_gui.gui.widgets.labels import Words
+from gpulease_gui.gui.widgets.panes import EmptyState, ThinSplitter
+from gpulease_gui.gui.widgets.table import TableView
+from gpulease_gui.services.events import Event, GapClosed, GapOpened, NodeState, NodeStateChanged, RecordsChanged
+
+if TYPE_CHECKING:
+    from gpulease_gui.gui.widgets.chart_figures import Summary
+    from gpulease_gui.services.watch import WatchView
+
+LOOK_MS = 500
+_LANES_A_LOOK = 3
+_LOW_SHARE = 0.95
+_KINDS = frozenset(["node", "contract", "claim", "supplier", "offer"])
+
+
+class LivePage(Page):
+    """One node at a time: lanes with contract lines, gaps with reasons, figures of what is in sight."""
+
+    narrow_navigation = True
+
+    def __init__(self, frame: Frame, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(frame)
+        # Imported here: numpy is heavy, and modules of pages are imported before the first paint.
+        from gpulease_gui.gui.widgets.lane_stack import LaneStack
+
+        self._clock = clock
+        self._nodes: tuple[LiveNode, ...] = ()
+        self._states: dict[str, NodeState] = {}
+        self._current: LiveNode | None = None
+        self._wanted: tuple[str, ...] = ()
+        self._view: WatchView | None = None
+        self._lanes: Lanes | None = None
+        self._stopped: set[str] = set()
+        self._checks = Checks(clock)
+        self._told: object = None
+        self._figures: dict[str, tuple[Summary, ...]] = {}
+        self._next_lane = 0
+        self.watch_button = Button(kind="primary")
+        self.local_button = Button(Text("This computer", "本机"), icon="cpu")
+        self.bar, self.chart = LiveBar(), LaneStack(clock)
+        self.table = figures_table()
+        self.figures = TableView(self.table, Text("Figures of what is in sight", "可见区间的统计"))
+        self._build()
+        self._connect()
+        self._timer = QTimer(self)
+        self._timer.setInterval(LOOK_MS)
+        self._timer.timeout.connect(self.look)
+        self._show_header()
+
+    def _build(self) -> None:
+        self.empty = EmptyState("nav-live", "", "")
+        self.parts = ThinSplitter(Qt.Orientation.Vertical)
+        self.parts.addWidget(self.chart)
+        self.parts.addWidget(self.figures)
+        self.parts.setStretchFactor(0, 1)
+        self.parts.setSizes([1000, 144])
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.empty)
+        self.stack.addWidget(self.parts)
+        self.column.addWidget(self.bar)
+        self.column.addWidget(self.stack, 1)
+
+    def _connect(self) -> None:
+        self.watch_button.clicked.connect(self._watch_or_stop)
+        self.local_button.clicked.connect(self._this_computer)
+        self.bar.nodes.picked.connect(self.choose)
+        self.bar.pause.clicked.connect(self._pause)
+        self.bar.windowed.connect(self._set_window)
+        self.bar.moded.connect(self._set_mode)
+        self.bar.toggled.connect(self._toggle_lane)
+        self.chart.moved.connect(self._chart_moved)
+
+    # -- what the window asks -------------------------------------------------------------------------------------------
+
+    def crumbs(self) -> tuple[Words, ...]:
+        """The node."""
+        return (self._current.node.name,) if self._current else ()
+
+    def buttons(self) -> tuple[Button, ...]:
+        """This computer, as long as it is no node yet; watch or stop."""
+        local = () if this_computer_is_there(self._nodes) else (self.local_button,)
+        return (*local, self.watch_button) if self._current else local
+
+    def target(self) -> Target | None:
+        """The node and how it is sampled."""
+        current, view = self._current, self._view
+        if current is None:
+            return None
+        rate: tuple[tuple[Words, str], ...] = ()
+        if view is not None and self.running:
+            rate = ((Text("Sampled every", "采样间隔"), f"{view.interval_s:g} s"),)
+        impact = self._checks.impact(current.node.id)
+        return Target(current.node.name, current.address, current.contract, current.supplier, self._state, impact, rate)
+
+    def doable(self) -> frozenset[str]:
+        """Watching is also in the Node menu."""
+        return frozenset(["watch"]) if self._current is not None and not self.running else frozenset()
+
+    def act(self, action: str) -> None:
+        """Start to watch."""
+        if action == "watch":
+            self.watch()
+
+    def visit(self, path: tuple[str, ...]) -> None:
+        """Show the node of `path`; a second part "watch" starts to watch it."""
+        self._wanted = path
+        self._load()
+
+    def handle(self, event: Event) -> None:
+        """Connections, gaps, checks and records that changed."""
+        self._checks.hear(event)
+        if isinstance(event, NodeStateChanged):
+            self._states[event.node_id] = event.state
+            self._show_nodes()
+            self._tell()
+        elif isinstance(event, GapOpened | GapClosed):
+            if self._current is not None and event.node_id == self._current.node.id and self.isVisible():
+                self.look()
+        elif isinstance(event, RecordsChanged) and event.kinds & _KINDS:
+            self._load()
+
+    def retranslate(self) -> None:
+        """Words that stand in no label of ours."""
+        self._told = None
+        if hasattr(self, "chart"):
+            self._show_header()
+
+    # -- nodes ------------------------------------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        self.frame.bridge.when_done(self.frame.services.query(load_nodes), self._loaded)
+
+    def _loaded(self, nodes: tuple[LiveNode, ...]) -> None:
+        self._nodes = nodes
+        known = {one.node.id: one for one in nodes}
+        wanted, self._wanted = self._wanted, ()
+        id_ = wanted[0] if wanted and wanted[0] in known else self._current.node.id if self._current else ""
+        watched = [view.node_id for view in self.frame.services.watching.views() if view.node_id in known]
+        id_ = id_ if id_ in known else next(iter([*watched, *known]), "")
+        if id_:
+            self.choose(id_)
+        else:
+            self._current = self._view = None
+        if id_ and len(wanted) > 1 and wanted[1] == "watch":
+            self.watch()
+        self._show_nodes()
+        self.look()
+
+    def choose(self, node_id: str) -> None:
+        """Show a node, watched or not."""
+        chosen = next((one for one in self._nodes if one.node.id == node_id), None)
+        if chosen is None or chosen == self._current:
+            return
+        before, self._current = self._current, chosen
+        if before is None or before.node.id != node_id or before.terms != chosen.terms:
+            hidden = self._lanes.hidden if self._lanes else set()
+            self._lanes = Lanes(self._promise_of(chosen))
+            self._lanes.hidden = hidden
+        self._take_view()
+        self.look()
+
+    def _promise_of(self, chosen: LiveNode) -> Callable[[str], Stated | None]:
+        promise = Promise(self.frame.services.catalogue, chosen.terms)
+
+        def stated(term: str) -> Stated | None:
+            try:
+                return promise.get(term)
+            except UsageError:
+                return None  # a model name that means nothing implies nothing
+
+        return stated
+
+    def _show_nodes(self) -> None:
+        states = {**self._states, **{view.node_id: view.state for view in self.frame.services.watching.views()}}
+        self.bar.nodes.show_nodes(self._nodes, states, self._current.node.id if self._current else "")
+
+    def _this_computer(self) -> None:
+        services = self.frame.services
+        self.local_button.setEnabled(False)
+        self.frame.bridge.when_done(services.jobs.local(lambda: make_this_computer(services)), self._made_local)
+
+    def _made_local(self, node: Node) -> None:
+        self.local_button.setEnabled(True)
+        self._wanted = (node.id, "watch")
+        self._load()
+
+    # -- watching ---------------------------------------------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        """Whether the node in sight is watched now."""
+        view = self._view
+        if view is None or view.node_id in self._stopped:
+            return False
+        return any(one is view for one in self.frame.services.watching.views())
+
+    @property
+    def _state(self) -> NodeState:
+        if self._current is None:
+            return NodeState.NEVER_SEEN
+        if self._view is not None and self.running:
+            return self._view.state
+        return self._states.get(self._current.node.id, NodeState.NEVER_SEEN)
+
+    def _take_view(self) -> None:
+        view = self.frame.services.watching.view(self._current.node.id) if self._current else None
+        if view is not self._view:
+            self._view = view
+            self._figures.clear()
+            self.chart.pause(paused=False)
+
+    def watch(self) -> None:
+        """Watch the node in sight; returns at once."""
+        if self._current is None:
+            return
+        node = self._current.node
+        self._stopped.discard(node.id)
+        self.frame.services.watching.start(node)
+        self._take_view()
+        self.chart.pause(paused=False)
+        self.look()
+        self.chart.setFocus()
+
+    def stop(self) -> None:
+        """Watch no more; what was sampled stays in sight."""
+        if self._current is not None:
+            self._stopped.add(self._current.node.id)
+            self.frame.services.watching.stop(self._current.node.id)
+            self.chart.pause(paused=True)
+            self.look()
+
+    def _watch_or_stop(self) -> None:
+        if self.running:
+            self.stop()
+        else:
+            self.watch()
+
+    # -- the chart ----------------------------------------------------------------------------------------------------
+
+    def _pause(self) -> None:
+        self.chart.pause(paused=not self.chart.paused)
+        self.look()
+
+    def _set_window(self, window_s: float) -> None:
+        self.chart.set_window(window_s)
+        self.look()
+
+    def _set_mode(self, mode: Mode) -> None:
+        self.chart.set_mode(mode)
+
+    def _toggle_lane(self, lane_id: str, shown: bool) -> None:
+        if self._lanes is not None:
+            (self._lanes.hidden.discard if shown else self._lanes.hidden.add)(lane_id)
+            self.look()
+
+    def _chart_moved(self) -> None:
+        self.bar.show_window(self.chart.window_s)
+        self.look()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Space pauses and resumes."""
+        if event.key() == Qt.Key.Key_Space and self.running:
+            self._pause()
+        else:
+            super().keyPressEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Look again and again while in sight."""
+        super().showEvent(event)
+        self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Out of sight nothing is looked at; the watches go on."""
+        self._timer.stop()
+        super().hideEvent(event)
+
+    def look(self) -> None:
+        """Bring everything to what the watch holds now."""
+        view, lanes = self._view, self._lanes
+        if view is not None and lanes is not None and (made := lanes.of(view)):
+            happenings = self._checks.of(view.node_id)
+            self.chart.show_picture(Picture(made, holes_of(view), happenings, view.interval_s))
+            self.bar.show_lanes(lanes.known(view), lanes.hidden)
+            self.stack.setCurrentWidget(self.parts)
+            self._look_at_figures(view)
+        else:
+            self._show_empty()
+        self._tell()
+
+    def _look_at_figures(self, view: WatchView) -> None:
+        """A few lanes at a time: percentiles of an hour cost milliseconds."""
+        from gpulease_gui.gui.widgets.chart_figures import summaries
+
+        specs = [lane.lane for lane in self.chart.lanes if lane.lane.curves]
+        if not specs:
+            return
+        start_s, end_s = self.chart.span_s
+        missing = [spec for spec in specs if spec.id not in self._figures]
+        for spec in missing or [specs[(self._next_lane + n) % len(specs)] for n in range(min(_LANES_A_LOOK, len(specs)))]:
+            loads = [(h.start_s, h.end_s or end_s) for h in self.chart.picture.happenings if spec.term and spec.term in h.terms]
+            self._figures[spec.id] = summaries(spec, start_s, end_s, view.interval_s, loads)
+        self._next_lane += _LANES_A_LOOK
+        rows = [row for spec in specs for row in self._figures.get(spec.id, ())]
+        if tuple(rows) != self.table.rows:
+            self.table.set_rows(rows)
+        self._show_samples(rows)
+
+    def _show_samples(self, rows: list[Summary]) -> None:
+        count, expected = sum(row.figures.count for row in rows), sum(row.expected for row in rows)
+        share = count / expected if expected else 1.0
+        shown = f"{100 * share:.1f}"
+        self.bar.show_samples(Text(f"Samples {shown}\N{THIN SPACE}% of expected", f"样本 {shown}\N{THIN SPACE}%"), low=share < _LOW_SHARE)
+
+    # -- words --------------------------------------------------------------------------------------------------------
+
+    def _show_empty(self) -> None:
+        line, sentence = self._empty_words()
+        self.empty.line.set_words(line)
+        self.empty.sentence.set_words(sentence)
+        self.stack.setCurrentWidget(self.empty)
+
+    def _empty_words(self) -> tuple[Words, Words]:
+        view = self._view
+        if self._current is None:
+            return (Text("No node to watch yet", "还没有可监控的节点"),
+                    Text("Add a node, or watch this computer.", "请先添加节点，或监控本机。"))  # fmt: skip
+        name = self._current.node.name
+        if view is None or not self.running:
+            return (Text(f"{name} is not watched", f"尚未监控 {name}"),
+                    Text("Watching keeps one connection open and reads the node once a second.", "监控只保持一条连接，每秒读取一次节点。"))  # fmt: skip
+        if view.gaps and view.gaps[-1].end_s is None:
+            return Text(f"No data from {name}", f"{name} 没有数据"), gap_words(view.gaps[-1].reason, None)
+        return Text(f"Connecting to {name}", f"正在连接 {name}"), Text("The first samples arrive in a few seconds.", "几秒后显示首批样本。")
+
+    def _tell(self) -> None:
+        """Tell the window, if anything in its header changed."""
+        told = (self._current, self.running, self._state, this_computer_is_there(self._nodes),
+                self._checks.impact(self._current.node.id) if self._current else None)  # fmt: skip
+        if told != self._told:
+            self._told = told
+            self._show_header()
+            self._show_nodes()
+            self.header_changed.emit()
+        watched = len(self.frame.services.watching.views())
+        self.frame.set_count("live", str(watched) if watched else "")
+        self._show_bar()
+
+    def _show_header(self) -> None:
+        name = self._current.node.name if self._current else ""
+        running = self.running
+        words = Text(f"Stop watching {name}", f"停止监控 {name}") if running else Text(f"Watch {name}", f"监控 {name}")
+        self.watch_button.set_words(words, icon="stop" if running else "nav-live")
+
+    def _show_bar(self) -> None:
+        from gpulease_gui.gui.widgets.chart_scale import clock_text
+
+        start_s, end_s = self.chart.span_s
+        charted = self.stack.currentWidget() is self.parts
+        self.bar.show_range(f"{clock_text(start_s)} – {clock_text(end_s)}" if charted else "")
+        if not charted:
+            self.bar.show_samples("", low=False)
+        self.bar.show_paused(paused=self.chart.paused, able=self.running and charted)
+
+
+PAGE = PageSpec("live", Text("Live monitor", "实时监控"), "nav-live", NavGroup.USE, 60, LivePage)

@@ -1,0 +1,159 @@
+"""With which controls is the live chart steered?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QButtonGroup, QComboBox, QFrame, QHBoxLayout, QMenu, QSizePolicy
+
+from gpulease_gui.domain.node import Reach
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.pages.live_nodes import LiveNode
+from gpulease_gui.gui.theme import icons
+from gpulease_gui.gui.theme.theme import colours
+from gpulease_gui.gui.widgets.buttons import Button, IconButton, Segment
+from gpulease_gui.gui.widgets.chart_spec import Mode
+from gpulease_gui.gui.widgets.labels import PlainLabel, Words
+from gpulease_gui.gui.widgets.lively import Lively
+from gpulease_gui.gui.widgets.panes import hairline
+from gpulease_gui.pdf.badges import badge_of
+from gpulease_gui.services.events import NodeState
+
+WINDOWS_S: Mapping[str, float] = {"1": 60.0, "5": 300.0, "30": 1800.0, "60": 3600.0}
+_WINDOW_WORDS = [("1", Text("1 min", "1 分")), ("5", Text("5 min", "5 分")), ("30", Text("30 min", "30 分")), ("60", Text("60 min", "60 分"))]
+NODE = Text("Node to watch", "要监控的节点")
+PAUSE, RESUME = Text("Pause", "暂停"), Text("Resume", "继续")
+
+
+class NodeBox(Lively, QComboBox):
+    """The nodes with the mark of their connection; foreign names are plain text. `picked` carries the id of a node."""
+
+    picked = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._nodes: tuple[LiveNode, ...] = ()
+        self._states: Mapping[str, NodeState] = {}
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(16)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setIconSize(icons.icon_size(14))
+        self.activated.connect(lambda place: self.picked.emit(self._nodes[place].node.id))
+        self.retranslate()
+
+    def show_nodes(self, nodes: Sequence[LiveNode], states: Mapping[str, NodeState], current: str) -> None:
+        """Offer these nodes."""
+        with QSignalBlocker(self):
+            if tuple(nodes) != self._nodes:
+                self._nodes = tuple(nodes)
+                self.clear()
+                self.addItems([say(one.node.name) for one in nodes])
+            self._states = dict(states)
+            ids = [one.node.id for one in nodes]
+            self.setCurrentIndex(ids.index(current) if current in ids else -1)
+        self.retheme()
+
+    def retheme(self) -> None:
+        """Tint the marks."""
+        for place, one in enumerate(self._nodes):
+            badge = badge_of(self._states.get(one.node.id, NodeState.NEVER_SEEN))
+            self.setItemIcon(place, icons.icon(badge.icon, colours(), badge.token, 14))
+
+    def retranslate(self) -> None:
+        """The accessible name."""
+        self.setAccessibleName(say(NODE))
+
+
+class LiveBar(Lively, QFrame):
+    """40 px over the chart: node, pause, window, mode, coverage, lanes.
+
+    `windowed` carries seconds, `moded` a Mode, `toggled` (id of a lane, whether it is shown).
+    """
+
+    windowed = Signal(float)
+    moded = Signal(object)
+    toggled = Signal(str, bool)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("filterBar")
+        self.setMinimumHeight(40)
+        self.nodes = NodeBox()
+        self.pause = Button(PAUSE, icon="pause")
+        self.pause.setCheckable(True)
+        self.span = Segment(_WINDOW_WORDS, current="5")
+        self.mode = Segment([(Mode.SPREAD.value, Text("Spread", "包络")), (Mode.ALL.value, Text("All lines", "全部曲线"))], current=Mode.SPREAD.value)
+        self._range, self._samples = PlainLabel(level="2", size="dense"), PlainLabel(level="2", size="dense")
+        self._lanes = IconButton("columns", Text("Lanes", "通道"))
+        self._menu = QMenu(self)
+        self._known: tuple[tuple[str, Text], ...] = ()
+        self._lanes.setMenu(self._menu)
+        self._lanes.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)
+        self._lay_out()
+        self.span.chosen.connect(lambda key: self.windowed.emit(WINDOWS_S[key]))
+        self.mode.chosen.connect(lambda key: self.moded.emit(Mode(key)))
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 5, 16, 5)
+        row.setSpacing(8)
+        line = hairline(vertical=True)
+        line.setFixedHeight(16)
+        for part in (self.nodes, self.pause, self.span, self._range, line, self.mode):
+            row.addWidget(part)
+        row.addStretch(1)
+        row.addWidget(self._samples)
+        row.addWidget(self._lanes)
+
+    def show_paused(self, *, paused: bool, able: bool = True) -> None:
+        """The button says what it does next."""
+        self.pause.setChecked(paused)
+        self.pause.setEnabled(able)
+        self.pause.set_words(RESUME if paused else PAUSE, icon="run" if paused else "pause")
+
+    def show_range(self, words: Words) -> None:
+        """Which stretch is in sight."""
+        if say(words) != self._range.text():
+            self._range.set_words(words)
+
+    def show_samples(self, words: Words, *, low: bool) -> None:
+        """How many of the expected samples there are."""
+        self._samples.set_level("warn" if low else "2")
+        if say(words) != self._samples.text():
+            self._samples.set_words(words)
+
+    def show_lanes(self, known: Sequence[tuple[str, Text]], hidden: set[str]) -> None:
+        """Offer the lanes with data to be shown or put away."""
+        if tuple(known) == self._known:
+            return
+        self._known = tuple(known)
+        self._menu.clear()
+        for id_, title in known:
+            action = QAction(say(title).replace("&", "&&"), self._menu)
+            action.setCheckable(True)
+            action.setChecked(id_ not in hidden)
+            action.toggled.connect(lambda on, id_=id_: self.toggled.emit(id_, on))
+            self._menu.addAction(action)
+
+    def show_window(self, window_s: float) -> None:
+        """Check the button of the window, or none after a zoom."""
+        key = next((key for key, seconds in WINDOWS_S.items() if seconds == window_s), "")
+        group = self.span.findChild(QButtonGroup)
+        if key:
+            self.span.choose(key)
+        elif group is not None and (chosen := group.checkedButton()) is not None:
+            group.setExclusive(False)
+            chosen.setChecked(False)
+            group.setExclusive(True)
+
+    def retranslate(self) -> None:
+        """The menu is made anew."""
+        self._known = ()
+
+
+def this_computer_is_there(nodes: Sequence[LiveNode]) -> bool:
+    """Whether there is a record of this computer."""
+    return any(one.node.reach is Reach.LOCAL for one in nodes)

@@ -1,0 +1,208 @@
+"""Which lanes does a watched node have, and what was promised for each?
+
+A lane holds the metrics of one quantity with one promise. Series keep their number by UUID for as long as the page
+lives, so a card that vanishes takes no other card's colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gpulease_gui.checks import disk_seq, net_iperf_multi, power_limit
+from gpulease_gui.checks.promise import Stated
+from gpulease_gui.checks.repeats import Bands
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.widgets.chart_spec import Curve, Hole, LaneSpec, Promised, Rule
+from gpulease_gui.gui.widgets.labels import Words
+from gpulease_gui.services.series import Ring
+from gpulease_gui.telemetry.source import Metric, sources
+
+if TYPE_CHECKING:
+    from gpulease_gui.services.watch import SeriesKey, WatchView
+
+PromiseOf = Callable[[str], Stated | None]
+
+# Lanes from top to bottom; what is not listed (memory controller, memory clock, event bits) is recorded, not drawn.
+ORDER = ("util", "npu_util", "power", "npu_power", "network", "disk", "memory", "npu_memory", "temperature",
+         "npu_temperature", "clock", "cpu", "ram")  # fmt: skip
+# Where several metrics share a lane, it has a name of its own.
+SHARED: Mapping[str, Text] = {"network": Text("Network", "网络"), "cpu": Text("CPU", "CPU")}
+_FULL: Mapping[str, float] = {"%": 100.0, "°C": 100.0}
+_ALIKE: Mapping[str, str] = {"gpu": "GPU", "npu": "NPU"}
+_MOST_SUBJECTS, _BUSY_SHARE = 3, 0.1
+_REASONS = "gpu.event_reasons"
+
+# A draw is no limit: 3 % under it the card is at its limit, as the program's own busy cards show.
+_POWER = Bands(passes=0.97, warns=power_limit.LOWERED)
+_RULES: Mapping[str, tuple[Rule, Bands]] = {
+    "gpu.power_w": (Rule.HELD, _POWER), "network.gbit_s": (Rule.CHECKED, net_iperf_multi.BANDS),
+    "disk.read_mb_s": (Rule.CHECKED, disk_seq.BANDS), "disk.write_mb_s": (Rule.CHECKED, disk_seq.BANDS),
+    "ram_gb": (Rule.SIZE, Bands(passes=1.0, warns=1.0)),
+}  # fmt: skip
+
+# What our own scripts say when they cannot read; everything else is the node's own words.
+TROUBLES: Mapping[str, Text] = {
+    "nvidia-smi is not installed on the node": Text("nvidia-smi is not installed on the node", "节点未安装 nvidia-smi"),
+    "npu-smi is not installed on the node": Text("npu-smi is not installed on the node", "节点未安装 npu-smi"),
+    "nvidia-smi ended": Text("nvidia-smi ended", "nvidia-smi 已退出"),
+    "npu-smi does not answer": Text("npu-smi does not answer", "npu-smi 无应答"),
+}
+GAPS: Mapping[str, Text] = {
+    "connection_lost": Text("connection lost", "连接中断"), "no_answer": Text("no answer", "无应答"),
+    "nothing_to_read": Text("nothing to read", "无可读数据"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The metrics of one lane."""
+
+    id: str
+    lane: str
+    term: str | None
+    source: str
+    metrics: tuple[Metric, ...]
+
+    @property
+    def title(self) -> Text:
+        """A name for all of them."""
+        return SHARED.get(self.lane, self.metrics[0].title)
+
+
+def _groups() -> tuple[_Group, ...]:
+    found: dict[tuple[str, str | None], tuple[str, list[Metric]]] = {}
+    for source in sources().values():
+        for metric in source.metrics:
+            if metric.lane in ORDER:
+                found.setdefault((metric.lane, metric.term), (source.id, []))[1].append(metric)
+    made = [_Group(f"{lane}:{term or ''}", lane, term, source, tuple(held)) for (lane, term), (source, held) in found.items()]
+    return tuple(sorted(made, key=lambda group: ORDER.index(group.lane)))
+
+
+class Lanes:
+    """Makes the lanes of one node from what its watch holds. `hidden` are ids of lanes that the user put away."""
+
+    def __init__(self, promise: PromiseOf) -> None:
+        self._promise = promise
+        self._groups = _groups()
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._chosen: dict[str, tuple[str, ...]] = {}
+        self.hidden: set[str] = set()
+
+    def of(self, view: WatchView) -> tuple[LaneSpec, ...]:
+        """The lanes with data, and in the place of those without the words why; accelerators that are not there are not missed."""
+        rings = view.rings
+        sampled = {group.source for group in self._groups if self._has(rings, group)}
+        made, told = [], set()
+        for group in self._groups:
+            if self._has(rings, group):
+                if group.id not in self.hidden:
+                    made.append(self._lane(group, rings))
+            elif group.source in view.troubles and group.source not in told and not self._not_missed(group.source, sampled):
+                told.add(group.source)
+                made.append(_trouble_lane(group, view.troubles[group.source]))
+        return tuple(made)
+
+    def known(self, view: WatchView) -> tuple[tuple[str, Text], ...]:
+        """(id, title) of all lanes with data, hidden or not."""
+        return tuple((group.id, group.title) for group in self._groups if self._has(view.rings, group))
+
+    @staticmethod
+    def _has(rings: Mapping[SeriesKey, Ring], group: _Group) -> bool:
+        ids = {metric.id for metric in group.metrics}
+        return any(metric in ids and ring.total for (metric, _), ring in rings.items())
+
+    @staticmethod
+    def _not_missed(source: str, sampled: set[str]) -> bool:
+        """A node has one kind of accelerator: the other one's tool is not expected."""
+        return source in _ALIKE and bool(sampled & (_ALIKE.keys() - {source}))
+
+    def _number(self, source: str, subject: str) -> int:
+        count = sum(1 for kind, _ in self._numbers if kind == source)
+        return self._numbers.setdefault((source, subject), count)
+
+    def _lane(self, group: _Group, rings: Mapping[SeriesKey, Ring]) -> LaneSpec:
+        alike = group.source in _ALIKE
+        curves = self._cards(group, rings) if alike else self._named(group, rings)
+        stated = self._promise(group.term) if group.term else None
+        first = group.metrics[0]
+        subjects = self._chosen.get(group.id, ())
+        return LaneSpec(
+            group.id, group.title, first.unit, curves, max(metric.decimals for metric in group.metrics), promised(group.term, stated),
+            group.term or "", alike, _FULL.get(first.unit), _ALIKE.get(group.source, "GPU"), subjects[0] if len(subjects) == 1 else "",
+        )  # fmt: skip
+
+    def _cards(self, group: _Group, rings: Mapping[SeriesKey, Ring]) -> tuple[Curve, ...]:
+        metric = group.metrics[0].id
+        made = [
+            Curve(subject, self._number(group.source, subject), subject, ring, rings.get((_REASONS, subject)))
+            for (id_, subject), ring in rings.items() if id_ == metric
+        ]  # fmt: skip
+        return tuple(sorted(made, key=lambda curve: curve.number))
+
+    def _named(self, group: _Group, rings: Mapping[SeriesKey, Ring]) -> tuple[Curve, ...]:
+        subjects = self._busiest(group, rings)
+        made: list[Curve] = []
+        for subject in subjects:
+            for metric in group.metrics:
+                ring = rings.get((metric.id, subject))
+                if ring is not None:
+                    made.append(Curve(f"{metric.id} {subject}", len(made), _named(metric, subject, len(subjects) > 1), ring))
+        return tuple(made)
+
+    def _busiest(self, group: _Group, rings: Mapping[SeriesKey, Ring]) -> tuple[str, ...]:
+        """The interfaces or disks that carry something; a choice once made stays while they do."""
+        ids = [metric.id for metric in group.metrics]
+        subjects = list(dict.fromkeys(subject for id_, subject in rings if id_ in ids))
+        load = {subject: sum(_recent(rings.get((id_, subject))) for id_ in ids) for subject in subjects}
+        most = max(load.values(), default=0.0)
+        before = self._chosen.get(group.id, ())
+        if before and most > 0 and load.get(before[0], 0.0) >= _BUSY_SHARE * most or before and most <= 0:
+            return before
+        ranked = sorted(subjects, key=lambda subject: -load[subject])
+        chosen = [s for s in ranked if load[s] >= _BUSY_SHARE * most and load[s] > 0][:_MOST_SUBJECTS] or ranked[:1]
+        self._chosen[group.id] = tuple(chosen)
+        return self._chosen[group.id]
+
+
+def promised(term: str | None, stated: Stated | None) -> Promised | None:
+    """The figure of a lane's contract line; None when nothing, or no number, was promised."""
+    if term is None or stated is None or isinstance(stated.value, str | bool):
+        return None
+    rule, bands = _RULES.get(term, (Rule.SIZE, Bands(passes=1.0, warns=1.0)))
+    return Promised(float(stated.value), rule, bands.passes, bands.warns, stated.implied)
+
+
+def _recent(ring: Ring | None, count: int = 30) -> float:
+    """The sum of the newest values."""
+    if ring is None:
+        return 0.0
+    return sum(value for value in ring.view().values[-count:].tolist() if value == value)
+
+
+def _named(metric: Metric, subject: str, several: bool) -> Words:
+    return Text(f"{metric.title.en} {subject}", f"{metric.title.zh} {subject}") if several and subject else metric.title
+
+
+def _trouble_lane(group: _Group, words: str) -> LaneSpec:
+    source = sources()[group.source]
+    return LaneSpec(f"trouble:{group.source}", source.title, "", trouble=TROUBLES.get(words, words))
+
+
+def holes_of(view: WatchView) -> tuple[Hole, ...]:
+    """The gaps of a watch with their reasons in words; what the node or the system said stays as it is."""
+    return tuple(Hole(gap.start_s, gap.end_s, gap_words(gap.reason, _length(gap.start_s, gap.end_s))) for gap in tuple(view.gaps))
+
+
+def _length(start_s: float, end_s: float | None) -> int | None:
+    return None if end_s is None else max(1, round(end_s - start_s))
+
+
+def gap_words(reason: str, seconds: int | None) -> Text:
+    """Why, and how long it took when it is over."""
+    why = GAPS.get(reason, Text(reason, reason))
+    if seconds is None:
+        return why
+    return Text(f"{why.en} {seconds} s, reconnected", f"{why.zh} {seconds} 秒，已重连")

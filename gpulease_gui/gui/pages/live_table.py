@@ -1,0 +1,123 @@
+"""How are the figures of the stretch in sight shown beside the promise?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.units import number_text
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.models.cell import EMPTY, NOT_STATED, NOTHING, Cell, Column, state_cell
+from gpulease_gui.gui.models.table import TableModel
+from gpulease_gui.gui.widgets.chart_spec import Rule, fixed
+from gpulease_gui.pdf.badges import Badge, badge_of
+from gpulease_gui.pdf.paint import Ruler
+
+if TYPE_CHECKING:
+    from gpulease_gui.gui.widgets.chart_figures import Summary
+
+# One bad second is a sample, three are a finding.
+LEAST_S = 3.0
+NO_PROMISE = Badge("verdict-na", "t3", Text("no promise", "无承诺"))
+TOO_LITTLE = Badge("verdict-notrun", "t3", Text("too little load", "负载不足"))
+A_SIZE = Badge("verdict-na", "t3", Text("not judged here", "此处不判定"))
+
+
+def verdict_of(row: Summary) -> Badge:
+    """What the strip says of the stretch: broken or warned for three seconds, else kept, else nothing."""
+    promised = row.lane.promised
+    if promised is None:
+        return NO_PROMISE
+    if promised.rule is Rule.SIZE:
+        return A_SIZE
+    if row.broken_s >= LEAST_S:
+        return badge_of(Verdict.FAIL)
+    if row.warned_s >= LEAST_S:
+        return badge_of(Verdict.WARN)
+    return badge_of(Verdict.PASS) if row.kept_s >= LEAST_S else TOO_LITTLE
+
+
+def title_of(row: Summary) -> Text:
+    """What the row is about: "Power, 8 GPUs, W" or "Received, eth0, Gbit/s"."""
+    lane, parts_en, parts_zh = row.lane, [row.lane.title.en], [row.lane.title.zh]
+    if row.curve is None:
+        count = len(lane.curves)
+        parts_en.append(f"{count} {lane.kind}{'s' if count != 1 else ''}")
+        parts_zh.append(f"{count} {'张 NPU' if lane.kind == 'NPU' else '卡'}")
+    else:
+        name = row.curve.name
+        parts_en, parts_zh = ([name.en], [name.zh]) if isinstance(name, Text) else ([name], [name])
+        parts_en.append(lane.subject)
+        parts_zh.append(lane.subject)
+    return Text(", ".join(part for part in (*parts_en, lane.unit) if part), "，".join(part for part in (*parts_zh, lane.unit) if part))
+
+
+def _number(value: float | None, decimals: int, weight: int = 400) -> Cell:
+    return NOTHING if value is None else Cell(fixed(value, decimals), weight=weight)
+
+
+def _decimals(row: Summary) -> int:
+    return max(1, row.lane.decimals) if row.lane.unit != "MHz" else 0
+
+
+def _figure(name: str, weight: int = 400) -> Column[Summary]:
+    titles: dict[str, Text] = {"low": Text("Min", "最小"), "p5": Text("p5", "p5"), "mean": Text("Mean", "均值"), "p95": Text("p95", "p95"), "high": Text("Max", "最大")}
+
+    def cell(row: Summary) -> Cell:
+        value: float | None = getattr(row.figures, name)
+        return _number(value, _decimals(row), weight)
+
+    return Column(titles[name], cell, width=78, number=True)
+
+
+def _promised(row: Summary) -> Cell:
+    promised = row.lane.promised
+    if promised is None:
+        return NOT_STATED
+    return Cell(number_text(promised.value), tone="2", tip=Text("follows from the promised model", "由承诺型号推得") if promised.implied else "")
+
+
+def _ruler(row: Summary) -> Cell:
+    promised, mean = row.lane.promised, row.figures.mean
+    if promised is None or mean is None or promised.rule is Rule.SIZE:
+        return EMPTY
+    badge = verdict_of(row)
+    token = badge.token if badge.token in ("fail", "warn") else "t3"
+    return Cell(ruler=Ruler(promised.value, mean, token, promised.tolerance))
+
+
+def _under(row: Summary) -> Cell:
+    seconds = round(row.broken_s)
+    return Cell(length_text(seconds)) if seconds else NOTHING
+
+
+def length_text(seconds: int) -> Text:
+    """How long something took."""
+    minutes, rest = divmod(seconds, 60)
+    if not minutes:
+        return Text(f"{rest} s", f"{rest} 秒")
+    return Text(f"{minutes} min {rest} s", f"{minutes} 分 {rest} 秒")
+
+
+def _samples(row: Summary) -> Cell:
+    return Cell(f"{row.figures.count:,} / {row.expected:,}")
+
+
+def _verdict(row: Summary) -> Cell:
+    badge = verdict_of(row)
+    return state_cell(badge) if badge.token != "t3" else Cell(badge.word, badge=badge)
+
+
+def figures_table() -> TableModel[Summary]:
+    """The model of the table under the chart."""
+    columns: list[Column[Summary]] = [
+        Column(Text("In sight", "可见区间"), lambda row: Cell(title_of(row), weight=500), width=220, stretch=True),
+        Column(Text("Promised", "承诺"), _promised, width=96, number=True),
+        _figure("low"), _figure("p5"), _figure("mean", 600), _figure("p95"), _figure("high"),
+        Column(Text("Mean against promise", "均值对照承诺"), _ruler, width=140),
+        Column(Text("Under promise", "低于承诺"), _under, width=116, number=True),
+        Column(Text("Samples", "样本"), _samples, width=124, number=True),
+        Column(Text("Verdict", "判定"), _verdict, width=140),
+    ]  # fmt: skip
+    return TableModel(columns, lambda row: row.key, search=lambda row: say(title_of(row)))

@@ -1,0 +1,213 @@
+"""What do the samples of a lane come to: columns of pixels, a spread, odd ones, figures of a range?
+
+All arrays are numpy views over rings that another thread appends to; they are read, never written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpulease_gui.services.series import Ring
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Codes = NDArray[np.uint8]
+
+# The oldest samples of a full ring may be overwritten while they are read.
+_TORN = 8
+HOLD_INTERVALS = 2.5
+ODD_SHARE, ODD_OF_MEDIAN, ODD_OF_RANGE = 0.5, 0.05, 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Times (UTC seconds, rising) and values; NaN ends a line."""
+
+    times_s: Floats
+    values: Floats
+
+
+EMPTY = Samples(np.empty(0), np.empty(0))
+
+
+def read(ring: Ring) -> Samples:
+    """All samples of a ring that are surely whole."""
+    view = ring.view()
+    if not len(view.values):
+        return EMPTY
+    skipped = _TORN if view.total > len(view.values) else 0
+    times = np.frombuffer(view.times_s, np.float64)[skipped:]
+    return Samples(times, np.frombuffer(view.values, np.float32)[skipped:].astype(np.float64))
+
+
+def newest(ring: Ring, count: int) -> Samples:
+    """The last `count` samples (at most what is there)."""
+    view = ring.view()
+    count = min(count, len(view.values))
+    if count <= 0:
+        return EMPTY
+    times = np.frombuffer(view.times_s, np.float64)[-count:]
+    return Samples(times, np.frombuffer(view.values, np.float32)[-count:].astype(np.float64))
+
+
+def between(samples: Samples, start_s: float, end_s: float) -> Samples:
+    """The samples with start <= time < end."""
+    first, last = np.searchsorted(samples.times_s, (start_s, end_s))
+    return Samples(samples.times_s[first:last], samples.values[first:last])
+
+
+def pace_s(samples: Samples, interval_s: float) -> float:
+    """The usual distance of samples: that of the last ones, at least `interval_s`."""
+    times = samples.times_s[-17:]
+    return max(interval_s, float(np.median(np.diff(times)))) if len(times) > 2 else interval_s
+
+
+def breaks(samples: Samples, interval_s: float) -> Flags:
+    """For each sample whether no line leads to it: after a NaN, or after a silence of 2.5 intervals."""
+    times, values = samples.times_s, samples.values
+    broken = np.ones(len(times), np.bool_)
+    if len(times) > 1:
+        limit = HOLD_INTERVALS * pace_s(samples, interval_s)
+        broken[1:] = (np.diff(times) > limit) | np.isnan(values[:-1]) | np.isnan(values[1:])
+    return broken
+
+
+def decimated(columns: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """At most first, lowest, highest and last of each pixel column; the outline of the line stays.
+
+    `columns` are whole numbers, rising; no NaN.
+    """
+    count = len(columns)
+    if count < 3 or count <= 2 * (columns[-1] - columns[0] + 1):
+        return columns, values
+    starts = np.flatnonzero(np.diff(columns, prepend=columns[0] - 1))
+    ends = np.append(starts[1:], count) - 1
+    picked = (values[starts], np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts), values[ends])
+    return np.repeat(columns[starts], 4), np.column_stack(picked).ravel()
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Slots of an even step: slot k covers first + k .. first + k + 1 steps of UTC time."""
+
+    first: int
+    count: int
+    step_s: float
+
+    @property
+    def ends_s(self) -> Floats:
+        """The end of each slot."""
+        return np.asarray((self.first + 1 + np.arange(self.count)) * self.step_s, np.float64)
+
+    @property
+    def starts_s(self) -> Floats:
+        """The start of each slot."""
+        return np.asarray((self.first + np.arange(self.count)) * self.step_s, np.float64)
+
+
+def held(samples: Samples, grid: Grid, interval_s: float) -> tuple[Floats, Floats]:
+    """(lowest, highest) value of each slot; a slot between two samples holds the one before; NaN = no data.
+
+    A value is held for at most 2.5 times the usual distance of the samples.
+    """
+    times, values = samples.times_s, samples.values
+    if not len(times) or not grid.count:
+        nothing = np.full(grid.count, np.nan)
+        return nothing, nothing
+    after = np.searchsorted(times, grid.ends_s)
+    before = np.searchsorted(times, grid.starts_s)
+    index = np.maximum(after - 1, 0)
+    fresh = (after > 0) & (grid.ends_s - times[index] <= HOLD_INTERVALS * pace_s(samples, interval_s) + grid.step_s)
+    last = np.where(fresh, values[index], np.nan)
+    if not np.any(after - before > 1):
+        return last, last
+    low, high = last.copy(), last.copy()
+    for slot in np.flatnonzero(after - before > 1):
+        part = values[before[slot] : after[slot]]
+        part = part[~np.isnan(part)]
+        if len(part):
+            low[slot], high[slot] = part.min(), part.max()
+    return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Lowest, middle and highest of several curves in each slot; NaN where no curve has data."""
+
+    low: Floats
+    median: Floats
+    high: Floats
+
+
+def middle(rows: Floats) -> Floats:
+    """The median over the first axis of what is there; NaN where nothing is."""
+    there = np.sort(rows, axis=0)  # NaN last
+    count = np.sum(~np.isnan(rows), axis=0)
+    columns = np.arange(rows.shape[1])
+    half = np.maximum(count - 1, 0)
+    return np.asarray((there[half // 2, columns] + there[np.maximum(count, 1) // 2, columns]) / 2, np.float64)
+
+
+def spread(curves: Sequence[Samples], grid: Grid, interval_s: float) -> Spread:
+    """The spread of at least one curve over a grid."""
+    ranges = [held(curve, grid, interval_s) for curve in curves]
+    lows, highs = np.array([low for low, _ in ranges]), np.array([high for _, high in ranges])
+    return Spread(np.fmin.reduce(lows), middle((lows + highs) / 2), np.fmax.reduce(highs))
+
+
+def odd_ones(curves: Sequence[Samples], grid: Grid, interval_s: float, scale: float) -> tuple[int, ...]:
+    """Places of curves that are away from the median of all in at least half of the slots.
+
+    Away: by more than 5 % of the median and more than 3 % of `scale` (the height of the axis).
+    """
+    if len(curves) < 3 or not grid.count:
+        return ()
+    rows = np.array([np.add(*held(curve, grid, interval_s)) / 2 for curve in curves])
+    median = middle(rows)
+    away = np.abs(rows - median) > np.maximum(ODD_OF_MEDIAN * np.abs(median), ODD_OF_RANGE * scale)
+    known = np.sum(~np.isnan(rows), axis=1)
+    return tuple(int(n) for n in np.flatnonzero((np.sum(away, axis=1) >= ODD_SHARE * known) & (known > 0)))
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a range of samples comes to. None when it holds no sample; gaps are left out of the figures."""
+
+    count: int
+    low: float | None = None
+    p5: float | None = None
+    mean: float | None = None
+    p95: float | None = None
+    high: float | None = None
+
+
+def figures(curves: Sequence[Samples], start_s: float, end_s: float) -> Figures:
+    """The figures of all curves together from start to end."""
+    parts = [between(curve, start_s, end_s).values for curve in curves]
+    values = np.concatenate(parts) if parts else np.empty(0)
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return Figures(0)
+    values.sort()
+    p5, p95 = (float(values[round(share * (len(values) - 1))]) for share in (0.05, 0.95))
+    return Figures(len(values), float(values[0]), p5, float(values.mean()), p95, float(values[-1]))
+
+
+def value_at(ring: Ring, at_s: float, interval_s: float) -> float | None:
+    """The newest value at or before a time; None in a gap and where nothing is known."""
+    samples = read(ring)
+    place = int(np.searchsorted(samples.times_s, at_s, "right")) - 1
+    if place < 0 or at_s - samples.times_s[place] > HOLD_INTERVALS * pace_s(samples, interval_s):
+        return None
+    value = float(samples.values[place])
+    return None if np.isnan(value) else value
+
+
+def largest(curves: Sequence[Samples]) -> float:
+    """The largest value of all curves; 0 when there is none."""
+    tops = [float(np.nanmax(c.values)) for c in curves if len(c.values) and not np.all(np.isnan(c.values))]
+    return max(tops, default=0.0)

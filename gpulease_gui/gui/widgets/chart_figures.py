@@ -1,0 +1,74 @@
+"""What does the stretch in sight come to, beside the promise?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpulease_gui.gui.widgets import chart_data as data
+from gpulease_gui.gui.widgets.chart_data import Figures, Grid, Samples
+from gpulease_gui.gui.widgets.chart_spec import Curve, LaneSpec
+from gpulease_gui.gui.widgets.strip import Kept, strip
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One row under the chart: a lane of cards, or one named curve. Seconds are of the contract strip; `expected` samples."""
+
+    lane: LaneSpec
+    curve: Curve | None
+    figures: Figures
+    expected: int
+    kept_s: float = 0.0
+    warned_s: float = 0.0
+    broken_s: float = 0.0
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Which row this is."""
+        return self.lane.id, self.curve.subject if self.curve else ""
+
+
+def summaries(
+    lane: LaneSpec, start_s: float, end_s: float, interval_s: float, loads: Sequence[tuple[float, float]] = ()
+) -> tuple[Summary, ...]:
+    """The rows of one lane from start to end (UTC seconds)."""
+    parts = [(None, lane.curves)] if lane.alike else [(curve, (curve,)) for curve in lane.curves]
+    return tuple(_summary(lane, curve, curves, start_s, end_s, interval_s, loads) for curve, curves in parts)
+
+
+def _summary(
+    lane: LaneSpec, curve: Curve | None, curves: Sequence[Curve], start_s: float, end_s: float, interval_s: float,
+    loads: Sequence[tuple[float, float]],
+) -> Summary:  # fmt: skip
+    held = [data.read(one.ring) for one in curves]
+    figures = data.figures(held, start_s, end_s)
+    expected = sum(_expected(one, start_s, end_s, interval_s) for one in held)
+    times = _times(lane, curves, held, start_s, end_s, interval_s, loads)
+    return Summary(lane, curve, figures, max(expected, figures.count), *times)
+
+
+def _expected(samples: Samples, start_s: float, end_s: float, interval_s: float) -> int:
+    """How many samples there would be without a gap, from the first one on."""
+    if not len(samples.times_s):
+        return 0
+    start_s = max(start_s, float(samples.times_s[0]))
+    return max(0, round((end_s - start_s) / data.pace_s(samples, interval_s)))
+
+
+def _times(
+    lane: LaneSpec, curves: Sequence[Curve], held: Sequence[Samples], start_s: float, end_s: float, interval_s: float,
+    loads: Sequence[tuple[float, float]],
+) -> tuple[float, float, float]:  # fmt: skip
+    """(kept, warned, broken) seconds of the strip."""
+    if lane.promised is None:
+        return 0.0, 0.0, 0.0
+    step = max(interval_s, 1.0)
+    first = int(start_s // step) + 1
+    grid = Grid(first, max(0, int(end_s // step) - first), step)
+    reasons = [None if curve.reasons is None else data.read(curve.reasons) for curve in curves]
+    codes = strip(lane.promised, held, reasons, grid, interval_s, loads)
+    kept, warned, broken = (float(np.sum(codes == code)) * step for code in (Kept.KEPT, Kept.WARNED, Kept.BROKEN))
+    return kept, warned, broken

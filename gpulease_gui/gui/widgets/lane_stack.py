@@ -1,0 +1,402 @@
+"""How do lanes share one time axis, one cursor and one row of events?
+
+Live: the right edge is now. Paused or moved: the right edge stands still while the rings go on. Ten frames a second at
+most, and only while the chart is in sight.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QFont, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent, QWheelEvent
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.theme import icons
+from gpulease_gui.gui.theme.sizes import TextSize, sized
+from gpulease_gui.gui.theme.theme import colours
+from gpulease_gui.gui.widgets.chart_scale import TimeScale, clock_text, time_step_s, time_ticks, zone_text
+from gpulease_gui.gui.widgets.chart_spec import Happening, LaneSpec, Mode, Picture, spans_of
+from gpulease_gui.gui.widgets.lane import Lane, Moment
+from gpulease_gui.gui.widgets.lane_paint import Columns
+from gpulease_gui.gui.widgets.lively import Lively
+
+FRAME_MS = 100
+FRAMES_A_REFRESH = 10
+EVENTS_PX, AXIS_ROW_PX = 24, 22
+LEAST_WINDOW_S, MOST_WINDOW_S = 15.0, 3600.0
+_ZOOM, _STEP = 1.25, 0.15
+_V = Qt.AlignmentFlag.AlignVCenter
+CHART = Text("Live chart", "实时图表")
+EVENTS = Text("Events", "事件")
+AT_CURSOR = Text("At cursor {time}", "游标 {time}")
+LATEST = Text("Latest {time}", "最新 {time}")
+RECEIVED = Text("time received here", "按本机接收时刻")
+
+
+class LaneStack(Lively, QWidget):
+    """The chart of one node. `moved` tells that the stretch in sight was changed by hand; `refreshed` once a second."""
+
+    moved = Signal()
+    refreshed = Signal()
+
+    def __init__(self, clock: Callable[[], float] = time.time, *, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._clock = clock
+        self._picture = Picture()
+        self._mode = Mode.SPREAD
+        self._window_s = 300.0
+        self._end_s: float | None = None
+        self._cursor_s: float | None = None
+        self._frames = 0
+        self.lanes: list[Lane] = []
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._events, self._axis = _EventRow(self), _TimeRow(self)
+        self._body = QWidget()
+        self._rows = QVBoxLayout(self._body)
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setSpacing(0)
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setWidget(self._body)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for part, stretch in ((self._events, 0), (self._scroll, 1), (self._axis, 0)):
+            column.addWidget(part, stretch)
+        self._timer = QTimer(self)
+        self._timer.setInterval(FRAME_MS)
+        self._timer.timeout.connect(self.tick)
+        self.retranslate()
+
+    # -- what the page calls ------------------------------------------------------------------------------------------
+
+    def show_picture(self, picture: Picture) -> None:
+        """Show other lanes, gaps or events. Lanes of the same id go on where they are."""
+        self._picture = picture
+        known = {lane.lane.id: lane for lane in self.lanes}
+        if [spec.id for spec in picture.lanes] != [lane.lane.id for lane in self.lanes]:
+            self._arrange(picture, known)
+        now_s = self._clock()
+        for lane, spec in zip(self.lanes, picture.lanes, strict=True):
+            loads = spans_of(picture.happenings, spec.term, now_s)
+            lane.show_lane(spec, self._mode, picture.interval_s, loads)
+        self._events.update()
+
+    def _arrange(self, picture: Picture, known: dict[str, Lane]) -> None:
+        while self._rows.takeAt(0) is not None:
+            pass
+        self.lanes = [known.pop(spec.id) if spec.id in known else self._make(spec, picture.interval_s) for spec in picture.lanes]
+        for lane in known.values():
+            lane.hide()
+            lane.deleteLater()
+        for lane in self.lanes:
+            self._rows.addWidget(lane, 0 if lane.lane.trouble else 1)
+        self._fit_lanes()
+
+    def _fit_lanes(self) -> None:
+        """Where not all lanes fit, those that do share the room, so that none is cut in the middle."""
+        room, least = self._scroll.viewport().height(), [lane.least for lane in self.lanes]
+        fits = next((n for n in range(len(least), 0, -1) if sum(least[:n]) <= room), 0)
+        stretched = [lane for lane in self.lanes[:fits] if not lane.lane.trouble]
+        spare = room - sum(least[:fits]) if 0 < fits < len(least) else 0
+        for place, lane in enumerate(self.lanes):
+            if lane.lane.trouble:
+                continue
+            share = spare // len(stretched) if lane in stretched else 0
+            last = spare - share * (len(stretched) - 1) if stretched and lane is stretched[-1] else share
+            lane.setMinimumHeight(least[place] + last)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the room anew."""
+        super().resizeEvent(event)
+        self._fit_lanes()
+        self.step()
+
+    def _make(self, spec: LaneSpec, interval_s: float) -> Lane:
+        lane = Lane(spec, interval_s)
+        lane.hovered.connect(self.set_cursor)
+        return lane
+
+    def set_mode(self, mode: Mode) -> None:
+        """Spread or all lines."""
+        self._mode = mode
+        self.show_picture(self._picture)
+        self.step()
+
+    def set_window(self, window_s: float) -> None:
+        """Show so many seconds; the right edge stays."""
+        self._window_s = min(MOST_WINDOW_S, max(LEAST_WINDOW_S, window_s))
+        self.step()
+        self.refresh()
+
+    def pause(self, *, paused: bool) -> None:
+        """Stand still, or follow now again."""
+        self._end_s = self._clock() if paused else None
+        self.step()
+        self.refresh()
+
+    @property
+    def paused(self) -> bool:
+        """Whether the right edge stands still."""
+        return self._end_s is not None
+
+    @property
+    def window_s(self) -> float:
+        """How many seconds are in sight."""
+        return self._window_s
+
+    @property
+    def span_s(self) -> tuple[float, float]:
+        """(start, end) of what is in sight, UTC seconds."""
+        end_s = self._clock() if self._end_s is None else self._end_s
+        return end_s - self._window_s, end_s
+
+    @property
+    def segments(self) -> int:
+        """How many line segments were drawn so far, over all lanes."""
+        return sum(lane.tail.segments for lane in self.lanes)
+
+    @property
+    def ticking(self) -> bool:
+        """Whether frames are made now."""
+        return self._timer.isActive()
+
+    def set_cursor(self, at_s: float | None) -> None:
+        """Put the one cursor at a time; None takes it away."""
+        if at_s != self._cursor_s:
+            self._cursor_s = at_s
+            self.step()
+            for lane in self.lanes:
+                lane.update_readout()
+            self._events.update()
+
+    # -- frames -------------------------------------------------------------------------------------------------------
+
+    def tick(self) -> None:
+        """One frame; each tenth also brings axes and readouts up to date."""
+        self._frames += 1
+        self.step()
+        if self._frames % FRAMES_A_REFRESH == 0:
+            self.refresh()
+
+    def step(self) -> None:
+        """Bring every lane in sight to the time that it should show."""
+        scale, now_s = self.scale(), self._clock()
+        holes = self._picture.holes
+        for lane in self.lanes:
+            lane.show_moment(Moment(scale, now_s, holes, self._cursor_s))
+        self._axis.show_scale(scale)
+        self._events.show_scale(scale)
+
+    def refresh(self) -> None:
+        """Axes, odd curves and figures."""
+        for lane in self.lanes:
+            lane.refresh()
+        self._events.update()
+        self.refreshed.emit()
+
+    def scale(self) -> TimeScale:
+        """The stretch in sight over the device pixels of a plot."""
+        ratio = self.devicePixelRatioF()
+        columns = round(Columns(self.font(), self.row_width).plot_width * ratio)
+        return TimeScale.ending(self.span_s[1], self._window_s, columns)
+
+    @property
+    def row_width(self) -> int:
+        """The width of a lane: the events and the axis stand exactly over and under it."""
+        return max(1, self._scroll.viewport().width())
+
+    @property
+    def picture(self) -> Picture:
+        """What is shown now."""
+        return self._picture
+
+    @property
+    def read_at(self) -> tuple[bool, float]:
+        """(whether there is a cursor, the time that the readouts speak of)."""
+        if self._cursor_s is not None:
+            return True, self._cursor_s
+        times = [at_s for lane in self.lanes if (at_s := lane.read_at_s) is not None]
+        return False, max(times, default=self.span_s[1])
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Frames begin."""
+        super().showEvent(event)
+        self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """No frames out of sight."""
+        self._timer.stop()
+        super().hideEvent(event)
+
+    def retheme(self) -> None:
+        """Rows grow with the font."""
+        line = self.fontMetrics().height()
+        self._events.setFixedHeight(max(EVENTS_PX, line + 6))
+        self._axis.setFixedHeight(max(AXIS_ROW_PX, line + 4))
+
+    def retranslate(self) -> None:
+        """The chart's accessible name."""
+        self.setAccessibleName(say(CHART))
+        self.retheme()
+
+    # -- keys and wheel -----------------------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """W, S, + and - zoom; A, D, left and right move; End follows now again."""
+        key = event.key()
+        if key in (Qt.Key.Key_W, Qt.Key.Key_Plus, Qt.Key.Key_Equal):
+            self._zoom(1 / _ZOOM)
+        elif key in (Qt.Key.Key_S, Qt.Key.Key_Minus):
+            self._zoom(_ZOOM)
+        elif key in (Qt.Key.Key_A, Qt.Key.Key_Left):
+            self.move_by(-_STEP * self._window_s)
+        elif key in (Qt.Key.Key_D, Qt.Key.Key_Right):
+            self.move_by(_STEP * self._window_s)
+        elif key == Qt.Key.Key_End:
+            self.pause(paused=False)
+            self.moved.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Ctrl and the wheel zoom; the wheel alone scrolls the lanes."""
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier and event.angleDelta().y():
+            self._zoom(1 / _ZOOM if event.angleDelta().y() > 0 else _ZOOM)
+            event.accept()
+        else:
+            super().wheelEvent(event)
+
+    def _zoom(self, factor: float) -> None:
+        self.set_window(self._window_s * factor)
+        self.moved.emit()
+
+    def move_by(self, seconds: float) -> None:
+        """Look earlier or later; at now it is live again."""
+        end_s = self.span_s[1] + seconds
+        self._end_s = None if end_s >= self._clock() else end_s
+        self.step()
+        self.refresh()
+        self.moved.emit()
+
+
+class _EventRow(QWidget):
+    """Gaps and checks as words over the lanes."""
+
+    def __init__(self, stack: LaneStack) -> None:
+        super().__init__(stack)
+        self._stack = stack
+        self._scale: TimeScale | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def show_scale(self, scale: TimeScale) -> None:
+        """Move on, if there is something to move."""
+        if scale != self._scale:
+            self._scale = scale
+            if self._stack.picture.holes or self._stack.picture.happenings:
+                self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Name, boxes, the time of the readouts."""
+        painter, palette = QPainter(self), colours()
+        columns = Columns(self.font(), self._stack.row_width)
+        painter.fillRect(self.rect(), QColor(palette.surface))
+        right = QRect(columns.readout, 0, self.width() - columns.readout, self.height())
+        painter.fillRect(right, QColor(palette.bg1))
+        painter.setFont(sized(self.font(), TextSize.CAPTION))
+        painter.setPen(QColor(palette.t3))
+        painter.drawText(QRect(16, 0, columns.name - 16, self.height()), _V, say(EVENTS))
+        at_cursor, at_s = self._stack.read_at
+        painter.setPen(QColor(palette.t2))
+        painter.drawText(right.adjusted(16, 0, 0, 0), _V, say(AT_CURSOR if at_cursor else LATEST).format(time=clock_text(at_s)))
+        if self._scale is not None:
+            plot = columns.plot(self.height())
+            painter.setClipRect(plot)
+            self._paint_events(painter, plot, self._scale)
+            painter.setClipping(False)
+        painter.fillRect(QRect(0, self.height() - 1, self.width(), 1), QColor(palette.border2))
+
+    def _paint_events(self, painter: QPainter, plot: QRect, scale: TimeScale) -> None:
+        font, free = self.font(), plot.left()
+        for happening in sorted(self._all(), key=lambda one: one.start_s):
+            left = plot.left() + max(0, round(scale.x(happening.start_s) / self.devicePixelRatioF()))
+            end_s = scale.end_s if happening.end_s is None else happening.end_s
+            right = plot.left() + min(plot.width(), round(scale.x(end_s) / self.devicePixelRatioF()))
+            if right < plot.left() or left > plot.right():
+                continue
+            free = paint_happening(painter, font, happening, QRect(left, 0, max(0, right - left), self.height()), free, plot.right())
+
+    def _all(self) -> list[Happening]:
+        picture = self._stack.picture
+        gaps = [Happening(h.start_s, h.end_s, h.reason, "link", "") for h in picture.holes]
+        return gaps + list(picture.happenings)
+
+
+def paint_happening(painter: QPainter, font: QFont, happening: Happening, span: QRect, free: int, most: int) -> int:
+    """A box over its stretch, or icon and words where it began; never over the words before. Says what is free then."""
+    palette, token = colours(), happening.token
+    painter.setFont(sized(font, TextSize.CAPTION, 500 if token else 400))
+    metrics, words = painter.fontMetrics(), say(happening.words)
+    full = metrics.horizontalAdvance(words) + 30
+    # Words that would leave the plot move to the left, as far as nothing stands there.
+    left = max(min(span.left(), most - full), free + 4)
+    room = min(full, most - left)
+    if room < 40:
+        return max(free, left)
+    width = max(room, span.right() - left) if token else room
+    box = QRectF(left + 0.5, 3.5, width - 1, span.height() - 8)
+    if token:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(palette.colour(token)))
+        painter.setBrush(QColor(palette.colour(f"{token}_bg")))
+        painter.drawRoundedRect(box, 3, 3)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    colour = palette.colour(token or "t2")
+    icons.paint(painter, QRectF(left + 6, round(box.center().y() - 6.5), 13, 13), happening.icon, colour)
+    painter.setPen(QColor(colour))
+    text = QRectF(left + 23, box.top(), width - 27, box.height())
+    painter.drawText(text, _V, metrics.elidedText(words, Qt.TextElideMode.ElideRight, int(text.width()) + 1))
+    return left + round(width)
+
+
+class _TimeRow(QWidget):
+    """The one time axis; the zone is written once."""
+
+    def __init__(self, stack: LaneStack) -> None:
+        super().__init__(stack)
+        self._stack = stack
+        self._scale: TimeScale | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def show_scale(self, scale: TimeScale) -> None:
+        """Move on."""
+        if scale != self._scale:
+            self._scale = scale
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Times under the grid lines."""
+        painter, palette = QPainter(self), colours()
+        columns = Columns(self.font(), self._stack.row_width)
+        painter.fillRect(self.rect(), QColor(palette.surface))
+        right = QRect(columns.readout, 0, self.width() - columns.readout, self.height())
+        painter.fillRect(right, QColor(palette.bg1))
+        painter.setFont(sized(self.font(), TextSize.CAPTION))
+        painter.setPen(QColor(palette.t3))
+        painter.drawText(right.adjusted(16, 0, 0, 0), _V, say(RECEIVED))
+        if self._scale is None:
+            return
+        painter.drawText(QRect(columns.axis + 8, 0, columns.axis_width, self.height()), _V, zone_text(self._scale.end_s))
+        seconds = time_step_s(self._scale.end_s - self._scale.start_s) < 60
+        width = painter.fontMetrics().horizontalAdvance("00:00:00") + 8
+        for tick in time_ticks(self._scale):
+            middle = columns.name + round(self._scale.x(tick) / self.devicePixelRatioF())
+            left = middle - width // 2
+            if columns.name <= left and left + width <= columns.axis:
+                painter.drawText(QRect(left, 0, width, self.height()), Qt.AlignmentFlag.AlignCenter, clock_text(tick, seconds=seconds))
