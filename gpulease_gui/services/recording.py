@@ -11,6 +11,21 @@ from gpulease_gui.telemetry.source import Metric
 
 BLOCK_S = 10.0
 _NS = 1_000_000_000
+_MOST_SLOTS = 100_000
+
+
+def slots(ages_s: list[float], step_s: float) -> list[int]:
+    """A slot of its own for each sample (seconds since the first one, in the order they came), rising.
+
+    The nearest one, or the next free one before it: a line that stalls delivers several samples at once, and they were
+    taken in the slots before. A clock that was set back moves nothing back.
+    """
+    places = [min(_MOST_SLOTS, max(0, round(age_s / step_s))) for age_s in ages_s]
+    for n in range(len(places) - 2, -1, -1):
+        places[n] = min(places[n], places[n + 1] - 1)
+    for n in range(len(places)):
+        places[n] = max(places[n], places[n - 1] + 1 if n else 0)
+    return places
 
 
 class Recorder:
@@ -40,9 +55,9 @@ class Recorder:
 
     def _block(self, metric: str, subject: str, samples: list[tuple[float, float]]) -> SampleBlock:
         start_s, step_s = samples[0][0], self._interval_s
-        count = max(len(samples), round((samples[-1][0] - start_s) / step_s) + 1)
-        values = array("f", [math.nan]) * min(count, 100_000)
-        for at_s, value in samples:
-            values[min(len(values) - 1, round((at_s - start_s) / step_s))] = value
+        places = slots([at_s - start_s for at_s, _ in samples], step_s)
+        values = array("f", [math.nan]) * (places[-1] + 1)
+        for place, (_, value) in zip(places, samples, strict=True):
+            values[place] = value
         unit = self._metrics[metric].unit if metric in self._metrics else ""
         return SampleBlock(Series(self._node_id, metric, subject, unit), int(start_s * _NS), int(step_s * _NS), values)

@@ -28,6 +28,8 @@ from gpulease_gui.telemetry.source import LineReader, metrics, sources
 
 INTERVAL_S = 1.0
 BACKOFF_S = (1.0, 60.0)
+# A large node has some three hundred; a node that invents names must not fill the memory.
+MOST_SERIES = 1024
 # Trying again can't help, and repeated logins would lock the account.
 HOPELESS = frozenset({"host_key", "auth"})
 _NS = 1_000_000_000
@@ -40,16 +42,20 @@ SeriesKey = tuple[str, str]
 
 @dataclass(slots=True)
 class GapSpan:
-    """A stretch without samples (UTC seconds); `end_s` None while it lasts."""
+    """A stretch without samples (UTC seconds); `end_s` None while it lasts, `resumed` when samples ended it."""
 
     start_s: float
     reason: str
     end_s: float | None = None
+    resumed: bool = False
 
 
 @dataclass(slots=True)
 class WatchView:
-    """What a chart looks at: rings by (metric, subject), gaps, why a source can't be read. Only looked at."""
+    """What a chart looks at: rings by (metric, subject), gaps, why a source can't be read. Only looked at.
+
+    `unsaved` says why the newest samples could not be written to the store; empty while all is well.
+    """
 
     node_id: str
     interval_s: float
@@ -58,6 +64,7 @@ class WatchView:
     troubles: dict[str, str] = field(default_factory=dict)
     state: NodeState = NodeState.CONNECTING
     reason: str = ""
+    unsaved: str = ""
 
 
 class Watching:
@@ -115,7 +122,7 @@ class _Watch:
         self._cancel = CancelToken()
         self._readers: dict[str, LineReader] = {}
         self._recorder = Recorder(node.id, interval_s, metrics())
-        self._zero_s = 0.0
+        self._zero_s = self._last_s = 0.0
         self._saving: list[Future[None]] = []
         self._thread = threading.Thread(target=self._live, name=f"watch-{node.name}", daemon=True)
 
@@ -142,8 +149,9 @@ class _Watch:
             except NotConnected as error:
                 flowed = False
                 self._gap(time.time(), error.why or error.what)
-                if error.phase in HOPELESS:
-                    self._state(NodeState.REFUSED, str(error))
+                hopeless = error.phase in HOPELESS
+                self._state(NodeState.LOST if self.view.rings and not hopeless else NodeState.REFUSED, str(error))
+                if hopeless:
                     break
             except UserFacing as error:
                 flowed = False
@@ -151,13 +159,14 @@ class _Watch:
             backoff_s = BACKOFF_S[0] if flowed else min(BACKOFF_S[1], backoff_s * 2)
             self._cancel.wait(backoff_s * random.uniform(0.75, 1.25))
         self._flush()
-        self._close_gap(time.time())
+        self._close_gap(time.time(), resumed=False)
 
     def _once(self) -> bool:
         """One connection; whether samples came."""
         self._state(NodeState.CONNECTING, "")
         with self._links.open(self._node, self._cancel) as opened:
-            self._zero_s = time.time() - time.monotonic()
+            # From here on times follow the monotonic clock; one that was set back moves no sample before the last.
+            self._zero_s = max(time.time(), self._last_s) - time.monotonic()
             self._readers = {id_: source.reader() for id_, source in sources().items()}
             self.view.troubles.clear()
             before = sum(ring.total for ring in self.view.rings.values())
@@ -193,20 +202,26 @@ class _Watch:
         except Unreadable as trouble:
             self.view.troubles[source_id] = trouble.reason[:200]
             return
+        self._last_s = at_s
         if self.view.state is not NodeState.CONNECTED:
             self._state(NodeState.CONNECTED, "")
-            self._close_gap(at_s)
+            self._close_gap(at_s, resumed=True)
         self.view.troubles.pop(source_id, None)
         for point in points:
-            self._ring(point.metric, point.subject).append(at_s, point.value)
+            ring = self._ring(point.metric, point.subject)
+            if ring is None:
+                self.view.troubles[source_id] = f"more than {MOST_SERIES} series: the rest is left out"
+                continue
+            ring.append(at_s, point.value)
             self._recorder.add(point.metric, point.subject, at_s, point.value)
         if self._recorder.due(at_s):
             self._flush()
 
-    def _ring(self, metric: str, subject: str) -> Ring:
+    def _ring(self, metric: str, subject: str) -> Ring | None:
+        """The ring of a series; None when a node names more of them than any machine has."""
         key = (metric, subject)
         ring = self.view.rings.get(key)
-        if ring is None:
+        if ring is None and len(self.view.rings) < MOST_SERIES:
             # A chart on another thread may be walking over the rings: it gets a new mapping, not a changed one.
             ring = Ring()
             self.view.rings = {**self.view.rings, key: ring}
@@ -215,8 +230,16 @@ class _Watch:
     def _flush(self) -> None:
         blocks = self._recorder.take()
         if blocks:
-            self._saving = [f for f in self._saving if not f.done()]
+            self._saving = [future for future in self._saving if not self._saved(future)]
             self._saving.append(self._workspace.submit(lambda db: append_blocks(db, blocks)))
+
+    def _saved(self, future: Future[None]) -> bool:
+        """Whether a write is over; one that failed is told."""
+        if not future.done():
+            return False
+        fault = None if future.cancelled() else future.exception()
+        self.view.unsaved = str(fault)[:200] if fault is not None else ""
+        return True
 
     def _lost(self, end: StreamEnd) -> None:
         at_s = self._zero_s + end.last_s
@@ -231,14 +254,15 @@ class _Watch:
             ring.append(start_s, None)
         self._bus.publish(GapOpened(self._node.id, int(start_s * 1000), reason))
 
-    def _close_gap(self, at_s: float) -> None:
+    def _close_gap(self, at_s: float, *, resumed: bool) -> None:
         if not self.view.gaps or self.view.gaps[-1].end_s is not None:
             return
         gap = self.view.gaps[-1]
-        gap.end_s = at_s
+        gap.resumed, gap.end_s = resumed, at_s
         record = Gap(self._node.id, int(gap.start_s * _NS), int(at_s * _NS), gap.reason)
         self._workspace.submit(lambda db: append_gap(db, record))
-        self._bus.publish(GapClosed(self._node.id, int(at_s * 1000)))
+        if resumed:
+            self._bus.publish(GapClosed(self._node.id, int(at_s * 1000)))
 
     def _state(self, state: NodeState, reason: str) -> None:
         if self.view.state is state:

@@ -32,7 +32,7 @@ def told_view(name: str, seconds: int, end_s: float, *, gap: tuple[int, int] | N
             for ring in view.rings.values():
                 ring.append(start_s + second, None)
     if gap:
-        view.gaps.append(GapSpan(start_s + gap[0], "connection_lost", start_s + gap[1] if gap[1] < seconds else None))
+        view.gaps.append(GapSpan(start_s + gap[0], "connection_lost", start_s + gap[1] if gap[1] < seconds else None, gap[1] < seconds))
     return view
 
 

@@ -57,6 +57,7 @@ class LivePage(Page):
         self._stopped: set[str] = set()
         self._checks = Checks(clock)
         self._told: object = None
+        self._unsaved = ""
         self._figures: dict[str, tuple[Summary, ...]] = {}
         self._next_lane = 0
         self.watch_button = Button(kind="primary")
@@ -365,9 +366,17 @@ class LivePage(Page):
             self._show_header()
             self._show_nodes()
             self.header_changed.emit()
+        self._tell_unsaved()
         watched = len(self.frame.services.watching.views())
         self.frame.set_count("live", str(watched) if watched else "")
         self._show_bar()
+
+    def _tell_unsaved(self) -> None:
+        """Samples that can't be written are told once."""
+        unsaved = self._view.unsaved if self._view is not None else ""
+        if unsaved and unsaved != self._unsaved:
+            self.frame.trouble(Text("Samples are shown but not saved", "采样仅显示，未能保存"), unsaved)
+        self._unsaved = unsaved
 
     def _show_header(self) -> None:
         name = self._current.node.name if self._current else ""

@@ -20,7 +20,7 @@ from gpulease_gui.services.series import Ring
 from gpulease_gui.telemetry.source import Metric, sources
 
 if TYPE_CHECKING:
-    from gpulease_gui.services.watch import SeriesKey, WatchView
+    from gpulease_gui.services.watch import GapSpan, SeriesKey, WatchView
 
 PromiseOf = Callable[[str], Stated | None]
 
@@ -193,15 +193,15 @@ def _trouble_lane(group: _Group, words: str) -> LaneSpec:
 
 def holes_of(view: WatchView) -> tuple[Hole, ...]:
     """The gaps of a watch with their reasons in words; what the node or the system said stays as it is."""
-    return tuple(Hole(gap.start_s, gap.end_s, gap_words(gap.reason, _length(gap.start_s, gap.end_s))) for gap in tuple(view.gaps))
+    return tuple(Hole(gap.start_s, gap.end_s, gap_words(gap.reason, _length(gap))) for gap in tuple(view.gaps))
 
 
-def _length(start_s: float, end_s: float | None) -> int | None:
-    return None if end_s is None else max(1, round(end_s - start_s))
+def _length(gap: GapSpan) -> int | None:
+    return None if gap.end_s is None or not gap.resumed else max(1, round(gap.end_s - gap.start_s))
 
 
 def gap_words(reason: str, seconds: int | None) -> Text:
-    """Why, and how long it took when it is over."""
+    """Why, and how long it took when samples came again."""
     why = GAPS.get(reason, Text(reason, reason))
     if seconds is None:
         return why

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpulease_gui.services.series import Ring
+from gpulease_gui.services.series import Ring, RingView
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -40,8 +40,7 @@ def read(ring: Ring) -> Samples:
     if not len(view.values):
         return EMPTY
     skipped = _TORN if view.total > len(view.values) else 0
-    times = np.frombuffer(view.times_s, np.float64)[skipped:]
-    return Samples(times, np.frombuffer(view.values, np.float32)[skipped:].astype(np.float64))
+    return _samples(view, skipped)
 
 
 def newest(ring: Ring, count: int) -> Samples:
@@ -50,8 +49,14 @@ def newest(ring: Ring, count: int) -> Samples:
     count = min(count, len(view.values))
     if count <= 0:
         return EMPTY
-    times = np.frombuffer(view.times_s, np.float64)[-count:]
-    return Samples(times, np.frombuffer(view.values, np.float32)[-count:].astype(np.float64))
+    return _samples(view, len(view.values) - count)
+
+
+def _samples(view: RingView, skipped: int) -> Samples:
+    """A part of a ring; a number that is no number (a node may say 1e300) is no sample."""
+    values = np.frombuffer(view.values, np.float32)[skipped:].astype(np.float64)
+    values[~np.isfinite(values)] = np.nan
+    return Samples(np.frombuffer(view.times_s, np.float64)[skipped:], values)
 
 
 def between(samples: Samples, start_s: float, end_s: float) -> Samples:

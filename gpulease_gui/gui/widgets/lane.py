@@ -51,7 +51,7 @@ class Lane(Lively, QWidget):
         self._interval_s = interval_s
         self._values = value_scale(0.0, lane.promised.value if lane.promised else None, lane.full)
         self._moment: Moment | None = None
-        self.least = LEAST_PX
+        self.least, self._extra = LEAST_PX, 0
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -134,8 +134,14 @@ class Lane(Lively, QWidget):
         pairs = self.lane.alike and count > 1
         rows = (min(count, 8) + 1) // 2 + 1 if pairs else count + (2 if self.lane.promised else 0)
         self.least = max(LEAST_PX, rows * line + 14)
-        self.setMinimumHeight(self.least)
+        self.setMinimumHeight(self.least + self._extra)
         self.setMaximumHeight(16777215)
+
+    def give(self, extra: int) -> None:
+        """Be at least so many px higher than needed."""
+        if extra != self._extra and not self.lane.trouble:
+            self._extra = extra
+            self._fit()
 
     def sizeHint(self) -> QSize:
         """Room for the readout."""

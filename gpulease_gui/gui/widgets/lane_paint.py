@@ -22,7 +22,7 @@ _V = Qt.AlignmentFlag.AlignVCenter
 _LEFT, _RIGHT = _V | Qt.AlignmentFlag.AlignLeft, _V | Qt.AlignmentFlag.AlignRight
 
 CONTRACT = Text("Contract", "合同")
-IMPLIED = Text("Of the promised model", "承诺型号默认")
+IMPLIED = Text("Model default", "型号默认")
 
 
 class Columns:

@@ -9,19 +9,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QRect, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFont, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent, QWheelEvent
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QHideEvent,
+    QKeyEvent,
+    QResizeEvent,
+    QShowEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
-from gpulease_gui.gui.theme import icons
-from gpulease_gui.gui.theme.sizes import TextSize, sized
-from gpulease_gui.gui.theme.theme import colours
-from gpulease_gui.gui.widgets.chart_scale import TimeScale, clock_text, time_step_s, time_ticks, zone_text
-from gpulease_gui.gui.widgets.chart_spec import Happening, LaneSpec, Mode, Picture, spans_of
+from gpulease_gui.gui.widgets.chart_scale import TimeScale
+from gpulease_gui.gui.widgets.chart_spec import LaneSpec, Mode, Picture, spans_of
 from gpulease_gui.gui.widgets.lane import Lane, Moment
 from gpulease_gui.gui.widgets.lane_paint import Columns
+from gpulease_gui.gui.widgets.lane_rows import EventRow, TimeRow
 from gpulease_gui.gui.widgets.lively import Lively
 
 FRAME_MS = 100
@@ -29,12 +33,7 @@ FRAMES_A_REFRESH = 10
 EVENTS_PX, AXIS_ROW_PX = 24, 22
 LEAST_WINDOW_S, MOST_WINDOW_S = 15.0, 3600.0
 _ZOOM, _STEP = 1.25, 0.15
-_V = Qt.AlignmentFlag.AlignVCenter
 CHART = Text("Live chart", "实时图表")
-EVENTS = Text("Events", "事件")
-AT_CURSOR = Text("At cursor {time}", "游标 {time}")
-LATEST = Text("Latest {time}", "最新 {time}")
-RECEIVED = Text("time received here", "按本机接收时刻")
 
 
 class LaneStack(Lively, QWidget):
@@ -54,7 +53,7 @@ class LaneStack(Lively, QWidget):
         self._frames = 0
         self.lanes: list[Lane] = []
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._events, self._axis = _EventRow(self), _TimeRow(self)
+        self._events, self._axis = EventRow(self), TimeRow(self)
         self._body = QWidget()
         self._rows = QVBoxLayout(self._body)
         self._rows.setContentsMargins(0, 0, 0, 0)
@@ -86,6 +85,7 @@ class LaneStack(Lively, QWidget):
         for lane, spec in zip(self.lanes, picture.lanes, strict=True):
             loads = spans_of(picture.happenings, spec.term, now_s)
             lane.show_lane(spec, self._mode, picture.interval_s, loads)
+        self._fit_lanes()
         self._events.update()
 
     def _arrange(self, picture: Picture, known: dict[str, Lane]) -> None:
@@ -97,7 +97,6 @@ class LaneStack(Lively, QWidget):
             lane.deleteLater()
         for lane in self.lanes:
             self._rows.addWidget(lane, 0 if lane.lane.trouble else 1)
-        self._fit_lanes()
 
     def _fit_lanes(self) -> None:
         """Where not all lanes fit, those that do share the room, so that none is cut in the middle."""
@@ -105,12 +104,10 @@ class LaneStack(Lively, QWidget):
         fits = next((n for n in range(len(least), 0, -1) if sum(least[:n]) <= room), 0)
         stretched = [lane for lane in self.lanes[:fits] if not lane.lane.trouble]
         spare = room - sum(least[:fits]) if 0 < fits < len(least) else 0
-        for place, lane in enumerate(self.lanes):
-            if lane.lane.trouble:
-                continue
+        for lane in self.lanes:
             share = spare // len(stretched) if lane in stretched else 0
             last = spare - share * (len(stretched) - 1) if stretched and lane is stretched[-1] else share
-            lane.setMinimumHeight(least[place] + last)
+            lane.give(last)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share the room anew."""
@@ -284,119 +281,3 @@ class LaneStack(Lively, QWidget):
         self.step()
         self.refresh()
         self.moved.emit()
-
-
-class _EventRow(QWidget):
-    """Gaps and checks as words over the lanes."""
-
-    def __init__(self, stack: LaneStack) -> None:
-        super().__init__(stack)
-        self._stack = stack
-        self._scale: TimeScale | None = None
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def show_scale(self, scale: TimeScale) -> None:
-        """Move on, if there is something to move."""
-        if scale != self._scale:
-            self._scale = scale
-            if self._stack.picture.holes or self._stack.picture.happenings:
-                self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Name, boxes, the time of the readouts."""
-        painter, palette = QPainter(self), colours()
-        columns = Columns(self.font(), self._stack.row_width)
-        painter.fillRect(self.rect(), QColor(palette.surface))
-        right = QRect(columns.readout, 0, self.width() - columns.readout, self.height())
-        painter.fillRect(right, QColor(palette.bg1))
-        painter.setFont(sized(self.font(), TextSize.CAPTION))
-        painter.setPen(QColor(palette.t3))
-        painter.drawText(QRect(16, 0, columns.name - 16, self.height()), _V, say(EVENTS))
-        at_cursor, at_s = self._stack.read_at
-        painter.setPen(QColor(palette.t2))
-        painter.drawText(right.adjusted(16, 0, 0, 0), _V, say(AT_CURSOR if at_cursor else LATEST).format(time=clock_text(at_s)))
-        if self._scale is not None:
-            plot = columns.plot(self.height())
-            painter.setClipRect(plot)
-            self._paint_events(painter, plot, self._scale)
-            painter.setClipping(False)
-        painter.fillRect(QRect(0, self.height() - 1, self.width(), 1), QColor(palette.border2))
-
-    def _paint_events(self, painter: QPainter, plot: QRect, scale: TimeScale) -> None:
-        font, free = self.font(), plot.left()
-        for happening in sorted(self._all(), key=lambda one: one.start_s):
-            left = plot.left() + max(0, round(scale.x(happening.start_s) / self.devicePixelRatioF()))
-            end_s = scale.end_s if happening.end_s is None else happening.end_s
-            right = plot.left() + min(plot.width(), round(scale.x(end_s) / self.devicePixelRatioF()))
-            if right < plot.left() or left > plot.right():
-                continue
-            free = paint_happening(painter, font, happening, QRect(left, 0, max(0, right - left), self.height()), free, plot.right())
-
-    def _all(self) -> list[Happening]:
-        picture = self._stack.picture
-        gaps = [Happening(h.start_s, h.end_s, h.reason, "link", "") for h in picture.holes]
-        return gaps + list(picture.happenings)
-
-
-def paint_happening(painter: QPainter, font: QFont, happening: Happening, span: QRect, free: int, most: int) -> int:
-    """A box over its stretch, or icon and words where it began; never over the words before. Says what is free then."""
-    palette, token = colours(), happening.token
-    painter.setFont(sized(font, TextSize.CAPTION, 500 if token else 400))
-    metrics, words = painter.fontMetrics(), say(happening.words)
-    full = metrics.horizontalAdvance(words) + 30
-    # Words that would leave the plot move to the left, as far as nothing stands there.
-    left = max(min(span.left(), most - full), free + 4)
-    room = min(full, most - left)
-    if room < 40:
-        return max(free, left)
-    width = max(room, span.right() - left) if token else room
-    box = QRectF(left + 0.5, 3.5, width - 1, span.height() - 8)
-    if token:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(palette.colour(token)))
-        painter.setBrush(QColor(palette.colour(f"{token}_bg")))
-        painter.drawRoundedRect(box, 3, 3)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    colour = palette.colour(token or "t2")
-    icons.paint(painter, QRectF(left + 6, round(box.center().y() - 6.5), 13, 13), happening.icon, colour)
-    painter.setPen(QColor(colour))
-    text = QRectF(left + 23, box.top(), width - 27, box.height())
-    painter.drawText(text, _V, metrics.elidedText(words, Qt.TextElideMode.ElideRight, int(text.width()) + 1))
-    return left + round(width)
-
-
-class _TimeRow(QWidget):
-    """The one time axis; the zone is written once."""
-
-    def __init__(self, stack: LaneStack) -> None:
-        super().__init__(stack)
-        self._stack = stack
-        self._scale: TimeScale | None = None
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def show_scale(self, scale: TimeScale) -> None:
-        """Move on."""
-        if scale != self._scale:
-            self._scale = scale
-            self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Times under the grid lines."""
-        painter, palette = QPainter(self), colours()
-        columns = Columns(self.font(), self._stack.row_width)
-        painter.fillRect(self.rect(), QColor(palette.surface))
-        right = QRect(columns.readout, 0, self.width() - columns.readout, self.height())
-        painter.fillRect(right, QColor(palette.bg1))
-        painter.setFont(sized(self.font(), TextSize.CAPTION))
-        painter.setPen(QColor(palette.t3))
-        painter.drawText(right.adjusted(16, 0, 0, 0), _V, say(RECEIVED))
-        if self._scale is None:
-            return
-        painter.drawText(QRect(columns.axis + 8, 0, columns.axis_width, self.height()), _V, zone_text(self._scale.end_s))
-        seconds = time_step_s(self._scale.end_s - self._scale.start_s) < 60
-        width = painter.fontMetrics().horizontalAdvance("00:00:00") + 8
-        for tick in time_ticks(self._scale):
-            middle = columns.name + round(self._scale.x(tick) / self.devicePixelRatioF())
-            left = middle - width // 2
-            if columns.name <= left and left + width <= columns.axis:
-                painter.drawText(QRect(left, 0, width, self.height()), Qt.AlignmentFlag.AlignCenter, clock_text(tick, seconds=seconds))

@@ -1,0 +1,187 @@
+"""Is a node watched for hours: samples arrive, a cut is a gap with a reason, blocks are saved, nothing is left?"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gpulease_gui.demo.server import DemoServer
+from gpulease_gui.domain.node import Address, HostKey, Node, Reach
+from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.events import Event, GapClosed, GapOpened, NodeState, NodeStateChanged
+from gpulease_gui.services.watch import WatchView
+from gpulease_gui.store.nodes import get_node, save_node
+from gpulease_gui.store.samples import list_gaps, list_series, read_range
+
+from .conftest import SshServer
+
+Until = Callable[..., bool]
+_NS = 1_000_000_000
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Services]:
+    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
+    yield services
+    services.close()
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Services]:
+    services = open_services(tmp_path / "own.gpulease.db")
+    yield services
+    services.close()
+
+
+@pytest.fixture
+def heard() -> list[Event]:
+    return []
+
+
+def demo_node(services: Services, name: str) -> Node:
+    with services.workspace.read() as connection:
+        return get_node(connection, f"demo-{name}")
+
+
+def simulated(services: Services) -> DemoServer:
+    return services.links._demo_server()
+
+
+def watchers() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("watch-")]
+
+
+def count(view: WatchView, metric: str) -> int:
+    return sum(ring.total for (id_, _), ring in view.rings.items() if id_ == metric)
+
+
+def test_that_samples_of_every_source_arrive_and_troubles_are_words(demo: Services, until: Until) -> None:
+    begun = time.monotonic()
+    view = demo.watching.start(demo_node(demo, "honest"))
+    assert time.monotonic() - begun < 0.2, "starting must not wait for the node"
+    wanted = ("gpu.power_w", "net.tx_gbit_s", "disk.read_mb_s", "cpu.util_percent", "ram.used_gib")
+    assert until(lambda: all(count(view, metric) for metric in wanted), 20)
+    assert len([subject for metric, subject in view.rings if metric == "gpu.power_w"]) == 8
+    assert view.state is NodeState.CONNECTED
+    assert view.troubles == {"npu": "npu-smi is not installed on the node"}
+
+
+def test_that_a_watched_node_is_not_watched_twice(demo: Services) -> None:
+    node = demo_node(demo, "honest")
+    assert demo.watching.start(node) is demo.watching.start(node)
+    assert watchers() == ["watch-honest"]
+
+
+def test_that_a_cut_line_is_a_gap_with_its_reason_within_three_seconds_and_comes_back(
+    demo: Services, until: Until, heard: list[Event]
+) -> None:
+    demo.bus.subscribe(heard.append)
+    view = demo.watching.start(demo_node(demo, "honest"))
+    assert until(lambda: count(view, "gpu.power_w") >= 16, 20)
+    simulated(demo).cut("honest")
+    cut_s = time.time()
+    assert until(lambda: any(isinstance(event, GapOpened) for event in heard), 3)
+    gap = view.gaps[-1]
+    assert gap.reason == "connection_lost"
+    assert -1.5 < gap.start_s - cut_s < 0.5
+    ring = next(ring for (metric, _), ring in view.rings.items() if metric == "gpu.power_w")
+    assert math.isnan(ring.view().values[-1]), "no line may be drawn over the gap"
+    assert until(lambda: gap.end_s is not None, 20)
+    assert gap.resumed and view.state is NodeState.CONNECTED
+    states = [event.state for event in heard if isinstance(event, NodeStateChanged)]
+    assert NodeState.LOST in states and states[-1] is NodeState.CONNECTED
+    assert sum(isinstance(event, GapClosed) for event in heard) == 1
+    demo.watching.close()
+    with demo.workspace.read() as connection:
+        kept = list_gaps(connection, "demo-honest", "gpu.power_w", 0, 2**62)
+    assert [(k.reason, k.start_ns) for k in kept] == [("connection_lost", int(gap.start_s * _NS))]
+
+
+def test_that_everything_sampled_is_saved_and_no_thread_is_left(demo: Services, until: Until) -> None:
+    view = demo.watching.start(demo_node(demo, "honest"))
+    assert until(lambda: count(view, "gpu.power_w") >= 24, 20)
+    demo.watching.close()
+    demo.watching.close()
+    assert watchers() == []
+    drawn = sorted(
+        round(value, 3) for (metric, _), ring in view.rings.items() if metric == "gpu.power_w"
+        for value in ring.view().values if not math.isnan(value)
+    )  # fmt: skip
+    demo.workspace.submit(lambda db: None).result()
+    with demo.workspace.read() as connection:
+        stretches = read_range(connection, "demo-honest", "gpu.power_w", 0, 2**62, 100_000).stretches
+        units = {series.unit for series in list_series(connection, "demo-honest") if series.metric == "gpu.power_w"}
+    assert sorted(round(value, 3) for stretch in stretches for value in stretch.low) == drawn
+    assert units == {"W"}
+
+
+def test_that_stopping_returns_at_once_and_keeps_what_was_sampled(demo: Services, until: Until) -> None:
+    node = demo_node(demo, "ascend")
+    view = demo.watching.start(node)
+    assert until(lambda: count(view, "npu.power_w") >= 8, 20)
+    begun = time.monotonic()
+    demo.watching.stop(node.id)
+    assert time.monotonic() - begun < 0.2
+    assert until(lambda: not demo.watching.views(), 8)
+    assert demo.watching.view(node.id) is view and count(view, "npu.power_w") >= 8
+
+
+def test_that_invented_names_of_a_node_do_not_fill_the_memory(demo: Services, monkeypatch: pytest.MonkeyPatch, until: Until) -> None:
+    monkeypatch.setattr("gpulease_gui.services.watch.MOST_SERIES", 5)
+    view = demo.watching.start(demo_node(demo, "honest"))
+    assert until(lambda: any("5 series" in words for words in view.troubles.values()), 20)
+    assert len(view.rings) == 5
+
+
+def ssh_node(sshd: SshServer, contract_id: str | None = None) -> Node:
+    where = Address(sshd.address.host, sshd.address.port, sshd.address.user)
+    return Node("n1", "real", Reach.SSH, where, contract_id, identity_file=sshd.key_file)
+
+
+def known(services: Services, node: Node, key: HostKey) -> Node:
+    services.workspace.submit(lambda db: save_node(db, node)).result()
+    services.links.trust(node, key, "the test")
+    return node
+
+
+def test_that_a_real_sshd_is_watched_and_a_killed_session_is_a_gap(
+    own: Services, make_sshd: Callable[..., SshServer], until: Until
+) -> None:
+    sshd = make_sshd()
+    node = known(own, ssh_node(sshd), sshd.keys.host_keys()[0])
+    view = own.watching.start(node)
+    assert until(lambda: count(view, "ram.used_gib") >= 2 and count(view, "cpu.util_percent") >= 2, 20), view
+    sshd.cut_sessions()
+    assert until(lambda: bool(view.gaps), 3)
+    assert view.gaps[0].reason == "connection_lost"
+    before = count(view, "ram.used_gib")
+    assert until(lambda: view.gaps[0].resumed and count(view, "ram.used_gib") > before, 20)
+
+
+def test_that_an_untrusted_key_is_refused_once_and_never_tried_again(
+    own: Services, sshd: SshServer, until: Until, heard: list[Event]
+) -> None:
+    own.bus.subscribe(heard.append)
+    node = ssh_node(sshd)
+    own.workspace.submit(lambda db: save_node(db, node)).result()
+    view = own.watching.start(node)
+    assert until(lambda: not own.watching.views(), 10)
+    assert view.state is NodeState.REFUSED and view.rings == {}
+    assert not view.gaps[-1].resumed and view.gaps[-1].reason
+    assert not any(isinstance(event, GapClosed) for event in heard)
+
+
+def test_that_this_computer_is_watched_through_the_same_scripts(own: Services, until: Until) -> None:
+    node = Node("here", "this computer", Reach.LOCAL)
+    own.workspace.submit(lambda db: save_node(db, node)).result()
+    view = own.watching.start(node)
+    assert until(lambda: count(view, "ram.used_gib") >= 2 and count(view, "gpu.util_percent") + ("gpu" in view.troubles), 20)
+    with open("/proc/meminfo", encoding="ascii") as lines:
+        total_gib = int(lines.readline().split()[1]) / 1024**2
+    used = view.rings["ram.used_gib", ""].last
+    assert used is not None and 0 < used[1] < total_gib

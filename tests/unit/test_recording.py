@@ -1,0 +1,80 @@
+"""Are the blocks of the store exactly what was sampled?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpulease_gui.services.recording import BLOCK_S, Recorder, slots
+from gpulease_gui.store.records import SampleBlock, Series
+from gpulease_gui.telemetry.source import metrics
+
+POWER = "gpu.power_w"
+
+
+def block_of(samples: Sequence[tuple[float, float | None]], interval_s: float = 1.0) -> SampleBlock:
+    recorder = Recorder("n1", interval_s, metrics())
+    for at_s, value in samples:
+        recorder.add(POWER, "GPU-a", at_s, value)
+    (block,) = recorder.take()
+    return block
+
+
+def shown(block: SampleBlock) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in block.values]
+
+
+def test_that_a_block_names_series_unit_start_and_step() -> None:
+    block = block_of([(100.0, 698.5), (101.0, 701.25)])
+    assert block.series == Series("n1", POWER, "GPU-a", "W")
+    assert (block.start_ns, block.step_ns) == (100_000_000_000, 1_000_000_000)
+    assert shown(block) == [698.5, 701.25]
+
+
+def test_that_a_missing_second_and_a_missing_value_are_empty_slots() -> None:
+    assert shown(block_of([(100.0, 1.0), (102.1, 2.0), (103.0, None), (104.0, 4.0)])) == [1.0, None, 2.0, None, 4.0]
+
+
+def test_that_samples_that_come_late_together_lie_where_they_were_taken() -> None:
+    late = [(100.0, 0.0), (105.0, 1.0), (105.01, 2.0), (105.02, 3.0), (105.03, 4.0), (106.0, 6.0)]
+    assert shown(block_of(late)) == [0.0, None, 1.0, 2.0, 3.0, 4.0, 6.0]
+
+
+def test_that_jitter_loses_no_sample() -> None:
+    assert shown(block_of([(100.0, 1.0), (101.6, 2.0), (102.4, 3.0)])) == [1.0, 2.0, 3.0]
+
+
+def test_that_a_clock_that_was_set_back_writes_over_nothing() -> None:
+    assert shown(block_of([(100.0, 1.0), (101.0, 2.0), (40.0, 3.0), (41.0, 4.0)])) == [1.0, 2.0, 3.0, 4.0]
+
+
+@given(st.lists(st.floats(0, 1000), min_size=1, max_size=40), st.sampled_from([0.1, 1.0, 60.0]))
+def test_that_every_sample_has_a_slot_of_its_own_in_order(ages: list[float], step_s: float) -> None:
+    places = slots(ages, step_s)
+    assert len(places) == len(ages)
+    assert places[0] >= 0 and all(a < b for a, b in zip(places, places[1:], strict=False))
+
+
+@given(st.integers(1, 30), st.lists(st.floats(-0.4, 0.4), min_size=30, max_size=30))
+def test_that_steady_samples_lie_one_a_slot_whatever_the_jitter(count: int, jitter: list[float]) -> None:
+    ages = [0.0] + [n + jitter[n] for n in range(1, count)]
+    assert slots(ages, 1.0) == list(range(count))
+
+
+def test_that_a_block_is_due_after_ten_seconds_and_then_begins_anew() -> None:
+    recorder = Recorder("n1", 1.0, metrics())
+    recorder.add(POWER, "GPU-a", 100.0, 1.0)
+    assert not recorder.due(100.0 + BLOCK_S - 0.1)
+    assert recorder.due(100.0 + BLOCK_S)
+    recorder.take()
+    assert not recorder.due(200.0)
+    assert recorder.take() == ()
+
+
+def test_that_an_unknown_metric_is_kept_without_a_unit() -> None:
+    recorder = Recorder("n1", 1.0, metrics())
+    recorder.add("made.up", "", 1.0, 2.0)
+    assert recorder.take()[0].series.unit == ""
