@@ -17,6 +17,9 @@ COMMANDS = {
     "checks": "list the checks, or every command that can ever be run on a node",
     "verify": "check a node against a terms file or a contract",
     "export": "write the evaluation of a contract as PDF",
+    "cost": "price offers for workloads from a file",
+    "score": "score offers by their checklist answers from a file",
+    "size": "say whether a model fits on GPUs, from a file",
     "demo": "list and serve the demo nodes",
     "agent": "sample this computer's GPUs as JSON lines",
 }
