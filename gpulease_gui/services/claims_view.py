@@ -13,7 +13,7 @@ from gpulease_gui.domain.claim import Claim, ClaimChange, ClaimState
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import WORST_FIRST, Finding
 from gpulease_gui.domain.term import Term, TermKind, TermValue
-from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.store import claims, nodes, runs
 from gpulease_gui.store.claims import Holder, HolderKind
 from gpulease_gui.store.records import RunState
@@ -118,7 +118,7 @@ def terms_in(connection: sqlite3.Connection, holder: Holder, catalogue: Catalogu
     """Every term of the catalogue, stated or not, by groups; findings only for a contract."""
     held = {claim.term: claim for claim in claims.list_claims(connection, holder)}
     implied = implied_values({key: claim.value for key, claim in held.items() if claim.value is not None}, catalogue)
-    found = found_in(connection, holder.id) if holder.kind is HolderKind.CONTRACT else {}
+    found = found_in(connection, holder.id, catalogue) if holder.kind is HolderKind.CONTRACT else {}
     rows = [
         _row(connection, holder, term, held.get(term.key), implied.get(term.key), found.get(term.key))
         for term in catalogue.terms.values()
@@ -157,9 +157,13 @@ def implied_values(stated: Mapping[str, TermValue], catalogue: Catalogue) -> Map
     return {key: value for key, value in follows.items() if key not in stated}
 
 
-def found_in(connection: sqlite3.Connection, contract_id: str) -> Mapping[str, Found]:
+def found_in(connection: sqlite3.Connection, contract_id: str, catalogue: Catalogue) -> Mapping[str, Found]:
     """Term -> the worst finding among the newest finished runs of the contract's nodes."""
     worst: dict[str, Found] = {}
+
+    def loudness(found: Found) -> tuple[bool, int, int]:
+        return _loudness(found, catalogue)
+
     for node in nodes.list_nodes(connection, contract_id):
         made = runs.list_runs(connection, node_id=node.id, contract_id=contract_id)
         latest = next((run for run in made if run.state is RunState.FINISHED), None)
@@ -168,12 +172,17 @@ def found_in(connection: sqlite3.Connection, contract_id: str) -> Mapping[str, F
             if term is None:
                 continue
             here = Found(stored.finding, node.name, node.id, stored.saved_at)
-            worst[term] = min(worst.get(term, here), here, key=_loudness)
+            worst[term] = min(worst.get(term, here), here, key=loudness)
     return worst
 
 
-def _loudness(found: Found) -> tuple[bool, int]:
-    return not found.finding.required, WORST_FIRST.index(found.finding.verdict)
+def _loudness(found: Found, catalogue: Catalogue) -> tuple[bool, int, int]:
+    """Required first, then the worst; of two alike the check that the term names first."""
+    finding = found.finding
+    term = catalogue.terms.get(finding.term or "")
+    checks = term.checks if term is not None else ()
+    place = checks.index(finding.check) if finding.check in checks else len(checks)
+    return not finding.required, WORST_FIRST.index(finding.verdict), place
 
 
 def history_in(connection: sqlite3.Connection, holder: Holder, term: str) -> tuple[ClaimChange, ...]:
@@ -190,8 +199,18 @@ def shown_model(value: TermValue, catalogue: Catalogue) -> tuple[str, bool]:
     return (promise.product.name, False) if promise.product else (promise.family or str(value), True)
 
 
-def short_unit(term: Term) -> str:
-    """The unit as a table shows it: without the explanation that follows it."""
-    if term.kind not in (TermKind.COUNT, TermKind.NUMBER):
-        return ""
-    return term.unit.split(",")[0].split(" ")[0]
+_COUNTED: Mapping[str, Text] = {
+    "GPUs": Text("GPUs", "卡"), "NPUs": Text("NPUs", "卡"), "cores": Text("cores", "核"), "nodes": Text("nodes", "个节点"),
+    "lanes": Text("lanes", "通道"), "NICs": Text("NICs", "张网卡"), "ports": Text("ports", "个端口"), "generation": Text("", ""),
+}  # fmt: skip
+
+
+def unit_text(unit: str) -> Text:
+    """A unit as a table shows it: without the explanation that follows it; counted things in their language."""
+    short = unit.split(",")[0].split(" ")[0]
+    return _COUNTED.get(short, foreign(short))
+
+
+def short_unit(term: Term) -> Text:
+    """The unit of a term that is a number; empty for the others."""
+    return unit_text(term.unit) if term.kind in (TermKind.COUNT, TermKind.NUMBER) else NO_TEXT

@@ -14,10 +14,10 @@ from gpulease_gui.domain.claim import Claim, ClaimState
 from gpulease_gui.domain.finding import Finding, Value, Verdict
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.supplier import Contract, Supplier
-from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.reports.wording import value_text
 from gpulease_gui.services.acceptance import acceptance_in
-from gpulease_gui.services.claims_view import Found, found_in, shown_model
+from gpulease_gui.services.claims_view import Found, found_in, shown_model, unit_text
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.store import claims, nodes, runs, samples, settings, suppliers
 from gpulease_gui.store.claims import Holder
@@ -136,7 +136,7 @@ def overview_in(
 ) -> Overview:
     """The overview of the workspace; `states` are the connections that were refused or changed their key."""
     known = {supplier.id: supplier for supplier in suppliers.list_suppliers(connection)}
-    parts = [_part(connection, contract, known) for contract in suppliers.list_contracts(connection)]
+    parts = [_part(connection, contract, known, catalogue) for contract in suppliers.list_contracts(connection)]
     names = {node.id: node.name for node in nodes.list_nodes(connection)}
     findings = [finding for part in parts for _, finding in part.findings if finding.verdict is Verdict.INCONCLUSIVE]
     decisions = [d for part in parts for d in _decisions(part, states)] + _loose(connection, states)
@@ -146,7 +146,9 @@ def overview_in(
     )  # fmt: skip
 
 
-def _part(connection: sqlite3.Connection, contract: Contract, known: Mapping[str, Supplier]) -> _Part:
+def _part(
+    connection: sqlite3.Connection, contract: Contract, known: Mapping[str, Supplier], catalogue: Catalogue
+) -> _Part:
     rented = nodes.list_nodes(connection, contract.id)
     findings: list[tuple[Node, Finding]] = []
     verified = False
@@ -157,7 +159,7 @@ def _part(connection: sqlite3.Connection, contract: Contract, known: Mapping[str
         findings += [(node, one.finding) for one in stored]
     supplier = known.get(contract.supplier_id)
     held = claims.list_claims(connection, Holder.contract(contract.id))
-    found = found_in(connection, contract.id)
+    found = found_in(connection, contract.id, catalogue)
     return _Part(contract, supplier.name if supplier else "", rented, held, tuple(findings), found, verified)
 
 
@@ -205,14 +207,15 @@ def _weight(finding: Finding) -> Text:
     found = value_text(finding.measured)
     if finding.promised is None:
         unit = _unit(finding, finding.measured)
-        return Text(f"{found.en}{unit}", f"{found.zh}{unit}")
+        return Text(f"{found.en} {unit.en}".rstrip(), f"{found.zh} {unit.zh}".rstrip())
     promised, unit = value_text(finding.promised), _unit(finding, finding.promised)
-    return Text(f"{found.en} for {promised.en}{unit}", f"实测 {found.zh}，承诺 {promised.zh}{unit}")
+    return Text(
+        f"{found.en} for {promised.en} {unit.en}".rstrip(), f"实测 {found.zh}，承诺 {promised.zh} {unit.zh}".rstrip()
+    )
 
 
-def _unit(finding: Finding, value: Value) -> str:
-    words = isinstance(value, str | bool) or not finding.unit
-    return "" if words else f" {finding.unit.split(',')[0].split(' ')[0]}"
+def _unit(finding: Finding, value: Value) -> Text:
+    return NO_TEXT if isinstance(value, str | bool) else unit_text(finding.unit)
 
 
 def _refused(node: Node, contract: str, supplier: str, state: NodeState) -> Decision:

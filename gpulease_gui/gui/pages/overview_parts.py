@@ -30,7 +30,7 @@ def figures_of(seen: Overview, states: Mapping[str, NodeState]) -> tuple[Figure,
     """Promises broken, inconclusive, nodes connected, contracts."""
     on = len({decision.contract for decision in seen.decisions if decision.kind is Kind.BROKEN})
     return (
-        Figure(str(seen.broken), Text(f"on {on} contracts", f"涉及 {on} 份合同"), "fail" if seen.broken else "1"),
+        Figure(str(seen.broken), Text(f"on {on} contract" if on == 1 else f"on {on} contracts", f"涉及 {on} 份合同"), "fail" if seen.broken else "1"),
         Figure(str(seen.unknown), Text(f"{seen.unknown_musts} are musts", f"其中必须项 {seen.unknown_musts}"),
                "inc" if seen.unknown_musts else "1"),
         _nodes(seen, states),

@@ -36,6 +36,11 @@ PRICE_UNITS: Mapping[str, Text] = {
 _NAMES = 3
 
 
+def nodes_en(count: int) -> str:
+    """Such as 1 node, 2 nodes."""
+    return f"{count} node" if count == 1 else f"{count} nodes"
+
+
 def decision_columns() -> tuple[Column[Decision], ...]:
     """What it is and where, whose contract, how much, and the way there."""
     return (
@@ -90,7 +95,7 @@ def _gpus(row: ContractLine) -> Cell:
         return NOT_STATED
     bare = row.model.removeprefix("NVIDIA ").removeprefix("Huawei ")
     many = f"{row.gpus_per_node} × {bare}" if row.gpus_per_node is not None else bare
-    note = Text(f"{row.nodes} nodes", f"{row.nodes} 个节点")
+    note = Text(f"{nodes_en(row.nodes)}", f"{row.nodes} 个节点")
     return Cell(many, tone="2", tip=Text(f"{many}, {note.en}", f"{many}，{note.zh}"))
 
 

@@ -1,0 +1,268 @@
+"""What stands behind one promise: its source, its history, its checks, its question?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout
+
+from gpulease_gui.catalog.catalogue import Catalogue
+from gpulease_gui.domain.claim import CLAIM_WORDS, ClaimChange, ClaimState
+from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.fields import LineField
+from gpulease_gui.gui.forms.term_cells import found_text, promise_with_unit
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.widgets.badge import BadgeLabel
+from gpulease_gui.gui.widgets.buttons import Button, Segment
+from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
+from gpulease_gui.gui.widgets.panes import Icon, KeyValues, Pane, Section, clear_layout
+from gpulease_gui.gui.widgets.ruler import RulerBar
+from gpulease_gui.pdf.badges import badge_of
+from gpulease_gui.pdf.paint import Ruler
+from gpulease_gui.reports.wording import figure
+from gpulease_gui.services.claims_view import TermRow
+
+LEAST_WIDTH = 272
+WRITTEN, SAID = "written", "said"
+_TOKENS = {Verdict.PASS: "t3", Verdict.WARN: "warn", Verdict.FAIL: "fail", Verdict.INCONCLUSIVE: "inc"}
+
+
+class SourceSection(Section):
+    """Where the promise is written; changed in place, kept by Save. `kept` carries words and whether a document."""
+
+    kept = Signal(str, bool)
+
+    def __init__(self) -> None:
+        super().__init__(Text("Source", "出处"))
+        self.words = LineField(Text("Source", "出处"), Text("document and clause, or who said it", "文件与条款，或由谁所说"))
+        self.kind = Segment(((WRITTEN, Text("In writing", "书面")), (SAID, Text("By word of mouth", "口头"))), current=WRITTEN)
+        self.save = Button(Text("Save source", "保存出处"), small=True)
+        self.column.addWidget(self.words)
+        row = QHBoxLayout()
+        row.addWidget(self.kind)
+        row.addStretch()
+        self.column.addLayout(row)
+        self.column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
+        self._before = ("", WRITTEN)
+        self.words.textEdited.connect(self._fit)
+        self.words.returnPressed.connect(self._keep)
+        self.kind.chosen.connect(self._fit)
+        self.save.clicked.connect(self._keep)
+        self._fit()
+
+    def show_source(self, row: TermRow) -> None:
+        """Show the source of a row, unless other words are being typed for it."""
+        self._before = (row.claim.source if row.claim else "", SAID if row.written is False else WRITTEN)
+        self.words.setText(self._before[0])
+        self.kind.choose(self._before[1])
+        self._fit()
+
+    @property
+    def dirty(self) -> bool:
+        """Whether the source was changed and not kept."""
+        return (self.words.text().strip(), self.kind.current) != self._before
+
+    def _fit(self) -> None:
+        self.save.setVisible(self.dirty)
+
+    def _keep(self) -> None:
+        if self.dirty:
+            self._before = (self.words.text().strip(), self.kind.current)
+            self._fit()
+            self.kept.emit(self.words.text().strip(), self.kind.current == WRITTEN)
+
+
+class TermInspector(Pane):
+    """The right pane beside the terms. `asked` says that the supplier was asked, `opened` goes to the finding."""
+
+    asked = Signal(object)
+    opened = Signal(object)
+    sourced = Signal(object, str, bool)
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__(1)
+        self._catalogue = catalogue
+        self._row: TermRow | None = None
+        self.setMinimumWidth(LEAST_WIDTH)
+        inside = Pane(1)
+        self.head = _Head()
+        self.source = SourceSection()
+        self.source.kept.connect(self._source_kept)
+        self.question = Section(Text("Ask the supplier", "询问供应商"))
+        self.finding = Section(Text("Last finding", "最近结果"))
+        self.checks = Section(Text("Verified by", "由哪些检查核对"))
+        self.history = Section(Text("History", "沿革"), last=True)
+        for part in (self.head, self.question, self.source, self.finding, self.checks, self.history):
+            inside.column.addWidget(part)
+        inside.column.addStretch()
+        self._bodies = {s: _body(s) for s in (self.question, self.finding, self.checks, self.history)}
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(inside)
+        self.column.addWidget(area)
+        self._inside = inside
+        inside.hide()
+
+    @property
+    def row(self) -> TermRow | None:
+        """The term that is shown."""
+        return self._row
+
+    def show_row(self, row: TermRow | None) -> None:
+        """Show another term; its history comes by `show_history`."""
+        other = row is None or self._row is None or row.term.key != self._row.term.key
+        self._row = row
+        self._inside.setVisible(row is not None)
+        if row is None:
+            return
+        self.head.show_row(row, self._catalogue)
+        if other or not self.source.dirty:
+            self.source.show_source(row)
+        self.source.setVisible(row.value is not None)
+        self._show_question(row)
+        self._show_finding(row)
+        self._show_checks(row)
+        if other:
+            self.show_history(())
+
+    def _show_question(self, row: TermRow) -> None:
+        body = self._bodies[self.question]
+        clear_layout(body)
+        self.question.setVisible(row.value is None)
+        if row.value is not None:
+            return
+        if row.implied is not None:
+            implied = promise_with_unit(row.term, row.implied, self._catalogue)
+            body.addWidget(PlainLabel(Text(f"Implied by the GPU model: {implied.en}. A stated value always wins.",
+                                           f"由 GPU 型号推得：{implied.zh}。明确约定的值优先。"),
+                                      size="dense", level="2", wrap=True))  # fmt: skip
+        body.addWidget(PlainLabel(row.question, size="dense", wrap=True, select=True))
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        copy = Button(Text("Copy question", "复制问题"), icon="copy", small=True)
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(say(row.question)))
+        buttons.addWidget(copy)
+        if row.state is not ClaimState.ASKED:
+            ask = Button(Text("Mark as asked", "标记为已询问"), small=True)
+            ask.clicked.connect(lambda: self.asked.emit(row))
+            buttons.addWidget(ask)
+        buttons.addStretch()
+        body.addLayout(buttons)
+
+    def _show_finding(self, row: TermRow) -> None:
+        body = self._bodies[self.finding]
+        clear_layout(body)
+        self.finding.setVisible(row.found is not None)
+        if row.found is None:
+            return
+        finding, at = row.found.finding, row.found.at.astimezone()
+        line = QHBoxLayout()
+        line.addWidget(BadgeLabel(finding.verdict))
+        line.addStretch()
+        line.addWidget(PlainLabel(f"{row.found.node_name} · {at:%m-%d %H:%M}", size="caption", level="3"))
+        body.addLayout(line)
+        body.addWidget(PlainLabel(finding.reason, size="dense", wrap=True))
+        link = Button(Text("Open finding", "查看结果"), kind="link", small=True)
+        link.clicked.connect(lambda: self.opened.emit(row))
+        body.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _show_checks(self, row: TermRow) -> None:
+        body = self._bodies[self.checks]
+        clear_layout(body)
+        for check in row.checks:
+            body.addWidget(PlainLabel(check.title, size="dense", weight=500))
+            body.addWidget(PlainLabel(check.id, size="caption", level="3", code=True))
+            body.addWidget(PlainLabel(check.why, size="dense", level="2", wrap=True))
+            body.addSpacing(4)
+        if not row.checks:
+            body.addWidget(PlainLabel(Text("No check of this version verifies it: get it in writing.",
+                                           "本版本没有核对它的检查项：请取得书面约定。"), size="dense", level="2", wrap=True))  # fmt: skip
+
+    def show_history(self, changes: Sequence[ClaimChange]) -> None:
+        """Show who wrote what and when, newest last."""
+        body = self._bodies[self.history]
+        clear_layout(body)
+        self.history.setVisible(bool(changes))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(6)
+        grid.setColumnStretch(2, 1)
+        for place, change in enumerate(changes):
+            badge = badge_of(change.state)
+            grid.addWidget(PlainLabel(f"{change.at.astimezone():%m-%d}", size="dense", level="3"), place, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(Icon(badge.icon, badge.token, 14), place, 1, Qt.AlignmentFlag.AlignTop)
+            grid.addLayout(self._change(change), place, 2)
+        body.addLayout(grid)
+
+    def _change(self, change: ClaimChange) -> QVBoxLayout:
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        row = self._row
+        value = Text("not stated", "未说明")
+        if change.value is not None and row is not None:
+            value = promise_with_unit(row.term, change.value, self._catalogue)
+        state = CLAIM_WORDS[change.state]
+        words.addWidget(PlainLabel(Text(f"{state.en}: {value.en}", f"{state.zh}：{value.zh}"), size="dense", wrap=True))
+        by = " · ".join(part for part in (change.by, change.note) if part)
+        words.addWidget(PlainLabel(by, size="caption", level="2", wrap=True))
+        return words
+
+    def _source_kept(self, words: str, written: bool) -> None:
+        if self._row is not None:
+            self.sourced.emit(self._row, words, written)
+
+
+class _Head(Section):
+    """Label, key, state, and the ruler where promise and reading are numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.badge = BadgeLabel()
+        self.name = ElidedLabel("", size="section", weight=600)
+        self.key = PlainLabel("", size="caption", level="3", code=True)
+        self.ruler = RulerBar()
+        self.pairs = KeyValues(label_width=64)
+        self.title.hide()
+        self.note.hide()
+        self.column.addWidget(self.name)
+        line = QHBoxLayout()
+        line.addWidget(self.key)
+        line.addStretch()
+        line.addWidget(self.badge)
+        self.column.addLayout(line)
+        self.column.addSpacing(4)
+        self.column.addWidget(self.ruler)
+        self.column.addWidget(self.pairs)
+
+    def show_row(self, row: TermRow, catalogue: Catalogue) -> None:
+        """Show another term."""
+        self.name.set_words(row.term.label)
+        self.key.set_words(row.term.key)
+        self.badge.set_state(row.state)
+        stated = row.value if row.value is not None else row.implied
+        said = promise_with_unit(row.term, stated, catalogue) if stated is not None else Text("not stated", "未说明")
+        found = row.found.finding if row.found is not None else None
+        pairs: list[tuple[Words, Words]] = [
+            (Text("Promised", "承诺") if row.value is not None or stated is None else Text("Implied", "推得"), said)
+        ]
+        if found is not None:
+            unread = Text("not readable", "读不到")
+            pairs.append((Text("Measured", "实测"), found_text(found) if found.measured is not None else unread))
+        self.pairs.set_pairs(pairs)
+        promised, measured = figure(stated), figure(found.measured) if found is not None else None
+        fits = found is not None and promised is not None and measured is not None
+        self.ruler.setVisible(fits)
+        if found is not None and promised is not None and measured is not None:
+            token = _TOKENS.get(found.verdict, "t3")
+            self.ruler.set_ruler(Ruler(promised, measured, token, less_is_better=row.term.better == "less"))
+
+
+def _body(section: Section) -> QVBoxLayout:
+    body = QVBoxLayout()
+    body.setSpacing(4)
+    section.column.addLayout(body)
+    return body

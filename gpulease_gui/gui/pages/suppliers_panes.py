@@ -1,0 +1,200 @@
+"""What stands in the middle of the suppliers page: a supplier with its deals, or a deal with its terms?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from gpulease_gui.catalog.catalogue import Catalogue
+from gpulease_gui.domain.finding import CheckState
+from gpulease_gui.domain.supplier import Contract, Supplier
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.terms_form import TermsView
+from gpulease_gui.gui.models.cell import NOT_STATED, NOTHING, Cell, Column, state_cell
+from gpulease_gui.gui.models.table import TableModel
+from gpulease_gui.gui.pages.overview_tables import PRICE_UNITS, nodes_en
+from gpulease_gui.gui.pages.suppliers_list import deal_key, deal_title, price_words
+from gpulease_gui.gui.widgets.badge import BadgeLabel
+from gpulease_gui.gui.widgets.bands import Band
+from gpulease_gui.gui.widgets.buttons import Button, IconButton
+from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
+from gpulease_gui.gui.widgets.panes import KeyValues, Pane, hairline
+from gpulease_gui.gui.widgets.table import TableView
+from gpulease_gui.pdf.badges import badge_of
+from gpulease_gui.services.directory import Deal, SupplierDeals
+
+_OPEN = "open"
+
+
+class UndoBand(Band):
+    """What was just done, and the way back."""
+
+    def __init__(self) -> None:
+        self.undo = Button(Text("Undo", "撤销"), icon="undo", small=True)
+        close = IconButton("close", Text("Close this message", "关闭此消息"), size=14)
+        super().__init__("accent", "", "", self.undo, close)
+        close.clicked.connect(self.hide)
+        self.undo.clicked.connect(self._back)
+        self._way_back: Callable[[], None] | None = None
+        self.hide()
+
+    def offer(self, done: Words, way_back: Callable[[], None]) -> None:
+        """Say what was done."""
+        self._way_back = way_back
+        self.tell(done)
+
+    def _back(self) -> None:
+        self.hide()
+        way_back, self._way_back = self._way_back, None
+        if way_back is not None:
+            way_back()
+
+
+class _Fact(QWidget):
+    """A caption over a value, at the right of a head."""
+
+    def __init__(self, caption: Words) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.value = PlainLabel("", size="dense", weight=600)
+        column.addWidget(PlainLabel(caption, size="caption", level="3"))
+        column.addWidget(self.value)
+
+    def tell(self, words: Words) -> None:
+        """Show another value; nothing hides the fact."""
+        self.value.set_words(words)
+        self.setVisible(bool(words))
+
+
+class DealPane(Pane):
+    """The head of an offer or contract, its terms, and at the foot the way back from the last change."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__(2)
+        self.title = ElidedLabel("", size="section", weight=600)
+        self.lead = ElidedLabel("", size="dense", level="2")
+        self.price, self.term = _Fact(Text("Price", "单价")), _Fact(Text("Term", "期限"))
+        self.stated = _Fact(Text("Terms stated", "已约定条款"))
+        self.badge = BadgeLabel()
+        self.terms = TermsView(catalogue)
+        head = QHBoxLayout()
+        head.setContentsMargins(16, 10, 16, 10)
+        head.setSpacing(24)
+        words = QVBoxLayout()
+        words.setSpacing(1)
+        words.addWidget(self.title)
+        words.addWidget(self.lead)
+        head.addLayout(words, 1)
+        for fact in (self.price, self.term, self.stated, self.badge):
+            head.addWidget(fact)
+        self.column.addLayout(head)
+        self.column.addWidget(hairline())
+        self.column.addWidget(self.terms, 1)
+
+    def show_deal(self, entry: SupplierDeals, deal: Deal) -> None:
+        """Name another deal."""
+        record = deal.record
+        self.title.set_words(deal_title(record))
+        self.lead.set_words(_lead(entry.supplier, deal))
+        unit = PRICE_UNITS.get(record.price_unit, Text(record.price_unit, record.price_unit))
+        price = price_words(record.price)
+        self.price.tell(Text(f"{price} {unit.en}", f"{price} {unit.zh}") if price else Text("not stated", "未说明"))
+        self.term.tell(_span(deal))
+        is_contract = isinstance(record, Contract)
+        self.badge.set_state((deal.verdict if deal.verdict is not None else CheckState.NOT_RUN) if is_contract else None)
+        self.badge.setVisible(is_contract)
+
+    def show_count(self, stated: int, total: int) -> None:
+        """How many terms are stated."""
+        self.stated.tell(f"{stated} / {total}")
+
+
+def _lead(supplier: Supplier, deal: Deal) -> Text:
+    record = deal.record
+    if isinstance(record, Contract):
+        nodes = Text(f"{nodes_en(deal.nodes)}", f"{deal.nodes} 个节点")
+        return Text(f"Contract with {supplier.name} · {nodes.en}", f"与{supplier.name}的合同 · {nodes.zh}")
+    signed = ", ".join(deal.contracts)
+    more = Text(f" · accepted as {signed}", f" · 已转为合同 {signed}") if signed else Text("", "")
+    return Text(f"Offer {record.quote_no} of {supplier.name}{more.en}", f"{supplier.name}的报价 {record.quote_no}{more.zh}")
+
+
+def _span(deal: Deal) -> Words:
+    record = deal.record
+    if isinstance(record, Contract):
+        if record.start is None and record.end is None:
+            return Text("not stated", "未说明")
+        return f"{record.start or '?'} – {record.end or '?'}"
+    if record.valid_until is None:
+        return ""
+    return Text(f"valid until {record.valid_until}", f"有效期至 {record.valid_until}")
+
+
+class SupplierPane(Pane):
+    """A supplier: who it is, and everything that it offered and signed. `opened` carries the key of a deal."""
+
+    opened = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__(2)
+        self.title = ElidedLabel("", size="section", weight=600)
+        self.facts = KeyValues()
+        self.deals: TableModel[Deal] = TableModel(_deal_columns(), deal_key)
+        self.table = TableView(self.deals, Text("Offers and contracts", "报价与合同"))
+        self.table.opened.connect(lambda deal: self.opened.emit(deal_key(deal)))
+        self.table.acted.connect(lambda deal, _: self.opened.emit(deal_key(deal)))
+        self.none = PlainLabel(Text("No offer yet. Add the quote that this supplier sent; its terms are typed next.",
+                                    "还没有报价。请添加该供应商发来的报价，随后填写条款。"), level="2", wrap=True)  # fmt: skip
+        self.none.setContentsMargins(16, 12, 16, 12)
+        head = QVBoxLayout()
+        head.setContentsMargins(16, 12, 16, 12)
+        head.setSpacing(8)
+        head.addWidget(self.title)
+        head.addWidget(self.facts)
+        self.column.addLayout(head)
+        self.column.addWidget(hairline())
+        self.column.addWidget(self.none)
+        self.column.addWidget(self.table, 1)
+        self.column.addStretch()
+
+    def show_supplier(self, entry: SupplierDeals) -> None:
+        """Show another supplier."""
+        supplier = entry.supplier
+        self.title.set_words(supplier.name)
+        unknown = Text("not stated", "未说明")
+        self.facts.set_pairs((
+            (Text("Country or region", "国家或地区"), supplier.country or unknown),
+            (Text("Contact", "联系方式"), supplier.contact or unknown),
+            *(((Text("Note", "备注"), supplier.note),) if supplier.note else ()),
+        ))  # fmt: skip
+        self.deals.set_rows(entry.deals)
+        self.table.setVisible(bool(entry.deals))
+        self.none.setVisible(not entry.deals)
+
+
+def _deal_columns() -> tuple[Column[Deal], ...]:
+    return (
+        Column(Text("Number", "编号"), lambda deal: Cell(deal.number, weight=500, tone="accent", action=_OPEN), width=140),
+        Column(Text("What", "内容"), _what, width=240, stretch=True),
+        Column(Text("Terms stated", "已约定条款"), lambda deal: Cell(str(deal.stated)), width=100, number=True),
+        Column(Text("Term", "期限"), lambda deal: Cell(_span(deal), tone="2") if _span(deal) else NOTHING, width=190),
+        Column(Text("Price", "单价"), lambda deal: Cell(p) if (p := price_words(deal.record.price)) else NOT_STATED, width=100,
+               number=True),
+        Column(Text("Last run", "最近验收"), _verdict, width=120),
+    )  # fmt: skip
+
+
+def _what(deal: Deal) -> Cell:
+    if isinstance(deal.record, Contract):
+        return Cell(Text(f"contract, {nodes_en(deal.nodes)}", f"合同，{deal.nodes} 个节点"), tone="2")
+    return Cell(deal.record.title or Text("offer", "报价"), tone="2")
+
+
+def _verdict(deal: Deal) -> Cell:
+    if not isinstance(deal.record, Contract):
+        return NOTHING
+    return state_cell(badge_of(deal.verdict if deal.verdict is not None else CheckState.NOT_RUN))
