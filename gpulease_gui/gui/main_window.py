@@ -105,6 +105,7 @@ class MainWindow(QMainWindow):
 
     def _drop_pages(self) -> None:
         self.header.show_page([], [])
+        self.header.forget_buttons()
         for page in self._pages.values():
             self.stack.removeWidget(page)
             page.deleteLater()
@@ -157,6 +158,7 @@ class MainWindow(QMainWindow):
 
     def _make(self, page: str) -> Page:
         made = self._specs[page].make(self)
+        self.header.take_in()
         made.header_changed.connect(self._header_changed)
         self._pages[page] = made
         self.stack.addWidget(made)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.text import Text
@@ -18,6 +19,17 @@ from gpulease_gui.gui.widgets.header import PageHeader, TargetBand
 from gpulease_gui.gui.widgets.navigation import Navigation, entries_of
 from gpulease_gui.gui.widgets.panes import EmptyState
 from gpulease_gui.gui.widgets.task_strip import TaskStrip
+
+
+class PageStack(QStackedWidget):
+    """The pages. No page makes the window wider or higher than a small laptop's screen; it scrolls or elides instead."""
+
+    MOST = QSize(760, 440)
+
+    def minimumSizeHint(self) -> QSize:
+        """The least size of the page in sight, within reason; pages out of sight don't count."""
+        page = self.currentWidget()
+        return page.minimumSizeHint().boundedTo(self.MOST) if page is not None else QSize()
 
 
 class Shell(QWidget):
@@ -34,7 +46,7 @@ class Shell(QWidget):
         self.close_trouble = IconButton("close", Text("Close this message", "关闭此消息"), size=14)
         self.trouble_band = Band("fail", "", "", self.close_trouble)
         self.target_band = TargetBand()
-        self.stack = QStackedWidget()
+        self.stack = PageStack()
         self.first_run = FirstRun(data_folder, theme)
         self.waiting = EmptyState("clock", Text("Opening the workspace", "正在打开工作区"),
                                   Text("This takes a moment.", "请稍候。"))  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QCompleter, QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QCompleter, QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
@@ -73,6 +73,18 @@ class PageHeader(Lively, QFrame):
             self._buttons.addWidget(button)
             button.show()
 
+    def take_in(self) -> None:
+        """Buttons that a new page made but does not show yet wait here, out of sight, instead of being windows."""
+        for widget in QApplication.topLevelWidgets():
+            if isinstance(widget, Button):
+                widget.setParent(self)
+
+    def forget_buttons(self) -> None:
+        """The pages are gone: so are their buttons."""
+        self._take_buttons(())
+        for button in self.findChildren(Button, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            button.deleteLater()
+
     def retranslate(self) -> None:
         """Names of pages that can be typed, in the window's language."""
         names = [say(title) for _, title in self._pages]
@@ -95,6 +107,8 @@ class TargetBand(Lively, QFrame):
         super().__init__(parent)
         self.setObjectName("targetBand")
         self.setMinimumHeight(32)
+        # Long names are cut off at the window's edge; they must not make the window wider.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 4, 16, 4)
         row.setSpacing(8)

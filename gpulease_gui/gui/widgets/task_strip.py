@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import QDateTime, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QSizePolicy, QWidget
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
@@ -15,6 +15,7 @@ from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.panes import Icon, hairline
 from gpulease_gui.services.events import JobChanged
 
+MOST_SHOWN = 3
 _CANCEL = Text("Cancel this task", "取消此任务")
 
 
@@ -33,6 +34,10 @@ class TaskStrip(Lively, QFrame):
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(12, 0, 16, 0)
         self._row.setSpacing(12)
+        # Many jobs at once must not make the window wider: the first ones are shown, the rest is counted.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._more = PlainLabel("", size="dense", level="2")
+        self._row.addWidget(self._more)
         self._row.addStretch(1)
         self._note = PlainLabel("", size="dense", level="2")
         self._zone = PlainLabel(zone_name(), size="dense", level="2")
@@ -60,13 +65,21 @@ class TaskStrip(Lively, QFrame):
         elif task is None:
             task = self._tasks[event.job_id] = _Task(event)
             task.close_button.clicked.connect(lambda _=False, job=event.job_id: self._cancel(job))
-            self._row.insertWidget(self._row.count() - 3, task)
+            self._row.insertWidget(self._row.count() - 4, task)
         if task is not None and not event.ended:
             task.advance(event.done, event.total)
+        self._count()
         if self._tasks:
             self._clock.start()
         else:
             self._clock.stop()
+
+    def _count(self) -> None:
+        """Show the oldest jobs and say how many more there are."""
+        for number, task in enumerate(self._tasks.values()):
+            task.setVisible(number < MOST_SHOWN)
+        more = len(self._tasks) - MOST_SHOWN
+        self._more.set_words(Text(f"+{more} more", f"另有 {more} 项") if more > 0 else "")
 
     def _cancel(self, job_id: str) -> None:
         self._tasks[job_id].cancelling()
