@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Key = tuple[str, str | None, str]
 
 PAIR_FACT = "iperf_pair"
-SHOWN_CHARACTERS = 60_000
+SHOWN_CHARACTERS = 80_000
 SHOWN_LINE = 2_000
 HISTORY_RUNS = 12
 JUDGED = frozenset([Verdict.PASS, Verdict.WARN, Verdict.FAIL])
@@ -103,6 +103,7 @@ class NodeRuns:
     contracts: tuple[Contract, ...]
     peer_id: str | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
+    terms: Mapping[str, TermValue] = field(default_factory=dict)
 
     def number(self, run_id: str) -> int:
         """The running number of a run of this node, the first is 1; 0 for one of another node."""
@@ -125,15 +126,11 @@ def node_runs(connection: sqlite3.Connection, node_id: str | None) -> NodeRuns |
     contracts = suppliers.list_contracts(connection)
     contract = next((c for c in contracts if c.id == node.contract_id), None)
     supplier = suppliers.get_supplier(connection, contract.supplier_id).name if contract else ""
+    held = claims.list_claims(connection, Holder.contract(contract.id)) if contract else ()
     return NodeRuns(
         node, contract, supplier, runs.list_runs(connection, node_id=node.id), known, contracts, _peer(node, known),
-        _sources(connection, contract),
+        {claim.term: claim.source for claim in held}, {c.term: c.value for c in held if c.value is not None},
     )  # fmt: skip
-
-
-def _sources(connection: sqlite3.Connection, contract: Contract | None) -> dict[str, str]:
-    held = claims.list_claims(connection, Holder.contract(contract.id)) if contract else ()
-    return {claim.term: claim.source for claim in held if claim.value is not None}
 
 
 def _peer(node: Node, known: Sequence[Node]) -> str | None:

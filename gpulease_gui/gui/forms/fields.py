@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.theme.sheet import set_role
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.panes import Icon
+
+_AROUND_WORDS = 66  # padding and arrow
 
 
 class LineField(Lively, QLineEdit):
@@ -99,8 +112,27 @@ class Chooser(Lively, QComboBox):
         keys = [known for known, _ in self._choices]
         self.setCurrentIndex(keys.index(key) if key in keys else 0 if keys else -1)
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Words that have no room end in …"""
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        room = self.width() - _AROUND_WORDS
+        option.currentText = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+
     def retranslate(self) -> None:
         """Say name and choices."""
         self.setAccessibleName(say(self._name))
         for place, (_, words) in enumerate(self._choices):
             self.setItemText(place, say(words))
+
+
+def open_dialog(dialog: QDialog) -> None:
+    """Open it as high as its wrapped words need at its width; it is thrown away when it closes."""
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+    layout = dialog.layout()
+    if layout is not None and layout.hasHeightForWidth():
+        width = max(dialog.width(), dialog.minimumWidth())
+        dialog.resize(width, max(dialog.minimumHeight(), layout.totalHeightForWidth(width)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QCheckBox, QDialog, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.node import HostKey, Node
@@ -15,6 +15,7 @@ from gpulease_gui.gui.forms.fields import Field, LineField
 from gpulease_gui.gui.forms.host_key_words import grouped, matching, randomart
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.theme.sheet import set_role
+from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
@@ -40,8 +41,7 @@ class KeyBox(QFrame):
     def __init__(self, title: Words, note: Words, key: HostKey, *, foot: Words = "", tone: str = "t3",
                  parent: QWidget | None = None) -> None:  # fmt: skip
         super().__init__(parent)
-        self.setProperty("keybox", tone)
-        self.setProperty("band", "fail" if tone == "fail" else "")
+        self._tone = tone
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 10, 12, 10)
         column.setSpacing(8)
@@ -63,6 +63,15 @@ class KeyBox(QFrame):
         column.addLayout(body)
         if say(foot):
             column.addWidget(PlainLabel(foot, size="caption", level=tone if tone != "t3" else "3", wrap=True))
+
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A key is an object: it has an outline, and the suspicious one says so."""
+        painter, palette = QPainter(self), colours()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(palette.fail if self._tone == "fail" else palette.border2), 1))
+        painter.setBrush(QColor(palette.surface if self._tone == "fail" else palette.bg1))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
 
 
 class UnknownKeyDialog(FactDialog):
@@ -230,7 +239,7 @@ class ChangedKeyDialog(QDialog):
         right.addWidget(PlainLabel(Text("Safe way out", "稳妥的做法"), size="dense", weight=600))
         ask = Button(Text("Copy question to supplier", "复制给供应商的询问"), icon="copy", small=True)
         ask.clicked.connect(lambda: QGuiApplication.clipboard().setText(say(_question_to_supplier(question))))
-        right.addWidget(ask)
+        right.addWidget(ask, 0, Qt.AlignmentFlag.AlignLeft)
         self._add_compare(right, question.offered)
         right.addStretch()
         row.addLayout(right, 2)

@@ -81,6 +81,7 @@ class NodeForm(FactDialog):
         headline = title if is_new else Text(f"Edit {node.name}", f"编辑 {node.name}")
         super().__init__(title, headline, icon="edit", parent=parent)
         self._node, self._taken = node, taken
+        self.facts.hide()
         self.setMinimumWidth(560)
         self._add_fields(node, contracts)
         self.add_button(Button(CANCEL), rejects=True)

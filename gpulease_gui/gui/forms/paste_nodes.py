@@ -52,6 +52,7 @@ class PasteDialog(FactDialog):
         super().__init__(Text("Paste nodes", "粘贴节点"), Text("Add nodes from the supplier's lines", "从供应商的连接信息添加节点"),
                          icon="paste", parent=parent)  # fmt: skip
         self._taken = frozenset(taken)
+        self.facts.hide()
         self.setMinimumSize(760, 600)
         self._lines: tuple[ListLine, ...] = ()
         self._later = QTimer(self)
@@ -109,10 +110,10 @@ class PasteDialog(FactDialog):
         self.model.set_rows(self._lines)
         good = sum(1 for line in self._lines if line.target)
         bad = len(self._lines) - good
-        self.sums.set_words(Text(f"{good} nodes", f"{good} 个节点"))
-        self.errors.set_words(Text(f"{bad} lines with an error", f"{bad} 行有错误") if bad else "")
-        node = "node" if good == 1 else "nodes"
-        self.save.set_words(Text(f"Save {good} {node}", f"保存 {good} 个节点"))
+        nodes, lines = "node" if good == 1 else "nodes", "line" if bad == 1 else "lines"
+        self.sums.set_words(Text(f"{good} {nodes}", f"{good} 个节点"))
+        self.errors.set_words(Text(f"{bad} {lines} with an error", f"{bad} 行有错误") if bad else "")
+        self.save.set_words(Text(f"Save {good} {nodes}", f"保存 {good} 个节点"))
         self.save.setEnabled(good > 0)
 
     def _save(self) -> None:

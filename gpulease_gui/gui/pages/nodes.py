@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QWidget
 
 from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.nodes_add import AddBar
 from gpulease_gui.gui.pages.nodes_inspector import NodeInspector
@@ -51,6 +52,7 @@ class NodesPage(Page):
         self._soon.timeout.connect(self._refresh)
         self._work.changed.connect(self._node_changed)
         self._wanted = ""
+        self._told: tuple[object, ...] = ()
         self.paste = Button(Text("Paste nodes…", "粘贴节点…"), icon="paste")
         self.paste.clicked.connect(self._paste)
         self.primary = Button(Text("Verify", "验收"), icon="nav-verify", kind="primary")
@@ -72,7 +74,7 @@ class NodesPage(Page):
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self.inspector = NodeInspector()
         self.inspector.wanted.connect(self.act)
-        splitter = ThinSplitter()
+        splitter = self._splitter = ThinSplitter()  # kept: its handles alone would not hold it
         splitter.addWidget(self._left())
         splitter.addWidget(self.inspector)
         splitter.setStretchFactor(0, 1)
@@ -219,6 +221,13 @@ class NodesPage(Page):
     def _chosen(self) -> list[Node]:
         return [shown.row.node for shown in self.table.selected_rows]
 
+    def _tell_header(self) -> None:
+        """The window builds its header anew at each notice, so it is told of true changes only."""
+        now = (self.primary.accessibleName(), self.doable())
+        if now != self._told:
+            self._told = now
+            self.header_changed.emit()
+
     def _selected(self) -> None:
         chosen = self._chosen()
         current = self.table.current_row
@@ -226,7 +235,7 @@ class NodesPage(Page):
         idle = [node for node in chosen if self._work.job_of(node.id) is None]
         self.primary.set_words(_primary_words(chosen, busy=bool(chosen) and not idle))
         self.primary.setEnabled(bool(idle))
-        self.header_changed.emit()
+        self._tell_header()
 
     # -- what is done ---------------------------------------------------------------------------------------------------
 
@@ -254,17 +263,15 @@ class NodesPage(Page):
         from gpulease_gui.gui.forms.paste_nodes import PasteDialog
 
         dialog = PasteDialog(self._view.contracts, self._names(), parent=self.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.saved.connect(self._save)
-        dialog.open()
+        open_dialog(dialog)
 
     def _edit(self, node: Node) -> None:
         from gpulease_gui.gui.forms.node_form import NodeForm
 
         dialog = NodeForm(node, self._view.contracts, self._names(), parent=self.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.saved.connect(lambda edited: self._save((edited,)))
-        dialog.open()
+        open_dialog(dialog)
 
     def _save(self, made: Sequence[Node]) -> None:
         def work(db: Database) -> None:

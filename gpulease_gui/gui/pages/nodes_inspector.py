@@ -110,7 +110,7 @@ class NodeInspector(Pane):
         self.note = PlainLabel("", size="dense", level="2", wrap=True, select=True)
         self.notes.column.addWidget(self.note)
         column.addWidget(self.notes)
-        column.addStretch()
+        column.addStretch(1)
 
     def _foot(self) -> QWidget:
         foot = QWidget()

@@ -110,14 +110,14 @@ def _seen(shown: ShownNode) -> Cell:
 
 
 COLUMNS = (
-    Column[ShownNode](Text("State", "状态"), _state, lambda s: s.badge.word.en, width=128),
+    Column[ShownNode](Text("State", "状态"), _state, lambda s: s.badge.word.en, width=120),
     Column[ShownNode](Text("Node", "节点"), lambda s: Cell(foreign(s.row.node.name), weight=500), lambda s: s.row.node.name, stretch=True),
-    Column[ShownNode](Text("Endpoint", "端点"), _endpoint, lambda s: s.row.node.target, width=168),
-    Column[ShownNode](Text("Host key", "主机密钥"), key_words, width=100),
-    Column[ShownNode](Text("GPUs", "加速卡"), lambda s: _hardware(s.row.cards), lambda s: s.row.cards, width=152),
-    Column[ShownNode](Text("Clock, s", "时钟差，s"), _clock, width=76, number=True),
-    Column[ShownNode](Text("Verified", "验收时间"), _seen, lambda s: s.row.run.started_at.timestamp() if s.row.run else 0.0, width=98, number=True),
-    Column[ShownNode](Text("Last run", "上次验收"), _last_run, lambda s: run_badge(s.row.run).word.en, width=118),
+    Column[ShownNode](Text("Endpoint", "端点"), _endpoint, lambda s: s.row.node.target, width=148),
+    Column[ShownNode](Text("Host key", "主机密钥"), key_words, width=92),
+    Column[ShownNode](Text("GPUs", "加速卡"), lambda s: _hardware(s.row.cards), lambda s: s.row.cards, width=144),
+    Column[ShownNode](Text("Clock, s", "时钟差，s"), _clock, width=66, number=True),
+    Column[ShownNode](Text("Verified", "验收时间"), _seen, lambda s: s.row.run.started_at.timestamp() if s.row.run else 0.0, width=92, number=True),
+    Column[ShownNode](Text("Last run", "上次验收"), _last_run, lambda s: run_badge(s.row.run).word.en, width=110),
 )  # fmt: skip
 
 

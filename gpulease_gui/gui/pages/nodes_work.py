@@ -14,6 +14,7 @@ from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import HostKey, Node
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
 from gpulease_gui.services.events import Event, HostKeyQuestion, JobChanged, NodeState, NodeStateChanged
 from gpulease_gui.services.run_view import prepare
@@ -197,9 +198,8 @@ class NodeWork(QObject):
             self._ask_for_secret(question)
 
     def _open(self, dialog: QDialog) -> None:
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.finished.connect(self._closed)
-        dialog.open()
+        open_dialog(dialog)
 
     def _closed(self) -> None:
         self._questions.pop(0)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.nodes_work import work_of
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
@@ -81,6 +82,8 @@ class VerificationPage(Page):
         self._shown_run: str | None = None
         self._asked = 0
         self._wanted_check = ""
+        self._choosing = self._chosen_by_user = False
+        self._told: tuple[object, ...] = ()
         self._picture = Picture()
         self._batch = QTimer(self)
         self._batch.setSingleShot(True)
@@ -105,11 +108,11 @@ class VerificationPage(Page):
         self.plan.cancelled.connect(self._cancel)
         self.detail = DetailPane(self.frame, self.frame.services.catalogue.terms)
         self.detail.setMinimumWidth(292)
-        splitter = ThinSplitter()
+        splitter = self._splitter = ThinSplitter()  # kept: its handles alone would not hold it
         for pane in (self.plan, self._centre(), self.detail):
             splitter.addWidget(pane)
         splitter.setStretchFactor(1, 1)
-        splitter.setSizes([256, 760, 372])
+        splitter.setSizes([244, 788, 352])
         self._stack = QStackedWidget()
         self._stack.addWidget(splitter)
         self._stack.addWidget(self._empty())
@@ -126,17 +129,11 @@ class VerificationPage(Page):
         self.filters = FilterBar()
         self.model = findings_table(self.frame.services.catalogue.terms)
         self.table = TableView(self.model, Text("Findings", "检查结果"))
-        self.table.chosen.connect(self._selected)
+        self.table.chosen.connect(self._user_selected)
         self.filters.chosen.connect(self.model.only)
         for part in (self.trouble, self.totals, self.filters):
             centre.column.addWidget(part)
-        self._waiting = EmptyState("nav-verify", Text("Not verified yet", "尚未验收"), Text(
-            "Verify reads the node without changing anything on it; each promise then stands beside what was found.",
-            "验收只读取节点，不改动任何内容；随后每项承诺都会与实测并列显示。"))  # fmt: skip
-        self._middle = QStackedWidget()
-        self._middle.addWidget(self.table)
-        self._middle.addWidget(self._waiting)
-        centre.column.addWidget(self._middle, 1)
+        centre.column.addWidget(self.table, 1)
         return centre
 
     def _empty(self) -> QWidget:
@@ -250,8 +247,11 @@ class VerificationPage(Page):
             self._ask(event.node_id, self._shown_run)
 
     def _node_changed(self, node_id: str) -> None:
-        if node_id == self._node_id:
-            self._name_primary()
+        if node_id != self._node_id:
+            return
+        if self._picture.is_running and self._work.job_of(node_id) is None:
+            self._ask(node_id, self._shown_run)
+        self._name_primary()
 
     def _not_reached(self, node_id: str, trouble: Trouble) -> None:
         if node_id == self._node_id and trouble.phase != "host_key":
@@ -273,6 +273,7 @@ class VerificationPage(Page):
             return
         before = self._node_id
         self._node, self._stored, self._infos = loaded
+        self._mark_broken_off()
         self._stack.setCurrentIndex(1 if self._node is None else 0)
         if self._node is None:
             self.header_changed.emit()
@@ -285,6 +286,15 @@ class VerificationPage(Page):
         self.plan.show_node(self._node, self._shown_run or "")
         self._draw()
         self._choose()
+
+    def _mark_broken_off(self) -> None:
+        """A run that nobody works on any more was broken off, whatever the store says."""
+        stored = self._stored
+        if stored is None or stored.run.state is not RunState.RUNNING or self._work.job_of(stored.run.node_id) is not None:
+            return
+        self._stored = replace(stored, run=replace(stored.run, state=RunState.INTERRUPTED))
+        if stored.run.id in self._live:
+            self._live[stored.run.id].is_over = True
 
     def _live_of_shown(self) -> LiveRun | None:
         run = self._stored.run if self._stored else None
@@ -301,29 +311,40 @@ class VerificationPage(Page):
         if node is None:
             return
         number = node.number(run.run.id) if run else 0
-        before = node.number(run.before_run.id) if run and run.before_run else 0
-        self._picture = picture_of(self._infos, run, self._live_of_shown(), number, before)
-        self._middle.setCurrentIndex(0 if self._picture.rows else 1)
+        self._picture = picture_of(self._infos, run, self._live_of_shown(), number, node.terms)
+        self._picture = replace(self._picture, rows=tuple(self._with_name(row) for row in self._picture.rows))
         self.model.set_rows(self._picture.rows)
         for part in (self.totals, self.filters):
             part.show_picture(self._picture)
-            part.setVisible(bool(self._picture.rows))
         self.plan.show_picture(self._picture, self._infos)
         self._name_primary()
+        if self.table.current_row is None:
+            self._choose()
         self._selected(self.table.current_row)
+
+    def _with_name(self, row: FindingRow) -> FindingRow:
+        """A promised product by its name, as findings have it."""
+        model = self.frame.services.catalogue.gpus.models.get(str(row.promised))
+        return row if model is None else replace(row, promised=model.name)
 
     def _choose(self) -> None:
         """Select what was asked for, else keep the selection, else the worst finding."""
         rows = [row for row in self._picture.rows if row.finding is not None]
         asked = next((row for row in rows if row.info.id == self._wanted_check), None)
         self._wanted_check = ""
-        if asked is None and self.table.current_row is not None:
+        keeps_own = self._chosen_by_user and self.table.current_row is not None
+        if asked is None and (keeps_own or self._picture.is_running and self.table.current_row is not None):
             return
         chosen = asked or min(rows, key=lambda row: _WORST.get(row.verdict or Verdict.PASS, 9), default=None)
-        if chosen is not None:
-            self.table.choose(chosen.key)
-        else:
+        chosen = chosen or next(iter(self._picture.rows), None)
+        self._choosing = True
+        if chosen is None or not self.table.choose(chosen.key):
             self._selected(None)
+        self._choosing, self._chosen_by_user = False, False
+
+    def _user_selected(self, row: FindingRow | None) -> None:
+        self._chosen_by_user = not self._choosing and row is not None
+        self._selected(row)
 
     def _selected(self, row: FindingRow | None) -> None:
         current = self._row(row.key) if row is not None else None
@@ -351,7 +372,14 @@ class VerificationPage(Page):
             words = Text(f"Verify {name} with load…", f"验收 {name}（含负载）…")
         self.primary.set_words(words, icon="verdict-running" if busy else "nav-verify")
         self.primary.setEnabled(node is not None and not busy)
-        self.header_changed.emit()
+        self._tell_header()
+
+    def _tell_header(self) -> None:
+        """The window builds its header anew at each notice, so it is told of true changes only."""
+        now = (self.crumbs(), self.target(), self.doable(), self.primary.accessibleName())
+        if now != self._told:
+            self._told = now
+            self.header_changed.emit()
 
     # -- what is done ---------------------------------------------------------------------------------------------------
 
@@ -370,8 +398,7 @@ class VerificationPage(Page):
         peer = next((other for other in node.nodes if other.id == self.plan.peer.current), None)
         dialog = heavy_dialog([self._infos[id_] for id_ in wanted], node.node, peer, parent=self.window())
         dialog.accepted.connect(lambda: self._confirmed(node, wanted, peer.id if peer else None))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_dialog(dialog)
 
     def _confirmed(self, node: NodeRuns, wanted: tuple[str, ...], peer_id: str | None) -> None:
         self._work.verify(node.node, wanted, peer_id)

@@ -41,8 +41,8 @@ from gpulease_gui.services.run_view import (
 if TYPE_CHECKING:
     from gpulease_gui.gui.pages.page import Frame
 
-DEVICES, RAW, COMMAND, RULE, HISTORY = range(5)
-_TABS = (Text("Devices", "各设备"), Text("Raw output", "原始输出"), Text("Command", "命令"), Text("Rule", "规则"), Text("History", "历史"))
+DEVICES, RAW, COMMAND, RULE, HISTORY, NOTHING = range(6)
+_TABS = (Text("Devices", "各设备"), Text("Raw", "原始输出"), Text("Command", "命令"), Text("Rule", "规则"), Text("History", "历史"))
 _LOUD = {Verdict.FAIL: "fail", Verdict.WARN: "warn"}
 
 
@@ -79,6 +79,7 @@ class DetailPane(Pane):
         self._loaded: tuple[object, ...] = ()
         self.column.addWidget(self._head())
         self.tabs = TabRow(_TABS)
+        self.tabs.setUsesScrollButtons(False)
         tabs = QWidget()
         line = QHBoxLayout(tabs)
         line.setContentsMargins(16, 0, 16, 0)
@@ -135,7 +136,7 @@ class DetailPane(Pane):
         self.command = CommandTab()
         self.rule = RuleTab()
         self.history, self.history_view = history_table()
-        for page in (self.subjects_view, self.raw, self.command, self.rule, self.history_view):
+        for page in (self.subjects_view, self.raw, self.command, self.rule, self.history_view, QWidget()):
             self.stack.addWidget(page)
         return self.stack
 
@@ -148,7 +149,7 @@ class DetailPane(Pane):
         self._row, self._picture, self._node = row, picture, node
         self._loaded = ()
         finding = row.finding if row else None
-        with_row: tuple[QWidget, ...] = (self.badge, self.tabs, self.stack, self.check)
+        with_row: tuple[QWidget, ...] = (self.badge, self.tabs, self.check)
         with_finding: tuple[QWidget, ...] = (self.values, self.reason, self.ask)
         for widget in with_row:
             widget.setVisible(row is not None)
@@ -208,7 +209,7 @@ class DetailPane(Pane):
 
     def _tab_changed(self) -> None:
         tab, row, node = self.tabs.currentIndex(), self._row, self._node
-        self.stack.setCurrentIndex(max(tab, 0))
+        self.stack.setCurrentIndex(tab if row is not None and tab >= 0 else NOTHING)
         if row is None or row.finding is None or node is None:
             return
         if tab == RAW:

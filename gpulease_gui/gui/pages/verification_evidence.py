@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gpulease_gui.gui.pages.page import Frame
 
 _MARKS = 12
+_TAB_PX = 14.0
 _LOUD = {Verdict.FAIL: "fail", Verdict.WARN: "warn"}
 
 
@@ -81,6 +82,7 @@ class RawTab(QWidget):
         row.addWidget(self.save)
         column.addLayout(row)
         self.raw = RawOutput()
+        self.raw.setTabStopDistance(_TAB_PX)
         column.addWidget(self.raw, 1)
         self.note = PlainLabel("", size="caption", level="warn", wrap=True)
         column.addWidget(self.note)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QProgressBar, QScrollArea, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import CheckState, Verdict, worst
@@ -114,8 +114,12 @@ class PlanPane(Pane):
         self.column.addWidget(hairline())
         self.column.addWidget(self._progress())
         self.column.addWidget(hairline())
-        self.column.addWidget(self._plan())
-        self.column.addStretch(1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(self._plan())
+        self.column.addWidget(area, 1)
+        self.column.addWidget(hairline())
         self.column.addWidget(self._command())
         self.column.addWidget(hairline())
         self.column.addWidget(self._foot())
@@ -162,10 +166,9 @@ class PlanPane(Pane):
         return box
 
     def _plan(self) -> QWidget:
-        box = QWidget()
-        column = QVBoxLayout(box)
-        column.setContentsMargins(0, 8, 0, 0)
-        column.setSpacing(0)
+        box = Pane(1)
+        column = box.column
+        column.setContentsMargins(0, 8, 0, 8)
         self.read_only = PlainLabel("", size="caption", level="2")
         column.addLayout(_caption("shield", "pass", self.read_only))
         self.groups, self.groups_view = _plan_table(Text("Read-only checks", "只读检查"))
@@ -183,6 +186,7 @@ class PlanPane(Pane):
         self.peer_field = Field(peer, self.peer)
         self.peer_field.setContentsMargins(16, 4, 16, 8)
         column.addWidget(self.peer_field)
+        column.addStretch(1)
         return box
 
     def _command(self) -> QWidget:
@@ -313,4 +317,4 @@ def _caption(icon: str, token: str, label: PlainLabel) -> QHBoxLayout:
 def _run_words(number: int, run: Run) -> Text:
     word = run_badge(run).word
     at = local_time(run)
-    return Text(f"Run {number} · {at} · {word.en}", f"第 {number} 次 · {at} · {word.zh}")
+    return Text(f"{number} · {at} · {word.en}", f"第 {number} 次 · {at} · {word.zh}")

@@ -6,10 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gpulease_gui.domain.command import Impact
-from gpulease_gui.domain.finding import CheckState, Finding, Verdict
+from gpulease_gui.domain.finding import CheckState, Finding, Value, Verdict
+from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.services.run_view import CheckInfo, Key, RunFindings, differs, key_of
 from gpulease_gui.store.records import Run, RunState
+
+
+_UNDER_WAY = (CheckState.PLANNED, CheckState.RUNNING)
 
 
 class LiveRun:
@@ -40,10 +44,8 @@ class LiveRun:
 
     def state(self, check: str) -> CheckState:
         """What became of a planned check that has no finding."""
-        known = self.states.get(check)
-        if known is not None:
-            return known
-        return CheckState.CANCELLED if self.is_over else CheckState.PLANNED
+        known = self.states.get(check, CheckState.PLANNED)
+        return CheckState.CANCELLED if self.is_over and known in _UNDER_WAY else known
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class FindingRow:
     finding: Finding | None = None
     state: CheckState = CheckState.PLANNED
     changed: bool = False
+    promised: Value = None
 
     @property
     def key(self) -> Key:
@@ -68,7 +71,7 @@ class FindingRow:
     @property
     def has_promise(self) -> bool:
         """Whether something was promised that it speaks of."""
-        return self.finding is not None and self.finding.promised is not None
+        return (self.finding.promised if self.finding else self.promised) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,6 @@ class Picture:
     rows: tuple[FindingRow, ...] = ()
     run: Run | None = None
     number: int = 0
-    before_number: int = 0
     live: LiveRun | None = None
     before: Mapping[Key, Finding] = field(default_factory=dict)
 
@@ -110,7 +112,7 @@ class Picture:
 
 
 def rows_of(infos: Mapping[str, CheckInfo], findings: Iterable[Finding], live: LiveRun | None,
-            before: Mapping[Key, Finding]) -> tuple[FindingRow, ...]:  # fmt: skip
+            before: Mapping[Key, Finding], terms: Mapping[str, TermValue]) -> tuple[FindingRow, ...]:  # fmt: skip
     """Findings in the order of groups and checks; planned checks without one stand at their place."""
     by_check: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -120,16 +122,28 @@ def rows_of(infos: Mapping[str, CheckInfo], findings: Iterable[Finding], live: L
         found = by_check.get(id_, [])
         rows += [FindingRow(info, f, CheckState.DONE, differs(before.get(key_of(f)), f)) for f in found]
         if not found and live is not None and id_ in live.checks:
-            rows.append(FindingRow(info, None, live.state(id_)))
+            rows.append(FindingRow(info, None, live.state(id_), promised=promised_for(info, terms)))
     return tuple(rows)
 
 
+def promised_for(info: CheckInfo, terms: Mapping[str, TermValue]) -> Value:
+    """The first promise that a check will look at."""
+    return next((terms[term] for term in info.terms if term in terms), None)
+
+
+def planned_rows(infos: Mapping[str, CheckInfo], terms: Mapping[str, TermValue]) -> tuple[FindingRow, ...]:
+    """What a first run will ask, beside what was promised."""
+    passive = (info for info in infos.values() if info.impact is Impact.PASSIVE)
+    return tuple(FindingRow(info, None, CheckState.NOT_RUN, promised=promised_for(info, terms)) for info in passive)
+
+
 def picture_of(infos: Mapping[str, CheckInfo], stored: RunFindings | None, live: LiveRun | None, number: int,
-               before_number: int) -> Picture:  # fmt: skip
-    """The picture of a stored run, with what its events added."""
-    before = stored.before if stored else {}
+               terms: Mapping[str, TermValue]) -> Picture:  # fmt: skip
+    """The picture of a stored run with what its events added; without a run that of the plan."""
+    if stored is None:
+        return Picture(planned_rows(infos, terms))
     if live is not None:
-        live.merge(stored.findings if stored else ())
-    findings = live.findings.values() if live is not None else stored.findings if stored else ()
-    rows = rows_of(infos, findings, live, before)
-    return Picture(rows, stored.run if stored else None, number, before_number, live, before)
+        live.merge(stored.findings)
+    findings = live.findings.values() if live is not None else stored.findings
+    rows = rows_of(infos, findings, live, stored.before, dict(stored.run.terms))
+    return Picture(rows, stored.run, number, live, stored.before)

@@ -49,7 +49,7 @@ def promised_cell(row: FindingRow) -> Cell:
     """What was promised."""
     finding = row.finding
     if finding is None:
-        return EMPTY
+        return NOTHING if row.promised is None else Cell(value_text(row.promised), tone="2")
     if finding.promised is None:
         return NOTHING if finding.term is None else NOT_STATED
     implied = finding.reason_code == Reason.IMPLIED
@@ -99,11 +99,11 @@ def findings_table(terms: Mapping[str, Term]) -> TableModel[FindingRow]:
     """Findings under the headings of their groups."""
     columns = (
         Column[FindingRow](Text("Check", "检查项"), _name(terms), lambda row: row.info.title.en, stretch=True),
-        Column[FindingRow](Text("Promised", "承诺"), promised_cell, width=118, number=True),
-        Column[FindingRow](Text("Measured", "实测"), measured_cell, width=130, number=True),
-        Column[FindingRow](Text("Against promise", "对照承诺"), _against, width=112),
-        Column[FindingRow](Text("Delta", "偏差"), _delta, width=76, number=True),
-        Column[FindingRow](Text("Verdict", "判定"), _verdict, _rank, width=128),
+        Column[FindingRow](Text("Promised", "承诺"), promised_cell, width=106, number=True),
+        Column[FindingRow](Text("Measured", "实测"), measured_cell, width=116, number=True),
+        Column[FindingRow](Text("Against promise", "对照承诺"), _against, width=104),
+        Column[FindingRow](Text("Delta", "偏差"), _delta, width=66, number=True),
+        Column[FindingRow](Text("Verdict", "判定"), _verdict, _rank, width=116),
     )
     return TableModel(
         columns, lambda row: row.key, search=lambda row: f"{row.info.id} {row.info.title.en} {row.info.title.zh}",
@@ -189,9 +189,8 @@ class FilterBar(QWidget):
 
     def show_picture(self, picture: Picture) -> None:
         """Count anew."""
-        found = [row for row in picture.rows if row.finding is not None]
         for key, chip in self.chips.items():
-            chip.set_count(len([row for row in found if key not in _KEEP or _KEEP[key](row)]))
+            chip.set_count(len([row for row in picture.rows if key not in _KEEP or _KEEP[key](row)]))
         self.chips["changed"].setEnabled(bool(picture.before))
 
     def reset(self) -> None:
