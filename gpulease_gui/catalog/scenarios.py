@@ -142,7 +142,7 @@ def load_scenarios() -> Scenarios:
     formulas = {f.id: f for f in build(_Formulas, _tables("formulas"), "formulas.toml").formula}
     entries: list[LlmModel | Formula] = [*models.values(), *formulas.values()]
     for entry in entries:
-        _refuse_unknown_sources(entry, sources)
+        refuse_unknown_sources(entry, sources)
     return Scenarios({id_: _scenario(id_) for id_ in SCENARIO_IDS}, models, formulas, sources)
 
 
@@ -150,7 +150,8 @@ def _tables(name: str) -> dict[str, object]:
     return read_toml(resource("scenarios", f"{name}.toml"))
 
 
-def _refuse_unknown_sources(entry: LlmModel | Formula, known: Mapping[str, Source]) -> None:
+def refuse_unknown_sources(entry: LlmModel | Formula, known: Mapping[str, Source]) -> None:
+    """Every figure has a known source, or CatalogueFault is raised."""
     for source in entry.sources or ("(none)",):
         if source not in known:
             raise CatalogueFault("scenarios", f"{entry.id}.sources", f"unknown source {source!r}")

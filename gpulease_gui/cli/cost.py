@@ -39,11 +39,12 @@ add_arguments = example_file.add_arguments
 
 def run(options: argparse.Namespace) -> int:
     """Print the cost of every example of the file."""
-    example_file.answer(options, _cost_of, _line)
+    example_file.answer(options, cost_example, _line)
     return Exit.OK
 
 
-def _cost_of(example: Example) -> dict[str, object]:
+def cost_example(example: Example) -> dict[str, object]:
+    """The result of one example. Raises UsageError."""
     offer = _with_defaults(example, "offer", "defaults")
     terms = terms_of(offer)
     load = _with_defaults(example, "workload", "workload_defaults")

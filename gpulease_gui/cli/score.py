@@ -19,11 +19,12 @@ add_arguments = example_file.add_arguments
 
 def run(options: argparse.Namespace) -> int:
     """Print the score of every example of the file."""
-    example_file.answer(options, _score_of, _line)
+    example_file.answer(options, score_example, _line)
     return Exit.OK
 
 
-def _score_of(example: Example) -> dict[str, object]:
+def score_example(example: Example) -> dict[str, object]:
+    """The result of one example. Raises UsageError."""
     fields = example.fields
     weights = fields.amounts("weights")
     if not fields.has("items"):

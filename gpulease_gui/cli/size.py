@@ -21,11 +21,12 @@ add_arguments = example_file.add_arguments
 
 def run(options: argparse.Namespace) -> int:
     """Print whether the model of every example fits."""
-    example_file.answer(options, _judge(load_gpus(), load_scenarios().models), _line)
+    example_file.answer(options, judging(load_gpus(), load_scenarios().models), _line)
     return Exit.OK
 
 
-def _judge(gpus: GpuCatalogue, models: Mapping[str, LlmModel]) -> Callable[[Example], dict[str, object]]:
+def judging(gpus: GpuCatalogue, models: Mapping[str, LlmModel]) -> Callable[[Example], dict[str, object]]:
+    """What makes the result of an example from the catalogue; it raises UsageError."""
     return lambda example: as_dict(fit(_setup(example.fields, models), _gpu(example.fields, gpus)))
 
 
