@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import (
     QAbstractItemModel,
@@ -25,6 +25,7 @@ from gpulease_gui.gui.forms.gpu_picker import GpuPicker
 from gpulease_gui.gui.forms.term_cells import SOURCE, VALUE, group_of_row, term_columns, term_words
 from gpulease_gui.gui.forms.term_editors import Complaint, make_editor, read_value, show_value
 from gpulease_gui.gui.language import say
+from gpulease_gui.gui.models.cell import Cell, Group
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.widgets.cells import CellDelegate
 from gpulease_gui.gui.widgets.table import TableView
@@ -34,7 +35,22 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class TermsModel(TableModel[TermRow]):
-    """The terms under their groups; value and source can be edited."""
+    """The terms under their groups; value and source can be edited. Cells are kept until the rows change."""
+
+    def __init__(self, catalogue: Catalogue, group: Callable[[TermRow], Group]) -> None:
+        self._kept: dict[tuple[int, int], Cell | None] = {}
+        super().__init__(term_columns(catalogue), lambda row: row.term.key, search=term_words, group=group)
+
+    def _arrange(self) -> None:
+        self._kept.clear()
+        super()._arrange()
+
+    def cell(self, index: Index) -> Cell | None:
+        """What is drawn at `index`; made once, since each paint asks several times."""
+        place = index.row(), index.column()
+        if place not in self._kept:
+            self._kept[place] = super().cell(index)
+        return self._kept[place]
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Two columns take an editor."""
@@ -177,9 +193,7 @@ class TermsView(TableView):
     editing_ended = Signal()
 
     def __init__(self, catalogue: Catalogue, *, parent: QWidget | None = None) -> None:
-        self.rows = TermsModel(
-            term_columns(catalogue), lambda row: row.term.key, search=term_words, group=lambda row: group_of_row(row, self._tally)
-        )
+        self.rows = TermsModel(catalogue, lambda row: group_of_row(row, self._tally))
         self._tally: dict[str, str] = {}
         super().__init__(self.rows, Text("Terms", "条款"), parent=parent)
         self.editors = TermsDelegate(self, catalogue)

@@ -46,7 +46,9 @@ class LinesModel(QAbstractListModel):
         self.lines: tuple[Line, ...] = ()
 
     def set_lines(self, lines: Sequence[Line]) -> None:
-        """Show other entries."""
+        """Show other entries; the same ones are left alone."""
+        if tuple(lines) == self.lines:
+            return
         self.beginResetModel()
         self.lines = tuple(lines)
         self.endResetModel()

@@ -107,10 +107,13 @@ class OverviewPage(Page):
         self.frame.bridge.when_done(services.query(work), self._show)
 
     def _show(self, seen: Overview) -> None:
+        self.figures.show_figures(figures_of(seen, self._states))
+        QTimer.singleShot(0, self, self._show_aside)
+        if seen == self._seen:
+            return
         self._seen = seen
         something = bool(seen.contracts or seen.node_names or seen.decisions)
         self._stack.setCurrentIndex(0 if something else 1)
-        self.figures.show_figures(figures_of(seen, self._states))
         self._decision_rows.set_rows(seen.decisions)
         self.decisions_head.set_count(len(seen.decisions))
         self.calm.setVisible(not seen.decisions)
@@ -118,11 +121,12 @@ class OverviewPage(Page):
         self._fit_decisions()
         self._contract_rows.set_rows(seen.contracts)
         self.contracts_head.set_count(len(seen.contracts))
-        self.aside.show_overview(seen, demo=self.frame.services.demo, connected=self._connected())
         self.frame.set_count("overview", str(seen.broken) if seen.broken else "", alarm=True)
 
-    def _connected(self) -> bool:
-        return any(state is NodeState.CONNECTED for state in self._states.values())
+    def _show_aside(self) -> None:
+        if self._seen is not None:
+            connected = NodeState.CONNECTED in self._states.values()
+            self.aside.show_overview(self._seen, demo=self.frame.services.demo, connected=connected)
 
     def _fit_decisions(self) -> None:
         """As high as its rows, so that the contracts follow at once; long lists scroll."""

@@ -58,6 +58,8 @@ class Aside(Pane):
     def __init__(self, frame: Frame, *, parent: QWidget | None = None) -> None:
         super().__init__(1, parent=parent)
         self._frame = frame
+        self._shown_steps: tuple[Step, ...] = ()
+        self._shown_runs: tuple[RunLine, ...] | None = None
         self.setFixedWidth(WIDTH)
         inside = Pane(1)
         self.steps = Section(Text("Try in the demo", "在演示中试一试"))
@@ -82,9 +84,13 @@ class Aside(Pane):
     def show_overview(self, seen: Overview, *, demo: bool, connected: bool) -> None:
         """Show what was done and what happened."""
         self.steps.setVisible(demo)
-        if demo:
-            self._show_steps(steps_of(seen, connected=connected))
-        self._show_runs(seen.runs)
+        steps = steps_of(seen, connected=connected) if demo else ()
+        if steps != self._shown_steps:
+            self._shown_steps = steps
+            self._show_steps(steps)
+        if seen.runs != self._shown_runs:
+            self._shown_runs = seen.runs
+            self._show_runs(seen.runs)
 
     def _show_steps(self, steps: Sequence[Step]) -> None:
         clear_layout(self._steps)
@@ -122,9 +128,7 @@ class Aside(Pane):
             time = f"{at:%H:%M}" if at.date() == today else f"{at:%m-%d}"
             badge = badge_of_run(line)
             self._latest.addWidget(PlainLabel(time, size="dense", level="3"), row, 0)
-            mark = Icon(badge.icon, badge.token, 14)
-            mark.setAccessibleName(badge.word.en)
-            self._latest.addWidget(mark, row, 1)
+            self._latest.addWidget(Icon(badge.icon, badge.token, 14), row, 1)
             self._latest.addWidget(ElidedLabel(run_words(line), size="dense"), row, 2)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from gpulease_gui.domain.claim import Claim, ClaimChange
 from gpulease_gui.domain.span import utc_now
@@ -35,7 +35,11 @@ class TermsDesk(QObject):
         self._holder: Holder | None = None
         self._source_seen = False
         terms = pane.terms
-        terms.chosen.connect(self._choose)
+        self._later = QTimer(self)  # the table is drawn first, what stands beside it in the next turn
+        self._later.setSingleShot(True)
+        self._later.setInterval(0)
+        self._later.timeout.connect(lambda: self._choose(terms.current_row))
+        terms.chosen.connect(lambda _: self._later.start())
         terms.editors.stated.connect(self.state)
         terms.editors.sourced.connect(lambda row, words: self.source(row, words, written=bool(words)))
         inspector.sourced.connect(lambda row, words, written: self.source(row, words, written=written))
@@ -63,7 +67,7 @@ class TermsDesk(QObject):
         self._pane.show_count(sum(row.value is not None for row in rows), len(rows))
         if terms.current_row is None:
             terms.choose_first()
-        self._choose(terms.current_row)
+        self._later.start()
 
     def _choose(self, row: TermRow | None) -> None:
         self._inspector.show_row(row)
