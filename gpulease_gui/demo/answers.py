@@ -38,6 +38,7 @@ _NVIDIA: Mapping[str, tuple[float, Printer]] = MappingProxyType({
     "mig": (0.7, _plain(smi_tables.mig)),
     "clock_samples": (10.4, clock_samples),
     "smi_extra": (0.8, _plain(detail_report.smi_extra)),
+    "nvlink_errors": (0.9, _plain(detail_report.nvlink_errors)),
 })  # fmt: skip
 _ASCEND: Mapping[str, tuple[float, Printer]] = MappingProxyType({"npu_smi": (2.6, _plain(npu_info))})
 _HOST: Mapping[str, tuple[float, Printer]] = MappingProxyType({
@@ -52,6 +53,9 @@ _HOST: Mapping[str, tuple[float, Printer]] = MappingProxyType({
     "nvidia_proc": (0.1, _plain(host_report.nvidia_proc)),
     "driver_files": (0.2, _plain(driver_files)),
     "edac": (0.05, _plain(detail_report.edac)),
+    "device_nodes": (0.05, _plain(detail_report.device_nodes)),
+    "load_now": (0.05, _plain(detail_report.load_now)),
+    "access": (0.2, _plain(detail_report.access)),
     "dmesg": (0.4, kernel_log),
 })  # fmt: skip
 

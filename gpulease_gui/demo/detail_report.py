@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpulease_gui.demo.host_report import keyed
-from gpulease_gui.demo.machine import Machine
+from gpulease_gui.demo.machine import GpuCard, Machine
 
 _CAPABILITY = {"Hopper": "9.0", "Ampere": "8.0"}
 
@@ -22,3 +22,48 @@ def smi_extra(machine: Machine) -> str:
         ("row", f"{card.index}, {card.uuid}, {_CAPABILITY[card.board.architecture]}, valid") for card in machine.gpus
     ]
     return keyed([("columns", "index,uuid,compute_cap,inforom.checksum_validation"), ("smi_code", "0"), *rows])
+
+
+def nvlink_errors(machine: Machine) -> str:
+    """`nvidia-smi nvlink -e`."""
+    return "".join(f"GPU {c.index}: {c.name} (UUID: {c.uuid})\n" + _counters(machine, c) for c in machine.gpus)
+
+
+def _counters(machine: Machine, card: GpuCard) -> str:
+    if not card.board.links or not machine.nvlink_up:
+        return "NVML: Unable to retrieve NVLink information as all links are inActive\n"
+    names = ("Replay", "Recovery", "CRC")
+    return "".join(f"\t Link {n}: {name} Errors: 0\n" for n in range(card.board.links) for name in names)
+
+
+def device_nodes(machine: Machine) -> str:
+    """A file for each card, and the modules that were loaded."""
+    pairs = [("kernel", machine.host.kernel)]
+    if machine.driver is not None:
+        pairs += [("node", f"/dev/nvidia{n}") for n in range(len(machine.gpus) + len(machine.lost))]
+        pairs += [("node", f"/dev/{name}") for name in ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")]
+        pairs += [("module", name) for name in ("nvidia_uvm", "nvidia_peermem", "nvidia")]
+    pairs += [("node", f"/dev/davinci{npu.index}") for npu in machine.npus]
+    if any(port.driver == "mlx5_core" for port in machine.ports):
+        pairs += [("node", "/dev/infiniband/uverbs0"), ("module", "mlx5_ib"), ("module", "mlx5_core"), ("module", "ib_core")]
+    return keyed(pairs)
+
+
+def load_now(machine: Machine) -> str:
+    """A host that does nothing, without swap."""
+    calm = "some avg10=0.00 avg60=0.00 avg300=0.00 total=4821733"
+    return keyed([
+        ("loadavg", "0.21 0.18 0.12 2/2317 90411"), ("nproc", str(machine.host.threads)), ("pressure.cpu", calm),
+        ("pressure.io", calm), ("pressure.memory", calm), ("swaps", "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority"),
+        ("pgmajfault", "20114"), ("oom_kill", "0"),
+    ])  # fmt: skip
+
+
+def access(machine: Machine) -> str:
+    """Root, one key, and nothing but SSH to the outside."""
+    return keyed([
+        ("uid", "0"), ("groups", "root"), ("account", "root 0 /root"), ("key", "root ssh-ed25519 renter@example"), ("group", "sudo "),
+        ("ss_code", "0"), ("listen", 'LISTEN 0      128          0.0.0.0:22        0.0.0.0:*    users:(("sshd",pid=1411,fd=3))'),
+        ("listen", 'LISTEN 0      128             [::]:22           [::]:*    users:(("sshd",pid=1411,fd=4))'),
+        ("listen", 'LISTEN 0      4096   127.0.0.53%lo:53        0.0.0.0:*    users:(("systemd-resolve",pid=982,fd=14))'),
+    ])  # fmt: skip

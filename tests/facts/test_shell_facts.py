@@ -12,7 +12,10 @@ from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.facts.fact import read, readers
 
 SHELLS = [words for words in (("sh",), ("dash",), ("busybox", "sh"), ("bash", "--posix")) if shutil.which(words[0])]
-FACTS = ("clock_now", "cpu_limits", "environment", "memory_limits", "mounts", "net_links", "nvidia_proc", "pci_devices")
+FACTS = (
+    "access", "clock_now", "cpu_limits", "device_nodes", "edac", "environment", "load_now", "memory_limits", "mounts", "net_links",
+    "nvidia_proc", "pci_devices",
+)  # fmt: skip
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the shell facts read /proc and /sys of Linux")
 

@@ -1,0 +1,97 @@
+"""Which errors has every NVLink counted (`nvidia-smi nvlink -e`)?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from gpulease_gui.domain.command import Command, CommandOutput
+from gpulease_gui.domain.text import Text
+from gpulease_gui.facts.driver_text import no_reading
+from gpulease_gui.facts.fact import Fact
+from gpulease_gui.facts.table_text import clean, ends_mid_line, whole
+
+FACT = Fact(
+    id="nvlink_errors", title=Text("NVLink error counters", "NVLink 错误计数"), command=Command("nvidia-smi", "nvlink", "-e"),
+    seconds=40, lane="nvidia", ok_codes=None,
+)  # fmt: skip
+
+_GPU = re.compile(r"\s*GPU (\d{1,4}): (.*) \(UUID: ([^()]*)\)\s*")
+_COUNT = re.compile(r"\s*Link (\d{1,4}):\s*([A-Za-z][^:\n]{0,60}):\s*(\S.*?)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCount:
+    """One counter of one link: `name` in small letters ("replay errors"); `count` None = a word, no number."""
+
+    link: int
+    name: str
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GpuCounts:
+    """The counters of one GPU, and the lines that stand in their place."""
+
+    index: int
+    uuid: str | None
+    counts: tuple[LinkCount, ...] = ()
+    messages: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """How findings name this GPU."""
+        return self.uuid or f"gpu{self.index}"
+
+    def total(self, *words: str) -> int:
+        """The sum of the counters whose names hold one of `words`."""
+        return sum(c.count or 0 for c in self.counts if any(word in c.name for word in words))
+
+
+@dataclass(frozen=True, slots=True)
+class NvlinkErrors:
+    """All GPUs in the order printed. `cut_off`: the text ends inside a line, counters may be missing."""
+
+    gpus: tuple[GpuCounts, ...]
+    cut_off: bool = False
+
+
+def parse(output: CommandOutput) -> NvlinkErrors:
+    """Read the lines `GPU n:` and `Link n: NAME: COUNT`. Raises Unreadable when no GPU is named."""
+    text = clean(output.text)
+    gpus: list[GpuCounts] = []
+    for line in (row for row in text.split("\n") if row.strip()):
+        if head := _GPU.fullmatch(line):
+            gpus.append(GpuCounts(int(head[1]), head[3].strip() or None))
+        elif gpus:
+            gpus[-1] = _with_line(gpus[-1], line)
+    if not gpus:
+        raise no_reading(output, "NVLink error counters")
+    return NvlinkErrors(tuple(gpus), output.stdout_cut or ends_mid_line(text))
+
+
+def _with_line(gpu: GpuCounts, line: str) -> GpuCounts:
+    found = _COUNT.fullmatch(line)
+    if found is None:
+        return replace(gpu, messages=(*gpu.messages, line.strip()[:200]))
+    return replace(gpu, counts=(*gpu.counts, LinkCount(int(found[1]), found[2].strip().lower(), whole(found[3]))))
+
+
+def as_dict(reading: NvlinkErrors) -> dict[str, object]:
+    """The keys of `gpulease parse --kind nvlink_errors`; lists run over the GPUs."""
+    return {
+        "gpus": len(reading.gpus),
+        "counters": [len(gpu.counts) for gpu in reading.gpus],
+        "not_zero": [
+            {f"{c.link} {c.name}": c.count for c in gpu.counts if c.count} for gpu in reading.gpus
+        ],
+        "messages": [message for gpu in reading.gpus for message in gpu.messages],
+        "cut_off": reading.cut_off,
+    }  # fmt: skip
+
+
+def recognise(text: str) -> int:
+    """A GPU line and a counter of a link."""
+    plain = clean(text[:20_000])
+    head = re.search(r"^[ \t]*GPU \d+: .*\(UUID:", plain, re.MULTILINE)
+    return 96 if head and re.search(r"^[ \t]*Link \d+:\s*[A-Z][\w ]* Errors:", plain, re.MULTILINE) else 0
