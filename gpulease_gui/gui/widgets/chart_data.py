@@ -126,7 +126,7 @@ def held(samples: Samples, grid: Grid, interval_s: float) -> tuple[Floats, Float
     after = np.searchsorted(times, grid.ends_s)
     before = np.searchsorted(times, grid.starts_s)
     index = np.maximum(after - 1, 0)
-    fresh = (after > 0) & (grid.ends_s - times[index] <= HOLD_INTERVALS * pace_s(samples, interval_s) + grid.step_s)
+    fresh = (after > before) | (after > 0) & (grid.ends_s - times[index] <= HOLD_INTERVALS * pace_s(samples, interval_s))
     last = np.where(fresh, values[index], np.nan)
     if not np.any(after - before > 1):
         return last, last

@@ -76,6 +76,8 @@ class Lane(Lively, QWidget):
         if self.lane.trouble or self.visibleRegion().isEmpty():
             return
         columns = self.columns
+        if before is None:
+            self.refresh()
         moved = self.tail.frame(moment.scale, self._values, round(self.height() * self._ratio), self._ratio)
         if moved or before is None or before.holes != moment.holes or before.cursor_s != moment.cursor_s:
             self.update(columns.plot(self.height()))
@@ -97,6 +99,8 @@ class Lane(Lively, QWidget):
         values = value_scale(largest, promised, self.lane.full)
         if values != self._values:
             self._values = values
+            if self._moment is not None:
+                self.tail.frame(self._moment.scale, values, round(self.height() * self._ratio), self._ratio)
             self.update()
 
     def update_readout(self) -> None:

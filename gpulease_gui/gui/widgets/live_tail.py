@@ -199,7 +199,7 @@ class LiveTail:
         pen = line_pen(style, self._ratio)
         if pen.style() is Qt.PenStyle.CustomDashLine:
             pen.setDashOffset(phase / self._ratio)
-            phase = (phase + float(np.sum(np.hypot(np.diff(x), np.diff(y))))) % (sum(style.dash) * self._ratio)
+            phase = (phase + _steps(x, y)) % (sum(style.dash) * self._ratio)
         painter.setPen(pen)
         if len(x) == 1:
             painter.drawPoint(QPointF(float(x[0]), float(y[0])))
@@ -324,6 +324,11 @@ def _paint_kept(painter: QPainter, rect: QRect, code: Kept) -> None:
     elif code is not Kept.NO_DATA:
         token = {Kept.KEPT: with_alpha(palette.t3, 0.55), Kept.WARNED: QColor(palette.warn), Kept.BROKEN: QColor(palette.fail)}
         painter.fillRect(rect, token[code])
+
+
+def _steps(x: Floats, y: Floats) -> float:
+    """The length of a line as Qt counts dashes of thin pens: by pixels along the longer side."""
+    return float(np.sum(np.maximum(np.abs(np.diff(x)), np.abs(np.diff(y)))))
 
 
 def polygon(x: Floats, y: Floats) -> QPolygonF:
