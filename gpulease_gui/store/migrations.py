@@ -196,6 +196,44 @@ CREATE TABLE reports (
 ) STRICT;
 """
 
+# A re-judged run is linked to the run whose evidence it read. Sightings are what tells one machine from another.
+# What was pasted belongs to no node, so it stands apart from the runs.
+_DERIVED = """
+ALTER TABLE runs ADD COLUMN kind TEXT NOT NULL DEFAULT 'verified' CHECK (kind IN ('verified', 'rejudged'));
+ALTER TABLE runs ADD COLUMN original_id TEXT REFERENCES runs (id);
+CREATE INDEX runs_by_original ON runs (original_id);
+CREATE TABLE sightings (
+  entry INTEGER PRIMARY KEY,
+  run_id TEXT NOT NULL REFERENCES runs (id),
+  node_id TEXT NOT NULL REFERENCES nodes (id),
+  seen_at TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('uuid', 'serial', 'boot_id', 'machine_id')),
+  value TEXT NOT NULL,
+  faulty INTEGER NOT NULL CHECK (faulty IN (0, 1))
+) STRICT;
+CREATE INDEX sightings_by_value ON sightings (kind, value);
+CREATE INDEX sightings_by_node ON sightings (node_id, kind, entry);
+CREATE TABLE pastes (
+  id TEXT PRIMARY KEY NOT NULL,
+  contract_id TEXT REFERENCES contracts (id),
+  pasted_at TEXT NOT NULL, terms TEXT NOT NULL, overall TEXT NOT NULL, tool_version TEXT NOT NULL
+) STRICT;
+CREATE TABLE paste_outputs (
+  entry INTEGER PRIMARY KEY,
+  paste_id TEXT NOT NULL REFERENCES pastes (id),
+  fact_id TEXT, source TEXT NOT NULL, command TEXT NOT NULL,
+  sha256 TEXT NOT NULL REFERENCES evidence (sha256),
+  cut INTEGER NOT NULL CHECK (cut IN (0, 1))
+) STRICT;
+CREATE INDEX paste_outputs_by_paste ON paste_outputs (paste_id);
+CREATE TABLE paste_findings (
+  entry INTEGER PRIMARY KEY,
+  paste_id TEXT NOT NULL REFERENCES pastes (id),
+  document TEXT NOT NULL, check_id TEXT NOT NULL, term TEXT, verdict TEXT NOT NULL
+) STRICT;
+CREATE INDEX paste_findings_by_paste ON paste_findings (paste_id);
+"""
+
 
 def _append_only(table: str) -> tuple[str, str]:
     return (
@@ -206,10 +244,13 @@ def _append_only(table: str) -> tuple[str, str]:
     )
 
 
+_LATER_GUARDED = ("sightings", "pastes", "paste_outputs", "paste_findings")
 _GUARDS = {
     table: _append_only(table)
-    for table in ("claim_history", "host_keys", "evidence", "run_evidence", "findings", "finding_evidence")
-}
+    for table in (
+        "claim_history", "host_keys", "evidence", "run_evidence", "findings", "finding_evidence", *_LATER_GUARDED,
+    )
+}  # fmt: skip
 # Every trigger that a file of ours may hold, as SQLite keeps its text; one of another text was planted.
 TRIGGERS = frozenset(text for pair in _GUARDS.values() for text in pair)
 
@@ -241,4 +282,10 @@ def m003_samples(db: Database) -> None:
     _build(db, _SAMPLES, (), 3)
 
 
-LATEST_VERSION = 3
+@migrations()
+def m004_derived(db: Database) -> None:
+    """Runs judged again, what tells machines apart, outputs that a supplier sent."""
+    _build(db, _DERIVED, _LATER_GUARDED, 4)
+
+
+LATEST_VERSION = 4

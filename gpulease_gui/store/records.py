@@ -29,12 +29,20 @@ class RunState(StrEnum):
     INTERRUPTED = "interrupted"
 
 
+class RunKind(StrEnum):
+    """Whether the node was asked, or the stored evidence of an earlier run was judged again."""
+
+    VERIFIED = "verified"
+    REJUDGED = "rejudged"
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """One verification of one node. Times are UTC on our clock.
 
     `terms` are the promises as they stood when the run began, by term key. `clock_offset_s` is node minus ours, in
-    seconds; None if the node's clock was not read. `overall` is None until the run is over.
+    seconds; None if the node's clock was not read. `overall` is None until the run is over. `original_id` is the run whose
+    evidence a re-judged one read; that one has no evidence lines of its own.
     """
 
     id: str
@@ -49,6 +57,8 @@ class Run:
     demo: bool = False
     clock_offset_s: float | None = None
     terms: tuple[tuple[str, TermValue], ...] = ()
+    kind: RunKind = RunKind.VERIFIED
+    original_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +104,52 @@ class RunEvidence:
     stderr_sha256: str | None = None
     stdout_cut: bool = False
     stderr_cut: bool = False
+
+
+class SightingKind(StrEnum):
+    """By what a machine or a card is known again."""
+
+    UUID = "uuid"
+    SERIAL = "serial"
+    BOOT_ID = "boot_id"
+    MACHINE_ID = "machine_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A mark of a machine that a run read. `faulty`: that run failed this card in a health check."""
+
+    run_id: str
+    node_id: str
+    seen_at: datetime
+    kind: SightingKind
+    value: str
+    faulty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PastedOutput:
+    """One output that a supplier sent: its kind (None = not recognised), the file it came from, the command in it."""
+
+    fact_id: str | None
+    source: str
+    command: str
+    sha256: str
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Paste:
+    """What was pasted at one time and judged against `terms`. It belongs to no node: nobody saw where it came from."""
+
+    id: str
+    pasted_at: datetime
+    outputs: tuple[PastedOutput, ...]
+    findings: tuple[Finding, ...]
+    overall: Verdict
+    contract_id: str | None = None
+    terms: tuple[tuple[str, TermValue], ...] = ()
+    tool_version: str = ""
 
 
 class KeyState(StrEnum):

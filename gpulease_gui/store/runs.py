@@ -24,14 +24,15 @@ from gpulease_gui.store.codec import (
 )
 from gpulease_gui.store.evidence import save_blobs, save_run_evidence
 from gpulease_gui.store.inspection import is_demo
-from gpulease_gui.store.records import EvidenceBlob, Run, RunEvidence, RunState, StoredFinding, new_id
+from gpulease_gui.store.records import EvidenceBlob, Run, RunEvidence, RunKind, RunState, StoredFinding, new_id
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
 _RUN = (
     "SELECT id, node_id, started_at, contract_id, finished_at, state, overall, tool_version, host_key_type, "
-    "host_key_fingerprint, demo, clock_offset_s, terms FROM runs"
+    "host_key_fingerprint, demo, clock_offset_s, terms, kind, "
+    "original_id FROM runs"
 )
 _FINDING = "SELECT id, run_id, saved_at, document FROM findings"
 
@@ -49,6 +50,7 @@ def save_run(db: Database, run: Run) -> None:
         "tool_version": run.tool_version, "host_key_type": key.kind if key else None,
         "host_key_fingerprint": key.fingerprint if key else None, "demo": int(run.demo),
         "clock_offset_s": run.clock_offset_s, "terms": pairs_text(run.terms),
+        "kind": run.kind, "original_id": run.original_id,
     }  # fmt: skip
     db.table("runs").insert(row)
 
@@ -135,13 +137,27 @@ def interrupt_unfinished(connection: sqlite3.Connection) -> int:
 def list_runs(
     connection: sqlite3.Connection, *, node_id: str | None = None, contract_id: str | None = None
 ) -> tuple[Run, ...]:
-    """Runs, newest first, of a node or contract if given."""
+    """Verifications, newest first, of a node or contract if given; runs that were only judged again are no news of it."""
     rows = connection.execute(
-        f"{_RUN} WHERE (:node IS NULL OR node_id = :node) AND (:contract IS NULL OR contract_id = :contract) "
+        f"{_RUN} WHERE kind = 'verified' AND (:node IS NULL OR node_id = :node) AND (:contract IS NULL OR contract_id = :contract) "
         "ORDER BY started_at DESC, rowid DESC",
         {"node": node_id, "contract": contract_id},
     )
     return tuple(_run(*row) for row in rows)
+
+
+def list_rejudged(connection: sqlite3.Connection, original_id: str) -> tuple[Run, ...]:
+    """The runs that judged the evidence of this one again, newest first."""
+    rows = connection.execute(f"{_RUN} WHERE original_id = ? ORDER BY started_at DESC, rowid DESC", (original_id,))
+    return tuple(_run(*row) for row in rows)
+
+
+def find_run(connection: sqlite3.Connection, word: str) -> Run:
+    """The run whose id begins with `word`. Raises UsageError if none or several do."""
+    rows = connection.execute(f"{_RUN} WHERE substr(id, 1, length(?1)) = ?1 LIMIT 2", (word,)).fetchall()
+    if word and len(rows) == 1:
+        return _run(*rows[0])
+    raise UsageError(f"several runs begin with {word!r}" if rows else f"there is no run {word!r}")
 
 
 def get_run(connection: sqlite3.Connection, run_id: str) -> Run:
@@ -155,7 +171,7 @@ def get_run(connection: sqlite3.Connection, run_id: str) -> Run:
 def get_latest_run(connection: sqlite3.Connection, node_id: str) -> Run | None:
     """The newest run of a node; None if it was never verified."""
     row = connection.execute(
-        f"{_RUN} WHERE node_id = ? ORDER BY started_at DESC, rowid DESC LIMIT 1", (node_id,)
+        f"{_RUN} WHERE kind = 'verified' AND node_id = ? ORDER BY started_at DESC, rowid DESC LIMIT 1", (node_id,)
     ).fetchone()
     return None if row is None else _run(*row)
 
@@ -164,7 +180,7 @@ def list_latest_runs(connection: sqlite3.Connection, contract_id: str | None = N
     """The newest run of each node, of the nodes' runs for one contract if given; newest first."""
     rows = connection.execute(
         f"{_RUN} WHERE rowid IN (SELECT first_value(rowid) OVER (PARTITION BY node_id ORDER BY started_at DESC, rowid "
-        "DESC) FROM runs WHERE :contract IS NULL OR contract_id = :contract) ORDER BY started_at DESC, rowid DESC",
+        "DESC) FROM runs WHERE kind = 'verified' AND (:contract IS NULL OR contract_id = :contract)) ORDER BY started_at DESC, rowid DESC",
         {"contract": contract_id},
     )
     return tuple(_run(*row) for row in rows)
@@ -186,10 +202,10 @@ def list_current_findings(connection: sqlite3.Connection, run_id: str) -> tuple[
 
 
 def list_term_findings(connection: sqlite3.Connection, contract_id: str, term: str) -> tuple[StoredFinding, ...]:
-    """What all runs for a contract found of one term, newest first."""
+    """What all verifications for a contract found of one term, newest first."""
     rows = connection.execute(
         "SELECT f.id, f.run_id, f.saved_at, f.document FROM runs JOIN findings f ON f.run_id = runs.id "
-        "WHERE runs.contract_id = ? AND f.term = ? ORDER BY f.entry DESC",
+        "WHERE runs.kind = 'verified' AND runs.contract_id = ? AND f.term = ? ORDER BY f.entry DESC",
         (contract_id, term),
     )
     return tuple(_stored(*row) for row in rows)
@@ -210,12 +226,13 @@ def _stored(id_: str, run_id: str, saved_at: str, document: str) -> StoredFindin
 def _run(
     id_: str, node_id: str, started: str, contract_id: str | None, finished: str | None, state: str,
     overall: str | None, version: str, key_type: str | None, fingerprint: str | None, demo: int,
-    offset_s: float | None, terms: str,
+    offset_s: float | None, terms: str, kind: str, original_id: str | None,
 ) -> Run:  # fmt: skip
     key = HostKey(key_type, fingerprint) if key_type is not None and fingerprint is not None else None
     return Run(
         id_, node_id, utc_from(started), contract_id, maybe_utc_from(finished), RunState(state),
         Verdict(overall) if overall is not None else None, version, key, bool(demo), offset_s, _terms(terms),
+        RunKind(kind), original_id,
     )  # fmt: skip
 
 
