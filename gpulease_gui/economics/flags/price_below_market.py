@@ -1,0 +1,21 @@
+"""Is the price below every listed one, too good to be what it says?"""
+
+from __future__ import annotations
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag
+from gpulease_gui.economics.market import spread_of
+from gpulease_gui.economics.offer_facts import OfferFacts, Reference
+
+FLAG = RedFlag("price_below_market", Text("Price below the market", "价格低于市场"), FlagSeverity.NOTABLE)
+
+
+def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:
+    """Up when the price lies below the spread of the imported lists; open without enough of them."""
+    spread = spread_of(facts, reference)
+    if isinstance(spread, Flagged):
+        return spread
+    price = facts.price_gpu_hour
+    if price is None or price >= spread.low:
+        return None
+    return Flagged(Text(f"{price:f} is below {spread.words.en}", f"{price:f} 低于{spread.words.zh}"))

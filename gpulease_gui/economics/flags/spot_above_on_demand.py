@@ -1,0 +1,21 @@
+"""Does the interruptible price exceed the firm one?"""
+
+from __future__ import annotations
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag, unsaid
+from gpulease_gui.economics.offer_facts import OfferFacts, PriceMode, Reference
+
+FLAG = RedFlag("spot_above_on_demand", Text("Spot above on-demand", "竞价价高于按需价"), FlagSeverity.NOTABLE)
+
+
+def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:
+    """Up when a spot price is above the on-demand one of the same offer: one of them is wrong."""
+    if facts.price_mode is not PriceMode.SPOT:
+        return None
+    spot, firm = facts.price_gpu_hour, facts.on_demand_gpu_hour
+    if spot is None or firm is None:
+        return unsaid(Text("both the spot and the on-demand price", "竞价价与按需价"))
+    if spot <= firm:
+        return None
+    return Flagged(Text(f"spot costs {spot:f}, on demand {firm:f} per GPU-hour", f"每卡时竞价 {spot:f}，按需 {firm:f}"))
