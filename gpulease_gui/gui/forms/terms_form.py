@@ -38,19 +38,19 @@ class TermsModel(TableModel[TermRow]):
     """The terms under their groups; value and source can be edited. Cells are kept until the rows change."""
 
     def __init__(self, catalogue: Catalogue, group: Callable[[TermRow], Group]) -> None:
-        self._kept: dict[tuple[int, int], Cell | None] = {}
+        self._drawn: dict[tuple[int, int], Cell | None] = {}
         super().__init__(term_columns(catalogue), lambda row: row.term.key, search=term_words, group=group)
 
     def _arrange(self) -> None:
-        self._kept.clear()
+        self._drawn.clear()
         super()._arrange()
 
     def cell(self, index: Index) -> Cell | None:
         """What is drawn at `index`; made once, since each paint asks several times."""
         place = index.row(), index.column()
-        if place not in self._kept:
-            self._kept[place] = super().cell(index)
-        return self._kept[place]
+        if place not in self._drawn:
+            self._drawn[place] = super().cell(index)
+        return self._drawn[place]
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Two columns take an editor."""

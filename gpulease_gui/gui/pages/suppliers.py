@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -16,6 +18,7 @@ from gpulease_gui.gui.forms.offer_form import OfferForm
 from gpulease_gui.gui.forms.record_form import RecordForm
 from gpulease_gui.gui.forms.supplier_form import SupplierForm
 from gpulease_gui.gui.forms.two_lines import LinesView
+from gpulease_gui.gui.pages.overview_parts import is_open
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
 from gpulease_gui.gui.pages.suppliers_inspector import TermInspector
 from gpulease_gui.gui.pages.suppliers_list import find_deal, first_key, key_of, lines_of
@@ -31,6 +34,8 @@ from gpulease_gui.store import suppliers as kept
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
+F = TypeVar("F", bound=RecordForm)
 
 _WAIT_MS = 120
 _KINDS = frozenset(["supplier", "offer", "contract", "claim", "node"])
@@ -52,7 +57,6 @@ class SuppliersPage(Page):
         self._wanted_new = False
         self.list = LinesView(Text("Suppliers, offers, contracts", "供应商、报价、合同"))
         self.deal_pane, self.supplier_pane = DealPane(catalogue), SupplierPane()
-        self.supplier_form, self.offer_form, self.contract_form = SupplierForm(), OfferForm(), ContractForm()
         self.inspector = TermInspector(catalogue)
         self.undo = UndoBand()
         self.desk = TermsDesk(frame, self.deal_pane, self.inspector, self.undo)
@@ -72,8 +76,7 @@ class SuppliersPage(Page):
         self.stack = QStackedWidget()
         self.waiting = Pane(2)
         self.empty = self._empty()
-        self.forms: tuple[RecordForm, ...] = (self.supplier_form, self.offer_form, self.contract_form)
-        for part in (self.waiting, self.empty, self.deal_pane, self.supplier_pane, *self.forms):
+        for part in (self.waiting, self.empty, self.deal_pane, self.supplier_pane):
             self.stack.addWidget(part)
         centre = Pane(2)
         centre.column.addWidget(self.stack, 1)
@@ -106,17 +109,13 @@ class SuppliersPage(Page):
         self.edit_button.clicked.connect(self.edit)
         self.accept.clicked.connect(self.accept_offer)
         self.nodes.clicked.connect(lambda: self.frame.go("nodes"))
-        self.supplier_form.saved.connect(self._save_supplier)
-        self.offer_form.saved.connect(self._save_offer)
-        self.contract_form.saved.connect(self._save_contract)
-        for form in self.forms:
-            form.left.connect(lambda: self._show_key(self._key))
 
     # -- reading ---------------------------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
         """Read suppliers and deals anew on a worker; what is shown stays chosen."""
-        self.frame.bridge.when_done(self.frame.services.query(suppliers_in), self._take)
+        if is_open(self.frame):
+            self.frame.bridge.when_done(self.frame.services.query(suppliers_in), self._take)
 
     def _take(self, found: tuple[SupplierDeals, ...]) -> None:
         self._all = found
@@ -127,7 +126,7 @@ class SuppliersPage(Page):
         if self._wanted_new:
             self._wanted_new = False
             self.new_supplier()
-        elif self.stack.currentWidget() not in self.forms:
+        elif not self._in_form:
             self._show_key(self._key)
 
     def _fill_list(self) -> None:
@@ -175,7 +174,32 @@ class SuppliersPage(Page):
         """The supplier that is shown, and the deal if one is."""
         return find_deal(self._all, self._key)
 
+    @property
+    def _in_form(self) -> bool:
+        return isinstance(self.stack.currentWidget(), RecordForm)
+
     # -- forms -------------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def supplier_form(self) -> SupplierForm:
+        """Built when it is first needed, like the other forms."""
+        return self._take_in(SupplierForm(), self._save_supplier)
+
+    @cached_property
+    def offer_form(self) -> OfferForm:
+        """The form of an offer."""
+        return self._take_in(OfferForm(), self._save_offer)
+
+    @cached_property
+    def contract_form(self) -> ContractForm:
+        """The form of a contract."""
+        return self._take_in(ContractForm(), self._save_contract)
+
+    def _take_in(self, form: F, save: Callable[[Any], None]) -> F:
+        self.stack.addWidget(form)
+        form.saved.connect(save)
+        form.left.connect(lambda: self._show_key(self._key))
+        return form
 
     def new_supplier(self) -> None:
         """Write a new supplier down."""
@@ -288,7 +312,7 @@ class SuppliersPage(Page):
 
     def buttons(self) -> tuple[Button, ...]:
         """What can be added or done here; in a form Save at its foot is the one primary."""
-        if self.stack.currentWidget() in (*self.forms, self.empty, self.waiting) or self.current is None:
+        if self._in_form or self.stack.currentWidget() in (self.empty, self.waiting) or self.current is None:
             return ()
         deal = self.current[1]
         usual = (self.add_supplier, self.add_offer, self.edit_button)
@@ -298,8 +322,7 @@ class SuppliersPage(Page):
 
     def doable(self) -> frozenset[str]:
         """New, save, delete."""
-        in_form = self.stack.currentWidget() in self.forms
-        return frozenset(["save"] if in_form else ["new", "delete", "inspector"])
+        return frozenset(["save"] if self._in_form else ["new", "delete", "inspector"])
 
     def act(self, action: str) -> None:
         """Do a menu action."""
