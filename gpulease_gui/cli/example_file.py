@@ -134,9 +134,9 @@ class Fields:
 
     def tables(self, key: str) -> list[Fields]:
         """A list of tables; empty when the key is absent."""
-        return [Fields(v, self.where, f"{self.path}.{key}[{n}]".lstrip(".")) for n, v in enumerate(self.list(key))]
+        return [Fields(v, self.where, f"{self.path}.{key}[{n}]".lstrip(".")) for n, v in enumerate(self.entries(key))]
 
-    def list(self, key: str) -> list[Any]:
+    def entries(self, key: str) -> list[Any]:
         """A list; empty when the key is absent."""
         if self._absent(key):
             return []
@@ -233,7 +233,7 @@ def examples_of(name: str) -> Iterator[Example]:
         raise whole.fault("conventions", "it is no table", "write { ... }, or leave it out")
     whole.raw("examples")
     seen: set[str] = set()
-    for number, entry in enumerate(whole.list("examples")):
+    for number, entry in enumerate(whole.entries("examples")):
         id_ = Fields(entry, f"{name}: examples[{number}]").text("id")
         if id_ in seen:
             raise UsageError(f"{name}: example {id_}: the id stands twice", next_step="give each example an id of its own")

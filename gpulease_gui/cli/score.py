@@ -63,7 +63,7 @@ def _item(fields: Fields, weights: Mapping[str, Decimal]) -> Item:
         evidence=fields.choice("evidence", EvidenceKind) if fields.has("evidence") else EvidenceKind.CLAIM,
         value=fields.optional_amount("value", most=1),
         waiver=_waiver(fields.table("waiver")) if fields.has("waiver") else None,
-        scenarios=tuple(str(name) for name in fields.list("scenarios")),
+        scenarios=tuple(str(name) for name in fields.entries("scenarios")),
     )
     fields.done(*example_file.WORDS_ABOUT_AN_EXAMPLE)
     return item

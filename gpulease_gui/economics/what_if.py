@@ -48,3 +48,21 @@ def what_if(terms: BillingTerms, workload: Workload, change: Change) -> WhatIf:
     before = cost(terms, workload)
     after = cost(replace(terms, **of_terms), replace(workload, **of_workload))
     return WhatIf(before, after, half_up(after.exact_comparison - before.exact_comparison, CENTS))
+
+
+def longest_minimum_s(terms: BillingTerms, workload: Workload, rival: Cost, limit_s: int = 31 * 86400) -> int | None:
+    """The longest minimum time (seconds) with which `terms` still cost less than `rival`, both in one currency.
+
+    None when they cost as much or more even without a minimum. At most `limit_s`. Raises UsageError as `cost` does.
+    """
+
+    def wins(minimum_s: int) -> bool:
+        return cost(replace(terms, min_billed_s=minimum_s), workload).exact_comparison < rival.exact_comparison
+
+    if not wins(0):
+        return None
+    low, high = 0, limit_s + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if wins(middle) else (low, middle)
+    return low

@@ -35,7 +35,7 @@ from gpulease_gui.economics.billing_terms import (
 from gpulease_gui.economics.cost import cost
 from gpulease_gui.economics.early_exit import DayBasis, ExitTerms, FeeBasis, exit_cost, prorated
 from gpulease_gui.economics.price import per_gpu_hour
-from gpulease_gui.economics.what_if import Change, what_if
+from gpulease_gui.economics.what_if import Change, longest_minimum_s, what_if
 from gpulease_gui.economics.workload import Session, Workload, equal_sessions
 
 DATA: dict[str, Any] = json.loads((Path(__file__).parents[1] / "economics" / "cost.json").read_text("utf-8"), parse_float=Decimal)
@@ -260,3 +260,12 @@ def test_that_a_turned_knob_says_what_it_adds() -> None:
     assert (found.before.comparison_cost, found.after.comparison_cost, found.more) == (50, 200, 150)
     assert what_if(terms, load, Change(gpus=1, unit_price=Decimal("2.00"))).more == -30
     assert what_if(terms, load, Change()).more == 0
+
+
+def test_that_the_minimum_is_found_up_to_which_an_offer_stays_cheaper() -> None:
+    rival = cost(BillingTerms(Decimal("3.00")), equal_sessions(1, 1, 10 * HOUR))
+    cheap = BillingTerms(Decimal("2.00"), granularity_s=HOUR)
+    # 15 h at 2.00 cost the same 30.00, so 14 h are the longest that win.
+    assert longest_minimum_s(cheap, equal_sessions(1, 1, 10 * HOUR), rival) == 14 * HOUR
+    assert longest_minimum_s(cheap, equal_sessions(1, 1, 10 * HOUR), rival, limit_s=HOUR) == HOUR
+    assert longest_minimum_s(BillingTerms(Decimal("3.00")), equal_sessions(1, 1, 10 * HOUR), rival) is None

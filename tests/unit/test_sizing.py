@@ -15,7 +15,7 @@ import pytest
 from gpulease_gui.catalog.checklist import load_checklist
 from gpulease_gui.catalog.gpus import GpuModel, load_gpus
 from gpulease_gui.catalog.loader import CatalogueFault
-from gpulease_gui.catalog.scenarios import SCENARIO_IDS, Scenarios, refuse_unknown_sources, load_scenarios
+from gpulease_gui.catalog.scenarios import SCENARIO_IDS, Scenarios, load_scenarios, refuse_unknown_sources
 from gpulease_gui.cli.example_file import Example, Fields
 from gpulease_gui.cli.size import judging
 from gpulease_gui.domain.errors import UsageError
@@ -28,6 +28,7 @@ from gpulease_gui.economics.speed import (
     zero3_floor_ms,
     zero3_traffic_bytes,
 )
+from gpulease_gui.economics.suitable import LinkKind, Standing, by_month, choices, link_need, standing_of
 
 DATA: dict[str, Any] = json.loads((Path(__file__).parents[1] / "economics" / "sizing.json").read_text("utf-8"))
 
@@ -151,3 +152,45 @@ def test_that_every_formula_and_model_names_a_known_source() -> None:
     model = replace(scenarios().models["llama2-7b"], sources=("hearsay",))
     with pytest.raises(CatalogueFault, match="hearsay"):
         refuse_unknown_sources(model, scenarios().sources)
+
+
+def test_that_a_plan_is_offered_the_recommended_cards_first() -> None:
+    found = choices(setup("llama3.1-8b", Method.FULL_FT), gpus().values(), scenarios().scenarios["finetune"])
+    first = {choice.gpu.id: choice.gpu_count for choice in found if choice.standing is Standing.RECOMMENDED}
+    assert first == {"nvidia-a100-sxm4-80gb": 2, "nvidia-h100-sxm5-80gb": 2, "nvidia-h200-sxm-141gb": 2}
+    assert [c.standing for c in found[:3]] == [Standing.RECOMMENDED] * 3 and found[-1].standing is Standing.UNFIT
+    assert all(c.fit.verdict is FitVerdict.FITS and c.gpu.genuine for c in found)
+
+
+def test_that_a_card_without_what_the_use_needs_is_unfit_though_it_holds_the_model() -> None:
+    fp64 = scenarios().scenarios["fp64"]
+    assert standing_of(gpus()["nvidia-h800-sxm5-80gb"], fp64) is Standing.UNFIT
+    assert standing_of(gpus()["nvidia-h100-pcie-80gb"], fp64) is Standing.RECOMMENDED
+    assert standing_of(gpus()["nvidia-h200-sxm-141gb"], fp64) is Standing.ALSO_VALID
+
+
+@pytest.mark.parametrize(
+    ("gpu_id", "count", "kind", "rate", "floor_ms"),
+    [
+        ("nvidia-h100-sxm5-80gb", 8, LinkKind.NVLINK, 450, 94),
+        ("nvidia-l40s-48gb", 8, LinkKind.PCIE, 31.5, 1338),
+        ("nvidia-h100-sxm5-80gb", 16, LinkKind.NETWORK, None, None),
+        ("nvidia-h100-sxm5-80gb", 1, LinkKind.NONE, None, None),
+    ],
+)
+def test_that_the_slowest_link_is_the_one_that_matters(
+    gpu_id: str, count: int, kind: LinkKind, rate: float | None, floor_ms: int | None
+) -> None:
+    found = link_need(setup("llama3.1-8b", Method.FULL_FT, count), gpus()[gpu_id])
+    assert (found.kind, found.one_way_gb_s, found.step_floor_ms) == (kind, rate, floor_ms)
+    assert link_need(setup("llama3.1-8b", Method.LORA, count), gpus()[gpu_id]).step_floor_ms is None
+
+
+def test_that_an_unknown_link_rate_is_not_taken_as_slow() -> None:
+    unknown = replace(gpus()["nvidia-l40s-48gb"], pcie_width=None)
+    found = link_need(setup("llama3.1-8b", Method.FULL_FT, 2), unknown)
+    assert (found.kind, found.one_way_gb_s, found.step_floor_ms) == (LinkKind.PCIE, None, None)
+
+
+def test_that_a_month_is_cheaper_only_beyond_the_meeting_point() -> None:
+    assert [by_month(Decimal(hours), Decimal(36000), Decimal(80)) for hours in (449, 450, 451)] == [False, False, True]
