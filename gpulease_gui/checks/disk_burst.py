@@ -1,0 +1,81 @@
+"""Does the disk still write as fast after ten minutes as in the first one?"""
+
+from __future__ import annotations
+
+from gpulease_gui.checks.check import Check
+from gpulease_gui.checks.disk_tests import DIRECT_STEP, cached, joined, no_test
+from gpulease_gui.checks.over_time import Course, course, held
+from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.repeats import Bands
+from gpulease_gui.domain.command import Impact
+from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
+from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.domain.units import number_text
+from gpulease_gui.facts.disk_sustained import SUSTAINED
+from gpulease_gui.facts.fio_set import FioSet
+
+# An assumption: a drive that slows down by its own heat or cache keeps more than this; a spent credit does not.
+BANDS = Bands(passes=0.85, warns=0.6)
+
+CHECK = Check(
+    id="disk.burst",
+    title=Text("Disk rate that lasts", "磁盘持续写入"),
+    why=Text(
+        "Some disks are fast for the minutes of a test and slow for the days of a training.",
+        "有的磁盘测试那几分钟很快，训练那几天却很慢。",
+    ),
+    facts=("disk_sustained",),
+    needs_promise=False,
+    impact=Impact.DISRUPTIVE,
+    level=3,
+)
+
+
+def judge(rates: FioSet, promise: Promise) -> tuple[Finding, ...]:
+    """One finding: the write rate of the last minute against that of the first, as a ratio."""
+    tests = rates.of(SUSTAINED)
+    good = [test for test in tests if test.mb_s and not test.trouble]
+    if not good:
+        reason, code, step = no_test(tests)
+        return (_finding(Verdict.INCONCLUSIVE, reason, None, code, step),)
+    found = course([(point.end_s, point.mb_s) for point in good[0].series])
+    if found is None:
+        return (_finding(Verdict.INCONCLUSIVE, _NO_LOG, None, Reason.UNREADABLE, _LONGER),)
+    reason = _reason(found, rates)
+    if words := cached(good, rates.direct, rates.filesystem):
+        return (_finding(Verdict.INCONCLUSIVE, joined(reason, words), found, "page_cache", DIRECT_STEP),)
+    verdict, code = held(found, BANDS)
+    return (_finding(verdict, reason, found, code, _STEPS.get(code, NO_TEXT)),)
+
+
+def _reason(found: Course, rates: FioSet) -> Text:
+    first, last = number_text(found.first), number_text(found.last)
+    window, length = number_text(round(found.window_s)), number_text(round(found.length_s))
+    size = number_text(rates.size_mib) if rates.size_mib is not None else "?"
+    return Text(
+        f"{first} MB/s in the first {window} s, {last} MB/s in the last {window} s of {length} s "
+        f"(writing over a file of {size} MiB)",
+        f"共 {length} 秒：前 {window} 秒 {first} MB/s，后 {window} 秒 {last} MB/s（反复写入 {size} MiB 的文件）",
+    )
+
+
+_NO_LOG = Text("fio kept no course of the rate over time", "fio 没有记录速率随时间的变化")
+_LONGER = Text(
+    "Measure for at least ten minutes (--seconds 900): credits last that long.",
+    "请至少测量十分钟（--seconds 900），突发额度能撑这么久。",
+)
+_STEPS = {
+    "too_short": _LONGER,
+    "rate_falls": Text(
+        "Ask the supplier for the rate that lasts, and for the burst credit or cache of this disk.",
+        "请询问供应商该磁盘可持续的速率，以及突发额度或缓存大小。",
+    ),
+}
+
+
+def _finding(verdict: Verdict, reason: Text, found: Course | None, code: str, step: Text) -> Finding:
+    ratio = round(found.ratio, 3) if found else None
+    return CHECK.finding(
+        verdict, reason, measured=ratio, subjects=(SubjectFinding("write", verdict, ratio),), reason_code=code,
+        next_step=step, basis=Basis.MEASURED, better="more",
+    )  # fmt: skip

@@ -1,0 +1,54 @@
+"""Does a rate hold over many minutes, or does it fall once a credit is used up?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpulease_gui.checks.repeats import Bands
+from gpulease_gui.domain.finding import Verdict
+
+# Credits and caches last for minutes: before the tenth one an even rate says nothing; below two nothing is said at all.
+LONG_S, SHORT_S, WINDOW_S = 590.0, 120.0, 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Mean rates of the first and the last stretch of a test, each `window_s` long; `length_s` of the whole."""
+
+    first: float
+    last: float
+    window_s: float
+    length_s: float
+
+    @property
+    def ratio(self) -> float:
+        """The last against the first."""
+        return self.last / self.first if self.first > 0 else 0.0
+
+
+def course(points: Sequence[tuple[float, float]]) -> Course | None:
+    """The course of points (seconds at the end of a stretch, rate); None with less than three of them.
+
+    The windows are a minute each, in a short test a third of it.
+    """
+    if len(points) < 3 or points[-1][0] <= 0:
+        return None
+    length_s = points[-1][0]
+    window_s = min(WINDOW_S, length_s / 3)
+    early = [rate for end_s, rate in points if end_s <= window_s + 1e-6] or [points[0][1]]
+    late = [rate for end_s, rate in points if end_s > length_s - window_s + 1e-6] or [points[-1][1]]
+    return Course(sum(early) / len(early), sum(late) / len(late), window_s, length_s)
+
+
+def held(found: Course, bands: Bands) -> tuple[Verdict, str]:
+    """Verdict and reason code: a fall counts from two minutes on, a pass needs ten.
+
+    A fall is not measured again at once: the credit would still be used up, and an even low rate look like a pass.
+    """
+    if found.length_s < SHORT_S:
+        return Verdict.INCONCLUSIVE, "too_short"
+    verdict = bands.of(found.ratio, 1.0)
+    if verdict is not Verdict.PASS:
+        return verdict, "rate_falls"
+    return (Verdict.PASS, "") if found.length_s >= LONG_S else (Verdict.INCONCLUSIVE, "too_short")
