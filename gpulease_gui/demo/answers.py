@@ -37,6 +37,7 @@ _NVIDIA: Mapping[str, tuple[float, Printer]] = MappingProxyType({
     "nvlink": (0.9, _plain(smi_tables.nvlink)),
     "mig": (0.7, _plain(smi_tables.mig)),
     "clock_samples": (10.4, clock_samples),
+    "smi_binary": (0.6, _plain(detail_report.smi_binary)),
     "smi_extra": (0.8, _plain(detail_report.smi_extra)),
     "nvlink_errors": (0.9, _plain(detail_report.nvlink_errors)),
 })  # fmt: skip
@@ -52,6 +53,8 @@ _HOST: Mapping[str, tuple[float, Printer]] = MappingProxyType({
     "pci_devices": (0.3, _plain(host_report.pci_devices)),
     "nvidia_proc": (0.1, _plain(host_report.nvidia_proc)),
     "driver_files": (0.2, _plain(driver_files)),
+    "preload": (0.05, _plain(detail_report.preload)),
+    "cpu_state": (0.1, _plain(detail_report.cpu_state)),
     "edac": (0.05, _plain(detail_report.edac)),
     "device_nodes": (0.05, _plain(detail_report.device_nodes)),
     "load_now": (0.05, _plain(detail_report.load_now)),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gpulease_gui.demo.host_report import keyed
+import hashlib
+
+from gpulease_gui.demo.host_report import driver_version_lines, keyed
 from gpulease_gui.demo.machine import GpuCard, Machine
 
 _CAPABILITY = {"Hopper": "9.0", "Ampere": "8.0"}
@@ -67,3 +69,30 @@ def access(machine: Machine) -> str:
         ("listen", 'LISTEN 0      128             [::]:22           [::]:*    users:(("sshd",pid=1411,fd=4))'),
         ("listen", 'LISTEN 0      4096   127.0.0.53%lo:53        0.0.0.0:*    users:(("systemd-resolve",pid=982,fd=14))'),
     ])  # fmt: skip
+
+
+def preload(machine: Machine) -> str:
+    """Nothing is preloaded; the shell has the C library and the linker."""
+    folder = f"/usr/lib/{machine.host.arch}-linux-gnu"
+    return keyed([("preload_file", "no"), ("mapped", f"{folder}/libc.so.6"), ("mapped", f"{folder}/ld-linux-{machine.host.arch}.so.2")])
+
+
+def smi_binary(machine: Machine) -> str:
+    """The maker's program, of a package, unchanged."""
+    driver, path = machine.driver, "/usr/bin/nvidia-smi"
+    assert driver is not None
+    digest = hashlib.sha256(f"nvidia-smi of {driver.version}".encode()).hexdigest()
+    package = f"nvidia-utils-{driver.branch}"
+    return keyed([
+        ("path", path), ("real", path), ("magic", " 7f 45 4c 46"), ("sha256", f"{digest}  {path}"), ("stat", "root 755 1181904"),
+        ("dir", "root 755"), ("copy", path), ("driver", driver_version_lines(driver)[0][1]), ("named", "2"),
+        ("modinfo", driver.version), ("owner", f"{package}: {path}"), ("verified", "0"),
+    ])  # fmt: skip
+
+
+def cpu_state(machine: Machine) -> str:
+    """All processors on, at full speed."""
+    threads = machine.host.threads
+    lists = [("present", f"0-{threads - 1}"), ("online", f"0-{threads - 1}")]
+    counts = [("cpuinfo", str(threads)), ("lscpu", f"                              {threads}")]
+    return keyed([("cpus", "yes"), *lists, *counts, ("driver", "acpi-cpufreq"), *([("governor", "performance")] * threads)])

@@ -20,7 +20,7 @@ from gpulease_gui.facts.fact import read, readers
 NOW = datetime(2026, 11, 30, 8, 15, 30, tzinfo=UTC)
 PASSIVE = {id_: r for id_, r in readers().items() if r.fact.command and r.fact.impact is Impact.PASSIVE}
 NVIDIA_ONLY = {id_ for id_, r in PASSIVE.items() if r.fact.command and r.fact.command.tool == "nvidia-smi"}
-NVIDIA_ONLY |= {"clock_samples", "smi_extra"} & PASSIVE.keys()
+NVIDIA_ONLY |= {"clock_samples", "smi_binary", "smi_extra"} & PASSIVE.keys()
 
 
 def reading(name: str, fact_id: str):
