@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import visible
 
 E = TypeVar("E", bound=StrEnum)
 MAX_BYTES = 64 * 1024 * 1024
@@ -41,7 +42,7 @@ class Fields:
     def fault(self, key: str, what: str, next_step: str) -> UsageError:
         """A UsageError about `key` of this table."""
         place = ".".join(part for part in (self.path, key) if part)
-        return UsageError(": ".join(part for part in (self.where, place, what) if part), next_step=next_step)
+        return UsageError(visible(": ".join(part for part in (self.where, place, what) if part)), next_step=visible(next_step))
 
     def has(self, key: str) -> bool:
         """Whether the key is there and not null."""
@@ -208,10 +209,11 @@ def answer(options: argparse.Namespace, judge: Callable[[Example], dict[str, obj
     """Print the result of every example: as JSON, or one `line` each."""
     results = [{"id": example.id, "result": _judged(judge, example)} for example in examples_of(options.file)]
     if options.json:
-        print(json.dumps({"examples": results}, ensure_ascii=False, indent=1))
+        # Escaped: a foreign id may hold half a surrogate pair, which no terminal can print.
+        print(json.dumps({"examples": results}, indent=1))
         return
     for entry in results:
-        print(f"{entry['id']}: {line(entry['result'])}")  # type: ignore[arg-type]
+        print(visible(f"{entry['id']}: {line(entry['result'])}"))  # type: ignore[arg-type]
 
 
 def _judged(judge: Callable[[Example], dict[str, object]], example: Example) -> dict[str, object]:
@@ -219,9 +221,9 @@ def _judged(judge: Callable[[Example], dict[str, object]], example: Example) -> 
         result = judge(example)
         example.fields.done(*WORDS_ABOUT_AN_EXAMPLE)
     except UsageError as error:
-        if error.what.startswith(example.fields.where):
+        if error.what.startswith(visible(example.fields.where)):
             raise
-        raise UsageError(f"{example.fields.where}: {error.what}", error.why, error.next_step) from error
+        raise UsageError(visible(f"{example.fields.where}: {error.what}"), error.why, error.next_step) from error
     return result
 
 
@@ -236,7 +238,7 @@ def examples_of(name: str) -> Iterator[Example]:
     for number, entry in enumerate(whole.entries("examples")):
         id_ = Fields(entry, f"{name}: examples[{number}]").text("id")
         if id_ in seen:
-            raise UsageError(f"{name}: example {id_}: the id stands twice", next_step="give each example an id of its own")
+            raise UsageError(visible(f"{name}: example {id_}: the id stands twice"), next_step="give each example an id of its own")
         seen.add(id_)
         fields = Fields(entry, f"{name}: example {id_}")
         fields.text("id")

@@ -195,3 +195,13 @@ def test_that_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path, capsys: py
     path = Path(written(tmp_path, COST))
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     assert answered(capsys, "cost", str(path))[0]["compute"] == "1.00"
+
+
+def test_that_foreign_ids_are_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "asked.json"
+    path.write_bytes(rb'{"examples": [{"id": "\ud800\u001b[31m\u202e", "offer": {}, "workload": {"gpus": 1}}]}')
+    assert answered(capsys, "cost", str(path))[0]["compute"] == "0.00"
+    assert main(["cost", str(path)]) == 0
+    path.write_bytes(path.read_bytes().replace(b'"gpus": 1', b'"gpus": -1'))
+    for said in (capsys.readouterr().out, refused(capsys, "cost", str(path))):
+        assert "[31m" in said and not {"\ud800", "\x1b", "\u202e"} & set(said)
