@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.catalog.gpus import ModelPromise
+from gpulease_gui.checks.history import History
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.term import TermValue
 
@@ -36,12 +37,14 @@ class Promise:
     """The contract as a rule sees it.
 
     `terms` holds the stated terms only. `model` is what gpu.model names (a product, a family, or None).
-    `seconds` is the length asked for one measurement (None = each check's own).
+    `seconds` is the length asked for one measurement (None = each check's own). `history` is what earlier runs say;
+    None where outputs are judged that belong to no node of ours.
     """
 
     catalogue: Catalogue
     terms: Mapping[str, TermValue] = field(default_factory=dict)
     seconds: int | None = None
+    history: History | None = None
 
     @property
     def model(self) -> ModelPromise | None:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from gpulease_gui.catalog.terms import read_terms_file, validate_term
 from gpulease_gui.cli.codes import Exit, of_verdict
+from gpulease_gui.cli.terms_file import terms_from
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Cancelled, UsageError, UserFacing
 from gpulease_gui.domain.finding import Finding, Verdict, totals
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Verify and print; the exit code follows the required findings."""
     _refuse_wrong_calls(options)
-    terms = _terms_file(options.terms)
+    terms = terms_from(options.terms) if options.terms else None
     demo = options.demo or bool(options.target) and is_demo(options.target)
     fingerprints = _fingerprints(options.fingerprint)
     services = open_services(options.workspace, demo=demo, ask_secret=_ask_on_terminal, fingerprints=fingerprints)
@@ -81,22 +81,6 @@ def _refuse_wrong_calls(options: argparse.Namespace) -> None:
         raise UsageError(f"--seconds {options.seconds} is out of range", next_step="1 to 3600")
     if options.peer and is_demo(options.peer) != is_demo(options.target or ""):
         raise UsageError("a demo node and a real one can't be each other's peer")
-
-
-def _terms_file(path: Path | None) -> dict[str, TermValue] | None:
-    if path is None:
-        return None
-    from gpulease_gui.catalog.catalogue import load_catalogue
-
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the terms file {path} can't be read", str(error), "it must be UTF-8 TOML") from error
-    catalogue = load_catalogue()
-    try:
-        return {key: validate_term(key, value, catalogue) for key, value in read_terms_file(text).items()}
-    except UsageError as error:
-        raise UsageError(f"{path}: {error.what}", error.why, error.next_step) from error
 
 
 def _fingerprints(words: list[str]) -> tuple[str, ...]:

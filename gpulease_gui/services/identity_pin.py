@@ -1,0 +1,123 @@
+"""What does the store remember of a node and its cards, and what is remembered of a run?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
+from gpulease_gui.checks.history import Elsewhere, History
+from gpulease_gui.checks.judgement import Evidence
+from gpulease_gui.checks.machine import Machine, machine_of
+from gpulease_gui.domain.errors import Unreadable, UserFacing
+from gpulease_gui.domain.finding import Finding, Verdict
+from gpulease_gui.domain.node import HostKey, Node
+from gpulease_gui.facts.environment import Environment
+from gpulease_gui.facts.fact import read, readers
+from gpulease_gui.facts.nvlink import NvlinkReport
+from gpulease_gui.facts.smi_xml import SmiReport
+from gpulease_gui.store import nodes, runs, samples, suppliers
+from gpulease_gui.store.doors import Database, Reader
+from gpulease_gui.store.evidence import get_output, list_run_evidence
+from gpulease_gui.store.records import Mark, Run, RunState, Sighting, SightingKind, new_id
+from gpulease_gui.store.sightings import list_elsewhere, newest_run_with_cards
+
+if TYPE_CHECKING:
+    import sqlite3
+
+SWAP_ACCEPTED = "swap_accepted"
+MARK_FACTS = ("smi_xml", "environment", "nvlink")
+
+
+def machine_in(connection: sqlite3.Connection, run: Run) -> Machine:
+    """The node as a stored run saw it, read anew from its evidence; what can't be read is not said."""
+    lines = {line.fact_id: line for line in list_run_evidence(connection, run.original_id or run.id)}
+    readings: dict[str, object] = {}
+    for fact_id in MARK_FACTS:
+        if fact_id in lines:
+            try:
+                readings[fact_id] = read(readers()[fact_id], get_output(connection, lines[fact_id]))
+            except (Unreadable, UserFacing):
+                continue  # a baseline that was changed or cut is none: the comparison says nothing of it
+    return _machine(readings, run.host_key)
+
+
+def _machine(readings: Mapping[str, object], host_key: HostKey | None) -> Machine:
+    smi, env, links = (readings.get(fact_id) for fact_id in MARK_FACTS)
+    return machine_of(
+        smi if isinstance(smi, SmiReport) else None, env if isinstance(env, Environment) else None,
+        links if isinstance(links, NvlinkReport) else None, host_key.fingerprint if host_key else None,
+    )  # fmt: skip
+
+
+def machine_from(evidence: Mapping[str, Evidence]) -> Machine:
+    """The node as the readings so far show it."""
+    return _machine({id_: evidence[id_].reading for id_ in MARK_FACTS if id_ in evidence}, None)
+
+
+def pinned_run(connection: sqlite3.Connection, node_id: str, before: datetime) -> Run | None:
+    """The newest run before `before` that was accepted: it passed, or somebody accepted its swapped cards."""
+    noted = {mark.run_id for mark in _accepted(connection, node_id, before)}
+    earlier = (run for run in runs.list_runs(connection, node_id=node_id) if run.started_at < before)
+    return next((r for r in earlier if r.id in noted or (r.state is RunState.FINISHED and r.overall in (Verdict.PASS, Verdict.WARN))), None)
+
+
+def _accepted(connection: sqlite3.Connection, node_id: str, before: datetime) -> list[Mark]:
+    start = datetime(1970, 1, 1, tzinfo=before.tzinfo)
+    return [mark for mark in samples.list_marks(connection, node_id, start, before) if mark.kind == SWAP_ACCEPTED]
+
+
+def accept_swap(db: Database, run: Run, why: str, at: datetime) -> None:
+    """From now on the node is what this run saw. `why` is kept with it, for whoever asks later."""
+    samples.save_mark(db, Mark(new_id(), run.node_id, at, SWAP_ACCEPTED, why, run.id))
+
+
+def history_of(connection: Reader, node: Node, at: datetime, host_key: HostKey | None, machine: Machine | None = None) -> History:
+    """What is known of `node` before `at` (UTC). With `machine`, also where else its marks were seen."""
+    pinned = pinned_run(connection, node.id, at)
+    known = {n.id: n for n in nodes.list_nodes(connection)}
+    seen = list_elsewhere(connection, node.id, _marks(machine)) if machine else ()
+    kept = [s for s in seen if s.seen_at < at and s.node_id in known and not _same_place(node, known[s.node_id])]
+    newest = {node_id: newest_run_with_cards(connection, node_id) for node_id in {s.node_id for s in kept}}
+    return History(
+        at, machine_in(connection, pinned) if pinned else None, pinned.started_at if pinned else None,
+        node.contract_id is not None, host_key.fingerprint if host_key else None,
+        tuple(_elsewhere(connection, s, known[s.node_id], at.date(), newest[s.node_id]) for s in kept),
+    )  # fmt: skip
+
+
+def _marks(machine: Machine) -> list[tuple[SightingKind, str]]:
+    marks = [(SightingKind.UUID, card.uuid) for card in machine.cards]
+    marks += [(SightingKind.SERIAL, card.serial) for card in machine.cards]
+    marks += [(SightingKind.BOOT_ID, machine.boot_id), (SightingKind.MACHINE_ID, machine.machine_id)]
+    return [(kind, value) for kind, value in marks if value]
+
+
+def _same_place(node: Node, other: Node) -> bool:
+    """Two records of one machine: the same way leads to both."""
+    if node.reach is not other.reach:
+        return False
+    mine, theirs = node.address, other.address
+    if mine is None or theirs is None:
+        return node.target == other.target
+    return (mine.host.lower(), mine.port) == (theirs.host.lower(), theirs.port)
+
+
+def _elsewhere(connection: Reader, seen: Sighting, node: Node, today: date, newest: str | None) -> Elsewhere:
+    contract = suppliers.get_contract(connection, node.contract_id) if node.contract_id else None
+    rented = contract is None or contract.end is None or contract.end >= today
+    return Elsewhere(seen.kind, seen.value, node.name, seen.seen_at, seen.run_id == newest, rented, seen.faulty)
+
+
+def sightings_of(
+    run_id: str, node_id: str, at: datetime, evidence: Mapping[str, Evidence], findings: Iterable[Finding]
+) -> tuple[Sighting, ...]:
+    """What a run saw that a later run may meet again elsewhere."""
+    machine = machine_from(evidence)
+    faulty = {
+        subject.id for f in findings if f.check.startswith("health.") for subject in f.subjects if subject.verdict is Verdict.FAIL
+    }  # fmt: skip
+    serials = {card.serial for card in machine.cards if card.uuid in faulty and card.serial}
+    return tuple(
+        Sighting(run_id, node_id, at, kind, value, value in faulty or value in serials) for kind, value in _marks(machine)
+    )
