@@ -53,7 +53,7 @@ def page(make_window: MakeWindow, demo: Services, qtbot: QtBot) -> live.LivePage
 @pytest.fixture
 def watched(page: live.LivePage, qtbot: QtBot) -> live.LivePage:
     page.watch()
-    qtbot.waitUntil(lambda: page.chart.segments > 20, timeout=20000)
+    qtbot.waitUntil(lambda: page.chart.segments > 4, timeout=20000)
     return page
 
 

@@ -10,21 +10,19 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget
 
-from gpulease_gui.checks.promise import Promise, Stated
-from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.pages.live_bar import LiveBar, this_computer_is_there
 from gpulease_gui.gui.pages.live_checks import Checks
-from gpulease_gui.gui.pages.live_lanes import Lanes, gap_words, holes_of
+from gpulease_gui.gui.pages.live_lanes import Lanes, holes_of, promise_of
 from gpulease_gui.gui.pages.live_nodes import LiveNode, load_nodes, make_this_computer
-from gpulease_gui.gui.pages.live_table import figures_table
+from gpulease_gui.gui.pages.live_table import FiguresTable
+from gpulease_gui.gui.pages.live_words import age_s, empty_words
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.chart_spec import Mode, Picture
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.gui.widgets.panes import EmptyState, ThinSplitter
-from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.services.events import Event, GapClosed, GapOpened, NodeState, NodeStateChanged, RecordsChanged
 
 if TYPE_CHECKING:
@@ -60,11 +58,12 @@ class LivePage(Page):
         self._unsaved = ""
         self._figures: dict[str, tuple[Summary, ...]] = {}
         self._next_lane = 0
+        self._window_chosen = False
         self.watch_button = Button(kind="primary")
         self.local_button = Button(Text("This computer", "本机"), icon="cpu")
         self.bar, self.chart = LiveBar(), LaneStack(clock)
-        self.table = figures_table()
-        self.figures = TableView(self.table, Text("Figures of what is in sight", "可见区间的统计"))
+        self.figures = FiguresTable()
+        self.table = self.figures.figures
         self._build()
         self._connect()
         self._timer = QTimer(self)
@@ -179,21 +178,10 @@ class LivePage(Page):
         before, self._current = self._current, chosen
         if before is None or before.node.id != node_id or before.terms != chosen.terms:
             hidden = self._lanes.hidden if self._lanes else set()
-            self._lanes = Lanes(self._promise_of(chosen))
+            self._lanes = Lanes(promise_of(self.frame.services.catalogue, chosen.terms))
             self._lanes.hidden = hidden
         self._take_view()
         self.look()
-
-    def _promise_of(self, chosen: LiveNode) -> Callable[[str], Stated | None]:
-        promise = Promise(self.frame.services.catalogue, chosen.terms)
-
-        def stated(term: str) -> Stated | None:
-            try:
-                return promise.get(term)
-            except UsageError:
-                return None  # a model name that means nothing implies nothing
-
-        return stated
 
     def _show_nodes(self) -> None:
         states = {**self._states, **{view.node_id: view.state for view in self.frame.services.watching.views()}}
@@ -267,6 +255,7 @@ class LivePage(Page):
         self.look()
 
     def _set_window(self, window_s: float) -> None:
+        self._window_chosen = True
         self.chart.set_window(window_s)
         self.look()
 
@@ -278,7 +267,15 @@ class LivePage(Page):
             (self._lanes.hidden.discard if shown else self._lanes.hidden.add)(lane_id)
             self.look()
 
+    def _widen(self, view: WatchView) -> None:
+        """Until the user chooses, a young watch fills the plot with one minute, an older one with five."""
+        wanted = 60.0 if age_s(view, self._clock()) <= 60.0 else 300.0
+        if not self._window_chosen and not self.chart.paused and self.chart.window_s != wanted:
+            self.chart.set_window(wanted)
+            self.bar.show_window(wanted)
+
     def _chart_moved(self) -> None:
+        self._window_chosen = True
         self.bar.show_window(self.chart.window_s)
         self.look()
 
@@ -303,6 +300,7 @@ class LivePage(Page):
         """Bring everything to what the watch holds now."""
         view, lanes = self._view, self._lanes
         if view is not None and lanes is not None and (made := lanes.of(view)):
+            self._widen(view)
             happenings = self._checks.of(view.node_id)
             self.chart.show_picture(Picture(made, holes_of(view), happenings, view.interval_s))
             self.bar.show_lanes(lanes.known(view), lanes.hidden)
@@ -339,23 +337,11 @@ class LivePage(Page):
     # -- words --------------------------------------------------------------------------------------------------------
 
     def _show_empty(self) -> None:
-        line, sentence = self._empty_words()
+        name = self._current.node.name if self._current else ""
+        line, sentence = empty_words(name, self._view, running=self.running)
         self.empty.line.set_words(line)
         self.empty.sentence.set_words(sentence)
         self.stack.setCurrentWidget(self.empty)
-
-    def _empty_words(self) -> tuple[Words, Words]:
-        view = self._view
-        if self._current is None:
-            return (Text("No node to watch yet", "还没有可监控的节点"),
-                    Text("Add a node, or watch this computer.", "请先添加节点，或监控本机。"))  # fmt: skip
-        name = self._current.node.name
-        if view is None or not self.running:
-            return (Text(f"{name} is not watched", f"尚未监控 {name}"),
-                    Text("Watching keeps one connection open and reads the node once a second.", "监控只保持一条连接，每秒读取一次节点。"))  # fmt: skip
-        if view.gaps and view.gaps[-1].end_s is None:
-            return Text(f"No data from {name}", f"{name} 没有数据"), gap_words(view.gaps[-1].reason, None)
-        return Text(f"Connecting to {name}", f"正在连接 {name}"), Text("The first samples arrive in a few seconds.", "几秒后显示首批样本。")
 
     def _tell(self) -> None:
         """Tell the window, if anything in its header changed."""

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpulease_gui.checks import disk_seq, net_iperf_multi, power_limit
-from gpulease_gui.checks.promise import Stated
+from gpulease_gui.checks.promise import Promise, Stated
 from gpulease_gui.checks.repeats import Bands
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.widgets.chart_spec import Curve, Hole, LaneSpec, Promised, Rule
 from gpulease_gui.gui.widgets.labels import Words
@@ -20,6 +22,7 @@ from gpulease_gui.services.series import Ring
 from gpulease_gui.telemetry.source import Metric, sources
 
 if TYPE_CHECKING:
+    from gpulease_gui.catalog.catalogue import Catalogue
     from gpulease_gui.services.watch import GapSpan, SeriesKey, WatchView
 
 PromiseOf = Callable[[str], Stated | None]
@@ -79,6 +82,19 @@ def _groups() -> tuple[_Group, ...]:
                 found.setdefault((metric.lane, metric.term), (source.id, []))[1].append(metric)
     made = [_Group(f"{lane}:{term or ''}", lane, term, source, tuple(held)) for (lane, term), (source, held) in found.items()]
     return tuple(sorted(made, key=lambda group: ORDER.index(group.lane)))
+
+
+def promise_of(catalogue: Catalogue, terms: Mapping[str, TermValue]) -> PromiseOf:
+    """What a contract states or implies, term by term; a model name that means nothing implies nothing."""
+    promise = Promise(catalogue, terms)
+
+    def stated(term: str) -> Stated | None:
+        try:
+            return promise.get(term)
+        except UsageError:
+            return None
+
+    return stated
 
 
 class Lanes:

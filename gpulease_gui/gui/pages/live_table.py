@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtGui import QFontMetrics, QResizeEvent
+
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import number_text
@@ -11,6 +13,7 @@ from gpulease_gui.gui.language import say
 from gpulease_gui.gui.models.cell import EMPTY, NOT_STATED, NOTHING, Cell, Column, state_cell
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.widgets.chart_spec import Rule, fixed
+from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.pdf.badges import Badge, badge_of
 from gpulease_gui.pdf.paint import Ruler
 
@@ -121,3 +124,40 @@ def figures_table() -> TableModel[Summary]:
         Column(Text("Verdict", "判定"), _verdict, width=140),
     ]  # fmt: skip
     return TableModel(columns, lambda row: row.key, search=lambda row: say(title_of(row)))
+
+
+# Columns that give way first where the window is narrow or the text large.
+_GIVE_WAY = ("p95", "p5", "Mean against promise", "Under promise", "Min", "Max")
+_NAME_PX = 200
+
+
+class FiguresTable(TableView):
+    """The table under the chart: what a row is about is never squeezed, less telling figures give way."""
+
+    def __init__(self) -> None:
+        self.figures = figures_table()
+        super().__init__(self.figures, Text("Figures of what is in sight", "可见区间的统计"))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Hide and show columns by the room there is."""
+        super().resizeEvent(event)
+        self.fit_columns()
+
+    def retheme(self) -> None:
+        """Columns grow with the font."""
+        super().retheme()
+        self.fit_columns()
+
+    def fit_columns(self) -> None:
+        """Keep room for the names."""
+        scale = max(1.0, QFontMetrics(self.font()).height() / 18)
+        widths = {str(column.title): round(column.width * scale) for column in self.figures.columns[1:]}
+        room = self.viewport().width() - round(_NAME_PX * scale)
+        hidden: set[str] = set()
+        for name in _GIVE_WAY:
+            if sum(width for title, width in widths.items() if title not in hidden) <= room:
+                break
+            hidden.add(name)
+        for place, column in enumerate(self.figures.columns):
+            if self.isColumnHidden(place) != (str(column.title) in hidden):
+                self.setColumnHidden(place, str(column.title) in hidden)

@@ -62,6 +62,8 @@ class EventRow(QWidget):
             self._paint_events(painter, plot, self._scale)
             painter.setClipping(False)
         painter.fillRect(QRect(0, self.height() - 1, self.width(), 1), QColor(palette.border2))
+        if self._stack.hasFocus():
+            painter.fillRect(QRect(0, 0, self.width(), 2), QColor(palette.accent))
 
     def _paint_events(self, painter: QPainter, plot: QRect, scale: TimeScale) -> None:
         font, free = self.font(), plot.left()

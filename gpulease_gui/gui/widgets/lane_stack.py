@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QFocusEvent,
     QHideEvent,
     QKeyEvent,
     QResizeEvent,
@@ -231,6 +232,16 @@ class LaneStack(Lively, QWidget):
         """No frames out of sight."""
         self._timer.stop()
         super().hideEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show where the keys go."""
+        super().focusInEvent(event)
+        self._events.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """The keys go elsewhere."""
+        super().focusOutEvent(event)
+        self._events.update()
 
     def retheme(self) -> None:
         """Rows grow with the font."""

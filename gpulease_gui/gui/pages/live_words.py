@@ -1,0 +1,31 @@
+"""What does the Live page say while there is nothing to draw?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.pages.live_lanes import gap_words
+
+if TYPE_CHECKING:
+    from gpulease_gui.services.watch import WatchView
+
+
+def empty_words(name: str, view: WatchView | None, *, running: bool) -> tuple[Text, Text]:
+    """(headline, sentence) for a node without samples; no name = no node at all."""
+    if not name:
+        return (Text("No node to watch yet", "还没有可监控的节点"),
+                Text("Add a node, or watch this computer.", "请先添加节点，或监控本机。"))  # fmt: skip
+    if view is not None and view.gaps and not view.gaps[-1].resumed:
+        return Text(f"No data from {name}", f"{name} 没有数据"), gap_words(view.gaps[-1].reason, None)
+    if view is None or not running:
+        return (Text(f"{name} is not watched", f"尚未监控 {name}"),
+                Text("Watching keeps one connection open and reads the node once a second.", "监控只保持一条连接，每秒读取一次节点。"))  # fmt: skip
+    return (Text(f"Connecting to {name}", f"正在连接 {name}"),
+            Text("The first samples arrive in a few seconds.", "几秒后显示首批样本。"))  # fmt: skip
+
+
+def age_s(view: WatchView, now_s: float) -> float:
+    """How long ago the first sample came; 0 without samples."""
+    begins = [ring.view().times_s[0] for ring in tuple(view.rings.values())[:1] if ring.total]
+    return max(0.0, now_s - begins[0]) if begins else 0.0
