@@ -3,13 +3,15 @@
 A case is tests/checks/CHECK_ID/NAME.toml: `why`, `[terms]` (the contract), `[outputs.FACT_ID]` (`file` below
 tests/outputs or `text`; `exit_code`, `stderr`; `replace` = [[old, new, most times]], each must hit), and `[[expect]]`:
 fields of the finding of that term and direction, plus `worst_subject` (id of the first subject) and `says` (words that
-the English reason holds).
+the English reason holds). `[before.outputs.FACT_ID]` are the readings of the accepted run (`before = {}`: there was none),
+`[[elsewhere]]` what other nodes showed; with either the rule has a history.
 """
 
 from __future__ import annotations
 
 import hashlib
 import tomllib
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
@@ -18,7 +20,9 @@ import pytest
 from gpulease_gui.catalog.catalogue import Catalogue, load_catalogue
 from gpulease_gui.catalog.terms import validate_term
 from gpulease_gui.checks.check import rules
+from gpulease_gui.checks.history import Elsewhere, History
 from gpulease_gui.checks.judgement import Evidence, judge
+from gpulease_gui.checks.machine import machine_of
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.errors import Unreadable
@@ -29,7 +33,8 @@ HERE = Path(__file__).parent
 OUTPUTS = HERE.parent / "outputs"
 CASES = sorted(HERE.glob("*/*.toml"))
 CHECKS = sorted({path.parent.name for path in CASES})
-KEYS = ("why", "terms", "outputs", "expect", "seconds")
+KEYS = ("why", "terms", "outputs", "expect", "seconds", "before", "elsewhere", "contracted")
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
 @cache
@@ -58,13 +63,25 @@ def evidence_of(fact_id: str, spec: dict) -> Evidence:
         return Evidence(None, error, sha256)
 
 
+def history_of(case: dict) -> History | None:
+    """The accepted run was a month ago; other nodes were seen `hours_ago`."""
+    if "before" not in case and "elsewhere" not in case:
+        return None
+    outputs = case.get("before", {}).get("outputs", {})
+    read_before = {fact_id: evidence_of(fact_id, spec).reading for fact_id, spec in outputs.items()}
+    marks = (read_before.get(fact_id) for fact_id in ("smi_xml", "environment", "nvlink"))
+    seen = [Elsewhere(seen_at=NOW - timedelta(hours=s.pop("hours_ago")), **s) for s in map(dict, case.get("elsewhere", []))]
+    pinned = machine_of(*marks) if read_before else None
+    return History(NOW, pinned, NOW - timedelta(days=30), case.get("contracted", True), None, tuple(seen))
+
+
 @cache
 def findings_of(path: Path) -> tuple[Finding, ...]:
     case = tomllib.loads(path.read_text("utf-8"))
     assert set(case) <= set(KEYS) and case["why"] and case["expect"]
     terms = {key: validate_term(key, value, catalogue()) for key, value in case.get("terms", {}).items()}
     evidence = {fact_id: evidence_of(fact_id, spec) for fact_id, spec in case.get("outputs", {}).items()}
-    return judge(rules()[path.parent.name], evidence, Promise(catalogue(), terms, case.get("seconds")))
+    return judge(rules()[path.parent.name], evidence, Promise(catalogue(), terms, case.get("seconds"), history_of(case)))
 
 
 @pytest.mark.parametrize("path", CASES, ids=case_id)
