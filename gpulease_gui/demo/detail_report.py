@@ -96,3 +96,43 @@ def cpu_state(machine: Machine) -> str:
     lists = [("present", f"0-{threads - 1}"), ("online", f"0-{threads - 1}")]
     counts = [("cpuinfo", str(threads)), ("lscpu", f"                              {threads}")]
     return keyed([("cpus", "yes"), *lists, *counts, ("driver", "acpi-cpufreq"), *([("governor", "performance")] * threads)])
+
+
+def limits(machine: Machine) -> str:
+    """Half of the memory may be shared; nothing is limited."""
+    head = "Limit                     Soft Limit           Hard Limit           Units     "
+    kib = machine.host.memory_kib // 2
+    return keyed([
+        ("limit", head), ("limit", "Max processes             unlimited            unlimited            processes "),
+        ("limit", "Max open files            1048576              1048576              files     "),
+        ("limit", "Max locked memory         unlimited            unlimited            bytes     "),
+        ("shm", "Filesystem     1024-blocks     Used Available Capacity Mounted on"), ("shm", f"tmpfs {kib} 0 {kib} 0% /dev/shm"),
+        ("max_map_count", "65530"),
+    ])  # fmt: skip
+
+
+def port_counters(machine: Machine) -> str:
+    """Traffic and no error."""
+    pairs = [("counters", "yes")]
+    for port in (p for p in machine.ports if p.pci):
+        pairs += [("link", port.name), ("carrier_changes", "2" if port.up else "1")]
+        pairs += [("rx_packets", "81934722" if port.up else "0"), ("tx_packets", "60219377" if port.up else "0")]
+        pairs += [(name, "0") for name in ("rx_errors", "tx_errors", "rx_dropped", "tx_dropped", "rx_crc_errors", "rx_frame_errors")]
+    for n in range(sum(p.driver == "mlx5_core" for p in machine.ports)):
+        names = ("symbol_error", "link_downed", "link_error_recovery", "port_rcv_errors", "local_link_integrity_errors", "port_xmit_discards")
+        pairs += [("rdma", f"mlx5_{n}/1"), *((name, "0") for name in names)]
+    return keyed(pairs)
+
+
+def net_shape(machine: Machine) -> str:
+    """Neither bundle nor shaper."""
+    queues = [("qdisc", f"qdisc mq 0: dev {port.name} root") for port in machine.ports if port.pci]
+    return keyed([("shape", "yes"), ("tc_code", "0"), ("qdisc", "qdisc noqueue 0: dev lo root refcnt 2"), *queues])
+
+
+def containers(machine: Machine) -> str:
+    """Docker, with the NVIDIA toolkit where there is a driver of theirs."""
+    if machine.driver is None:
+        return keyed([("tools", " docker"), ("docker_code", "0"), ("runtimes", '{"ascend":{"path":"ascend-docker-runtime"},"runc":{"path":"runc"}}')])
+    runtimes = '{"nvidia":{"path":"nvidia-container-runtime"},"runc":{"path":"runc"}}'
+    return keyed([("tools", " docker nvidia-ctk"), ("docker_code", "0"), ("runtimes", runtimes), ("ctk", "NVIDIA Container Toolkit CLI version 1.16.2")])
