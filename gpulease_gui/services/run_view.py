@@ -13,7 +13,7 @@ from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.supplier import Contract
 from gpulease_gui.domain.term import Term, TermValue
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.facts.fact import readers
 from gpulease_gui.reports.wording import finding_name, with_unit
 from gpulease_gui.store import claims, evidence, nodes, runs, suppliers
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Key = tuple[str, str | None, str]
 
 PAIR_FACT = "iperf_pair"
-SHOWN_CHARACTERS = 80_000
+SHOWN_CHARACTERS = 300_000
 SHOWN_LINE = 2_000
 HISTORY_RUNS = 12
 JUDGED = frozenset([Verdict.PASS, Verdict.WARN, Verdict.FAIL])
@@ -187,7 +187,7 @@ def coverage(terms: Iterable[tuple[str, TermValue]], findings: Iterable[Finding]
 
 @dataclass(frozen=True, slots=True)
 class OutputView:
-    """One raw output as a screen shows it: the head of the text, its whole size in bytes, where it came from."""
+    """One raw output as a screen shows it: the head of its visible text, its whole size in bytes, where it came from."""
 
     evidence: RunEvidence
     title: Text
@@ -215,8 +215,9 @@ def _output(connection: sqlite3.Connection, line: RunEvidence) -> OutputView:
     head = output.stdout[: SHOWN_CHARACTERS * 4].decode("utf-8", "replace")[:SHOWN_CHARACTERS]
     is_head = len(head.encode("utf-8", "replace")) < len(output.stdout)
     return OutputView(
-        line, title, shortened(head), shortened(output.error_text[:SHOWN_CHARACTERS]), len(output.stdout), is_head
-    )
+        line, title, visible(shortened(head)), visible(shortened(output.error_text[:SHOWN_CHARACTERS])), len(output.stdout),
+        is_head,
+    )  # fmt: skip
 
 
 def shortened(words: str) -> str:

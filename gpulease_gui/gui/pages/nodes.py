@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QWidget
 
-from gpulease_gui.domain.node import Node, Reach
+from gpulease_gui.domain.node import AuthMethod, Node, Reach
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
@@ -285,12 +285,18 @@ class NodesPage(Page):
         self.frame.bridge.when_done(self.frame.services.change(work, "node"), lambda _: self.frame.note(said))
 
     def _add(self, place: Place) -> None:
-        current = self.table.current_row
-        contract = current.row.contract.id if current is not None and current.row.contract else None
-        template = Node("", "", Reach.SSH, contract_id=contract if not self.frame.services.demo else None)
-        made = new_nodes([place], template, self._names())
+        made = new_nodes([place], self._like_current(), self._names())
         self._save(made)
         self._work.connect_to(made[0])
+
+    def _like_current(self) -> Node:
+        """A new node is reached like the selected one: same contract, same login; else by the agent if there is one."""
+        from gpulease_gui.remote.credentials import agent_present
+
+        current: ShownNode | None = self.table.current_row
+        if current is not None and current.row.node.reach is Reach.SSH:
+            return current.row.node
+        return Node("", "", Reach.SSH, auth=AuthMethod.AGENT if agent_present() else AuthMethod.KEY)
 
     def _add_local(self) -> None:
         self._save((Node(new_id(), say(Text("this computer", "本机")), Reach.LOCAL),))

@@ -236,19 +236,21 @@ class NodeWork(QObject):
             self._open(changed)
         else:
             unknown = UnknownKeyDialog(question, parent=self._parent())
-            unknown.decided.connect(lambda key, how: self._trust(question.node, key, how))
+            unknown.decided.connect(lambda key, how: self._trust(question, key, how))
             self._open(unknown)
 
-    def _trust(self, node: Node, key: HostKey, how: str, why: str = "", old: tuple[HostKey, ...] = ()) -> None:
+    def _trust(
+        self, question: HostKeyQuestion, key: HostKey, how: str, why: str = "", old: tuple[HostKey, ...] = ()
+    ) -> None:
         """Pin the key in a worker, then do again what stopped at it."""
-        services = self._services
+        services, node, hop = self._services, question.node, question.hop
         if not self._is_open():
             return
 
         def work() -> None:
-            services.links.trust(node, key, how, why=why)
+            services.links.trust(node, key, how, why=why, hop=hop)
             for replaced in old:
-                _note_replaced(services, node, replaced, why)
+                services.links.replace_key(node, replaced, why, hop=hop)
 
         self._frame.bridge.when_done(services.jobs.local(work), lambda _: self._trusted(node))
 
@@ -259,17 +261,7 @@ class NodeWork(QObject):
     def _replace(self, question: HostKeyQuestion, why: str) -> None:
         new = question.offered[0]
         old = tuple(key for key in question.pinned if key.kind == new.kind)
-        self._trust(question.node, new, "replaced by hand, with a reason", why, old)
-
-
-def _note_replaced(services: Services, node: Node, key: HostKey, why: str) -> None:
-    """The old key stays in the history and is trusted no more."""
-    from gpulease_gui.domain.span import utc_now
-    from gpulease_gui.store.hostkeys import save_key_decision
-    from gpulease_gui.store.records import KeyDecision, KeyState
-
-    decision = KeyDecision(node.id, key, KeyState.REPLACED, utc_now(), "", "user", why)
-    services.workspace.submit(lambda db: save_key_decision(db, decision)).result()
+        self._trust(question, new, "replaced by hand, with a reason", why, old)
 
 
 def _answers(node: Node) -> Text:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.finding import Finding, SubjectFinding, Verdict
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 _MARKS = 12
 _TAB_PX = 14.0
+_CHUNK = 16_000
 _LOUD = {Verdict.FAIL: "fail", Verdict.WARN: "warn"}
 
 
@@ -69,6 +72,10 @@ class RawTab(QWidget):
         self._frame = frame
         self._outputs: tuple[OutputView, ...] = ()
         self._finding: Finding | None = None
+        self._rest: list[str] = []
+        self._more = QTimer(self)
+        self._more.setInterval(0)
+        self._more.timeout.connect(self._add_more)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 10, 16, 10)
         column.setSpacing(8)
@@ -103,10 +110,23 @@ class RawTab(QWidget):
 
     def _show(self) -> None:
         output = self._current()
-        self.raw.show_text(_whole_text(output) if output else "")
+        words = _whole_text(output) if output else ""
+        self._rest = [words[start : start + _CHUNK] for start in range(_CHUNK, len(words), _CHUNK)]
+        self.raw.show_text(words[:_CHUNK])
+        self._more.start()
         self.note.set_words(_note(output))
         self.note.setVisible(bool(say(_note(output))))
         self.facts.set_pairs(_origin(output) if output else [], code=frozenset([0, 3]))
+
+    def _add_more(self) -> None:
+        """A long text comes in parts, so that the window stays awake; then the measured words are tinted."""
+        if self._rest:
+            end = QTextCursor(self.raw.document())
+            end.movePosition(QTextCursor.MoveOperation.End)
+            end.insertText(self._rest.pop(0))
+            return
+        self._more.stop()
+        output = self._current()
         if output is not None and self._finding is not None:
             tint = "fail_bg" if self._finding.verdict is Verdict.FAIL else "accent_bg"
             self.raw.mark_lines([(words, tint) for words in marks(self._finding) if words in output.text])

@@ -262,13 +262,19 @@ class PlanPane(Pane):
             info = self._infos.get(live.running)
             self.now.set_words(info.title if info else Text("Reading the node", "正在读取节点"))
             self.count.set_words(f"{live.done} / {len(live.checks)}")
-            self.bar.setRange(0, len(live.checks))
-            self.bar.setValue(live.done)
+            self._advance(live.done, len(live.checks))
             return
         self.cancel.setEnabled(True)
         number = picture.number
         self.now.set_words(Text(f"Run {number}", f"第 {number} 次验收") if picture.run else Text("Not verified yet", "尚未验收"))
         self.ended.set_state(run_badge(picture.run))
+
+    def _advance(self, done: int, total: int) -> None:
+        """Qt's bar draws the whole window at once at each new value; without updates it waits its turn."""
+        self.bar.setUpdatesEnabled(False)
+        self.bar.setRange(0, total)
+        self.bar.setValue(done)
+        self.bar.setUpdatesEnabled(True)
 
     def show_command(self, info: CheckInfo | None) -> None:
         """The exact text that a check sends to the node."""

@@ -1,0 +1,205 @@
+"""Is a host key trusted only by someone who saw it, against a real sshd?"""
+
+from __future__ import annotations
+
+import getpass
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from gpulease_gui.domain.node import Address, HostKey, Node, Reach
+from gpulease_gui.gui.forms.host_key_dialog import COMPARED, NOT_COMPARED, ChangedKeyDialog, UnknownKeyDialog
+from gpulease_gui.gui.forms.host_key_words import grouped, matching, randomart
+from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.pages import nodes, verification
+from gpulease_gui.gui.pages.nodes import NodesPage
+from gpulease_gui.services.composition import Services
+from gpulease_gui.services.events import NodeState
+from gpulease_gui.store import hostkeys
+from gpulease_gui.store import nodes as stored
+from gpulease_gui.store.records import KeyDecision, KeyState
+
+CONFIG = """ListenAddress 127.0.0.1
+Port {port}
+HostKey {folder}/host_ed25519
+HostKey {folder}/host_rsa
+AuthorizedKeysFile {folder}/id_ed25519.pub
+PidFile none
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+PermitRootLogin yes
+UseDNS no
+LogLevel ERROR
+"""
+STRANGER = HostKey("ssh-ed25519", "SHA256:" + "A" * 43)
+
+
+@dataclass(frozen=True)
+class Sshd:
+    """A server on loopback with keys of its own."""
+
+    folder: Path
+    port: int
+
+    @property
+    def node(self) -> Node:
+        """The record of this server."""
+        address = Address("127.0.0.1", self.port, getpass.getuser())
+        return Node("real", "node-11", Reach.SSH, address, identity_file=str(self.folder / "id_ed25519"))
+
+    def fingerprint(self, kind: str) -> str:
+        """What `ssh-keygen -lf` says of a host key."""
+        done = subprocess.run(["ssh-keygen", "-lf", self.folder / f"host_{kind}.pub"], check=True, capture_output=True, text=True)
+        return done.stdout.split()[1]
+
+
+@pytest.fixture(scope="module")
+def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
+    folder = tmp_path_factory.mktemp("sshd")
+    for name, kind in (("host_ed25519", "ed25519"), ("host_rsa", "rsa"), ("id_ed25519", "ed25519")):
+        subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", "", "-f", folder / name], check=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        server = Sshd(folder, int(free.getsockname()[1]))
+    Path("/run/sshd").mkdir(parents=True, exist_ok=True)
+    (folder / "config").write_text(CONFIG.format(port=server.port, folder=folder))
+    process = subprocess.Popen(["/usr/sbin/sshd", "-D", "-f", folder / "config", "-E", folder / "log"])
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", server.port)) == 0:
+                break
+        time.sleep(0.02)
+    yield server
+    process.terminate()
+    process.wait(10)
+
+
+@pytest.fixture
+def window(sshd: Sshd, services: Services, make_window: Callable[..., MainWindow], qtbot: QtBot) -> MainWindow:
+    services.workspace.submit(lambda db: stored.save_node(db, sshd.node)).result()
+    services.workspace.forbid_main_thread()
+    made = make_window(nodes.PAGE, verification.PAGE)
+    made.attach(services)
+    page = made._pages["nodes"]
+    assert isinstance(page, NodesPage)
+    qtbot.waitUntil(lambda: page.table.current_row is not None)
+    return made
+
+
+def connect(window: MainWindow) -> None:
+    assert window.page is not None
+    window.page.act("connect")
+
+
+def state(window: MainWindow) -> NodeState | None:
+    page = window._pages["nodes"]
+    assert isinstance(page, NodesPage)
+    reached = page._work.state_of("real")
+    return reached.state if reached else None
+
+
+def unknown_dialog(window: MainWindow, qtbot: QtBot) -> UnknownKeyDialog:
+    qtbot.waitUntil(lambda: any(d.isVisible() for d in window.findChildren(UnknownKeyDialog)), timeout=20_000)
+    return next(d for d in window.findChildren(UnknownKeyDialog) if d.isVisible())
+
+
+def decisions(services: Services) -> tuple[KeyDecision, ...]:
+    return services.query(lambda connection: hostkeys.list_key_decisions(connection, "real")).result()
+
+
+def test_that_the_suppliers_rsa_fingerprint_vouches_though_ed25519_was_offered(
+    window: MainWindow, sshd: Sshd, services: Services, qtbot: QtBot
+) -> None:
+    connect(window)
+    dialog = unknown_dialog(window, qtbot)
+    assert not dialog.trust.isEnabled() and dialog.cancel.isDefault()
+    dialog.line.setText("SHA256:" + "B" * 43)
+    assert dialog.verdict.text() == "None of the node's keys has this fingerprint" and not dialog.trust.isEnabled()
+    dialog.line.setText(f"2048 {sshd.fingerprint('rsa')} root@node (RSA)")
+    assert dialog.verdict.text() == "The same as the node's ssh-rsa key"
+    QTest.mouseClick(dialog.trust, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: state(window) is NodeState.CONNECTED, timeout=20_000)
+    first = decisions(services)[0]
+    assert (first.key, first.compared_with) == (HostKey("ssh-rsa", sshd.fingerprint("rsa")), COMPARED)
+
+
+def test_that_trust_without_a_fingerprint_needs_a_tick_and_is_kept_as_not_compared(
+    window: MainWindow, services: Services, qtbot: QtBot
+) -> None:
+    connect(window)
+    dialog = unknown_dialog(window, qtbot)
+    QTest.mouseClick(dialog.unable, Qt.MouseButton.LeftButton, pos=dialog.unable.rect().center() / 8)
+    assert dialog.trust.isEnabled()
+    QTest.mouseClick(dialog.trust, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: state(window) is NodeState.CONNECTED, timeout=20_000)
+    assert [decision.compared_with for decision in decisions(services)] == [NOT_COMPARED]
+
+
+def test_that_cancel_trusts_nothing(window: MainWindow, services: Services, qtbot: QtBot) -> None:
+    connect(window)
+    dialog = unknown_dialog(window, qtbot)
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible() and decisions(services) == ()
+    assert state(window) is NodeState.REFUSED
+
+
+def test_that_a_changed_key_is_replaced_only_with_name_and_reason(
+    window: MainWindow, sshd: Sshd, services: Services, qtbot: QtBot
+) -> None:
+    old = KeyDecision("real", STRANGER, KeyState.TRUSTED, datetime(2026, 11, 28, tzinfo=UTC), COMPARED, "user")
+    services.workspace.submit(lambda db: hostkeys.save_key_decision(db, old)).result()
+    connect(window)
+    qtbot.waitUntil(lambda: any(d.isVisible() for d in window.findChildren(ChangedKeyDialog)), timeout=20_000)
+    dialog = next(d for d in window.findChildren(ChangedKeyDialog) if d.isVisible())
+    assert dialog.keep.isDefault() and not dialog.replace.isEnabled()
+    said = "\n".join(label.text() for label in dialog.findChildren(QLabel))
+    assert "node-11 answered with a different host key" in said and "since 2026-11-28, compared" in said
+    QTest.keyClicks(dialog.name, "node-11")
+    assert not dialog.replace.isEnabled()
+    QTest.keyClicks(dialog.why, "board swapped, ticket 88213")
+    assert dialog.replace.isEnabled()
+    dialog.name.setText("node-1")
+    assert not dialog.replace.isEnabled()
+    dialog.name.setText("node-11")
+    QTest.mouseClick(dialog.replace, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: state(window) is NodeState.CONNECTED, timeout=20_000)
+    kept = [(d.key, d.state, d.why) for d in decisions(services)]
+    new = HostKey("ssh-ed25519", sshd.fingerprint("ed25519"))
+    assert kept[1:] == [
+        (new, KeyState.TRUSTED, "board swapped, ticket 88213"), (STRANGER, KeyState.REPLACED, "board swapped, ticket 88213")
+    ]  # fmt: skip
+    trusted = services.query(lambda connection: hostkeys.list_trusted_keys(connection, "real")).result()
+    assert trusted == (new,)
+
+
+def test_that_keeping_the_old_key_changes_nothing(window: MainWindow, services: Services, qtbot: QtBot) -> None:
+    old = KeyDecision("real", STRANGER, KeyState.TRUSTED, datetime(2026, 11, 28, tzinfo=UTC), COMPARED, "user")
+    services.workspace.submit(lambda db: hostkeys.save_key_decision(db, old)).result()
+    connect(window)
+    qtbot.waitUntil(lambda: any(d.isVisible() for d in window.findChildren(ChangedKeyDialog)), timeout=20_000)
+    dialog = next(d for d in window.findChildren(ChangedKeyDialog) if d.isVisible())
+    QTest.keyClick(dialog.keep, Qt.Key.Key_Return)
+    assert not dialog.isVisible()
+    assert [d.key for d in decisions(services)] == [STRANGER]
+    assert state(window) is NodeState.KEY_CHANGED
+
+
+def test_that_a_key_is_read_aloud_in_fours_and_found_in_what_was_pasted() -> None:
+    key = HostKey("ssh-ed25519", "SHA256:" + "abcd" * 10 + "xyz")
+    assert grouped(key.fingerprint).splitlines()[0] == "abcd abcd abcd abcd"
+    assert matching("  " + grouped(key.fingerprint, lines=1), [key]) == key
+    assert matching("SHA256:" + "abcd" * 10 + "xyw", [key]) is None
+    assert [len(line) for line in randomart(key).splitlines()] == [17] * 9
+    assert randomart(key).count("S") == 1 or randomart(key).count("E") == 1
