@@ -67,10 +67,11 @@ def parse(output: CommandOutput) -> IperfPair:
     found = document(output.text)
     if FORWARD not in found and BACKWARD not in found:
         raise Unreadable("no direction was measured", code=Reason.NOT_COLLECTED)
-    return IperfPair(_tries(found.get(FORWARD)), _tries(found.get(BACKWARD)))
+    return IperfPair(tries(found.get(FORWARD)), tries(found.get(BACKWARD)))
 
 
-def _tries(told: Any) -> tuple[IperfTry, ...]:
+def tries(told: Any) -> tuple[IperfTry, ...]:
+    """The tests of one direction of a combined output."""
     return tuple(_try(output) for output in unpack(told))
 
 

@@ -10,7 +10,9 @@ from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.facts.fact import Fact, readers
 
-PAIR_FACT = "iperf_pair"
+# Facts that need a second node, and the one check of them that runs as soon as there is one.
+PAIR_FACTS = frozenset(["iperf_pair", "iperf_single", "iperf_sustained", "peer_ping", "peer_path", "ib_pair"])
+PAIR_CHECK = "net.iperf_multi"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,9 @@ def _chosen(only: Sequence[str], *, heavy: bool, peer: bool) -> list[Rule]:
 def _wanted(rule: Rule, *, heavy: bool, peer: bool) -> bool:
     if rule.check.impact is Impact.PASSIVE:
         return True
-    return peer if PAIR_FACT in rule.check.facts else heavy
+    if PAIR_FACTS.intersection(rule.check.facts):
+        return peer and (heavy or rule.check.id == PAIR_CHECK)
+    return heavy
 
 
 def facts_of(chosen: Iterable[Rule]) -> list[Fact]:

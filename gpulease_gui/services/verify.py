@@ -26,7 +26,8 @@ from gpulease_gui.remote.collect import collect
 from gpulease_gui.services.events import Bus, CheckChanged, FindingSaved, RunEnded, RunStarted
 from gpulease_gui.services.judging import Judging, RuleFault, evidence_of
 from gpulease_gui.services.links import Links, NotConnected, Opened
-from gpulease_gui.services.measure import MEASURES, MeasureLines, output_text
+from gpulease_gui.services.measure import MEASURES, output_text
+from gpulease_gui.services.measure_lines import MeasureLines, NoPeer
 from gpulease_gui.services.outcome import Outcome, Trouble, current
 from gpulease_gui.services.plan import Plan, make_plan
 from gpulease_gui.store import claims, runs
@@ -199,13 +200,20 @@ class _Run:
     def _measure(self, links: Links, rule: Rule, cancel: CancelToken) -> bool:
         self._bus.publish(CheckChanged(self._id, rule.check.id, CheckState.RUNNING))
         fact_id = next(id_ for id_ in rule.check.facts if id_ in MEASURES)
-        lines = MeasureLines(self._opened, self._node, self._request.peer, self._request.peer_address, links)
+        request = self._request
+        lines = MeasureLines(
+            self._opened, self._node, request.peer, request.peer_address, links, self._judging.promise
+        )
         try:
-            self._measure_fact(fact_id, lines, cancel)
+            # Two checks of one fact share its measurement.
+            if fact_id not in self._judging.evidence:
+                self._measure_fact(fact_id, lines, cancel)
         except Cancelled:
             return False
         except UserFacing as trouble:
-            words = Unreadable(str(trouble), code=Reason.CONNECTION_LOST, next_step=trouble.next_step)
+            code = Reason.NOT_COLLECTED if isinstance(trouble, NoPeer) else Reason.CONNECTION_LOST
+            said = f"{trouble.what}: {trouble.why}" if trouble.why else trouble.what
+            words = Unreadable(said, code=code, next_step=trouble.next_step)
             self._judging.evidence[fact_id] = Evidence(trouble=words)
         finally:
             lines.close()

@@ -1,0 +1,41 @@
+"""What do all iperf3 tests have in common: troubles, and the words about them?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpulease_gui.domain.finding import Reason
+from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.units import number_text
+from gpulease_gui.facts.iperf3_json import IperfRun
+from gpulease_gui.facts.iperf_pair import IperfTry
+
+NOTHING = Text("no rate was measured", "没有测得带宽")
+REACH_STEP = Text(
+    "Ask the supplier for a private address or an open port range between the nodes, then measure again.",
+    "请供应商提供节点间的内网地址或开放的端口范围，然后重新测量。",
+)
+_INSTALL = Text(
+    "Install iperf3 on both nodes: apt-get install -y iperf3", "请在两个节点上安装 iperf3：apt-get install -y iperf3"
+)
+
+
+def best_first(tries: Sequence[IperfTry]) -> list[IperfTry]:
+    """The tests with a rate, the fastest first."""
+    return sorted((one for one in tries if one.gbit_s), key=lambda one: -(one.gbit_s or 0.0))
+
+
+def no_rate(tries: Sequence[IperfTry]) -> tuple[Text, str, Text]:
+    """Reason, reason code and next step when no test gave a rate."""
+    last = tries[-1] if tries else None
+    if last is None:
+        return NOTHING, Reason.NOT_COLLECTED, REACH_STEP
+    code = last.code or Reason.UNREADABLE
+    reason = Text(f"no rate was measured: {last.trouble}", f"没有测得带宽：{last.trouble}") if last.trouble else NOTHING
+    step = _INSTALL if code == Reason.MISSING_TOOL else foreign(last.next_step) if last.next_step else REACH_STEP
+    return reason, str(code), step
+
+
+def seconds_text(run: IperfRun | None) -> str:
+    """How long a test took, in whole seconds; `?` when it does not say."""
+    return number_text(round(run.seconds)) if run and run.seconds else "?"

@@ -1,0 +1,71 @@
+"""What does one single stream carry between two nodes, and is that less than the line should give it?"""
+
+from __future__ import annotations
+
+from gpulease_gui.checks.check import Check
+from gpulease_gui.checks.iperf_tests import best_first, no_rate, seconds_text
+from gpulease_gui.checks.promise import Promise
+from gpulease_gui.domain.command import Impact
+from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
+from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.domain.units import number_text
+from gpulease_gui.facts.iperf_pair import BACKWARD, FORWARD, IperfPair, IperfTry
+
+LINE_TERM = "network.gbit_s"
+# One stream needs not fill a fast line: asked for is this share of the promise, of 25 Gbit/s at most.
+SHARE, UP_TO_GBIT_S = 0.6, 25.0
+
+CHECK = Check(
+    id="net.iperf_single",
+    title=Text("Bandwidth of one stream", "单条流带宽"),
+    why=Text(
+        "A copy or a download is one stream; a line that is only fast with eight of them is slow for it.",
+        "一次拷贝或下载就是一条流；八条流才跑满的线路，对它来说并不快。",
+    ),
+    facts=("iperf_single",),
+    needs_promise=False,
+    impact=Impact.ACTIVE,
+    level=2,
+)
+
+
+def judge(pair: IperfPair, promise: Promise) -> tuple[Finding, ...]:
+    """One finding for each direction; never a fail, since nobody promises a single stream."""
+    stated = promise.get(LINE_TERM)
+    wanted = SHARE * min(stated.number, UP_TO_GBIT_S) if stated else None
+    return (_direction(FORWARD, pair.forward, wanted), _direction(BACKWARD, pair.backward, wanted))
+
+
+def _direction(name: str, tries: tuple[IperfTry, ...], wanted: float | None) -> Finding:
+    good = best_first(tries)
+    if not good:
+        reason, code, step = no_rate(tries)
+        return _finding(name, Verdict.INCONCLUSIVE, reason, None, code, step)
+    rate = good[0].gbit_s or 0.0
+    told, length = number_text(rate, 2), seconds_text(good[0].run)
+    if wanted is None:
+        reason = Text(f"one stream carried {told} Gbit/s ({length} s)", f"单条流 {told} Gbit/s（{length} 秒）")
+        return _finding(name, Verdict.INCONCLUSIVE, reason, rate, Reason.NOT_PROMISED, _ASK)
+    want = number_text(wanted, 2)
+    reason = Text(
+        f"one stream carried {told} Gbit/s ({length} s); {want} can be asked of it on this line",
+        f"单条流 {told} Gbit/s（{length} 秒）；这条线路上单流应有 {want}",
+    )
+    if rate >= wanted:
+        return _finding(name, Verdict.PASS, reason, rate, "", NO_TEXT)
+    return _finding(name, Verdict.WARN, reason, rate, "single_stream_low", _LIMITS)
+
+
+_ASK = Text("Ask for the bandwidth between two nodes.", "请询问两节点之间的带宽。")
+_LIMITS = Text(
+    "Compare with net.iperf_multi; ask the supplier about limits for each flow, bonded ports and TCP windows.",
+    "请与 net.iperf_multi 对照；并询问供应商单流限速、网卡绑定和 TCP 窗口设置。",
+)
+
+
+def _finding(name: str, verdict: Verdict, reason: Text, gbit_s: float | None, code: str, step: Text) -> Finding:
+    measured = round(gbit_s, 3) if gbit_s is not None else None
+    return CHECK.finding(
+        verdict, reason, measured=measured, unit="Gbit/s", subjects=(SubjectFinding(name, verdict, measured),),
+        reason_code=code, next_step=step, basis=Basis.MEASURED, better="more", direction=name,
+    )  # fmt: skip

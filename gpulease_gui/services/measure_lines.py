@@ -1,0 +1,83 @@
+"""What does every measurement get to work with, and how is one described?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gpulease_gui.checks.promise import Promise
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.command import CommandOutput
+from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.node import Node
+from gpulease_gui.facts.raw_runs import unpack
+from gpulease_gui.services.links import Links, Opened
+
+# Measures these directions; the tests of `before` are kept.
+Measure = Callable[["MeasureLines", int | None, CancelToken, tuple[str, ...], CommandOutput | None], CommandOutput]
+
+
+class NoPeer(UserFacing):
+    """A measurement between two nodes without a second one."""
+
+
+class MeasureLines:
+    """The lines of one measurement: the node's, and its peer's once it is needed; and the promise it is made for."""
+
+    def __init__(
+        self, opened: Opened, node: Node, peer: Node | None, peer_address: str, links: Links, promise: Promise
+    ) -> None:
+        self.line = opened.line
+        self.node = node
+        self.promise = promise
+        self._peer = peer
+        self._peer_address = peer_address
+        self._links = links
+        self._peer_opened: Opened | None = None
+
+    def peer(self, cancel: CancelToken) -> Opened:
+        """The peer's line. Raises NotConnected, NoPeer."""
+        if self._peer is None:
+            raise NoPeer("no peer node was named", next_step="name the second node: --peer user@host")
+        if self._peer_opened is None:
+            self._peer_opened = self._links.open(self._peer, cancel)
+        return self._peer_opened
+
+    @property
+    def peer_host(self) -> str:
+        """The address under which the node reaches its peer. Raises NoPeer."""
+        if self._peer is None:
+            raise NoPeer("no peer node was named", next_step="name the second node: --peer user@host")
+        if self._peer_address:
+            return self._peer_address
+        return self._peer.address.host if self._peer.address else self._peer.demo_name or "127.0.0.1"
+
+    def close(self) -> None:
+        """Close the peer's line; the node's own stays open."""
+        if self._peer_opened is not None:
+            self._peer_opened.line.close()
+            self._peer_opened = None
+
+
+def never_again(reading: Any, promise: Promise) -> tuple[str, ...]:
+    """Of a measurement that is not repeated at once."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """How an active fact is measured: all its directions first, then those that `again` names once more."""
+
+    directions: tuple[str, ...]
+    measure: Measure
+    again: Callable[[Any, Promise], tuple[str, ...]] = never_again
+
+
+def tests_of(before: CommandOutput | None, direction: str) -> list[CommandOutput]:
+    """The tests of one direction that `before` holds; none without it."""
+    if before is None:
+        return []
+    told: Any = json.loads(before.stdout)
+    return list(unpack(told.get(direction)))

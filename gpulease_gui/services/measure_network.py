@@ -1,0 +1,153 @@
+"""How is the network between a node and its peer measured?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gpulease_gui.checks import net_iperf_multi, net_iperf_reverse, net_latency, rdma_write_bw
+from gpulease_gui.checks.promise import Promise
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.command import Command, CommandOutput
+from gpulease_gui.domain.finding import Reason
+from gpulease_gui.facts import ib_pair, iperf3_json, iperf_pair, iperf_single, iperf_sustained, peer_path, peer_ping
+from gpulease_gui.remote.run import run_active, start_server
+from gpulease_gui.services.measure_lines import MeasureLines, Measurement, tests_of
+
+IPERF_SECONDS, SINGLE_SECONDS, SUSTAINED_SECONDS = 20, 15, 600
+PING_SECONDS = 200
+RDMA_SECONDS = 10
+IPERF_PORT, IPERF_PORTS = 5201, 4
+RDMA_PORT = 18515
+STREAMS = 8
+_START_S = 8.0
+_LISTENING = b"listening"
+_BOTH = (iperf_pair.FORWARD, iperf_pair.BACKWARD)
+_ALL_DEVICES = ("all",)
+
+# The client's command for the port on which the server waits.
+Client = Callable[[int], Command]
+
+
+def measure_pair(
+    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
+) -> CommandOutput:
+    """iperf3 with parallel streams to the peer and back."""
+    length = seconds or IPERF_SECONDS
+    tests = {direction: tests_of(before, direction) for direction in _BOTH}
+    for direction in directions:
+        tests[direction].append(_one_way(lines, direction, length, STREAMS, cancel))
+    return iperf_pair.combine(tests)
+
+
+def measure_single(
+    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
+) -> CommandOutput:
+    """One stream to the peer, one back."""
+    length = seconds or SINGLE_SECONDS
+    return iperf_single.combine({way: [_one_way(lines, way, length, 1, cancel)] for way in directions})
+
+
+def measure_sustained(
+    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
+) -> CommandOutput:
+    """Ten minutes to the peer; the rate over time is kept."""
+    length = seconds or SUSTAINED_SECONDS
+
+    def client(port: int) -> Command:
+        return iperf_sustained.client_command(lines.peer_host, port, length)
+
+    return iperf_sustained.combine([_served(lines, client, length, cancel)])
+
+
+def _one_way(lines: MeasureLines, direction: str, seconds: int, streams: int, cancel: CancelToken) -> CommandOutput:
+    reverse = direction == iperf_pair.BACKWARD
+
+    def client(port: int) -> Command:
+        return iperf3_json.client_command(lines.peer_host, port, seconds, streams, reverse)
+
+    return _served(lines, client, seconds, cancel)
+
+
+def _served(lines: MeasureLines, client: Client, seconds: int, cancel: CancelToken) -> CommandOutput:
+    """One test against a server on the peer; the next port is tried when one is taken."""
+    output = CommandOutput(b"", b"the peer could not start iperf3 as a server", 1)
+    for port in range(IPERF_PORT, IPERF_PORT + IPERF_PORTS):
+        server = start_server(lines.peer(cancel).line, "iperf3_json", iperf3_json.server_command(port), seconds + 60)
+        with server:
+            server.wait_for(_LISTENING, _START_S, cancel)
+            if server.ended:
+                output = CommandOutput(b"", server.output[-2048:] or output.stderr, _exit_code(server.output))
+                if output.exit_code == 127:
+                    return output
+                continue
+            return run_active(lines.line, "iperf3_json", client(port), seconds + 30, cancel, scratch=False)
+    return output
+
+
+def _exit_code(output: bytes) -> int:
+    return 127 if b"not found" in output else 1
+
+
+def measure_ping(
+    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
+) -> CommandOutput:
+    """Packets to the peer, five a second."""
+    length = seconds or PING_SECONDS
+    command = peer_ping.command(lines.peer_host, length * peer_ping.PER_SECOND)
+    run = run_active(lines.line, "peer_ping", command, length + 30, cancel, scratch=False)
+    return peer_ping.combine([*tests_of(before, "ping"), run])
+
+
+def measure_path(
+    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
+) -> CommandOutput:
+    """The kernel's route to the peer, then hops and path MTU."""
+    host = lines.peer_host
+    route = run_active(lines.line, "peer_path", peer_path.route_command(host), 10, cancel, scratch=False)
+    trace = run_active(lines.line, "peer_path", peer_path.trace_command(host), 40, cancel, scratch=False)
+    return peer_path.combine(route, trace)
+
+
+def measure_rdma(
+    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
+) -> CommandOutput:
+    """Every RDMA device of the node against the one of the same name on its peer, one after the other."""
+    listed = run_active(lines.line, "ib_pair", ib_pair.list_command(), 10, cancel, scratch=False)
+    ports = ib_pair.devices_in(listed.text)
+    if not ports:
+        return ib_pair.combine([], "the node shows no RDMA device", Reason.NOT_COLLECTED)
+    old = {port.device: runs for port, runs in ib_pair.runs_in(before)} if before is not None else {}
+    tests = []
+    for port in ports:
+        runs = list(old.get(port.device, ()))
+        if port.device in directions or directions == _ALL_DEVICES:
+            runs.append(_rdma_test(lines, port.device, seconds or RDMA_SECONDS, cancel))
+        tests.append((port, runs))
+    return ib_pair.combine(tests)
+
+
+def _rdma_test(lines: MeasureLines, device: str, seconds: int, cancel: CancelToken) -> CommandOutput:
+    """The waiting end prints nothing while its output is no terminal, so the writing end tries for a while."""
+    waiting = ib_pair.command(device, seconds, RDMA_PORT)
+    with start_server(lines.peer(cancel).line, "ib_pair", waiting, seconds + 60) as server:
+        if server.wait_end(1.0, cancel):
+            return CommandOutput(b"", server.output[-2048:], _exit_code(server.output))
+        command = ib_pair.command(device, seconds, RDMA_PORT, lines.peer_host)
+        return run_active(lines.line, "ib_pair", command, seconds + 30, cancel, scratch=False)
+
+
+def _pair_again(reading: Any, promise: Promise) -> tuple[str, ...]:
+    """The directions that are too slow for the promise, or far slower than the other one."""
+    both = (*net_iperf_multi.to_repeat(reading, promise), *net_iperf_reverse.to_repeat(reading, promise))
+    return tuple(dict.fromkeys(both))
+
+
+NETWORK_MEASURES = {
+    "iperf_pair": Measurement(_BOTH, measure_pair, _pair_again),
+    "iperf_single": Measurement(_BOTH, measure_single),
+    "iperf_sustained": Measurement((iperf_pair.FORWARD,), measure_sustained),
+    "peer_ping": Measurement(("ping",), measure_ping, net_latency.to_repeat),
+    "peer_path": Measurement(("path",), measure_path),
+    "ib_pair": Measurement(_ALL_DEVICES, measure_rdma, rdma_write_bw.to_repeat),
+}
