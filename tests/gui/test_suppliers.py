@@ -261,7 +261,7 @@ def test_that_a_source_typed_in_its_cell_is_a_document_and_hearsay_is_told_apart
     wait_for(qtbot, lambda: row(page, "gpu.count").state is ClaimState.EVIDENCED)
     page.deal_pane.terms.choose("gpu.count")
     wait_for(qtbot, lambda: page.inspector.source.words.text() == "annex A, line 3")
-    said = next(b for b in page.inspector.source.kind._group.buttons() if b.text() == "By word of mouth")
+    said = next(b for b in page.inspector.source.kind._group.buttons() if b.text() == "Spoken")
     qtbot.mouseClick(said, LEFT)
     click(page.inspector.source.save, qtbot)
     wait_for(qtbot, lambda: row(page, "gpu.count").state is ClaimState.ANSWERED)
@@ -360,7 +360,7 @@ def test_that_language_and_theme_switch_twice_and_leave_nothing_behind(demo: Mai
     demo.wear(ThemeMode.DARK)
     qtbot.wait(1)
     chinese = words_of(page)
-    ours = {"GPU model and variant", "Promised", "not stated", "refuted", "Source", "History", "Verified by", "In writing", "no"}
+    ours = {"GPU model and variant", "Promised", "not stated", "refuted", "Source", "History", "Verified by", "Written", "no"}
     assert ours - {"no"} <= set(before) and not ours & set(chinese)
     assert {"GPU 型号与版本", "未说明", "实测不符", "沿革"} <= set(chinese)
     demo.speak(Language.EN)

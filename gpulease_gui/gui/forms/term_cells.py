@@ -37,9 +37,9 @@ def proof_columns(catalogue: Catalogue) -> tuple[Column[TermRow], ...]:
     """Term, promise, measured, verdict, and on which node it was found."""
     term, value, source, _, _, measured, verdict = term_columns(catalogue)
     return (
-        replace(term, width=220), value, replace(source, width=130), replace(measured, width=140),
-        replace(verdict, width=120),
-        Column(Text("Node", "节点"), lambda row: Cell(row.found.node_name, tone="2") if row.found else NOTHING, width=130),
+        replace(term, width=204), value, replace(source, width=112), replace(measured, width=130),
+        replace(verdict, width=112),
+        Column(Text("Node", "节点"), lambda row: Cell(row.found.node_name, tone="2") if row.found else NOTHING, width=112),
     )  # fmt: skip
 
 

@@ -123,7 +123,7 @@ class OverviewPage(Page):
         self._fit_decisions()
         self._contract_rows.set_rows(seen.contracts)
         self.contracts_head.set_count(len(seen.contracts))
-        self.frame.set_count("overview", str(seen.broken) if seen.broken else "", alarm=True)
+        self.frame.set_count("overview", str(seen.broken) if seen.broken else "", alarm=bool(seen.broken))
 
     def _show_aside(self) -> None:
         if self._seen is not None and is_open(self.frame):

@@ -14,12 +14,14 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel
+from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.panes import Icon, Pane, Section, clear_layout
 from gpulease_gui.pdf.badges import Badge, badge_of
 from gpulease_gui.services.overview import Overview, RunLine, local_day
 from gpulease_gui.store.records import RunState
 
-WIDTH = 292
+WIDTH, MOST_WIDTH = 292, 380
+_USUAL_HEIGHT = 18  # of the base font
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def steps_of(seen: Overview, *, connected: bool) -> tuple[Step, ...]:
     )  # fmt: skip
 
 
-class Aside(Pane):
+class Aside(Lively, Pane):
     """The right pane of the overview."""
 
     def __init__(self, frame: Frame, *, parent: QWidget | None = None) -> None:
@@ -60,7 +62,6 @@ class Aside(Pane):
         self._frame = frame
         self._shown_steps: tuple[Step, ...] = ()
         self._shown_runs: tuple[RunLine, ...] | None = None
-        self.setFixedWidth(WIDTH)
         inside = Pane(1)
         self.steps = Section(Text("Try in the demo", "在演示中试一试"))
         self._steps = QVBoxLayout()
@@ -74,12 +75,18 @@ class Aside(Pane):
         self.latest.column.addLayout(self._latest)
         inside.column.addWidget(self.steps)
         inside.column.addWidget(self.latest)
-        inside.column.addStretch()
+        inside.column.addStretch(1)
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(inside)
         self.column.addWidget(area)
+        self.retheme()
+
+    def retheme(self) -> None:
+        """The pane grows with the font, up to a limit."""
+        scale = max(1.0, self.fontMetrics().height() / _USUAL_HEIGHT)
+        self.setFixedWidth(round(min(WIDTH * scale, MOST_WIDTH)))
 
     def show_overview(self, seen: Overview, *, demo: bool, connected: bool) -> None:
         """Show what was done and what happened."""
@@ -111,7 +118,7 @@ class Aside(Pane):
             link = Button(step.title, kind="link", small=True)
             link.clicked.connect(lambda _=False, place=step.place: self._frame.go(place[0], *place[1:]))
             words.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
-        words.addWidget(_beside_link(PlainLabel(step.note, size="caption", level="2")))
+        words.addWidget(_beside_link(PlainLabel(step.note, size="caption", level="2", wrap=True)))
         row.addLayout(words, 1)
         return row
 

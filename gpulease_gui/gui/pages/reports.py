@@ -89,7 +89,7 @@ class ReportsPage(Page):
             size="dense", level="2", wrap=True))  # fmt: skip
         for part in (what, words, inside):
             scope.column.addWidget(part)
-        scope.column.addStretch()
+        scope.column.addStretch(1)
         main = Pane(2)
         for widget in (self.card, hairline(), self.proof_head, hairline()):
             main.column.addWidget(widget)

@@ -18,7 +18,7 @@ from gpulease_gui.gui.forms.offer_form import OfferForm
 from gpulease_gui.gui.forms.record_form import RecordForm
 from gpulease_gui.gui.forms.supplier_form import SupplierForm
 from gpulease_gui.gui.forms.two_lines import LinesView
-from gpulease_gui.gui.pages.overview_parts import is_open
+from gpulease_gui.gui.pages.overview_parts import HeadLine, is_open
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
 from gpulease_gui.gui.pages.suppliers_inspector import TermInspector
 from gpulease_gui.gui.pages.suppliers_list import find_deal, first_key, key_of, lines_of
@@ -26,7 +26,7 @@ from gpulease_gui.gui.pages.suppliers_panes import DealPane, SupplierPane, UndoB
 from gpulease_gui.gui.pages.suppliers_terms import TermsDesk
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import Words
-from gpulease_gui.gui.widgets.panes import EmptyState, Pane, ThinSplitter
+from gpulease_gui.gui.widgets.panes import EmptyState, Pane, ThinSplitter, hairline
 from gpulease_gui.services import directory
 from gpulease_gui.services.directory import Deal, SupplierDeals, fresh_id, suppliers_in
 from gpulease_gui.services.events import Event, RecordsChanged, RunEnded
@@ -82,8 +82,10 @@ class SuppliersPage(Page):
         centre.column.addWidget(self.stack, 1)
         centre.column.addWidget(self.undo)
         self.split = ThinSplitter()
-        left = Pane(2)
-        left.column.addWidget(self.list)
+        left, head = Pane(2), Pane(1)
+        head.column.addWidget(HeadLine(Text("Supplier / offer", "供应商 / 报价"), Text("Price", "单价")))
+        for line in (head, hairline(), self.list):
+            left.column.addWidget(line)
         self.left = left
         for pane in (left, centre, self.inspector):
             self.split.addWidget(pane)
