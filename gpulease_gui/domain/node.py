@@ -42,7 +42,11 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One rented machine. Key identity belongs to the record, not to the address."""
+    """One rented machine. Key identity belongs to the record, not to the address.
+
+    `jump` names jump hosts as `ssh -J` does; `proxy` is `socks5://host:port` or `http://host:port`; `known_hosts` are
+    files of ssh that may vouch for its key, one a line ("" = ssh's own, "none" = no file).
+    """
 
     id: str
     name: str
@@ -54,6 +58,11 @@ class Node:
     demo_name: str = ""
     use_sudo: bool = True
     note: str = ""
+    jump: str = ""
+    proxy: str = ""
+    certificate_file: str = ""
+    host_key_alias: str = ""
+    known_hosts: str = ""
 
     @property
     def target(self) -> str:

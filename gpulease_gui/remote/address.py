@@ -14,6 +14,7 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Address
 
 MAX_LINES = 10_000
+HOPS_MAX = 8
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]{0,251}[A-Za-z0-9_])?\.?\Z")
 _USER = re.compile(r"[!-,./0-?A-Z\[-~][!-~]{0,99}\Z")
 _DEFAULT_COLUMNS = ("name", "host", "port", "user", "key")
@@ -23,7 +24,7 @@ _COLUMNS: Mapping[str, str] = {
     "username": "user", "用户": "user", "用户名": "user", "key": "key", "identity": "key", "密钥": "key",
 }  # fmt: skip
 _WHY_REFUSED: Mapping[str, str] = {
-    "-J": "ProxyJump is not supported yet", "-L": "no forwards are opened", "-R": "no forwards are opened",
+    "-L": "no forwards are opened", "-R": "no forwards are opened",
     "-D": "no forwards are opened", "-A": "the agent is never forwarded", "-X": "X11 is never forwarded",
     "-Y": "X11 is never forwarded", "-o": "options of a pasted line are not taken over",
     "-F": "another config file is not read from a pasted line",
@@ -32,12 +33,28 @@ _WHY_REFUSED: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a line points. `identity_file` is a path, "" = none named; `host_key_alias` as ssh's config says."""
+    """Where a line points. `identity_file` is a path, "" = none named; `host_key_alias` as ssh's config says.
+
+    `jump` names the jump hosts as ssh does (`[user@]host[:port],...`, the first is reached first). `known_hosts` are
+    the files that ssh's config names; () = ssh's own defaults.
+    """
 
     address: Address
     name: str = ""
     identity_file: str = ""
     host_key_alias: str = ""
+    jump: str = ""
+    certificate_file: str = ""
+    known_hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HopName:
+    """One jump host as it is written; `user` "" and `port` None where that says nothing."""
+
+    host: str
+    port: int | None = None
+    user: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +82,22 @@ def parse_address(text: str) -> Address:
         user, host_port = text.rsplit("@", 1)
     host, port = _split_port(host_port)
     return Address(check_host(host), check_port(port) if port else 22, check_user(user))
+
+
+def parse_jump(text: str) -> tuple[HopName, ...]:
+    """The jump hosts of `[user@]host[:port],...` (`ssh -J`); `none` and "" are none. Raises UsageError."""
+    words = [word.strip().removeprefix("ssh://").rstrip("/") for word in text.split(",")]
+    if words in ([""], ["none"]):
+        return ()
+    if len(words) > HOPS_MAX:
+        raise UsageError(f"{len(words)} jump hosts in a row", f"at most {HOPS_MAX} are followed")
+    return tuple(_hop_name(word) for word in words)
+
+
+def _hop_name(word: str) -> HopName:
+    user, _, place = word.rpartition("@")
+    host, port = _split_port(place)
+    return HopName(check_host(host), check_port(port) if port else None, check_user(user) if user else "")
 
 
 def _split_port(text: str) -> tuple[str, str]:
@@ -126,7 +159,12 @@ def _from_ssh_line(line: str) -> Target:
     address = parse_address(place)
     port = check_port(values["-p"]) if "-p" in values else address.port
     user = check_user(values["-l"]) if "-l" in values else address.user
-    return Target(Address(address.host, port, user), identity_file=values.get("-i", ""))
+    return Target(Address(address.host, port, user), identity_file=values.get("-i", ""), jump=_jump_of(values))
+
+
+def _jump_of(values: Mapping[str, str]) -> str:
+    jump = values.get("-J", "")
+    return jump if parse_jump(jump) else ""
 
 
 def _options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
@@ -138,9 +176,9 @@ def _options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
             places.append(word)
             continue
         option, value = word[:2], word[2:]
-        if option not in ("-p", "-i", "-l"):
+        if option not in ("-p", "-i", "-l", "-J"):
             name = word if word.startswith("--") else option
-            why = _WHY_REFUSED.get(name, "only -p, -i and -l are taken over")
+            why = _WHY_REFUSED.get(name, "only -p, -i, -l and -J are taken over")
             raise UsageError(f"the option {name} of the ssh line is refused", why, "leave it out")
         value = value or next(rest, "")
         if not value or value.startswith("-"):

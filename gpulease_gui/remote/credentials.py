@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import threading
 from collections.abc import Callable
@@ -16,15 +17,33 @@ from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.failures import ConnectFailed, key_trouble
 
+_KEY_FILE_MAX = 64 * 1024
+
 AskPassphrase = Callable[[str], Secret | None]
 
 
 @dataclass(frozen=True, slots=True)
+class Prompt:
+    """A question that a node asks while logging in: plain foreign text, cut and made visible.
+
+    `echo`: the answer may be seen while it is typed. `said`: what the node said above it.
+    """
+
+    words: str
+    echo: bool = False
+    said: str = ""
+
+
+AskPrompt = Callable[[Prompt], Secret | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Credentials:
-    """The one way of logging in that is tried, or a key first and then a password if the node asks for both.
+    """The one way of logging in that is tried, or a key first and then what the node asks for on top.
 
     `ask_passphrase` is called (in the connecting thread, with the key's path) only when the key is encrypted and
-    `passphrase` is None; its answer None gives up.
+    `passphrase` is None; its answer None gives up. `ask_prompt` answers the node's questions, None gives up, too.
+    With an agent, `identity_file` picks its key: a public key file (or the private one beside it) or `SHA256:...`.
     """
 
     method: AuthMethod = AuthMethod.KEY
@@ -32,6 +51,8 @@ class Credentials:
     passphrase: Secret | None = None
     password: Secret | None = None
     ask_passphrase: AskPassphrase | None = None
+    certificate_file: str = ""
+    ask_prompt: AskPrompt | None = None
 
 
 class KeyRing:
@@ -39,7 +60,7 @@ class KeyRing:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._keys: dict[tuple[str, int, int], paramiko.PKey] = {}
+        self._keys: dict[tuple[str, int, int, str], paramiko.PKey] = {}
 
     def load(self, host_port: str, credentials: Credentials) -> paramiko.PKey:
         """The key of `credentials`. Raises ConnectFailed (phase auth) that says what is wrong with the file."""
@@ -52,9 +73,9 @@ class KeyRing:
         with self._lock:  # so that one passphrase is asked once, however many nodes wait for it
             try:
                 info = path.stat()
-                mark = (str(path.resolve()), info.st_mtime_ns, info.st_size)
+                mark = (str(path.resolve()), info.st_mtime_ns, info.st_size, credentials.certificate_file)
                 if mark not in self._keys:
-                    self._keys[mark] = _read(host_port, path, credentials)
+                    self._keys[mark] = _certified(host_port, _read(host_port, path, credentials), credentials)
                 return self._keys[mark]
             except OSError as error:
                 raise key_trouble(
@@ -73,6 +94,37 @@ def _read(host_port: str, path: Path, credentials: Credentials) -> paramiko.PKey
         return _unlock(host_port, path, _passphrase(host_port, path, credentials))
     except (ValueError, paramiko.SSHException, UnsupportedAlgorithm) as error:
         raise _not_a_key(host_port, path, error) from error
+
+
+def _certified(host_port: str, key: paramiko.PKey, credentials: Credentials) -> paramiko.PKey:
+    """The key with its certificate: the named one, else `KEY-cert.pub` beside it, which the library finds itself."""
+    if not credentials.certificate_file:
+        return key
+    path = Path(credentials.certificate_file).expanduser()
+    try:
+        words = path.read_text("utf-8", "replace").split()
+        blob = base64.b64decode(words[1], validate=True)
+    except (OSError, ValueError, IndexError) as error:
+        raise _no_certificate(host_port, path) from error
+    # A certificate is its type, a nonce, then the fields of the key that it speaks for.
+    if not words[0].startswith(key.get_name()) or _after(blob, 2)[: len(_after(key.asbytes(), 1))] != _after(key.asbytes(), 1):
+        raise _no_certificate(host_port, path)
+    key.load_certificate(str(path))
+    return key
+
+
+def _after(blob: bytes, count: int) -> bytes:
+    """What follows the first `count` strings of an SSH blob."""
+    for _ in range(count):
+        blob = blob[4 + int.from_bytes(blob[:4], "big") :]
+    return blob
+
+
+def _no_certificate(host_port: str, path: Path) -> ConnectFailed:
+    return key_trouble(
+        host_port, "bad_certificate", Text(f"{path} is no certificate of this key", f"{path} 不是该密钥的证书"),
+        Text("name the file that the CA signed (KEY-cert.pub)", "请指定 CA 签发的文件（KEY-cert.pub）"),
+    )  # fmt: skip
 
 
 def _passphrase(host_port: str, path: Path, credentials: Credentials) -> Secret:
@@ -121,3 +173,15 @@ def _public(host_port: str, path: Path) -> ConnectFailed:
 def agent_present() -> bool:
     """Whether an agent can be expected to answer."""
     return bool(os.environ.get("SSH_AUTH_SOCK")) or os.name == "nt"
+
+
+def is_encrypted(path: str) -> bool:
+    """Whether a private key file asks for a passphrase; False when it can't be read or is none."""
+    try:
+        text = Path(path).expanduser().read_text("ascii", "replace")[:_KEY_FILE_MAX]
+        if "BEGIN OPENSSH PRIVATE KEY" in text:
+            body = "".join(text.split("-----")[2].split())
+            return b"\0\0\0\4none" not in base64.b64decode(body[:64])[:24]
+    except (OSError, ValueError, IndexError):
+        return False
+    return "ENCRYPTED" in text

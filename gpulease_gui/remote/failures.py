@@ -14,6 +14,7 @@ _FOREIGN_MAX = 200
 class Phase(StrEnum):
     """Where on the way a connection failed; each has a deadline of its own."""
 
+    PROXY = "proxy"
     DNS = "dns"
     TCP = "tcp"
     BANNER = "banner"
@@ -24,6 +25,7 @@ class Phase(StrEnum):
 
 
 PHASE_WORDS: dict[Phase, Text] = {
+    Phase.PROXY: Text("the way through the proxy", "经代理连接"),
     Phase.DNS: Text("looking up the name", "域名解析"),
     Phase.TCP: Text("TCP connect", "TCP 连接"),
     Phase.BANNER: Text("SSH banner", "SSH 版本标识"),
@@ -46,12 +48,21 @@ class ConnectFailed(UserFacing):
         self.cause = cause
         self.why_text = why
         self.next_text = next_step
+        self.hop = ""
+
+    def at_hop(self, number: int, count: int) -> None:
+        """Say in the first words that a jump host failed, not the node; `hop` is then its host:port."""
+        was = self.what_text
+        self.hop = self.host_port
+        self.what_text = Text(f"jump hop {number} of {count}: {was.en}", f"第 {number} 个跳板机（共 {count} 个）：{was.zh}")
+        self.what = self.what_text.en
 
 
 class UnknownHostKey(ConnectFailed):
     """A host key that nobody has vouched for. `others`: the host's keys of other types; `known`: pins of other types.
 
-    `given`: fingerprints that the user named, none of which is one of the host's.
+    `given`: fingerprints that the user named, none of which is one of the host's. `notes`: lines of known_hosts that
+    could not be used.
     """
 
     def __init__(
@@ -61,6 +72,7 @@ class UnknownHostKey(ConnectFailed):
         others: tuple[HostKey, ...] = (),
         known: tuple[HostKey, ...] = (),
         given: tuple[str, ...] = (),
+        notes: tuple[str, ...] = (),
     ) -> None:
         shown = f"{key.kind} {key.fingerprint}"
         if given:
@@ -78,6 +90,8 @@ class UnknownHostKey(ConnectFailed):
         else:
             cause = "unknown"
             why = Text(f"the host key is not known yet: {shown}", f"主机密钥尚未登记：{shown}")
+        if notes:
+            why = Text(f"{why.en}; not used: {'; '.join(notes[:3])}", f"{why.zh}；未采用：{'；'.join(notes[:3])}")
         step = Text(
             f"compare it with the supplier's, then accept it (command line: --fingerprint {key.fingerprint})",
             f"与供应商提供的指纹核对后再接受（命令行：--fingerprint {key.fingerprint}）",
@@ -90,12 +104,13 @@ class UnknownHostKey(ConnectFailed):
 
 
 class HostKeyChanged(ConnectFailed):
-    """The host shows another key of a type that is pinned."""
+    """The host shows another key of a type that is known. `place`: the line of known_hosts that knows it, "" = a pin."""
 
-    def __init__(self, host_port: str, old: HostKey, new: HostKey) -> None:
+    def __init__(self, host_port: str, old: HostKey, new: HostKey, place: str = "") -> None:
+        where, where_zh = (f" (known from {place})", f"（登记于 {place}）") if place else ("", "")
         why = Text(
-            f"the {new.kind} host key has changed from {old.fingerprint} to {new.fingerprint}",
-            f"{new.kind} 主机密钥已由 {old.fingerprint} 变为 {new.fingerprint}",
+            f"the {new.kind} host key has changed from {old.fingerprint}{where} to {new.fingerprint}",
+            f"{new.kind} 主机密钥已由 {old.fingerprint}{where_zh} 变为 {new.fingerprint}",
         )
         step = Text(
             "ask the supplier whether the machine was rebuilt or its address reused; replace the key only then",
@@ -104,6 +119,17 @@ class HostKeyChanged(ConnectFailed):
         super().__init__(Phase.HOST_KEY, host_port, "changed", why, step)
         self.old = old
         self.new = new
+
+
+class HostKeyRevoked(ConnectFailed):
+    """The host shows a key that the user's known_hosts declares stolen or withdrawn; nothing overrules that."""
+
+    def __init__(self, host_port: str, key: HostKey, place: str) -> None:
+        shown = f"{key.kind} {key.fingerprint}"
+        why = Text(f"the host key {shown} is marked @revoked in {place}", f"主机密钥 {shown} 已在 {place} 标记为 @revoked")
+        step = Text("do not connect; ask the supplier for a machine with a new key", "请勿连接；要求供应商更换主机密钥")
+        super().__init__(Phase.HOST_KEY, host_port, "revoked", why, step)
+        self.key = key
 
 
 def no_such_name(host_port: str, said: str) -> ConnectFailed:
@@ -130,7 +156,25 @@ def unreachable(host_port: str, said: str) -> ConnectFailed:
     )  # fmt: skip
 
 
+def tunnel_refused(host_port: str, by: str, said: str) -> ConnectFailed:
+    """A jump host does not lead on. `by`: its host:port; `said`: foreign text."""
+    said = visible(said)[:_FOREIGN_MAX]
+    return ConnectFailed(
+        Phase.TCP, host_port, "tunnel_refused",
+        Text(f"the jump host {by} does not lead there ({said})", f"跳板机 {by} 无法连到该地址（{said}）"),
+        Text("check the address as seen from the jump host, and its AllowTcpForwarding", "检查跳板机能否访问该地址及其 AllowTcpForwarding 设置"),
+    )  # fmt: skip
+
+
+def proxy_failed(host_port: str, by: str, cause: str, why: Text) -> ConnectFailed:
+    """The proxy does not lead on. `by`: its host:port."""
+    whole = Text(f"proxy {by}: {why.en}", f"代理 {by}：{why.zh}")
+    step = Text("check the proxy's address, user and rules", "检查代理的地址、用户名和规则")
+    return ConnectFailed(Phase.PROXY, host_port, cause, whole, step)
+
+
 _SLOW: dict[Phase, Text] = {
+    Phase.PROXY: Text("check the proxy's address and type", "检查代理的地址和类型"),
     Phase.TCP: Text("check address, port and firewall", "检查地址、端口和防火墙"),
     Phase.BANNER: Text("the port is open, but is it SSH? check the port number", "端口已打开但可能不是 SSH，检查端口号"),
     Phase.KEX: Text("try again; a firewall may cut large packets", "重试；可能有防火墙丢弃大包"),

@@ -37,7 +37,10 @@ _SAID_CHARACTERS = 80
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:
-    """Seconds that each phase may take; `gate_s` is the wait for other handshakes with the same host:port."""
+    """Seconds that each phase may take; `gate_s` is the wait for other handshakes with the same host:port.
+
+    `ask_s` is a login in which the user answers questions of the node; sshd itself waits 120 s by default.
+    """
 
     gate_s: float = 120.0
     tcp_s: float = 10.0
@@ -45,6 +48,8 @@ class Deadlines:
     kex_s: float = 15.0
     auth_s: float = 20.0
     channel_s: float = 15.0
+    ask_s: float = 110.0
+    proxy_s: float = 15.0
 
 
 def dial(address: Address, seconds: float, cancel: CancelToken) -> socket.socket:
@@ -111,7 +116,7 @@ def offered_key_types() -> tuple[str, ...]:
 
 
 def shake(
-    sock: socket.socket, host_port: str, key_types: tuple[str, ...], deadlines: Deadlines, cancel: CancelToken
+    sock: socket.socket | paramiko.Channel, host_port: str, key_types: tuple[str, ...], deadlines: Deadlines, cancel: CancelToken
 ) -> paramiko.Transport:
     """Banner and key exchange; the host key is not judged here. Raises ConnectFailed (banner, kex), Cancelled."""
     transport = paramiko.Transport(sock)
@@ -173,7 +178,7 @@ def _handshake_failure(transport: paramiko.Transport, host_port: str) -> Connect
 def hang_up(transport: paramiko.Transport) -> None:
     """Close the connection and wait for its thread; any number of times, never raises."""
     transport.close()
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
         transport.sock.close()
     if transport.ident is not None and transport is not threading.current_thread():
         transport.join(_JOIN_S)

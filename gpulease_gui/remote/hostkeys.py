@@ -11,7 +11,7 @@ from enum import StrEnum
 import paramiko
 
 from gpulease_gui.domain.node import HostKey
-from gpulease_gui.remote.failures import HostKeyChanged, UnknownHostKey
+from gpulease_gui.remote.failures import HostKeyChanged, HostKeyRevoked, UnknownHostKey
 
 _SHA256 = re.compile(r"(?<![A-Za-z0-9+/])(?:SHA256:)?([A-Za-z0-9+/]{43})=?(?![A-Za-z0-9+/=])")
 
@@ -21,6 +21,15 @@ class TrustedBy(StrEnum):
 
     PIN = "pin"
     FINGERPRINT = "fingerprint"
+    USER_FILE = "user_file"
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedKey:
+    """A key that a file of the user's ssh names for the host. `place`: path and line."""
+
+    key: HostKey
+    place: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +37,20 @@ class HostTrust:
     """What we know of a host: pinned keys, and fingerprints (`SHA256:...`) that the user or the supplier gave.
 
     A given fingerprint speaks for a new host or a new type of key, never against a pin of the same type.
+    `listed` keys of the user's own ssh count only while nothing is pinned; `revoked` ones refuse in any case.
+    `notes`: lines of those files that could not be used.
     """
 
     pins: tuple[HostKey, ...] = ()
     fingerprints: tuple[str, ...] = ()
+    listed: tuple[PlacedKey, ...] = ()
+    revoked: tuple[PlacedKey, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def expected(self) -> tuple[HostKey, ...]:
+        """The keys that the host should show."""
+        return self.pins or tuple(placed.key for placed in self.listed)
 
 
 def host_key_of(key: paramiko.PKey) -> HostKey:
@@ -57,17 +76,31 @@ def kind_of(algorithm: str) -> str:
 
 
 def judge(host_port: str, key: HostKey, trust: HostTrust) -> TrustedBy | None:
-    """Why `key` is trusted; None when nothing speaks for or against it. Raises HostKeyChanged."""
+    """Why `key` is trusted; None when nothing speaks for or against it. Raises HostKeyChanged, HostKeyRevoked."""
+    for placed in trust.revoked:
+        if placed.key == key:
+            raise HostKeyRevoked(host_port, key, placed.place)
     if key in trust.pins:
         return TrustedBy.PIN
     same_kind = [pin for pin in trust.pins if pin.kind == key.kind]
     if same_kind:
         raise HostKeyChanged(host_port, same_kind[0], key)
-    return TrustedBy.FINGERPRINT if key.fingerprint in trust.fingerprints else None
+    if key.fingerprint in trust.fingerprints:
+        return TrustedBy.FINGERPRINT
+    return _listed(host_port, key, trust) if not trust.pins else None
+
+
+def _listed(host_port: str, key: HostKey, trust: HostTrust) -> TrustedBy | None:
+    same_kind = [placed for placed in trust.listed if placed.key.kind == key.kind]
+    if any(placed.key == key for placed in same_kind):
+        return TrustedBy.USER_FILE
+    if same_kind:
+        raise HostKeyChanged(host_port, same_kind[0].key, key, same_kind[0].place)
+    return None
 
 
 def unknown(host_port: str, key: HostKey, others: tuple[HostKey, ...], trust: HostTrust) -> UnknownHostKey:
     """The refusal of a key that nothing speaks for."""
-    return UnknownHostKey(host_port, key, others, trust.pins, trust.fingerprints)
+    return UnknownHostKey(host_port, key, others, trust.expected, trust.fingerprints, trust.notes)
 
 

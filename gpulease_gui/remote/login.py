@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import paramiko
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address, AuthMethod
 from gpulease_gui.domain.text import Text
+from gpulease_gui.remote.agent_keys import keys_of_agent
+from gpulease_gui.remote.answers import Answers
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import ConnectFailed, Phase, hung_up, key_trouble, login_refused, timed_out
+from gpulease_gui.remote.handshake import Deadlines
 
-# sshd hangs up after 6 by default; one is left for the user's next try by hand.
-_AGENT_KEYS_MAX = 5
+# Of all ways together: more tries would lock out the user, or get this address banned.
+TRIES_MAX = 3
+
+_WHY: dict[str, Text] = {
+    "key_refused": Text("the node refuses this key for this user", "节点拒绝该用户使用此密钥"),
+    "password_refused": Text("the node refuses the password", "节点拒绝该密码"),
+    "answer_refused": Text("the node refuses the answers to its questions", "节点不接受所填的验证信息"),
+}
 
 
 def log_in(
@@ -22,16 +34,16 @@ def log_in(
     address: Address,
     credentials: Credentials,
     key: paramiko.PKey | None,
-    seconds: float,
+    deadlines: Deadlines,
     cancel: CancelToken,
 ) -> None:
-    """Log in by the one chosen way. Raises ConnectFailed (auth), Cancelled."""
-    transport.auth_timeout = seconds
+    """Log in by the one chosen way, then by what the node asks for on top. Raises ConnectFailed (auth), Cancelled."""
+    login = _Login(transport, address, credentials, deadlines)
     take_back = cancel.on_cancel(transport.close)
     try:
-        rest = _first_step(transport, address, credentials, key, seconds)
+        rest = login.first(key)
         if rest:
-            _second_step(transport, address, credentials, tuple(rest), seconds)
+            login.second(tuple(rest))
     except ConnectFailed:
         cancel.check()
         raise
@@ -39,98 +51,113 @@ def log_in(
         take_back()
 
 
-def _first_step(
-    transport: paramiko.Transport, address: Address, credentials: Credentials, key: paramiko.PKey | None, seconds: float
-) -> list[str]:
-    if credentials.method is AuthMethod.AGENT:
-        return _by_agent(transport, address, seconds)
-    if credentials.method is AuthMethod.PASSWORD:
-        return _by_password(transport, address, credentials, seconds)
-    assert key is not None
-    user = address.user
-    return _attempt(transport, address.host_port, "key_refused", lambda: transport.auth_publickey(user, key), seconds)
+@dataclass(slots=True)
+class _Login:
+    """One login on one connection. Every step answers with the ways that the node wants next, none = we are in."""
 
+    transport: paramiko.Transport
+    address: Address
+    credentials: Credentials
+    deadlines: Deadlines
 
-def _second_step(
-    transport: paramiko.Transport, address: Address, credentials: Credentials, rest: tuple[str, ...], seconds: float
-) -> None:
-    asks_password = bool({"password", "keyboard-interactive"} & set(rest))
-    if credentials.method is not AuthMethod.PASSWORD and credentials.password is not None and asks_password:
-        rest = tuple(_by_password(transport, address, credentials, seconds))
-    if rest:
-        why = Text("the node asks for a second factor", "节点要求第二种认证")
-        raise login_refused(address.host_port, "second_factor", why, rest)
+    def first(self, key: paramiko.PKey | None) -> list[str]:
+        if self.credentials.method is AuthMethod.AGENT:
+            return self._by_agent()
+        if self.credentials.method is AuthMethod.PASSWORD:
+            return self._by_password()
+        assert key is not None
+        return self._by_key(key)
 
+    def second(self, rest: tuple[str, ...]) -> None:
+        """What the node wants on top: a password, or answers to its own questions."""
+        asks = self.credentials.ask_prompt is not None
+        if self.credentials.method is not AuthMethod.PASSWORD and self.credentials.password is not None and "password" in rest:
+            rest = tuple(self._by_password())
+        elif "keyboard-interactive" in rest and (asks or self.credentials.password is not None):
+            rest = tuple(self._by_answers())
+        if rest:
+            why = Text("the node asks for a second factor", "节点要求第二种认证")
+            raise login_refused(self.address.host_port, "second_factor", why, rest)
 
-def _by_password(
-    transport: paramiko.Transport, address: Address, credentials: Credentials, seconds: float
-) -> list[str]:
-    secret = credentials.password
-    if secret is None:
-        raise key_trouble(address.host_port, "no_password", Text("no password was given", "未提供密码"))
-    user = address.user
-    return _attempt(
-        transport, address.host_port, "password_refused", lambda: transport.auth_password(user, secret.reveal()), seconds
-    )
-
-
-def _by_agent(transport: paramiko.Transport, address: Address, seconds: float) -> list[str]:
-    agent = paramiko.Agent()
-    try:
-        keys = agent.get_keys()
-        if not keys:
-            raise key_trouble(
-                address.host_port, "no_agent_key", Text("no agent answers, or it holds no key", "agent 未运行或没有密钥"),
-                Text("start the agent and ssh-add the key, or name a key file", "启动 agent 并 ssh-add 密钥，或指定密钥文件"),
-            )  # fmt: skip
-        return _try_keys(transport, address, keys[:_AGENT_KEYS_MAX], seconds)
-    finally:
-        agent.close()
-
-
-def _try_keys(
-    transport: paramiko.Transport, address: Address, keys: tuple[paramiko.AgentKey, ...], seconds: float
-) -> list[str]:
-    failure: ConnectFailed | None = None
-    for number, key in enumerate(keys):
+    def _by_key(self, key: paramiko.PKey) -> list[str]:
+        """With its certificate if it has one, then the bare key, as ssh does."""
+        if getattr(key, "public_blob", None) is None or isinstance(key, paramiko.AgentKey):
+            return self._publickey(key)
         try:
-            return _attempt(
-                transport, address.host_port, "key_refused",
-                lambda key=key: transport.auth_publickey(address.user, key), seconds,  # type: ignore[misc]
-            )  # fmt: skip
+            return self._publickey(key)
         except ConnectFailed as error:
-            if error.cause == "hung_up" and number:
-                why = Text("too many keys of the agent were refused", "agent 中被拒绝的密钥过多")
-                raise login_refused(address.host_port, "too_many_failures", why, ()) from error
             if error.cause != "key_refused":
                 raise
-            failure = error
-    assert failure is not None
-    raise failure
+        bare = copy.copy(key)
+        bare.public_blob = None
+        return self._publickey(bare)
 
+    def _publickey(self, key: paramiko.PKey) -> list[str]:
+        return self._attempt("key_refused", lambda: self.transport.auth_publickey(self.address.user, key))
 
-_WHY: dict[str, Text] = {
-    "key_refused": Text("the node refuses this key for this user", "节点拒绝该用户使用此密钥"),
-    "password_refused": Text("the node refuses the password", "节点拒绝该密码"),
-}
+    def _by_password(self) -> list[str]:
+        secret = self.credentials.password
+        if secret is None:
+            raise key_trouble(self.address.host_port, "no_password", Text("no password was given", "未提供密码"))
+        user = self.address.user
+        try:
+            return self._attempt(
+                "password_refused", lambda: self.transport.auth_password(user, secret.reveal(), fallback=False)
+            )
+        except ConnectFailed as error:
+            # Many nodes ask for the password as a question of theirs.
+            cause = error.__cause__
+            if isinstance(cause, paramiko.BadAuthenticationType) and "keyboard-interactive" in cause.allowed_types:
+                return self._by_answers()
+            raise
 
+    def _by_answers(self) -> list[str]:
+        """Up to three tries while the user types new answers; what was given beforehand is tried once."""
+        for number in range(1, TRIES_MAX + 1):
+            answers = Answers(self.credentials, again=number > 1)
+            step = partial(self.transport.auth_interactive, self.address.user, answers.handle)
+            try:
+                return self._attempt("answer_refused", step, self.deadlines.ask_s)
+            except ConnectFailed as error:
+                if answers.gave_up:
+                    why = Text(f"no answer to {answers.gave_up!r}", f"未回答 {answers.gave_up!r}")
+                    raise login_refused(self.address.host_port, "no_answer", why, ()) from error
+                if error.cause != "answer_refused" or not answers.typed or number == TRIES_MAX:
+                    raise
+        raise AssertionError("unreachable")
 
-def _attempt(
-    transport: paramiko.Transport, host_port: str, cause: str, step: Callable[[], list[str]], seconds: float
-) -> list[str]:
-    """Run one step of authentication; the answer names what is still wanted. Raises ConnectFailed."""
-    started = time.monotonic()
-    try:
-        return step()
-    except paramiko.BadAuthenticationType as error:
-        raise login_refused(host_port, cause, _WHY[cause], tuple(error.allowed_types)) from error
-    except paramiko.AuthenticationException as error:
-        if not transport.is_active():
-            raise hung_up(Phase.AUTH, host_port) from error
-        if time.monotonic() - started >= seconds:
-            raise timed_out(Phase.AUTH, host_port, seconds) from error
-        raise login_refused(host_port, cause, _WHY[cause], ()) from error
-    except (paramiko.SSHException, EOFError, OSError) as error:
-        if not transport.is_active():
-            raise hung_up(Phase.AUTH, host_port) from error
-        raise login_refused(host_port, cause, Text(str(error), str(error)), ()) from error
+    def _by_agent(self) -> list[str]:
+        """The chosen key only; without a choice the agent's first ones, fewer than sshd takes."""
+        with keys_of_agent(self.address.host_port, self.credentials.identity_file) as held:
+            failure: ConnectFailed | None = None
+            for number, key in enumerate(held.keys[:TRIES_MAX]):
+                try:
+                    return self._publickey(key)
+                except ConnectFailed as error:
+                    if error.cause == "hung_up" and number:
+                        raise held.too_many(self.address.host_port) from error
+                    if error.cause != "key_refused":
+                        raise
+                    failure = error
+            assert failure is not None
+            raise held.too_many(self.address.host_port) if len(held.keys) > TRIES_MAX else failure
+
+    def _attempt(self, cause: str, step: Callable[[], list[str]], seconds: float | None = None) -> list[str]:
+        """Run one step of authentication; the answer names what is still wanted. Raises ConnectFailed."""
+        seconds = seconds or self.deadlines.auth_s
+        self.transport.auth_timeout = seconds
+        host_port, started = self.address.host_port, time.monotonic()
+        try:
+            return step()
+        except paramiko.BadAuthenticationType as error:
+            raise login_refused(host_port, cause, _WHY[cause], tuple(error.allowed_types)) from error
+        except paramiko.AuthenticationException as error:
+            if not self.transport.is_active():
+                raise hung_up(Phase.AUTH, host_port) from error
+            if time.monotonic() - started >= seconds:
+                raise timed_out(Phase.AUTH, host_port, seconds) from error
+            raise login_refused(host_port, cause, _WHY[cause], ()) from error
+        except (paramiko.SSHException, EOFError, OSError) as error:
+            if not self.transport.is_active():
+                raise hung_up(Phase.AUTH, host_port) from error
+            raise login_refused(host_port, cause, Text(str(error), str(error)), ()) from error

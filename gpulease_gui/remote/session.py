@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import paramiko
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address, AuthMethod, HostKey
-from gpulease_gui.remote.credentials import Credentials, KeyRing
+from gpulease_gui.remote.agent_keys import agent_holds
+from gpulease_gui.remote.credentials import Credentials, KeyRing, agent_present, is_encrypted
 from gpulease_gui.remote.failures import ConnectFailed, Phase, exec_refused, no_channel, timed_out
 from gpulease_gui.remote.gate import HandshakeGate
-from gpulease_gui.remote.handshake import Deadlines, dial, hang_up, offered_key_types, shake
-from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy, host_key_of, judge, key_types, kind_of, unknown
+from gpulease_gui.remote.handshake import Deadlines, hang_up
+from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.login import log_in
+from gpulease_gui.remote.route import STRAIGHT, Hop, Passed, Route, Way, hang_up_all, trusted, way_to
 from gpulease_gui.remote.transport import SLICE_S, Channel, Chunk, LineLost
 
 # Without a handler Python prints the library's warnings to stderr; every failure is told by our own errors.
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 CHANNELS_AT_ONCE = 4
-_TRIES = 4
 _KEEPALIVE_S = 15
 _READ_BYTES = 256 * 1024
 _WRITE_S = 15.0
@@ -45,84 +46,79 @@ class Connector:
         trust: HostTrust,
         deadlines: Deadlines,
         cancel: CancelToken,
+        route: Route = STRAIGHT,
     ) -> SshSession:
-        """A logged-in session.
+        """A logged-in session; every jump host of `route` is judged, and logged in to, on its own terms.
 
-        Raises UnknownHostKey and HostKeyChanged before anything of the user's is sent, ConnectFailed for every other
-        trouble of the world, Cancelled.
+        Raises UnknownHostKey, HostKeyChanged and HostKeyRevoked before anything of the user's is sent, ConnectFailed
+        for every other trouble of the world (`hop` names a jump host that failed), Cancelled.
         """
-        key = self._keys.load(target.host_port, credentials) if credentials.method is AuthMethod.KEY else None
-        with self._place(target, deadlines, cancel):
-            transport, host_key, trusted_by = _trusted(target, trust, deadlines, cancel)
+        stops = (*route.hops, Hop(target, credentials, trust))
+        passed: list[Passed] = []
+        try:
+            for number, stop in enumerate(stops, 1):
+                with _told(number, len(route.hops)):
+                    way = way_to(stop.address, route.proxy, passed[-1] if passed else None, deadlines, cancel)
+                    passed.append(self._pass(stop, way, deadlines, cancel))
+        except BaseException:
+            hang_up_all([stop.transport for stop in passed])
+            raise
+        last = passed[-1]
+        last.transport.set_keepalive(_KEEPALIVE_S)
+        return SshSession(
+            last.transport, target, last.host_key, last.trusted_by, deadlines, [stop.transport for stop in passed[:-1]],
+            tuple((stop.host_port, stop.host_key, stop.trusted_by) for stop in passed[:-1]),
+        )  # fmt: skip
+
+    def _pass(self, stop: Hop, way: Way, deadlines: Deadlines, cancel: CancelToken) -> Passed:
+        """Shake hands with one stop and log in to it."""
+        host_port = stop.address.host_port
+        credentials = _with_agent(stop.credentials)
+        key = self._keys.load(host_port, credentials) if credentials.method is AuthMethod.KEY else None
+        with self._place(host_port, deadlines, cancel):
+            transport, host_key, trusted_by = trusted(way, host_port, stop.trust, deadlines, cancel)
             try:
-                log_in(transport, target, credentials, key, deadlines.auth_s, cancel)
+                log_in(transport, stop.address, credentials, key, deadlines, cancel)
             except BaseException:
                 hang_up(transport)
                 raise
-        transport.set_keepalive(_KEEPALIVE_S)
-        return SshSession(transport, target, host_key, trusted_by, deadlines)
+        return Passed(transport, host_port, host_key, trusted_by)
 
     @contextlib.contextmanager
-    def _place(self, target: Address, deadlines: Deadlines, cancel: CancelToken) -> Iterator[None]:
+    def _place(self, host_port: str, deadlines: Deadlines, cancel: CancelToken) -> Iterator[None]:
         with contextlib.ExitStack() as stack:
             try:
-                stack.enter_context(self._gate.hold(target.host_port, deadlines.gate_s, cancel))
+                stack.enter_context(self._gate.hold(host_port, deadlines.gate_s, cancel))
             except TimeoutError:
-                raise timed_out(Phase.TCP, target.host_port, deadlines.gate_s) from None
+                raise timed_out(Phase.TCP, host_port, deadlines.gate_s) from None
             yield
 
 
-def _trusted(
-    target: Address, trust: HostTrust, deadlines: Deadlines, cancel: CancelToken
-) -> tuple[paramiko.Transport, HostKey, TrustedBy]:
-    """A connection to a trusted host. For an unknown key the host's other key types are asked for, too."""
-    offered = key_types(trust.pins, offered_key_types())
-    shown: list[HostKey] = []
-    for types in _rounds(offered, shown):
-        try:
-            transport = _shake_patiently(target, types, deadlines, cancel)
-        except ConnectFailed as error:
-            if shown and error.cause == "no_common_algorithm":  # the host has no key of this type
-                continue
-            raise
-        try:
-            key = host_key_of(transport.get_remote_server_key())
-            trusted_by = judge(target.host_port, key, trust)
-        except BaseException:
-            hang_up(transport)
-            raise
-        if trusted_by is not None:
-            return transport, key, trusted_by
-        hang_up(transport)
-        shown.append(key)
-    raise unknown(target.host_port, shown[0], tuple(shown[1:]), trust)
+@contextlib.contextmanager
+def _told(number: int, hops: int) -> Iterator[None]:
+    try:
+        yield
+    except ConnectFailed as error:
+        if number <= hops:
+            error.at_hop(number, hops)
+        raise
 
 
-def _rounds(offered: tuple[str, ...], shown: list[HostKey]) -> Iterator[tuple[str, ...]]:
-    """All types first; then each family that has not been shown."""
-    yield offered
-    for family in ("ssh-ed25519", "ecdsa-sha2", "ssh-rsa"):
-        if not any(key.kind.startswith(family) for key in shown):
-            yield tuple(algorithm for algorithm in offered if kind_of(algorithm).startswith(family))
-
-
-def _shake_patiently(
-    target: Address, types: tuple[str, ...], deadlines: Deadlines, cancel: CancelToken
-) -> paramiko.Transport:
-    """Dial and shake hands; a server that hangs up before its banner (full, starting) is asked again."""
-    for attempt in range(_TRIES):
-        try:
-            return shake(dial(target, deadlines.tcp_s, cancel), target.host_port, types, deadlines, cancel)
-        except ConnectFailed as error:
-            if (error.phase, error.cause) != (Phase.BANNER, "hung_up") or attempt == _TRIES - 1:
-                raise
-        cancel.wait(0.2 * 2**attempt * random.uniform(0.5, 1.5))
-        cancel.check()
-    raise AssertionError("unreachable")
+def _with_agent(credentials: Credentials) -> Credentials:
+    """An encrypted key that the agent holds is used there, as ssh does, so that no passphrase is asked for."""
+    file = credentials.identity_file
+    if credentials.method is not AuthMethod.KEY or credentials.passphrase is not None or credentials.certificate_file:
+        return credentials
+    if file and agent_present() and is_encrypted(file) and agent_holds(file):
+        return replace(credentials, method=AuthMethod.AGENT)
+    return credentials
 
 
 class SshSession:
-    """An open connection to one node. The node can open nothing towards us: all its channel requests are refused."""
+    """An open connection to one node. The node can open nothing towards us: all its channel requests are refused.
+
+    `hop_keys`: host:port, key and why it was trusted, of every jump host on the way.
+    """
 
     def __init__(
         self,
@@ -131,13 +127,17 @@ class SshSession:
         host_key: HostKey,
         trusted_by: TrustedBy,
         deadlines: Deadlines,
+        beneath: Sequence[paramiko.Transport] = (),
+        hop_keys: tuple[tuple[str, HostKey, TrustedBy], ...] = (),
     ) -> None:
         self._transport = transport
+        self._beneath = tuple(beneath)
         self._deadlines = deadlines
         self._room = threading.BoundedSemaphore(CHANNELS_AT_ONCE)
         self.address = address
         self.host_key = host_key
         self.trusted_by = trusted_by
+        self.hop_keys = hop_keys
 
     @property
     def name(self) -> str:
@@ -191,7 +191,7 @@ class SshSession:
 
     def close(self) -> None:
         """Close the connection; every command on it ends by its lifeline. Any number of times."""
-        hang_up(self._transport)
+        hang_up_all([*self._beneath, self._transport])
 
     def __enter__(self) -> SshSession:
         return self

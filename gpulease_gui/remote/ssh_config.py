@@ -12,17 +12,26 @@ from pathlib import Path
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.node import Address
-from gpulease_gui.remote.address import Target, check_host, check_port, check_user, parse_target
+from gpulease_gui.remote.address import (
+    HOPS_MAX,
+    HopName,
+    Target,
+    check_host,
+    check_port,
+    check_user,
+    parse_jump,
+    parse_target,
+)
 
 _SECONDS = 10
 
 
 def resolve_alias(alias: str, *, config_file: str = "") -> Target:
-    """What `ssh -G alias` says: host, port, user, the first identity file that exists, HostKeyAlias.
+    """What `ssh -G alias` says: host, port, user, key, certificate, jump hosts, HostKeyAlias, known hosts files.
 
     `alias` may be `user@alias`. Without an ssh client the word is taken as a host name; a word with a port is an
-    address already. Raises UsageError for a jump host or proxy command (not supported yet), UserFacing when ssh
-    refuses its config.
+    address already. Raises UsageError for a proxy command (it would run a program), UserFacing when ssh refuses its
+    config.
     """
     if ":" in alias or "[" in alias:
         return parse_target(alias)
@@ -30,10 +39,34 @@ def resolve_alias(alias: str, *, config_file: str = "") -> Target:
     check_host(word)  # nothing that ssh could take for an option
     if at:
         check_user(user)
+    return resolve_hop(HopName(word, None, user), alias, config_file=config_file)
+
+
+def resolve_hop(hop: HopName, alias: str = "", *, config_file: str = "") -> Target:
+    """The same for a jump host, whose port and user may be named beside its alias."""
+    alias = alias or hop.host
     ssh = shutil.which("ssh")
     if ssh is None:
-        return Target(Address(word, 22, user or "root"))
-    return target_of(alias, _ask([ssh, *(["-F", config_file] if config_file else []), "-G", "--", alias], alias))
+        return Target(Address(hop.host, hop.port or 22, hop.user or "root"))
+    words = [ssh, *(["-F", config_file] if config_file else []), "-G"]
+    words += [*(["-p", str(hop.port)] if hop.port else []), *(["-l", hop.user] if hop.user else [])]
+    return target_of(alias, _ask([*words, "--", hop.host], alias))
+
+
+def resolve_jumps(jump: str, *, config_file: str = "") -> tuple[Target, ...]:
+    """The jump hosts of `jump` in the order in which they are reached, each as ssh's config has it.
+
+    The first may have jump hosts of its own; those of the others are named by their place in the list. Raises
+    UsageError when the way leads in a circle.
+    """
+    chain: list[Target] = []
+    while names := parse_jump(jump):
+        if len(chain) + len(names) > HOPS_MAX:
+            raise UsageError(f"the jump hosts {jump!r} lead in a circle", f"at most {HOPS_MAX} are followed")
+        targets = [resolve_hop(name, config_file=config_file) for name in names]
+        chain = [*targets, *chain]
+        jump = targets[0].jump
+    return tuple(chain)
 
 
 def _ask(argv: Sequence[str], alias: str) -> str:
@@ -56,14 +89,39 @@ def target_of(alias: str, answer: str) -> Target:
     for line in answer.splitlines():
         key, _, value = line.partition(" ")
         values.setdefault(key.lower(), []).append(value.strip())
-    for key, word in (("proxyjump", "ProxyJump"), ("proxycommand", "ProxyCommand")):
-        if _first(values, key) not in ("", "none"):
-            raise UsageError(f"{alias} is reached by {word}", f"{word} is not supported yet", "name a direct address")
+    if _first(values, "proxycommand") not in ("", "none"):
+        why = "a ProxyCommand runs a program, and none is run from a config"
+        raise UsageError(f"{alias} is reached by ProxyCommand", why, "use ProxyJump, or name a proxy of the node")
+    jump = _first(values, "proxyjump")
     host = check_host(_first(values, "hostname") or alias.rpartition("@")[2])
     address = Address(host, check_port(_first(values, "port") or "22"), check_user(_first(values, "user") or "root"))
-    files = (expand(path, address) for path in values.get("identityfile", ()) if path != "none")
-    key_file = next((path for path in files if Path(path).is_file()), "")
-    return Target(address, alias, key_file, _first(values, "hostkeyalias").replace("none", ""))
+    return Target(
+        address, alias, _key_file(values, address), _first(values, "hostkeyalias").replace("none", ""),
+        jump if parse_jump(jump) else "", _existing(values.get("certificatefile", ()), address), _known_hosts(values, address),
+    )  # fmt: skip
+
+
+def _existing(paths: Sequence[str], address: Address) -> str:
+    files = (expand(path, address) for path in paths if path != "none")
+    return next((path for path in files if Path(path).is_file()), "")
+
+
+def _key_file(values: Mapping[str, Sequence[str]], address: Address) -> str:
+    """The first private key that is there; else the first public one: its private half may be in an agent."""
+    paths = values.get("identityfile", ())
+    return _existing(paths, address) or _existing([f"{path}.pub" for path in paths if path != "none"], address)
+
+
+def _known_hosts(values: Mapping[str, Sequence[str]], address: Address) -> tuple[str, ...]:
+    """What the config names; () for the defaults."""
+    words = _first(values, "userknownhostsfile").split()
+    paths = tuple(expand(word, address) for word in words)
+    return () if paths == user_known_hosts() else paths
+
+
+def user_known_hosts() -> tuple[str, ...]:
+    """The files that ssh reads where its config names none."""
+    return tuple(str(Path.home() / ".ssh" / name) for name in ("known_hosts", "known_hosts2"))
 
 
 def _first(values: Mapping[str, Sequence[str]], key: str) -> str:

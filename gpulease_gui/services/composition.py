@@ -13,9 +13,10 @@ from gpulease_gui.catalog.catalogue import Catalogue, load_catalogue
 from gpulease_gui.services.demo_data import fill_demo
 from gpulease_gui.services.events import Bus, RecordsChanged
 from gpulease_gui.services.jobs import Jobs
-from gpulease_gui.services.links import AskSecret, Links
+from gpulease_gui.services.links import Links
 from gpulease_gui.services.verify import Verification
 from gpulease_gui.services.watch import Watching
+from gpulease_gui.services.ways import AskSecret
 from gpulease_gui.store.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gpulease_gui.checks.machine import Change
 from gpulease_gui.domain.finding import CheckState, Finding, Verdict
 from gpulease_gui.domain.node import HostKey, Node
 
@@ -35,11 +36,15 @@ class NodeStateChanged:
 
 @dataclass(frozen=True, slots=True)
 class HostKeyQuestion:
-    """A connect stopped at a host key: unknown (no pins) or changed (pins hold the known keys)."""
+    """A connect stopped at a host key: unknown (no pins) or changed (pins hold the known keys).
+
+    `hop`: host:port of the jump host whose key it is, "" = the node's own.
+    """
 
     node: Node
     offered: tuple[HostKey, ...]
     pinned: tuple[HostKey, ...] = ()
+    hop: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,16 @@ class RunEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeDrifted:
+    """A run saw its node changed since the accepted run `since`; the worst change comes first."""
+
+    node_id: str
+    run_id: str
+    since: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class JobChanged:
     """A line of the task strip. `done` of `total` steps (total 0 = unknown); ended when `ended`."""
 
@@ -117,7 +132,7 @@ class GapClosed:
 
 
 Event = (
-    NodeStateChanged | HostKeyQuestion | RunStarted | CheckChanged | FindingSaved | RunEnded | JobChanged
+    NodeStateChanged | HostKeyQuestion | RunStarted | CheckChanged | FindingSaved | RunEnded | NodeDrifted | JobChanged
     | RecordsChanged | GapOpened | GapClosed
 )  # fmt: skip
 

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 
 from gpulease_gui.demo.server import DemoServer
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UserFacing
-from gpulease_gui.domain.node import Address, AuthMethod, HostKey, Node, Reach
-from gpulease_gui.domain.secret import Secret
+from gpulease_gui.domain.node import AuthMethod, HostKey, Node, Reach
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import ConnectFailed, HostKeyChanged, UnknownHostKey
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.local import LocalLine
+from gpulease_gui.remote.route import STRAIGHT
 from gpulease_gui.remote.session import Connector, SshSession
 from gpulease_gui.remote.transport import Line
 from gpulease_gui.services.events import Bus, HostKeyQuestion, NodeState, NodeStateChanged
-from gpulease_gui.store import hostkeys
+from gpulease_gui.services.ways import AskSecret, Ways, WayThere
+from gpulease_gui.store import hop_keys, hostkeys
 from gpulease_gui.store.records import KeyDecision, KeyState
 from gpulease_gui.store.workspace import Workspace
-
-# What a question for a secret is about: the node, and "passphrase of PATH" or "password".
-AskSecret = Callable[[Node, str], Secret | None]
 
 
 class NotConnected(UserFacing):
@@ -62,13 +59,24 @@ class Links:
     ) -> None:  # fmt: skip
         self._workspace = workspace
         self._bus = bus
-        self.ask_secret = ask_secret
-        self._fingerprints = fingerprints
+        self._ways = Ways(workspace, ask_secret, fingerprints)
         self._deadlines = deadlines or Deadlines()
         self._connector = Connector()
         self._lock = threading.Lock()
         self._demo: DemoServer | None = None
-        self._passwords: dict[str, Secret] = {}
+
+    @property
+    def ask_secret(self) -> AskSecret | None:
+        """Who is asked for passphrases, passwords and answers to a node's questions; None = nobody."""
+        return self._ways.ask_secret
+
+    @ask_secret.setter
+    def ask_secret(self, ask: AskSecret | None) -> None:
+        self._ways.ask_secret = ask
+
+    def show_while_typed(self, ask: AskSecret | None) -> None:
+        """Who is asked where the node says that the answer may be seen; without it `ask_secret` is."""
+        self._ways.ask_open = ask
 
     def open(self, node: Node, cancel: CancelToken, *, fingerprints: tuple[str, ...] = ()) -> Opened:
         """Connect; blocks up to the deadlines.
@@ -78,7 +86,7 @@ class Links:
         """
         self._publish(node, NodeState.CONNECTING)
         try:
-            opened = self._open(node, cancel, self._fingerprints + fingerprints)
+            opened = self._open(node, cancel, fingerprints)
         except ConnectFailed as error:
             raise self._refused(node, error) from error
         except UserFacing as error:
@@ -94,20 +102,32 @@ class Links:
             return self._open_demo(node, cancel)
         if node.address is None:
             raise UserFacing(f"{node.name} has no address", next_step="edit the node")
-        trust = HostTrust(self._pins(node), fingerprints)
-        session = self._connect(node.address, self._credentials(node), trust, cancel)
-        if session.trusted_by is TrustedBy.FINGERPRINT:
-            self.trust(node, session.host_key, "fingerprint given by the user")
+        way = self._ways.way_to(node, node.address, fingerprints)
+        session = self._connect(way, cancel)
+        self._remember(node, way, session)
         return Opened(session, session.host_key)
 
-    def _connect(self, address: Address, credentials: Credentials, trust: HostTrust, cancel: CancelToken) -> SshSession:
-        return self._connector.connect(address, credentials, trust, self._deadlines, cancel)
+    def _connect(self, way: WayThere, cancel: CancelToken) -> SshSession:
+        return self._connector.connect(way.address, way.credentials, way.trust, self._deadlines, cancel, way.route)
+
+    def _remember(self, node: Node, way: WayThere, session: SshSession) -> None:
+        """Pin what was trusted for another reason than a pin; each key with where that reason stands."""
+        self._pin(node, session.host_key, session.trusted_by, way.trust)
+        for hop, (host_port, key, trusted_by) in zip(way.route.hops, session.hop_keys, strict=True):
+            self._pin(node, key, trusted_by, hop.trust, host_port)
+
+    def _pin(self, node: Node, key: HostKey, trusted_by: TrustedBy, trust: HostTrust, hop: str = "") -> None:
+        if trusted_by is TrustedBy.FINGERPRINT:
+            self.trust(node, key, "fingerprint given by the user", hop=hop)
+        elif trusted_by is TrustedBy.USER_FILE:
+            place = next(placed.place for placed in trust.listed if placed.key == key)
+            self.trust(node, key, f"known_hosts, {place}", by="known_hosts", hop=hop)
 
     def _open_demo(self, node: Node, cancel: CancelToken) -> Opened:
         server = self._demo_server()
         credentials = Credentials(AuthMethod.KEY, str(server.client_key_path))
         trust = HostTrust((server.host_key(node.demo_name),))
-        session = self._connect(server.address(node.demo_name), credentials, trust, cancel)
+        session = self._connect(WayThere(server.address(node.demo_name), credentials, trust, STRAIGHT), cancel)
         return Opened(session, session.host_key)
 
     def _demo_server(self) -> DemoServer:
@@ -117,44 +137,31 @@ class Links:
                 self._demo.start()
             return self._demo
 
-    def _pins(self, node: Node) -> tuple[HostKey, ...]:
-        with self._workspace.read() as connection:
-            return hostkeys.list_trusted_keys(connection, node.id)
+    def trust(
+        self, node: Node, key: HostKey, compared_with: str, *, by: str = "user", why: str = "", hop: str = ""
+    ) -> None:
+        """Pin a host key of the node, or of the jump host `hop` (host:port) on the way to it."""
+        self._decide(KeyDecision(node.id, key, KeyState.TRUSTED, utc_now(), compared_with, by, why), hop)
 
-    def _credentials(self, node: Node) -> Credentials:
-        password = None
-        if node.auth is AuthMethod.PASSWORD:
-            password = self._password(node)
-        ask = self.ask_secret
-        passphrase = (lambda path: ask(node, f"passphrase of {path}")) if ask else None
-        return Credentials(node.auth, node.identity_file, password=password, ask_passphrase=passphrase)
+    def replace_key(self, node: Node, key: HostKey, why: str, *, hop: str = "") -> None:
+        """Trust a pinned key no more; it stays in the history."""
+        self._decide(KeyDecision(node.id, key, KeyState.REPLACED, utc_now(), "", "user", why), hop)
 
-    def _password(self, node: Node) -> Secret | None:
-        """Asked once a session and kept in memory only."""
-        with self._lock:
-            known = self._passwords.get(node.id)
-        if known is None and self.ask_secret is not None:
-            known = self.ask_secret(node, "password")
-            if known is not None:
-                with self._lock:
-                    self._passwords[node.id] = known
-        return known
-
-    def trust(self, node: Node, key: HostKey, compared_with: str, *, by: str = "user", why: str = "") -> None:
-        """Pin a host key; older keys of the same type become history."""
-        decision = KeyDecision(node.id, key, KeyState.TRUSTED, utc_now(), compared_with, by, why)
-        self._workspace.submit(lambda db: hostkeys.save_key_decision(db, decision)).result()
+    def _decide(self, decision: KeyDecision, hop: str) -> None:
+        if hop:
+            self._workspace.submit(lambda db: hop_keys.save_hop_key_decision(db, hop, decision)).result()
+        else:
+            self._workspace.submit(lambda db: hostkeys.save_key_decision(db, decision)).result()
 
     def _refused(self, node: Node, error: ConnectFailed) -> NotConnected:
         state, offered = NodeState.REFUSED, None
         if isinstance(error, UnknownHostKey):
             offered = error.key
-            self._bus.publish(HostKeyQuestion(node, (error.key, *error.others), error.known))
+            self._bus.publish(HostKeyQuestion(node, (error.key, *error.others), error.known, error.hop))
         elif isinstance(error, HostKeyChanged):
             state, offered = NodeState.KEY_CHANGED, error.new
-            self._bus.publish(HostKeyQuestion(node, (error.new,), (error.old,)))
-        with self._lock:
-            self._passwords.pop(node.id, None)
+            self._bus.publish(HostKeyQuestion(node, (error.new,), (error.old,), error.hop))
+        self._ways.forget(node)
         self._publish(node, state, str(error.why), error.next_step)
         return NotConnected(node, str(error.phase), error.what, error.why, error.next_step, offered)
 
@@ -165,6 +172,6 @@ class Links:
         """Stop the simulated nodes; may be called twice."""
         with self._lock:
             demo, self._demo = self._demo, None
-            self._passwords.clear()
+        self._ways.close()
         if demo is not None:
             demo.stop()

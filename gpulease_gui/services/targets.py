@@ -13,6 +13,7 @@ from gpulease_gui.remote.address import Target, parse_target
 from gpulease_gui.remote.credentials import agent_present
 from gpulease_gui.remote.ssh_config import resolve_alias
 from gpulease_gui.services.demo_data import node_id
+from gpulease_gui.services.ways import method_for
 from gpulease_gui.store import nodes
 from gpulease_gui.store.records import new_id
 from gpulease_gui.store.workspace import Workspace
@@ -66,11 +67,10 @@ def _over_ssh(known: Iterable[Node], target: str, identity_file: str) -> Node:
     found = _named(known, target)
     if found is None:
         place = parse_target(target) if "@" in target or target.startswith(("ssh ", "[")) else resolve_alias(target)
-        found = _at(known, place) or _new(target, place)
-        if not identity_file and place.identity_file:
-            identity_file = place.identity_file
+        found = _with_way(_at(known, place) or _new(target, place), place)
+        identity_file = identity_file or place.identity_file
     if identity_file:
-        return replace(found, auth=AuthMethod.KEY, identity_file=identity_file)
+        return replace(found, auth=method_for(identity_file), identity_file=identity_file)
     if found.auth is AuthMethod.KEY and not found.identity_file and agent_present():
         return replace(found, auth=AuthMethod.AGENT)
     return found
@@ -81,8 +81,19 @@ def _named(known: Iterable[Node], target: str) -> Node | None:
 
 
 def _at(known: Iterable[Node], place: Target) -> Node | None:
-    return next((node for node in known if node.address == place.address), None)
+    """A private address means another machine behind every jump host."""
+    return next((node for node in known if (node.address, node.jump) == (place.address, place.jump)), None)
 
 
 def _new(target: str, place: Target) -> Node:
-    return Node(new_id(), place.name or target, Reach.SSH, place.address)
+    name = str(place.address) if target.startswith("ssh ") else target
+    return Node(new_id(), place.name or name, Reach.SSH, place.address, jump=place.jump)
+
+
+def _with_way(node: Node, place: Target) -> Node:
+    """What ssh's config says of the way, where it says something."""
+    return replace(
+        node, certificate_file=place.certificate_file or node.certificate_file,
+        host_key_alias=place.host_key_alias or node.host_key_alias,
+        known_hosts="\n".join(place.known_hosts) or node.known_hosts,
+    )  # fmt: skip

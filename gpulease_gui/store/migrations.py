@@ -234,6 +234,24 @@ CREATE TABLE paste_findings (
 CREATE INDEX paste_findings_by_paste ON paste_findings (paste_id);
 """
 
+# The way to a node, and the keys of jump hosts, which many nodes share.
+_WAYS = """
+ALTER TABLE nodes ADD COLUMN jump TEXT NOT NULL DEFAULT '';
+ALTER TABLE nodes ADD COLUMN proxy TEXT NOT NULL DEFAULT '';
+ALTER TABLE nodes ADD COLUMN certificate_file TEXT NOT NULL DEFAULT '';
+ALTER TABLE nodes ADD COLUMN host_key_alias TEXT NOT NULL DEFAULT '';
+ALTER TABLE nodes ADD COLUMN known_hosts TEXT NOT NULL DEFAULT '';
+CREATE TABLE hop_keys (
+  entry INTEGER PRIMARY KEY,
+  host_port TEXT NOT NULL,
+  node_id TEXT NOT NULL REFERENCES nodes (id),
+  key_type TEXT NOT NULL, fingerprint TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('trusted', 'replaced', 'refused')),
+  decided_at TEXT NOT NULL, compared_with TEXT NOT NULL, decided_by TEXT NOT NULL, why TEXT NOT NULL
+) STRICT;
+CREATE INDEX hop_keys_by_place ON hop_keys (host_port);
+"""
+
 
 def _append_only(table: str) -> tuple[str, str]:
     return (
@@ -249,6 +267,7 @@ _GUARDS = {
     table: _append_only(table)
     for table in (
         "claim_history", "host_keys", "evidence", "run_evidence", "findings", "finding_evidence", *_LATER_GUARDED,
+        "hop_keys",
     )
 }  # fmt: skip
 # Every trigger that a file of ours may hold, as SQLite keeps its text; one of another text was planted.
@@ -288,4 +307,10 @@ def m004_derived(db: Database) -> None:
     _build(db, _DERIVED, _LATER_GUARDED, 4)
 
 
-LATEST_VERSION = 4
+@migrations()
+def m005_ways(db: Database) -> None:
+    """Jump hosts, proxies, certificates and known hosts files of nodes."""
+    _build(db, _WAYS, ("hop_keys",), 5)
+
+
+LATEST_VERSION = 5

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 _NODE = (
-    "SELECT id, name, reach, host, port, user_name, contract_id, auth, identity_file, demo_name, use_sudo, note "
+    "SELECT id, name, reach, host, port, user_name, contract_id, auth, identity_file, demo_name, use_sudo, note, "
+    "jump, proxy, certificate_file, host_key_alias, known_hosts "
     "FROM nodes"
 )
 
@@ -24,7 +25,9 @@ def save_node(db: Database, node: Node) -> None:
         "id": node.id, "name": node.name, "reach": node.reach, "host": address.host if address else None,
         "port": address.port if address else None, "user_name": address.user if address else None,
         "contract_id": node.contract_id, "auth": node.auth, "identity_file": node.identity_file,
-        "demo_name": node.demo_name, "use_sudo": int(node.use_sudo), "note": node.note,
+        "demo_name": node.demo_name, "use_sudo": int(node.use_sudo), "note": node.note, "jump": node.jump,
+        "proxy": node.proxy, "certificate_file": node.certificate_file, "host_key_alias": node.host_key_alias,
+        "known_hosts": node.known_hosts,
     }  # fmt: skip
     db.table("nodes").upsert(row, pk="id")
 
@@ -55,9 +58,10 @@ def get_node(connection: sqlite3.Connection, node_id: str) -> Node:
 
 def _node(
     id_: str, name: str, reach: str, host: str | None, port: int | None, user: str | None, contract_id: str | None,
-    auth: str, identity_file: str, demo_name: str, use_sudo: int, note: str,
+    auth: str, identity_file: str, demo_name: str, use_sudo: int, note: str, *way: str,
 ) -> Node:  # fmt: skip
     address = Address(host, port, user) if host is not None and port is not None and user is not None else None
     return Node(
-        id_, name, Reach(reach), address, contract_id, AuthMethod(auth), identity_file, demo_name, bool(use_sudo), note
+        id_, name, Reach(reach), address, contract_id, AuthMethod(auth), identity_file, demo_name, bool(use_sudo), note,
+        *way,
     )

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Address
-from gpulease_gui.remote.address import Target, parse_list, parse_target
+from gpulease_gui.remote.address import HopName, Target, parse_jump, parse_list, parse_target
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,8 @@ from gpulease_gui.remote.address import Target, parse_list, parse_target
         ("admin@2001:db8::7", Target(Address("2001:db8::7", 22, "admin"))),
         ("ssh -p 34446 root@203.0.113.9", Target(Address("203.0.113.9", 34446, "root"))),
         ("$ ssh root@203.0.113.9 -p34446 -i ~/.ssh/rent", Target(Address("203.0.113.9", 34446), "", "~/.ssh/rent")),
+        ("ssh -J ops@gate:2222,b root@10.0.0.5", Target(Address("10.0.0.5"), jump="ops@gate:2222,b")),
+        ("ssh -J none root@10.0.0.5", Target(Address("10.0.0.5"))),
         ("ssh -l ops -i 'my key' gw", Target(Address("gw", 22, "ops"), "", "my key")),
         ("ssh://ops@gw:2222/", Target(Address("gw", 2222, "ops"))),
         ("root＠203.0.113.9：34446", Target(Address("203.0.113.9", 34446))),
@@ -30,7 +32,8 @@ def test_that_what_suppliers_paste_is_understood(text, target):
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("ssh -J gate root@10.0.0.5", "ProxyJump"),
+        ("ssh -J gate,-oX root@10.0.0.5", "host name"),
+        ("ssh -J a,b,c,d,e,f,g,h,i root@10.0.0.5", "9 jump hosts"),
         ("ssh root@10.0.0.5 -L 8080:localhost:8080", "-L"),
         ("ssh -oProxyCommand=evil root@10.0.0.5", "-o"),
         ("ssh --evil root@10.0.0.5", "--evil"),
@@ -99,3 +102,10 @@ def test_that_the_same_place_twice_is_an_error_of_the_second_line():
     first, second = parse_list("203.0.113.1:22\nops@203.0.113.1\n")
     assert first.target is not None
     assert second.error == "the same host and port as line 1"
+
+
+def test_that_a_chain_of_jump_hosts_keeps_its_order():
+    assert parse_jump("ops@gate:2222, [2001:db8::7]:22,ssh://b/") == (
+        HopName("gate", 2222, "ops"), HopName("2001:db8::7", 22), HopName("b"),
+    )  # fmt: skip
+    assert parse_jump("none") == parse_jump("") == ()

@@ -27,7 +27,6 @@ NOT_POSSIBLE_ON_LINUX = {
         (15, "SSHConfig"),  # get_hostnames fails after `Match all`
         (16, "SSHConfig"),  # unknown Match words would count for every host
         (17, "load_host_keys"),  # one odd line would stop the whole file
-        (18, "known_hosts"),  # hashed, wildcard and port forms: we keep pins of our own
         (28, "open_sftp"),  # would measure our window, not the network
         (29, "SFTPClient"),  # no file name of a node ever becomes one here
     ],

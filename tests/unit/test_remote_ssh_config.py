@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import getpass
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.node import Address
 from gpulease_gui.remote.address import Target
-from gpulease_gui.remote.ssh_config import expand, resolve_alias
+from gpulease_gui.remote.ssh_config import expand, resolve_alias, resolve_jumps
 
 
 @pytest.fixture
@@ -35,12 +36,41 @@ def test_that_a_character_class_matches_as_ssh_says_and_not_as_a_shell_would(con
     assert resolve_alias("n1", config_file=config("Host n[12]\n  HostName 203.0.113.9\n")).address.host == "n1"
 
 
-@pytest.mark.parametrize(
-    ("line", "word"), [("ProxyJump gate", "ProxyJump"), ("ProxyCommand nc %h %p", "ProxyCommand")]
-)
-def test_that_a_jump_host_is_refused_with_that_word(config, line, word):
-    with pytest.raises(UsageError, match=word):
-        resolve_alias("n1", config_file=config(f"Host n1\n  {line}\n"))
+def test_that_a_proxy_command_is_refused_with_that_word(config):
+    with pytest.raises(UsageError, match="ProxyCommand"):
+        resolve_alias("n1", config_file=config("Host n1\n  ProxyCommand nc %h %p\n"))
+
+
+def test_that_certificate_alias_and_known_hosts_of_the_config_are_taken_over(config, tmp_path):
+    for name in ("key", "key-cert.pub", "held.pub"):
+        (tmp_path / name).touch()
+    file = config(
+        f"Host n1\n IdentityFile {tmp_path}/key\n CertificateFile {tmp_path}/key-cert.pub\n"
+        f" UserKnownHostsFile {tmp_path}/%h.known /etc/x\n ProxyJump ops@gate:2222,b\n"
+        f"Host n2\n IdentityFile {tmp_path}/held\n UserKnownHostsFile none\n"
+    )
+    assert resolve_alias("n1", config_file=file) == Target(
+        Address("n1", 22, getpass.getuser()), "n1", f"{tmp_path}/key", "", "ops@gate:2222,b", f"{tmp_path}/key-cert.pub",
+        (f"{tmp_path}/n1.known", "/etc/x"),
+    )  # fmt: skip
+    held = resolve_alias("n2", config_file=file)
+    assert (held.identity_file, held.known_hosts) == (f"{tmp_path}/held.pub", ("none",))
+
+
+def test_that_the_first_jump_host_brings_its_own_and_the_others_do_not(config):
+    file = config(
+        "Host a\n HostName 10.0.0.1\n User anna\n ProxyJump front\nHost b\n HostName 10.0.0.2\n Port 2200\n ProxyJump lost\n"
+        "Host front\n HostName 192.0.2.1\n"
+    )
+    chain = resolve_jumps("a,bert@b", config_file=file)
+    assert [str(hop.address) for hop in chain] == [
+        f"{getpass.getuser()}@192.0.2.1:22", "anna@10.0.0.1:22", "bert@10.0.0.2:2200",
+    ]  # fmt: skip
+
+
+def test_that_jump_hosts_in_a_circle_are_refused(config):
+    with pytest.raises(UsageError, match="circle"):
+        resolve_jumps("a", config_file=config("Host a\n ProxyJump b\nHost b\n ProxyJump a\n"))
 
 
 def test_that_a_broken_config_is_quoted(config):

@@ -74,6 +74,11 @@ class KeyBox(QFrame):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
 
 
+def _hop_facts(question: HostKeyQuestion) -> list[tuple[Text, Text]]:
+    """That the key is not the node's own but that of a jump host on the way to it."""
+    return [(Text("Key of jump host", "密钥所属跳板机"), foreign(question.hop))] if question.hop else []
+
+
 class UnknownKeyDialog(FactDialog):
     """A host that nobody has vouched for yet, or a new type of key of a known one.
 
@@ -90,6 +95,7 @@ class UnknownKeyDialog(FactDialog):
             else Text(f"{node.name} is not known yet", f"首次连接 {node.name}，主机密钥未知")
         )  # fmt: skip
         facts = [(Text("Node", "节点"), foreign(node.name)), (Text("Address", "地址"), foreign(node.target))]
+        facts += _hop_facts(question)
         facts += [(Text("Trusted so far", "已信任"), foreign(f"{key.kind} {key.fingerprint}")) for key in question.pinned]
         super().__init__(title, headline, facts, icon="key", token="accent", parent=parent, consequence=Text(
             "The connection was closed before any login; nothing was sent. Your decision stays in the node's history.",
@@ -215,6 +221,8 @@ class ChangedKeyDialog(QDialog):
         since = _since(story.since, story.compared_with) if story else Text("", "")
         seen = Text(f"met in {story.seen} runs", f"{story.seen} 次验收中出现") if story else ""
         row.addWidget(KeyBox(Text("Pinned key", "已固定的密钥"), since, old, foot=seen), 1)
+        for name, place in _hop_facts(question):
+            self._body.addWidget(PlainLabel(Text(f"{name.en}: {place.en}", f"{name.zh}：{place.zh}"), size="dense", weight=500))
         now = foreign(f"{datetime.now(UTC).astimezone():%Y-%m-%d %H:%M:%S}")
         first = Text("met for the first time, not vouched for by anyone", "首次出现，无人证实")
         self.offered = KeyBox(Text("Key offered now", "当前出示的密钥"), now, new, foot=first, tone="fail")

@@ -1,0 +1,98 @@
+"""Which key of the agent logs in?"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import paramiko
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.remote.failures import ConnectFailed, key_trouble, login_refused
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The keys of the agent that may be tried, of `count` that it holds."""
+
+    keys: tuple[paramiko.AgentKey, ...]
+    count: int
+
+    def too_many(self, host_port: str) -> ConnectFailed:
+        """The refusal when the agent holds more keys than may be tried."""
+        why = Text(
+            f"the agent holds {self.count} keys and the first ones were refused", f"agent 中有 {self.count} 个密钥，前几个均被拒绝"
+        )
+        error = login_refused(host_port, "too_many_failures", why, ())
+        error.next_text = Text(
+            "choose one: name its public key file as the node's key (--identity KEY.pub)",
+            "请选定一个密钥：将其公钥文件设为该节点的密钥（--identity KEY.pub）",
+        )
+        error.next_step = error.next_text.en
+        return error
+
+
+@contextmanager
+def keys_of_agent(host_port: str, chosen: str) -> Iterator[Held]:
+    """The agent's keys, or the chosen one only: a public key file, the private one beside it, or `SHA256:...`.
+
+    Raises ConnectFailed (auth): no agent, an empty one, or one without the chosen key.
+    """
+    agent = paramiko.Agent()
+    try:
+        keys = agent.get_keys()
+        if not keys:
+            raise key_trouble(
+                host_port, "no_agent_key", Text("no agent answers, or it holds no key", "agent 未运行或没有密钥"),
+                Text("start the agent and ssh-add the key, or name a key file", "启动 agent 并 ssh-add 密钥，或指定密钥文件"),
+            )  # fmt: skip
+        yield Held(_chosen(host_port, keys, chosen) if chosen else keys, len(keys))
+    finally:
+        agent.close()
+
+
+def agent_holds(public_key_file: str) -> bool:
+    """Whether the agent can sign with the key of this public key file."""
+    blob = _public_blob(public_key_file)
+    if blob is None:
+        return False
+    agent = paramiko.Agent()
+    try:
+        return any(key.asbytes() == blob for key in agent.get_keys())
+    finally:
+        agent.close()
+
+
+def _chosen(host_port: str, keys: tuple[paramiko.AgentKey, ...], chosen: str) -> tuple[paramiko.AgentKey, ...]:
+    blob = _public_blob(chosen)
+    if blob is not None:
+        match = tuple(key for key in keys if key.asbytes() == blob)
+    else:
+        match = tuple(key for key in keys if _fingerprint(key) == chosen.rstrip("="))
+    if not match:
+        raise key_trouble(
+            host_port, "not_in_agent",
+            Text(f"the agent does not hold the chosen key {chosen}", f"agent 中没有选定的密钥 {chosen}"),
+            Text("ssh-add it, or choose another key", "请先 ssh-add 该密钥，或选择其他密钥"),
+        )  # fmt: skip
+    return match
+
+
+def _fingerprint(key: paramiko.PKey) -> str:
+    return "SHA256:" + base64.b64encode(hashlib.sha256(key.asbytes()).digest()).decode().rstrip("=")
+
+
+def _public_blob(path: str) -> bytes | None:
+    """The key of a public key file; None when there is no such file."""
+    if path.startswith("SHA256:"):
+        return None
+    file = Path(path if path.endswith(".pub") else f"{path}.pub").expanduser()
+    try:
+        return base64.b64decode(file.read_text("utf-8", "replace").split()[1], validate=True)
+    except (OSError, IndexError, binascii.Error):
+        return None

@@ -1,0 +1,152 @@
+"""Which keys does a known_hosts file name for a host? It is only ever read."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpulease_gui.domain.node import Address, HostKey
+from gpulease_gui.remote.hostkeys import PlacedKey
+
+_FILE_MAX_BYTES = 16 * 1024 * 1024
+_MARKERS = ("", "@cert-authority", "@revoked")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLine:
+    """One line that can be used. `names` as written: a hash, or names and patterns with commas."""
+
+    number: int
+    marker: str
+    names: str
+    key: HostKey
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedLine:
+    """One line that can't be used, and why (for a note; never a failure)."""
+
+    number: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnownHere:
+    """What the files say of one host. `authorities`: CA lines that match it; host certificates are not judged."""
+
+    listed: tuple[PlacedKey, ...] = ()
+    revoked: tuple[PlacedKey, ...] = ()
+    authorities: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+
+def known_name(address: Address, alias: str = "") -> str:
+    """Under which name ssh keeps the key of an address: its HostKeyAlias, the host, or `[host]:port`."""
+    if alias:
+        return alias.lower()
+    return address.host.lower() if address.port == 22 else f"[{address.host.lower()}]:{address.port}"
+
+
+def keys_for(name: str, paths: Iterable[str]) -> KnownHere:
+    """What `paths` say of `name`; a file that is not there says nothing."""
+    found: dict[str, list[PlacedKey]] = {marker: [] for marker in _MARKERS}
+    skipped: list[str] = []
+    for path in paths:
+        lines, bad = parse_lines(_content(path))
+        skipped += [f"{path}:{line.number}: {line.why}" for line in bad]
+        for line in lines:
+            if names_match(line.names, name):
+                found[line.marker].append(PlacedKey(line.key, f"{path}:{line.number}"))
+    authorities = tuple(placed.place for placed in found["@cert-authority"])
+    return KnownHere(tuple(found[""]), tuple(found["@revoked"]), authorities, tuple(skipped))
+
+
+def _content(path: str) -> bytes:
+    try:
+        with Path(path).expanduser().open("rb") as file:
+            return file.read(_FILE_MAX_BYTES)
+    except OSError:
+        return b""
+
+
+def parse_lines(content: bytes) -> tuple[tuple[KnownLine, ...], tuple[SkippedLine, ...]]:
+    """All usable lines and all others; blank lines and comments are neither. Never raises."""
+    good: list[KnownLine] = []
+    bad: list[SkippedLine] = []
+    for number, raw in enumerate(content.split(b"\n"), 1):
+        # Names and keys are ASCII; a comment may be in any encoding.
+        words = raw.decode("ascii", "replace").split()
+        if not words or words[0].startswith("#"):
+            continue
+        line = _line(number, words)
+        if isinstance(line, KnownLine):
+            good.append(line)
+        else:
+            bad.append(line)
+    return tuple(good), tuple(bad)
+
+
+def _line(number: int, words: list[str]) -> KnownLine | SkippedLine:
+    marker = words.pop(0).lower() if words[0].startswith("@") else ""
+    if marker not in _MARKERS:
+        return SkippedLine(number, "an unknown marker")
+    if len(words) < 3:
+        return SkippedLine(number, "no host, key type and key")
+    names, kind, key = words[:3]
+    try:
+        blob = base64.b64decode(key, validate=True)
+    except (binascii.Error, ValueError):
+        return SkippedLine(number, "the key is not base64")
+    if blob[4 : 4 + int.from_bytes(blob[:4], "big")] != kind.encode("ascii", "replace") or len(blob) <= 4 + len(kind):
+        return SkippedLine(number, "the key is not of the type that the line names")
+    digest = base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
+    return KnownLine(number, marker, names, HostKey(kind, f"SHA256:{digest}"))
+
+
+def names_match(names: str, name: str) -> bool:
+    """Whether a line's names mean `name`: a hash of it, or a pattern of it and no negated one."""
+    if names.startswith("|"):
+        return _hash_matches(names, name)
+    hit = False
+    for pattern in names.lower().split(","):
+        if pattern.startswith("!"):
+            if _glob(pattern[1:], name):
+                return False
+        elif pattern:
+            hit = hit or _glob(pattern, name)
+    return hit
+
+
+def _hash_matches(names: str, name: str) -> bool:
+    parts = names.split("|")
+    if len(parts) != 4 or parts[1] != "1":
+        return False
+    try:
+        salt, wanted = base64.b64decode(parts[2], validate=True), base64.b64decode(parts[3], validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    # SHA-1 is how OpenSSH hides names here; it protects nothing of ours.
+    return hmac.compare_digest(hmac.new(salt, name.encode(), "sha1").digest(), wanted)
+
+
+def _glob(pattern: str, name: str) -> bool:
+    """`*` and `?` only, as ssh has it; in time that grows with the lengths' product at most."""
+    at = back = 0
+    star = -1
+    place = 0
+    while place < len(name):
+        if at < len(pattern) and (pattern[at] == "?" or (pattern[at] == name[place] and pattern[at] != "*")):
+            at, place = at + 1, place + 1
+        elif at < len(pattern) and pattern[at] == "*":
+            star, back, at = at, place, at + 1
+        elif star >= 0:
+            back += 1
+            at, place = star + 1, back
+        else:
+            return False
+    return not pattern[at:].strip("*")

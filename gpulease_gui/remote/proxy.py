@@ -1,0 +1,200 @@
+"""How does a connection get out through a SOCKS5 or an HTTP proxy?"""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import re
+import socket
+import time
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import unquote
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.node import Address
+from gpulease_gui.domain.secret import Secret
+from gpulease_gui.domain.text import Text, visible
+from gpulease_gui.remote.address import check_host, check_port
+from gpulease_gui.remote.failures import ConnectFailed, Phase, proxy_failed, timed_out
+
+_SLICE_S = 0.05
+_HEAD_MAX_BYTES = 16 * 1024
+_PROXY = re.compile(r"(socks5h?|http)://(?:([^@/]*)@)?([^/@]+)/?\Z")
+
+
+class ProxyKind(StrEnum):
+    """Which language the proxy speaks."""
+
+    SOCKS5 = "socks5"
+    HTTP = "http"
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """A proxy that leads out of a company's network; names are resolved there. The password is never part of a text."""
+
+    kind: ProxyKind
+    host: str
+    port: int
+    user: str = ""
+    password: Secret | None = None
+
+    @property
+    def host_port(self) -> str:
+        """host:port, IPv6 in brackets."""
+        return Address(self.host, self.port).host_port
+
+
+def parse_proxy(text: str) -> Proxy | None:
+    """`socks5://[user@]host[:port]` or `http://[user@]host[:port]` (1080 and 8080 where not said); None for "".
+
+    Raises UsageError; also for a password in the text, which would be saved with the node.
+    """
+    if not text.strip():
+        return None
+    match = _PROXY.match(text.strip())
+    if match is None:
+        raise UsageError(f"not a proxy: {text!r}", "", "write socks5://host:port or http://host:port")
+    kind = ProxyKind.HTTP if match[1] == "http" else ProxyKind.SOCKS5
+    user, place = match[2] or "", match[3]
+    if ":" in user:
+        raise UsageError("a password stands in the proxy's address", "it would be saved in the clear", "leave it out; it is asked for")
+    host, colon, port = (place, "", "") if place.endswith("]") else place.rpartition(":")
+    if not colon:
+        host, port = place, ""
+    default = 8080 if kind is ProxyKind.HTTP else 1080
+    return Proxy(kind, check_host(host.removeprefix("[").removesuffix("]")), check_port(port) if port else default, unquote(user))
+
+
+def lead_through(sock: socket.socket, proxy: Proxy, target: Address, seconds: float, cancel: CancelToken) -> None:
+    """Ask the proxy at the other end of `sock` to connect it to `target`. Raises ConnectFailed (proxy), Cancelled."""
+    talk = _Talk(sock, proxy, target, time.monotonic() + seconds, seconds, cancel)
+    if proxy.kind is ProxyKind.HTTP:
+        _connect_http(talk)
+    else:
+        _connect_socks(talk)
+
+
+@dataclass(slots=True)
+class _Talk:
+    """The words with a proxy, all before one deadline. Nothing is read beyond the proxy's answer."""
+
+    sock: socket.socket
+    proxy: Proxy
+    target: Address
+    deadline: float
+    seconds: float
+    cancel: CancelToken
+
+    def send(self, data: bytes) -> None:
+        self.sock.settimeout(max(_SLICE_S, self.deadline - time.monotonic()))
+        try:
+            self.sock.sendall(data)
+        except OSError as error:
+            raise self.trouble("hung_up", Text("it hung up", "对方断开了连接")) from error
+
+    def read(self, count: int) -> bytes:
+        got = b""
+        while len(got) < count:
+            got += self._some(count - len(got))
+        return got
+
+    def _some(self, most: int) -> bytes:
+        self.sock.settimeout(_SLICE_S)
+        while time.monotonic() < self.deadline:
+            self.cancel.check()
+            try:
+                data = self.sock.recv(most)
+            except TimeoutError:
+                continue
+            except OSError:
+                data = b""
+            if not data:
+                raise self.trouble("hung_up", Text("it hung up", "对方断开了连接"))
+            return data
+        raise timed_out(Phase.PROXY, self.proxy.host_port, self.seconds)
+
+    def trouble(self, cause: str, why: Text) -> ConnectFailed:
+        return proxy_failed(self.target.host_port, self.proxy.host_port, cause, why)
+
+
+_NO_USER = Text("it wants a user and password", "需要用户名和密码")
+_USER_REFUSED = Text("it refuses the user or the password", "用户名或密码被拒绝")
+_SOCKS_SAYS = {
+    1: Text("general failure", "一般性故障"),
+    2: Text("its rules forbid this connection", "规则禁止该连接"),
+    3: Text("the node's network can't be reached", "目标网络不可达"),
+    4: Text("the node can't be reached", "目标主机不可达"),
+    5: Text("the node refused the connection", "目标拒绝连接"),
+    6: Text("the connection timed out", "连接超时"),
+}
+
+
+def _connect_socks(talk: _Talk) -> None:
+    """RFC 1928 and, with a user, RFC 1929."""
+    ways = b"\0\2" if talk.proxy.user else b"\0"
+    talk.send(b"\5" + bytes([len(ways)]) + ways)
+    version, way = talk.read(2)
+    if version != 5:
+        raise talk.trouble("not_a_proxy", Text("it does not speak SOCKS5", "不是 SOCKS5 代理"))
+    if way == 2 and talk.proxy.user:
+        _socks_user(talk)
+    elif way != 0:
+        raise talk.trouble("auth", _NO_USER)
+    talk.send(b"\5\1\0" + _socks_place(talk))
+    _, code, _, kind = talk.read(4)
+    if code != 0:
+        raise talk.trouble("refused", _SOCKS_SAYS.get(code, Text(f"it answers with code {code}", f"返回代码 {code}")))
+    talk.read({1: 4, 4: 16}.get(kind) or talk.read(1)[0])
+    talk.read(2)
+
+
+def _socks_user(talk: _Talk) -> None:
+    password = talk.proxy.password.reveal() if talk.proxy.password else ""
+    user, secret = talk.proxy.user.encode()[:255], password.encode()[:255]
+    talk.send(bytes([1, len(user)]) + user + bytes([len(secret)]) + secret)
+    if talk.read(2)[1] != 0:
+        raise talk.trouble("auth", _USER_REFUSED)
+
+
+def _socks_place(talk: _Talk) -> bytes:
+    port = talk.target.port.to_bytes(2, "big")
+    try:
+        address = ipaddress.ip_address(talk.target.host)
+    except ValueError:
+        name = talk.target.host.encode("idna")
+        if len(name) > 255:
+            raise talk.trouble("refused", Text("the node's name is too long for SOCKS5", "主机名过长")) from None
+        return bytes([3, len(name)]) + name + port
+    return bytes([1 if address.version == 4 else 4]) + address.packed + port
+
+
+def _connect_http(talk: _Talk) -> None:
+    """CONNECT of RFC 9110, with Basic credentials where there is a user."""
+    place = talk.target.host_port
+    lines = [f"CONNECT {place} HTTP/1.1", f"Host: {place}"]
+    if talk.proxy.user:
+        password = talk.proxy.password.reveal() if talk.proxy.password else ""
+        token = base64.b64encode(f"{talk.proxy.user}:{password}".encode()).decode()
+        lines.append(f"Proxy-Authorization: Basic {token}")
+    talk.send("\r\n".join([*lines, "", ""]).encode())
+    status = _http_status(talk)
+    if status == 407:
+        raise talk.trouble("auth", _USER_REFUSED if talk.proxy.user else _NO_USER)
+
+
+def _http_status(talk: _Talk) -> int:
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):  # byte by byte: what follows belongs to SSH
+        head += talk.read(1)
+        if len(head) > _HEAD_MAX_BYTES or not head.startswith(b"HTTP/"[: len(head)]):
+            raise talk.trouble("not_a_proxy", Text("it does not speak HTTP", "不是 HTTP 代理"))
+    first = head.split(b"\r\n", 1)[0].decode("ascii", "replace")
+    words = first.split(None, 2)
+    status = int(words[1]) if len(words) > 1 and words[1].isascii() and words[1].isdigit() else 0
+    if status != 407 and not 200 <= status < 300:
+        said = visible(first)[:100]
+        raise talk.trouble("refused", Text(f"it answers {said!r}", f"返回 {said!r}"))
+    return status

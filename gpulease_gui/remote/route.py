@@ -1,0 +1,152 @@
+"""By which way, over jump hosts and a proxy, is a trusted host reached?"""
+
+from __future__ import annotations
+
+import random
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import paramiko
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.node import Address, HostKey
+from gpulease_gui.remote.credentials import Credentials
+from gpulease_gui.remote.failures import ConnectFailed, Phase, hung_up, proxy_failed, timed_out, tunnel_refused
+from gpulease_gui.remote.handshake import Deadlines, dial, hang_up, offered_key_types, shake
+from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy, host_key_of, judge, key_types, kind_of, unknown
+from gpulease_gui.remote.proxy import Proxy, lead_through
+
+_TRIES = 4
+
+# Opens a fresh way to a host:port each time.
+Way = Callable[[], "socket.socket | paramiko.Channel"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One stop: with its own login and its own host keys."""
+
+    address: Address
+    credentials: Credentials
+    trust: HostTrust
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The way to a node: out through `proxy`, then from jump host to jump host, the first is reached first."""
+
+    hops: tuple[Hop, ...] = ()
+    proxy: Proxy | None = None
+
+
+STRAIGHT = Route()
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A stop that we are logged in to."""
+
+    transport: paramiko.Transport
+    host_port: str
+    host_key: HostKey
+    trusted_by: TrustedBy
+
+
+def way_to(
+    address: Address, proxy: Proxy | None, before: Passed | None, deadlines: Deadlines, cancel: CancelToken
+) -> Way:
+    """How to get bytes to `address`: through the stop before, else through the proxy, else straight."""
+    if before is not None:
+        return lambda: _tunnel(before, address, deadlines.tcp_s, cancel)
+    if proxy is not None:
+        return lambda: _through(proxy, address, deadlines, cancel)
+    return lambda: dial(address, deadlines.tcp_s, cancel)
+
+
+def _through(proxy: Proxy, address: Address, deadlines: Deadlines, cancel: CancelToken) -> socket.socket:
+    try:
+        sock = dial(Address(proxy.host, proxy.port), deadlines.tcp_s, cancel)
+    except ConnectFailed as error:
+        raise proxy_failed(address.host_port, proxy.host_port, error.cause, error.why_text) from error
+    try:
+        lead_through(sock, proxy, address, deadlines.proxy_s, cancel)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def _tunnel(before: Passed, address: Address, seconds: float, cancel: CancelToken) -> paramiko.Channel:
+    """A channel from the last jump host to the next address."""
+    started = time.monotonic()
+    take_back = cancel.on_cancel(before.transport.close)
+    try:
+        return before.transport.open_channel("direct-tcpip", (address.host, address.port), ("127.0.0.1", 0), timeout=seconds)
+    except paramiko.ChannelException as error:
+        raise tunnel_refused(address.host_port, before.host_port, error.text) from error
+    except (paramiko.SSHException, EOFError, OSError) as error:
+        cancel.check()
+        if not before.transport.is_active():
+            raise hung_up(Phase.TCP, before.host_port) from error
+        if time.monotonic() - started >= seconds:
+            raise timed_out(Phase.TCP, address.host_port, seconds) from error
+        raise tunnel_refused(address.host_port, before.host_port, str(error)) from error
+    finally:
+        take_back()
+
+
+def hang_up_all(transports: Sequence[paramiko.Transport]) -> None:
+    """Close connections that run through each other, the innermost (last) first."""
+    for transport in reversed(transports):
+        hang_up(transport)
+
+
+def trusted(
+    way: Way, host_port: str, trust: HostTrust, deadlines: Deadlines, cancel: CancelToken
+) -> tuple[paramiko.Transport, HostKey, TrustedBy]:
+    """A connection to a trusted host. For an unknown key the host's other key types are asked for, too."""
+    offered = key_types(trust.expected, offered_key_types())
+    shown: list[HostKey] = []
+    for types in _rounds(offered, shown):
+        try:
+            transport = _shake_patiently(way, host_port, types, deadlines, cancel)
+        except ConnectFailed as error:
+            if shown and error.cause == "no_common_algorithm":  # the host has no key of this type
+                continue
+            raise
+        try:
+            key = host_key_of(transport.get_remote_server_key())
+            trusted_by = judge(host_port, key, trust)
+        except BaseException:
+            hang_up(transport)
+            raise
+        if trusted_by is not None:
+            return transport, key, trusted_by
+        hang_up(transport)
+        shown.append(key)
+    raise unknown(host_port, shown[0], tuple(shown[1:]), trust)
+
+
+def _rounds(offered: tuple[str, ...], shown: list[HostKey]) -> Iterator[tuple[str, ...]]:
+    """All types first; then each family that has not been shown."""
+    yield offered
+    for family in ("ssh-ed25519", "ecdsa-sha2", "ssh-rsa"):
+        if not any(key.kind.startswith(family) for key in shown):
+            yield tuple(algorithm for algorithm in offered if kind_of(algorithm).startswith(family))
+
+
+def _shake_patiently(
+    way: Way, host_port: str, types: tuple[str, ...], deadlines: Deadlines, cancel: CancelToken
+) -> paramiko.Transport:
+    """Open the way and shake hands; a server that hangs up before its banner (full, starting) is asked again."""
+    for attempt in range(_TRIES):
+        try:
+            return shake(way(), host_port, types, deadlines, cancel)
+        except ConnectFailed as error:
+            if (error.phase, error.cause) != (Phase.BANNER, "hung_up") or attempt == _TRIES - 1:
+                raise
+        cancel.wait(0.2 * 2**attempt * random.uniform(0.5, 1.5))
+        cancel.check()
+    raise AssertionError("unreachable")

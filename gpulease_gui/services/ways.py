@@ -1,0 +1,135 @@
+"""By which way is a node reached, and whom do we trust on it?"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from gpulease_gui.domain.node import Address, AuthMethod, HostKey, Node
+from gpulease_gui.domain.secret import Secret
+from gpulease_gui.remote.address import Target
+from gpulease_gui.remote.credentials import Credentials, Prompt, agent_present
+from gpulease_gui.remote.hostkeys import HostTrust
+from gpulease_gui.remote.known_hosts import keys_for, known_name
+from gpulease_gui.remote.proxy import Proxy, parse_proxy
+from gpulease_gui.remote.route import Hop, Route
+from gpulease_gui.remote.ssh_config import resolve_jumps, user_known_hosts
+from gpulease_gui.store import hop_keys, hostkeys
+from gpulease_gui.store.workspace import Workspace
+
+# What a question for a secret is about: the node, and "passphrase of PATH", "password" or the node's own words.
+AskSecret = Callable[[Node, str], Secret | None]
+
+NO_FILE = "none"
+_SYSTEM_FILES = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
+
+
+@dataclass(frozen=True, slots=True)
+class WayThere:
+    """All that a connect to a node needs."""
+
+    address: Address
+    credentials: Credentials
+    trust: HostTrust
+    route: Route
+
+
+class Ways:
+    """Finds the way to a node. Passwords are asked for once a session and kept in memory only."""
+
+    def __init__(self, workspace: Workspace, ask_secret: AskSecret | None, fingerprints: tuple[str, ...]) -> None:
+        self._workspace = workspace
+        self._fingerprints = fingerprints
+        self._lock = threading.Lock()
+        self._passwords: dict[tuple[str, str], Secret] = {}
+        self.ask_secret = ask_secret
+        self.ask_open: AskSecret | None = None
+
+    def way_to(self, node: Node, address: Address, fingerprints: tuple[str, ...]) -> WayThere:
+        """The way to a node. Reads the user's ssh config and known_hosts; raises UserFacing when they can't be used."""
+        given = self._fingerprints + fingerprints
+        with self._workspace.read() as connection:
+            pins = hostkeys.list_trusted_keys(connection, node.id)
+        files = tuple(node.known_hosts.split("\n")) if node.known_hosts else ()
+        trust = trust_of(address, pins, given, node.host_key_alias, files)
+        hops = tuple(self._hop(node, place, given) for place in resolve_jumps(node.jump))
+        return WayThere(address, self._credentials(node), trust, Route(hops, self._proxy(node)))
+
+    def forget(self, node: Node) -> None:
+        """Ask for this node's passwords again: one of them may have been wrong."""
+        with self._lock:
+            self._passwords = {key: value for key, value in self._passwords.items() if key[0] != node.id}
+
+    def close(self) -> None:
+        """Forget all passwords."""
+        with self._lock:
+            self._passwords.clear()
+
+    def _hop(self, node: Node, place: Target, given: tuple[str, ...]) -> Hop:
+        with self._workspace.read() as connection:
+            pins = hop_keys.list_trusted_hop_keys(connection, place.address.host_port)
+        trust = trust_of(place.address, pins, given, place.host_key_alias, place.known_hosts)
+        return Hop(place.address, self._hop_credentials(node, place), trust)
+
+    def _hop_credentials(self, node: Node, place: Target) -> Credentials:
+        """The key that ssh's config names for the hop, else one of the agent, else the node's own."""
+        base = replace(
+            self._asking(node, place.address), certificate_file=place.certificate_file, identity_file=place.identity_file
+        )
+        if place.identity_file:
+            return replace(base, method=method_for(place.identity_file))
+        if agent_present():
+            return replace(base, method=AuthMethod.AGENT)
+        return replace(base, method=AuthMethod.KEY, identity_file=node.identity_file)
+
+    def _credentials(self, node: Node) -> Credentials:
+        assert node.address is not None
+        password = self._password(node, "password") if node.auth is AuthMethod.PASSWORD else None
+        return replace(
+            self._asking(node, node.address), method=node.auth, identity_file=node.identity_file, password=password,
+            certificate_file=node.certificate_file,
+        )  # fmt: skip
+
+    def _asking(self, node: Node, address: Address) -> Credentials:
+        ask = self.ask_secret
+        if ask is None:
+            return Credentials()
+
+        def answer(prompt: Prompt) -> Secret | None:
+            way = self.ask_open if prompt.echo and self.ask_open is not None else ask
+            said = f" ({prompt.said})" if prompt.said else ""
+            return way(node, f"{address.host_port} asks: {prompt.words}{said}")
+
+        return Credentials(ask_passphrase=lambda path: ask(node, f"passphrase of {path}"), ask_prompt=answer)
+
+    def _proxy(self, node: Node) -> Proxy | None:
+        proxy = parse_proxy(node.proxy)
+        if proxy is None or not proxy.user:
+            return proxy
+        return replace(proxy, password=self._password(node, f"password of the proxy {proxy.host_port}"))
+
+    def _password(self, node: Node, what: str) -> Secret | None:
+        with self._lock:
+            known = self._passwords.get((node.id, what))
+        if known is None and self.ask_secret is not None:
+            known = self.ask_secret(node, what)
+            if known is not None:
+                with self._lock:
+                    self._passwords[node.id, what] = known
+        return known
+
+
+def method_for(identity_file: str) -> AuthMethod:
+    """A public key file stands for a key of the agent."""
+    return AuthMethod.AGENT if identity_file.endswith(".pub") else AuthMethod.KEY
+
+
+def trust_of(
+    address: Address, pins: tuple[HostKey, ...], fingerprints: tuple[str, ...], alias: str, files: tuple[str, ...]
+) -> HostTrust:
+    """Our pins and given fingerprints, and what the user's own ssh knows of the host. Files are read, never written."""
+    paths = (*(files or user_known_hosts()), *_SYSTEM_FILES)
+    here = keys_for(known_name(address, alias), [path for path in paths if path != NO_FILE])
+    notes = (*here.skipped, *(f"{place}: host certificates are not judged" for place in here.authorities))
+    return HostTrust(pins, fingerprints, here.listed, here.revoked, notes)

@@ -1,0 +1,154 @@
+"""From a node record to a line: jump hosts, known_hosts and certificates through the services and the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.node import AuthMethod, HostKey, Node
+from gpulease_gui.services.composition import Services
+from gpulease_gui.services.events import Event, HostKeyQuestion
+from gpulease_gui.services.links import NotConnected
+from gpulease_gui.store import nodes
+from gpulease_gui.store.hop_keys import list_trusted_hop_keys
+from gpulease_gui.store.hostkeys import list_key_decisions, list_trusted_keys
+from gpulease_gui.store.workspace import Workspace
+
+pytestmark = pytest.mark.sshd
+
+OTHER = HostKey("ssh-ed25519", "SHA256:" + "A" * 43)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home without keys, agent and known_hosts."""
+    (tmp_path / "home" / ".ssh").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def services(tmp_path: Path) -> Iterator[Services]:
+    services = Services(Workspace.open(tmp_path / "w.db"))
+    yield services
+    services.close()
+
+
+def saved(services: Services, server, **changes: object) -> Node:
+    node = replace(Node("n1", "node-07", address=server.address, identity_file=server.key_file), **changes)
+    services.workspace.submit(lambda db: nodes.save_node(db, node)).result()
+    with services.workspace.read() as connection:
+        assert nodes.get_node(connection, "n1") == node
+    return node
+
+
+def trusted(services: Services, hop: str = "") -> tuple[HostKey, ...]:
+    with services.workspace.read() as connection:
+        return list_trusted_hop_keys(connection, hop) if hop else list_trusted_keys(connection, "n1")
+
+
+def known_line(server, names: str, marker: str = "") -> str:
+    return f"{marker}{names} {' '.join((server.keys.folder / 'host_ed25519.pub').read_text().split()[:2])}\n"
+
+
+def refused(services: Services, node: Node) -> NotConnected:
+    with pytest.raises(NotConnected) as caught:
+        services.links.open(node, CancelToken())
+    return caught.value
+
+
+def test_that_a_jump_hosts_key_is_asked_for_under_its_own_name_and_pinned_by_its_place(services, sshd, make_sshd):
+    gate = make_sshd()
+    node = saved(services, sshd, jump=str(gate.address))
+    place, key = gate.address.host_port, sshd.keys.host_keys()[0]
+    heard: list[Event] = []
+    services.bus.subscribe(heard.append)
+    services.links.trust(node, key, "the test")
+    assert refused(services, node).what.startswith(f"jump hop 1 of 1: {place}")
+    question = next(event for event in heard if isinstance(event, HostKeyQuestion))
+    assert (question.node, question.hop, question.offered[0]) == (node, place, key)
+    services.links.trust(node, key, "the test", hop=place)
+    services.links.open(node, CancelToken()).line.close()
+    assert trusted(services, place) == (key,)
+    services.links.replace_key(node, key, "moved", hop=place)
+    services.links.trust(node, OTHER, "the test", hop=place)
+    assert "has changed" in refused(services, node).why
+    assert trusted(services) == (key,)
+
+
+def test_that_ux_18_a_match_in_known_hosts_is_pinned_with_its_line_and_the_file_stays_as_it_was(services, sshd, home):
+    file = home / ".ssh" / "known_hosts"
+    text = "# mine\n@odd x y\n" + known_line(sshd, f"[127.0.0.1]:{sshd.port}")
+    file.write_text(text)
+    node = saved(services, sshd)
+    services.links.open(node, CancelToken()).line.close()
+    assert trusted(services) == (sshd.keys.host_keys()[0],)
+    with services.workspace.read() as connection:
+        decision = list_key_decisions(connection, "n1")[0]
+    assert (decision.compared_with, decision.by) == (f"known_hosts, {file}:3", "known_hosts")
+    file.unlink()
+    services.links.open(node, CancelToken()).line.close()
+    assert not file.exists()
+
+
+def test_that_ux_17_a_revoked_key_is_refused_even_when_it_is_pinned(services, sshd, home):
+    node = saved(services, sshd)
+    services.links.trust(node, sshd.keys.host_keys()[0], "the test")
+    (home / ".ssh" / "known_hosts").write_text(known_line(sshd, "*", "@revoked "))
+    error = refused(services, node)
+    assert error.phase == "host_key"
+    assert "@revoked" in error.why and "known_hosts:1" in error.why
+
+
+def test_that_ux_18b_a_line_without_a_port_does_not_vouch_for_another_port(services, sshd, home):
+    (home / ".ssh" / "known_hosts").write_text(known_line(sshd, "127.0.0.1"))
+    assert "not known yet" in refused(services, saved(services, sshd)).why
+
+
+def test_that_ux_17_bad_lines_and_authorities_are_named_when_the_key_stays_unknown(services, sshd, home):
+    (home / ".ssh" / "known_hosts").write_text("x ssh-rsa %%%\n" + known_line(sshd, "*", "@cert-authority "))
+    why = refused(services, saved(services, sshd)).why
+    assert "known_hosts:1: the key is not base64" in why
+    assert "known_hosts:2: host certificates are not judged" in why
+
+
+def test_that_a_known_hosts_line_of_another_key_is_a_changed_key(services, sshd, home):
+    other = (sshd.keys.folder / "stranger.pub").read_text().split()[1]
+    (home / ".ssh" / "known_hosts").write_text(f"[127.0.0.1]:{sshd.port} ssh-ed25519 {other}\n")
+    assert "known_hosts:1" in refused(services, saved(services, sshd)).why
+
+
+def test_that_files_and_alias_of_the_record_are_used(services, sshd, tmp_path):
+    (tmp_path / "known").write_text(known_line(sshd, "rack-7"))
+    node = saved(services, sshd, host_key_alias="rack-7", known_hosts=str(tmp_path / "known"))
+    services.links.open(node, CancelToken()).line.close()
+    assert trusted(services) == (sshd.keys.host_keys()[0],)
+
+
+def test_that_a_password_in_a_proxy_is_refused_and_a_bad_one_named(services, sshd):
+    assert "it would be saved" in refused(services, saved(services, sshd, proxy="socks5://a:b@gw")).why
+    assert "not a proxy" in refused(services, saved(services, sshd, proxy="ftp://gw")).what
+
+
+def test_that_the_command_line_verifies_over_a_jump_host(sshd, make_sshd, tmp_path):
+    gate = make_sshd()
+    line = f"ssh -J {gate.address} -p {sshd.port} -i {sshd.key_file} {sshd.address.user}@127.0.0.1"
+    words = ["verify", line, "--workspace", str(tmp_path / "cli.db"), "--only", "trust.clock", "--json"]
+    words += ["--fingerprint", sshd.keys.host_keys()[0].fingerprint]
+    done = subprocess.run(
+        [sys.executable, "-m", "gpulease_gui.cli.main", *words], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert '"findings"' in done.stdout, done.stderr
+    workspace = Workspace.open(tmp_path / "cli.db")
+    with workspace.read() as connection:
+        assert list_trusted_hop_keys(connection, gate.address.host_port) == (sshd.keys.host_keys()[0],)
+        assert nodes.list_nodes(connection)[0].jump == str(gate.address)
+        assert nodes.list_nodes(connection)[0].auth is AuthMethod.KEY
+    workspace.close()

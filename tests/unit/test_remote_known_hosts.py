@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import base64
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpulease_gui.domain.node import Address
+from gpulease_gui.remote.known_hosts import keys_for, known_name, names_match, parse_lines
+
+
+def blob(kind: str = "ssh-ed25519", fill: bytes = b"k") -> str:
+    name = kind.encode()
+    return base64.b64encode(len(name).to_bytes(4, "big") + name + (32).to_bytes(4, "big") + fill * 32).decode()
+
+
+GOOD = f"gw ssh-ed25519 {blob()}"
+
+
+@pytest.mark.parametrize(
+    ("address", "alias", "name"),
+    [
+        (Address("GW.Example"), "", "gw.example"),
+        (Address("gw", 2222), "", "[gw]:2222"),
+        (Address("2001:db8::7"), "", "2001:db8::7"),
+        (Address("2001:db8::7", 2222), "", "[2001:db8::7]:2222"),
+        (Address("gw", 2222), "Rack-7", "rack-7"),
+    ],
+)
+def test_that_ux_18b_a_key_is_kept_under_the_name_that_ssh_uses(address, alias, name):
+    assert known_name(address, alias) == name
+
+
+@pytest.mark.parametrize(
+    ("names", "name", "known"),
+    [
+        ("gw", "gw", True),
+        ("GW,other", "gw", True),
+        ("*.lab", "a.b.lab", True),
+        ("host*,!host9", "host1", True),
+        ("host*,!host9", "host9", False),
+        ("!host9", "host1", False),
+        ("n?", "n10", False),
+        ("n[12]", "n1", False),
+        ("[gw]:2222", "[gw]:2222", True),
+        ("gw", "[gw]:2222", False),
+        ("[gw]:*", "[gw]:2222", True),
+        ("a**b*", "axxb", True),
+        ("|1|broken", "gw", False),
+        (",,", "", False),
+    ],
+)
+def test_that_names_and_patterns_match_as_ssh_has_it(names, name, known):
+    assert names_match(names, name) is known
+
+
+def test_that_a_pattern_made_to_be_slow_is_not():
+    assert not names_match("*a" * 500 + "b", "a" * 1000)
+
+
+def test_that_ux_17_odd_lines_are_skipped_with_their_number_and_the_good_ones_used():
+    content = "\n".join(
+        [
+            "# a comment", "", GOOD.replace(" ", "  "), "gw ssh-rsa !!!", "gw ssh-ed25519", f"gw ssh-rsa {blob()}",
+            f"@cert-authority *.lab ssh-ed25519 {blob()}", f"@revoked * ssh-ed25519 {blob(fill=b'r')}", f"@odd gw x {blob()}",
+            "gw 1024 35 1234567", f"\t{GOOD} caf",
+        ]
+    ).encode() + b"\xe9\r\n"  # fmt: skip
+    good, bad = parse_lines(content)
+    assert [(line.number, line.marker) for line in good] == [(3, ""), (7, "@cert-authority"), (8, "@revoked"), (11, "")]
+    assert [line.number for line in bad] == [4, 5, 6, 9, 10]
+
+
+def test_that_ux_18_hashed_names_are_found_as_ssh_keygen_wrote_them(tmp_path):
+    file = tmp_path / "known"
+    file.write_text(f"{GOOD}\n[gw]:2222 ssh-ed25519 {blob(fill=b'p')}\n")
+    subprocess.run(["ssh-keygen", "-q", "-H", "-f", file], check=True, capture_output=True)
+    assert "gw" not in file.read_text()
+    assert [placed.place for placed in keys_for("gw", [str(file)]).listed] == [f"{file}:1"]
+    assert [placed.place for placed in keys_for("[gw]:2222", [str(file)]).listed] == [f"{file}:2"]
+    assert keys_for("[gw]:22", [str(file)]).listed == ()
+
+
+@pytest.mark.parametrize("name", ["host1", "host9", "a.lab", "[gw]:2222", "gw", "lab"])
+def test_that_ssh_keygen_finds_the_same_lines(tmp_path, name):
+    file = tmp_path / "known"
+    names = ["host*,!host9", "*.lab", "[gw]:2222", "gw,lab", "?ost1", "*"]
+    file.write_text("".join(f"{word} ssh-ed25519 {blob(fill=bytes([65 + n]))}\n" for n, word in enumerate(names)))
+    done = subprocess.run(["ssh-keygen", "-F", name, "-f", file], capture_output=True, text=True, check=False)
+    found = [int(line.split()[-1]) for line in done.stdout.splitlines() if line.startswith("#")]
+    assert [int(placed.place.rsplit(":", 1)[1]) for placed in keys_for(name, [str(file)]).listed] == found
+
+
+def test_that_a_file_that_is_not_there_says_nothing(tmp_path):
+    assert keys_for("gw", [str(tmp_path / "no"), str(tmp_path)]) == keys_for("gw", [])
+
+
+@given(st.binary(max_size=400), st.binary(max_size=400))
+def test_that_no_bytes_around_it_hide_a_good_line_and_none_raise(before, after):
+    good, bad = parse_lines(before + b"\n" + GOOD.encode() + b"\n" + after)
+    number = before.count(b"\n") + 2
+    assert number in [line.number for line in good]
+    assert not {line.number for line in good} & {line.number for line in bad}
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_that_matching_any_names_with_any_name_ends_with_yes_or_no(names, name):
+    assert names_match(names, name) in (True, False)
