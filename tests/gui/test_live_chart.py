@@ -19,6 +19,7 @@ from gpulease_gui.checks.promise import Promise
 from gpulease_gui.demo.nodes import demo_nodes
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.pages.live_lanes import Lanes, holes_of
+from gpulease_gui.gui.pages.live_table import FiguresTable
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode, colours
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_figures import summaries
@@ -457,3 +458,17 @@ def test_that_a_tick_of_the_whole_chart_is_no_stall(chart: Callable[..., LaneSta
     stack.deleteLater()
     ordered = sorted(spent[1:])
     assert ordered[int(len(ordered) * 0.98)] <= 0.016, f"{ordered[-3:]}"
+
+
+def test_that_the_name_of_a_row_is_never_squeezed(theme: Theme) -> None:
+    table = FiguresTable()
+    table.show()
+    seen = []
+    for width in (1700, 1000, 700):
+        table.resize(width, 200)
+        seen.append([str(c.title) for n, c in enumerate(table.figures.columns) if not table.isColumnHidden(n)])
+        assert table.columnWidth(0) >= 190
+    assert len(seen[0]) == 11
+    assert "p95" not in seen[1] and {"In sight", "Promised", "Mean", "Samples", "Verdict"} <= set(seen[2])
+    table.close()
+    table.deleteLater()

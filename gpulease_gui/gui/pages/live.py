@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from gpulease_gui.gui.widgets.chart_figures import Summary
     from gpulease_gui.services.watch import WatchView
 
-LOOK_MS = 500
-_LANES_A_LOOK = 3
+LOOK_MS = 250
 _LOW_SHARE = 0.95
 _KINDS = frozenset(["node", "contract", "claim", "supplier", "offer"])
 
@@ -55,6 +54,7 @@ class LivePage(Page):
         self._stopped: set[str] = set()
         self._checks = Checks(clock)
         self._told: object = None
+        self._counted = 0
         self._unsaved = ""
         self._figures: dict[str, tuple[Summary, ...]] = {}
         self._next_lane = 0
@@ -311,7 +311,7 @@ class LivePage(Page):
         self._tell()
 
     def _look_at_figures(self, view: WatchView) -> None:
-        """A few lanes at a time: percentiles of an hour cost milliseconds."""
+        """One lane at a time: percentiles of an hour and cells of a table cost milliseconds."""
         from gpulease_gui.gui.widgets.chart_figures import summaries
 
         specs = [lane.lane for lane in self.chart.lanes if lane.lane.curves]
@@ -319,14 +319,22 @@ class LivePage(Page):
             return
         start_s, end_s = self.chart.span_s
         missing = [spec for spec in specs if spec.id not in self._figures]
-        for spec in missing or [specs[(self._next_lane + n) % len(specs)] for n in range(min(_LANES_A_LOOK, len(specs)))]:
+        for spec in missing or [specs[self._next_lane % len(specs)]]:
             loads = [(h.start_s, h.end_s or end_s) for h in self.chart.picture.happenings if spec.term and spec.term in h.terms]
             self._figures[spec.id] = summaries(spec, start_s, end_s, view.interval_s, loads)
-        self._next_lane += _LANES_A_LOOK
+        self._next_lane += 1
         rows = [row for spec in specs for row in self._figures.get(spec.id, ())]
-        if tuple(rows) != self.table.rows:
-            self.table.set_rows(rows)
+        self._show_rows(rows)
         self._show_samples(rows)
+
+    def _show_rows(self, rows: list[Summary]) -> None:
+        """Only rows that changed are painted anew."""
+        if [row.key for row in rows] != [row.key for row in self.table.rows]:
+            self.table.set_rows(rows)
+            return
+        for row, shown in zip(rows, self.table.rows, strict=True):
+            if row != shown:
+                self.table.put(row)
 
     def _show_samples(self, rows: list[Summary]) -> None:
         count, expected = sum(row.figures.count for row in rows), sum(row.expected for row in rows)
@@ -354,7 +362,9 @@ class LivePage(Page):
             self.header_changed.emit()
         self._tell_unsaved()
         watched = len(self.frame.services.watching.views())
-        self.frame.set_count("live", str(watched) if watched else "")
+        if watched != self._counted:
+            self._counted = watched
+            self.frame.set_count("live", str(watched) if watched else "")
         self._show_bar()
 
     def _tell_unsaved(self) -> None:

@@ -90,6 +90,7 @@ class LiveBar(Lively, QFrame):
         self._lanes = IconButton("columns", Text("Lanes", "通道"))
         self._menu = QMenu(self)
         self._known: tuple[tuple[str, Text], ...] = ()
+        self._paused = False
         self._lanes.setMenu(self._menu)
         self._lanes.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)
         self._lay_out()
@@ -112,7 +113,9 @@ class LiveBar(Lively, QFrame):
         """The button says what it does next."""
         self.pause.setChecked(paused)
         self.pause.setEnabled(able)
-        self.pause.set_words(RESUME if paused else PAUSE, icon="run" if paused else "pause")
+        if self._paused is not paused:
+            self._paused = paused
+            self.pause.set_words(RESUME if paused else PAUSE, icon="run" if paused else "pause")
 
     def show_range(self, words: Words) -> None:
         """Which stretch is in sight."""
@@ -121,8 +124,8 @@ class LiveBar(Lively, QFrame):
 
     def show_samples(self, words: Words, *, low: bool) -> None:
         """How many of the expected samples there are."""
-        self._samples.set_level("warn" if low else "2")
         if say(words) != self._samples.text():
+            self._samples.set_level("warn" if low else "2")
             self._samples.set_words(words)
 
     def show_lanes(self, known: Sequence[tuple[str, Text]], hidden: set[str]) -> None:

@@ -70,15 +70,15 @@ class Lane(Lively, QWidget):
             self.retranslate()
             self.update()
 
-    def show_moment(self, moment: Moment) -> None:
-        """Move on; only what changed is painted anew."""
+    def show_moment(self, moment: Moment, *, news: bool = True) -> None:
+        """Move on; only what changed is painted anew. Without `news` new samples wait for a later frame."""
         before, self._moment = self._moment, moment
         if self.lane.trouble or self.visibleRegion().isEmpty():
             return
         columns = self.columns
         if before is None:
             self.refresh()
-        moved = self.tail.frame(moment.scale, self._values, round(self.height() * self._ratio), self._ratio)
+        moved = self.tail.frame(moment.scale, self._values, round(self.height() * self._ratio), self._ratio, news=news)
         if moved or before is None or before.holes != moment.holes or before.cursor_s != moment.cursor_s:
             self.update(columns.plot(self.height()))
 

@@ -30,7 +30,7 @@ from gpulease_gui.gui.widgets.lane_rows import EventRow, TimeRow
 from gpulease_gui.gui.widgets.lively import Lively
 
 FRAME_MS = 100
-FRAMES_A_REFRESH = 10
+FRAMES_A_REFRESH, NEWS_FRAMES = 10, 3
 EVENTS_PX, AXIS_ROW_PX = 24, 22
 LEAST_WINDOW_S, MOST_WINDOW_S = 15.0, 3600.0
 _ZOOM, _STEP = 1.25, 0.15
@@ -38,10 +38,9 @@ CHART = Text("Live chart", "实时图表")
 
 
 class LaneStack(Lively, QWidget):
-    """The chart of one node. `moved` tells that the stretch in sight was changed by hand; `refreshed` once a second."""
+    """The chart of one node. `moved` tells that the stretch in sight was changed by hand."""
 
     moved = Signal()
-    refreshed = Signal()
 
     def __init__(self, clock: Callable[[], float] = time.time, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -177,27 +176,29 @@ class LaneStack(Lively, QWidget):
     # -- frames -------------------------------------------------------------------------------------------------------
 
     def tick(self) -> None:
-        """One frame; each tenth also brings axes and readouts up to date."""
+        """One frame; within a second each lane's axis and readout are brought up to date, a part of them in each."""
         self._frames += 1
-        self.step()
+        self.step(self._frames)
+        for lane in self.lanes[self._frames % FRAMES_A_REFRESH :: FRAMES_A_REFRESH]:
+            lane.refresh()
         if self._frames % FRAMES_A_REFRESH == 0:
-            self.refresh()
+            self._events.update()
 
-    def step(self) -> None:
-        """Bring every lane in sight to the time that it should show."""
+    def step(self, turn: int | None = None) -> None:
+        """Bring every lane in sight to the time that it should show; in a frame, each third lane takes up new samples."""
         scale, now_s = self.scale(), self._clock()
         holes = self._picture.holes
-        for lane in self.lanes:
-            lane.show_moment(Moment(scale, now_s, holes, self._cursor_s))
+        moment = Moment(scale, now_s, holes, self._cursor_s)
+        for place, lane in enumerate(self.lanes):
+            lane.show_moment(moment, news=turn is None or (turn + place) % NEWS_FRAMES == 0)
         self._axis.show_scale(scale)
         self._events.show_scale(scale)
 
     def refresh(self) -> None:
-        """Axes, odd curves and figures."""
+        """Axes, odd curves and figures of all lanes at once."""
         for lane in self.lanes:
             lane.refresh()
         self._events.update()
-        self.refreshed.emit()
 
     def scale(self) -> TimeScale:
         """The stretch in sight over the device pixels of a plot."""

@@ -75,8 +75,11 @@ class LiveTail:
         """What to draw at the plot's corner; it is a few px wider than the plot."""
         return self._pixmap
 
-    def frame(self, scale: TimeScale, values: ValueScale, height: int, ratio: float) -> bool:
-        """Bring the pixmap to a stretch of time (in device px) and a height; False when nothing changed."""
+    def frame(self, scale: TimeScale, values: ValueScale, height: int, ratio: float, *, news: bool = True) -> bool:
+        """Bring the pixmap to a stretch of time (in device px) and a height; False when nothing changed.
+
+        Without `news` it only moves; what has come is drawn by a later frame.
+        """
         before, shape = self._scale, (values, height, ratio)
         same = before is not None and (scale.seconds_per_px, scale.columns) == (before.seconds_per_px, before.columns)
         if self._stale or not same or shape != (self._values, self._height, self._ratio):
@@ -86,12 +89,11 @@ class LiveTail:
         shift = scale.right - before.right
         if not 0 <= shift < scale.columns:
             return self._rebuild(scale)
-        if not shift and not self._has_news():
-            return False
+        news = news and self._has_news()
         self._scale = scale
         if shift:
             self._scroll(shift)
-        return self._draw() > 0 or shift > 0
+        return (news and self._draw() > 0) or shift > 0
 
     # -- the pixmap -----------------------------------------------------------------------------------------------
 
@@ -116,6 +118,7 @@ class LiveTail:
         painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Clear)
         painter.fillRect(self._pixmap.width() - shift, 0, shift, self._pixmap.height(), Qt.GlobalColor.transparent)
         painter.end()
+        self._pixmap.setDevicePixelRatio(self._ratio)
 
     def _has_news(self) -> bool:
         return self._drawn_total != sum(curve.ring.total for curve in self.lane.curves)
