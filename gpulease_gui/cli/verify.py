@@ -24,6 +24,7 @@ from gpulease_gui.domain.text import visible
 from gpulease_gui.services.acceptance import changes_since_before, find_contract, promises_of
 from gpulease_gui.services.bundle import write_bundle
 from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.drift import shared_cards, since_accepted
 from gpulease_gui.services.outcome import Outcome, finding_line, outcome_json
 from gpulease_gui.services.targets import demo_brings, is_demo, node_of
 from gpulease_gui.services.verify import Request
@@ -198,16 +199,27 @@ def _verify_all(services: Services, options: argparse.Namespace) -> int:
     only = tuple(word.strip() for word in options.only.split(",") if word.strip())
     request = Request(terms, contract.id, None, only, options.heavy, options.seconds)
     outcomes = _all_outcomes(services, rented, request)
-    changed = {node.name: changes_since_before(services.workspace, outcome) for node, outcome in outcomes}
+    changed = {node.name: _changed(services, outcome) for node, outcome in outcomes}
+    twice = shared_cards(services.workspace, [outcome.run for _, outcome in outcomes if outcome.run])
     if options.json:
-        whole = {"contract": contract.id, "nodes": [outcome_json(o) for _, o in outcomes], "changed": changed}
+        whole = {"contract": contract.id, "nodes": [outcome_json(o) for _, o in outcomes], "changed": changed,
+                 "duplicates": [{"nodes": [d.first, d.second], "cards": list(d.cards)} for d in twice]}  # fmt: skip
         print(json.dumps(whole, ensure_ascii=False, indent=1))
     else:
         for node, outcome in outcomes:
             _print(outcome, as_json=False)
             for line in changed[node.name]:
                 print(f"  changed: {visible(line)}")
-    return _worst_exit([_exit_of(outcome) for _, outcome in outcomes])
+        for duplicate in twice:
+            print(f"fail: {visible(duplicate.words.en)}")
+    return _worst_exit([*(_exit_of(outcome) for _, outcome in outcomes), *(Exit.FAIL for _ in twice)])
+
+
+def _changed(services: Services, outcome: Outcome) -> list[str]:
+    """First what is different since the node was accepted, then what the checks say otherwise than the run before."""
+    drifted = since_accepted(services.workspace, outcome.run) if outcome.run else None
+    lines = [change.words.en for change in drifted.changes] if drifted else []
+    return [*lines, *changes_since_before(services.workspace, outcome)]
 
 
 def _all_outcomes(services: Services, rented: tuple[Node, ...], request: Request) -> list[tuple[Node, Outcome]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,9 @@ from gpulease_gui.domain.term import TermValue
 from gpulease_gui.facts.clock_now import ClockNow
 from gpulease_gui.facts.fact import Fact, readers
 from gpulease_gui.remote.collect import collect
+from gpulease_gui.services.drift import since_accepted
 from gpulease_gui.services.events import Bus, CheckChanged, FindingSaved, RunEnded, RunStarted
+from gpulease_gui.services.identity_pin import MARK_FACTS, history_of, machine_from, sightings_of
 from gpulease_gui.services.judging import Judging, RuleFault, evidence_of
 from gpulease_gui.services.links import Links, NotConnected, Opened
 from gpulease_gui.services.measure import MEASURES, output_text
@@ -33,6 +35,7 @@ from gpulease_gui.services.plan import Plan, make_plan
 from gpulease_gui.store import claims, runs
 from gpulease_gui.store.evidence import collected, save_run_evidence
 from gpulease_gui.store.records import EvidenceBlob, Run, RunEvidence, RunState, new_id
+from gpulease_gui.store.sightings import save_sightings
 from gpulease_gui.store.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -153,8 +156,18 @@ class _Run:
         evidence = evidence_of(frame.id, frame.output, line.stdout_sha256)
         if isinstance(evidence.reading, ClockNow):
             self._offset_s = (evidence.reading.utc - line.collected_at).total_seconds()
-        for rule in self._judging.take(frame.id, evidence):
+        ready = self._judging.take(frame.id, evidence)
+        if frame.id in MARK_FACTS:
+            self._recall()
+        for rule in ready:
             self._judge(rule)
+
+    def _recall(self) -> None:
+        """What earlier runs say of the machine that these readings show."""
+        machine = machine_from(self._judging.evidence)
+        with self._workspace.read() as connection:
+            history = history_of(connection, self._node, self._started, self._opened.host_key, machine)
+        self._judging.promise = replace(self._judging.promise, history=history)
 
     def _judge(self, rule: Rule) -> None:
         try:
@@ -244,13 +257,18 @@ class _Run:
         )  # fmt: skip
         state = RunState.CANCELLED if cancelled else RunState.FINISHED
         now, overall = utc_now(), outcome.overall
+        seen = sightings_of(self._id, self._node.id, now, self._judging.evidence, outcome.findings)
 
         def work(db: Database) -> None:
             for line, blobs in left:
                 save_run_evidence(db, line, blobs)
             runs.save_connection(db, self._id, host_key=self._opened.host_key, clock_offset_s=self._offset_s)
+            save_sightings(db, seen)
             runs.finish_run(db, self._id, state, now, overall)
 
         self._workspace.submit(work).result()
+        drifted = since_accepted(self._workspace, self._id)
+        if drifted is not None:
+            self._bus.publish(drifted)
         self._bus.publish(RunEnded(self._id, self._node.id, overall, cancelled))
         return outcome

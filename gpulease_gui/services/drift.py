@@ -1,0 +1,131 @@
+"""What changed on a node between two runs, and which cards stand in two nodes at once?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gpulease_gui.checks.machine import Change, ChangeKind, Machine, by_fall, fall_percent
+from gpulease_gui.checks.machine import changes as machine_changes
+from gpulease_gui.domain.finding import Basis, Finding, Verdict
+from gpulease_gui.domain.text import Text
+from gpulease_gui.services.events import NodeDrifted
+from gpulease_gui.services.identity_pin import machine_in, pinned_run
+from gpulease_gui.store import nodes, runs
+from gpulease_gui.store.doors import Reader
+from gpulease_gui.store.records import Run, RunState
+
+if TYPE_CHECKING:
+    from gpulease_gui.store.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A measured rate where more is better, such as a network direction; `unit` as the finding has it."""
+
+    name: str
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One run with what it saw of the machine and what it measured."""
+
+    run: Run
+    node: str
+    machine: Machine
+    rates: tuple[Rate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """Two nodes that showed the same cards in their newest runs."""
+
+    first: str
+    second: str
+    cards: tuple[str, ...]
+
+    @property
+    def words(self) -> Text:
+        """Such as: 8 cards are in node-07 and node-12 at once."""
+        count = len(self.cards)
+        return Text(
+            f"{count} cards are in {self.first} and {self.second} at once ({self.cards[0]}): one machine is sold twice",
+            f"{count} 张卡同时出现在 {self.first} 和 {self.second}（{self.cards[0]}）：一机两卖",
+        )
+
+
+def snapshot(connection: Reader, run: Run) -> Snapshot:
+    """A stored run as it can be compared with another; read anew from its evidence."""
+    found = [stored.finding for stored in runs.list_current_findings(connection, run.id)]
+    return Snapshot(run, nodes.get_node(connection, run.node_id).name, machine_in(connection, run), tuple(_rates(found)))
+
+
+def _rates(findings: Iterable[Finding]) -> Iterator[Rate]:
+    for finding in findings:
+        is_rate = finding.basis is Basis.MEASURED and finding.better == "more" and not isinstance(finding.measured, bool)
+        if is_rate and isinstance(finding.measured, int | float):
+            name = " ".join(part for part in (finding.check, finding.term, finding.direction) if part)
+            yield Rate(name, float(finding.measured), finding.unit)
+
+
+def changes(old: Snapshot, new: Snapshot) -> tuple[Change, ...]:
+    """What is different in the newer run, the worst first: cards, settings, system, and rates that fell by over 3 %."""
+    before = {(rate.name, rate.unit): rate.value for rate in old.rates}
+    fell = [change for rate in new.rates for change in _fell(before.get((rate.name, rate.unit)), rate)]
+    found = [*machine_changes(old.machine, new.machine), *fell]
+    order = (Verdict.FAIL, Verdict.WARN, Verdict.PASS)
+    return tuple(sorted(found, key=lambda change: order.index(change.verdict)))
+
+
+def _fell(old: float | None, new: Rate) -> Iterator[Change]:
+    percent = fall_percent(old, new.value) if old is not None else 0.0
+    verdict = by_fall(percent)
+    if verdict is Verdict.PASS:
+        return
+    words = Text(
+        f"{new.name} fell by {percent:.0f} %: {old:g} {new.unit} before, {new.value:g} {new.unit} now",
+        f"{new.name} 下降 {percent:.0f} %：由 {old:g} {new.unit} 降到 {new.value:g} {new.unit}",
+    )
+    yield Change(ChangeKind.RATE, verdict, words, new.name, old, new.value)
+
+
+def since_accepted(workspace: Workspace, run_id: str) -> NodeDrifted | None:
+    """What this run saw changed since the node was accepted; None when it never was, or nothing changed."""
+    with workspace.read() as connection:
+        run = runs.get_run(connection, run_id)
+        pinned = pinned_run(connection, run.node_id, run.started_at)
+        if pinned is None:
+            return None
+        found = changes(snapshot(connection, pinned), snapshot(connection, run))
+    return NodeDrifted(run.node_id, run.id, pinned.id, found) if found else None
+
+
+def run_before(connection: Reader, run: Run) -> Run | None:
+    """The finished run of the node before this one."""
+    earlier = (r for r in runs.list_runs(connection, node_id=run.node_id) if r.started_at < run.started_at)
+    return next((r for r in earlier if r.state is RunState.FINISHED), None)
+
+
+def duplicates(snapshots: Sequence[Snapshot]) -> tuple[Duplicate, ...]:
+    """Which nodes show the same whole cards; slices of a card (MIG) may be shared. Each pair once."""
+    found = []
+    for place, one in enumerate(snapshots):
+        mine = _whole_cards(one.machine)
+        for other in snapshots[place + 1 :]:
+            shared = mine & _whole_cards(other.machine) if other.run.node_id != one.run.node_id else frozenset[str]()
+            if shared:
+                found.append(Duplicate(one.node, other.node, tuple(sorted(shared))))
+    return tuple(found)
+
+
+def _whole_cards(machine: Machine) -> frozenset[str]:
+    return frozenset(card.uuid or card.serial or "" for card in machine.cards if card.key and not card.sliced)
+
+
+def shared_cards(workspace: Workspace, run_ids: Iterable[str]) -> tuple[Duplicate, ...]:
+    """The cards that these runs, made at one time, show in more than one node."""
+    with workspace.read() as connection:
+        return duplicates([snapshot(connection, runs.get_run(connection, run_id)) for run_id in run_ids])
