@@ -1,0 +1,132 @@
+"""What the store remembers of a node comes back into its next run, and of its cards into the runs of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from gpulease_gui.checks.history import Elsewhere, History
+from gpulease_gui.checks.judgement import Evidence
+from gpulease_gui.domain.command import CommandOutput
+from gpulease_gui.domain.finding import Finding, SubjectFinding, Verdict
+from gpulease_gui.domain.node import Address, HostKey, Node
+from gpulease_gui.domain.supplier import Contract, Supplier
+from gpulease_gui.domain.text import Text
+from gpulease_gui.facts.fact import read, readers
+from gpulease_gui.services.identity_pin import accept_swap, history_of, machine_from, pinned_run, sightings_of
+from gpulease_gui.store import runs
+from gpulease_gui.store.evidence import collected, save_run_evidence
+from gpulease_gui.store.nodes import save_node
+from gpulease_gui.store.records import Run, RunKind, RunState
+from gpulease_gui.store.sightings import save_sightings
+from gpulease_gui.store.suppliers import save_contract, save_supplier
+from gpulease_gui.store.workspace import Workspace
+
+XML = (Path(__file__).parents[1] / "outputs" / "h100_sxm8.xml").read_text("utf-8")
+OUTPUT = CommandOutput(XML.encode())
+FIRST = "GPU-3f1c7a52-8d0e-4b6f-9a21-5e7c04d9b1f0"
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+KEY = HostKey("ssh-ed25519", "SHA256:abc")
+
+
+class Desk:
+    """Two nodes of one contract, and a short way to let a run see the cards of the report."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.nodes = [Node(f"n{k}", f"node-0{k}", address=Address("10.0.0.9", 2200 + k), contract_id="c1") for k in (1, 2)]
+        self.write(lambda db: save_supplier(db, Supplier("s1", "supplier")))
+        self.write(lambda db: save_contract(db, Contract("c1", "s1", "2026-1", end=date(2026, 9, 1))))
+        for node in self.nodes:
+            self.write(lambda db, node=node: save_node(db, node))
+        self.evidence = {"smi_xml": Evidence(read(readers()["smi_xml"], OUTPUT))}
+
+    def write(self, work):
+        return self.workspace.submit(work).result(timeout=30)
+
+    def run(self, id_: str, node: str, at: datetime, overall: Verdict, findings: tuple[Finding, ...] = (), **more) -> Run:
+        made = Run(id_, node, at, "c1", host_key=KEY, **more)
+        line, blobs = collected(id_, "smi_xml", "nvidia-smi -q -x", OUTPUT, at)
+
+        def work(db) -> None:
+            runs.save_run(db, made)
+            save_run_evidence(db, line, blobs)
+            save_sightings(db, sightings_of(id_, node, at, self.evidence, findings))
+            runs.finish_run(db, id_, RunState.FINISHED, at, overall)
+
+        self.write(work)
+        return made
+
+    def history(self, number: int, at: datetime) -> History:
+        with self.workspace.read() as connection:
+            return history_of(connection, self.nodes[number - 1], at, KEY, machine_from(self.evidence))
+
+    def pin(self, node: str, before: datetime) -> str | None:
+        with self.workspace.read() as connection:
+            found = pinned_run(connection, node, before)
+            return found.id if found else None
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    workspace = Workspace.open(tmp_path / "w.db")
+    yield Desk(workspace)
+    workspace.close()
+
+
+def test_that_a_first_run_has_no_past(desk: Desk) -> None:
+    assert desk.history(1, NOON) == History(NOON, None, None, True, "SHA256:abc", ())
+
+
+def test_that_the_newest_accepted_run_before_this_one_is_the_pin(desk: Desk) -> None:
+    desk.run("a", "n1", NOON, Verdict.PASS)
+    desk.run("b", "n1", NOON + timedelta(hours=1), Verdict.WARN)
+    desk.run("c", "n1", NOON + timedelta(hours=2), Verdict.FAIL)
+    desk.run("d", "n1", NOON + timedelta(hours=3), Verdict.PASS, kind=RunKind.REJUDGED, original_id="c")
+    assert desk.pin("n1", NOON + timedelta(days=1)) == "b"
+    assert desk.pin("n1", NOON + timedelta(minutes=30)) == "a"
+    assert desk.pin("n1", NOON) is None
+    history = desk.history(1, NOON + timedelta(days=1))
+    assert history.pinned_at == NOON + timedelta(hours=1) and history.pinned is not None
+    assert [card.uuid for card in history.pinned.cards][:1] == [FIRST] and len(history.pinned.cards) == 8
+    assert history.pinned.host_key == "SHA256:abc"
+
+
+def test_that_a_swap_that_somebody_accepted_is_the_new_pin_from_then_on(desk: Desk) -> None:
+    desk.run("a", "n1", NOON, Verdict.PASS)
+    failed = desk.run("b", "n1", NOON + timedelta(hours=1), Verdict.FAIL)
+    desk.write(lambda db: accept_swap(db, failed, "card 3 replaced under RMA 17", NOON + timedelta(hours=2)))
+    assert desk.pin("n1", NOON + timedelta(hours=3)) == "b"
+    assert desk.pin("n1", NOON + timedelta(hours=1, minutes=30)) == "a"
+
+
+def test_that_the_cards_of_one_node_are_known_in_the_run_of_the_other(desk: Desk) -> None:
+    desk.run("a", "n1", NOON, Verdict.PASS)
+    seen = desk.history(2, NOON + timedelta(hours=1)).elsewhere
+    assert {s.kind for s in seen} == {"uuid", "serial"} and len(seen) == 16
+    assert Elsewhere("uuid", FIRST, "node-01", NOON) in seen
+    assert desk.history(1, NOON + timedelta(hours=1)).elsewhere == ()
+    assert desk.history(2, NOON).elsewhere == ()  # a run that was later is no past
+
+
+def test_that_two_records_of_one_address_are_one_machine(desk: Desk) -> None:
+    desk.run("a", "n1", NOON, Verdict.PASS)
+    desk.nodes[1] = replace(desk.nodes[1], address=Address("10.0.0.9", 2201, "other"))
+    assert desk.history(2, NOON + timedelta(hours=1)).elsewhere == ()
+
+
+def test_that_a_card_that_failed_a_health_check_stays_known_as_faulty_by_uuid_and_serial(desk: Desk) -> None:
+    bad = Finding("health.row_remap", Verdict.FAIL, Text("x", "x"), subjects=(SubjectFinding(FIRST, Verdict.FAIL),))
+    desk.run("a", "n1", NOON, Verdict.FAIL, (bad,))
+    faulty = [s.value for s in desk.history(2, NOON + timedelta(days=90)).elsewhere if s.faulty]
+    assert faulty == [FIRST, "1651023004100"]
+
+
+def test_that_a_card_of_a_contract_that_is_over_is_not_rented(desk: Desk) -> None:
+    desk.run("a", "n1", NOON, Verdict.PASS)
+    assert {s.rented for s in desk.history(2, datetime(2026, 9, 1, 8, tzinfo=UTC)).elsewhere} == {True}
+    assert {s.rented for s in desk.history(2, datetime(2026, 9, 2, 8, tzinfo=UTC)).elsewhere} == {False}
