@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import threading
 import time
@@ -10,11 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from gpulease_gui.demo.fio_report import fio_json
+from gpulease_gui.demo.fio_report import filled, fio_json
 from gpulease_gui.demo.iperf_report import IPERF_TAKEN, Trip, iperf_json, iperf_listening, iperf_refused, iperf_served
 from gpulease_gui.demo.nodes import DemoNode
 from gpulease_gui.domain.command import CommandOutput
 
+# The word before each stamp of the script that compares clocks.
+TICKS = "gpulease-tick"
 _CLIENT_PATIENCE_S = 2.0
 _LOOK_AGAIN_S = 0.02
 
@@ -32,7 +35,7 @@ class Call:
     @property
     def is_server(self) -> bool:
         """Whether it waits for clients instead of measuring."""
-        return self.tool == "iperf3" and bool({"-s", "--server"} & set(self.words))
+        return self.tool == TICKS or (self.tool == "iperf3" and bool({"-s", "--server"} & set(self.words)))
 
     @property
     def once(self) -> bool:
@@ -42,7 +45,8 @@ class Call:
     @property
     def port(self) -> int:
         """The port of a server or to a server."""
-        return int(self.option("-p", "--port") or "5201")
+        told = self.option("-p", "--port") or ""
+        return int(told) if told.isascii() and told.isdigit() else 5201
 
     def option(self, short: str, long: str) -> str | None:
         """The value of an option, written as `-p 1`, `--port 1` or `--port=1`."""
@@ -55,9 +59,11 @@ class Call:
 
 
 def call_of(argv: tuple[str, ...]) -> Call:
-    """The last call of fio or iperf3 in a command, which may be a text for sh."""
+    """The last call of a measuring tool in a command, which may be a text for sh; or the text that prints stamps."""
+    if argv[:2] == ("sh", "-c") and TICKS in argv[-1]:
+        return Call(TICKS, tuple(re.findall(r"for pause in 0 ([\d. ]{1,80})", argv[-1])[-1:]))
     words = _words(argv[2]) if argv[:2] == ("sh", "-c") and len(argv) == 3 else argv
-    places = [n for n, word in enumerate(words) if PurePosixPath(word).name in ("fio", "iperf3")]
+    places = [n for n, word in enumerate(words) if PurePosixPath(word).name in ("fio", "iperf3", "ping")]
     calls = [n for n in places if words[n + 1 : n + 2] and words[n + 1].startswith("-")]
     if not calls:
         return Call("", words)
@@ -130,7 +136,12 @@ class Meeting:
 def run_server(
     node: DemoNode, call: Call, meeting: Meeting, pause: Pause, started: Callable[[bytes], None]
 ) -> CommandOutput:
-    """An iperf3 server until its client was served (with -1) or the session ends; `started` gets its first words."""
+    """An iperf3 server until its client was served (with -1) or the session ends; `started` gets its first words.
+
+    Stamps of the clock come at their real times, whatever the pace: they are compared with the client's own clock.
+    """
+    if call.tool == TICKS:
+        return _stamps(call, pause, started)
     as_json = bool({"-J", "--json"} & set(call.words))
     event = meeting.open(node, call.port)
     if event is None:
@@ -146,12 +157,23 @@ def run_server(
     return CommandOutput(iperf_served(node.machine, as_json).encode())
 
 
+def _stamps(call: Call, pause: Pause, started: Callable[[bytes], None]) -> CommandOutput:
+    pauses = [float(word) for word in " ".join(call.words).split() if word.replace(".", "", 1).isdigit()]
+    for number, seconds in enumerate([0.0, *pauses]):
+        if not pause(seconds):
+            return CommandOutput(b"", b"", 143)
+        started(f"{TICKS} {time.monotonic():.6f} {time.time():.6f} {number}\n".encode())
+    return CommandOutput(b"")
+
+
 def run_client(node: DemoNode, call: Call, meeting: Meeting, pause: Pause, work: Pause) -> CommandOutput | None:
     """A measurement, after the time that it takes (`work`); None when the client of the session is gone."""
     if call.tool == "fio":
         return _fio(node, call, meeting, work)
     if call.tool == "iperf3":
         return _iperf(node, call, meeting, pause, work)
+    if call.tool == "ping":
+        return _ping(node, call, meeting, work)
     missing = f"sh: 1: {call.words[0] if call.words else ''}: not found\n"
     return CommandOutput(b"", missing.encode(), 127)
 
@@ -161,7 +183,24 @@ def _fio(node: DemoNode, call: Call, meeting: Meeting, work: Pause) -> CommandOu
     seconds = _seconds(options.get("runtime"))
     if not work(seconds):
         return None
-    return CommandOutput(fio_json(node.machine, options, seconds, meeting.turn(node, call)).encode(), b"", 0, seconds)
+    turn = meeting.turn(node, call)
+    said = filled(node.machine, options, turn) if "verify" in options else fio_json(node.machine, options, seconds, turn)
+    return CommandOutput(said.encode(), b"", 0, seconds)
+
+
+def _ping(node: DemoNode, call: Call, meeting: Meeting, work: Pause) -> CommandOutput | None:
+    """Every packet is answered, from a peer in the same rack."""
+    count = max(1, min(100_000, int(_seconds(call.option("-c", "--count")))))
+    if not work(count * 0.2):
+        return None
+    host, dice = call.words[-1], node.machine.dice(f"ping {meeting.turn(node, call)}")
+    low, mean, high = dice.uniform(0.06, 0.08), dice.uniform(0.09, 0.12), dice.uniform(0.2, 0.4)
+    said = (
+        f"PING {host} ({host}) 56(84) bytes of data.\n\n--- {host} ping statistics ---\n"
+        f"{count} packets transmitted, {count} received, 0% packet loss, time {count * 200}ms\n"
+        f"rtt min/avg/max/mdev = {low:.3f}/{mean:.3f}/{high:.3f}/{mean / 6:.3f} ms\n"
+    )
+    return CommandOutput(said.encode(), b"", 0, count * 0.2)
 
 
 def _iperf(node: DemoNode, call: Call, meeting: Meeting, pause: Pause, work: Pause) -> CommandOutput | None:

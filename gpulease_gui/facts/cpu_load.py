@@ -106,7 +106,8 @@ def _test(run: CommandOutput) -> LoadTest:
         lines = keyed_lines(run, "cpus")
     except Unreadable as error:
         said = run.error_text.strip().split("\n")[0][:200]
-        return LoadTest(trouble=said or error.reason, code=str(error.code))
+        code = Reason.MISSING_TOOL if run.exit_code == 127 else error.code
+        return LoadTest(trouble=said or error.reason, code=str(code))
     cpus, seconds = lines.number("cpus"), _elapsed_s(lines)
     return LoadTest(cpus, seconds, _steal(lines), _share(run.text, cpus, seconds))
 

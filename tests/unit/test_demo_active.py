@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gpulease_gui.demo.active import Call, call_of
-from gpulease_gui.facts import fio_json, iperf3_json
+from gpulease_gui.demo.active import TICKS, Call, call_of
+from gpulease_gui.demo.fio_report import filled, fio_json
+from gpulease_gui.demo.nodes import demo_nodes
+from gpulease_gui.domain.command import CommandOutput
+from gpulease_gui.facts import clock_ticks, disk_fill, disk_sustained, iperf3_json
+from gpulease_gui.facts.fio_json import command as sequential_command
+from gpulease_gui.facts.fio_set import fio_test
 
 
 @pytest.mark.parametrize(
@@ -30,4 +35,32 @@ def test_that_the_commands_of_the_facts_are_understood() -> None:
         5203,
         "7",
     )
-    assert call_of(fio_json.command("write", 5, 256, True).argv).option("-x", "--rw") == "write"
+    assert call_of(sequential_command("write", 5, 256, True).argv).option("-x", "--rw") == "write"
+
+
+def test_that_the_commands_of_the_other_measurements_are_understood() -> None:
+    assert call_of(("ping", "-c", "50", "-i", "0.2", "-q", "peer")).option("-c", "--count") == "50"
+    assert call_of(("sh", "-c", clock_ticks.command(5).line)) == Call(TICKS, ("0.25 0.25 5",))
+    logged = call_of(("sh", "-c", disk_sustained.command(7, 256).line))
+    assert (logged.tool, logged.option("-x", "--runtime")) == ("fio", "7")
+    assert call_of(("sh", "-c", disk_fill.command(500, 9).line)).option("-x", "--io_size") == "8M"
+    assert call_of(("iperf3", "-s", "-p", "$port")).port == 5201
+
+
+def test_that_each_form_of_fio_is_answered_in_its_own_words() -> None:
+    machine = demo_nodes()["honest"].machine
+    words = {"rw": "randread", "bs": "4k", "direct": "1"}
+    disk = max(machine.disks, key=lambda d: d.read_mb_s)
+    random = fio_test(CommandOutput(fio_json(machine, words, 5.0).encode()), reads=True)
+    assert random.iops == pytest.approx(disk.read_mb_s * 0.3e6 / 4096, rel=0.02)
+    flushed = fio_test(CommandOutput(fio_json(machine, {"rw": "write", "bs": "4k", "fsync": "1"}, 5.0).encode()), reads=False)
+    assert flushed.sync_p99_ms is not None and 0.1 < flushed.sync_p99_ms < 5
+    course = fio_test(
+        CommandOutput(fio_json(machine, {"rw": "write", "write_bw_log": "x", "direct": "1"}, 4.0).encode()), reads=False
+    )
+    assert [point.end_s for point in course.series] == [1.0, 2.0, 3.0, 4.0]
+    run = CommandOutput(filled(machine, {"rw": "randread", "verify": "crc32c", "io_size": "8M"}).encode())
+    fill = disk_fill.parse(
+        disk_fill.combine(run, target_mib=800, total_mib=None, free_mib=None, seconds=5, filesystem=None)
+    )
+    assert (fill.fill.io_bytes, fill.fill.trouble, fill.verify.trouble) == (800 * 1024 * 1024, "", "")
