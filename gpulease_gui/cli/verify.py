@@ -61,6 +61,7 @@ def run(options: argparse.Namespace) -> int:
     demo = options.demo or bool(options.target) and is_demo(options.target)
     fingerprints = _fingerprints(options.fingerprint)
     services = open_services(options.workspace, demo=demo, ask_secret=_ask_on_terminal, fingerprints=fingerprints)
+    services.links.show_while_typed(_ask_openly)
     try:
         if options.all:
             return _verify_all(services, options)
@@ -98,6 +99,13 @@ def _ask_on_terminal(node: Node, what: str) -> Secret | None:
     if not sys.stdin.isatty():
         return None
     return Secret(getpass.getpass(f"{what} for {node.target}: "))
+
+
+def _ask_openly(node: Node, what: str) -> Secret | None:
+    """A question whose answer the node allows to be seen."""
+    if not sys.stdin.isatty():
+        return None
+    return Secret(input(f"{what} for {node.target}: "))
 
 
 def _verify_one(services: Services, options: argparse.Namespace, terms: dict[str, TermValue] | None) -> Outcome:

@@ -1,0 +1,300 @@
+"""Who we say that we are: certificates, the agent's keys, questions of the node."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import paramiko
+import pytest
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.errors import Cancelled
+from gpulease_gui.domain.node import Address, AuthMethod
+from gpulease_gui.domain.secret import Secret
+from gpulease_gui.remote.credentials import Credentials, Prompt, is_encrypted
+from gpulease_gui.remote.failures import ConnectFailed, Phase
+from gpulease_gui.remote.handshake import Deadlines
+from gpulease_gui.remote.hostkeys import HostTrust, host_key_of
+from gpulease_gui.remote.session import Connector
+
+pytestmark = pytest.mark.sshd
+
+
+def log_in(server, credentials: Credentials) -> None:
+    Connector().connect(server.address, credentials, server.trust, Deadlines(), CancelToken()).close()
+
+
+def failure(server, credentials: Credentials, **deadlines: float) -> ConnectFailed:
+    with pytest.raises(ConnectFailed) as caught:
+        Connector().connect(server.address, credentials, server.trust, Deadlines(**deadlines), CancelToken())
+    return caught.value
+
+
+# -- certificates ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Authority:
+    folder: Path
+
+    def certify(self, key: str, user: str, serial: int = 1) -> Path:
+        words = ["-q", "-s", "ca", "-I", "someone", "-n", user, "-z", str(serial), f"{key}.pub"]
+        subprocess.run(["ssh-keygen", *words], cwd=self.folder, check=True, capture_output=True)
+        return (self.folder / f"{key}-cert.pub").rename(self.folder / f"{key}.{serial}.signed")
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    for name, kind in (("ca", "ed25519"), ("mine", "ed25519"), ("rsa", "rsa"), ("other", "ed25519")):
+        subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", "", "-f", tmp_path / name], check=True)
+    return Authority(tmp_path)
+
+
+@pytest.mark.parametrize("key", ["mine", "rsa"])
+def test_that_a_certificate_of_a_trusted_authority_logs_in(make_sshd, authority, key):
+    server = make_sshd(f"TrustedUserCAKeys {authority.folder}/ca.pub\n")
+    bare = Credentials(identity_file=str(authority.folder / key))
+    assert failure(server, bare).cause == "key_refused"
+    signed = authority.certify(key, server.address.user)
+    log_in(server, Credentials(identity_file=bare.identity_file, certificate_file=str(signed)))
+
+
+def test_that_a_certificate_beside_the_key_is_found(make_sshd, authority):
+    server = make_sshd(f"TrustedUserCAKeys {authority.folder}/ca.pub\n")
+    authority.certify("mine", server.address.user).rename(authority.folder / "mine-cert.pub")
+    log_in(server, Credentials(identity_file=str(authority.folder / "mine")))
+
+
+def test_that_the_bare_key_is_tried_after_a_certificate_that_counts_for_nothing(sshd, authority, tmp_path):
+    key = tmp_path / "key"
+    key.write_bytes(sshd.keys.user("id_ed25519").read_bytes())
+    (tmp_path / "key.pub").write_bytes(sshd.keys.user("id_ed25519.pub").read_bytes())
+    log_in(sshd, Credentials(identity_file=str(key), certificate_file=str(authority.certify("key", "nobody"))))
+
+
+def test_that_a_certificate_of_another_key_is_told_by_name(sshd, authority):
+    signed = authority.certify("other", sshd.address.user)
+    for file in (signed, authority.folder / "mine.pub", authority.folder / "nowhere"):
+        error = failure(sshd, Credentials(identity_file=str(authority.folder / "mine"), certificate_file=str(file)))
+        assert (error.phase, error.cause) == (Phase.AUTH, "bad_certificate")
+        assert str(file) in error.why
+
+
+# -- the agent ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def full_agent(sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: Callable[..., bool]) -> Iterator[Path]:
+    """An agent with eight keys; the last is the one that the node knows."""
+    place = tmp_path / "agent"
+    process = subprocess.Popen(["ssh-agent", "-D", "-a", place], stdout=subprocess.DEVNULL)
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(place))
+    assert until(place.exists)
+    for number in range(7):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / f"k{number}"], check=True)
+        subprocess.run(["ssh-add", "-q", tmp_path / f"k{number}"], check=True, capture_output=True)
+    subprocess.run(["ssh-add", "-q", sshd.keys.user("id_ed25519")], check=True, capture_output=True)
+    yield tmp_path
+    process.terminate()
+    process.wait(5)
+
+
+def test_that_ux_12_the_chosen_one_of_eight_keys_is_the_only_one_tried(make_sshd, full_agent):
+    server = make_sshd("MaxAuthTries 1\n")
+    fingerprint = server.keys._fingerprint(server.keys.user("id_ed25519.pub"))
+    for choice in (server.keys.user("id_ed25519.pub"), server.keys.user("id_ed25519"), fingerprint):
+        log_in(server, Credentials(AuthMethod.AGENT, str(choice)))
+
+
+def test_that_ux_12_eight_keys_without_a_choice_stop_after_three_and_say_what_to_do(sshd, full_agent):
+    error = failure(sshd, Credentials(AuthMethod.AGENT))
+    assert (error.phase, error.cause) == (Phase.AUTH, "too_many_failures")
+    assert "8 keys" in error.why and ".pub" in error.next_step
+    assert "Too many" not in (sshd.folder / "log").read_text()
+
+
+def test_that_a_chosen_key_that_the_agent_lacks_is_told_by_name(sshd, full_agent):
+    error = failure(sshd, Credentials(AuthMethod.AGENT, str(sshd.keys.user("stranger.pub"))))
+    assert error.cause == "not_in_agent"
+
+
+def test_that_an_encrypted_key_that_the_agent_holds_asks_for_no_passphrase(sshd, full_agent):
+    encrypted = sshd.keys.user("encrypted")
+    subprocess.run(["cp", encrypted, full_agent / "key"], check=True)
+    subprocess.run(["cp", f"{encrypted}.pub", full_agent / "key.pub"], check=True)
+    subprocess.run(["ssh-keygen", "-q", "-p", "-P", "correct horse", "-N", "", "-f", full_agent / "key"], check=True)
+    subprocess.run(["ssh-add", "-q", full_agent / "key"], check=True, capture_output=True)
+    assert is_encrypted(str(encrypted)) and not is_encrypted(str(full_agent / "key"))
+    log_in(sshd, Credentials(identity_file=str(encrypted)))
+
+
+# -- questions ------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Doorman(paramiko.ServerInterface):
+    """Wants a key, then answers to rounds of questions; writes down what it hears."""
+
+    rounds: tuple[tuple[tuple[str, bool], ...], ...]
+    right: tuple[str, ...] = ("otp",)
+    wants_key: bool = True
+    heard: list[list[str]] = field(default_factory=list)
+    tries: int = 0
+    round: int = 0
+    key_seen: bool = False
+
+    def get_allowed_auths(self, username: str) -> str:
+        return "keyboard-interactive" if self.key_seen or not self.wants_key else "publickey"
+
+    def check_auth_publickey(self, username: str, key: paramiko.PKey) -> int:
+        self.key_seen = True
+        return paramiko.AUTH_PARTIALLY_SUCCESSFUL
+
+    def check_auth_interactive(self, username: str, submethods: str) -> paramiko.InteractiveQuery:
+        self.tries, self.round = self.tries + 1, 0
+        return self._query()
+
+    def _query(self) -> paramiko.InteractiveQuery:
+        return paramiko.InteractiveQuery("Gate\x1b[2J", "second step", *self.rounds[self.round])
+
+    def check_auth_interactive_response(self, responses: list[str]) -> int | paramiko.InteractiveQuery:
+        self.heard.append([word.decode() if isinstance(word, bytes) else word for word in responses])
+        self.round += 1
+        if self.round < len(self.rounds):
+            return self._query()
+        right = [word for round_ in self.heard[-len(self.rounds) :] for word in round_] == list(self.right)
+        return paramiko.AUTH_SUCCESSFUL if right else paramiko.AUTH_FAILED
+
+
+@dataclass
+class Gate:
+    """A node that a Doorman keeps."""
+
+    address: Address
+    trust: HostTrust
+
+
+@contextmanager
+def kept_by(doorman: Doorman) -> Iterator[Gate]:
+    key = paramiko.ECDSAKey.generate()
+    listener = socket.create_server(("127.0.0.1", 0))
+    transports: list[paramiko.Transport] = []
+
+    def serve() -> None:
+        while True:
+            try:
+                caller, _ = listener.accept()
+            except OSError:
+                return
+            transport = paramiko.Transport(caller)
+            transports.append(transport)
+            transport.add_server_key(key)
+            transport.start_server(event=threading.Event(), server=doorman)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield Gate(Address("127.0.0.1", listener.getsockname()[1], "anna"), HostTrust((host_key_of(key),)))
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join()
+        for transport in transports:
+            transport.close()
+            transport.join(3)
+            transport.packetizer.complete_handshake()
+
+
+def asker(answers: list[str | None], asked: list[Prompt]) -> Callable[[Prompt], Secret | None]:
+    def ask(prompt: Prompt) -> Secret | None:
+        asked.append(prompt)
+        answer = answers.pop(0)
+        return None if answer is None else Secret(answer)
+
+    return ask
+
+
+def by_key(sshd, ask: Callable[[Prompt], Secret | None] | None, password: str = "") -> Credentials:
+    return Credentials(identity_file=sshd.key_file, password=Secret(password) if password else None, ask_prompt=ask)
+
+
+def test_that_ux_13_key_and_questions_go_over_one_connection_with_plain_words_and_the_echo_flag(sshd):
+    asked: list[Prompt] = []
+    doorman = Doorman(((("Code <b>:", False), ("Your \x07name: ", True)), (), (("Again:", False),)), ("otp", "anna", "x"))
+    with kept_by(doorman) as gate:
+        log_in(gate, by_key(sshd, asker(["otp", "anna", "x"], asked)))
+    said = "Gate␛[2J\nsecond step"
+    assert asked == [Prompt("Code <b>:", False, said), Prompt("Your ␇name:", True, said), Prompt("Again:", False, said)]
+    # A push without questions is a round of its own.
+    assert (doorman.heard, doorman.tries) == ([["otp", "anna"], [], ["x"]], 1)
+
+
+def test_that_ux_13_wrong_answers_are_asked_for_three_times_at_most(sshd):
+    asked: list[Prompt] = []
+    doorman = Doorman(((("Code:", False),),))
+    with kept_by(doorman) as gate:
+        log_in(gate, by_key(sshd, asker(["bad", "worse", "otp"], asked)))
+        assert doorman.tries == 3
+        error = failure(gate, by_key(sshd, asker(["bad"] * 9, asked)))
+    assert (error.phase, error.cause) == (Phase.AUTH, "answer_refused")
+    assert (doorman.tries, len(asked)) == (6, 6)
+
+
+def test_that_a_user_who_gives_up_ends_the_login(sshd):
+    doorman = Doorman(((("Code:", False),),))
+    with kept_by(doorman) as gate:
+        error = failure(gate, by_key(sshd, asker([None], [])))
+    assert (error.cause, doorman.tries, doorman.heard) == ("no_answer", 1, [])
+    assert "Code:" in error.why
+
+
+def test_that_a_password_answers_the_first_hidden_question_once(sshd):
+    asked: list[Prompt] = []
+    doorman = Doorman(((("User:", True), ("Password:", False)), (("Code:", False),)), ("anna", "word", "otp"), wants_key=False)
+    credentials = Credentials(AuthMethod.PASSWORD, password=Secret("word"), ask_prompt=asker(["anna", "otp"], asked))
+    with kept_by(doorman) as gate:
+        log_in(gate, credentials)
+    assert [prompt.words for prompt in asked] == ["User:", "Code:"]
+
+
+def test_that_a_wrong_password_alone_is_not_tried_again(sshd):
+    doorman = Doorman(((("Password:", False),),), wants_key=False)
+    with kept_by(doorman) as gate:
+        error = failure(gate, Credentials(AuthMethod.PASSWORD, password=Secret("bad")))
+    assert (error.cause, doorman.tries) == ("answer_refused", 1)
+
+
+def test_that_a_server_that_asks_on_and_on_is_left(sshd):
+    asked: list[Prompt] = []
+    doorman = Doorman(((("?" * 5000, False),),) * 30)
+    with kept_by(doorman) as gate:
+        error = failure(gate, by_key(sshd, asker(["x"] * 99, asked)))
+    assert error.phase is Phase.AUTH
+    assert (len(asked), len(asked[0].words)) == (20, 301)
+
+
+def test_that_a_push_that_nobody_answers_has_its_deadline_and_can_be_cancelled(sshd):
+    held, cancel = threading.Event(), CancelToken()
+
+    class Slow(Doorman):
+        def check_auth_interactive_response(self, responses: list[str]) -> int:
+            cancel.cancel()
+            held.wait(10)
+            return paramiko.AUTH_FAILED
+
+    with kept_by(Slow(((),))) as gate:
+        started = time.monotonic()
+        error = failure(gate, by_key(sshd, asker([], [])), ask_s=0.3)
+        assert (error.phase, error.cause) == (Phase.AUTH, "timeout")
+        cancel = CancelToken()
+        with pytest.raises(Cancelled):
+            Connector().connect(gate.address, by_key(sshd, asker([], [])), gate.trust, Deadlines(), cancel)
+        assert time.monotonic() - started < 8
+        held.set()
