@@ -90,7 +90,7 @@ class PasteDialog(FactDialog):
         self.column.addLayout(row)
         self.model = TableModel[ListLine](_COLUMNS, lambda line: line.number)
         self.table = TableView(self.model, Text("What was read", "识别结果"))
-        self.table.setMinimumHeight(180)
+        self.table.setMinimumHeight(230)
         self.column.addWidget(self.table, 1)
 
     def _add_choices(self, contracts: Sequence[Contract]) -> None:

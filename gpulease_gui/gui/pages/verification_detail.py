@@ -77,6 +77,7 @@ class DetailPane(Pane):
         self._picture = Picture()
         self._node: NodeRuns | None = None
         self._loaded: tuple[object, ...] = ()
+        self._wanted_tab, self._fitting = DEVICES, False
         self.column.addWidget(self._head())
         self.tabs = TabRow(_TABS)
         self.tabs.setUsesScrollButtons(False)
@@ -197,17 +198,25 @@ class DetailPane(Pane):
         self.measured.show_value(found, subject_words(finding), level)
 
     def _fit_tabs(self, finding: Finding | None) -> None:
-        wanted = self.tabs.currentIndex()
-        self.tabs.setTabVisible(DEVICES, finding is not None and bool(finding.subjects))
-        self.tabs.setTabVisible(HISTORY, finding is not None)
-        self.tabs.setTabVisible(RAW, finding is not None)
-        if wanted == DEVICES and not self.tabs.isTabVisible(DEVICES):
-            self.tabs.setCurrentIndex(RAW if finding is not None else COMMAND)
-        self._tab_changed()
+        """Only tabs that hold something; the one that the user looked at last stays, if it is there."""
+        there = {DEVICES: finding is not None and bool(finding.subjects), RAW: finding is not None, HISTORY: finding is not None}
+        wanted = self._wanted_tab if there.get(self._wanted_tab, True) else RAW if finding is not None else COMMAND
+        self._fitting = True
+        for tab in (DEVICES, RAW, HISTORY):
+            self.tabs.setTabVisible(tab, there[tab])
+        self.tabs.setCurrentIndex(wanted)
+        self.tabs.retranslate()  # lays the tabs out anew: one that was hidden comes back out of sight
+        self._fitting = False
+        self._look()
 
     # -- evidence, read when it is looked at ------------------------------------------------------------------------------
 
-    def _tab_changed(self) -> None:
+    def _tab_changed(self, tab: int) -> None:
+        if not self._fitting:
+            self._wanted_tab = tab
+            self._look()
+
+    def _look(self) -> None:
         tab, row, node = self.tabs.currentIndex(), self._row, self._node
         self.stack.setCurrentIndex(tab if row is not None and tab >= 0 else NOTHING)
         if row is None or row.finding is None or node is None:

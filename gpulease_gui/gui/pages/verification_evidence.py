@@ -55,7 +55,7 @@ def subjects_table() -> tuple[TableModel[SubjectFinding], TableView]:
     """One line per GPU, interface or direction, worst first."""
     columns = (
         Column[SubjectFinding](Text("Device", "设备"), _subject_name, stretch=True),
-        Column[SubjectFinding](Text("Measured", "实测"), _value, width=92, number=True),
+        Column[SubjectFinding](Text("Measured", "实测"), _value, width=116, number=True),
         Column[SubjectFinding](Text("Verdict", "判定"), lambda s: state_cell(badge_of(s.verdict)), width=116),
     )
     model = TableModel[SubjectFinding](columns, lambda subject: (subject.id, subject.index))

@@ -323,4 +323,4 @@ def _caption(icon: str, token: str, label: PlainLabel) -> QHBoxLayout:
 def _run_words(number: int, run: Run) -> Text:
     word = run_badge(run).word
     at = local_time(run)
-    return Text(f"{number} · {at} · {word.en}", f"第 {number} 次 · {at} · {word.zh}")
+    return Text(f"{number} · {at} · {word.en}", f"{number} · {at} · {word.zh}")

@@ -12,7 +12,6 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.services.run_view import CheckInfo, Key, RunFindings, differs, key_of
 from gpulease_gui.store.records import Run, RunState
 
-
 _UNDER_WAY = (CheckState.PLANNED, CheckState.RUNNING)
 
 
