@@ -41,7 +41,10 @@ _NVIDIA: Mapping[str, tuple[float, Printer]] = MappingProxyType({
     "smi_extra": (0.8, _plain(detail_report.smi_extra)),
     "nvlink_errors": (0.9, _plain(detail_report.nvlink_errors)),
 })  # fmt: skip
-_ASCEND: Mapping[str, tuple[float, Printer]] = MappingProxyType({"npu_smi": (2.6, _plain(npu_info))})
+_ASCEND: Mapping[str, tuple[float, Printer]] = MappingProxyType({
+    "npu_smi": (2.6, _plain(npu_info)),
+    "npu_ecc": (4.1, _plain(detail_report.npu_ecc)),
+})  # fmt: skip
 _HOST: Mapping[str, tuple[float, Printer]] = MappingProxyType({
     "clock_now": (0.02, host_report.clock_now),
     "environment": (0.3, _plain(host_report.environment)),
@@ -59,6 +62,9 @@ _HOST: Mapping[str, tuple[float, Printer]] = MappingProxyType({
     "port_counters": (0.05, _plain(detail_report.port_counters)),
     "net_shape": (0.1, _plain(detail_report.net_shape)),
     "containers": (0.3, _plain(detail_report.containers)),
+    "smart": (0.4, _plain(detail_report.smart)),
+    "roce_ports": (0.05, _plain(detail_report.roce_ports)),
+    "npu_versions": (0.3, _plain(detail_report.npu_versions)),
     "edac": (0.05, _plain(detail_report.edac)),
     "device_nodes": (0.05, _plain(detail_report.device_nodes)),
     "load_now": (0.05, _plain(detail_report.load_now)),

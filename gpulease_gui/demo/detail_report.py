@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 
 from gpulease_gui.demo.host_report import driver_version_lines, keyed
 from gpulease_gui.demo.machine import GpuCard, Machine
@@ -136,3 +137,46 @@ def containers(machine: Machine) -> str:
         return keyed([("tools", " docker"), ("docker_code", "0"), ("runtimes", '{"ascend":{"path":"ascend-docker-runtime"},"runc":{"path":"runc"}}')])
     runtimes = '{"nvidia":{"path":"nvidia-container-runtime"},"runc":{"path":"runc"}}'
     return keyed([("tools", " docker nvidia-ctk"), ("docker_code", "0"), ("runtimes", runtimes), ("ctk", "NVIDIA Container Toolkit CLI version 1.16.2")])
+
+
+def smart(machine: Machine) -> str:
+    """`smartctl -j -a` of disks in their first year."""
+    pairs = [("smart", "yes")]
+    for disk in (d for d in machine.disks if d.transport == "nvme"):
+        told = {
+            "model_name": disk.model, "serial_number": disk.serial, "smart_status": {"passed": True},
+            "nvme_smart_health_information_log": {"critical_warning": 0, "percentage_used": 4, "media_errors": 0},
+            "power_on_time": {"hours": 5120},
+        }  # fmt: skip
+        lines = json.dumps(told, indent=2).split("\n")
+        pairs += [("disk", f"/dev/{disk.name.split('n1')[0]}"), ("code", "0"), *(("json", line) for line in lines)]
+    return keyed(pairs)
+
+
+def roce_ports(machine: Machine) -> str:
+    """A RoCE v2 address on each port that is up."""
+    ports = [port for port in machine.ports if port.driver == "mlx5_core"]
+    pairs = [("roce", "yes" if ports else "no")]
+    for n, port in enumerate(ports):
+        pairs += [("port", f"mlx5_{n}/1"), ("link_layer", "Ethernet"), ("state", "4: ACTIVE" if port.up else "1: DOWN")]
+        pairs += [("gid", "0 IB/RoCE v1"), ("gid", "1 RoCE v2"), ("mtu", str(port.mtu))]
+    return keyed(pairs)
+
+
+def npu_ecc(machine: Machine) -> str:
+    """No error on any card."""
+    names = ("HBM Single Bit Error Count", "HBM Double Bit Error Count", "HBM Double Bit Isolated Pages Count")
+    pairs = [("npus", "yes")]
+    for npu in machine.npus:
+        pairs += [("npu", str(npu.index)), *(("ecc", f"{name:<41}: 0") for name in names)]
+    return keyed(pairs)
+
+
+def npu_versions(machine: Machine) -> str:
+    """Driver, firmware and CANN of one set; a node without such cards has none of it."""
+    if not machine.npus:
+        return keyed([("ascend", "no")])
+    return keyed([
+        ("ascend", "yes"), ("driver", "Version=24.1.0.3"), ("firmware", "Version=7.5.0.5.220"), ("toolkit", "package_name=Ascend-cann-toolkit"),
+        ("toolkit", "version=8.0.0"), ("dmi_code", "0"), ("dmi", "npu-driver     24.1.0.3      OK"), ("dmi", "npu-firmware   7.5.0.5.220   OK"),
+    ])  # fmt: skip

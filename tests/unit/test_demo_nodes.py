@@ -43,7 +43,7 @@ def missing(name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "ascend"])
 def test_that_a_node_with_nvidia_cards_answers_every_fact_but_the_ascend_ones(name: str) -> None:
-    assert missing(name) == {"npu_smi": Reason.MISSING_TOOL}
+    assert missing(name) == dict.fromkeys(["npu_ecc", "npu_smi"], Reason.MISSING_TOOL)
 
 
 def test_that_the_ascend_node_has_no_nvidia_tool() -> None:
@@ -70,7 +70,7 @@ def test_that_every_promise_is_a_term_with_a_fitting_value() -> None:
 
 def test_that_every_passive_fact_has_an_answer_of_its_own() -> None:
     codes = {id_: answer(demo_nodes()["honest"], id_, NOW).exit_code for id_ in PASSIVE}
-    assert [id_ for id_, code in codes.items() if code != 0] == ["npu_smi"]
+    assert [id_ for id_, code in codes.items() if code != 0] == ["npu_ecc", "npu_smi"]
     assert answer(demo_nodes()["honest"], "never_heard_of", NOW).exit_code == 127
 
 
