@@ -174,7 +174,7 @@ class LiveTail:
                 continue
             if x[end - 1] >= 0:
                 trace.phase = self._draw_piece(painter, style, x[begin:end], y[begin:end], trace.phase)
-        self._draw_markers(painter, curve, style, absolute, y, first=first)
+        self._draw_markers(painter, curve, style, absolute, y, broken)
 
     def _usual(self, curve: Curve, samples: Samples) -> float:
         """The distance of samples that is no gap, taken from more than the two new ones."""
@@ -211,13 +211,13 @@ class LiveTail:
         return phase
 
     def _draw_markers(
-        self, painter: QPainter, curve: Curve, style: SeriesStyle, absolute: Floats, y: Floats, *, first: bool
+        self, painter: QPainter, curve: Curve, style: SeriesStyle, absolute: Floats, y: Floats, broken: Flags
     ) -> None:
-        """A marker on the first sample of each stretch of 116 px; stretches are shifted per series."""
+        """A marker on the first sample of each stretch of 116 px, shifted per series; none where a line begins anew."""
         assert self._scale is not None
         every = round(MARKER_EVERY_PX * self._ratio)
         stretch = np.floor_divide(absolute + curve.number * every * 0.37, every)
-        marked = np.flatnonzero(np.diff(stretch) > 0) + 1
+        marked = np.flatnonzero((np.diff(stretch) > 0) & ~broken[1:]) + 1
         picture = marker_pixmap(style.marker, style.colour, colours().plot, self._ratio)
         half = (MARKER + 4) / 2 * self._ratio
         picture.setDevicePixelRatio(1.0)
