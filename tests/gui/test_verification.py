@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -27,8 +29,6 @@ from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.events import Event, FindingSaved
 from gpulease_gui.store import runs
 from gpulease_gui.store.records import RunState
-
-from .guards import StallGuard
 
 FRAUD = "demo-pcie-as-sxm"
 LONG = 30_000
@@ -290,15 +290,27 @@ def test_that_a_run_that_a_killed_program_left_is_labelled(demo: Services, windo
     assert not page._picture.is_running
 
 
-def test_that_the_window_stays_awake_while_findings_come(window: MainWindow, qtbot: QtBot, stalls: StallGuard) -> None:
-    with stalls.allow("first build of a page"):
-        page = visit(window, qtbot, FRAUD)
-        qtbot.wait(50)
+def test_that_findings_are_drawn_in_batches_of_a_tenth_of_a_second(window: MainWindow, qtbot: QtBot) -> None:
+    page = visit(window, qtbot, FRAUD)
+    drawn: list[float] = []
+    page.model.layoutChanged.connect(lambda: drawn.append(time.monotonic()))
+    began = time.monotonic()
     page.act("verify")
     qtbot.waitUntil(lambda: is_done(page), timeout=LONG)
-    for check in ("gpu.form_factor", "gpu.model", "health.xid"):
-        page.table.choose(row_of(page, check).key)
-        qtbot.wait(30)
+    assert len(page._picture.findings) > 40
+    assert len(drawn) <= 10 * (time.monotonic() - began) + 6  # four more: the start, the end, the filter, the contract
+
+
+def test_that_a_batch_or_a_selection_costs_the_page_less_than_a_frame(window: MainWindow, qtbot: QtBot) -> None:
+    page = verify(window, qtbot, FRAUD)
+    spent: list[float] = []
+    for row in page.model.rows[:12]:
+        began = time.thread_time()
+        page._draw()
+        page.table.choose(row.key)
+        spent.append(time.thread_time() - began)
+        qtbot.wait(5)
+    assert statistics.median(spent) < 0.016
 
 
 def test_that_every_part_can_be_reached_by_keys(window: MainWindow, qtbot: QtBot) -> None:
