@@ -46,6 +46,21 @@ class DriverBranch:
 
 
 @dataclass(frozen=True, slots=True)
+class TorchWheel:
+    """One build of PyTorch: `tag` as in cu126, torch versions `first` to `last` ("" = still built), what its code serves.
+
+    `driver` is the oldest driver on which it starts.
+    """
+
+    tag: str
+    first: str
+    last: str
+    capabilities: tuple[str, ...]
+    driver: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class CudaFacts:
     """resources/cuda.toml. `as_of` is the month in which it was written; ends of life are judged against it."""
 
@@ -54,6 +69,12 @@ class CudaFacts:
     family: tuple[FamilyDriver, ...] = ()
     architecture: tuple[CapabilityDriver, ...] = ()
     branch: tuple[DriverBranch, ...] = ()
+    wheel: tuple[TorchWheel, ...] = ()
+
+    def wheels_of(self, torch: str) -> tuple[TorchWheel, ...]:
+        """The builds of one torch version ("2.4" or "2.4.1")."""
+        short = version_key(torch)[:2]
+        return tuple(w for w in self.wheel if version_key(w.first) <= short and (not w.last or short <= version_key(w.last)))
 
     def branch_of(self, driver: str) -> DriverBranch | None:
         """The branch of a driver version; None if the table has no such branch."""

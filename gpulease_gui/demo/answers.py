@@ -65,6 +65,7 @@ _HOST: Mapping[str, tuple[float, Printer]] = MappingProxyType({
     "smart": (0.4, _plain(detail_report.smart)),
     "roce_ports": (0.05, _plain(detail_report.roce_ports)),
     "npu_versions": (0.3, _plain(detail_report.npu_versions)),
+    "torch_files": (0.2, _plain(detail_report.torch_files)),
     "edac": (0.05, _plain(detail_report.edac)),
     "device_nodes": (0.05, _plain(detail_report.device_nodes)),
     "load_now": (0.05, _plain(detail_report.load_now)),

@@ -180,3 +180,8 @@ def npu_versions(machine: Machine) -> str:
         ("ascend", "yes"), ("driver", "Version=24.1.0.3"), ("firmware", "Version=7.5.0.5.220"), ("toolkit", "package_name=Ascend-cann-toolkit"),
         ("toolkit", "version=8.0.0"), ("dmi_code", "0"), ("dmi", "npu-driver     24.1.0.3      OK"), ("dmi", "npu-firmware   7.5.0.5.220   OK"),
     ])  # fmt: skip
+
+
+def torch_files(machine: Machine) -> str:
+    """Python without PyTorch: on a fresh node the tenant's image brings it."""
+    return keyed([("python", "/usr/bin/python3"), ("python_version", "3.10")])
