@@ -23,7 +23,7 @@ from gpulease_gui.services.events import NodeState, NodeStateChanged, RunEnded
 from gpulease_gui.services.overview import Standing
 
 from .guards import StallGuard
-from .opened import cells, demo_services, fail_power, wait_for, window_on, words_of
+from .opened import cells, demo_services, fail_power, measured, wait_for, window_on, words_of
 
 
 @pytest.fixture
@@ -143,9 +143,10 @@ def test_that_language_and_theme_switch_twice_and_leave_nothing_behind(demo: Mai
 
 def test_that_the_overview_never_holds_the_window(demo: MainWindow, qtbot: QtBot, stalls: StallGuard) -> None:
     fail_power(demo.services)
-    with stalls.allow("first build of the page"):
-        page = overview(demo, qtbot)
-        qtbot.wait(50)
-    for _ in range(5):
-        page.refresh()
-        qtbot.wait(40)
+    with measured(stalls):
+        with stalls.allow("first build of the page"):
+            page = overview(demo, qtbot)
+            qtbot.wait(50)
+        for _ in range(5):
+            page.refresh()
+            qtbot.wait(40)

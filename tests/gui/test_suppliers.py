@@ -25,7 +25,7 @@ from gpulease_gui.services.claims_view import TermRow
 from gpulease_gui.services.composition import open_services
 
 from .guards import StallGuard
-from .opened import demo_services, fail_power, wait_for, window_on, words_of
+from .opened import demo_services, fail_power, measured, wait_for, window_on, words_of
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -370,18 +370,19 @@ def test_that_language_and_theme_switch_twice_and_leave_nothing_behind(demo: Mai
 
 
 def test_that_reading_and_typing_never_hold_the_window(demo: MainWindow, qtbot: QtBot, stalls: StallGuard) -> None:
-    with stalls.allow("first build of the page"):
-        page = suppliers(demo, qtbot, "contract", "demo-contract-BM-0047-1")
-        qtbot.wait(80)
-    for key in ("gpu.power_w", "ram_gb", "gpu.count"):
-        page.deal_pane.terms.choose(key)
-        qtbot.wait(30)
-    with stalls.allow("Qt draws the whole table anew when the keyboard comes and goes"):
-        editor = edit(page, "gpu.count")
-        qtbot.wait(30)
-    for letter in "128":
-        QTest.keyClicks(editor, letter)
-        qtbot.wait(5)
-    with stalls.allow("Qt draws the whole table anew when the keyboard comes and goes"):
-        QTest.keyClick(editor, Qt.Key.Key_Escape)
-        qtbot.wait(30)
+    with measured(stalls):
+        with stalls.allow("first build of the page"):
+            page = suppliers(demo, qtbot, "contract", "demo-contract-BM-0047-1")
+            qtbot.wait(80)
+        for key in ("gpu.power_w", "ram_gb", "gpu.count"):
+            page.deal_pane.terms.choose(key)
+            qtbot.wait(30)
+        with stalls.allow("Qt draws the whole table anew when the keyboard comes and goes"):
+            editor = edit(page, "gpu.count")
+            qtbot.wait(30)
+        for letter in "128":
+            QTest.keyClicks(editor, letter)
+            qtbot.wait(5)
+        with stalls.allow("Qt draws the whole table anew when the keyboard comes and goes"):
+            QTest.keyClick(editor, Qt.Key.Key_Escape)
+            qtbot.wait(30)

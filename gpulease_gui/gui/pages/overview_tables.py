@@ -45,7 +45,7 @@ def decision_columns() -> tuple[Column[Decision], ...]:
     """What it is and where, whose contract, how much, and the way there."""
     return (
         Column(Text("What", "事项"), _what, width=300, stretch=True),
-        Column(Text("Contract", "合同"), _whose, width=210),
+        Column(Text("Contract", "合同"), _whose, width=210, stretch=True),
         Column(Text("Weight", "程度"), lambda row: Cell(row.weight, tip=row.weight), width=190, number=True),
         Column(Text("Action", "操作"), lambda row: action_cell(_ACTIONS[row.kind], OPEN), width=116, number=True),
     )
