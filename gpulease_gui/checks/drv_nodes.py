@@ -7,6 +7,7 @@ from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.facts.device_nodes import DeviceNodes
+from gpulease_gui.facts.environment import Environment
 from gpulease_gui.facts.nvidia_proc import NvidiaProc
 
 CHECK = Check(
@@ -17,6 +18,7 @@ CHECK = Check(
         "缺少这些文件时 CUDA 会报错 999，而 nvidia-smi 看起来正常。",
     ),
     facts=("device_nodes", "nvidia_proc"),
+    optional=("environment",),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
 )
@@ -25,15 +27,16 @@ _ASK = Text("ask the supplier to run `nvidia-modprobe -c0 -u` or to map the devi
 _FIRST = Text("start any CUDA program once, then run again", "先运行一次任意 CUDA 程序，再重新检查")
 
 
-def judge(devices: DeviceNodes, proc: NvidiaProc, promise: Promise) -> tuple[Finding, ...]:
-    """One finding; measured is the number of card files."""
+def judge(devices: DeviceNodes, proc: NvidiaProc, environment: Environment | None, promise: Promise) -> tuple[Finding, ...]:
+    """One finding; measured is the number of card files. A container may see the module's list of all cards."""
+    whole = environment is None or not environment.is_container
     have, cards = set(devices.all_nodes), devices.cards("nvidia")
     if "/dev/dxg" in have:
         return (CHECK.finding(Verdict.NOT_APPLICABLE, Text("Linux inside Windows uses /dev/dxg", "Windows 内的 Linux 使用 /dev/dxg")),)
     if not proc.present and not have & {"/dev/nvidiactl"}:
         absent = Text("no NVIDIA driver is visible here", "此处看不到 NVIDIA 驱动")
         return (_finding(Verdict.INCONCLUSIVE, absent, None, "no_driver", _ASK),)
-    missing = [f"/dev/nvidia{g.minor}" for g in proc.gpus if g.minor is not None and g.minor not in cards]
+    missing = [f"/dev/nvidia{g.minor}" for g in proc.gpus if whole and g.minor is not None and g.minor not in cards]
     if "/dev/nvidiactl" not in have:
         missing.insert(0, "/dev/nvidiactl")
     if missing or not cards:

@@ -71,8 +71,10 @@ def _payload_of_link(product: GpuModel | None) -> float | None:
 
 
 def _payload(rate: float, wanted: float | None) -> float:
-    """What a printed rate carries: it is the raw one where it lies above the payload that the product has."""
-    return rate * RAW_SHARE if wanted is not None and rate > wanted * (1 + TOLERANCE) else rate
+    """What a printed rate carries: above the product's payload it is the raw one, which carries at least that."""
+    if wanted is None or rate <= wanted * (1 + TOLERANCE):
+        return rate
+    return max(rate * RAW_SHARE, wanted)
 
 
 def _judged(

@@ -16,8 +16,9 @@ FACT = Fact(
     seconds=40, lane="nvidia", ok_codes=None,
 )  # fmt: skip
 
+_LONGEST_LINE = 1000
 _GPU = re.compile(r"\s*GPU (\d{1,4}): (.*) \(UUID: ([^()]*)\)\s*")
-_COUNT = re.compile(r"\s*Link (\d{1,4}):\s*([A-Za-z][^:\n]{0,60}):\s*(\S.*?)\s*")
+_COUNT = re.compile(r"\s*Link (\d{1,4}):\s*([A-Za-z][^:\n]{0,60}):\s*(\S.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def parse(output: CommandOutput) -> NvlinkErrors:
     """Read the lines `GPU n:` and `Link n: NAME: COUNT`. Raises Unreadable when no GPU is named."""
     text = clean(output.text)
     gpus: list[GpuCounts] = []
-    for line in (row for row in text.split("\n") if row.strip()):
+    for line in (row[:_LONGEST_LINE].rstrip() for row in text.split("\n") if row.strip()):
         if head := _GPU.fullmatch(line):
             gpus.append(GpuCounts(int(head[1]), head[3].strip() or None))
         elif gpus:
