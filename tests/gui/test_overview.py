@@ -146,7 +146,8 @@ def test_that_the_overview_never_holds_the_window(demo: MainWindow, qtbot: QtBot
     with measured(stalls):
         with stalls.allow("first build of the page"):
             page = overview(demo, qtbot)
-            qtbot.wait(50)
+            wait_for(qtbot, lambda: page.aside.steps.note.text() == "2 of 5")
+            qtbot.wait(100)
         for _ in range(5):
             page.refresh()
             qtbot.wait(40)
