@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -106,7 +106,7 @@ def key_stories(connection: sqlite3.Connection, node_id: str) -> tuple[KeyStory,
 
 
 def new_nodes(targets: Iterable[Target], template: Node, taken: Iterable[str]) -> tuple[Node, ...]:
-    """Records for pasted targets: login, key file and contract from `template` where the line names none.
+    """Records for pasted targets: login, key file, way and contract from `template` where the line names none.
 
     Names that are missing or taken become the host, then host:port.
     """
@@ -115,10 +115,10 @@ def new_nodes(targets: Iterable[Target], template: Node, taken: Iterable[str]) -
         choices = (target.name, target.address.host, target.address.host_port, str(target.address))
         name = next((choice for choice in choices if choice and choice not in used), f"{target.address}-{len(used)}")
         used.add(name)
-        made.append(
-            Node(
-                new_id(), name, Reach.SSH, target.address, template.contract_id, template.auth,
-                target.identity_file or template.identity_file, use_sudo=template.use_sudo,
-            )  # fmt: skip
-        )
+        made.append(replace(
+            template, id=new_id(), name=name, reach=Reach.SSH, address=target.address, note="",
+            identity_file=target.identity_file or template.identity_file, jump=target.jump or template.jump,
+            certificate_file=target.certificate_file or template.certificate_file, host_key_alias=target.host_key_alias,
+            known_hosts="\n".join(target.known_hosts) or template.known_hosts,
+        ))  # fmt: skip
     return tuple(made)

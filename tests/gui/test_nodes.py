@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 from PySide6.QtCore import Qt
@@ -26,6 +26,9 @@ from gpulease_gui.gui.pages.nodes import NodesPage
 from gpulease_gui.gui.pages.nodes_work import trouble_words
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.store import nodes as stored
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 D = TypeVar("D", bound=QDialog)
 LINES = "\n".join(f"ssh -p 34446 root@203.0.113.{n}" for n in range(1, 33))
@@ -63,8 +66,11 @@ def saved(services: Services) -> tuple[Node, ...]:
 
 
 def put(services: Services, *made: Node) -> None:
-    for node in made:
-        services.change(lambda db, node=node: stored.save_node(db, node), "node").result()
+    def work(db: Database) -> None:
+        for node in made:
+            stored.save_node(db, node)
+
+    services.change(work, "node").result()
 
 
 def shown_names(page: NodesPage) -> list[str]:
@@ -214,11 +220,15 @@ def test_that_questions_come_one_after_the_other_and_cancel_is_no_secret(own: Ma
     ask = services.links.ask_secret
     assert ask is not None
     answers = [services.jobs.local(lambda: ask(node, "password")) for _ in range(2)]
-    for count in (1, 2):
+    def answered() -> int:
+        return sum(answer.done() for answer in answers)
+
+    for _ in answers:
+        before = answered()
         qtbot.waitUntil(lambda: any(d.isVisible() for d in own.findChildren(SecretDialog)))
         assert sum(d.isVisible() for d in own.findChildren(SecretDialog)) == 1
         dialog_of(own, SecretDialog).reject()
-        qtbot.waitUntil(lambda count=count: sum(answer.done() for answer in answers) == count)
+        qtbot.waitUntil(lambda: answered() > before)  # noqa: B023 - called before the next round
     assert [answer.result() for answer in answers] == [None, None]
 
 

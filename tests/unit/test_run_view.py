@@ -79,10 +79,11 @@ def test_that_a_line_too_long_for_a_screen_says_how_much_is_left_out() -> None:
 
 
 def test_that_pasted_lines_get_names_of_their_own() -> None:
-    lines = parse_list("ssh -p 34446 root@203.0.113.1\nssh -p 34447 root@203.0.113.1\nroot@198.51.100.7")
+    lines = parse_list("ssh -p 34446 root@203.0.113.1\nssh -p 34447 root@203.0.113.1\nroot@198.51.100.7\nssh -J ops@192.0.2.1 root@192.0.2.9")
     template = Node("", "", Reach.SSH, contract_id="c", auth=AuthMethod.AGENT)
     made = new_nodes((line.target for line in lines if line.target), template, ["198.51.100.7"])
-    assert [node.name for node in made] == ["203.0.113.1", "203.0.113.1:34447", "198.51.100.7:22"]
+    assert [node.name for node in made] == ["203.0.113.1", "203.0.113.1:34447", "198.51.100.7:22", "192.0.2.9"]
+    assert [node.jump for node in made] == ["", "", "", "ops@192.0.2.1"]
     assert made[1].address == Address("203.0.113.1", 34447, "root")
     assert {(node.contract_id, node.auth) for node in made} == {("c", AuthMethod.AGENT)}
 

@@ -17,7 +17,7 @@ from gpulease_gui.gui.language import say
 from gpulease_gui.gui.widgets.buttons import Button, Segment, Switch
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
-from gpulease_gui.remote.address import parse_target
+from gpulease_gui.remote.address import parse_jump, parse_target
 
 AUTH: tuple[tuple[str, Words], ...] = (
     (AuthMethod.KEY, Text("Key file", "密钥文件")), (AuthMethod.AGENT, Text("Agent", "SSH agent")),
@@ -115,14 +115,18 @@ class NodeForm(FactDialog):
         self.address.setText(str(node.address) if node.address else "")
         self.address_field = Field(label, self.address)
         self.login = LoginFields(node.auth, node.identity_file)
+        label = Text("Jump hosts", "跳板机")
+        self.jump = LineField(label, Text("none, or ops@198.51.100.9:22", "无，或 ops@198.51.100.9:22"), code=True)
+        self.jump.setText(node.jump)
+        self.jump_field = Field(label, self.jump)
         self.sudo = Switch(Text("May use sudo -n for the kernel log", "允许用 sudo -n 读取内核日志"))
         self.sudo.setChecked(node.use_sudo)
         if node.reach is Reach.SSH:
-            for widget in (self.address_field, self.login, self.sudo):
+            for widget in (self.address_field, self.login, self.jump_field, self.sudo):
                 self.column.addWidget(widget)
         else:
             self.column.addWidget(PlainLabel(foreign(node.target), code=True, level="2"))
-            for widget in (self.address_field, self.login, self.sudo):
+            for widget in (self.address_field, self.login, self.jump_field, self.sudo):
                 widget.setParent(self)
                 widget.hide()
 
@@ -145,13 +149,21 @@ class NodeForm(FactDialog):
         """The node at the address that was typed; None when it is none, which is then said."""
         if self._node.reach is not Reach.SSH:
             return self._node
+        self.address_field.complain("")
+        self.jump_field.complain("")
         try:
             target = parse_target(self.address.text())
         except UsageError as error:
             self.address_field.complain(foreign(str(error)))
             return None
-        self.address_field.complain("")
+        jump = target.jump or self.jump.text().strip()
+        try:
+            parse_jump(jump)
+        except UsageError as error:
+            self.jump_field.complain(foreign(str(error)))
+            return None
         identity = self.login.identity_file or target.identity_file
         return replace(
-            self._node, address=target.address, auth=self.login.method, identity_file=identity, use_sudo=self.sudo.isChecked()
-        )
+            self._node, address=target.address, auth=self.login.method, identity_file=identity, jump=jump,
+            use_sudo=self.sudo.isChecked(),
+        )  # fmt: skip

@@ -78,9 +78,11 @@ class AddBar(QWidget):
             return
         at = self._target.address
         key = f" · {self._target.identity_file}" if self._target.identity_file else ""
+        via = self._target.jump
         self._mark.set_icon("check", "pass")
         self.answer.set_words(Text(
-            f"host {at.host} · port {at.port} · user {at.user}{key}", f"主机 {at.host} · 端口 {at.port} · 用户 {at.user}{key}"
+            f"host {at.host} · port {at.port} · user {at.user}{f' · jump {via}' if via else ''}{key}",
+            f"主机 {at.host} · 端口 {at.port} · 用户 {at.user}{f' · 跳板 {via}' if via else ''}{key}",
         ))  # fmt: skip
 
     def _add(self) -> None:

@@ -180,6 +180,8 @@ class NodeInspector(Pane):
         ]
         if node.reach is Reach.SSH:
             pairs.append((Text("Login", "登录方式"), login))
+        if node.jump:
+            pairs.append((Text("Jump hosts", "跳板机"), foreign(node.jump)))
         if node.identity_file:
             pairs.append((Text("Key file", "密钥文件"), foreign(node.identity_file)))
         self.facts.set_pairs(pairs)

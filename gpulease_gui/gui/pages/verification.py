@@ -16,14 +16,12 @@ from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.nodes_work import work_of
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
 from gpulease_gui.gui.pages.verification_detail import DetailPane
+from gpulease_gui.gui.pages.verification_findings import FindingsPane
 from gpulease_gui.gui.pages.verification_plan import PlanPane
-from gpulease_gui.gui.pages.verification_state import FindingRow, LiveRun, Picture, picture_of
-from gpulease_gui.gui.pages.verification_table import FilterBar, TotalsLine, findings_table
-from gpulease_gui.gui.widgets.bands import Band
-from gpulease_gui.gui.widgets.buttons import Button, IconButton
+from gpulease_gui.gui.pages.verification_state import FindingRow, LiveRun, Loaded, Picture, load, picture_of
+from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import Words
-from gpulease_gui.gui.widgets.panes import EmptyState, Pane, ThinSplitter
-from gpulease_gui.gui.widgets.table import TableView
+from gpulease_gui.gui.widgets.panes import EmptyState, ThinSplitter
 from gpulease_gui.services.events import (
     CheckChanged,
     Event,
@@ -38,16 +36,12 @@ from gpulease_gui.services.run_view import (
     Key,
     NodeRuns,
     RunFindings,
-    check_infos,
     key_of,
-    node_runs,
-    run_findings,
 )
 from gpulease_gui.store import nodes as stored
 from gpulease_gui.store.records import RunState
 
 if TYPE_CHECKING:
-    import sqlite3
 
     from sqlite_utils import Database
 
@@ -56,15 +50,6 @@ if TYPE_CHECKING:
 TITLE = Text("Verification", "验收")
 _BATCH_MS = 100
 _WORST = {verdict: rank for rank, verdict in enumerate((Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.WARN, Verdict.PASS))}
-Loaded = tuple[NodeRuns | None, RunFindings | None, Mapping[str, CheckInfo]]
-
-
-def _load(connection: sqlite3.Connection, node_id: str | None, run_id: str | None) -> Loaded:
-    node = node_runs(connection, node_id)
-    if node is None:
-        return None, None, {}
-    wanted = run_id if run_id and node.run(run_id) else node.runs[0].id if node.runs else None
-    return node, run_findings(connection, wanted) if wanted else None, check_infos()
 
 
 class VerificationPage(Page):
@@ -108,8 +93,10 @@ class VerificationPage(Page):
         self.plan.cancelled.connect(self._cancel)
         self.detail = DetailPane(self.frame, self.frame.services.catalogue.terms)
         self.detail.setMinimumWidth(292)
+        self.findings = FindingsPane(self.frame.services.catalogue.terms, self._user_selected)
+        self.model, self.table, self.filters = self.findings.model, self.findings.table, self.findings.filters
         splitter = self._splitter = ThinSplitter()  # kept: its handles alone would not hold it
-        for pane in (self.plan, self._centre(), self.detail):
+        for pane in (self.plan, self.findings, self.detail):
             splitter.addWidget(pane)
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([244, 788, 352])
@@ -117,24 +104,6 @@ class VerificationPage(Page):
         self._stack.addWidget(splitter)
         self._stack.addWidget(self._empty())
         self.column.addWidget(self._stack, 1)
-
-    def _centre(self) -> QWidget:
-        centre = Pane(2)
-        centre.setMinimumWidth(480)
-        close = IconButton("close", Text("Close this message", "关闭此消息"), size=14)
-        self.trouble = Band("fail", "", "", close)
-        close.clicked.connect(self.trouble.hide)
-        self.trouble.hide()
-        self.totals = TotalsLine()
-        self.filters = FilterBar()
-        self.model = findings_table(self.frame.services.catalogue.terms)
-        self.table = TableView(self.model, Text("Findings", "检查结果"))
-        self.table.chosen.connect(self._user_selected)
-        self.filters.chosen.connect(self.model.only)
-        for part in (self.trouble, self.totals, self.filters):
-            centre.column.addWidget(part)
-        centre.column.addWidget(self.table, 1)
-        return centre
 
     def _empty(self) -> QWidget:
         add = Button(Text("Add a node…", "添加节点…"), icon="add", kind="primary")
@@ -223,8 +192,7 @@ class VerificationPage(Page):
     def _started(self, event: RunStarted) -> None:
         self._live[event.run_id] = LiveRun(event.run_id, event.node_id, event.checks)
         if event.node_id == self._node_id:
-            self.trouble.hide()
-            self.filters.reset()
+            self.findings.start_anew()
             self._ask(event.node_id, event.run_id)
 
     def _progressed(self, event: CheckChanged | FindingSaved) -> None:
@@ -257,7 +225,7 @@ class VerificationPage(Page):
         if node_id == self._node_id and trouble.phase != "host_key":
             sentence = ". ".join(part for part in (trouble.reason, trouble.next_step) if part)
             name = self._node.node.name if self._node else ""
-            self.trouble.tell(Text(f"{name} was not reached", f"未能连接 {name}"), foreign(sentence))
+            self.findings.trouble.tell(Text(f"{name} was not reached", f"未能连接 {name}"), foreign(sentence))
 
     # -- what is shown --------------------------------------------------------------------------------------------------
 
@@ -265,7 +233,7 @@ class VerificationPage(Page):
         """Read a node and a run; only the newest question is answered."""
         self._asked += 1
         asked = self._asked
-        found = self.frame.services.query(lambda connection: _load(connection, node_id, run_id))
+        found = self.frame.services.query(lambda connection: load(connection, node_id, run_id))
         self.frame.bridge.when_done(found, lambda loaded: self._show(asked, loaded))
 
     def _show(self, asked: int, loaded: Loaded) -> None:
@@ -279,8 +247,7 @@ class VerificationPage(Page):
             self.header_changed.emit()
             return
         if before != self._node_id:
-            self.trouble.hide()
-            self.filters.reset()
+            self.findings.start_anew()
             self.plan.untick()
         self._shown_run = self._stored.run.id if self._stored else None
         self.plan.show_node(self._node, self._shown_run or "")
@@ -313,9 +280,7 @@ class VerificationPage(Page):
         number = node.number(run.run.id) if run else 0
         self._picture = picture_of(self._infos, run, self._live_of_shown(), number, node.terms)
         self._picture = replace(self._picture, rows=tuple(self._with_name(row) for row in self._picture.rows))
-        self.model.set_rows(self._picture.rows)
-        for part in (self.totals, self.filters):
-            part.show_picture(self._picture)
+        self.findings.show_picture(self._picture)
         self.plan.show_picture(self._picture, self._infos)
         self._name_primary()
         if self.table.current_row is None:
@@ -355,11 +320,7 @@ class VerificationPage(Page):
         return next((row for row in self._picture.rows if row.key == key), None)
 
     def _show_group(self, key: str) -> None:
-        """Bring the first line of a group into sight."""
-        first = next((row for row in self._picture.rows if row.info.group.en == key), None)
-        if first is not None and self.table.choose(first.key):
-            place = self.model.place_of(first.key)
-            self.table.scrollTo(self.model.index(max((place or 0) - 1, 0), 0), TableView.ScrollHint.PositionAtTop)
+        self.findings.show_group(key)
 
     def _name_primary(self) -> None:
         node = self._node.node if self._node else None

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import CheckState, Finding, Value, Verdict
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
-from gpulease_gui.services.run_view import CheckInfo, Key, RunFindings, differs, key_of
+from gpulease_gui.services.run_view import (
+    CheckInfo,
+    Key,
+    NodeRuns,
+    RunFindings,
+    check_infos,
+    differs,
+    key_of,
+    node_runs,
+    run_findings,
+)
 from gpulease_gui.store.records import Run, RunState
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _UNDER_WAY = (CheckState.PLANNED, CheckState.RUNNING)
 
@@ -146,3 +160,15 @@ def picture_of(infos: Mapping[str, CheckInfo], stored: RunFindings | None, live:
     findings = live.findings.values() if live is not None else stored.findings
     rows = rows_of(infos, findings, live, stored.before, dict(stored.run.terms))
     return Picture(rows, stored.run, number, live, stored.before)
+
+
+Loaded = tuple[NodeRuns | None, RunFindings | None, Mapping[str, CheckInfo]]
+
+
+def load(connection: sqlite3.Connection, node_id: str | None, run_id: str | None) -> Loaded:
+    """A node with one of its runs (the newest if none is named) and the checks; read on a worker."""
+    node = node_runs(connection, node_id)
+    if node is None:
+        return None, None, {}
+    wanted = run_id if run_id and node.run(run_id) else node.runs[0].id if node.runs else None
+    return node, run_findings(connection, wanted) if wanted else None, check_infos()
