@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _WAIT_MS = 150
 _SCOPE_WIDTH = 292
+_MOST_REPORTS = 6  # then the list scrolls
 _LANGUAGES: tuple[tuple[str, Words], ...] = ((Language.ZH, "中文"), (Language.EN, "English"))
 
 
@@ -96,7 +97,7 @@ class ReportsPage(Page):
         main.column.addWidget(self.proof, 3)
         for widget in (hairline(), self.head, hairline(), self.none):
             main.column.addWidget(widget)
-        main.column.addWidget(self.table, 2)
+        main.column.addWidget(self.table)
         whole = Pane(2)
         side = QHBoxLayout()
         side.setSpacing(0)
@@ -141,6 +142,8 @@ class ReportsPage(Page):
         self.head.set_count(len(reports))
         self.none.setVisible(not reports)
         self.table.setVisible(bool(reports))
+        row = self.table.verticalHeader().defaultSectionSize()
+        self.table.setFixedHeight((min(len(reports), _MOST_REPORTS) + 1) * row + 12)
         self._chosen()
 
     def _chosen(self) -> None:
