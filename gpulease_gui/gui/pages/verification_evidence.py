@@ -21,7 +21,7 @@ from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.pages.nodes_table import local_time
 from gpulease_gui.gui.widgets.buttons import Button, IconButton
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
-from gpulease_gui.gui.widgets.panes import KeyValues
+from gpulease_gui.gui.widgets.panes import KeyValues, Pane
 from gpulease_gui.gui.widgets.raw import RawOutput
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.pdf.badges import badge_of
@@ -217,15 +217,15 @@ class RuleTab(QScrollArea):
     def __init__(self, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWidgetResizable(True)
-        inside = QWidget()
-        column = QVBoxLayout(inside)
+        inside = Pane(1)
+        column = inside.column
         column.setContentsMargins(16, 10, 16, 10)
         column.setSpacing(10)
         self.why = PlainLabel("", wrap=True)
         self.facts = KeyValues(label_width=84)
         column.addWidget(self.why)
         column.addWidget(self.facts)
-        column.addStretch()
+        column.addStretch(1)
         self.setWidget(inside)
 
     def show_check(self, info: CheckInfo | None, finding: Finding | None, terms: Mapping[str, Term], source: str) -> None:
