@@ -33,7 +33,7 @@ _SWITCH_ON = Text("ask the supplier to switch ECC on (`nvidia-smi -e 1` and a re
 
 def judge(report: SmiReport, promise: Promise) -> tuple[Finding, ...]:
     """One finding over the uncorrected counters of all cards; counts are errors."""
-    marks = [(gpu, _mark(gpu, _counts_errors(gpu, promise))) for gpu in report.gpus]
+    marks = [(gpu, _mark(gpu, counts_errors(gpu, promise))) for gpu in report.gpus]
     return (finding_of(CHECK, marks, unit="errors", better="less"),) if marks else ()
 
 
@@ -63,7 +63,7 @@ def _old_errors(gpu: Gpu, aggregate: int) -> Mark:
     return Mark(Verdict.WARN, told, "old_errors", aggregate, _REPLACE)
 
 
-def _counts_errors(gpu: Gpu, promise: Promise) -> bool:
+def counts_errors(gpu: Gpu, promise: Promise) -> bool:
     """Whether this card as delivered counts errors, or the contract says that it must."""
     if promise.terms.get("gpu.ecc") is True:
         return True

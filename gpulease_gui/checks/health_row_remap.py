@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpulease_gui.checks.card_age import is_before_ampere
 from gpulease_gui.checks.cards import Mark, finding_of
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.health_ecc_uncorrected import is_geforce
@@ -26,7 +27,6 @@ CHECK = Check(
 )
 _RESET = Text("ask the supplier to reset the GPU so that the repair takes effect, then run again", "请供应商复位该 GPU 使修复生效，然后重新验收")
 _REPLACE = Text("ask the supplier to replace the card", "请供应商更换该卡")
-_OLDER = ("pascal", "volta", "turing", "maxwell", "kepler")
 
 
 def judge(report: SmiReport, promise: Promise) -> tuple[Finding, ...]:
@@ -65,11 +65,6 @@ def _waiting(bad: int | None) -> Mark:
 
 def _untold(gpu: Gpu, promise: Promise) -> Mark:
     silent = (gpu.remap_pending, gpu.remap_failure, gpu.remapped_rows_uncorrectable) == (None, None, None)
-    if silent and not gpu.error_fields and (is_geforce(gpu) or _is_older(gpu, promise)):
+    if silent and not gpu.error_fields and (is_geforce(gpu) or is_before_ampere(gpu, promise)):
         return Mark(Verdict.NOT_APPLICABLE, Text("this card has no row remapping", "该卡没有行重映射功能"))
     return Mark(Verdict.INCONCLUSIVE, Text("the remapped rows were not told", "未给出行重映射信息"), "unreadable")
-
-
-def _is_older(gpu: Gpu, promise: Promise) -> bool:
-    known = {m.architecture.lower() for m in promise.catalogue.gpus.of_device(gpu.pci_device_id or "")}
-    return bool(known & set(_OLDER)) if known else (gpu.architecture or "").lower() in _OLDER

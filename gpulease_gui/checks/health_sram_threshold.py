@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpulease_gui.checks.card_age import driver_branch, is_before_hopper
 from gpulease_gui.checks.cards import Mark, finding_of
 from gpulease_gui.checks.check import Check, Vendor
-from gpulease_gui.checks.health_ecc_uncorrected import is_geforce
+from gpulease_gui.checks.health_ecc_uncorrected import counts_errors, is_geforce
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.text import Text
@@ -52,6 +52,8 @@ def _silent(gpu: Gpu, branch: int | None, promise: Promise) -> Mark:
         return Mark(Verdict.NOT_APPLICABLE, Text(f"driver {branch} does not print this flag", f"{branch} 版驱动不输出该标志"))
     if is_before_hopper(gpu, promise) or is_geforce(gpu):
         return Mark(Verdict.NOT_APPLICABLE, Text("this card keeps no such flag", "该卡没有这一标志"))
+    if (gpu.ecc_mode_current or "").lower() == "disabled" and not counts_errors(gpu, promise):
+        return Mark(Verdict.NOT_APPLICABLE, Text("as delivered, this card counts no ECC errors", "该卡出厂设置不统计 ECC 错误"))
     if (gpu.ecc_mode_current or "").lower() == "disabled":
         return Mark(Verdict.INCONCLUSIVE, Text("ECC is off, so nothing is counted", "ECC 已关闭，没有计数"), "ecc_off", None, _SWITCH_ON)
     return Mark(Verdict.INCONCLUSIVE, Text("the driver does not tell the flag", "驱动未给出该标志"), "unreadable", None, _READ)
