@@ -24,7 +24,7 @@ from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.panes import Icon
 
-_AROUND_WORDS = 50  # padding and arrow
+_AROUND_WORDS = 54  # padding and arrow
 
 
 class LineField(Lively, QLineEdit):
