@@ -13,7 +13,7 @@ from gpulease_gui.facts import disk_fill, disk_random, disk_rates, disk_sustaine
 from gpulease_gui.facts.fio_set import combine_set
 from gpulease_gui.facts.keyed_lines import whole
 from gpulease_gui.remote.run import run_active
-from gpulease_gui.services.measure_lines import MeasureLines, Measurement, tests_of
+from gpulease_gui.services.measure_lines import MeasureLines, Measurement, Task, tests_of
 
 FIO_SECONDS, QUICK_FIO_SECONDS = 30, 5
 FIO_SIZE_MIB, QUICK_SIZE_MIB = 4096, 256
@@ -55,72 +55,62 @@ def _size_mib(length: int) -> int:
     return QUICK_SIZE_MIB if length <= QUICK_FIO_SECONDS * 2 else FIO_SIZE_MIB
 
 
-def measure_rates(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
-) -> CommandOutput:
+def measure_rates(task: Task) -> CommandOutput:
     """Sequential reads and writes past the page cache in a scratch folder."""
-    length = seconds or FIO_SECONDS
-    place = _place(lines, cancel)
+    length = task.seconds or FIO_SECONDS
+    place = _place(task.lines, task.cancel)
     size_mib = place.room(_size_mib(length))
-    runs = {direction: tests_of(before, direction) for direction in ("read", "write")}
-    for direction in directions:
+    runs = {direction: tests_of(task.before, direction) for direction in ("read", "write")}
+    for direction in task.directions:
         command = fio_json.command("read" if direction == "read" else "write", length, size_mib, direct=True)
-        runs[direction].append(run_active(lines.line, "fio_json", command, length * 2 + 120, cancel))
+        runs[direction].append(run_active(task.lines.line, "fio_json", command, length * 2 + 120, task.cancel))
     return disk_rates.combine(
         runs["read"], runs["write"], seconds=length, size_mib=size_mib, direct=True, filesystem=place.filesystem
     )
 
 
-def measure_random(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
-) -> CommandOutput:
+def measure_random(task: Task) -> CommandOutput:
     """4 KiB random reads and writes past the page cache."""
-    length = seconds or FIO_SECONDS
-    place = _place(lines, cancel)
+    length = task.seconds or FIO_SECONDS
+    place = _place(task.lines, task.cancel)
     size_mib = place.room(_size_mib(length))
-    runs = {direction: tests_of(before, direction) for direction in (disk_random.READ, disk_random.WRITE)}
-    for direction in directions:
+    runs = {direction: tests_of(task.before, direction) for direction in (disk_random.READ, disk_random.WRITE)}
+    for direction in task.directions:
         name: Literal["randread", "randwrite"] = disk_random.READ if direction == disk_random.READ else disk_random.WRITE
         command = disk_random.command(name, length, size_mib)
-        runs[direction].append(run_active(lines.line, "disk_random", command, length * 2 + 120, cancel))
+        runs[direction].append(run_active(task.lines.line, "disk_random", command, length * 2 + 120, task.cancel))
     return combine_set(runs, seconds=length, size_mib=size_mib, direct=True, filesystem=place.filesystem)
 
 
-def measure_sync(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
-) -> CommandOutput:
+def measure_sync(task: Task) -> CommandOutput:
     """Small writes, each flushed. The page cache takes part in writing, the flush is what is timed."""
-    length, place = seconds or SYNC_SECONDS, _place(lines, cancel)
+    length, place = task.seconds or SYNC_SECONDS, _place(task.lines, task.cancel)
     size_mib = place.room(SYNC_SIZE_MIB)
-    run = run_active(lines.line, "disk_sync", disk_sync.command(length, size_mib), length + 120, cancel)
-    runs = {disk_sync.FSYNC: [*tests_of(before, disk_sync.FSYNC), run]}
+    run = run_active(task.lines.line, "disk_sync", disk_sync.command(length, size_mib), length + 120, task.cancel)
+    runs = {disk_sync.FSYNC: [*tests_of(task.before, disk_sync.FSYNC), run]}
     return combine_set(runs, seconds=length, size_mib=size_mib, direct=False, filesystem=place.filesystem)
 
 
-def measure_sustained(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
-) -> CommandOutput:
+def measure_sustained(task: Task) -> CommandOutput:
     """Sequential writes with their course over time."""
-    length, place = seconds or SUSTAINED_SECONDS, _place(lines, cancel)
+    length, place = task.seconds or SUSTAINED_SECONDS, _place(task.lines, task.cancel)
     size_mib = place.room(QUICK_SIZE_MIB if length <= QUICK_FIO_SECONDS * 2 else SUSTAINED_SIZE_MIB)
-    run = run_active(lines.line, "disk_sustained", disk_sustained.command(length, size_mib), length + 120, cancel)
+    run = run_active(task.lines.line, "disk_sustained", disk_sustained.command(length, size_mib), length + 120, task.cancel)
     runs = {disk_sustained.SUSTAINED: [run]}
     return combine_set(runs, seconds=length, size_mib=size_mib, direct=True, filesystem=place.filesystem)
 
 
-def measure_fill(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
-) -> CommandOutput:
+def measure_fill(task: Task) -> CommandOutput:
     """Random data up to the promised size or four fifths of the free space, whichever is less; a part is read back."""
-    length = seconds or FILL_SECONDS
-    place = _place(lines, cancel)
-    stated = lines.promise.get(disk_capacity_honest.TERM)
+    length = task.seconds or FILL_SECONDS
+    place = _place(task.lines, task.cancel)
+    stated = task.lines.promise.get(disk_capacity_honest.TERM)
     limits = [int(stated.number * 1e9 / MIB)] if stated else []
     if place.free_mib is not None:
         limits.append(int(place.free_mib * FILL_SHARE))
     target_mib = max(8, min(limits, default=FIO_SIZE_MIB))
     # Reading back a hundredth takes time as well.
-    run = run_active(lines.line, "disk_fill", disk_fill.command(target_mib, length), length * 2 + 120, cancel)
+    run = run_active(task.lines.line, "disk_fill", disk_fill.command(target_mib, length), length * 2 + 120, task.cancel)
     return disk_fill.combine(
         run, target_mib=target_mib, total_mib=place.total_mib, free_mib=place.free_mib, seconds=length,
         filesystem=place.filesystem,

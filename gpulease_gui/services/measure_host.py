@@ -16,39 +16,33 @@ from gpulease_gui.facts import clock_ticks, cpu_bench, cpu_load, port_reach
 from gpulease_gui.facts.clock_ticks import ClockTest, ClockTicks
 from gpulease_gui.facts.port_reach import PortReach, PortTry
 from gpulease_gui.remote.run import RunningServer, run_active, start_server
-from gpulease_gui.services.measure_lines import MeasureLines, Measurement, tests_of
+from gpulease_gui.services.measure_lines import Measurement, Task, tests_of
 
 LOAD_SECONDS, BENCH_SECONDS, CLOCK_SECONDS = 20, 5, 5
 _START_S, _CALL_S = 8.0, 4.0
 _IN_USE, _DENIED = 98, 13
 
 
-def measure_load(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
-) -> CommandOutput:
+def measure_load(task: Task) -> CommandOutput:
     """Busy loops on all processors between two readings of the kernel's counters."""
-    length = seconds or LOAD_SECONDS
-    run = run_active(lines.line, "cpu_load", cpu_load.command(length), length + 20, cancel, scratch=False)
-    return cpu_load.combine([*tests_of(before, "load"), run], seconds=length)
+    length = task.seconds or LOAD_SECONDS
+    run = run_active(task.lines.line, "cpu_load", cpu_load.command(length), length + 20, task.cancel, scratch=False)
+    return cpu_load.combine([*tests_of(task.before, "load"), run], seconds=length)
 
 
-def measure_bench(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
-) -> CommandOutput:
+def measure_bench(task: Task) -> CommandOutput:
     """One processor, then all of them."""
-    length = seconds or BENCH_SECONDS
-    run = run_active(lines.line, "cpu_bench", cpu_bench.command(length), length * 2 + 30, cancel, scratch=False)
-    return cpu_bench.combine([*tests_of(before, "bench"), run], seconds=length)
+    length = task.seconds or BENCH_SECONDS
+    run = run_active(task.lines.line, "cpu_bench", cpu_bench.command(length), length * 2 + 30, task.cancel, scratch=False)
+    return cpu_bench.combine([*tests_of(task.before, "bench"), run], seconds=length)
 
 
-def measure_clock(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
-) -> CommandOutput:
+def measure_clock(task: Task) -> CommandOutput:
     """Stamps of the node against the moments at which they arrive here."""
-    length = seconds or CLOCK_SECONDS
-    old = clock_ticks.parse(before).tests if before is not None else ()
-    with start_server(lines.line, "clock_ticks", clock_ticks.command(length), length + 20) as server:
-        arrivals = _arrivals(server, length, cancel)
+    length = task.seconds or CLOCK_SECONDS
+    old = clock_ticks.parse(task.before).tests if task.before is not None else ()
+    with start_server(task.lines.line, "clock_ticks", clock_ticks.command(length), length + 20) as server:
+        arrivals = _arrivals(server, length, task.cancel)
         test = clock_ticks.clock_test(clock_ticks.ticks_in(server.output), arrivals)
         said = server.output[-500:].decode("utf-8", "replace")
     return clock_ticks.combine(_clock_reading(old, test, said))
@@ -72,31 +66,30 @@ def _arrivals(server: RunningServer, length: int, cancel: CancelToken) -> list[t
     return found
 
 
-def measure_ports(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
-) -> CommandOutput:
+def measure_ports(task: Task) -> CommandOutput:
     """Listeners on the node for the promised ports, called from here."""
-    stated = lines.promise.get(net_ports.TERM)
+    stated = task.lines.promise.get(net_ports.TERM)
     ports = net_ports.promised_ports(str(stated.value)) if stated else ()
     if not ports:
         return port_reach.combine(PortReach())
-    if lines.node.reach is not Reach.SSH or lines.node.address is None:
+    node = task.lines.node
+    if node.reach is not Reach.SSH or node.address is None or node.jump or node.proxy:
         return port_reach.combine(PortReach(trouble=_NO_OUTSIDE, code=Reason.NOT_COLLECTED))
-    host, word = lines.node.address.host, secrets.token_hex(16)
+    host, word = node.address.host, secrets.token_hex(16)
     inside = sorted({inner for _, inner in ports})
-    with start_server(lines.line, "port_reach", port_reach.listener_command(word, inside), 120) as server:
-        server.wait_for(b"ready", _START_S, cancel)
+    with start_server(task.lines.line, "port_reach", port_reach.listener_command(word, inside), 120) as server:
+        server.wait_for(b"ready", _START_S, task.cancel)
         if server.ended:
             return port_reach.combine(_no_listener(host, server.output))
         states = _listeners(server.output)
         tried = []
         for outer, inner in ports:
-            cancel.check()
+            task.cancel.check()
             tried.append(PortTry(outer, inner, states.get(inner, "failed"), _call(host, outer, word)))
     return port_reach.combine(PortReach(tuple(tried), host))
 
 
-_NO_OUTSIDE = "this node is not reached over a network, so its ports can't be called from here"
+_NO_OUTSIDE = "this node is not reached straight over a network (demo, local, jump host or proxy): its ports can't be called"
 
 
 def _no_listener(host: str, output: bytes) -> PortReach:

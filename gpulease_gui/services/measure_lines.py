@@ -15,23 +15,22 @@ from gpulease_gui.domain.node import Node
 from gpulease_gui.facts.raw_runs import unpack
 from gpulease_gui.services.links import Links, Opened
 
-# Measures these directions; the tests of `before` are kept.
-Measure = Callable[["MeasureLines", int | None, CancelToken, tuple[str, ...], CommandOutput | None], CommandOutput]
-
 
 class NoPeer(UserFacing):
-    """A measurement between two nodes without a second one."""
+    """A measurement between two nodes without a second one, or without an address of it."""
 
 
 class MeasureLines:
     """The lines of one measurement: the node's, and its peer's once it is needed; and the promise it is made for."""
 
     def __init__(
-        self, opened: Opened, node: Node, peer: Node | None, peer_address: str, links: Links, promise: Promise
-    ) -> None:
+        self, opened: Opened, node: Node, peer: Node | None, peer_address: str, links: Links, promise: Promise,
+        urls: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
         self.line = opened.line
         self.node = node
         self.promise = promise
+        self.urls = urls
         self._peer = peer
         self._peer_address = peer_address
         self._links = links
@@ -50,15 +49,35 @@ class MeasureLines:
         """The address under which the node reaches its peer. Raises NoPeer."""
         if self._peer is None:
             raise NoPeer("no peer node was named", next_step="name the second node: --peer user@host")
-        if self._peer_address:
-            return self._peer_address
-        return self._peer.address.host if self._peer.address else self._peer.demo_name or "127.0.0.1"
+        own = self._peer.address.host if self._peer.address else self._peer.demo_name or "127.0.0.1"
+        host = self._peer_address or own
+        if host.startswith("-"):
+            raise NoPeer(f"{host!r} is no address of a peer", next_step="name it as an IP address: --peer-address 10.0.0.2")
+        return host
 
     def close(self) -> None:
         """Close the peer's line; the node's own stays open."""
         if self._peer_opened is not None:
             self._peer_opened.line.close()
             self._peer_opened = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be measured now: these directions, for `seconds` (None = the measurement's own length).
+
+    `before` holds the tests that were made already; they are kept.
+    """
+
+    lines: MeasureLines
+    seconds: int | None
+    cancel: CancelToken
+    directions: tuple[str, ...]
+    before: CommandOutput | None = None
+
+
+# Blocks while it measures. Raises Cancelled, UserFacing.
+Measure = Callable[[Task], CommandOutput]
 
 
 def never_again(reading: Any, promise: Promise) -> tuple[str, ...]:

@@ -5,18 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gpulease_gui.checks import net_iperf_multi, net_iperf_reverse, net_latency, rdma_write_bw
+from gpulease_gui.checks import net_egress, net_iperf_multi, net_iperf_reverse, net_latency, rdma_write_bw
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import Command, CommandOutput
 from gpulease_gui.domain.finding import Reason
-from gpulease_gui.facts import ib_pair, iperf3_json, iperf_pair, iperf_single, iperf_sustained, peer_path, peer_ping
+from gpulease_gui.facts import (
+    ib_pair,
+    iperf3_json,
+    iperf_pair,
+    iperf_single,
+    iperf_sustained,
+    peer_path,
+    peer_ping,
+    web_rates,
+)
 from gpulease_gui.remote.run import run_active, start_server
-from gpulease_gui.services.measure_lines import MeasureLines, Measurement, tests_of
+from gpulease_gui.services.measure_lines import MeasureLines, Measurement, Task, tests_of
 
 IPERF_SECONDS, SINGLE_SECONDS, SUSTAINED_SECONDS = 20, 15, 600
 PING_SECONDS = 200
 RDMA_SECONDS = 10
+WEB_SECONDS = 10
 IPERF_PORT, IPERF_PORTS = 5201, 4
 RDMA_PORT = 18515
 STREAMS = 8
@@ -29,35 +39,29 @@ _ALL_DEVICES = ("all",)
 Client = Callable[[int], Command]
 
 
-def measure_pair(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
-) -> CommandOutput:
+def measure_pair(task: Task) -> CommandOutput:
     """iperf3 with parallel streams to the peer and back."""
-    length = seconds or IPERF_SECONDS
-    tests = {direction: tests_of(before, direction) for direction in _BOTH}
-    for direction in directions:
-        tests[direction].append(_one_way(lines, direction, length, STREAMS, cancel))
+    length = task.seconds or IPERF_SECONDS
+    tests = {direction: tests_of(task.before, direction) for direction in _BOTH}
+    for direction in task.directions:
+        tests[direction].append(_one_way(task.lines, direction, length, STREAMS, task.cancel))
     return iperf_pair.combine(tests)
 
 
-def measure_single(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
-) -> CommandOutput:
+def measure_single(task: Task) -> CommandOutput:
     """One stream to the peer, one back."""
-    length = seconds or SINGLE_SECONDS
-    return iperf_single.combine({way: [_one_way(lines, way, length, 1, cancel)] for way in directions})
+    length = task.seconds or SINGLE_SECONDS
+    return iperf_single.combine({way: [_one_way(task.lines, way, length, 1, task.cancel)] for way in task.directions})
 
 
-def measure_sustained(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
-) -> CommandOutput:
+def measure_sustained(task: Task) -> CommandOutput:
     """Ten minutes to the peer; the rate over time is kept."""
-    length = seconds or SUSTAINED_SECONDS
+    length = task.seconds or SUSTAINED_SECONDS
 
     def client(port: int) -> Command:
-        return iperf_sustained.client_command(lines.peer_host, port, length)
+        return iperf_sustained.client_command(task.lines.peer_host, port, length)
 
-    return iperf_sustained.combine([_served(lines, client, length, cancel)])
+    return iperf_sustained.combine([_served(task.lines, client, length, task.cancel)])
 
 
 def _one_way(lines: MeasureLines, direction: str, seconds: int, streams: int, cancel: CancelToken) -> CommandOutput:
@@ -89,40 +93,34 @@ def _exit_code(output: bytes) -> int:
     return 127 if b"not found" in output else 1
 
 
-def measure_ping(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
-) -> CommandOutput:
+def measure_ping(task: Task) -> CommandOutput:
     """Packets to the peer, five a second."""
-    length = seconds or PING_SECONDS
-    command = peer_ping.command(lines.peer_host, length * peer_ping.PER_SECOND)
-    run = run_active(lines.line, "peer_ping", command, length + 30, cancel, scratch=False)
-    return peer_ping.combine([*tests_of(before, "ping"), run])
+    length = task.seconds or PING_SECONDS
+    command = peer_ping.command(task.lines.peer_host, length * peer_ping.PER_SECOND)
+    run = run_active(task.lines.line, "peer_ping", command, length + 30, task.cancel, scratch=False)
+    return peer_ping.combine([*tests_of(task.before, "ping"), run])
 
 
-def measure_path(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
-) -> CommandOutput:
+def measure_path(task: Task) -> CommandOutput:
     """The kernel's route to the peer, then hops and path MTU."""
-    host = lines.peer_host
-    route = run_active(lines.line, "peer_path", peer_path.route_command(host), 10, cancel, scratch=False)
-    trace = run_active(lines.line, "peer_path", peer_path.trace_command(host), 40, cancel, scratch=False)
+    host = task.lines.peer_host
+    route = run_active(task.lines.line, "peer_path", peer_path.route_command(host), 10, task.cancel, scratch=False)
+    trace = run_active(task.lines.line, "peer_path", peer_path.trace_command(host), 40, task.cancel, scratch=False)
     return peer_path.combine(route, trace)
 
 
-def measure_rdma(
-    lines: MeasureLines, seconds: int | None, cancel: CancelToken, directions: tuple[str, ...], before: CommandOutput | None
-) -> CommandOutput:
+def measure_rdma(task: Task) -> CommandOutput:
     """Every RDMA device of the node against the one of the same name on its peer, one after the other."""
-    listed = run_active(lines.line, "ib_pair", ib_pair.list_command(), 10, cancel, scratch=False)
+    listed = run_active(task.lines.line, "ib_pair", ib_pair.list_command(), 10, task.cancel, scratch=False)
     ports = ib_pair.devices_in(listed.text)
     if not ports:
         return ib_pair.combine([], "the node shows no RDMA device", Reason.NOT_COLLECTED)
-    old = {port.device: runs for port, runs in ib_pair.runs_in(before)} if before is not None else {}
+    old = {port.device: runs for port, runs in ib_pair.runs_in(task.before)} if task.before is not None else {}
     tests = []
     for port in ports:
         runs = list(old.get(port.device, ()))
-        if port.device in directions or directions == _ALL_DEVICES:
-            runs.append(_rdma_test(lines, port.device, seconds or RDMA_SECONDS, cancel))
+        if port.device in task.directions or task.directions == _ALL_DEVICES:
+            runs.append(_rdma_test(task.lines, port.device, task.seconds or RDMA_SECONDS, task.cancel))
         tests.append((port, runs))
     return ib_pair.combine(tests)
 
@@ -137,6 +135,23 @@ def _rdma_test(lines: MeasureLines, device: str, seconds: int, cancel: CancelTok
         return run_active(lines.line, "ib_pair", command, seconds + 30, cancel, scratch=False)
 
 
+def measure_web(task: Task) -> CommandOutput:
+    """Downloads from the addresses that the user named; none named: nothing is run."""
+    length = task.seconds or WEB_SECONDS
+    runs = list(web_rates.runs_in(task.before)) if task.before is not None else []
+    for url in task.lines.urls[: web_rates.MAX_URLS]:
+        runs.append((url, _download(task.lines, url, length, task.cancel)))
+    return web_rates.combine(runs)
+
+
+def _download(lines: MeasureLines, url: str, seconds: int, cancel: CancelToken) -> CommandOutput:
+    try:
+        command = web_rates.command(url, seconds)
+    except ValueError as error:
+        return CommandOutput(b"", str(error).encode(), 2)
+    return run_active(lines.line, "web_rates", command, seconds + 15, cancel, scratch=False)
+
+
 def _pair_again(reading: Any, promise: Promise) -> tuple[str, ...]:
     """The directions that are too slow for the promise, or far slower than the other one."""
     both = (*net_iperf_multi.to_repeat(reading, promise), *net_iperf_reverse.to_repeat(reading, promise))
@@ -149,5 +164,6 @@ NETWORK_MEASURES = {
     "iperf_sustained": Measurement((iperf_pair.FORWARD,), measure_sustained),
     "peer_ping": Measurement(("ping",), measure_ping, net_latency.to_repeat),
     "peer_path": Measurement(("path",), measure_path),
+    "web_rates": Measurement(("web",), measure_web, net_egress.to_repeat),
     "ib_pair": Measurement(_ALL_DEVICES, measure_rdma, rdma_write_bw.to_repeat),
 }

@@ -29,7 +29,7 @@ from gpulease_gui.services.identity_pin import MARK_FACTS, history_of, machine_f
 from gpulease_gui.services.judging import Judging, RuleFault, evidence_of
 from gpulease_gui.services.links import Links, NotConnected, Opened
 from gpulease_gui.services.measure import MEASURES, output_text
-from gpulease_gui.services.measure_lines import MeasureLines, NoPeer
+from gpulease_gui.services.measure_lines import MeasureLines, NoPeer, Task
 from gpulease_gui.services.outcome import Outcome, Trouble, current
 from gpulease_gui.services.plan import Plan, make_plan
 from gpulease_gui.store import claims, runs
@@ -47,7 +47,10 @@ COLLECT_DEADLINE_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is to be verified: the promises, which checks, and the peer of network measurements."""
+    """What is to be verified: the promises, which checks, and the peer of network measurements.
+
+    `urls` are large files that the node may load to measure its line to the internet (http or https, four at most).
+    """
 
     terms: Mapping[str, TermValue] = field(default_factory=dict)
     contract_id: str | None = None
@@ -57,6 +60,7 @@ class Request:
     seconds: int | None = None
     peer: Node | None = None
     peer_address: str = ""
+    urls: tuple[str, ...] = ()
 
 
 class Verification:
@@ -215,7 +219,7 @@ class _Run:
         fact_id = next(id_ for id_ in rule.check.facts if id_ in MEASURES)
         request = self._request
         lines = MeasureLines(
-            self._opened, self._node, request.peer, request.peer_address, links, self._judging.promise
+            self._opened, self._node, request.peer, request.peer_address, links, self._judging.promise, request.urls
         )
         try:
             # Two checks of one fact share its measurement.
@@ -235,13 +239,13 @@ class _Run:
 
     def _measure_fact(self, fact_id: str, lines: MeasureLines, cancel: CancelToken) -> None:
         how, seconds = MEASURES[fact_id], self._request.seconds
-        output = how.measure(lines, seconds, cancel, how.directions, None)
+        output = how.measure(Task(lines, seconds, cancel, how.directions))
         self._keep(fact_id, output)
         reading = self._judging.evidence[fact_id].reading
         again = how.again(reading, self._judging.promise) if reading is not None else ()
         if again:
             # A measured rate that would fail is measured once more at once; both bad = fail, the better is shown.
-            self._keep(fact_id, how.measure(lines, seconds, cancel, again, output))
+            self._keep(fact_id, how.measure(Task(lines, seconds, cancel, again, output)))
 
     def _keep(self, fact_id: str, output: CommandOutput) -> None:
         line, blobs = collected(self._id, fact_id, output_text(fact_id), output, utc_now())
