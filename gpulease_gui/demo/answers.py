@@ -91,7 +91,7 @@ def _missing(fact_id: str) -> CommandOutput:
     if fact_id == "clock_samples":  # it tries twice, under two names of a column
         return CommandOutput(b"round: 0\nround: 0\n", _not_found("nvidia-smi", 3) * 2, 127, 0.01)
     tool = "nvidia-smi" if fact_id in _NVIDIA else "npu-smi" if fact_id in _ASCEND else fact_id
-    return CommandOutput(b"", f"timeout: failed to run command '{tool}': No such file or directory\n".encode(), 127, 0.01)
+    return CommandOutput(b"", f"sh: {tool}: not found\n".encode(), 127, 0.01)
 
 
 def _not_found(tool: str, line: int) -> bytes:

@@ -1,7 +1,9 @@
 """What do the sh programs say that a node gets? POSIX sh; `wrap` puts the pieces together.
 
-Variables: B boundary, d private folder, S scratch folder, P caps by pipes, T how commands are timed, L this lane.
-Descriptors: 3 the lifeline (our stdin), 4 the bell of the main shell.
+Variables: B boundary, d private folder, S scratch folder, P caps by pipes, L this lane, T how a command is timed that
+leads a group of its own, G whether this one does.
+Descriptors: 3 the lifeline (our stdin), 4 the bell of the main shell, 7 nowhere. A fact costs its own processes and a
+dozen opened files; every fork and every file more is paid for on each node of a fleet.
 """
 
 from __future__ import annotations
@@ -33,7 +35,11 @@ GPULEASE_SCRATCH=$S
 export GPULEASE_SCRATCH
 """
 
-# T: how a command is timed; empty = by `late`, which ends every child of the command.
+# T empty = commands are timed by `watch` (or, without a folder, `late`), which end every child of the command.
+GROUPS = r"""
+if timeout -k 1 9 true 2>/dev/null; then T='timeout -k 2'; fi
+"""
+
 ENDING = r"""
 clean() {
   [ -z "$d$S" ] && return
@@ -42,8 +48,6 @@ clean() {
 trap clean EXIT
 trap 'exit 143' TERM HUP INT
 trap 'exit 141' PIPE
-T=
-if timeout -k 1 9 true 2>/dev/null; then T='timeout -k 2'; fi
 nap() { sleep 0.1 2>/dev/null || sleep 1; }
 sons() {
   cat /proc/"$1"/task/*/children 2>/dev/null ||
@@ -61,7 +65,10 @@ end_one() {
   [ "$1" = KILL ] && kill -KILL -"$2"
   kill -"$1" $l "$2"
 } 2>/dev/null
-pids() { if [ -n "$d" ]; then cat "$d"/pid.* 2>/dev/null; else echo "$p"; fi; }
+pids() {
+  if [ -z "$d" ]; then echo "$p"; return; fi
+  for f in "$d"/pid.*; do { read -r q x <"$f" && echo "$q"; } 2>/dev/null; done
+}
 busy() { for q in $(pids); do kill -0 "$q" 2>/dev/null && return 0; done; return 1; }
 lifeline() {
   while read -r x; do :; done <&3
@@ -79,29 +86,48 @@ lifeline() {
 }
 """
 
-# Without a folder the pid of a `timeout` can't be recorded for the lifeline, so commands stay in our group.
+# Without a folder the pid of a `timeout` can't be recorded for the lifeline, so commands stay in our group. Active runs
+# lead groups of their own, so that nothing which they start outlives them. Passive facts start nothing that stays: one
+# `watch` times them all, as a `timeout` each would double the processes of a collection.
 RUN = r"""
 p=
-[ -n "$d" ] || T=
-now() { if read -r u x 2>/dev/null </proc/uptime; then t=${u%.*}${u#*.}; else t=$(date +%s)00; fi; }
+[ -n "$d" ] || T= G=
+now() { if read -r u x 2>&7 </proc/uptime; then t=${u%.*}${u#*.}; else t=$(date +%s)00; fi; }
+watch() {
+  while sleep 1 && [ ! -e "$d/stop" ]; do
+    now
+    for f in "$d"/pid.*; do
+      { read -r q n e <"$f"; } && [ -n "$e" ] && [ "$t" -ge "$e" ] || continue
+      : >"$d/late.$n"
+      if [ "$t" -lt $((e + 200)) ]; then end_one TERM "$q"; else end_one KILL "$q"; fi
+    done
+  done
+}
+# Called just after `now`.
 run() {
-  if [ -n "$T" ]; then $T "$M" "$@" & else "$@" & fi
+  g=$T s=$t w= e=
+  [ -n "$G" ] || g=
+  if [ -n "$g" ]; then $g "$M" "$@" & else "$@" & fi
   p=$!
   if [ -n "$d" ]; then
-    echo "$p" >"$d/pid.$L"
+    [ -n "$g" ] || e=$((s + M * 100))
+    echo "$p $N $e" >"$d/pid.$L"
     [ -e "$d/stop" ] && end_one TERM "$p"
+  elif [ -z "$g" ]; then
+    late "$M" "$p" >/dev/null 2>&1 4>&- 5>&- 6>&- & w=$!
   fi
-  now; s=$t; w=
-  if [ -z "$T" ]; then late "$M" "$p" >/dev/null 2>&1 4>&- 5>&- 6>&- & w=$!; fi
-  wait "$p" 2>/dev/null
+  wait "$p" 2>&7
   c=$?
-  [ -n "$T" ] && kill -KILL -"$p" 2>/dev/null
+  [ -n "$g" ] && kill -KILL -"$p" 2>&7
+  if [ -n "$d" ]; then
+    : >"$d/pid.$L"
+    [ $c -gt 128 ] && [ -e "$d/late.$N" ] && c=124
+  fi
   if [ -n "$w" ]; then
-    kill -KILL $(kids "$w") "$w" 2>/dev/null
-    wait "$w" 2>/dev/null
+    kill -KILL $(kids "$w") "$w" 2>&7
+    wait "$w" 2>&7
     now; [ $c -gt 128 ] && [ $((t - s)) -ge $((M * 100)) ] && c=124
   fi
-  [ -n "$d" ] && : >"$d/pid.$L"
   return $c
 }
 """
@@ -113,20 +139,21 @@ run() {
 FACT = (
     r"""
 keep() { head -c "$1" >"$2" || rm -f "$2"; exec head -c @DRAIN@ >/dev/null; } 2>/dev/null
-g() { [ -z "$d" ] || { [ ! -e "$d/stop" ] && set -C && { true >"$d/claim.$1"; } 2>/dev/null; }; }
+g() { [ -z "$d" ] || { [ ! -e "$d/claim.$1" ] && [ ! -e "$d/stop" ] && set -C && { true >"$d/claim.$1"; } 2>&7; }; }
+absent() { echo "sh: $1: not found" >&2; return 127; }
 fact() {
   set +C
   N=$1 K=$2 M=$3
   shift 3
+  if ! command -v "$1" >&7; then set -- absent "$1"; fi
   if [ -z "$d" ]; then merged "$@"; return; fi
   [ -e "$d/stop" ] && return
-  o=$d/out.$N e=$d/err.$N
   now; b=$t; c=137
   if [ -z "$P" ]; then
-    run "$@" >"$o" 2>"$e"
+    run "$@" >"$d/out.$N" 2>"$d/err.$N"
     c=$?
   else
-    { { run "$@"; echo $? >"$d/code"; } 2>&1 >&5 5>&- | keep @ERR1@ "$e" 5>&-; } 5>&1 | keep @OUT1@ "$o"
+    { { run "$@"; echo $? >"$d/code"; } 2>&1 >&5 5>&- | keep @ERR1@ "$d/err.$N" 5>&-; } 5>&1 | keep @OUT1@ "$d/out.$N"
     read -r c <"$d/code"
   fi
   [ -e "$d/stop" ] && return
@@ -139,11 +166,11 @@ frames() {
   n= f= r=
   for i in $U; do
     # Only a whole line counts: the file is there before its words are.
-    if { read -r k c t <"$d/done.$i"; } 2>/dev/null; then n="$n $i" f="$f out.$i err.$i"; else r="$r $i"; fi
+    if [ -e "$d/done.$i" ] && read -r k c t <"$d/done.$i"; then n="$n $i" f="$f out.$i err.$i"; else r="$r $i"; fi
   done
   [ -n "$n" ] || return
   U=$r
-  r=
+  r= l=
   for i in $f; do [ -e "$d/$i" ] || { : >"$d/$i"; : >"$d/$i.torn"; }; done
   q=$(cd "$d" && wc -c $f)
   set -- $q
@@ -163,18 +190,21 @@ frames() {
     fi
     [ -e "$d/out.$i.torn" ] && y=1
     [ -e "$d/err.$i.torn" ] && z=1
+    # Room is given back early only where it matters; all goes at the end.
+    [ "$a" -gt 65536 ] && l="$l out.$i cut.out.$i"
+    [ "$b" = 0 ] && e=
     printf '\n%s %s %d %d.%02d %d %d %d %d\n' "$B" "$k" "$c" $((t / 100)) $((t % 100)) "$a" "$b" $y $z >"$d/head.$i"
     r="$r head.$i $o $e"
   done
   (cd "$d" && exec cat $r)
-  for i in $f $r; do : >"$d/$i"; done
+  for i in $l; do : >"$d/$i"; done
 }
 merged() {
-  now; s=$t
+  now; s=$t b=$t
   v=$({ q=$({ { run "$@" 2>&1; echo $? >&6; } | { head -c @OUT1@ >&5; head -c @DRAIN@ >/dev/null; }; } 6>&1); } 5>&1
     printf 'x%s' "$q")
   c=${v##*x} v=${v%x*} y=0
-  now; n=$((t - s))
+  now; n=$((t - b))
   i=${#v}
   [ "$i" -gt @OUT@ ] && { i=@OUT@; y=1; }
   printf '%s %s %d %d.%02d %d 0 %d 0\n' "$B" "$K" "${c:-137}" $((n / 100)) $((n % 100)) "$i" $y
@@ -190,18 +220,20 @@ printf '\n'
 lifeline &
 life=$!
 if [ -n "$d" ]; then
+  watch >/dev/null 2>&1 3<&- &
+  life="$life $!"
   exec 4<>"$d/bell"
 @STARTS@  while [ $w -gt 0 ] && read -r x <&4; do
     [ "$x" = over ] && w=$((w - 1))
     [ -n "$U" ] && frames
   done
   # Our stdin has ended: the lifeline is at work, and it ends us, too.
-  [ -e "$d/stop" ] && wait "$life"
+  [ -e "$d/stop" ] && wait ${life% *}
 else
   lane 1 3<&-
 fi
-kill -KILL "$life" 2>/dev/null
-wait "$life" 2>/dev/null
+kill -KILL $life 2>/dev/null
+wait $life 2>/dev/null
 printf '%s END\n' "$B"
 exit 0
 """

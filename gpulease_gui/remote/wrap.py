@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from gpulease_gui.domain.command import Command
 from gpulease_gui.domain.frame import active_line, head_line
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.remote.programs import ENDING, FACT, LIMITS, MAIN, RUN, SCRATCH, SERVER, STREAM, TEMP
+from gpulease_gui.remote.programs import ENDING, FACT, GROUPS, LIMITS, MAIN, RUN, SCRATCH, SERVER, STREAM, TEMP
 
 LANES = 3
 # A longer line of a stream travels in pieces: only writes below PIPE_BUF (4096) are never mixed with others.
@@ -54,14 +54,14 @@ def active_script(boundary: str, fact_id: str, command: Command, seconds: int, *
     head = active_line(boundary, fact_id, active_words(command))
     lanes = _lanes([Step(fact_id, command, seconds)])
     place = SCRATCH if scratch else ""
-    return _program(head, _prelude(boundary, sudo), "P=1\n", TEMP, place, ENDING, RUN, FACT, lanes)
+    return _program(head, _prelude(boundary, sudo), "P=1 G=1\n", TEMP, place, ENDING, GROUPS, RUN, FACT, lanes)
 
 
 def server_script(boundary: str, fact_id: str, command: Command, seconds: int) -> bytes:
     """The program that keeps one server: its output comes as it is; it ends with our stdin or after `seconds`."""
     head = active_line(boundary, fact_id, active_words(command))
     start = f"server {int(seconds)} {shlex.quote(command.line)}\n"
-    return _program(head, _prelude(boundary, sudo=False), "d=\n", ENDING, SERVER, start)
+    return _program(head, _prelude(boundary, sudo=False), "d=\n", ENDING, GROUPS, SERVER, start)
 
 
 def stream_script(boundary: str, sources: Sequence[tuple[str, str]], interval_s: float) -> bytes:
@@ -89,9 +89,9 @@ def _program(head: str, *parts: str) -> bytes:
 
 def _prelude(boundary: str, sudo: bool) -> str:
     return (
-        f"exec 3<&0 </dev/null\numask 077\nB={boundary}\n"
+        f"exec 3<&0 </dev/null\nexec 7>/dev/null\numask 077\nB={boundary}\n"
         f"PATH=${{PATH:-/usr/bin:/bin}}:{':'.join(TOOL_FOLDERS)}\nGPULEASE_SUDO={int(sudo)}\n"
-        "LC_ALL=C LANG=C\nexport PATH LC_ALL LANG GPULEASE_SUDO\nunset LANGUAGE\nS=\nP=\nL=1\n"
+        "LC_ALL=C LANG=C\nexport PATH LC_ALL LANG GPULEASE_SUDO\nunset LANGUAGE\nS=\nP=\nT=\nG=\nL=1\n"
     )
 
 
