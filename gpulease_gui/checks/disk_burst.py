@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.disk_tests import DIRECT_STEP, cached, joined, no_test
-from gpulease_gui.checks.over_time import Course, course, held
+from gpulease_gui.checks.over_time import TOO_FEW, Course, course, held
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.repeats import Bands
 from gpulease_gui.domain.command import Impact
@@ -40,7 +40,9 @@ def judge(rates: FioSet, promise: Promise) -> tuple[Finding, ...]:
         return (_finding(Verdict.INCONCLUSIVE, reason, None, code, step),)
     found = course([(point.end_s, point.mb_s) for point in good[0].series])
     if found is None:
-        return (_finding(Verdict.INCONCLUSIVE, _NO_LOG, None, Reason.UNREADABLE, _LONGER),)
+        few = bool(good[0].series)
+        reason, code = (TOO_FEW, "too_short") if few else (_NO_LOG, str(Reason.UNREADABLE))
+        return (_finding(Verdict.INCONCLUSIVE, reason, None, code, _LONGER),)
     reason = _reason(found, rates)
     if words := cached(good, rates.direct, rates.filesystem):
         return (_finding(Verdict.INCONCLUSIVE, joined(reason, words), found, "page_cache", DIRECT_STEP),)

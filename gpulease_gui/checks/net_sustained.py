@@ -6,7 +6,7 @@ from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.iperf_tests import no_rate
 from gpulease_gui.checks.net_iperf_multi import BANDS as LINE_BANDS
 from gpulease_gui.checks.net_iperf_multi import tool_limited
-from gpulease_gui.checks.over_time import Course, course, held
+from gpulease_gui.checks.over_time import TOO_FEW, Course, course, held
 from gpulease_gui.checks.promise import Promise, Stated
 from gpulease_gui.checks.repeats import Bands
 from gpulease_gui.domain.command import Impact
@@ -39,11 +39,12 @@ def judge(rates: IperfSustained, promise: Promise) -> tuple[Finding, ...]:
     stated = promise.get(TERM)
     good = [one for one in rates.tests if one.run and not one.trouble and one.run.intervals]
     if not good:
-        reason, code, step = no_rate(rates.tests)
+        silent = any(one.gbit_s for one in rates.tests)
+        reason, code, step = (_NO_SERIES, str(Reason.UNREADABLE), _LONGER) if silent else no_rate(rates.tests)
         return (_finding(Verdict.INCONCLUSIVE, reason, stated, None, code, step),)
     found = course([(point.end_s, point.gbit_s) for point in rates.series])
     if found is None:
-        return (_finding(Verdict.INCONCLUSIVE, _NO_SERIES, stated, None, Reason.UNREADABLE, _LONGER),)
+        return (_finding(Verdict.INCONCLUSIVE, TOO_FEW, stated, None, "too_short", _LONGER),)
     verdict, code = held(found, BANDS)
     low = stated is not None and LINE_BANDS.of(found.last, stated.number) is not Verdict.PASS
     if verdict is Verdict.PASS and low:

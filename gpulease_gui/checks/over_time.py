@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 from gpulease_gui.checks.repeats import Bands
 from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.text import Text
 
 # Credits and caches last for minutes: before the tenth one an even rate says nothing; below two nothing is said at all.
 LONG_S, SHORT_S, WINDOW_S = 590.0, 120.0, 60.0
+
+TOO_FEW = Text("the test was too short to show a course over time", "测试太短，看不出速率随时间的变化")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +31,12 @@ class Course:
 
 
 def course(points: Sequence[tuple[float, float]]) -> Course | None:
-    """The course of points (seconds at the end of a stretch, rate); None with less than three of them.
+    """The course of points (seconds at the end of a stretch, rate); None with less than three, or if time runs back.
 
     The windows are a minute each, in a short test a third of it.
     """
-    if len(points) < 3 or points[-1][0] <= 0:
+    ends = [end_s for end_s, _ in points]
+    if len(points) < 3 or ends[0] <= 0 or any(b <= a for a, b in zip(ends, ends[1:], strict=False)):
         return None
     length_s = points[-1][0]
     window_s = min(WINDOW_S, length_s / 3)

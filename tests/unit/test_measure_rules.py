@@ -57,6 +57,7 @@ def test_that_the_windows_are_a_minute_or_a_third() -> None:
     short = course([(1.0, 9.0), (2.0, 9.0), (3.0, 3.0)])
     assert short == Course(9.0, 3.0, 1.0, 3.0)
     assert course([(1.0, 9.0), (2.0, 9.0)]) is None
+    assert course([(600.0, 9.0), (10.0, 9.0), (620.0, 1.0)]) is None
 
 
 @pytest.mark.parametrize(
