@@ -1,0 +1,125 @@
+"""Where do the bench's nodes come from? OpenSSH servers on loopback, a port a node, keys and HOME of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+SSHD = "/usr/sbin/sshd"
+PORTS_EACH = 16  # sshd listens on no more
+CONFIG = """ListenAddress 127.0.0.1
+HostKey {folder}/host_ed25519
+HostKey {folder}/host_rsa
+AuthorizedKeysFile {folder}/id.pub
+PidFile none
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin yes
+MaxStartups 2000:30:4000
+MaxSessions 100
+PrintMotd no
+PrintLastLog no
+UseDNS no
+X11Forwarding no
+SetEnv HOME={folder}/home
+LogLevel ERROR
+"""
+
+
+@dataclass(frozen=True)
+class Farm:
+    """Running nodes. `fingerprints` are those of their shared host keys, as ssh-keygen prints them."""
+
+    folder: Path
+    ports: tuple[int, ...]
+    processes: tuple[subprocess.Popen[bytes], ...]
+
+    def job(self, ports: tuple[int, ...] | None = None) -> dict[str, object]:
+        """What a worker needs to know."""
+        keys = [(self.folder / f"host_{kind}.pub").read_text().split()[:2] for kind in ("ed25519", "rsa")]
+        known = self.folder / f"known_{abs(hash(ports))}"
+        ports = ports or self.ports
+        known.write_text("".join(f"[127.0.0.1]:{port} {' '.join(key)}\n" for port in ports for key in keys))
+        return {"ports": ports, "key": str(self.folder / "id"), "known_hosts": str(known), "user": getpass.getuser()}
+
+    def cpu_s(self) -> float:
+        """CPU seconds of the servers and of all that ran in them and has ended."""
+        return sum(_cpu_s(process.pid) for process in self.processes)
+
+
+def _cpu_s(pid: int) -> float:
+    words = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextlib.contextmanager
+def farm(count: int) -> Iterator[Farm]:
+    """`count` nodes; they end with the block."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        (folder / "home").mkdir()
+        if os.getuid() == 0:
+            Path("/run/sshd").mkdir(exist_ok=True)
+        for key, kind in (("host_ed25519", "ed25519"), ("host_rsa", "rsa"), ("id", "ed25519")):
+            subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", "", "-f", folder / key], check=True)
+        (folder / "config").write_text(CONFIG.format(folder=folder))
+        ports = _free_ports(count)
+        processes = [_start(folder, ports[i : i + PORTS_EACH]) for i in range(0, count, PORTS_EACH)]
+        try:
+            for port in ports:
+                _await(port)
+            yield Farm(folder, ports, tuple(processes))
+        finally:
+            for process in processes:
+                process.terminate()
+            for process in processes:
+                process.wait(10)
+
+
+def _start(folder: Path, ports: tuple[int, ...]) -> subprocess.Popen[bytes]:
+    words = [word for port in ports for word in ("-p", str(port))]
+    return subprocess.Popen([SSHD, "-D", "-f", folder / "config", *words, "-E", folder / "log"])
+
+
+def _free_ports(count: int) -> tuple[int, ...]:
+    with contextlib.ExitStack() as stack:
+        socks = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return tuple(sock.getsockname()[1] for sock in socks)
+
+
+def _await(port: int) -> None:
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def far_away(ports: tuple[int, ...], milliseconds: float) -> Iterator[tuple[int, ...]]:
+    """Ports that lead to `ports` over a line with that round trip."""
+    words = [sys.executable, str(Path(__file__).parent / "delay.py"), str(milliseconds), *map(str, ports)]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        yield tuple(int(word) for word in process.stdout.readline().split())
+    finally:
+        process.stdin.close()
+        process.terminate()
+        process.wait(10)
+        process.stdout.close()
