@@ -44,6 +44,8 @@ def visible(words: str) -> str:
 
     Raw bytes stay in the evidence; this is only how they are drawn.
     """
+    if words.isascii() and words.isprintable():
+        return words
     return "".join(_shown(character) for character in words)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -124,6 +125,8 @@ class Program(QObject):
             return
         old, self._services = self._services, services
         self.window.attach(services)
+        # What was imported and built by now stays: a full collection over it would stop the window for 50 ms.
+        gc.freeze()
         if old is not None:
             self._opener.submit(old.close)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,13 @@ class Palette:
 
     def colour(self, token: str) -> str:
         """The colour of a token such as `t2` or `fail_bg`. Raises KeyError for any other word."""
-        return self.tokens()[token]
+        return _tokens_of(self)[token]
+
+
+@cache
+def _tokens_of(palette: Palette) -> Mapping[str, str]:
+    """There are two palettes, and every painted cell asks."""
+    return palette.tokens()
 
 
 _DASHES: tuple[tuple[float, ...], ...] = (

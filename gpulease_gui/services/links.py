@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -64,6 +65,7 @@ class Links:
         self._connector = Connector()
         self._lock = threading.Lock()
         self._demo: DemoServer | None = None
+        self._states: dict[str, NodeState] = {}
 
     @property
     def ask_secret(self) -> AskSecret | None:
@@ -77,6 +79,12 @@ class Links:
     def show_while_typed(self, ask: AskSecret | None) -> None:
         """Who is asked where the node says that the answer may be seen; without it `ask_secret` is."""
         self._ways.ask_open = ask
+
+    @property
+    def states(self) -> Mapping[str, NodeState]:
+        """How the connection of each node stood last, by node id."""
+        with self._lock:
+            return dict(self._states)
 
     def open(self, node: Node, cancel: CancelToken, *, fingerprints: tuple[str, ...] = ()) -> Opened:
         """Connect; blocks up to the deadlines.
@@ -166,6 +174,8 @@ class Links:
         return NotConnected(node, str(error.phase), error.what, error.why, error.next_step, offered)
 
     def _publish(self, node: Node, state: NodeState, reason: str = "", next_step: str = "") -> None:
+        with self._lock:
+            self._states[node.id] = state
         self._bus.publish(NodeStateChanged(node.id, state, reason, next_step))
 
     def close(self) -> None:

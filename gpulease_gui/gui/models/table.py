@@ -74,14 +74,22 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         if number is None:
             self.set_rows([*self._rows, row])
             return
+        moved = self._changes_headings(self._rows[number], row)
         self._rows[number] = row
         self._haystacks = None
         self._sort_keys.clear()
-        if self._group is not None:
+        if moved:
             self._change(self._arrange)
         elif number in self._shown:
             place = self._shown.index(number)
             self.dataChanged.emit(self.index(place, 0), self.index(place, len(self._columns) - 1))
+
+    def _changes_headings(self, old: Row, new: Row) -> bool:
+        """Whether a row goes under another heading or counts there as something else."""
+        if self._group is None:
+            return False
+        tally = self._tally
+        return self._group(old) != self._group(new) or (tally is not None and tally(old) != tally(new))
 
     def find(self, words: str) -> None:
         """Show only rows whose search text holds every word of `words`, in any case."""

@@ -33,7 +33,7 @@ class OverviewPage(Page):
 
     def __init__(self, frame: Frame) -> None:
         super().__init__(frame)
-        self._states: dict[str, NodeState] = {}
+        self._states: dict[str, NodeState] = dict(frame.services.links.states)
         self._seen: Overview | None = None
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)

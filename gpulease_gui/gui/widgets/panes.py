@@ -155,7 +155,7 @@ class EmptyState(QWidget):
         column.addStretch(2)
 
 
-class KeyFigure(QWidget):
+class KeyFigure(Lively, QWidget):
     """A number that decides: caption, figure of 20/600, what it is of."""
 
     def __init__(self, caption: Words, figure: Words = "–", note: Words = "", *, level: str = "1",
@@ -164,6 +164,7 @@ class KeyFigure(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 10, 16, 10)
         column.setSpacing(1)
+        self._words = figure
         self._figure = PlainLabel(figure, size="key_figure", weight=600, level=level)
         self._note = ElidedLabel(note, size="caption", level="2")
         column.addWidget(PlainLabel(caption, size="caption", level="3"))
@@ -175,7 +176,12 @@ class KeyFigure(QWidget):
         self._figure.set_words(figure)
         self._figure.set_level(level)
         self._note.set_words(note)
-        self.setAccessibleName(say(figure))
+        self._words = figure
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        """Say the figure in the window's language."""
+        self.setAccessibleName(say(self._words))
 
 
 class TabRow(Lively, QTabBar):
@@ -212,6 +218,8 @@ class ThinSplitter(QSplitter):
 class _ThinHandle(QSplitterHandle):
     def __init__(self, orientation: Qt.Orientation, parent: QSplitter) -> None:
         super().__init__(orientation, parent)
+        # Not asked for at each paint: a wrapper that nobody else holds could be collected under our hands.
+        self._splitter = parent
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -225,7 +233,7 @@ class _ThinHandle(QSplitterHandle):
             painter.fillRect(QRect(0, self.height() // 2, self.width(), 1), QColor(colour))
 
     def _paint_sides(self, painter: QPainter) -> None:
-        splitter = self.splitter()
+        splitter = self._splitter
         place = splitter.indexOf(self)
         across = self.orientation() is Qt.Orientation.Horizontal
         half = (self.width() if across else self.height()) // 2

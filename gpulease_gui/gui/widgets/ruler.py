@@ -6,27 +6,32 @@ from PySide6.QtCore import QRect, QSize
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from gpulease_gui.gui.language import say
 from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.labels import Words, plain_tip
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.pdf.paint import Promises, Ruler, paint_ruler, paint_stack
 
 
-class RulerBar(QWidget):
+class RulerBar(Lively, QWidget):
     """The promise ruler; `sentence` is its tooltip and accessible name."""
 
     def __init__(self, ruler: Ruler | None = None, sentence: Words = "", *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._ruler = ruler
+        self._ruler, self._sentence = ruler, sentence
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.set_ruler(ruler, sentence)
 
     def set_ruler(self, ruler: Ruler | None, sentence: Words = "") -> None:
         """Show another pair; None shows nothing."""
-        self._ruler = ruler
-        self.setToolTip(plain_tip(sentence))
-        self.setAccessibleName(str(sentence))
+        self._ruler, self._sentence = ruler, sentence
+        self.retranslate()
         self.update()
+
+    def retranslate(self) -> None:
+        """Say the sentence in the window's language."""
+        self.setToolTip(plain_tip(self._sentence))
+        self.setAccessibleName(say(self._sentence))
 
     def sizeHint(self) -> QSize:
         """The usual ruler."""
