@@ -16,6 +16,7 @@ from gpulease_gui.domain.term import Term, TermValue
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.facts.fact import readers
 from gpulease_gui.reports.wording import finding_name, with_unit
+from gpulease_gui.services.plan import PAIR_FACTS
 from gpulease_gui.store import claims, evidence, nodes, runs, suppliers
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.records import Run, RunEvidence, RunState
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 Key = tuple[str, str | None, str]
 
-PAIR_FACT = "iperf_pair"
 SHOWN_CHARACTERS = 300_000
 SHOWN_LINE = 2_000
 HISTORY_RUNS = 12
@@ -77,7 +77,7 @@ def _info(check: Check, groups: list[str]) -> CheckInfo:
     order = groups.index(check.group.en) if check.group.en in groups else len(groups)
     return CheckInfo(
         check.id, check.title, check.why, check.group, order, check.impact, check.terms, check.rule_version, lines,
-        PAIR_FACT in check.facts,
+        bool(PAIR_FACTS.intersection(check.facts)),
     )  # fmt: skip
 
 
