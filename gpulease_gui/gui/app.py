@@ -154,6 +154,8 @@ class Program(QObject):
 
 def _open(now: Services | None, path: Path | None, demo: bool) -> Services:
     """Import what is heavy and open a workspace; the one that is open now is answered as it is. Raises UserFacing."""
+    import pyqtgraph  # noqa: F401  # 200 ms that the first chart need not wait for
+
     from gpulease_gui.services.composition import default_path, open_services
 
     wanted = path or default_path(demo=demo)

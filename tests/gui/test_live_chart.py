@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QImage, QMouseEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 
 from gpulease_gui.catalog.catalogue import load_catalogue
 from gpulease_gui.checks.promise import Promise
@@ -386,8 +388,6 @@ def test_that_the_theme_changes_the_lines_too(chart: Callable[..., LaneStack], t
 
 
 def test_that_keys_zoom_move_and_come_back_to_now(chart: Callable[..., LaneStack]) -> None:
-    from PySide6.QtCore import Qt
-
     stack = chart(picture_of("honest", 60))
     QTest.keyClick(stack, Qt.Key.Key_W)
     assert stack.window_s == pytest.approx(48.0)
@@ -472,3 +472,75 @@ def test_that_the_name_of_a_row_is_never_squeezed(theme: Theme) -> None:
     assert "p95" not in seen[1] and {"In sight", "Promised", "Mean", "Samples", "Verdict"} <= set(seen[2])
     table.close()
     table.deleteLater()
+
+
+# -- the mouse --------------------------------------------------------------------------------------------------------
+
+
+def drag(widget: QWidget, first: int, last: int, y: int, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    """Press, three moves, release."""
+    QTest.mousePress(widget, Qt.MouseButton.LeftButton, keys, QPoint(first, y))
+    for part in (1, 2, 3):
+        place = QPointF(first + (last - first) * part / 3, y)
+        where = QPointF(widget.mapToGlobal(place.toPoint()))
+        moved = QMouseEvent(QEvent.Type.MouseMove, place, where, Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton, keys)
+        QCoreApplication.sendEvent(widget, moved)
+    QTest.mouseRelease(widget, Qt.MouseButton.LeftButton, keys, QPoint(last, y))
+
+
+def test_that_a_drag_moves_the_time_of_all_lanes_and_draws_them_anew(chart: Callable[..., LaneStack]) -> None:
+    stack = chart(picture_of("honest", 120), Mode.ALL)
+    lane, other = stack.lanes[0], stack.lanes[1]
+    per_px = stack.scale().seconds_per_px
+    drag(lane.plot.viewport(), 100, 400, 20)
+    assert stack.paused and stack.span_s[1] == pytest.approx(END_S - 300 * per_px, abs=2 * per_px)
+    assert other.tail.offset > 0
+    for _ in stack.lanes:
+        stack._settle()
+    assert other.tail.offset == 0
+    moved = other.plot.grab().toImage()
+    other.tail.forget()
+    stack.step()
+    assert moved == other.plot.grab().toImage()
+
+
+def test_that_the_wheel_with_ctrl_keeps_the_time_under_the_pointer(chart: Callable[..., LaneStack]) -> None:
+    stack = chart(picture_of("honest", 120))
+    stack.pause(paused=True)
+    at_s = stack.scale().time(300)
+    stack.zoom_around(0.8, at_s)
+    assert stack.window_s == pytest.approx(48.0)
+    assert stack.scale().time(300) == pytest.approx(at_s, abs=2 * stack.scale().seconds_per_px)
+
+
+def test_that_a_drag_along_the_axis_chooses_a_range_and_escape_clears_it(chart: Callable[..., LaneStack]) -> None:
+    stack = chart(picture_of("honest", 60))
+    lane, scale = stack.lanes[1], stack.scale()
+    plain = lane.plot.grab().toImage()
+    left = lane.columns.name
+    drag(stack._axis, left + 400, left + 200, 8)
+    assert stack.chosen_s == pytest.approx((scale.time(200), scale.time(400)))
+    assert stack.span_s[1] == END_S, "choosing moves nothing"
+    shown = lane.plot.grab().toImage()
+    accent = QColor(colours().accent).name().upper()
+    assert accent in column(shown, 200, 0, lane.height()) and accent in column(shown, 400, 0, lane.height())
+    QTest.keyClick(stack, Qt.Key.Key_Escape)
+    assert stack.chosen_s is None and lane.plot.grab().toImage() == plain
+
+
+def test_that_shift_and_a_drag_over_the_lines_choose_a_range(chart: Callable[..., LaneStack]) -> None:
+    stack = chart(picture_of("honest", 60))
+    drag(stack.lanes[0].plot.viewport(), 100, 250, 20, Qt.KeyboardModifier.ShiftModifier)
+    assert stack.chosen_s == pytest.approx((stack.scale().time(100), stack.scale().time(250)), abs=0.1)
+    assert not stack.paused
+
+
+def test_that_a_paused_picture_that_moves_forward_shows_what_came_meanwhile(theme: Theme) -> None:
+    tail = LiveTail(lane_of([curve_of(0, [float(n % 7) for n in range(120)])]), 1.0, Mode.ALL)
+    values = value_scale(7.0, None, None)
+    tail.frame(TimeScale.ending(1060.0, 60.0, 600), values, 100, 1.0)
+    tail.frame(TimeScale.ending(1090.0, 60.0, 600), values, 100, 1.0)
+    moved = tail.image.toImage()
+    tail.forget()
+    tail.frame(TimeScale.ending(1090.0, 60.0, 600), values, 100, 1.0)
+    assert moved == tail.image.toImage()

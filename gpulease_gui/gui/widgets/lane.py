@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gpulease_gui.domain.text import Text
@@ -18,6 +18,7 @@ from gpulease_gui.gui.widgets import lane_paint as parts
 from gpulease_gui.gui.widgets.chart_scale import TimeScale, ValueScale, time_ticks, value_scale
 from gpulease_gui.gui.widgets.chart_spec import Hole, LaneSpec, Mode, fixed, with_unit
 from gpulease_gui.gui.widgets.lane_paint import Columns, Line
+from gpulease_gui.gui.widgets.lane_plot import LanePlot
 from gpulease_gui.gui.widgets.live_tail import STRIP_PX, LiveTail
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.strip import Kept, strip
@@ -37,12 +38,20 @@ class Moment:
     now_s: float
     holes: tuple[Hole, ...] = ()
     cursor_s: float | None = None
+    chosen: tuple[float, float] | None = None
 
 
 class Lane(Lively, QWidget):
-    """One row of the chart. `hovered` carries the time under the pointer, or None when it leaves the plot."""
+    """One row of the chart: painted columns around a plot.
+
+    `hovered` carries the time under the pointer, or None when it leaves the plot; `dragged` seconds; `zoomed` a factor and
+    the time to zoom around; `chosen` the two ends of a range. Times are UTC seconds.
+    """
 
     hovered = Signal(object)
+    dragged = Signal(float)
+    zoomed = Signal(float, float)
+    chosen = Signal(float, float)
 
     def __init__(self, lane: LaneSpec, interval_s: float, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,7 +61,11 @@ class Lane(Lively, QWidget):
         self._values = value_scale(0.0, lane.promised.value if lane.promised else None, lane.full)
         self._moment: Moment | None = None
         self.least, self._extra = LEAST_PX, 0
-        self.setMouseTracking(True)
+        self.plot = LanePlot((self._paint_ground, self._paint_lines, self._paint_over), self)
+        self.plot.hovered.connect(lambda x: self.hovered.emit(None if x is None else self._time_at(x)))
+        self.plot.dragged.connect(self.dragged)
+        self.plot.zoomed.connect(lambda factor, x: self.zoomed.emit(factor, self._time_at(x) or 0.0))
+        self.plot.chosen.connect(lambda first, last: self.chosen.emit(self._time_at(first) or 0.0, self._time_at(last) or 0.0))
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._fit()
@@ -70,17 +83,18 @@ class Lane(Lively, QWidget):
             self.retranslate()
             self.update()
 
-    def show_moment(self, moment: Moment, *, news: bool = True) -> None:
-        """Move on; only what changed is painted anew. Without `news` new samples wait for a later frame."""
+    def show_moment(self, moment: Moment, *, news: bool = True, hurry: bool = False) -> None:
+        """Move on; only what changed is painted anew. For `news` and `hurry` see LiveTail.frame."""
         before, self._moment = self._moment, moment
         if self.lane.trouble or self.visibleRegion().isEmpty():
             return
-        columns = self.columns
         if before is None:
             self.refresh()
-        moved = self.tail.frame(moment.scale, self._values, round(self.height() * self._ratio), self._ratio, news=news)
-        if moved or before is None or before.holes != moment.holes or before.cursor_s != moment.cursor_s:
-            self.update(columns.plot(self.height()))
+        self.plot.show_range(moment.scale.end_s - moment.scale.start_s, self._values)
+        height = round(self.height() * self._ratio)
+        moved = self.tail.frame(moment.scale, self._values, height, self._ratio, news=news, hurry=hurry)
+        if moved or before is None or (before.holes, before.cursor_s, before.chosen) != (moment.holes, moment.cursor_s, moment.chosen):
+            self.plot.again()
 
     def refresh(self) -> None:
         """Once a second: the height of the axis, the odd curves, the figures of the readout."""
@@ -101,6 +115,7 @@ class Lane(Lively, QWidget):
             self._values = values
             if self._moment is not None:
                 self.tail.frame(self._moment.scale, values, round(self.height() * self._ratio), self._ratio)
+            self.plot.again()
             self.update()
 
     def update_readout(self) -> None:
@@ -130,6 +145,7 @@ class Lane(Lively, QWidget):
 
     def _fit(self) -> None:
         line = parts.line_height(self.font())
+        self._place()
         if self.lane.trouble:
             self.least = max(TROUBLE_PX, 2 * line + 4)
             self.setFixedHeight(self.least)
@@ -146,6 +162,16 @@ class Lane(Lively, QWidget):
         if extra != self._extra and not self.lane.trouble:
             self._extra = extra
             self._fit()
+
+    def _place(self) -> None:
+        """Put the plot between its columns."""
+        self.plot.setVisible(not self.lane.trouble)
+        self.plot.setGeometry(self.columns.plot(self.height()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The columns moved."""
+        super().resizeEvent(event)
+        self._place()
 
     def sizeHint(self) -> QSize:
         """Room for the readout."""
@@ -189,12 +215,6 @@ class Lane(Lively, QWidget):
         painter.fillRect(QRect(columns.axis, height - 1, self.width() - columns.axis, 1), line)
 
     def _paint_data(self, painter: QPainter, columns: Columns, rect: QRect) -> None:
-        plot = columns.plot(self.height())
-        if rect.intersects(plot):
-            painter.save()
-            painter.setClipRect(plot)
-            self._paint_plot(painter, plot)
-            painter.restore()
         if rect.right() >= columns.axis and rect.left() < columns.readout:
             axis = QRect(columns.axis, 0, columns.axis_width, self.height())
             parts.paint_axis(painter, axis, self.font(), self.lane, self._values, self._foot)
@@ -202,7 +222,7 @@ class Lane(Lively, QWidget):
         if rect.right() >= columns.readout:
             self._paint_readout(painter, QRect(columns.readout, 0, columns.readout_width, self.height()))
 
-    def _paint_plot(self, painter: QPainter, plot: QRect) -> None:
+    def _paint_ground(self, painter: QPainter, plot: QRect) -> None:
         moment, lane, ratio = self._moment, self.lane, self._ratio
         ticks = [moment.scale.x(tick) / ratio for tick in time_ticks(moment.scale)] if moment else []
         parts.paint_ground(painter, plot, self._values, self._foot, ticks)
@@ -210,11 +230,19 @@ class Lane(Lively, QWidget):
             parts.paint_tolerance(painter, plot, lane.promised, self._values, self._foot)
         if moment is not None:
             parts.paint_holes(painter, plot, moment.holes, moment.scale, ratio, moment.now_s)
-            painter.drawPixmap(plot.topLeft(), self.tail.image)
+
+    def _paint_lines(self, painter: QPainter, plot: QRect) -> None:
+        if self._moment is not None:
+            painter.drawPixmap(QPointF(self.tail.offset / self._ratio, 0.0), self.tail.image)
+
+    def _paint_over(self, painter: QPainter, plot: QRect) -> None:
+        moment, lane, ratio = self._moment, self.lane, self._ratio
         if lane.promised is not None:
             height, figure = plot.height() - self._foot, lane.promised.value
             y, over = (round(self._values.y(value, height)) for value in (figure, figure * (1 + lane.promised.tolerance)))
             parts.paint_promise(painter, plot, self.font(), parts.promise_words(lane, lane.promised), y, over)
+        if moment is not None and moment.chosen is not None:
+            parts.paint_chosen(painter, plot, *(moment.scale.x(at_s) / ratio for at_s in moment.chosen))
         if moment is not None and moment.cursor_s is not None:
             parts.paint_cursor(painter, plot, moment.scale.x(moment.cursor_s) / ratio)
 
@@ -294,18 +322,5 @@ class Lane(Lively, QWidget):
 
     # -- the pointer --------------------------------------------------------------------------------------------------
 
-    def _time_at(self, place: QPoint | QPointF) -> float | None:
-        plot = self.columns.plot(self.height())
-        if self._moment is None or not plot.left() <= place.x() < plot.right():
-            return None
-        return self._moment.scale.time((place.x() - plot.left()) * self._ratio)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The cursor of all lanes follows the pointer."""
-        self.hovered.emit(self._time_at(event.position()))
-        super().mouseMoveEvent(event)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        """Without a pointer the readout shows the newest values."""
-        self.hovered.emit(None)
-        super().leaveEvent(event)
+    def _time_at(self, x: float) -> float | None:
+        return None if self._moment is None else self._moment.scale.time(x * self._ratio)

@@ -135,6 +135,15 @@ def paint_holes(painter: QPainter, plot: QRect, holes: Sequence[Hole], scale: Ti
         painter.setBrushOrigin(QPointF(0, 0))
 
 
+def paint_chosen(painter: QPainter, plot: QRect, first: float, last: float) -> None:
+    """A chosen range of time (px from the plot's left), with its edges."""
+    accent = colours().accent
+    left, right = plot.left() + round(first), plot.left() + round(last)
+    painter.fillRect(QRect(left, plot.top(), right - left, plot.height()), with_alpha(accent, 0.09))
+    for x in (left, right):
+        painter.fillRect(QRect(x, plot.top(), 1, plot.height()), QColor(accent))
+
+
 def paint_cursor(painter: QPainter, plot: QRect, x: float) -> None:
     """The dashed line of the one cursor."""
     pen = QPen(QColor(colours().t2), 1)

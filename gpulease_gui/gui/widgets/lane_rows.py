@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gpulease_gui.domain.text import Text
@@ -109,13 +109,38 @@ def paint_happening(painter: QPainter, font: QFont, happening: Happening, span: 
 
 
 class TimeRow(QWidget):
-    """The one time axis; the zone is written once."""
+    """The one time axis; the zone is written once. Dragging along it chooses a range of time."""
 
     def __init__(self, stack: LaneStack) -> None:
         super().__init__(stack)
         self._stack = stack
         self._scale: TimeScale | None = None
+        self._begun_s: float | None = None
+        self.setCursor(Qt.CursorShape.IBeamCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A range begins here; a click alone takes the old one away."""
+        self._begun_s = self._time_at(event)
+        self._stack.choose(0.0, 0.0)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """The range reaches to the pointer."""
+        at_s = self._time_at(event)
+        if self._begun_s is not None and at_s is not None:
+            self._stack.choose(self._begun_s, at_s)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """The range is chosen."""
+        self._begun_s = None
+
+    def _time_at(self, event: QMouseEvent) -> float | None:
+        """The time under the pointer, at most that of the plot's edges."""
+        if self._scale is None:
+            return None
+        plot = Columns(self.font(), self._stack.row_width).plot(self.height())
+        x = min(max(event.position().x() - plot.left(), 0.0), float(plot.width()))
+        return self._scale.time(x * self.devicePixelRatioF())
 
     def show_scale(self, scale: TimeScale) -> None:
         """Move on."""

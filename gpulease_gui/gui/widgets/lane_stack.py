@@ -29,7 +29,7 @@ from gpulease_gui.gui.widgets.lane_paint import Columns
 from gpulease_gui.gui.widgets.lane_rows import EventRow, TimeRow
 from gpulease_gui.gui.widgets.lively import Lively
 
-FRAME_MS = 100
+FRAME_MS, SETTLE_MS = 100, 30
 FRAMES_A_REFRESH, NEWS_FRAMES = 10, 3
 EVENTS_PX, AXIS_ROW_PX = 24, 22
 LEAST_WINDOW_S, MOST_WINDOW_S = 15.0, 3600.0
@@ -38,9 +38,10 @@ CHART = Text("Live chart", "实时图表")
 
 
 class LaneStack(Lively, QWidget):
-    """The chart of one node. `moved` tells that the stretch in sight was changed by hand."""
+    """The chart of one node. `moved`: the stretch in sight was changed by hand; `chose`: the range was."""
 
     moved = Signal()
+    chose = Signal()
 
     def __init__(self, clock: Callable[[], float] = time.time, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,7 +51,9 @@ class LaneStack(Lively, QWidget):
         self._window_s = 300.0
         self._end_s: float | None = None
         self._cursor_s: float | None = None
+        self._chosen: tuple[float, float] | None = None
         self._frames = 0
+        self._late: list[Lane] = []
         self.lanes: list[Lane] = []
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._events, self._axis = EventRow(self), TimeRow(self)
@@ -71,6 +74,9 @@ class LaneStack(Lively, QWidget):
         self._timer = QTimer(self)
         self._timer.setInterval(FRAME_MS)
         self._timer.timeout.connect(self.tick)
+        self._settling = QTimer(self)
+        self._settling.setInterval(SETTLE_MS)
+        self._settling.timeout.connect(self._settle)
         self.retranslate()
 
     # -- what the page calls ------------------------------------------------------------------------------------------
@@ -91,6 +97,7 @@ class LaneStack(Lively, QWidget):
     def _arrange(self, picture: Picture, known: dict[str, Lane]) -> None:
         while self._rows.takeAt(0) is not None:
             pass
+        self._late.clear()
         self.lanes = [known.pop(spec.id) if spec.id in known else self._make(spec, picture.interval_s) for spec in picture.lanes]
         for lane in known.values():
             lane.hide()
@@ -118,6 +125,9 @@ class LaneStack(Lively, QWidget):
     def _make(self, spec: LaneSpec, interval_s: float) -> Lane:
         lane = Lane(spec, interval_s)
         lane.hovered.connect(self.set_cursor)
+        lane.dragged.connect(self.drag_by)
+        lane.zoomed.connect(self.zoom_around)
+        lane.chosen.connect(self.choose)
         return lane
 
     def set_mode(self, mode: Mode) -> None:
@@ -155,6 +165,11 @@ class LaneStack(Lively, QWidget):
         return end_s - self._window_s, end_s
 
     @property
+    def chosen_s(self) -> tuple[float, float] | None:
+        """(start, end) of the chosen range, UTC seconds."""
+        return self._chosen
+
+    @property
     def segments(self) -> int:
         """How many line segments were drawn so far, over all lanes."""
         return sum(lane.tail.segments for lane in self.lanes)
@@ -184,15 +199,26 @@ class LaneStack(Lively, QWidget):
         if self._frames % FRAMES_A_REFRESH == 0:
             self._events.update()
 
-    def step(self, turn: int | None = None) -> None:
+    def step(self, turn: int | None = None, *, hurry: bool = False) -> None:
         """Bring every lane in sight to the time that it should show; in a frame, each third lane takes up new samples."""
-        scale, now_s = self.scale(), self._clock()
-        holes = self._picture.holes
-        moment = Moment(scale, now_s, holes, self._cursor_s)
+        scale = self.scale()
+        moment = self._moment(scale)
         for place, lane in enumerate(self.lanes):
-            lane.show_moment(moment, news=turn is None or (turn + place) % NEWS_FRAMES == 0)
+            late = hurry or lane in self._late
+            lane.show_moment(moment, news=turn is None or (turn + place) % NEWS_FRAMES == 0, hurry=late)
         self._axis.show_scale(scale)
         self._events.show_scale(scale)
+
+    def _moment(self, scale: TimeScale) -> Moment:
+        return Moment(scale, self._clock(), self._picture.holes, self._cursor_s, self._chosen)
+
+    def _settle(self) -> None:
+        """After a drag: one lane a turn is drawn as it should be."""
+        if self._late:
+            self._late.pop(0).show_moment(self._moment(self.scale()))
+        if not self._late:
+            self._settling.stop()
+            self.refresh()
 
     def refresh(self) -> None:
         """Axes, odd curves and figures of all lanes at once."""
@@ -232,6 +258,8 @@ class LaneStack(Lively, QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         """No frames out of sight."""
         self._timer.stop()
+        self._settling.stop()
+        self._late.clear()
         super().hideEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -268,6 +296,8 @@ class LaneStack(Lively, QWidget):
             self.move_by(-_STEP * self._window_s)
         elif key in (Qt.Key.Key_D, Qt.Key.Key_Right):
             self.move_by(_STEP * self._window_s)
+        elif key == Qt.Key.Key_Escape and self._chosen is not None:
+            self.choose(0.0, 0.0)
         elif key == Qt.Key.Key_End:
             self.pause(paused=False)
             self.moved.emit()
@@ -286,10 +316,33 @@ class LaneStack(Lively, QWidget):
         self.set_window(self._window_s * factor)
         self.moved.emit()
 
+    def zoom_around(self, factor: float, at_s: float) -> None:
+        """Zoom so that one time keeps its place; at the right edge of live it stays live."""
+        if self._end_s is not None:
+            window_s = min(MOST_WINDOW_S, max(LEAST_WINDOW_S, self._window_s * factor))
+            self._end_s = min(self._clock(), at_s + (self._end_s - at_s) * window_s / self._window_s)
+        self._zoom(factor)
+
+    def choose(self, first_s: float, last_s: float) -> None:
+        """Choose a range between two times in any order; an empty one takes the choice away."""
+        self._chosen = (min(first_s, last_s), max(first_s, last_s)) if first_s != last_s else None
+        self.step()
+        self.chose.emit()
+
+    def drag_by(self, seconds: float) -> None:
+        """The mouse moves the time: at once as it is drawn, then anew, lane by lane."""
+        self._look_until(self.span_s[1] + seconds)
+        self._late = [lane for lane in self.lanes if not lane.lane.trouble and not lane.visibleRegion().isEmpty()]
+        self._settling.start()
+        self.step(hurry=True)
+        self.moved.emit()
+
     def move_by(self, seconds: float) -> None:
         """Look earlier or later; at now it is live again."""
-        end_s = self.span_s[1] + seconds
-        self._end_s = None if end_s >= self._clock() else end_s
+        self._look_until(self.span_s[1] + seconds)
         self.step()
         self.refresh()
         self.moved.emit()
+
+    def _look_until(self, end_s: float) -> None:
+        self._end_s = None if end_s >= self._clock() else end_s

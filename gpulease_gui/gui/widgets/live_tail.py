@@ -56,7 +56,9 @@ class LiveTail:
     _stale: bool = True
     _pixmap: QPixmap = field(default_factory=QPixmap)
     _traces: dict[str, _Trace] = field(default_factory=dict)
+    offset: int = 0  # px to the right of where the picture belongs, while it is moved in a hurry
     _drawn_total: int = -1
+    _drawn_s: float = 0.0
     _slot: int = 0
     _median_y: float | None = None
 
@@ -75,10 +77,13 @@ class LiveTail:
         """What to draw at the plot's corner; it is a few px wider than the plot."""
         return self._pixmap
 
-    def frame(self, scale: TimeScale, values: ValueScale, height: int, ratio: float, *, news: bool = True) -> bool:
+    def frame(
+        self, scale: TimeScale, values: ValueScale, height: int, ratio: float, *, news: bool = True, hurry: bool = False
+    ) -> bool:  # fmt: skip
         """Bring the pixmap to a stretch of time (in device px) and a height; False when nothing changed.
 
-        Without `news` it only moves; what has come is drawn by a later frame.
+        Without `news` it only moves; what has come is drawn by a later frame. In a `hurry` (the mouse drags the time) the
+        old picture is moved as it is; the next frame without draws what came into sight.
         """
         before, shape = self._scale, (values, height, ratio)
         same = before is not None and (scale.seconds_per_px, scale.columns) == (before.seconds_per_px, before.columns)
@@ -87,10 +92,15 @@ class LiveTail:
             return self._rebuild(scale)
         assert before is not None
         shift = scale.right - before.right
-        if not 0 <= shift < scale.columns:
+        if hurry and (shift or self.offset) and abs(shift) < scale.columns:
+            self.offset = -shift
+            return True
+        # What was drawn right of the edge is in no pixmap.
+        hidden = shift > 0 and self._drawn_s > before.end_s + _MARGIN_PX * before.seconds_per_px
+        if not 0 <= shift < scale.columns or hidden:
             return self._rebuild(scale)
         news = news and self._has_news()
-        self._scale = scale
+        self._scale, self.offset = scale, 0
         if shift:
             self._scroll(shift)
         return (news and self._draw() > 0) or shift > 0
@@ -98,7 +108,7 @@ class LiveTail:
     # -- the pixmap -----------------------------------------------------------------------------------------------
 
     def _rebuild(self, scale: TimeScale) -> bool:
-        self._scale, self._stale = scale, False
+        self._scale, self._stale, self.offset = scale, False, 0
         self.rebuilds += 1
         width = scale.columns + _MARGIN_PX
         if (self._pixmap.width(), self._pixmap.height()) != (width, self._height):
@@ -130,6 +140,7 @@ class LiveTail:
         """Draw what is new; says how many segments that were."""
         before = self.segments
         self._drawn_total = sum(curve.ring.total for curve in self.lane.curves)
+        self._drawn_s = max((end[0] for curve in self.lane.curves if (end := curve.ring.last) is not None), default=0.0)
         news = {curve: self._news(curve) for curve in self._drawn_curves()}
         if any(len(samples.times_s) for samples in news.values()) or self.mode is Mode.SPREAD:
             self._pixmap.setDevicePixelRatio(1.0)
