@@ -18,6 +18,8 @@ from gpulease_gui.domain.command import CommandOutput
 
 # The word before each stamp of the script that compares clocks.
 TICKS = "gpulease-tick"
+# The script that loads all processors.
+LOAD = "load"
 _CLIENT_PATIENCE_S = 2.0
 _LOOK_AGAIN_S = 0.02
 
@@ -62,6 +64,8 @@ def call_of(argv: tuple[str, ...]) -> Call:
     """The last call of a measuring tool in a command, which may be a text for sh; or the text that prints stamps."""
     if argv[:2] == ("sh", "-c") and TICKS in argv[-1]:
         return Call(TICKS, tuple(re.findall(r"for pause in 0 ([\d. ]{1,80})", argv[-1])[-1:]))
+    if argv[:2] == ("sh", "-c") and "stat before\n" in argv[-1]:
+        return Call(LOAD, tuple(re.findall(r"^sleep (\d{1,5})$", argv[-1], re.MULTILINE)[:1]))
     words = _words(argv[2]) if argv[:2] == ("sh", "-c") and len(argv) == 3 else argv
     places = [n for n, word in enumerate(words) if PurePosixPath(word).name in ("fio", "iperf3", "ping")]
     calls = [n for n in places if words[n + 1 : n + 2] and words[n + 1].startswith("-")]
@@ -172,6 +176,8 @@ def run_client(node: DemoNode, call: Call, meeting: Meeting, pause: Pause, work:
         return _fio(node, call, meeting, work)
     if call.tool == "iperf3":
         return _iperf(node, call, meeting, pause, work)
+    if call.tool == LOAD:
+        return _load(node, call, work)
     if call.tool == "ping":
         return _ping(node, call, meeting, work)
     missing = f"sh: 1: {call.words[0] if call.words else ''}: not found\n"
@@ -185,6 +191,21 @@ def _fio(node: DemoNode, call: Call, meeting: Meeting, work: Pause) -> CommandOu
         return None
     turn = meeting.turn(node, call)
     said = filled(node.machine, options, turn) if "verify" in options else fio_json(node.machine, options, seconds, turn)
+    return CommandOutput(said.encode(), b"", 0, seconds)
+
+
+def _load(node: DemoNode, call: Call, work: Pause) -> CommandOutput | None:
+    """Processors of its own: nothing is stolen, and the loops get what they ask for."""
+    seconds = _seconds(" ".join(call.words))
+    if not work(seconds):
+        return None
+    cpus = node.machine.host.threads
+    before, ticks, used = 5_000_000, int(cpus * seconds * 100), cpus * seconds * 0.995
+    said = (
+        f"cpus: {cpus}\nstart: 86400.00\nbefore: {before} 20 40000 90000000 300 0 100 0 0 0\n"
+        f"after: {before + ticks} 20 40000 90000000 300 0 100 0 0 0\nstop: {86400 + seconds:.2f}\n"
+        f"0m0.010000s 0m0.010000s\n{int(used // 60)}m{used % 60:.6f}s 0m0.000000s\nend: yes\n"
+    )
     return CommandOutput(said.encode(), b"", 0, seconds)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gpulease_gui.demo.active import TICKS, Call, call_of
+from gpulease_gui.demo.active import LOAD, TICKS, Call, call_of
 from gpulease_gui.demo.fio_report import filled, fio_json
 from gpulease_gui.demo.nodes import demo_nodes
 from gpulease_gui.domain.command import CommandOutput
-from gpulease_gui.facts import clock_ticks, disk_fill, disk_sustained, iperf3_json
+from gpulease_gui.facts import clock_ticks, cpu_load, disk_fill, disk_sustained, iperf3_json
 from gpulease_gui.facts.fio_json import command as sequential_command
 from gpulease_gui.facts.fio_set import fio_test
 
@@ -41,6 +41,7 @@ def test_that_the_commands_of_the_facts_are_understood() -> None:
 def test_that_the_commands_of_the_other_measurements_are_understood() -> None:
     assert call_of(("ping", "-c", "50", "-i", "0.2", "-q", "peer")).option("-c", "--count") == "50"
     assert call_of(("sh", "-c", clock_ticks.command(5).line)) == Call(TICKS, ("0.25 0.25 5",))
+    assert call_of(("sh", "-c", cpu_load.command(20).line)) == Call(LOAD, ("20",))
     logged = call_of(("sh", "-c", disk_sustained.command(7, 256).line))
     assert (logged.tool, logged.option("-x", "--runtime")) == ("fio", "7")
     assert call_of(("sh", "-c", disk_fill.command(500, 9).line)).option("-x", "--io_size") == "8M"
