@@ -30,7 +30,7 @@ from gpulease_gui.services.pasted_forms import as_facts
 from gpulease_gui.services.pasted_pieces import Piece
 from gpulease_gui.store import claims, doors
 from gpulease_gui.store.claims import Holder
-from gpulease_gui.store.pastes import save_paste
+from gpulease_gui.store.pastes import list_pastes, save_paste
 from gpulease_gui.store.records import EvidenceBlob, Paste, PastedOutput, new_id
 from gpulease_gui.store.workspace import Workspace
 
@@ -80,12 +80,11 @@ class Question:
 
 def read_piece(piece: Piece) -> PieceReading:
     """What one output says. Never raises for anything that stands in it."""
-    data = piece.text.encode("utf-8", "replace")
-    blob = EvidenceBlob.of(data, cut=piece.cut)
+    blob = EvidenceBlob.of(piece.data, cut=piece.cut)
     reader = readers().get(piece.kind or "")
     if reader is None:
         return PieceReading(piece, blob, Text("not recognised", "未能识别"), problem=UNKNOWN_KIND)
-    return _read(piece, blob, reader, CommandOutput(data, stdout_cut=piece.cut))
+    return _read(piece, blob, reader, CommandOutput(piece.data, stdout_cut=piece.cut))
 
 
 def _read(piece: Piece, blob: EvidenceBlob, reader: Reader, output: CommandOutput) -> PieceReading:
@@ -198,10 +197,16 @@ def question_for(term: str) -> Question | None:
     if not commands:
         return None
     line = min(commands).line
-    return Question(term, line, Text(
-        f"Please run this on the node and send the whole output as text, not as a picture:\n{line}",
-        f"请在节点上运行以下命令，并以文本（不要截图）发回完整输出：\n{line}",
-    ))  # fmt: skip
+    return Question(term, line, message_for((line,)))
+
+
+def message_for(commands: Sequence[str]) -> Text:
+    """What to send to the supplier: please run these, and send all that they print."""
+    lines = "\n\n".join(commands)
+    return Text(
+        f"Please run this on the node and send the whole output as text, not as a picture:\n{lines}",
+        f"请在节点上运行以下命令，并以文本（不要截图）发回完整输出：\n{lines}",
+    )
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -225,10 +230,14 @@ def _command(rule: Rule) -> _Command | None:
 
 
 def open_questions(connection: doors.Reader, contract_id: str) -> tuple[Question, ...]:
-    """One question per claim of the contract that nobody has proven or refuted yet."""
+    """One question per promise of the contract that neither a node nor an output that was sent has decided yet."""
     held = claims.list_claims(connection, Holder.contract(contract_id))
-    settled = (ClaimState.EVIDENCED, ClaimState.VERIFIED, ClaimState.REFUTED)
-    return questions_for(claim.term for claim in held if claim.state not in settled)
+    decided = {f.term for paste in list_pastes(connection, contract_id) for f in paste.findings if f.verdict in _DECIDES}
+    settled = (ClaimState.VERIFIED, ClaimState.REFUTED)
+    return questions_for(c.term for c in held if c.value is not None and c.state not in settled and c.term not in decided)
+
+
+_DECIDES = (Verdict.PASS, Verdict.FAIL)
 
 
 def questions_for(terms: Iterable[str]) -> tuple[Question, ...]:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpulease_gui.domain.frame import MAX_STDOUT_BYTES
 from gpulease_gui.facts.fact import recognise
 
 MOST_PIECES = 64
+_HEAD_CHARACTERS = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One output. `kind` None = not recognised, the user must say; `command` as it stood at the prompt, if it did."""
+    """One output: its bytes as they came (a part that was split off: as UTF-8). `cut`: only the head was taken.
 
-    text: str
+    `kind` None = not recognised, the user must say; `command` as it stood at the prompt, if it did.
+    """
+
+    data: bytes
     kind: str | None
     source: str = ""
     command: str = ""
@@ -50,30 +54,37 @@ def pieces_of(data: bytes, source: str = "", kind: str | None = None) -> tuple[P
     every part is then recognised.
     """
     cut = len(data) > MAX_STDOUT_BYTES
-    text = data[:MAX_STDOUT_BYTES].decode("utf-8", "replace")
+    data = data[:MAX_STDOUT_BYTES]
+    text = data.decode("utf-8", "replace")
     if not text.strip():
         return ()
     if kind is not None:
-        return (Piece(text, kind, source, "", cut),)
-    found = tuple(_at_prompts(text, source)) or _at_heads(text, source) or (Piece(text, recognise(text), source),)
-    if cut:
-        last = found[-1]
-        found = (*found[:-1], Piece(last.text, last.kind, last.source, last.command, cut=True))
-    return found[:MOST_PIECES]
+        return (Piece(data, kind, source, "", cut),)
+    found = tuple(_at_prompts(text, source)) or _at_heads(text, source) or (Piece(data, _kind(text), source),)
+    return (*found[:-1], replace(found[-1], cut=cut))[:MOST_PIECES]
+
+
+def _kind(text: str) -> str | None:
+    """What the head of a text is: header words stand there, and mebibytes would take every recogniser a second."""
+    return recognise(text[:_HEAD_CHARACTERS])
+
+
+def _piece(text: str, source: str, command: str = "") -> Piece:
+    return Piece(text.encode("utf-8", "replace"), _kind(text), source, command)
 
 
 def _at_prompts(text: str, source: str) -> Iterator[Piece]:
-    prompts = list(_PROMPT.finditer(text.replace("\r\n", "\n")))
     text = text.replace("\r\n", "\n")
+    prompts = list(_PROMPT.finditer(text))
     if not prompts:
         return
     before = _BARE.sub("", text[: prompts[0].start()])
-    if before.strip() and recognise(before) is not None:
-        yield Piece(before, recognise(before), source)
+    if before.strip() and _kind(before) is not None:
+        yield _piece(before, source)
     for prompt, after in zip(prompts, [*prompts[1:], None], strict=True):
         body = _body(text[prompt.end() : after.start() if after else len(text)])
         if body.strip():
-            yield Piece(body, recognise(body), source, prompt["command"])
+            yield _piece(body, source, prompt["command"])
 
 
 def _body(text: str) -> str:
@@ -87,5 +98,5 @@ def _at_heads(text: str, source: str) -> tuple[Piece, ...]:
         return ()
     edges = [0, *(s for s in starts if text[:s].strip()), len(text)]
     parts = [text[a:b] for a, b in zip(edges, edges[1:], strict=False) if text[a:b].strip()]
-    made = tuple(Piece(part, recognise(part), source) for part in parts)
+    made = tuple(_piece(part, source) for part in parts)
     return made if len(made) > 1 and all(piece.kind for piece in made) else ()
