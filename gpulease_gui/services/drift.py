@@ -11,7 +11,7 @@ from gpulease_gui.checks.machine import changes as machine_changes
 from gpulease_gui.domain.finding import Basis, Finding, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.services.events import NodeDrifted
-from gpulease_gui.services.identity_pin import machine_in, pinned_run
+from gpulease_gui.services.identity_pin import machine_in, pinned_run, place_of
 from gpulease_gui.store import nodes, runs
 from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.records import Run, RunState
@@ -31,12 +31,13 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One run with what it saw of the machine and what it measured."""
+    """One run with what it saw of the machine and what it measured. `place` is the way to the node."""
 
     run: Run
     node: str
     machine: Machine
     rates: tuple[Rate, ...] = ()
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,8 @@ class Duplicate:
 def snapshot(connection: Reader, run: Run) -> Snapshot:
     """A stored run as it can be compared with another; read anew from its evidence."""
     found = [stored.finding for stored in runs.list_current_findings(connection, run.id)]
-    return Snapshot(run, nodes.get_node(connection, run.node_id).name, machine_in(connection, run), tuple(_rates(found)))
+    node = nodes.get_node(connection, run.node_id)
+    return Snapshot(run, node.name, machine_in(connection, run), tuple(_rates(found)), place_of(node))
 
 
 def _rates(findings: Iterable[Finding]) -> Iterator[Rate]:
@@ -110,15 +112,22 @@ def run_before(connection: Reader, run: Run) -> Run | None:
 
 
 def duplicates(snapshots: Sequence[Snapshot]) -> tuple[Duplicate, ...]:
-    """Which nodes show the same whole cards; slices of a card (MIG) may be shared. Each pair once."""
+    """Which nodes show the same whole cards; slices of a card (MIG) may be shared. Each pair once.
+
+    Two records of one node, or with one way to it, are one machine.
+    """
     found = []
     for place, one in enumerate(snapshots):
         mine = _whole_cards(one.machine)
         for other in snapshots[place + 1 :]:
-            shared = mine & _whole_cards(other.machine) if other.run.node_id != one.run.node_id else frozenset[str]()
-            if shared:
+            shared = mine & _whole_cards(other.machine)
+            if shared and not _is_same(one, other):
                 found.append(Duplicate(one.node, other.node, tuple(sorted(shared))))
     return tuple(found)
+
+
+def _is_same(one: Snapshot, other: Snapshot) -> bool:
+    return one.run.node_id == other.run.node_id or bool(one.place and one.place == other.place)
 
 
 def _whole_cards(machine: Machine) -> frozenset[str]:

@@ -11,7 +11,7 @@ from gpulease_gui.checks.judgement import Evidence
 from gpulease_gui.checks.machine import Machine, machine_of
 from gpulease_gui.domain.errors import Unreadable, UserFacing
 from gpulease_gui.domain.finding import Finding, Verdict
-from gpulease_gui.domain.node import HostKey, Node
+from gpulease_gui.domain.node import HostKey, Node, Reach
 from gpulease_gui.facts.environment import Environment
 from gpulease_gui.facts.fact import read, readers
 from gpulease_gui.facts.nvlink import NvlinkReport
@@ -77,7 +77,7 @@ def history_of(connection: Reader, node: Node, at: datetime, host_key: HostKey |
     pinned = pinned_run(connection, node.id, at)
     known = {n.id: n for n in nodes.list_nodes(connection)}
     seen = list_elsewhere(connection, node.id, _marks(machine)) if machine else ()
-    kept = [s for s in seen if s.seen_at < at and s.node_id in known and not _same_place(node, known[s.node_id])]
+    kept = [s for s in seen if s.seen_at < at and s.node_id in known and place_of(known[s.node_id]) != place_of(node)]
     newest = {node_id: newest_run_with_cards(connection, node_id) for node_id in {s.node_id for s in kept}}
     return History(
         at, machine_in(connection, pinned) if pinned else None, pinned.started_at if pinned else None,
@@ -93,14 +93,11 @@ def _marks(machine: Machine) -> list[tuple[SightingKind, str]]:
     return [(kind, value) for kind, value in marks if value]
 
 
-def _same_place(node: Node, other: Node) -> bool:
-    """Two records of one machine: the same way leads to both."""
-    if node.reach is not other.reach:
-        return False
-    mine, theirs = node.address, other.address
-    if mine is None or theirs is None:
-        return node.target == other.target
-    return (mine.host.lower(), mine.port) == (theirs.host.lower(), theirs.port)
+def place_of(node: Node) -> str:
+    """The way to a node; two records with one way are one machine."""
+    if node.address is None or node.reach is not Reach.SSH:
+        return f"{node.reach}:{node.target}"
+    return f"{node.reach}:{node.address.host.lower()}:{node.address.port}"
 
 
 def _elsewhere(connection: Reader, seen: Sighting, node: Node, today: date, newest: str | None) -> Elsewhere:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -11,12 +12,15 @@ import pytest
 
 from gpulease_gui.checks.history import Elsewhere, History
 from gpulease_gui.checks.judgement import Evidence
+from gpulease_gui.checks.machine import ChangeKind
+from gpulease_gui.cli.main import main
 from gpulease_gui.domain.command import CommandOutput
-from gpulease_gui.domain.finding import Finding, SubjectFinding, Verdict
+from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict
 from gpulease_gui.domain.node import Address, HostKey, Node
 from gpulease_gui.domain.supplier import Contract, Supplier
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import read, readers
+from gpulease_gui.services.drift import shared_cards, since_accepted
 from gpulease_gui.services.identity_pin import accept_swap, history_of, machine_from, pinned_run, sightings_of
 from gpulease_gui.store import runs
 from gpulease_gui.store.evidence import collected, save_run_evidence
@@ -48,13 +52,15 @@ class Desk:
     def write(self, work):
         return self.workspace.submit(work).result(timeout=30)
 
-    def run(self, id_: str, node: str, at: datetime, overall: Verdict, findings: tuple[Finding, ...] = (), **more) -> Run:
+    def run(self, id_: str, node: str, at: datetime, overall: Verdict, findings: tuple[Finding, ...] = (), xml: str = XML, **more) -> Run:
         made = Run(id_, node, at, "c1", host_key=KEY, **more)
-        line, blobs = collected(id_, "smi_xml", "nvidia-smi -q -x", OUTPUT, at)
+        line, blobs = collected(id_, "smi_xml", "nvidia-smi -q -x", CommandOutput(xml.encode()), at)
 
         def work(db) -> None:
             runs.save_run(db, made)
             save_run_evidence(db, line, blobs)
+            for finding in findings:
+                runs.save_finding(db, id_, finding, saved_at=at)
             save_sightings(db, sightings_of(id_, node, at, self.evidence, findings))
             runs.finish_run(db, id_, RunState.FINISHED, at, overall)
 
@@ -130,3 +136,55 @@ def test_that_a_card_of_a_contract_that_is_over_is_not_rented(desk: Desk) -> Non
     desk.run("a", "n1", NOON, Verdict.PASS)
     assert {s.rented for s in desk.history(2, datetime(2026, 9, 1, 8, tzinfo=UTC)).elsewhere} == {True}
     assert {s.rented for s in desk.history(2, datetime(2026, 9, 2, 8, tzinfo=UTC)).elsewhere} == {False}
+
+
+SWAPPED = XML.replace(FIRST, "GPU-00000000-aaaa-4bbb-8ccc-000000000001").replace("1651023004100", "1651099000001")
+FASTER, SLOWER = (
+    Finding("net.iperf_multi", Verdict.PASS, Text("x", "x"), "network.gbit_s", 100, rate, "Gbit/s", basis=Basis.MEASURED, better="more",
+            direction="target->peer")
+    for rate in (96.0, 60.0)
+)  # fmt: skip
+
+
+def swapped(desk: Desk) -> Run:
+    """An accepted run, and one after a swap with a slower line."""
+    desk.run("old", "n1", NOON, Verdict.PASS, (FASTER,))
+    return desk.run("new", "n1", NOON + timedelta(days=1), Verdict.FAIL, (SLOWER,), SWAPPED)
+
+
+def test_that_a_run_says_what_changed_since_the_accepted_one(desk: Desk) -> None:
+    swapped(desk)
+    found = since_accepted(desk.workspace, "new")
+    assert found is not None and (found.node_id, found.since) == ("n1", "old")
+    assert [(c.kind, c.verdict) for c in found.changes] == [(ChangeKind.CARD_SWAPPED, Verdict.FAIL), (ChangeKind.RATE, Verdict.FAIL)]
+    assert found.changes[1].words.en == "net.iperf_multi network.gbit_s target->peer fell by 38 %: 96 Gbit/s before, 60 Gbit/s now"
+    assert since_accepted(desk.workspace, "old") is None
+
+
+def test_that_two_runs_of_one_time_with_the_same_cards_are_a_duplicate(desk: Desk) -> None:
+    desk.run("a", "n1", NOON, Verdict.PASS)
+    desk.run("b", "n2", NOON, Verdict.PASS)
+    found = shared_cards(desk.workspace, ["a", "b"])
+    assert [(d.first, d.second, len(d.cards)) for d in found] == [("node-01", "node-02", 8)]
+    assert found[0].words.zh.startswith("8 张卡同时出现在 node-01 和 node-02")
+
+
+def test_that_diff_prints_the_changes_and_an_accepted_swap_is_kept_with_its_reason(
+    desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    swapped(desk)
+    desk.run("other", "n2", NOON, Verdict.PASS)
+    words = ["--workspace", str(tmp_path / "w.db")]
+    assert main(["diff", "old", "new", "--json", *words]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert [(c["kind"], c["subject"][:12]) for c in said["changes"]] == [("card_swapped", "GPU-00000000"), ("rate_fell", "net.iperf_mu")]
+    assert said["findings"][0]["measured_after"] == 60.0 and said["duplicates"] == []
+    assert main(["diff", "old", "new", *words]) == 1
+    assert "  fail  the card at 00000000:18:00.0 was swapped" in capsys.readouterr().out
+    assert main(["diff", "old", "old", *words]) == 0
+    assert "nothing changed" in capsys.readouterr().out
+    assert main(["diff", "old", "other", *words]) == 1
+    assert "8 cards are in node-01 and node-02 at once" in capsys.readouterr().out
+    assert main(["diff", "old", "other", "--accept", "x", *words]) == main(["diff", "old", "new", "--accept", " ", *words]) == 64
+    assert main(["diff", "old", "new", "--accept", "card replaced under RMA 17", *words]) == 0
+    assert desk.pin("n1", datetime(2100, 1, 1, tzinfo=UTC)) == "new"
