@@ -11,6 +11,11 @@ from gpulease_gui.domain.text import NO_TEXT, Text, foreign, visible
 _FOREIGN_MAX = 200
 
 
+def one_line(said: str) -> str:
+    """A node's words for a sentence of ours: cut, visible, and never a line of their own in a log."""
+    return visible(said.replace("\n", "␊").replace("\t", "␉"))[:_FOREIGN_MAX]
+
+
 class Phase(StrEnum):
     """Where on the way a connection failed; each has a deadline of its own."""
 
@@ -158,7 +163,7 @@ def unreachable(host_port: str, said: str) -> ConnectFailed:
 
 def tunnel_refused(host_port: str, by: str, said: str) -> ConnectFailed:
     """A jump host does not lead on. `by`: its host:port; `said`: foreign text."""
-    said = visible(said)[:_FOREIGN_MAX]
+    said = one_line(said)
     return ConnectFailed(
         Phase.TCP, host_port, "tunnel_refused",
         Text(f"the jump host {by} does not lead there ({said})", f"跳板机 {by} 无法连到该地址（{said}）"),
@@ -236,7 +241,7 @@ def key_trouble(host_port: str, cause: str, why: Text, step: Text = NO_TEXT) -> 
 
 def login_refused(host_port: str, cause: str, why: Text, allowed: tuple[str, ...]) -> ConnectFailed:
     """The node does not let us in. `allowed`: the ways that it takes."""
-    ways = visible(", ".join(allowed))[:_FOREIGN_MAX]
+    ways = one_line(", ".join(allowed))
     step = Text(
         f"check user, key or password; the node takes: {ways}" if ways else "check user, key or password",
         f"检查用户名、密钥或密码；节点接受：{ways}" if ways else "检查用户名、密钥或密码",
@@ -246,7 +251,7 @@ def login_refused(host_port: str, cause: str, why: Text, allowed: tuple[str, ...
 
 def no_channel(host_port: str, said: str) -> ConnectFailed:
     """The node opens no further session. `said`: foreign text."""
-    said = visible(said)[:_FOREIGN_MAX]
+    said = one_line(said)
     return ConnectFailed(
         Phase.CHANNEL, host_port, "no_channel",
         Text(f"the node opens no further session ({said})", f"节点不再接受新会话（{said}）"),

@@ -15,7 +15,6 @@ import paramiko
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address
-from gpulease_gui.domain.text import visible
 from gpulease_gui.remote.failures import (
     ConnectFailed,
     Phase,
@@ -24,6 +23,7 @@ from gpulease_gui.remote.failures import (
     no_common_algorithm,
     no_such_name,
     not_ssh,
+    one_line,
     open_to_truncation,
     refused,
     timed_out,
@@ -163,7 +163,7 @@ def _await_keys(
 
 def _handshake_failure(transport: paramiko.Transport, host_port: str) -> ConnectFailed:
     error = transport.get_exception()
-    said = visible(str(error))[: _SAID_CHARACTERS * 2]
+    said = one_line(str(error))[: _SAID_CHARACTERS * 2]
     if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
         return no_common_algorithm(host_port, said)
     if not transport.remote_version:

@@ -57,11 +57,10 @@ def keys_for(name: str, paths: Iterable[str]) -> KnownHere:
     found: dict[str, list[PlacedKey]] = {marker: [] for marker in _MARKERS}
     skipped: list[str] = []
     for path in paths:
-        lines, bad = parse_lines(_content(path))
+        lines, bad = parse_lines(_content(path), name)
         skipped += [f"{path}:{line.number}: {line.why}" for line in bad]
         for line in lines:
-            if names_match(line.names, name):
-                found[line.marker].append(PlacedKey(line.key, f"{path}:{line.number}"))
+            found[line.marker].append(PlacedKey(line.key, f"{path}:{line.number}"))
     authorities = tuple(placed.place for placed in found["@cert-authority"])
     return KnownHere(tuple(found[""]), tuple(found["@revoked"]), authorities, tuple(skipped))
 
@@ -74,14 +73,20 @@ def _content(path: str) -> bytes:
         return b""
 
 
-def parse_lines(content: bytes) -> tuple[tuple[KnownLine, ...], tuple[SkippedLine, ...]]:
-    """All usable lines and all others; blank lines and comments are neither. Never raises."""
+def parse_lines(content: bytes, name: str = "") -> tuple[tuple[KnownLine, ...], tuple[SkippedLine, ...]]:
+    """All usable lines and all others, or those that may mean `name`; blank lines and comments are neither.
+
+    Never raises. Other hosts' keys are not decoded: a file may hold thousands, and every connect reads it.
+    """
     good: list[KnownLine] = []
     bad: list[SkippedLine] = []
     for number, raw in enumerate(content.split(b"\n"), 1):
         # Names and keys are ASCII; a comment may be in any encoding.
         words = raw.decode("ascii", "replace").split()
         if not words or words[0].startswith("#"):
+            continue
+        names = words[1] if words[0].startswith("@") and len(words) > 1 else words[0]
+        if name and len(words) > 2 and not names_match(names, name):
             continue
         line = _line(number, words)
         if isinstance(line, KnownLine):

@@ -113,7 +113,7 @@ def test_that_ux_18b_a_line_without_a_port_does_not_vouch_for_another_port(servi
 
 
 def test_that_ux_17_bad_lines_and_authorities_are_named_when_the_key_stays_unknown(services, sshd, home):
-    (home / ".ssh" / "known_hosts").write_text("x ssh-rsa %%%\n" + known_line(sshd, "*", "@cert-authority "))
+    (home / ".ssh" / "known_hosts").write_text("* ssh-rsa %%%\n" + known_line(sshd, "*", "@cert-authority "))
     why = refused(services, saved(services, sshd)).why
     assert "known_hosts:1: the key is not base64" in why
     assert "known_hosts:2: host certificates are not judged" in why
