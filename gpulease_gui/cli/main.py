@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
+from types import TracebackType
 from typing import NoReturn
 
 from gpulease_gui import __version__
@@ -37,8 +39,17 @@ class _Parser(argparse.ArgumentParser):
         sys.exit(Exit.USAGE)
 
 
+def _our_fault(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
+    """What nobody expected is our own fault and has its own exit code; Python's would look like a failed node."""
+    sys.__excepthook__(kind, fault, trace)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(Exit.OUR_FAULT)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and give its exit code."""
+    sys.excepthook = _our_fault
     words = sys.argv[1:] if arguments is None else arguments
     parser = _Parser(prog="gpulease", description="Judge rented GPU nodes: promise beside measurement.")
     parser.add_argument("--version", action="version", version=f"gpulease {__version__}")

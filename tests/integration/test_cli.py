@@ -173,3 +173,10 @@ def test_that_saved_outputs_are_read_and_foreign_ones_are_said_to_be(tmp_path: P
     first, second = (json.loads(line) for line in done.stdout.splitlines())
     assert first["kind"] == "smi_list" and first["reading"]["gpus"] == 1 and first["problem"] is None
     assert second["reading"] is None and second["problem"]["next_step"] and done.returncode == 1
+
+
+def test_that_our_own_fault_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
+    broken = tmp_path / "sitecustomize.py"
+    broken.write_text("import gpulease_gui.cli.checks as c\ndef run(options): raise ZeroDivisionError\nc.run = run\n")
+    done = gpulease("checks", PYTHONPATH=str(tmp_path))
+    assert done.returncode == 70 and "ZeroDivisionError" in done.stderr
