@@ -73,7 +73,7 @@ def test_that_a_named_kind_is_believed_and_nothing_is_split() -> None:
 
 def test_that_more_than_8_mib_is_cut_and_said_to_be() -> None:
     found = pieces_of(LIST.encode() + b"x" * MAX_STDOUT_BYTES)
-    assert [piece.cut for piece in found] == [True] and len(found[0].text) == MAX_STDOUT_BYTES
+    assert [piece.cut for piece in found] == [True] and len(found[0].data) == MAX_STDOUT_BYTES
     assert not pieces_of(LIST.encode())[0].cut
 
 
