@@ -197,7 +197,7 @@ def parse_list(text: str) -> tuple[ListLine, ...]:
 
 def _list_lines(text: str) -> Iterator[ListLine]:
     columns: Sequence[str] = _DEFAULT_COLUMNS
-    seen: dict[tuple[str, int], int] = {}
+    seen: dict[tuple[str, int, str], int] = {}
     for number, raw in enumerate(text.splitlines()[:MAX_LINES], 1):
         line = raw.strip()
         if not line or line.startswith("#"):
@@ -211,13 +211,14 @@ def _list_lines(text: str) -> Iterator[ListLine]:
 
 
 def _list_line(
-    number: int, line: str, cells: Sequence[str], columns: Sequence[str], seen: dict[tuple[str, int], int]
+    number: int, line: str, cells: Sequence[str], columns: Sequence[str], seen: dict[tuple[str, int, str], int]
 ) -> ListLine:
     try:
         target = _from_row(cells, columns) if len(cells) > 1 else parse_target(line)
     except UsageError as error:
         return ListLine(number, line, None, str(error))
-    place = (target.address.host, target.address.port)
+    # A private address means another machine behind every jump host.
+    place = (target.address.host, target.address.port, target.jump)
     if place in seen:
         return ListLine(number, line, None, f"the same host and port as line {seen[place]}")
     seen[place] = number

@@ -109,3 +109,8 @@ def test_that_a_chain_of_jump_hosts_keeps_its_order():
         HopName("gate", 2222, "ops"), HopName("2001:db8::7", 22), HopName("b"),
     )  # fmt: skip
     assert parse_jump("none") == parse_jump("") == ()
+
+
+def test_that_one_address_behind_two_jump_hosts_is_two_machines():
+    lines = parse_list("ssh -J a root@10.0.0.5\nssh -J b root@10.0.0.5\nssh -J a root@10.0.0.5\n")
+    assert [bool(line.target) for line in lines] == [True, True, False]
