@@ -69,6 +69,8 @@ def _none(tests: tuple[FioTest, ...]) -> Finding:
 
 
 def _verdict(p99_ms: float, disks: BlockDevices | None, promise: Promise) -> tuple[Verdict, str]:
+    if p99_ms < IMPOSSIBLE_MS and disks is None:
+        return Verdict.INCONCLUSIVE, "disks_not_told"
     if p99_ms < IMPOSSIBLE_MS and _turns(disks):
         return Verdict.FAIL, "flush_ignored"
     if p99_ms < QUICK_MS:
@@ -103,6 +105,10 @@ def _reason(best: FioTest, good: list[FioTest], rates: FioSet) -> Text:
 _UNTOLD = Text("this fio does not tell how long the flushes took", "该版本的 fio 不输出 fsync 延迟")
 _NEW_FIO = Text("Install fio 3 or newer on the node.", "请在节点上安装 fio 3 或更新版本。")
 _STEPS = {
+    "disks_not_told": Text(
+        "No turning disk flushes as fast; run `lsblk -d -o NAME,ROTA,MODEL` on the node to see what it is.",
+        "机械硬盘不可能这么快落盘；请在节点上运行 `lsblk -d -o NAME,ROTA,MODEL` 查看磁盘类型。",
+    ),
     "flush_slow": SLOW_STEP,
     "flush_ignored": Text(
         "Ask the supplier whether the write cache of the disk or host is battery-backed, and to switch off lying caches.",

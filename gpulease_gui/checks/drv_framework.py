@@ -51,12 +51,13 @@ def _name(torch: TorchFiles | None) -> str | None:
 
 
 def _capabilities(report: SmiReport, extra: SmiExtra | None, promise: Promise) -> frozenset[str]:
-    """What the cards are, by the driver, else by the catalogue; empty if a card is not known."""
-    found = []
+    """What the cards are, by driver and catalogue; empty if a card is not known or both tell different things."""
+    found: list[str | None] = []
     for card in cards(report, None, promise.catalogue.gpus):
         row = extra.of(card.gpu.index, card.gpu.uuid) if extra else None
         own = card.identity.product.compute_capability if card.identity.product else None
-        found.append((row.compute_capability if row else None) or own)
+        told = row.compute_capability if row else None
+        found.append(None if told and own and told != own else told or own)
     return frozenset(c for c in found if c) if all(found) else frozenset()
 
 

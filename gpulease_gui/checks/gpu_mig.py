@@ -67,7 +67,8 @@ def _whole(report: SmiReport, slices: dict[int | None, Counter[Slice]] | None, s
     subjects = [_card(gpu, slices) for gpu in report.gpus]
     verdict = worst(s.verdict for s in subjects)
     first = next((s.reason for s in subjects if s.verdict is verdict), NO_TEXT)
-    code = {Verdict.FAIL: "sliced", Verdict.WARN: "mig_on", Verdict.INCONCLUSIVE: str(Reason.UNREADABLE)}.get(verdict, stated.reason_code)
+    torn = any("disabled" == (g.mig_mode_current or "").lower() and (slices or {}).get(g.index) for g in report.gpus)
+    code = {Verdict.FAIL: str(Reason.INCONSISTENT) if torn else "sliced", Verdict.WARN: "mig_on", Verdict.INCONCLUSIVE: str(Reason.UNREADABLE)}.get(verdict, stated.reason_code)
     step = {Verdict.FAIL: _ASK, Verdict.WARN: _OFF, Verdict.INCONCLUSIVE: _RUN}.get(verdict, NO_TEXT)
     return CHECK.finding(
         verdict, first, term=WHOLE, promised=stated.value, measured=_is_whole(report), subjects=subjects, reason_code=code, next_step=step

@@ -49,6 +49,9 @@ def _mark(gpu: Gpu, samples: ClockSamples | None, environment: Environment | Non
     if gpu.processes:
         named = Text(f"{told.en} by a listed process", f"{told.zh}，由列出的进程占用")
         return Mark(Verdict.WARN if used >= QUIET * total else Verdict.PASS, named, "listed_process", used, _HOST)
+    if used < QUIET * total and samples is None:
+        unseen = Text(f"{told.en}; whether the card rests was not sampled", f"{told.zh}；未采样该卡是否空闲")
+        return Mark(Verdict.INCONCLUSIVE, unseen, "not_sampled", used, _HOST)
     if used < QUIET * total and not working:
         return Mark(Verdict.PASS, told, "", used)
     if used > BUSY * total or working:

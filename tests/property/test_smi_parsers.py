@@ -130,7 +130,7 @@ def inventions(part: smi_xml.Gpu, whole: smi_xml.Gpu) -> list[str]:
     found = []
     for name in whole.__dataclass_fields__:
         got, true = getattr(part, name), getattr(whole, name)
-        fewer = name == "error_fields" and set(got) <= set(true)
+        fewer = name.endswith("_fields") and set(got) <= set(true)
         if got is not None and got != true and not fewer and not (name == "clock_reasons_shown" and not got):
             found.append(f"{name}: {got!r} instead of {true!r}")
     return found
