@@ -22,16 +22,28 @@ class RingView:
 class Ring:
     """The last `capacity` samples of one curve. One thread appends, others look.
 
-    Each sample is written twice, one capacity apart, so that the newest ones always lie in one piece.
+    Each sample is written twice, one capacity apart, so that the newest ones always lie in one piece. In an `outlined` ring
+    three samples stand for a slot of time: the lowest, the highest, and the mean.
     """
 
-    __slots__ = ("_capacity", "_times", "_values", "total")
+    __slots__ = ("_capacity", "_times", "_values", "outlined", "total")
 
     def __init__(self, capacity: int = RING_POINTS) -> None:
         self._capacity = capacity
         self._times = array("d", bytes(16 * capacity))
         self._values = array("f", bytes(8 * capacity))
         self.total = 0
+        self.outlined = False
+
+    @classmethod
+    def of(cls, times_s: array[float], values: array[float], *, outlined: bool = False) -> Ring:
+        """A full ring of these samples (double times in UTC seconds, float values), for what was stored."""
+        made = cls(1)
+        made._capacity = max(1, len(values))
+        if len(values):
+            made._times, made._values = times_s * 2, values * 2
+        made.total, made.outlined = len(values), outlined
+        return made
 
     def append(self, at_s: float, value: float | None) -> None:
         """Add one sample; None is a gap, kept as NaN so that no line is drawn over it."""

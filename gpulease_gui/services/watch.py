@@ -19,6 +19,7 @@ from gpulease_gui.remote.stream import Stream, StreamEnd, StreamEnding
 from gpulease_gui.remote.transport import Line
 from gpulease_gui.services.events import Bus, GapClosed, GapOpened, NodeState, NodeStateChanged
 from gpulease_gui.services.links import Links, NotConnected
+from gpulease_gui.services.recall import recall
 from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.series import Ring
 from gpulease_gui.store.records import Gap
@@ -36,6 +37,8 @@ _NS = 1_000_000_000
 GAP_WORDS: Mapping[StreamEnding, str] = {
     StreamEnding.LOST: "connection_lost", StreamEnding.SILENT: "no_answer", StreamEnding.SOURCES_ENDED: "nothing_to_read"
 }  # fmt: skip
+
+NOT_WATCHED = "not_watched"
 
 SeriesKey = tuple[str, str]
 
@@ -141,6 +144,7 @@ class _Watch:
 
     def _live(self) -> None:
         backoff_s = BACKOFF_S[0]
+        self._recall()
         while not self._cancel.cancelled:
             try:
                 flowed = self._once()
@@ -150,7 +154,7 @@ class _Watch:
                 flowed = False
                 self._gap(time.time(), error.why or error.what)
                 hopeless = error.phase in HOPELESS
-                self._state(NodeState.LOST if self.view.rings and not hopeless else NodeState.REFUSED, str(error))
+                self._state(NodeState.LOST if self._last_s and not hopeless else NodeState.REFUSED, str(error))
                 if hopeless:
                     break
             except UserFacing as error:
@@ -160,6 +164,19 @@ class _Watch:
             self._cancel.wait(backoff_s * random.uniform(0.75, 1.25))
         self._flush()
         self._close_gap(time.time(), resumed=False)
+
+    def _recall(self) -> None:
+        """Put what was stored of the last hour before what will come."""
+        try:
+            with self._workspace.read() as connection:
+                rings, gaps = recall(connection, self._node.id, time.time(), self.view.interval_s)
+        except UserFacing:
+            return  # the store will say so itself when the first block is written
+        last_s = max((end[0] for ring in rings.values() if (end := ring.last) is not None), default=0.0)
+        if last_s:
+            self.view.gaps.extend(GapSpan(g.start_ns / _NS, g.reason, g.end_ns / _NS, True) for g in gaps)
+            self.view.rings = rings
+            self._gap(last_s + self.view.interval_s, NOT_WATCHED)
 
     def _once(self) -> bool:
         """One connection; whether samples came."""
@@ -248,7 +265,9 @@ class _Watch:
 
     def _gap(self, start_s: float, reason: str) -> None:
         if self.view.gaps and self.view.gaps[-1].end_s is None:
-            return
+            if self.view.gaps[-1].reason != NOT_WATCHED or reason == NOT_WATCHED:
+                return
+            self._close_gap(start_s, resumed=False)
         self.view.gaps.append(GapSpan(start_s, reason))
         for ring in self.view.rings.values():
             ring.append(start_s, None)

@@ -91,6 +91,39 @@ def read_range(
     return SampleRange(tuple(s for s in stretches if s.times_ns), list_gaps(connection, node_id, metric, start_ns, end_ns))
 
 
+def read_blocks(
+    connection: sqlite3.Connection, node_id: str, metric: str, start_ns: int, end_ns: int
+) -> tuple[SampleBlock, ...]:
+    """The kept readings with start <= time < end (ns, UTC) as they were taken, by subject and time. NaN = not read."""
+    rows = connection.execute(
+        "SELECT id, node_id, metric, subject, unit FROM sample_series WHERE node_id = ? AND metric = ? ORDER BY subject",
+        (node_id, metric),
+    ).fetchall()
+    return tuple(
+        SampleBlock(Series(*row[1:]), first_ns, step_ns, values)
+        for row in rows for first_ns, step_ns, values in _blocks(connection, row[0], start_ns, end_ns) if values
+    )  # fmt: skip
+
+
+def recorded_spans(
+    connection: sqlite3.Connection, node_id: str, metric: str, start_ns: int, end_ns: int, apart_ns: int
+) -> tuple[tuple[int, int], ...]:
+    """(start, end) in ns of the stretches in which one subject of a metric was read; pauses up to `apart_ns` are none."""
+    rows = connection.execute(
+        "SELECT b.start_ns, b.start_ns + b.step_ns * b.count FROM sample_blocks b WHERE b.level = ? AND b.series_id = "
+        "(SELECT min(id) FROM sample_series WHERE node_id = ? AND metric = ?) AND b.start_ns < ? AND b.start_ns >= ? "
+        "ORDER BY b.start_ns",
+        (_RAW, node_id, metric, end_ns, start_ns),
+    )
+    spans: list[tuple[int, int]] = []
+    for begin_ns, after_ns in rows:
+        if spans and begin_ns - spans[-1][1] <= apart_ns:
+            spans[-1] = (spans[-1][0], max(after_ns, spans[-1][1]))
+        else:
+            spans.append((begin_ns, after_ns))
+    return tuple(spans)
+
+
 def list_gaps(
     connection: sqlite3.Connection, node_id: str, metric: str, start_ns: int, end_ns: int
 ) -> tuple[Gap, ...]:

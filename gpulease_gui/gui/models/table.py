@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Generic
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.models.cell import Cell, Column, Group, GroupRow, Row, SortKey
-from gpulease_gui.gui.widgets.labels import plain_tip
+from gpulease_gui.gui.widgets.labels import Words, plain_tip
 from gpulease_gui.pdf.badges import Badge
 
 CELL_ROLE = int(Qt.ItemDataRole.UserRole) + 1
@@ -115,6 +116,13 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         else:
             self._folded.discard(key)
         self._change(self._arrange)
+
+    def name_column(self, place: int, title: Words) -> None:
+        """Give a column another head."""
+        columns = list(self._columns)
+        columns[place] = replace(columns[place], title=title)
+        self._columns = tuple(columns)
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, place, place)
 
     @property
     def columns(self) -> tuple[Column[Row], ...]:

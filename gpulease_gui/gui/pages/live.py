@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
@@ -13,24 +14,31 @@ from PySide6.QtWidgets import QStackedWidget
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.pages.live_bar import LiveBar, this_computer_is_there
-from gpulease_gui.gui.pages.live_checks import Checks
-from gpulease_gui.gui.pages.live_lanes import Lanes, holes_of, promise_of
+from gpulease_gui.gui.pages.live_lanes import Lanes, promise_of
 from gpulease_gui.gui.pages.live_nodes import LiveNode, load_nodes, make_this_computer
+from gpulease_gui.gui.pages.live_note import ADD_NOTE, NoteDialog
+from gpulease_gui.gui.pages.live_sight import Sight
 from gpulease_gui.gui.pages.live_table import FiguresTable
 from gpulease_gui.gui.pages.live_words import age_s, empty_words
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
 from gpulease_gui.gui.widgets.buttons import Button
-from gpulease_gui.gui.widgets.chart_spec import Mode, Picture
+from gpulease_gui.gui.widgets.chart_spec import Mode
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.gui.widgets.panes import EmptyState, ThinSplitter
-from gpulease_gui.services.events import Event, GapClosed, GapOpened, NodeState, NodeStateChanged, RecordsChanged
+from gpulease_gui.services.events import (
+    Event,
+    GapClosed,
+    GapOpened,
+    NodeState,
+    NodeStateChanged,
+    RecordsChanged,
+    RunEnded,
+)
 
 if TYPE_CHECKING:
-    from gpulease_gui.gui.widgets.chart_figures import Summary
     from gpulease_gui.services.watch import WatchView
 
 LOOK_MS = 250
-_LOW_SHARE = 0.95
 _KINDS = frozenset(["node", "contract", "claim", "supplier", "offer"])
 
 
@@ -52,18 +60,18 @@ class LivePage(Page):
         self._view: WatchView | None = None
         self._lanes: Lanes | None = None
         self._stopped: set[str] = set()
-        self._checks = Checks(clock)
         self._told: object = None
         self._counted = 0
         self._unsaved = ""
-        self._figures: dict[str, tuple[Summary, ...]] = {}
-        self._next_lane = 0
         self._window_chosen = False
         self.watch_button = Button(kind="primary")
         self.local_button = Button(Text("This computer", "本机"), icon="cpu")
+        self.note_button = Button(ADD_NOTE, icon="flag")
         self.bar, self.chart = LiveBar(), LaneStack(clock)
         self.figures = FiguresTable()
         self.table = self.figures.figures
+        self._sight = Sight(frame, self.chart, self.bar, self.figures, self.look, clock)
+        self._history, self._checks = self._sight.history, self._sight.checks
         self._build()
         self._connect()
         self._timer = QTimer(self)
@@ -86,6 +94,8 @@ class LivePage(Page):
 
     def _connect(self) -> None:
         self.watch_button.clicked.connect(self._watch_or_stop)
+        self.note_button.clicked.connect(self._add_note)
+        self.chart.chose.connect(self._chosen)
         self.local_button.clicked.connect(self._this_computer)
         self.bar.nodes.picked.connect(self.choose)
         self.bar.pause.clicked.connect(self._pause)
@@ -101,9 +111,10 @@ class LivePage(Page):
         return (self._current.node.name,) if self._current else ()
 
     def buttons(self) -> tuple[Button, ...]:
-        """This computer, as long as it is no node yet; watch or stop."""
+        """This computer, as long as it is no node yet; a note, where there is a chart; watch or stop."""
         local = () if this_computer_is_there(self._nodes) else (self.local_button,)
-        return (*local, self.watch_button) if self._current else local
+        note = (self.note_button,) if self.charted else ()
+        return (*local, *note, self.watch_button) if self._current else local
 
     def target(self) -> Target | None:
         """The node and how it is sampled."""
@@ -140,6 +151,8 @@ class LivePage(Page):
         elif isinstance(event, GapOpened | GapClosed):
             if self._current is not None and event.node_id == self._current.node.id and self.isVisible():
                 self.look()
+        elif isinstance(event, RunEnded):
+            self._history.refresh()
         elif isinstance(event, RecordsChanged) and event.kinds & _KINDS:
             self._load()
 
@@ -180,6 +193,7 @@ class LivePage(Page):
             hidden = self._lanes.hidden if self._lanes else set()
             self._lanes = Lanes(promise_of(self.frame.services.catalogue, chosen.terms))
             self._lanes.hidden = hidden
+        self._history.choose(node_id, frozenset(chosen.terms))
         self._take_view()
         self.look()
 
@@ -219,7 +233,7 @@ class LivePage(Page):
         view = self.frame.services.watching.view(self._current.node.id) if self._current else None
         if view is not self._view:
             self._view = view
-            self._figures.clear()
+            self._sight.figures.clear()
             self.chart.pause(paused=False)
 
     def watch(self) -> None:
@@ -274,6 +288,21 @@ class LivePage(Page):
             self.chart.set_window(wanted)
             self.bar.show_window(wanted)
 
+    def _chosen(self) -> None:
+        """The figures follow the range."""
+        self._sight.figures.clear()
+        self.look()
+
+    def _add_note(self) -> None:
+        at_cursor, at_s = self.chart.read_at
+        at_s = at_s if at_cursor else self.chart.span_s[1]
+        from gpulease_gui.gui.widgets.chart_scale import clock_text
+
+        dialog = NoteDialog(self._current.node.name if self._current else "", clock_text(at_s), self)
+        dialog.accepted.connect(lambda: self._history.note(dialog.words, datetime.fromtimestamp(at_s, UTC)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
     def _chart_moved(self) -> None:
         self._window_chosen = True
         self.bar.show_window(self.chart.window_s)
@@ -296,51 +325,21 @@ class LivePage(Page):
         self._timer.stop()
         super().hideEvent(event)
 
+    @property
+    def charted(self) -> bool:
+        """Whether there is a chart in sight, of now or of stored time."""
+        return self.stack.currentWidget() is self.parts
+
     def look(self) -> None:
-        """Bring everything to what the watch holds now."""
-        view, lanes = self._view, self._lanes
-        if view is not None and lanes is not None and (made := lanes.of(view)):
+        """Bring everything to what the watch holds now, or to what is stored of the stretch in sight."""
+        view, node = self._view, self._current
+        if view is not None and view.rings:
             self._widen(view)
-            happenings = self._checks.of(view.node_id)
-            self.chart.show_picture(Picture(made, holes_of(view), happenings, view.interval_s))
-            self.bar.show_lanes(lanes.known(view), lanes.hidden)
+        if node is not None and self._lanes is not None and self._sight.show(node.node.id, self._lanes, view):
             self.stack.setCurrentWidget(self.parts)
-            self._look_at_figures(view)
         else:
             self._show_empty()
         self._tell()
-
-    def _look_at_figures(self, view: WatchView) -> None:
-        """One lane at a time: percentiles of an hour and cells of a table cost milliseconds."""
-        from gpulease_gui.gui.widgets.chart_figures import summaries
-
-        specs = [lane.lane for lane in self.chart.lanes if lane.lane.curves]
-        if not specs:
-            return
-        start_s, end_s = self.chart.span_s
-        missing = [spec for spec in specs if spec.id not in self._figures]
-        for spec in missing or [specs[self._next_lane % len(specs)]]:
-            loads = [(h.start_s, h.end_s or end_s) for h in self.chart.picture.happenings if spec.term and spec.term in h.terms]
-            self._figures[spec.id] = summaries(spec, start_s, end_s, view.interval_s, loads)
-        self._next_lane += 1
-        rows = [row for spec in specs for row in self._figures.get(spec.id, ())]
-        self._show_rows(rows)
-        self._show_samples(rows)
-
-    def _show_rows(self, rows: list[Summary]) -> None:
-        """Only rows that changed are painted anew."""
-        if [row.key for row in rows] != [row.key for row in self.table.rows]:
-            self.table.set_rows(rows)
-            return
-        for row, shown in zip(rows, self.table.rows, strict=True):
-            if row != shown:
-                self.table.put(row)
-
-    def _show_samples(self, rows: list[Summary]) -> None:
-        count, expected = sum(row.figures.count for row in rows), sum(row.expected for row in rows)
-        share = count / expected if expected else 1.0
-        shown = f"{100 * share:.1f}"
-        self.bar.show_samples(Text(f"Samples {shown}\N{THIN SPACE}% of expected", f"样本 {shown}\N{THIN SPACE}%"), low=share < _LOW_SHARE)
 
     # -- words --------------------------------------------------------------------------------------------------------
 
@@ -353,7 +352,7 @@ class LivePage(Page):
 
     def _tell(self) -> None:
         """Tell the window, if anything in its header changed."""
-        told = (self._current, self.running, self._state, this_computer_is_there(self._nodes),
+        told = (self._current, self.running, self._state, self.charted, this_computer_is_there(self._nodes),
                 self._checks.impact(self._current.node.id) if self._current else None)  # fmt: skip
         if told != self._told:
             self._told = told
@@ -381,14 +380,12 @@ class LivePage(Page):
         self.watch_button.set_words(words, icon="stop" if running else "nav-live")
 
     def _show_bar(self) -> None:
-        from gpulease_gui.gui.widgets.chart_scale import clock_text
+        from gpulease_gui.gui.widgets.chart_scale import range_text
 
-        start_s, end_s = self.chart.span_s
-        charted = self.stack.currentWidget() is self.parts
-        self.bar.show_range(f"{clock_text(start_s)} – {clock_text(end_s)}" if charted else "")
-        if not charted:
+        self.bar.show_range(range_text(*self.chart.span_s) if self.charted else "")
+        if not self.charted:
             self.bar.show_samples("", low=False)
-        self.bar.show_paused(paused=self.chart.paused, able=self.running and charted)
+        self.bar.show_paused(paused=self.chart.paused, able=self.running and self.charted, away=self.chart.away)
 
 
 PAGE = PageSpec("live", Text("Live monitor", "实时监控"), "nav-live", NavGroup.USE, 60, LivePage)

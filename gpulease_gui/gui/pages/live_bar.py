@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QFrame, QHBoxLayout, QMenu, QSizePolicy
 
 from gpulease_gui.domain.node import Reach
@@ -22,10 +22,13 @@ from gpulease_gui.gui.widgets.panes import hairline
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.services.events import NodeState
 
-WINDOWS_S: Mapping[str, float] = {"1": 60.0, "5": 300.0, "30": 1800.0, "60": 3600.0}
-_WINDOW_WORDS = [("1", Text("1 min", "1 分")), ("5", Text("5 min", "5 分")), ("30", Text("30 min", "30 分")), ("60", Text("60 min", "60 分"))]
+WINDOWS_S: Mapping[str, float] = {"1": 60.0, "5": 300.0, "30": 1800.0, "2h": 7200.0, "24h": 86_400.0, "7d": 604_800.0}
+_WINDOW_WORDS = [
+    ("1", Text("1 min", "1 分")), ("5", Text("5 min", "5 分")), ("30", Text("30 min", "30 分")),
+    ("2h", Text("2 h", "2 时")), ("24h", Text("24 h", "24 时")), ("7d", Text("7 d", "7 天")),
+]  # fmt: skip
 NODE = Text("Node to watch", "要监控的节点")
-PAUSE, RESUME = Text("Pause", "暂停"), Text("Resume", "继续")
+PAUSE, RESUME, BACK = Text("Pause", "暂停"), Text("Resume", "继续"), Text("Back to live", "回到实时")
 
 
 class NodeBox(Lively, QComboBox):
@@ -38,7 +41,7 @@ class NodeBox(Lively, QComboBox):
         self._nodes: tuple[LiveNode, ...] = ()
         self._states: Mapping[str, NodeState] = {}
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.setMinimumContentsLength(16)
+        self.setMinimumContentsLength(12)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setIconSize(icons.icon_size(14))
         self.activated.connect(lambda place: self.picked.emit(self._nodes[place].node.id))
@@ -90,7 +93,7 @@ class LiveBar(Lively, QFrame):
         self._lanes = IconButton("columns", Text("Lanes", "通道"))
         self._menu = QMenu(self)
         self._known: tuple[tuple[str, Text], ...] = ()
-        self._paused = False
+        self._said = PAUSE
         self._lanes.setMenu(self._menu)
         self._lanes.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)
         self._lay_out()
@@ -105,22 +108,35 @@ class LiveBar(Lively, QFrame):
         line.setFixedHeight(16)
         for part in (self.nodes, self.pause, self.span, self._range, line, self.mode):
             row.addWidget(part)
+        self._line = line
         row.addStretch(1)
         row.addWidget(self._samples)
         row.addWidget(self._lanes)
 
-    def show_paused(self, *, paused: bool, able: bool = True) -> None:
-        """The button says what it does next."""
+    def show_paused(self, *, paused: bool, able: bool = True, away: bool = False) -> None:
+        """The button says what it does next; `away`: the chart was moved into the past."""
         self.pause.setChecked(paused)
         self.pause.setEnabled(able)
-        if self._paused is not paused:
-            self._paused = paused
-            self.pause.set_words(RESUME if paused else PAUSE, icon="run" if paused else "pause")
+        said = PAUSE if not paused else BACK if away else RESUME
+        if said is not self._said:
+            self._said = said
+            self.pause.set_words(said, icon="run" if paused else "pause")
 
     def show_range(self, words: Words) -> None:
         """Which stretch is in sight."""
         if say(words) != self._range.text():
             self._range.set_words(words)
+            self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The time axis tells the range too: its words give way first."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        parts = (self.nodes, self.pause, self.span, self._range, self._line, self.mode, self._samples, self._lanes)
+        need = sum(part.sizeHint().width() + 8 for part in parts) + 32
+        self._range.setVisible(need <= self.width())
 
     def show_samples(self, words: Words, *, low: bool) -> None:
         """How many of the expected samples there are."""
@@ -155,6 +171,7 @@ class LiveBar(Lively, QFrame):
     def retranslate(self) -> None:
         """The menu is made anew."""
         self._known = ()
+        self._fit()
 
 
 def this_computer_is_there(nodes: Sequence[LiveNode]) -> bool:

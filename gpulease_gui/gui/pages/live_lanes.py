@@ -54,8 +54,10 @@ TROUBLES: Mapping[str, Text] = {
 }
 GAPS: Mapping[str, Text] = {
     "connection_lost": Text("connection lost", "连接中断"), "no_answer": Text("no answer", "无应答"),
-    "nothing_to_read": Text("nothing to read", "无可读数据"),
-}  # fmt: skip
+    "nothing_to_read": Text("nothing to read", "无可读数据"), "not_watched": Text("not watched", "未监控"),
+    "not_recorded": Text("not recorded", "未记录"),
+}
+_QUIET = frozenset(["not_watched", "not_recorded"])  # nothing was lost, so nothing was reconnected  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,10 @@ class Lanes:
         self._numbers: dict[tuple[str, str], int] = {}
         self._chosen: dict[str, tuple[str, ...]] = {}
         self.hidden: set[str] = set()
+
+    def promised(self, term: str) -> Promised | None:
+        """What was promised of a term, as a lane draws it."""
+        return promised(term, self._promise(term))
 
     def of(self, view: WatchView) -> tuple[LaneSpec, ...]:
         """The lanes with data, and in the place of those without the words why; accelerators that are not there are not missed."""
@@ -219,6 +225,6 @@ def _length(gap: GapSpan) -> int | None:
 def gap_words(reason: str, seconds: int | None) -> Text:
     """Why, and how long it took when samples came again."""
     why = GAPS.get(reason, Text(reason, reason))
-    if seconds is None:
+    if seconds is None or reason in _QUIET:
         return why
     return Text(f"{why.en} {seconds} s, reconnected", f"{why.zh} {seconds} 秒，已重连")

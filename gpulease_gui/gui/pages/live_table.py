@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # One bad second is a sample, three are a finding.
 LEAST_S = 3.0
+IN_SIGHT = Text("In sight", "可见区间")
 NO_PROMISE = Badge("verdict-na", "t3", Text("no promise", "无承诺"))
 TOO_LITTLE = Badge("verdict-notrun", "t3", Text("too little load", "负载不足"))
 A_SIZE = Badge("verdict-na", "t3", Text("not judged here", "此处不判定"))
@@ -98,6 +99,9 @@ def _under(row: Summary) -> Cell:
 def length_text(seconds: int) -> Text:
     """How long something took."""
     minutes, rest = divmod(seconds, 60)
+    hours, over = divmod(minutes, 60)
+    if hours:
+        return Text(f"{hours} h {over} min", f"{hours} 时 {over} 分")
     if not minutes:
         return Text(f"{rest} s", f"{rest} 秒")
     return Text(f"{minutes} min {rest} s", f"{minutes} 分 {rest} 秒")
@@ -115,7 +119,7 @@ def _verdict(row: Summary) -> Cell:
 def figures_table() -> TableModel[Summary]:
     """The model of the table under the chart."""
     columns: list[Column[Summary]] = [
-        Column(Text("In sight", "可见区间"), lambda row: Cell(title_of(row), weight=500), width=220, stretch=True),
+        Column(IN_SIGHT, lambda row: Cell(title_of(row), weight=500), width=220, stretch=True),
         Column(Text("Promised", "承诺"), _promised, width=96, number=True),
         _figure("low"), _figure("p5"), _figure("mean", 600), _figure("p95"), _figure("high"),
         Column(Text("Mean against promise", "均值对照承诺"), _ruler, width=140),

@@ -119,20 +119,27 @@ class Grid:
         return np.asarray((self.first + np.arange(self.count)) * self.step_s, np.float64)
 
 
+def last_of(samples: Samples, grid: Grid, interval_s: float) -> Floats:
+    """The last value of each slot, or the one held from before; NaN = no data. Of stored time it is the mean of the slot."""
+    times = samples.times_s
+    if not len(times) or not grid.count:
+        return np.full(grid.count, np.nan)
+    after = np.searchsorted(times, grid.ends_s)
+    before = np.searchsorted(times, grid.starts_s)
+    index = np.maximum(after - 1, 0)
+    fresh = (after > before) | (after > 0) & (grid.ends_s - times[index] <= HOLD_INTERVALS * pace_s(samples, interval_s))
+    return np.where(fresh, samples.values[index], np.nan)
+
+
 def held(samples: Samples, grid: Grid, interval_s: float) -> tuple[Floats, Floats]:
     """(lowest, highest) value of each slot; a slot between two samples holds the one before; NaN = no data.
 
     A value is held for at most 2.5 times the usual distance of the samples.
     """
-    times, values = samples.times_s, samples.values
-    if not len(times) or not grid.count:
-        nothing = np.full(grid.count, np.nan)
-        return nothing, nothing
-    after = np.searchsorted(times, grid.ends_s)
-    before = np.searchsorted(times, grid.starts_s)
-    index = np.maximum(after - 1, 0)
-    fresh = (after > before) | (after > 0) & (grid.ends_s - times[index] <= HOLD_INTERVALS * pace_s(samples, interval_s))
-    last = np.where(fresh, values[index], np.nan)
+    values, last = samples.values, last_of(samples, grid, interval_s)
+    if not len(values):
+        return last, last
+    before, after = np.searchsorted(samples.times_s, grid.starts_s), np.searchsorted(samples.times_s, grid.ends_s)
     if not np.any(after - before > 1):
         return last, last
     low, high = last.copy(), last.copy()
@@ -166,7 +173,8 @@ def spread(curves: Sequence[Samples], grid: Grid, interval_s: float) -> Spread:
     """The spread of at least one curve over a grid."""
     ranges = [held(curve, grid, interval_s) for curve in curves]
     lows, highs = np.array([low for low, _ in ranges]), np.array([high for _, high in ranges])
-    return Spread(np.fmin.reduce(lows), middle((lows + highs) / 2), np.fmax.reduce(highs))
+    lasts = np.array([last_of(curve, grid, interval_s) for curve in curves])
+    return Spread(np.fmin.reduce(lows), middle(lasts), np.fmax.reduce(highs))
 
 
 def odd_ones(curves: Sequence[Samples], grid: Grid, interval_s: float, scale: float) -> tuple[int, ...]:
@@ -176,7 +184,7 @@ def odd_ones(curves: Sequence[Samples], grid: Grid, interval_s: float, scale: fl
     """
     if len(curves) < 3 or not grid.count:
         return ()
-    rows = np.array([np.add(*held(curve, grid, interval_s)) / 2 for curve in curves])
+    rows = np.array([last_of(curve, grid, interval_s) for curve in curves])
     median = middle(rows)
     away = np.abs(rows - median) > np.maximum(ODD_OF_MEDIAN * np.abs(median), ODD_OF_RANGE * scale)
     known = np.sum(~np.isnan(rows), axis=1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
-_STEPS_S = (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600)
+_STEPS_S = (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400)
 HEADROOM, PROMISE_ROOM = 1.15, 1.3  # room above the upper grid line, and for the words over a contract line
 TICKS = 6
 
@@ -109,6 +109,20 @@ def time_ticks(scale: TimeScale, ticks: int = TICKS) -> tuple[float, ...]:
 def clock_text(at_s: float, *, seconds: bool = True) -> str:
     """15:42:48, or 15:42."""
     return local(at_s).strftime("%H:%M:%S" if seconds else "%H:%M")
+
+
+def tick_text(at_s: float, window_s: float) -> str:
+    """What stands at a grid line: the time, with the day where more than one is in sight."""
+    if window_s > 86_400:
+        return local(at_s).strftime("%m-%d %H:%M")
+    return clock_text(at_s, seconds=time_step_s(window_s) < 60)
+
+
+def range_text(start_s: float, end_s: float) -> str:
+    """15:20:00 – 15:50:00; with days where they differ."""
+    days = local(start_s).date() != local(end_s).date()
+    first, last = (local(at_s).strftime("%m-%d %H:%M" if days else "%H:%M:%S") for at_s in (start_s, end_s))
+    return f"{first} – {last}"
 
 
 def zone_text(at_s: float) -> str:

@@ -111,7 +111,10 @@ class Hole:
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """A stretch in the event row: `token` colours its box; `terms` are the promises that it puts to the test."""
+    """A stretch in the event row: `token` colours its box; `terms` are the promises that it puts to the test.
+
+    `concerns` is the term of the lanes that get a bar at their top.
+    """
 
     start_s: float
     end_s: float | None
@@ -119,6 +122,7 @@ class Happening:
     icon: str
     token: str
     terms: tuple[str, ...] = ()
+    concerns: str = ""
 
 
 @dataclass(frozen=True, slots=True)

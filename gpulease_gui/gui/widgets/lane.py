@@ -16,7 +16,7 @@ from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets import lane_paint as parts
 from gpulease_gui.gui.widgets.chart_scale import TimeScale, ValueScale, time_ticks, value_scale
-from gpulease_gui.gui.widgets.chart_spec import Hole, LaneSpec, Mode, fixed, with_unit
+from gpulease_gui.gui.widgets.chart_spec import Happening, Hole, LaneSpec, Mode, fixed, with_unit
 from gpulease_gui.gui.widgets.lane_paint import Columns, Line
 from gpulease_gui.gui.widgets.lane_plot import LanePlot
 from gpulease_gui.gui.widgets.live_tail import STRIP_PX, LiveTail
@@ -39,6 +39,13 @@ class Moment:
     holes: tuple[Hole, ...] = ()
     cursor_s: float | None = None
     chosen: tuple[float, float] | None = None
+    happenings: tuple[Happening, ...] = ()
+
+
+    @property
+    def marks(self) -> tuple[object, ...]:
+        """All that is drawn beside the lines."""
+        return self.holes, self.cursor_s, self.chosen, self.happenings
 
 
 class Lane(Lively, QWidget):
@@ -93,7 +100,7 @@ class Lane(Lively, QWidget):
         self.plot.show_range(moment.scale.end_s - moment.scale.start_s, self._values)
         height = round(self.height() * self._ratio)
         moved = self.tail.frame(moment.scale, self._values, height, self._ratio, news=news, hurry=hurry)
-        if moved or before is None or (before.holes, before.cursor_s, before.chosen) != (moment.holes, moment.cursor_s, moment.chosen):
+        if moved or before is None or before.marks != moment.marks:
             self.plot.again()
 
     def refresh(self) -> None:
@@ -241,10 +248,19 @@ class Lane(Lively, QWidget):
             height, figure = plot.height() - self._foot, lane.promised.value
             y, over = (round(self._values.y(value, height)) for value in (figure, figure * (1 + lane.promised.tolerance)))
             parts.paint_promise(painter, plot, self.font(), parts.promise_words(lane, lane.promised), y, over)
+        if moment is not None:
+            self._paint_held(painter, plot, moment)
         if moment is not None and moment.chosen is not None:
             parts.paint_chosen(painter, plot, *(moment.scale.x(at_s) / ratio for at_s in moment.chosen))
         if moment is not None and moment.cursor_s is not None:
             parts.paint_cursor(painter, plot, moment.scale.x(moment.cursor_s) / ratio)
+
+    def _paint_held(self, painter: QPainter, plot: QRect, moment: Moment) -> None:
+        for one in moment.happenings:
+            end_s = moment.now_s if one.end_s is None else one.end_s
+            if self.lane.term and one.concerns == self.lane.term and end_s > moment.scale.start_s and one.start_s < moment.scale.end_s:
+                first, last = (moment.scale.x(at_s) / self._ratio for at_s in (one.start_s, end_s))
+                parts.paint_held(painter, plot, first, last, one.token)
 
     def _paint_readout(self, painter: QPainter, rect: QRect) -> None:
         painter.fillRect(rect, QColor(colours().bg1))

@@ -135,6 +135,18 @@ def paint_holes(painter: QPainter, plot: QRect, holes: Sequence[Hole], scale: Ti
         painter.setBrushOrigin(QPointF(0, 0))
 
 
+def paint_held(painter: QPainter, plot: QRect, first: float, last: float, token: str) -> None:
+    """A stretch that concerns this lane: a bar at its top, dotted ends (px from the plot's left)."""
+    colour = QColor(colours().colour(token))
+    left, right = plot.left() + round(first), plot.left() + round(last)
+    painter.fillRect(QRect(left, plot.top(), right - left, 3), colour)
+    pen = QPen(colour, 1)
+    pen.setDashPattern([2, 3])
+    painter.setPen(pen)
+    for x in (left, right):
+        painter.drawLine(QPointF(x + 0.5, plot.top()), QPointF(x + 0.5, plot.bottom()))
+
+
 def paint_chosen(painter: QPainter, plot: QRect, first: float, last: float) -> None:
     """A chosen range of time (px from the plot's left), with its edges."""
     accent = colours().accent

@@ -42,7 +42,7 @@ class LanePlot(pg.GraphicsView):  # type: ignore[misc]  # pyqtgraph has no types
         self.box = _Box(self)
         self.setCentralItem(self.box)
         self._shape: tuple[float, ValueScale] | None = None
-        self._layers = [_Layer(draw, self.box, depth) for draw, depth in zip(layers, (-10, 0, 10), strict=True)]
+        self._layers = [Layer(draw, self.box, depth) for draw, depth in zip(layers, (-10, 0, 10), strict=True)]
 
     def show_range(self, window_s: float, values: ValueScale) -> None:
         """Let the box stand for so many seconds and these values; nothing happens while both stay."""
@@ -112,10 +112,10 @@ class _Box(pg.ViewBox):  # type: ignore[misc]
         event.ignore()
 
 
-class _Layer(pg.GraphicsObject):  # type: ignore[misc]
-    """A part of the plot that paints in pixels."""
+class Layer(pg.GraphicsObject):  # type: ignore[misc]
+    """A part of a plot that paints in pixels."""
 
-    def __init__(self, draw: Draw, box: _Box, depth: int) -> None:
+    def __init__(self, draw: Draw, box: pg.ViewBox, depth: int) -> None:
         super().__init__()
         self._draw, self._size = draw, QRect()
         self.setParentItem(box)

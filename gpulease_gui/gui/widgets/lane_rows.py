@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, QRectF, Qt
@@ -13,7 +14,7 @@ from gpulease_gui.gui.language import say
 from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
-from gpulease_gui.gui.widgets.chart_scale import TimeScale, clock_text, time_step_s, time_ticks, zone_text
+from gpulease_gui.gui.widgets.chart_scale import TimeScale, clock_text, tick_text, time_ticks, zone_text
 from gpulease_gui.gui.widgets.chart_spec import Happening
 from gpulease_gui.gui.widgets.lane_paint import Columns
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from gpulease_gui.gui.widgets.lane_stack import LaneStack
 
 _V = Qt.AlignmentFlag.AlignVCenter
+LEAST_EVENT_PX = 24  # the icon alone
 EVENTS = Text("Events", "事件")
 AT_CURSOR = Text("At cursor {time}", "游标 {time}")
 LATEST = Text("Latest {time}", "最新 {time}")
@@ -66,14 +68,15 @@ class EventRow(QWidget):
             painter.fillRect(QRect(0, 0, self.width(), 2), QColor(palette.accent))
 
     def _paint_events(self, painter: QPainter, plot: QRect, scale: TimeScale) -> None:
-        font, free = self.font(), plot.left()
-        for happening in sorted(self._all(), key=lambda one: one.start_s):
-            left = plot.left() + max(0, round(scale.x(happening.start_s) / self.devicePixelRatioF()))
+        """Short ones first: a note or a gap keeps its place, a stretch of hours takes what is left."""
+        taken: list[tuple[int, int]] = []
+        ratio = self.devicePixelRatioF()
+        for happening in sorted(self._all(), key=lambda one: (_length_s(one, scale), one.start_s)):
             end_s = scale.end_s if happening.end_s is None else happening.end_s
-            right = plot.left() + min(plot.width(), round(scale.x(end_s) / self.devicePixelRatioF()))
-            if right < plot.left() or left > plot.right():
-                continue
-            free = paint_happening(painter, font, happening, QRect(left, 0, max(0, right - left), self.height()), free, plot.right())
+            left, right = (plot.left() + round(scale.x(at_s) / ratio) for at_s in (happening.start_s, end_s))
+            if right >= plot.left() and left <= plot.right():
+                span = QRect(max(plot.left(), left), 0, min(plot.right(), right) - max(plot.left(), left), self.height())
+                paint_happening(painter, self.font(), happening, span, plot, taken)
 
     def _all(self) -> list[Happening]:
         picture = self._stack.picture
@@ -81,19 +84,37 @@ class EventRow(QWidget):
         return gaps + list(picture.happenings)
 
 
-def paint_happening(painter: QPainter, font: QFont, happening: Happening, span: QRect, free: int, most: int) -> int:
-    """A box over its stretch, or icon and words where it began; never over the words before. Says what is free then."""
+def _length_s(happening: Happening, scale: TimeScale) -> float:
+    return 0.0 if not happening.token else (happening.end_s or scale.end_s) - happening.start_s
+
+
+def free_place(left: int, right: int, bounds: tuple[int, int], taken: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    """The free stretch of px with the largest share of left to right; None where all is taken."""
+    edges = [bounds[0], *(edge for pair in sorted(taken) for edge in pair), bounds[1]]
+    free = [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= LEAST_EVENT_PX and a < right and b > left]
+    return max(free, key=lambda one: min(one[1], right) - max(one[0], left), default=None)
+
+
+def paint_happening(
+    painter: QPainter, font: QFont, happening: Happening, span: QRect, plot: QRect, taken: list[tuple[int, int]]
+) -> None:  # fmt: skip
+    """A box over its stretch, or icon and words where it began; never over other words. What it takes goes to `taken`."""
     palette, token = colours(), happening.token
     painter.setFont(sized(font, TextSize.CAPTION, 500 if token else 400))
     metrics, words = painter.fontMetrics(), say(happening.words)
     full = metrics.horizontalAdvance(words) + 30
-    # Words that would leave the plot move to the left, as far as nothing stands there.
-    left = max(min(span.left(), most - full), free + 4)
-    room = min(full, most - left)
-    if room < 40:
-        return max(free, left)
-    width = max(room, span.right() - left) if token else room
-    box = QRectF(left + 0.5, 3.5, width - 1, span.height() - 8)
+    # Words that would leave the plot move to the left.
+    first = max(plot.left(), min(span.left(), plot.right() - full))
+    last = max(first + full, span.right() if token else 0)
+    free = free_place(first, last, (plot.left(), plot.right()), taken)
+    if free is None:
+        return
+    left = max(first, free[0])
+    right = min(max(last, left + full), free[1])
+    if right - left < LEAST_EVENT_PX:
+        return
+    taken.append((left, right + 4))
+    box = QRectF(left + 0.5, 3.5, right - left - 1, span.height() - 8)
     if token:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QColor(palette.colour(token)))
@@ -103,9 +124,9 @@ def paint_happening(painter: QPainter, font: QFont, happening: Happening, span: 
     colour = palette.colour(token or "t2")
     icons.paint(painter, QRectF(left + 6, round(box.center().y() - 6.5), 13, 13), happening.icon, colour)
     painter.setPen(QColor(colour))
-    text = QRectF(left + 23, box.top(), width - 27, box.height())
-    painter.drawText(text, _V, metrics.elidedText(words, Qt.TextElideMode.ElideRight, int(text.width()) + 1))
-    return left + round(width)
+    text = QRectF(left + 23, box.top(), right - left - 27, box.height())
+    if text.width() > 12:
+        painter.drawText(text, _V, metrics.elidedText(words, Qt.TextElideMode.ElideRight, int(text.width()) + 1))
 
 
 class TimeRow(QWidget):
@@ -161,10 +182,10 @@ class TimeRow(QWidget):
         if self._scale is None:
             return
         painter.drawText(QRect(columns.axis + 8, 0, columns.axis_width, self.height()), _V, zone_text(self._scale.end_s))
-        seconds = time_step_s(self._scale.end_s - self._scale.start_s) < 60
-        width = painter.fontMetrics().horizontalAdvance("00:00:00") + 8
+        window_s = self._scale.end_s - self._scale.start_s
+        width = painter.fontMetrics().horizontalAdvance("00-00 00:00") + 8
         for tick in time_ticks(self._scale):
             middle = columns.name + round(self._scale.x(tick) / self.devicePixelRatioF())
             left = middle - width // 2
             if columns.name <= left and left + width <= columns.axis:
-                painter.drawText(QRect(left, 0, width, self.height()), Qt.AlignmentFlag.AlignCenter, clock_text(tick, seconds=seconds))
+                painter.drawText(QRect(left, 0, width, self.height()), Qt.AlignmentFlag.AlignCenter, tick_text(tick, window_s))

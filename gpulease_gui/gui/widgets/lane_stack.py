@@ -28,11 +28,12 @@ from gpulease_gui.gui.widgets.lane import Lane, Moment
 from gpulease_gui.gui.widgets.lane_paint import Columns
 from gpulease_gui.gui.widgets.lane_rows import EventRow, TimeRow
 from gpulease_gui.gui.widgets.lively import Lively
+from gpulease_gui.gui.widgets.navigator import Navigator
 
 FRAME_MS, SETTLE_MS = 100, 30
 FRAMES_A_REFRESH, NEWS_FRAMES = 10, 3
 EVENTS_PX, AXIS_ROW_PX = 24, 22
-LEAST_WINDOW_S, MOST_WINDOW_S = 15.0, 3600.0
+LEAST_WINDOW_S, MOST_WINDOW_S = 15.0, 7 * 86_400.0
 _ZOOM, _STEP = 1.25, 0.15
 CHART = Text("Live chart", "实时图表")
 
@@ -50,6 +51,7 @@ class LaneStack(Lively, QWidget):
         self._mode = Mode.SPREAD
         self._window_s = 300.0
         self._end_s: float | None = None
+        self._away = False
         self._cursor_s: float | None = None
         self._chosen: tuple[float, float] | None = None
         self._frames = 0
@@ -66,10 +68,12 @@ class LaneStack(Lively, QWidget):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.setWidget(self._body)
+        self.navigator = Navigator(lambda: self.row_width, self)
+        self.navigator.picked.connect(self.look_at)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        for part, stretch in ((self._events, 0), (self._scroll, 1), (self._axis, 0)):
+        for part, stretch in ((self._events, 0), (self._scroll, 1), (self._axis, 0), (self.navigator, 0)):
             column.addWidget(part, stretch)
         self._timer = QTimer(self)
         self._timer.setInterval(FRAME_MS)
@@ -144,7 +148,7 @@ class LaneStack(Lively, QWidget):
 
     def pause(self, *, paused: bool) -> None:
         """Stand still, or follow now again."""
-        self._end_s = self._clock() if paused else None
+        self._end_s, self._away = self._clock() if paused else None, False
         self.step()
         self.refresh()
 
@@ -152,6 +156,11 @@ class LaneStack(Lively, QWidget):
     def paused(self) -> bool:
         """Whether the right edge stands still."""
         return self._end_s is not None
+
+    @property
+    def away(self) -> bool:
+        """Whether it was moved away from now, and not only paused."""
+        return self._away
 
     @property
     def window_s(self) -> float:
@@ -207,10 +216,12 @@ class LaneStack(Lively, QWidget):
             late = hurry or lane in self._late
             lane.show_moment(moment, news=turn is None or (turn + place) % NEWS_FRAMES == 0, hurry=late)
         self._axis.show_scale(scale)
+        if turn is None or turn % FRAMES_A_REFRESH == 0:
+            self.navigator.show_range(*self.span_s)
         self._events.show_scale(scale)
 
     def _moment(self, scale: TimeScale) -> Moment:
-        return Moment(scale, self._clock(), self._picture.holes, self._cursor_s, self._chosen)
+        return Moment(scale, self._clock(), self._picture.holes, self._cursor_s, self._chosen, self._picture.happenings)
 
     def _settle(self) -> None:
         """After a drag: one lane a turn is drawn as it should be."""
@@ -337,6 +348,15 @@ class LaneStack(Lively, QWidget):
         self.step(hurry=True)
         self.moved.emit()
 
+    def look_at(self, start_s: float, end_s: float) -> None:
+        """Show this stretch (UTC seconds); one that reaches to now is live."""
+        window_s = end_s - start_s
+        if abs(window_s - self._window_s) < 0.01 * window_s:
+            self.drag_by(end_s - self.span_s[1])
+            return
+        self._window_s = min(MOST_WINDOW_S, max(LEAST_WINDOW_S, window_s))
+        self.move_by(end_s - self.span_s[1])
+
     def move_by(self, seconds: float) -> None:
         """Look earlier or later; at now it is live again."""
         self._look_until(self.span_s[1] + seconds)
@@ -346,3 +366,4 @@ class LaneStack(Lively, QWidget):
 
     def _look_until(self, end_s: float) -> None:
         self._end_s = None if end_s >= self._clock() else end_s
+        self._away = self._end_s is not None

@@ -173,6 +173,8 @@ class LiveTail:
         trace.total = curve.ring.total
         if len(samples.times_s) < 2 - first:
             return
+        if curve.ring.outlined:
+            samples = self._draw_outline(painter, curve, samples)
         broken = data.breaks(samples, self._usual(curve, samples))
         absolute = np.floor(samples.times_s / scale.seconds_per_px)
         x = absolute - scale.left
@@ -186,6 +188,18 @@ class LiveTail:
             if x[end - 1] >= 0:
                 trace.phase = self._draw_piece(painter, style, x[begin:end], y[begin:end], trace.phase)
         self._draw_markers(painter, curve, style, absolute, y, broken)
+
+    def _draw_outline(self, painter: QPainter, curve: Curve, samples: Samples) -> Samples:
+        """The band from lowest to highest of each slot; what remains is the line of the means."""
+        assert self._scale is not None
+        times, width = samples.times_s[::3], max(1.0, self.interval_s / self._scale.seconds_per_px)
+        left = np.floor(times / self._scale.seconds_per_px) - self._scale.left
+        low, high = self._y(samples.values[::3]), self._y(samples.values[1::3])
+        band = with_alpha(style_of(curve.number, colours()).colour, 0.10 if self.lane.alike else 0.25)
+        for x, bottom, top in zip(left.tolist(), low.tolist(), high.tolist(), strict=True):
+            if x + width > 0 and bottom - top >= 1.0:
+                painter.fillRect(QRectF(x, top, width, bottom - top), band)
+        return Samples(times, samples.values[2::3])
 
     def _usual(self, curve: Curve, samples: Samples) -> float:
         """The distance of samples that is no gap, taken from more than the two new ones."""

@@ -1,0 +1,103 @@
+"""When was a node read, and what happened to it?
+
+Runs on a worker thread: one metric of the last day for the navigator, the stretches in which anything is stored, and the
+runs and notes of the node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.widgets.chart_spec import Happening
+from gpulease_gui.pdf.badges import badge_of
+from gpulease_gui.store.records import RunKind
+from gpulease_gui.store.runs import list_runs
+from gpulease_gui.store.samples import list_marks, list_series, read_range, recorded_spans
+from gpulease_gui.telemetry.source import metrics
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_NS = 1_000_000_000
+DAY_S = 86_400.0
+REACH_S = 7 * DAY_S
+POINTS = 960
+_APART_S = 30.0
+NOTE = "note"
+# The navigator shows the first of these that was sampled.
+_FIRST = ("net.tx_gbit_s", "gpu.power_w", "npu.power_w", "gpu.util_percent", "npu.aicore_percent", "cpu.util_percent")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the store holds of a node. Times are UTC seconds; `low` and `high` belong to `times_s`, over all subjects."""
+
+    node_id: str
+    title: Text = Text("", "")
+    metric: str = ""
+    term: str | None = None
+    span_s: tuple[float, float] = (0.0, 0.0)
+    times_s: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    recorded_s: tuple[tuple[float, float], ...] = ()
+    happenings: tuple[Happening, ...] = ()
+
+    @property
+    def last_s(self) -> float | None:
+        """When the node was read last."""
+        return self.recorded_s[-1][1] if self.recorded_s else None
+
+    def holds(self, start_s: float, end_s: float) -> bool:
+        """Whether anything is stored between two times."""
+        return any(begin < end_s and end > start_s for begin, end in self.recorded_s)
+
+
+def read_stored(connection: sqlite3.Connection, node_id: str, now_s: float, promised: frozenset[str] = frozenset()) -> Stored:
+    """Read it for the time up to now; the navigator shows a metric with a promised term, if one was sampled."""
+    happenings = _happenings(connection, node_id, now_s)
+    sampled = {series.metric for series in list_series(connection, node_id)}
+    known = [id_ for id_ in (*_FIRST, *sorted(sampled)) if id_ in sampled and id_ in metrics()]
+    metric = next((id_ for id_ in known if metrics()[id_].term in promised), next(iter(known), None))
+    if metric is None:
+        return Stored(node_id, happenings=happenings)
+    now_ns = int(now_s * _NS) + 1
+    spans = recorded_spans(connection, node_id, metric, now_ns - int(REACH_S * _NS), now_ns, int(_APART_S * _NS))
+    recorded = tuple((begin / _NS, end / _NS) for begin, end in spans)
+    end_s = now_s if not recorded or recorded[-1][1] > now_s - DAY_S else recorded[-1][1]
+    times, high = _outline(connection, node_id, metric, end_s - DAY_S, end_s)
+    what = metrics()[metric]
+    return Stored(node_id, what.title, metric, what.term, (end_s - DAY_S, end_s), times, high, recorded, happenings)
+
+
+def _outline(
+    connection: sqlite3.Connection, node_id: str, metric: str, start_s: float, end_s: float
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The highest reading of each slice of a day, over all subjects."""
+    found = read_range(connection, node_id, metric, int(start_s * _NS), int(end_s * _NS), POINTS)
+    slice_s, highest = (end_s - start_s) / POINTS, dict[int, float]()
+    for stretch in found.stretches:
+        for at_ns, value in zip(stretch.times_ns, stretch.high, strict=True):
+            place = int((at_ns / _NS - start_s) // slice_s)
+            highest[place] = max(value, highest.get(place, value))
+    places = sorted(highest)
+    return tuple(start_s + place * slice_s for place in places), tuple(highest[place] for place in places)
+
+
+def _happenings(connection: sqlite3.Connection, node_id: str, now_s: float) -> tuple[Happening, ...]:
+    since = datetime.fromtimestamp(now_s - REACH_S, UTC)
+    made = []
+    for run in list_runs(connection, node_id=node_id):
+        if run.kind is RunKind.VERIFIED and run.started_at >= since:
+            words, verdict = Text("Verification", "验收"), badge_of(run.overall).word if run.overall is not None else None
+            if isinstance(verdict, Text):
+                words = Text(f"Verification: {verdict.en}", f"验收：{verdict.zh}")
+            end_s = run.finished_at.timestamp() if run.finished_at else None
+            made.append(Happening(run.started_at.timestamp(), end_s, words, "nav-verify", "run"))
+    for mark in list_marks(connection, node_id, since, datetime.fromtimestamp(now_s + DAY_S, UTC)):
+        if mark.kind == NOTE:
+            at_s = mark.at.timestamp()
+            made.append(Happening(at_s, at_s, Text(f"note: {mark.words}", f"备注：{mark.words}"), "flag", ""))
+    return tuple(made)

@@ -1,0 +1,82 @@
+"""Which figures stand under the chart: those of what is in sight, or of the chosen range?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.pages.live_table import IN_SIGHT, FiguresTable
+from gpulease_gui.gui.widgets.chart_spec import LaneSpec, Picture
+
+if TYPE_CHECKING:
+    from gpulease_gui.gui.models.past import Past
+    from gpulease_gui.gui.widgets.chart_figures import Summary
+
+
+class Figures:
+    """Keeps the rows of the table up to date, one lane at a time: percentiles of an hour cost milliseconds."""
+
+    def __init__(self, table: FiguresTable) -> None:
+        self._table = table
+        self._rows: dict[str, tuple[Summary, ...]] = {}
+        self._next = 0
+        self._past: Past | None = None
+        self._title: object = None
+
+    def clear(self) -> None:
+        """Forget everything: another node, another range."""
+        self._rows.clear()
+
+    def look(self, specs: list[LaneSpec], picture: Picture, span_s: tuple[float, float], past: Past | None) -> None:
+        """Bring one lane's rows, and the rows of lanes that have none yet, up to date."""
+        if past is not self._past:
+            self._past = past
+            self.clear()
+        missing = [spec for spec in specs if spec.id not in self._rows]
+        for spec in missing or ([specs[self._next % len(specs)]] if specs and past is None else []):
+            self._rows[spec.id] = self._made(spec, picture, span_s, past)
+        self._next += 1
+        rows = [row for spec in specs for row in self._rows.get(spec.id, ())]
+        self._show(rows)
+
+    @staticmethod
+    def _made(spec: LaneSpec, picture: Picture, span_s: tuple[float, float], past: Past | None) -> tuple[Summary, ...]:
+        from gpulease_gui.gui.widgets.chart_figures import summaries
+
+        loads = [(h.start_s, h.end_s or span_s[1]) for h in picture.happenings if spec.term and spec.term in h.terms]
+        made = summaries(spec, *span_s, picture.interval_s, loads)
+        return made if past is None else tuple(_of_past(row, past) for row in made)
+
+    @property
+    def samples(self) -> tuple[int, int]:
+        """(samples, expected samples) of all rows."""
+        rows = self._table.figures.rows
+        return sum(row.figures.count for row in rows), sum(row.expected for row in rows)
+
+    def _show(self, rows: list[Summary]) -> None:
+        """Only rows that changed are painted anew."""
+        table = self._table.figures
+        if [row.key for row in rows] != [row.key for row in table.rows]:
+            table.set_rows(rows)
+            return
+        for row, shown in zip(rows, table.rows, strict=True):
+            if row != shown:
+                table.put(row)
+
+    def name(self, chosen: str) -> None:
+        """Say in the heading which range the figures are of; empty = what is in sight."""
+        title = Text(f"Range {chosen}", f"选区 {chosen}") if chosen else IN_SIGHT
+        if title != self._title:
+            self._title = title
+            self._table.figures.name_column(0, title)
+
+
+def _of_past(row: Summary, past: Past) -> Summary:
+    """The figures of all readings, in place of those of the points that are drawn."""
+    wanted = row.curve.ring if row.curve else row.lane.curves[0].ring
+    key = next((key for key, ring in past.view.rings.items() if ring is wanted), None)
+    if key is None:
+        return row
+    figures, expected = past.figures[key if row.curve else (key[0], "")]
+    return replace(row, figures=figures, expected=expected)

@@ -1,0 +1,100 @@
+"""What do chart, navigator and figures show of the node in sight?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.pages.live_bar import LiveBar
+from gpulease_gui.gui.pages.live_checks import Checks
+from gpulease_gui.gui.pages.live_figures import Figures
+from gpulease_gui.gui.pages.live_lanes import Lanes, holes_of
+from gpulease_gui.gui.pages.live_marks import promised_figure, slow_spans
+from gpulease_gui.gui.pages.live_past import History
+from gpulease_gui.gui.pages.live_table import FiguresTable
+from gpulease_gui.gui.pages.page import Frame
+from gpulease_gui.gui.widgets.chart_spec import LaneSpec, Picture
+
+if TYPE_CHECKING:
+    from gpulease_gui.gui.models.past import Past
+    from gpulease_gui.gui.widgets.lane_stack import LaneStack
+    from gpulease_gui.services.watch import WatchView
+
+STORED_WINDOW_S = 1800.0
+_LOW_SHARE = 0.95
+
+
+class Sight:
+    """The one place that decides between the rings of a watch and the store."""
+
+    def __init__(
+        self, frame: Frame, chart: LaneStack, bar: LiveBar, table: FiguresTable, changed: Callable[[], None],
+        clock: Callable[[], float],
+    ) -> None:  # fmt: skip
+        self._frame, self._chart, self._bar = frame, chart, bar
+        self.history, self.checks, self.figures = History(frame, changed, clock), Checks(clock), Figures(table)
+
+    def show(self, node_id: str, lanes: Lanes, live: WatchView | None) -> bool:
+        """Show what the watch holds, or what is stored of the stretch in sight; False when there is nothing of either."""
+        self.history.look()
+        self._begin_at_stored(live)
+        past = self._past(node_id, live)
+        view = past.view if past is not None else live
+        made = lanes.of(view) if view is not None else ()
+        if view is None or not made:
+            return False
+        self._chart.show_picture(self._picture(view, made, live))
+        self._bar.show_lanes(lanes.known(view), lanes.hidden)
+        self._show_figures(past)
+        self._show_stored(lanes)
+        return True
+
+    def _begin_at_stored(self, live: WatchView | None) -> None:
+        """A node that is not watched shows the end of what was stored of it."""
+        stored = self.history.stored
+        if live is None and stored is not None and stored.last_s and not self._chart.paused:
+            self._chart.look_at(stored.last_s - STORED_WINDOW_S, stored.last_s)
+
+    def _past(self, node_id: str, live: WatchView | None) -> Past | None:
+        """What is stored of the stretch in sight, where the rings do not hold it."""
+        start_s, end_s = self._chart.span_s
+        if not self.history.needed(start_s, end_s, live):
+            return None
+        from gpulease_gui.gui.models.past import Wish
+
+        interval_s = live.interval_s if live is not None else 1.0
+        chosen = self._chart.chosen_s or (start_s, end_s)
+        wish = Wish(node_id, start_s, end_s, self._chart.scale().columns, chosen, interval_s)
+        return self.history.look_at(wish, live, following=not self._chart.paused)
+
+    def _picture(self, view: WatchView, made: tuple[LaneSpec, ...], live: WatchView | None) -> Picture:
+        happenings = [*self.checks.of(view.node_id)]
+        happenings += slow_spans(made, self._frame.services.catalogue, view.interval_s, self._chart.span_s[0])
+        if self.history.stored is not None:
+            happenings += self.history.stored.happenings
+        holes = holes_of(view)
+        if live is not None and view is not live:
+            holes += tuple(hole for hole in holes_of(live) if hole.end_s is None)
+        return Picture(made, holes, tuple(happenings), view.interval_s)
+
+    def _show_stored(self, lanes: Lanes) -> None:
+        stored, navigator = self.history.stored, self._chart.navigator
+        if stored is not navigator.stored:
+            navigator.show_stored(stored, promised_figure(lanes, stored.term) if stored is not None else None)
+
+    def _show_figures(self, past: Past | None) -> None:
+        from gpulease_gui.gui.widgets.chart_scale import range_text
+
+        specs = [lane.lane for lane in self._chart.lanes if lane.lane.curves]
+        chosen = self._chart.chosen_s
+        self.figures.name(range_text(*chosen) if chosen else "")
+        if specs:
+            self.figures.look(specs, self._chart.picture, chosen or self._chart.span_s, past)
+            self._show_samples(*self.figures.samples)
+
+    def _show_samples(self, count: int, expected: int) -> None:
+        share = count / expected if expected else 1.0
+        shown = f"{100 * share:.1f}"
+        words = Text(f"Samples {shown}\N{THIN SPACE}% of expected", f"样本 {shown}\N{THIN SPACE}%")
+        self._bar.show_samples(words, low=share < _LOW_SHARE)

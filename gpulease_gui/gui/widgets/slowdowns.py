@@ -1,0 +1,96 @@
+"""When did which cards say that something holds their clocks back?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.widgets import chart_data as data
+from gpulease_gui.gui.widgets.chart_spec import Curve, Happening
+from gpulease_gui.gui.widgets.strip import HELD_BACK
+
+# Shorter ones are a sample; two that are nearer are one.
+LEAST_S, APART_S = 3.0, 5.0
+WORDS: Mapping[str, Text] = {
+    "sw_power_cap": Text("power cap", "功耗封顶"), "hw_slowdown": Text("hardware slowdown", "硬件降频"),
+    "sw_thermal_slowdown": Text("thermal slowdown", "过热降频"), "hw_thermal_slowdown": Text("thermal slowdown by hardware", "硬件过热降频"),
+    "hw_power_brake_slowdown": Text("power brake", "供电制动"),
+}  # fmt: skip
+
+
+def slowdowns(
+    curves: Sequence[Curve], names: Mapping[int, str], start_s: float, interval_s: float, promised_w: float | None, term: str
+) -> tuple[Happening, ...]:
+    """A happening for each stretch in which cards were held back, with their numbers and the reasons, from `start_s` on (UTC seconds).
+
+    `curves` are of power, with the bit masks beside; a card that draws what was promised is held back by no one: with
+    `promised_w`, the power cap counts only below it. `names`: the catalogue's name of each bit.
+    """
+    found: list[_Slow] = []
+    for bit, name in names.items():
+        if bit & HELD_BACK:
+            floor = promised_w if name == "sw_power_cap" else None
+            found += [
+                _Slow(begin, end, frozenset([curve.number]), (WORDS.get(name, Text(name, name)),))
+                for curve in curves for begin, end in _spans(curve, bit, start_s, interval_s, floor)
+            ]  # fmt: skip
+    return tuple(
+        Happening(one.start_s, one.end_s, _named(one, len(curves)), "verdict-warn", "warn", concerns=term) for one in _together(found)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Slow:
+    """A stretch in which these cards were held back for these reasons."""
+
+    start_s: float
+    end_s: float
+    cards: frozenset[int]
+    reasons: tuple[Text, ...]
+
+
+def _spans(curve: Curve, bit: int, start_s: float, interval_s: float, floor: float | None) -> list[tuple[float, float]]:
+    """(start, end) of the stretches with the bit, of one card."""
+    if curve.reasons is None:
+        return []
+    reasons = data.between(data.read(curve.reasons), start_s, float("inf"))
+    held = (np.nan_to_num(reasons.values).astype(np.int64) & bit) != 0
+    if floor is not None and held.any():
+        watts = data.between(data.read(curve.ring), start_s, float("inf"))
+        place = np.clip(np.searchsorted(watts.times_s, reasons.times_s, "right") - 1, 0, None)
+        held &= watts.values[place] < floor if len(watts.values) else False
+    places = np.flatnonzero(held)
+    if not len(places):
+        return []
+    times = reasons.times_s[places]
+    cuts = np.flatnonzero(np.diff(times) > max(APART_S, 3 * interval_s)) + 1
+    parts = [(float(part[0]), float(part[-1]) + interval_s) for part in np.split(times, cuts)]
+    return [(begin, end) for begin, end in parts if end - begin >= LEAST_S]
+
+
+def _together(found: Sequence[_Slow]) -> list[_Slow]:
+    """Stretches that overlap become one, with all their cards and reasons."""
+    joined: list[_Slow] = []
+    for one in sorted(found, key=lambda slow: slow.start_s):
+        if joined and one.start_s <= joined[-1].end_s + APART_S:
+            last = joined[-1]
+            reasons = tuple(dict.fromkeys([*last.reasons, *one.reasons]))
+            joined[-1] = _Slow(last.start_s, max(last.end_s, one.end_s), last.cards | one.cards, reasons)
+        else:
+            joined.append(one)
+    return joined
+
+
+def _named(slow: _Slow, cards: int) -> Text:
+    """"power cap, GPU 2, 5", or "power cap, all 8 GPUs"."""
+    listed = sorted(slow.cards)
+    every = len(listed) == cards > 1
+    who_en = f"all {cards} GPUs" if every else "GPU " + ", ".join(map(str, listed))
+    who_zh = f"全部 {cards} 卡" if every else "GPU " + "、".join(map(str, listed))
+    why_en, why_zh = ", ".join(r.en for r in slow.reasons), "、".join(r.zh for r in slow.reasons)
+    if len(slow.reasons) > 1:
+        return Text(f"{who_en}: {why_en}", f"{who_zh}：{why_zh}")
+    return Text(f"{why_en}, {who_en}", f"{why_zh}，{who_zh}")
