@@ -90,7 +90,7 @@ def test() -> int:
         "lint": [BIN / "ruff", "check", "."],
         "types": [BIN / "mypy"],
         "contracts": [BIN / "lint-imports"],
-        "tests": [PYTHON, "-m", "pytest", "-q", "--durations=15"],
+        "tests": [PYTHON, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal", "--durations=15"],
     }
     failed = []
     for name, words in steps.items():

@@ -246,10 +246,10 @@ def test_that_a_closed_session_ends_the_commands(make_sshd, fact, marker):
     assert marker.gone()
 
 
-def test_that_nothing_is_left_in_home_and_temp_after_a_good_run(make_sshd, fact, tmp_path):
+def test_that_nothing_is_left_in_home_and_temp_after_a_good_run(make_sshd, fact, tmp_path, until):
     server = make_sshd(env={"TMPDIR": str(tmp_path)})
     with server.connect() as session:
         _, end = gather(session, [fact("a", "pwd"), fact("b", "ls")])
     assert end.complete
-    assert not list(tmp_path.glob("gpulease.*"))
+    assert until(lambda: not list(tmp_path.glob("gpulease.*")), 5)
     assert not list(Path(server.home).iterdir())
