@@ -268,3 +268,22 @@ def test_that_stored_days_are_drawn_as_a_band_around_the_mean(theme: Theme) -> N
     assert column[50].name().upper() == colours().series[0].colour.upper() and column[50].alpha() == 255
     assert {column[20].alpha(), column[80].alpha()} == {column[30].alpha()} and 40 < column[30].alpha() < 90
     assert column[5].alpha() == column[95].alpha() == 0
+
+
+def test_that_days_and_drags_do_not_stall_the_window(page: live.LivePage, qtbot: QtBot, stalls: StallGuard) -> None:
+    """Readings come from workers; what they bring is drawn one lane a turn."""
+    with stalls.allow("another window draws all lanes anew"):
+        page._set_window(86_400.0)
+        qtbot.wait(1500)
+        stalls.turns.clear()  # the building of the fixtures is no turn of the window
+    for _ in range(20):
+        page.chart.drag_by(-600.0)
+        qtbot.wait(40)
+    qtbot.wait(1000)
+    assert page.chart.away
+
+
+def test_that_slots_with_several_samples_know_their_lowest_and_highest() -> None:
+    samples = data.Samples(np.arange(10.0), np.array([1.0, np.nan, 9.0, 4.0, 5.0, 2.0, 7.0, np.nan, np.nan, 3.0]))
+    low, high = data.held(samples, data.Grid(0, 4, 3.0), 1.0)
+    assert low.tolist() == [1.0, 2.0, 7.0, 3.0] and high.tolist() == [9.0, 5.0, 7.0, 3.0]

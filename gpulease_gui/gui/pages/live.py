@@ -304,9 +304,10 @@ class LivePage(Page):
         dialog.open()
 
     def _chart_moved(self) -> None:
+        """The next look brings the rest: a drag moves the chart with every turn."""
         self._window_chosen = True
         self.bar.show_window(self.chart.window_s)
-        self.look()
+        self._show_bar()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Space pauses and resumes."""

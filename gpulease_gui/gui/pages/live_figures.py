@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,16 @@ if TYPE_CHECKING:
     from gpulease_gui.gui.widgets.chart_figures import Summary
 
 
+BUDGET_S = 0.006  # of one look; what is left comes with the next
+
+
 class Figures:
-    """Keeps the rows of the table up to date, one lane at a time: percentiles of an hour cost milliseconds."""
+    """Keeps the rows of the table up to date, a few lanes at a time: percentiles of an hour cost milliseconds."""
 
     def __init__(self, table: FiguresTable) -> None:
         self._table = table
         self._rows: dict[str, tuple[Summary, ...]] = {}
+        self._old: set[str] = set()
         self._next = 0
         self._past: Past | None = None
         self._title: object = None
@@ -29,16 +34,23 @@ class Figures:
         self._rows.clear()
 
     def look(self, specs: list[LaneSpec], picture: Picture, span_s: tuple[float, float], past: Past | None) -> None:
-        """Bring one lane's rows, and the rows of lanes that have none yet, up to date."""
+        """Bring the rows that are due up to date, as many as the budget of a look allows."""
         if past is not self._past:
-            self._past = past
-            self.clear()
-        missing = [spec for spec in specs if spec.id not in self._rows]
-        for spec in missing or ([specs[self._next % len(specs)]] if specs and past is None else []):
+            self._past, self._old = past, {spec.id for spec in specs}
+        begun_s = time.perf_counter()
+        for spec in self._turn(specs, past):
             self._rows[spec.id] = self._made(spec, picture, span_s, past)
+            self._old.discard(spec.id)
+            if time.perf_counter() - begun_s > BUDGET_S:
+                break
         self._next += 1
         rows = [row for spec in specs for row in self._rows.get(spec.id, ())]
         self._show(rows)
+
+    def _turn(self, specs: list[LaneSpec], past: Past | None) -> list[LaneSpec]:
+        """Whose rows are due: missing ones, those of another reading, while live the next in turn."""
+        due = [spec for spec in specs if spec.id not in self._rows] + [spec for spec in specs if spec.id in self._old & self._rows.keys()]
+        return due or ([specs[self._next % len(specs)]] if specs and past is None else [])
 
     @staticmethod
     def _made(spec: LaneSpec, picture: Picture, span_s: tuple[float, float], past: Past | None) -> tuple[Summary, ...]:

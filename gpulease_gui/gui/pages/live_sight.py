@@ -14,7 +14,7 @@ from gpulease_gui.gui.pages.live_marks import promised_figure, slow_spans
 from gpulease_gui.gui.pages.live_past import History
 from gpulease_gui.gui.pages.live_table import FiguresTable
 from gpulease_gui.gui.pages.page import Frame
-from gpulease_gui.gui.widgets.chart_spec import LaneSpec, Picture
+from gpulease_gui.gui.widgets.chart_spec import Happening, LaneSpec, Picture
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.models.past import Past
@@ -33,6 +33,8 @@ class Sight:
         clock: Callable[[], float],
     ) -> None:  # fmt: skip
         self._frame, self._chart, self._bar = frame, chart, bar
+        self._slow_key: tuple[int, int, int] | None = None
+        self._slow: tuple[Happening, ...] = ()
         self.history, self.checks, self.figures = History(frame, changed, clock), Checks(clock), Figures(table)
 
     def show(self, node_id: str, lanes: Lanes, live: WatchView | None) -> bool:
@@ -69,14 +71,22 @@ class Sight:
         return self.history.look_at(wish, live, following=not self._chart.paused)
 
     def _picture(self, view: WatchView, made: tuple[LaneSpec, ...], live: WatchView | None) -> Picture:
-        happenings = [*self.checks.of(view.node_id)]
-        happenings += slow_spans(made, self._frame.services.catalogue, view.interval_s, self._chart.span_s[0])
+        happenings = [*self.checks.of(view.node_id), *self._slowdowns(view, made)]
         if self.history.stored is not None:
             happenings += self.history.stored.happenings
         holes = holes_of(view)
         if live is not None and view is not live:
             holes += tuple(hole for hole in holes_of(live) if hole.end_s is None)
         return Picture(made, holes, tuple(happenings), view.interval_s)
+
+    def _slowdowns(self, view: WatchView, made: tuple[LaneSpec, ...]) -> tuple[Happening, ...]:
+        """Looked for anew once a second, or when the stretch moved."""
+        start_s = self._chart.span_s[0]
+        key = id(view), round(start_s), len(made)
+        if key != self._slow_key:
+            self._slow_key = key
+            self._slow = slow_spans(made, self._frame.services.catalogue, view.interval_s, start_s)
+        return self._slow
 
     def _show_stored(self, lanes: Lanes) -> None:
         stored, navigator = self.history.stored, self._chart.navigator

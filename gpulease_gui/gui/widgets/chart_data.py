@@ -143,11 +143,10 @@ def held(samples: Samples, grid: Grid, interval_s: float) -> tuple[Floats, Float
     if not np.any(after - before > 1):
         return last, last
     low, high = last.copy(), last.copy()
-    for slot in np.flatnonzero(after - before > 1):
-        part = values[before[slot] : after[slot]]
-        part = part[~np.isnan(part)]
-        if len(part):
-            low[slot], high[slot] = part.min(), part.max()
+    several = np.flatnonzero(after - before > 1)
+    # Begin and end of each slot in turn: every other result is of a slot. The NaN at the end lets a slot end there.
+    edges, padded = np.column_stack((before[several], after[several])).ravel(), np.append(values, np.nan)
+    low[several], high[several] = np.fmin.reduceat(padded, edges)[::2], np.fmax.reduceat(padded, edges)[::2]
     return low, high
 
 

@@ -66,6 +66,8 @@ def _times(
     if lane.promised is None:
         return 0.0, 0.0, 0.0
     step = max(interval_s, 1.0)
+    begins = [float(samples.times_s[0]) for samples in held if len(samples.times_s)]
+    start_s = max(start_s, min(begins, default=end_s) - step)
     first = int(start_s // step) + 1
     grid = Grid(first, max(0, int(end_s // step) - first), step)
     reasons = [None if curve.reasons is None else data.read(curve.reasons) for curve in curves]

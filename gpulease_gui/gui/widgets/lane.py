@@ -80,8 +80,8 @@ class Lane(Lively, QWidget):
 
     # -- what the stack calls ---------------------------------------------------------------------------------------
 
-    def show_lane(self, lane: LaneSpec, mode: Mode, interval_s: float, loads: Sequence[tuple[float, float]]) -> None:
-        """Show other curves or another mode."""
+    def show_lane(self, lane: LaneSpec, mode: Mode, interval_s: float, loads: Sequence[tuple[float, float]]) -> bool:
+        """Show other curves or another mode; whether the curves are others."""
         changed = lane != self.lane
         self.lane, self._interval_s = lane, interval_s
         self.tail.show(lane, lane.mode(mode), interval_s, loads)
@@ -89,6 +89,7 @@ class Lane(Lively, QWidget):
             self._fit()
             self.retranslate()
             self.update()
+        return changed
 
     def show_moment(self, moment: Moment, *, news: bool = True, hurry: bool = False) -> None:
         """Move on; only what changed is painted anew. For `news` and `hurry` see LiveTail.frame."""

@@ -94,7 +94,10 @@ class LaneStack(Lively, QWidget):
         now_s = self._clock()
         for lane, spec in zip(self.lanes, picture.lanes, strict=True):
             loads = spans_of(picture.happenings, spec.term, now_s)
-            lane.show_lane(spec, self._mode, picture.interval_s, loads)
+            if lane.show_lane(spec, self._mode, picture.interval_s, loads) and lane not in self._late:
+                self._late.append(lane)
+        if self._late and not self._settling.isActive():
+            self._settling.start()
         self._fit_lanes()
         self._events.update()
 
@@ -224,7 +227,7 @@ class LaneStack(Lively, QWidget):
         return Moment(scale, self._clock(), self._picture.holes, self._cursor_s, self._chosen, self._picture.happenings)
 
     def _settle(self) -> None:
-        """After a drag: one lane a turn is drawn as it should be."""
+        """After a drag, or with other curves: one lane a turn is drawn as it should be."""
         if self._late:
             self._late.pop(0).show_moment(self._moment(self.scale()))
         if not self._late:
@@ -344,7 +347,8 @@ class LaneStack(Lively, QWidget):
         """The mouse moves the time: at once as it is drawn, then anew, lane by lane."""
         self._look_until(self.span_s[1] + seconds)
         self._late = [lane for lane in self.lanes if not lane.lane.trouble and not lane.visibleRegion().isEmpty()]
-        self._settling.start()
+        if not self._settling.isActive():
+            self._settling.start()
         self.step(hurry=True)
         self.moved.emit()
 

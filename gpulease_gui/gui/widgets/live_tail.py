@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QPolygonF
+from PySide6.QtCore import QPointF, QRect, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPen, QPixmap, QPolygonF
 from shiboken6 import VoidPtr
 
 from gpulease_gui.gui.theme.theme import colours
@@ -27,6 +27,7 @@ from gpulease_gui.pdf.palette import SeriesStyle
 
 STRIP_PX = 4
 MARKER_EVERY_PX = 116
+_FEW = 16
 _MARGIN_PX = 8  # room at the right for the half of a marker that stands on the newest sample
 
 
@@ -83,9 +84,11 @@ class LiveTail:
         """Bring the pixmap to a stretch of time (in device px) and a height; False when nothing changed.
 
         Without `news` it only moves; what has come is drawn by a later frame. In a `hurry` (the mouse drags the time) the
-        old picture is moved as it is; the next frame without draws what came into sight.
+        old picture is moved as it is, or stays; the next frame without draws it anew.
         """
         before, shape = self._scale, (values, height, ratio)
+        if hurry and self._stale and before is not None and shape == (self._values, self._height, self._ratio):
+            return False
         same = before is not None and (scale.seconds_per_px, scale.columns) == (before.seconds_per_px, before.columns)
         if self._stale or not same or shape != (self._values, self._height, self._ratio):
             self._values, self._height, self._ratio = shape
@@ -196,9 +199,9 @@ class LiveTail:
         left = np.floor(times / self._scale.seconds_per_px) - self._scale.left
         low, high = self._y(samples.values[::3]), self._y(samples.values[1::3])
         band = with_alpha(style_of(curve.number, colours()).colour, 0.10 if self.lane.alike else 0.25)
-        for x, bottom, top in zip(left.tolist(), low.tolist(), high.tolist(), strict=True):
-            if x + width > 0 and bottom - top >= 1.0:
-                painter.fillRect(QRectF(x, top, width, bottom - top), band)
+        shown = (left + width > 0) & (low - high >= 1.0)
+        right = np.minimum(left + width, np.append(left[1:], np.inf))
+        fill_bands(painter, left[shown], right[shown], high[shown], low[shown], band)
         return Samples(times, samples.values[2::3])
 
     def _usual(self, curve: Curve, samples: Samples) -> float:
@@ -307,9 +310,10 @@ class LiveTail:
         style = style_of(0, colours())
         width = grid.step_s / self._scale.seconds_per_px
         band = with_alpha(style.colour, 0.20)
-        for n in np.flatnonzero(known & (low - high >= 1.0)):
-            left = float(edges[n - 1]) if n else round(float(edges[n]) - width)
-            painter.fillRect(QRectF(left, float(high[n]), float(edges[n]) - left, float(low[n] - high[n])), band)
+        starts = np.append(np.round(edges[:1] - width), edges[:-1])
+        with np.errstate(invalid="ignore"):
+            shown = known & (low - high >= 1.0)
+        fill_bands(painter, starts[shown], edges[shown], high[shown], low[shown], band)
         painter.setPen(QPen(QColor(style.colour), self._ratio))
         self._draw_median(painter, edges, median, known, round(width))
 
@@ -357,6 +361,25 @@ def _paint_kept(painter: QPainter, rect: QRect, code: Kept) -> None:
 def _steps(x: Floats, y: Floats) -> float:
     """The length of a line as Qt counts dashes of thin pens: by pixels along the longer side."""
     return float(np.sum(np.maximum(np.abs(np.diff(x)), np.abs(np.diff(y)))))
+
+
+def fill_bands(painter: QPainter, left: Floats, right: Floats, top: Floats, bottom: Floats, colour: QColor) -> None:
+    """Fill boxes beside each other, rising from left to right; many of them as one picture made of columns."""
+    edges = [np.round(edge).astype(np.int64) for edge in (left, np.minimum(right, painter.device().width()), top, bottom)]
+    if len(left) <= _FEW:
+        for x, end, y, foot in zip(*(edge.tolist() for edge in edges), strict=True):
+            painter.fillRect(x, y, end - x, foot - y, colour)
+        return
+    begin, width, height = max(0, int(edges[0][0])), int(edges[1][-1]), painter.device().height()
+    if width <= begin:
+        return
+    columns = np.arange(begin, width)
+    slot = np.maximum(np.searchsorted(edges[0], columns, "right") - 1, 0)
+    inside = (columns >= edges[0][slot]) & (columns < edges[1][slot])
+    rows = np.arange(height)[:, None]
+    filled = inside & (rows >= edges[2][slot]) & (rows < edges[3][slot])
+    pixels = np.where(filled, np.uint32(colour.rgba()), np.uint32(0))
+    painter.drawImage(begin, 0, QImage(pixels.data, len(columns), height, 4 * len(columns), QImage.Format.Format_ARGB32))
 
 
 def polygon(x: Floats, y: Floats) -> QPolygonF:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.widgets import chart_data as data
+from gpulease_gui.gui.widgets.chart_data import Flags, Floats
 from gpulease_gui.gui.widgets.chart_spec import Curve, Happening
 from gpulease_gui.gui.widgets.strip import HELD_BACK
 
@@ -30,13 +31,15 @@ def slowdowns(
     `promised_w`, the power cap counts only below it. `names`: the catalogue's name of each bit.
     """
     found: list[_Slow] = []
-    for bit, name in names.items():
-        if bit & HELD_BACK:
-            floor = promised_w if name == "sw_power_cap" else None
-            found += [
-                _Slow(begin, end, frozenset([curve.number]), (WORDS.get(name, Text(name, name)),))
-                for curve in curves for begin, end in _spans(curve, bit, start_s, interval_s, floor)
-            ]  # fmt: skip
+    for curve in curves:
+        reasons = data.EMPTY if curve.reasons is None else data.between(data.read(curve.reasons), start_s, float("inf"))
+        masks = np.nan_to_num(reasons.values).astype(np.int64)
+        seen = int(np.bitwise_or.reduce(masks)) & HELD_BACK if len(masks) else 0
+        for bit in (bit for bit in names if bit & seen):
+            floor = promised_w if names[bit] == "sw_power_cap" else None
+            words = WORDS.get(names[bit], Text(names[bit], names[bit]))
+            held = (masks & bit) != 0 if floor is None else ((masks & bit) != 0) & _under(curve, reasons.times_s, floor)
+            found += [_Slow(*span, frozenset([curve.number]), (words,)) for span in _spans(reasons.times_s[held], interval_s)]
     return tuple(
         Happening(one.start_s, one.end_s, _named(one, len(curves)), "verdict-warn", "warn", concerns=term) for one in _together(found)
     )
@@ -52,22 +55,22 @@ class _Slow:
     reasons: tuple[Text, ...]
 
 
-def _spans(curve: Curve, bit: int, start_s: float, interval_s: float, floor: float | None) -> list[tuple[float, float]]:
-    """(start, end) of the stretches with the bit, of one card."""
-    if curve.reasons is None:
+def _under(curve: Curve, times_s: Floats, floor: float) -> Flags:
+    """Whether the card drew less than `floor` at each time."""
+    watts = data.read(curve.ring)
+    if not len(watts.values):
+        return np.ones(len(times_s), np.bool_)
+    place = np.clip(np.searchsorted(watts.times_s, times_s, "right") - 1, 0, None)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(watts.values[place] < floor, np.bool_)
+
+
+def _spans(times_s: Floats, interval_s: float) -> list[tuple[float, float]]:
+    """(start, end) of the stretches that these times make."""
+    if not len(times_s):
         return []
-    reasons = data.between(data.read(curve.reasons), start_s, float("inf"))
-    held = (np.nan_to_num(reasons.values).astype(np.int64) & bit) != 0
-    if floor is not None and held.any():
-        watts = data.between(data.read(curve.ring), start_s, float("inf"))
-        place = np.clip(np.searchsorted(watts.times_s, reasons.times_s, "right") - 1, 0, None)
-        held &= watts.values[place] < floor if len(watts.values) else False
-    places = np.flatnonzero(held)
-    if not len(places):
-        return []
-    times = reasons.times_s[places]
-    cuts = np.flatnonzero(np.diff(times) > max(APART_S, 3 * interval_s)) + 1
-    parts = [(float(part[0]), float(part[-1]) + interval_s) for part in np.split(times, cuts)]
+    cuts = np.flatnonzero(np.diff(times_s) > max(APART_S, 3 * interval_s)) + 1
+    parts = [(float(part[0]), float(part[-1]) + interval_s) for part in np.split(times_s, cuts)]
     return [(begin, end) for begin, end in parts if end - begin >= LEAST_S]
 
 
