@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.finding import Reason
@@ -12,7 +12,7 @@ from gpulease_gui.domain.frame import COLLECT, MAX_STDERR_BYTES, MAX_STDOUT_BYTE
 from gpulease_gui.domain.text import visible
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost, finish
-from gpulease_gui.remote.wrap import collect_script, steps_of
+from gpulease_gui.remote.wrap import Limits, collect_script, limits_of, steps_of
 
 NOISE_MAX_BYTES = 16 * 1024 * 1024
 SAID_BYTES = 2048
@@ -52,17 +52,21 @@ def collect(
     cancel: CancelToken,
     *,
     sudo: bool = True,
-    deadline_s: float = 300.0,
+    deadline_s: float | None = None,
 ) -> CollectEnd:
     """Run all `facts` that have a command in one channel; `on_frame` gets each output as it arrives.
 
-    At most `deadline_s` seconds pass (and 5 more to end the commands). Cancelling ends the commands on the node and
-    returns what came so far. Raises UserFacing when no channel can be opened; a line lost later is in the answer.
+    At most `deadline_s` seconds pass (and 5 more to end the commands); None: as the limits of the facts say. A node
+    that sends nothing at all is given up early. Cancelling ends the commands on the node and returns what came so far.
+    Raises UserFacing when no channel can be opened; a line lost later is in the answer.
     """
     steps = steps_of(facts)
+    limits = limits_of(steps)
+    if deadline_s is not None:
+        limits = replace(limits, deadline_s=deadline_s)
     return gather(
         line, COLLECT, lambda boundary: collect_script(boundary, steps, sudo=sudo), [step.id for step in steps],
-        on_frame, cancel, deadline_s,
+        on_frame, cancel, limits,
     )  # fmt: skip
 
 
@@ -73,15 +77,15 @@ def gather(
     ids: Sequence[str],
     on_frame: Callable[[Frame], None],
     cancel: CancelToken,
-    deadline_s: float,
+    limits: Limits,
 ) -> CollectEnd:
     """Run one framed program and pass on the frames of `ids`; the engine of `collect` and of an active run."""
     boundary = new_boundary()
     gathering = _Gathering(boundary, ids, on_frame)
-    deadline = time.monotonic() + deadline_s
+    waiting = _Waiting(limits)
     channel = line.open(exec_string)
     try:
-        why = _drain(channel, script(boundary), gathering, cancel, deadline)
+        why = _drain(channel, script(boundary), gathering, cancel, waiting)
         # After the end mark or the end of output there is nothing left to end; who floods us is not listened to.
         seen = why in (None, Reason.NOT_COLLECTED) or (why is Reason.TIMEOUT and finish(channel, END_SECONDS))
         if why is Reason.NOT_COLLECTED and (gathering.frames or not line.alive):
@@ -92,7 +96,7 @@ def gather(
 
 
 def _drain(
-    channel: Channel, program: bytes, gathering: _Gathering, cancel: CancelToken, deadline: float
+    channel: Channel, program: bytes, gathering: _Gathering, cancel: CancelToken, waiting: _Waiting
 ) -> Reason | None:
     """Read both outputs to the end mark; why it did not come, None if it did."""
     try:
@@ -100,7 +104,7 @@ def _drain(
     except LineLost:
         return Reason.CONNECTION_LOST
     while True:
-        left = deadline - time.monotonic()
+        left = waiting.left_s(gathering)
         if cancel.cancelled or left <= 0:
             return Reason.TIMEOUT
         chunk = channel.read(min(SLICE_S, left))
@@ -113,6 +117,23 @@ def _drain(
             return Reason.NOT_COLLECTED
 
 
+class _Waiting:
+    """How long we still listen."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._begin = self._heard = time.monotonic()
+        self._frames = 0
+
+    def left_s(self, gathering: _Gathering) -> float:
+        """Seconds to the first limit that ends the listening; 0 or less: it has come."""
+        now = time.monotonic()
+        if gathering.frames > self._frames:
+            self._heard, self._frames = now, gathering.frames
+        pause_s = self._limits.pause_s if gathering.bytes_in else self._limits.silence_s
+        return min(self._begin + self._limits.deadline_s, self._heard + pause_s) - now
+
+
 class _Gathering:
     """What came so far; bounded, whatever the node sends."""
 
@@ -121,17 +142,17 @@ class _Gathering:
         self.frames = 0
         self._wanted = dict.fromkeys(ids)
         self._on_frame = on_frame
-        self._bytes = 0
+        self.bytes_in = 0
         self._most_bytes = len(self._wanted) * (MAX_STDOUT_BYTES + MAX_STDERR_BYTES) + NOISE_MAX_BYTES
         self._said = bytearray()
 
     @property
     def flooded(self) -> bool:
         """More came than all frames together could be."""
-        return self.reader.noise_bytes > NOISE_MAX_BYTES or self._bytes > self._most_bytes
+        return self.reader.noise_bytes > NOISE_MAX_BYTES or self.bytes_in > self._most_bytes
 
     def take(self, out: bytes, err: bytes) -> None:
-        self._bytes += len(out) + len(err)
+        self.bytes_in += len(out) + len(err)
         if not self.frames and len(self._said) < SAID_BYTES:
             self._said += (out + err)[:SAID_BYTES]
         for frame in self.reader.feed(out):

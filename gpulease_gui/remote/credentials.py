@@ -145,7 +145,11 @@ def _unlock(host_port: str, path: Path, secret: Secret) -> paramiko.PKey:
         return paramiko.PKey.from_path(str(path), secret.reveal().encode())  # type: ignore[arg-type]
     except (ValueError, TypeError, paramiko.SSHException, UnsupportedAlgorithm) as error:
         why = Text(f"the passphrase does not open {path}", f"口令无法解开 {path}")
-        raise key_trouble(host_port, "wrong_passphrase", why) from error
+        step = Text(
+            "try again; if it stays wrong, check with ssh-keygen -y -f KEY that it belongs to this key",
+            "请重试；若仍不对，请用 ssh-keygen -y -f KEY 确认口令属于该密钥",
+        )
+        raise key_trouble(host_port, "wrong_passphrase", why, step) from error
 
 
 def _not_a_key(host_port: str, path: Path, error: Exception) -> ConnectFailed:

@@ -17,6 +17,13 @@ _FILE_BLOCKS = MAX_STDOUT_BYTES // 512 + 1
 
 LIMITS = f'if [ -z "$P" ]; then ulimit -c 0; ulimit -f {_FILE_BLOCKS}; fi 2>/dev/null\n'
 
+# Whatever left our groups (setsid, a daemon) still carries the boundary of this run in its environment.
+STRAYS = r"""
+strays() {
+  for f in $(grep -lsF "GPULEASE_RUN=$B" /proc/[0-9]*/environ); do f=${f#/proc/}; kill -KILL "${f%/environ}"; done
+} 2>/dev/null
+"""
+
 # A private folder that can really be written to (a full disk still makes folders); none: d stays empty.
 TEMP = r"""
 d=
@@ -79,6 +86,7 @@ lifeline() {
   i=0
   while [ $i -lt 20 ] && busy; do nap; i=$((i + 1)); done
   for q in $a $(pids); do end_one KILL "$q"; done
+  strays
   kill -TERM 0
   [ -z "$d" ] && [ -z "$p" ] && sleep 2
   clean
@@ -139,12 +147,14 @@ run() {
 FACT = (
     r"""
 keep() { head -c "$1" >"$2" || rm -f "$2"; exec head -c @DRAIN@ >/dev/null; } 2>/dev/null
-g() { [ -z "$d" ] || { [ ! -e "$d/claim.$1" ] && [ ! -e "$d/stop" ] && set -C && { true >"$d/claim.$1"; } 2>&7; }; }
+g() { H=0; [ -z "$d" ] || { [ ! -e "$d/claim.$1" ] && [ ! -e "$d/stop" ] && set -C && { true >"$d/claim.$1"; } 2>&7; }; }
 absent() { echo "sh: $1: not found" >&2; return 127; }
 fact() {
   set +C
   N=$1 K=$2 M=$3
   shift 3
+  # What hung once in this lane hangs again: its other commands get a try, not their full time.
+  if [ $H = 1 ] && [ "$M" -gt 5 ]; then M=5; elif [ $H -gt 1 ]; then M=1; fi
   if ! command -v "$1" >&7; then set -- absent "$1"; fi
   if [ -z "$d" ]; then merged "$@"; return; fi
   [ -e "$d/stop" ] && return
@@ -157,6 +167,7 @@ fact() {
     read -r c <"$d/code"
   fi
   [ -e "$d/stop" ] && return
+  case $c in 124 | 137) H=$((H + 1)) ;; esac
   now
   echo "$K $c $((t - b))" >"$d/done.$N"
   # Quick ones leave together: a ring costs the main shell two processes.
@@ -204,6 +215,7 @@ merged() {
   v=$({ q=$({ { run "$@" 2>&1; echo $? >&6; } | { head -c @OUT1@ >&5; head -c @DRAIN@ >/dev/null; }; } 6>&1); } 5>&1
     printf 'x%s' "$q")
   c=${v##*x} v=${v%x*} y=0
+  case $c in 124 | 137) H=$((H + 1)) ;; esac
   now; n=$((t - b))
   i=${#v}
   [ "$i" -gt @OUT@ ] && { i=@OUT@; y=1; }
@@ -234,6 +246,7 @@ else
 fi
 kill -KILL $life 2>/dev/null
 wait $life 2>/dev/null
+strays
 printf '%s END\n' "$B"
 exit 0
 """
@@ -252,6 +265,7 @@ server() {
   [ -n "$w" ] && kill -KILL $(kids "$w") "$w"
   kill -KILL "$life" 2>/dev/null
   wait "$life" 2>/dev/null
+  strays
   printf '\n%s END %d\n' "$B" $c
   exit 0
 }
@@ -272,6 +286,7 @@ lifeline() {
   kill -TERM $(kids $$) 2>/dev/null
   kill -TERM 0
   sleep 0.2 2>/dev/null || sleep 1
+  strays
   clean || { sleep 1; clean; }
   kill -KILL 0
 }

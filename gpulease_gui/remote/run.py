@@ -11,7 +11,7 @@ from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.frame import ACTIVE, Frame, new_boundary
 from gpulease_gui.remote.collect import END_SECONDS, gather
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, finish
-from gpulease_gui.remote.wrap import active_script, server_script
+from gpulease_gui.remote.wrap import Limits, active_script, server_script
 
 # On top of the node's own limit: the way there and back, and the KILL after TERM.
 _GRACE_S = 15.0
@@ -38,7 +38,7 @@ def run_active(
     def script(boundary: str) -> bytes:
         return active_script(boundary, fact_id, command, seconds, sudo=sudo, scratch=scratch)
 
-    end = gather(line, ACTIVE, script, [fact_id], frames.append, cancel, seconds + _GRACE_S)
+    end = gather(line, ACTIVE, script, [fact_id], frames.append, cancel, Limits(seconds + _GRACE_S))
     if frames:
         return frames[0].output
     if end.cancelled:

@@ -11,13 +11,18 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from gpulease_gui.domain.command import Command
 from gpulease_gui.domain.frame import active_line, head_line
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.remote.programs import ENDING, FACT, GROUPS, LIMITS, MAIN, RUN, SCRATCH, SERVER, STREAM, TEMP
+from gpulease_gui.remote.programs import ENDING, FACT, GROUPS, LIMITS, MAIN, RUN, SCRATCH, SERVER, STRAYS, STREAM, TEMP
 
 LANES = 3
+# The program writes a newline before it does anything else.
+_FIRST_BYTE_S = 20.0
+# On top of a step's own limit: the KILL after TERM, and the way there and back.
+_GRACE_S = 15.0
 # A longer line of a stream travels in pieces: only writes below PIPE_BUF (4096) are never mixed with others.
 PIECE_BYTES = 3500
 
@@ -41,6 +46,21 @@ class Step:
 def steps_of(facts: Sequence[Fact]) -> tuple[Step, ...]:
     """The steps of the facts that have a command."""
     return tuple(Step(f.id, f.command, f.seconds, f.lane) for f in facts if f.command is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long we listen to a program, in seconds: in all, for its first byte, and from one frame to the next."""
+
+    deadline_s: float
+    silence_s: float = inf
+    pause_s: float = inf
+
+
+def limits_of(steps: Sequence[Step]) -> Limits:
+    """What a node that keeps to the time limits of the steps never reaches."""
+    lane_s = max((sum(step.seconds for step in group) for group in _groups(steps)), default=0)
+    return Limits(max(60, lane_s), _FIRST_BYTE_S, max((step.seconds for step in steps), default=0) + _GRACE_S)
 
 
 def collect_script(boundary: str, steps: Sequence[Step], *, sudo: bool = True) -> bytes:
@@ -91,7 +111,7 @@ def _prelude(boundary: str, sudo: bool) -> str:
     return (
         f"exec 3<&0 </dev/null\nexec 7>/dev/null\numask 077\nB={boundary}\n"
         f"PATH=${{PATH:-/usr/bin:/bin}}:{':'.join(TOOL_FOLDERS)}\nGPULEASE_SUDO={int(sudo)}\n"
-        "LC_ALL=C LANG=C\nexport PATH LC_ALL LANG GPULEASE_SUDO\nunset LANGUAGE\nS=\nP=\nT=\nG=\nL=1\n"
+        f"LC_ALL=C LANG=C GPULEASE_RUN=$B\nexport PATH LC_ALL LANG GPULEASE_SUDO GPULEASE_RUN\nunset LANGUAGE\nS=\nP=\nT=\nG=\nL=1\nH=0\n{STRAYS}"
     )
 
 

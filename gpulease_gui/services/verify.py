@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 CLOCK_FACT = "clock_now"
-COLLECT_DEADLINE_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +135,7 @@ class _Run:
         facts = self._facts()
         if not facts:
             return False
-        end = collect(
-            self._opened.line, facts, self._take, cancel, sudo=self._node.use_sudo, deadline_s=COLLECT_DEADLINE_S
-        )
+        end = collect(self._opened.line, facts, self._take, cancel, sudo=self._node.use_sudo)
         if end.cancelled:
             return True
         for missing in end.missing:

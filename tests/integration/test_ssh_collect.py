@@ -160,6 +160,40 @@ def test_that_a_gateway_that_only_says_no_is_quoted(make_sshd, fact):
     assert end.said == "your client has no PTY"
 
 
+def test_that_a_node_that_stays_silent_is_given_up_early(make_sshd, fact, monkeypatch):
+    monkeypatch.setattr("gpulease_gui.remote.wrap._FIRST_BYTE_S", 1.0)
+    server = make_sshd("ForceCommand exec sleep 60\n")
+    started = time.monotonic()
+    with server.connect() as session:
+        frames, end = gather(session, [fact("a", "echo yes", 60)])
+    assert time.monotonic() - started < 9
+    assert (frames, [(m.id, m.reason) for m in end.missing]) == ({}, [("a", Reason.TIMEOUT)])
+
+
+def test_that_what_hung_once_in_a_lane_gets_a_short_try_then(session, fact, marker):
+    facts = [fact(f"smi{n}", f"sleep {marker.seconds}", seconds, "smi") for n, seconds in enumerate((2, 60, 60))]
+    started = time.monotonic()
+    frames, end = gather(session, [*facts, fact("other", "sleep 7; echo yes", 30), fact("quick", "echo yes", 30, "smi")])
+    assert time.monotonic() - started < 20
+    assert end.complete
+    assert [frames[f.id].output.exit_code for f in facts] == [124, 124, 124]
+    assert frames["smi1"].output.seconds < 8 and frames["smi2"].output.seconds < 4
+    assert frames["other"].output.stdout == frames["quick"].output.stdout == b"yes\n"
+
+
+@pytest.mark.parametrize("end", ["normal", "cancel"])
+def test_that_a_process_with_a_session_of_its_own_is_ended_too(session, fact, marker, end):
+    cancel = CancelToken()
+    stay = f"sleep {marker.seconds}" if end == "cancel" else ":"
+    thread, ends, _ = collect_in_thread(session, [fact("a", f"setsid -f sleep {marker.seconds} >/dev/null 2>&1; {stay}", 60)], cancel)
+    if end == "cancel":
+        assert marker.seen(2)
+        cancel.cancel()
+    thread.join(8)
+    assert ends[0].complete is (end == "normal")
+    assert marker.gone(1)
+
+
 def test_that_ux_02_the_deadline_ends_the_commands_and_keeps_the_frames(session, fact, marker):
     facts = [fact("quick", "echo yes"), fact("slow", f"sleep {marker.seconds}", 60)]
     started = time.monotonic()
