@@ -27,6 +27,8 @@ CHECK = Check(
 )
 # GRID A100-20C, NVIDIA H100L-2-24C, A16-4Q: the profile behind the name of the card.
 _PROFILE = re.compile(r"^grid\b|-\d{1,3}(?:-\d{1,3})?[abcq]$", re.IGNORECASE)
+# What the driver calls "None"; as a figure beside a promise that word would read as nothing measured.
+_NO_MODE = "none (whole GPU)"
 _ASK = Text("ask the supplier for whole cards, or for the price of a share", "请供应商交付整卡，或按份额计价")
 _RUN = Text("run `nvidia-smi -q` on the node and read GPU Virtualization Mode", "在节点上运行 `nvidia-smi -q`，查看 GPU Virtualization Mode")
 
@@ -37,7 +39,7 @@ def judge(report: SmiReport, promise: Promise) -> tuple[Finding, ...]:
     if not report.gpus:
         return ()
     if stated is None:
-        modes = sorted({gpu.virtualization_mode or "?" for gpu in report.gpus})
+        modes = sorted({_said(gpu.virtualization_mode) or "?" for gpu in report.gpus})
         return (CHECK.not_promised(TERM, ", ".join(modes)),)
     if stated.value is False:
         shares = Text("the contract rents shares of cards", "合同租用的是显卡份额")
@@ -58,5 +60,11 @@ def _mark(gpu: Gpu, bare: bool) -> Mark:
         passed = Text("passed through to a virtual machine, bare metal was promised", "显卡直通给虚拟机，承诺的是裸金属")
         return Mark(Verdict.WARN, passed, "pass_through", mode, _ASK)
     if mode.lower() in ("none", "pass-through"):
-        return Mark(Verdict.PASS, Text("a whole card", "整卡"), "", mode)
+        return Mark(Verdict.PASS, Text("a whole card", "整卡"), "", _said(mode))
     return Mark(Verdict.INCONCLUSIVE, Text("the driver does not name the mode", "驱动未给出虚拟化模式"), Reason.UNREADABLE, None, _RUN)
+
+
+def _said(mode: str | None) -> str:
+    """The driver's word for the mode, unless that word is "None"."""
+    word = (mode or "").strip()
+    return _NO_MODE if word.lower() == "none" else word

@@ -12,6 +12,7 @@ from gpulease_gui.domain.term import Term
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.reports.document import Tone, Words
+from gpulease_gui.reports.unit_words import unit_text
 
 NOT_STATED = Words(Text("not stated", "未约定"), Tone.MISSING)
 NOT_READABLE = Words(Text("not readable", "读不到"), Tone.MISSING)
@@ -21,6 +22,7 @@ SEPARATOR = Text(", ", "、")
 COUNTED = frozenset(
     ["GPUs", "NPUs", "cards", "cores", "nodes", "errors", "rows", "events", "links", "processes", "pages", "NICs", "samples", "fields", "banks"]
 )
+_SAID = frozenset(["generation", "lanes", "packets", "processors", "sockets", "ports", "bytes"])
 THIN = "\N{NARROW NO-BREAK SPACE}"
 _CHOICES: Mapping[str, Text] = {
     "sxm": foreign("SXM"), "pcie": foreign("PCIe"), "nvl": foreign("NVL"), "oam": foreign("OAM"),
@@ -29,12 +31,18 @@ _CHOICES: Mapping[str, Text] = {
     "bare_metal": Text("bare metal", "裸金属"), "vm": Text("virtual machine", "虚拟机"),
     "container": Text("container", "容器"), "dedicated": Text("dedicated", "独占"), "shared": Text("shared", "共享"),
     "infiniband": foreign("InfiniBand"), "roce": foreign("RoCE"), "ethernet": Text("Ethernet", "以太网"),
-    "none": Text("none", "无"),
+    "none": Text("none", "无"), "None": Text("none", "无"), "none (whole GPU)": Text("none (whole GPU)", "无（整卡）"),
+    "hw_slowdown": Text("hardware slowdown", "硬件降频"), "hw_thermal_slowdown": Text("thermal slowdown by hardware", "硬件过热降频"),
+    "hw_power_brake_slowdown": Text("power brake", "供电制动"), "sw_thermal_slowdown": Text("thermal slowdown", "过热降频"),
+    "applications_clocks_setting": Text("application clocks set lower", "应用频率被调低"),
+    "sync_boost": Text("held down by another GPU", "被其他 GPU 拉低频率"), "sw_power_cap": Text("power cap", "功耗封顶"),
 }  # fmt: skip
 
 
 def value_text(value: Value) -> Text:
-    """A value without its unit. None must be said by the caller in a word that fits."""
+    """A value without its unit; a dash for None unless the caller has a word that fits better."""
+    if value is None:
+        return foreign("–")
     if isinstance(value, bool):
         return Text("yes", "是") if value else Text("no", "否")
     if isinstance(value, int | float):
@@ -46,8 +54,10 @@ def value_text(value: Value) -> Text:
 def with_unit(value: Value, unit: str) -> Text:
     """A value and its unit."""
     said = value_text(value)
-    tail = f" {unit}" if unit and unit not in COUNTED and not isinstance(value, bool | str) else ""
-    return Text(said.en + tail, said.zh + tail)
+    if unit in COUNTED or isinstance(value, bool | str) or value is None:
+        return said
+    tail = unit_text(unit, value) if unit in _SAID else foreign(unit)
+    return Text(f"{said.en} {tail.en}".rstrip(), f"{said.zh} {tail.zh}".rstrip())
 
 
 def promised_words(finding: Finding) -> Words:
@@ -102,7 +112,10 @@ def arrow(words: str) -> str:
 def row_name(finding: Finding, terms: Mapping[str, Term]) -> Text:
     """The finding's name with the unit of its figures."""
     name, unit = finding_name(finding, terms), finding.unit
-    return name if not unit or unit in COUNTED else Text(f"{name.en}, {unit}", f"{name.zh}，{unit}")
+    if not unit or unit in COUNTED:
+        return name
+    said = unit_text(unit) if unit in _SAID else foreign(unit)
+    return Text(f"{name.en}, {said.en}", f"{name.zh}，{said.zh}") if said.en else name
 
 
 def term_name(term: str, terms: Mapping[str, Term]) -> Text:

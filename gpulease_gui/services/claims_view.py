@@ -14,6 +14,7 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import WORST_FIRST, Finding
 from gpulease_gui.domain.term import Term, TermKind, TermValue
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
+from gpulease_gui.reports.unit_words import unit_text
 from gpulease_gui.store import claims, nodes, runs
 from gpulease_gui.store.claims import Holder, HolderKind
 from gpulease_gui.store.records import RunState
@@ -197,18 +198,6 @@ def shown_model(value: TermValue, catalogue: Catalogue) -> tuple[str, bool]:
     except UsageError:
         return str(value), False
     return (promise.product.name, False) if promise.product else (promise.family or str(value), True)
-
-
-_COUNTED: Mapping[str, Text] = {
-    "GPUs": Text("GPUs", "卡"), "NPUs": Text("NPUs", "卡"), "cores": Text("cores", "核"), "nodes": Text("nodes", "个节点"),
-    "lanes": Text("lanes", "通道"), "NICs": Text("NICs", "张网卡"), "ports": Text("ports", "个端口"), "generation": Text("", ""),
-}  # fmt: skip
-
-
-def unit_text(unit: str) -> Text:
-    """A unit as a table shows it: without the explanation that follows it; counted things in their language."""
-    short = unit.split(",")[0].split(" ")[0]
-    return _COUNTED.get(short, foreign(short))
 
 
 def short_unit(term: Term) -> Text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -77,12 +78,20 @@ def _row(
 
 def read_hardware(findings: Iterable[Finding]) -> tuple[str, str]:
     """(cards as "8 × H100 PCIe 80GB", driver) as a run read them; "" for what it did not read."""
-    read: dict[str, Value] = {finding.check: finding.measured for finding in findings if finding.measured is not None}
-    count, model = read.get("gpu.count"), read.get("gpu.model")
-    cards = str(model or "")
-    if isinstance(count, int | float) and not isinstance(count, bool):
-        cards = f"{number_text(count)} × {cards}" if cards else f"{number_text(count)} GPU"
-    return cards, str(read.get("drv.version") or "")
+    made = [finding for finding in findings if finding.measured is not None]
+    by_check: dict[str, Value] = {finding.check: finding.measured for finding in made}
+    by_term: dict[str, Value] = {finding.term: finding.measured for finding in made if finding.term}
+    cards = _cards(by_check.get("gpu.count"), by_check.get("gpu.model"), "GPU")
+    cards = cards or _cards(by_term.get("npu.count"), by_term.get("npu.model"), "NPU")
+    ascend = re.match(r"driver ([\w.]+)", str(by_check.get("npu.versions") or ""))
+    return cards, str(by_check.get("drv.version") or (ascend[1] if ascend else ""))
+
+
+def _cards(count: Value, model: Value, kind: str) -> str:
+    name = str(model or "")
+    if isinstance(count, bool) or not isinstance(count, int | float):
+        return name
+    return f"{number_text(count)} × {name}" if name else f"{number_text(count)} {kind}"
 
 
 @dataclass(frozen=True, slots=True)

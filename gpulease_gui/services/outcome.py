@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from gpulease_gui.domain.finding import Finding, Verdict, overall, totals
+from gpulease_gui.domain.finding import Finding, Value, Verdict, overall, totals
 from gpulease_gui.domain.node import HostKey
+from gpulease_gui.reports.wording import value_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +80,18 @@ def outcome_json(outcome: Outcome) -> dict[str, object]:
 
 def finding_line(finding: Finding) -> str:
     """One line for people, as a finding is saved."""
-    measured = "" if finding.measured is None else f" {finding.measured}{' ' + finding.unit if finding.unit else ''}"
-    promised = "" if finding.promised is None else f" (promised {finding.promised})"
+    measured = "" if finding.measured is None else f" {_said(finding.measured, finding.unit)}"
+    promised = "" if finding.promised is None else f" (promised {_said(finding.promised)})"
     where = f" {finding.term}" if finding.term else ""
     words = f"{finding.verdict:14} {finding.check}{where}{measured}{promised}: {finding.reason.en}"
     return words.replace("\n", " ")
+
+
+def _said(value: Value, unit: str = "") -> str:
+    """A value for people; a figure keeps its digits, so that lines can be compared."""
+    if isinstance(value, str | bool):
+        return value_text(value).en
+    return f"{value} {unit}".rstrip()
 
 
 def current(findings: Iterable[Finding]) -> tuple[Finding, ...]:

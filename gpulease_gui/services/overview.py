@@ -15,9 +15,10 @@ from gpulease_gui.domain.finding import Finding, Value, Verdict
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.supplier import Contract, Supplier
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
+from gpulease_gui.reports.unit_words import unit_text
 from gpulease_gui.reports.wording import value_text
 from gpulease_gui.services.acceptance import acceptance_in
-from gpulease_gui.services.claims_view import Found, found_in, shown_model, unit_text
+from gpulease_gui.services.claims_view import Found, found_in, shown_model
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.store import claims, nodes, runs, samples, settings, suppliers
 from gpulease_gui.store.claims import Holder

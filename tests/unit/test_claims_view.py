@@ -16,8 +16,9 @@ from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.supplier import Contract, Offer, Supplier
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
+from gpulease_gui.reports.unit_words import unit_text
 from gpulease_gui.services import directory
-from gpulease_gui.services.claims_view import TermRow, history_in, shown_model, terms_in, unit_text
+from gpulease_gui.services.claims_view import TermRow, history_in, shown_model, terms_in
 from gpulease_gui.store import claims, nodes, runs, settings
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.records import Run, RunState

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -72,6 +73,15 @@ def test_that_hardware_is_what_the_run_read_and_nothing_else() -> None:
     model = Finding("gpu.model", Verdict.PASS, Text("", ""), measured="H100 PCIe 80GB")
     assert read_hardware([finding(), model]) == ("8 × H100 PCIe 80GB", "")
     assert read_hardware([]) == ("", "")
+
+
+def test_that_the_npus_of_an_ascend_node_are_read_as_well() -> None:
+    said = Text("a", "b")
+    count = Finding("npu.inventory", Verdict.PASS, said, term="npu.count", measured=8)
+    model = Finding("npu.inventory", Verdict.PASS, said, term="npu.model", measured="910B3")
+    fit = Finding("npu.versions", Verdict.PASS, said, measured="driver 24.1.0.3, firmware ?, CANN 8.0.0")
+    assert read_hardware([count, model, fit]) == ("8 × 910B3", "24.1.0.3")
+    assert read_hardware([replace(fit, measured="driver ?, firmware ?, CANN 8.0.0")]) == ("", "")
 
 
 def test_that_a_line_too_long_for_a_screen_says_how_much_is_left_out() -> None:
