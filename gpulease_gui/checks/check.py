@@ -24,7 +24,7 @@ class Vendor(StrEnum):
 GROUPS: Mapping[str, Text] = {
     "trust": Text("Trust", "可信"),
     "gpu": Text("Identity", "身份"),
-    "npu": Text("Ascend NPU", "昇腾 NPU"),
+    "npu": Text("Ascend NPU", "Ascend NPU"),
     "mem": Text("Identity", "身份"),
     "topo": Text("Interconnect", "互联"),
     "nvlink": Text("Interconnect", "互联"),

@@ -15,7 +15,7 @@ TERM = "cann.min"
 
 CHECK = Check(
     id="npu.versions",
-    title=Text("Ascend software versions", "昇腾软件版本"),
+    title=Text("Ascend software versions", "Ascend 软件版本"),
     why=Text(
         "Driver, firmware and CANN come in sets; a wrong mix fails in the middle of a model. CANN is not CUDA.",
         "驱动、固件与 CANN 需配套；混搭会在模型中途报错。CANN 不是 CUDA。",

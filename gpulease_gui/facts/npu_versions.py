@@ -28,7 +28,7 @@ fi
     + END
 )
 
-FACT = Fact(id="npu_versions", title=Text("Ascend versions", "昇腾软件版本"), command=Command(script=_SCRIPT), seconds=30, lane="npu")
+FACT = Fact(id="npu_versions", title=Text("Ascend versions", "Ascend 软件版本"), command=Command(script=_SCRIPT), seconds=30, lane="npu")
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One line of "Needs a decision". `place` is the page and the ids that its action goes to."""
+    """One line of "Needs a decision". `place` is the page and the ids that its action goes to.
+
+    `promised`: the finding is about a promise; a fault of the hardware breaks none by itself.
+    """
 
     kind: Kind
     title: Text
@@ -54,6 +57,7 @@ class Decision:
     weight: Text
     place: tuple[str, ...]
     key: str
+    promised: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +119,13 @@ class Overview:
 
     @property
     def broken(self) -> int:
-        """How many checks fail, counted once per contract."""
-        return sum(decision.kind is Kind.BROKEN for decision in self.decisions)
+        """How many checks of a promise fail, counted once per contract."""
+        return sum(decision.kind is Kind.BROKEN and decision.promised for decision in self.decisions)
+
+    @property
+    def faults(self) -> int:
+        """How many checks fail that no promise is about, counted once per contract."""
+        return sum(decision.kind is Kind.BROKEN and not decision.promised for decision in self.decisions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +205,7 @@ def _grouped(part: _Part, kind: Kind, check: str, hits: list[tuple[Node, Finding
     worst = next((f for _, f in hits if f.promised is not None and f.measured is not None), hits[0][1])
     place = ("verification", hits[0][0].id, check)
     return Decision(kind, title, names, part.contract.number, part.supplier, _weight(worst), place,
-                    f"{kind}/{part.contract.id}/{check}")  # fmt: skip
+                    f"{kind}/{part.contract.id}/{check}", any(f.promised is not None for _, f in hits))  # fmt: skip
 
 
 def _weight(finding: Finding) -> Text:
@@ -210,13 +219,16 @@ def _weight(finding: Finding) -> Text:
         unit = _unit(finding, finding.measured)
         return Text(f"{found.en} {unit.en}".rstrip(), f"{found.zh} {unit.zh}".rstrip())
     promised, unit = value_text(finding.promised), _unit(finding, finding.promised)
+    if isinstance(finding.promised, str) and not isinstance(finding.measured, str | bool):
+        of = _unit(finding, finding.measured)  # such as "0 links, NVSwitch promised"
+        return Text(f"{found.en} {of.en}, {promised.en} promised", f"实测 {found.zh} {of.zh}，承诺 {promised.zh}")
     return Text(
         f"{found.en} for {promised.en} {unit.en}".rstrip(), f"实测 {found.zh}，承诺 {promised.zh} {unit.zh}".rstrip()
     )
 
 
 def _unit(finding: Finding, value: Value) -> Text:
-    return NO_TEXT if isinstance(value, str | bool) else unit_text(finding.unit)
+    return NO_TEXT if isinstance(value, str | bool) else unit_text(finding.unit, value)
 
 
 def _refused(node: Node, contract: str, supplier: str, state: NodeState) -> Decision:

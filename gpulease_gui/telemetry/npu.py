@@ -42,4 +42,4 @@ class _Reader:
         return tuple(points)
 
 
-SOURCE = Source("npu", Text("Ascend NPUs", "昇腾 NPU"), SCRIPT, METRICS, _Reader)
+SOURCE = Source("npu", Text("Ascend NPUs", "Ascend NPU"), SCRIPT, METRICS, _Reader)

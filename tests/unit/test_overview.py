@@ -96,6 +96,16 @@ def test_that_failed_musts_stand_once_per_check_with_all_their_nodes_and_before_
     assert (seen.broken, seen.unknown_musts, seen.unknown) == (1, 1, 2)
 
 
+def test_that_a_fault_that_no_promise_is_about_is_no_broken_promise(workspace: Workspace, catalogue: Catalogue) -> None:
+    slow = Finding("perf.clock_event_reasons", Verdict.FAIL, SAID, measured="hw_slowdown", required=True)
+    banks = Finding("health.remap_histogram", Verdict.FAIL, SAID, measured=1, unit="banks", required=True)
+    links = Finding("nvlink.state", Verdict.FAIL, SAID, "gpu.interconnect", "nvswitch", 0, "links", required=True)
+    add_run(workspace, "n1", slow, banks, links)
+    seen = look(workspace, catalogue)
+    assert (seen.broken, seen.faults) == (1, 2)
+    assert {decision.weight.en for decision in seen.decisions} == {"hardware slowdown", "1 bank", "0 links, NVSwitch promised"}
+
+
 def test_that_a_newer_run_takes_the_place_of_an_older_one(workspace: Workspace, catalogue: Catalogue) -> None:
     add_run(workspace, "n1", POWER)
     add_run(workspace, "n1", replace(POWER, verdict=Verdict.PASS, measured=700), run="later", at=AT + timedelta(hours=1))

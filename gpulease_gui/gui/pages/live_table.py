@@ -79,7 +79,11 @@ def _promised(row: Summary) -> Cell:
     promised = row.lane.promised
     if promised is None:
         return NOT_STATED
-    return Cell(number_text(promised.value), tone="2", tip=Text("follows from the promised model", "由承诺型号推得") if promised.implied else "")
+    if not promised.implied:
+        return Cell(number_text(promised.value), tone="2")
+    figure = number_text(promised.value)
+    tip = Text("not stated in the contract; follows from the promised model", "合同未说明；由承诺型号推得")
+    return Cell(Text(f"model default {figure}", f"型号默认 {figure}"), tone="3", tip=tip)
 
 
 def _ruler(row: Summary) -> Cell:
@@ -120,7 +124,7 @@ def figures_table() -> TableModel[Summary]:
     """The model of the table under the chart."""
     columns: list[Column[Summary]] = [
         Column(IN_SIGHT, lambda row: Cell(title_of(row), weight=500), width=220, stretch=True),
-        Column(Text("Promised", "承诺"), _promised, width=96, number=True),
+        Column(Text("Promised", "承诺"), _promised, width=128, number=True),
         _figure("low"), _figure("p5"), _figure("mean", 600), _figure("p95"), _figure("high"),
         Column(Text("Mean against promise", "均值对照承诺"), _ruler, width=140),
         Column(Text("Under promise", "低于承诺"), _under, width=116, number=True),

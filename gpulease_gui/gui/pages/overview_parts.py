@@ -29,14 +29,23 @@ class Figure:
 
 def figures_of(seen: Overview, states: Mapping[str, NodeState]) -> tuple[Figure, ...]:
     """Promises broken, inconclusive, nodes connected, contracts."""
-    on = len({decision.contract for decision in seen.decisions if decision.kind is Kind.BROKEN})
     return (
-        Figure(str(seen.broken), Text(f"on {on} contract" if on == 1 else f"on {on} contracts", f"涉及 {on} 份合同"), "fail" if seen.broken else "1"),
+        Figure(str(seen.broken), _broken_note(seen), "fail" if seen.broken else "1"),
         Figure(str(seen.unknown), Text(f"{seen.unknown_musts} are musts", f"其中必须项 {seen.unknown_musts}"),
                "inc" if seen.unknown_musts else "1"),
         _nodes(seen, states),
         Figure(str(len(seen.contracts)), Text(f"{verdict_counts(seen.contracts)} verified", f"已验收 {verdict_counts(seen.contracts)} 份")),
     )  # fmt: skip
+
+
+def _broken_note(seen: Overview) -> Text:
+    """On how many contracts, and how many faults were found that no promise is about."""
+    on = len({decision.contract for decision in seen.decisions if decision.kind is Kind.BROKEN and decision.promised})
+    where = Text(f"on {on} contract" if on == 1 else f"on {on} contracts", f"涉及 {on} 份合同")
+    if not seen.faults:
+        return where
+    more = "1 more fault" if seen.faults == 1 else f"{seen.faults} more faults"
+    return Text(f"{where.en}; {more}", f"{where.zh}；另有 {seen.faults} 项故障")
 
 
 def _nodes(seen: Overview, states: Mapping[str, NodeState]) -> Figure:
