@@ -73,6 +73,11 @@ def timers_running() -> list[str]:
     return [repr(timer) for timer in timers if timer.isActive()]
 
 
+# The limits are those of a window that has a core to itself. Tests that run beside others share caches and memory with
+# them, which costs CPU time as well.
+SLACK = 2.0 if "PYTEST_XDIST_WORKER" in os.environ else 1.0
+
+
 @dataclass
 class StallGuard:
     """CPU seconds of the main thread in each turn of the event loop (between two `aboutToBlock`).
@@ -80,9 +85,9 @@ class StallGuard:
     Within `allow(reason)` a turn may take `ALLOWED_S` (first build of a page, switch of language or theme, grab).
     """
 
-    MAX_S: float = 0.050
-    P99_S: float = 0.016
-    ALLOWED_S: float = 0.300
+    MAX_S: float = 0.050 * SLACK
+    P99_S: float = 0.016 * SLACK
+    ALLOWED_S: float = 0.300 * SLACK
     turns: list[float] = field(default_factory=list)
     long: list[str] = field(default_factory=list)
     allowed: list[tuple[str, float]] = field(default_factory=list)

@@ -42,6 +42,7 @@ from gpulease_gui.gui.widgets.live_tail import LiveTail
 from gpulease_gui.gui.widgets.strip import Kept, strip
 from gpulease_gui.services.series import Ring
 
+from .guards import SLACK
 from .live_data import told_view
 
 END_S = 1_780_000_000.0
@@ -431,7 +432,7 @@ def test_that_a_live_frame_of_64_series_costs_under_two_milliseconds(theme: Them
         for tail in tails:
             tail.frame(scale, values, 120, 1.0)
         spent.append(time.thread_time() - begun)
-    assert statistics.median(spent[1:]) <= 0.002
+    assert statistics.median(spent[1:]) <= 0.002 * SLACK
 
 
 def test_that_a_tick_of_the_whole_chart_is_no_stall(chart: Callable[..., LaneStack]) -> None:
@@ -457,7 +458,7 @@ def test_that_a_tick_of_the_whole_chart_is_no_stall(chart: Callable[..., LaneSta
     stack.close()
     stack.deleteLater()
     ordered = sorted(spent[1:])
-    assert ordered[int(len(ordered) * 0.98)] <= 0.016, f"{ordered[-3:]}"
+    assert ordered[int(len(ordered) * 0.98)] <= 0.016 * SLACK, f"{ordered[-3:]}"
 
 
 def test_that_the_name_of_a_row_is_never_squeezed(theme: Theme) -> None:

@@ -30,6 +30,8 @@ from gpulease_gui.services.events import Event, FindingSaved
 from gpulease_gui.store import runs
 from gpulease_gui.store.records import RunState
 
+from .guards import SLACK
+
 FRAUD = "demo-pcie-as-sxm"
 LONG = 30_000
 
@@ -310,7 +312,7 @@ def test_that_a_batch_or_a_selection_costs_the_page_less_than_a_frame(window: Ma
         page.table.choose(row.key)
         spent.append(time.thread_time() - began)
         qtbot.wait(5)
-    assert statistics.median(spent) < 0.016
+    assert statistics.median(spent) < 0.016 * SLACK
 
 
 def test_that_every_part_can_be_reached_by_keys(window: MainWindow, qtbot: QtBot) -> None:

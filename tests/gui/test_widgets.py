@@ -33,6 +33,8 @@ from gpulease_gui.pdf.paint import Promises, Ruler, paint_icon, paint_ruler, rul
 from gpulease_gui.pdf.palette import LIGHT
 from gpulease_gui.services.events import JobChanged, NodeState
 
+from .guards import SLACK
+
 RECT = QRect(10, 4, 112, 16)
 NASTY = "<b>H100</b><img src='file:///etc/passwd'>\x1b[31m\u202egpj"
 
@@ -299,7 +301,7 @@ def test_that_twenty_thousand_rows_sort_and_filter_at_once() -> None:
         began = time.thread_time()
         work()
         took.append(time.thread_time() - began)
-    assert max(took) < 0.060, took
+    assert max(took) < 0.060 * SLACK, took
     assert table.rowCount() == 20_000
 
 

@@ -66,9 +66,10 @@ def values_of(key: str) -> st.SearchStrategy[object]:
 
 
 @st.composite
-def promises(draw: st.DrawFn) -> Promise:
+def promises(draw: st.DrawFn) -> dict[str, object]:
+    """Stated terms; the promise itself is made in the test, since it prints as the whole catalogue."""
     keys = draw(st.lists(st.sampled_from(sorted(catalogue().terms)), unique=True, max_size=8))
-    return Promise(catalogue(), {key: validate_term(key, draw(values_of(key)), catalogue()) for key in keys})
+    return {key: validate_term(key, draw(values_of(key)), catalogue()) for key in keys}
 
 
 def trouble(code: str) -> Evidence:
@@ -78,6 +79,7 @@ def trouble(code: str) -> Evidence:
 @settings(max_examples=40, deadline=None)
 @given(promise=promises(), code=st.sampled_from([str(reason) for reason in Reason]), silent=st.booleans())
 def test_that_no_check_passes_without_a_reading(promise, code, silent):
+    promise = Promise(catalogue(), promise)
     for check_id in CHECKS:
         rule = rules()[check_id]
         evidence = {} if silent else {id_: trouble(code) for id_ in (*rule.check.facts, *rule.check.optional)}
@@ -123,7 +125,7 @@ ALL_CASES = [(id_, path) for id_ in CHECKS for path in cases(id_)]
 @settings(max_examples=60, deadline=None)
 @given(case=st.sampled_from(ALL_CASES), promise=promises())
 def test_that_a_rule_answers_any_contract_about_a_real_output_in_order(case, promise):
-    check_id, path = case
+    (check_id, path), promise = case, Promise(catalogue(), promise)
     for finding in judge(rules()[check_id], evidence_of(path), promise):
         assert in_order(finding), (check_id, path.name)
 
