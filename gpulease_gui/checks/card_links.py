@@ -1,10 +1,16 @@
-"""How many NVLinks has the card that is there, or the one that was promised?"""
+"""How many NVLinks has the card that is there or the promised one, and does the list of links hold every card?"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gpulease_gui.catalog.gpus import GpuCatalogue, GpuModel
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.facts.smi_xml import Gpu
+from gpulease_gui.domain.finding import SubjectFinding, Verdict
+from gpulease_gui.domain.text import Text
+from gpulease_gui.facts.nvlink import GpuLinks
+from gpulease_gui.facts.nvlink_errors import GpuCounts
+from gpulease_gui.facts.smi_xml import Gpu, SmiReport
 
 
 def products(name: str | None, device_id: str | None, catalogue: GpuCatalogue) -> tuple[GpuModel, ...]:
@@ -28,3 +34,19 @@ def promised_links(promise: Promise) -> int | None:
 def _common(models: tuple[GpuModel, ...]) -> int | None:
     found = {m.nvlink_links for m in models}
     return found.pop() if len(found) == 1 else None
+
+
+def unlisted(smi: SmiReport | None, listed: Sequence[GpuLinks] | Sequence[GpuCounts]) -> list[SubjectFinding]:
+    """The cards of the report that a list of links leaves out: nothing is known of their links."""
+    return [
+        SubjectFinding(gpu.key, Verdict.INCONCLUSIVE, None, gpu.index, _LEFT_OUT)
+        for gpu in (smi.gpus if smi else ())
+        if not any(_same(gpu, other) for other in listed)
+    ]
+
+
+def _same(gpu: Gpu, other: GpuLinks | GpuCounts) -> bool:
+    return gpu.uuid == other.uuid if gpu.uuid and other.uuid else gpu.index == other.index
+
+
+_LEFT_OUT = Text("the list of links leaves this card out", "链路列表中没有该卡")

@@ -25,6 +25,7 @@ CHECK = Check(
     optional=("clock_samples", "environment"),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    rule_version=2,
 )
 _HOST = Text("ask the supplier for `nvidia-smi` from the host; end your own jobs and run again",
              "请供应商提供宿主机上的 `nvidia-smi`；结束自己的任务后重新检查")  # fmt: skip
@@ -49,7 +50,7 @@ def _mark(gpu: Gpu, samples: ClockSamples | None, environment: Environment | Non
     if gpu.processes:
         named = Text(f"{told.en} by a listed process", f"{told.zh}，由列出的进程占用")
         return Mark(Verdict.WARN if used >= QUIET * total else Verdict.PASS, named, "listed_process", used, _HOST)
-    if used < QUIET * total and samples is None:
+    if used < QUIET * total and working is None:
         unseen = Text(f"{told.en}; whether the card rests was not sampled", f"{told.zh}；未采样该卡是否空闲")
         return Mark(Verdict.INCONCLUSIVE, unseen, "not_sampled", used, _HOST)
     if used < QUIET * total and not working:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from gpulease_gui.checks.card_links import unlisted
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict, worst
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.facts.nvlink_errors import GpuCounts, NvlinkErrors
+from gpulease_gui.facts.smi_xml import SmiReport
 
 FEW_REPLAYS = 5
 
@@ -18,16 +20,18 @@ CHECK = Check(
         "有错误的链路会不断重传：在断链之前，集合通信早已变慢。",
     ),
     facts=("nvlink_errors",),
+    optional=("smi_xml",),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    rule_version=2,
 )
 _AGAIN = Text("read the counters again after an hour of load; ask for a repair if they grow", "满载一小时后再读一次；若增长则要求维修")
 _RUN = Text("run `nvidia-smi nvlink -e` on the node", "在节点上运行 `nvidia-smi nvlink -e`")
 
 
-def judge(report: NvlinkErrors, promise: Promise) -> tuple[Finding, ...]:
+def judge(report: NvlinkErrors, smi: SmiReport | None, promise: Promise) -> tuple[Finding, ...]:
     """One finding with a subject for each GPU; measured is the sum of its errors since the driver was loaded."""
-    subjects = [_subject(gpu) for gpu in report.gpus]
+    subjects = [*map(_subject, report.gpus), *unlisted(smi, report.gpus)]
     verdict = worst(s.verdict for s in subjects)
     if verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE) and report.cut_off:
         cut = Text("the list of counters ends early", "计数列表不完整")

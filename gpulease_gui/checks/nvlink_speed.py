@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpulease_gui.catalog.gpus import GpuModel
-from gpulease_gui.checks.card_links import products
+from gpulease_gui.checks.card_links import products, unlisted
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise, Stated
 from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict, worst
@@ -28,6 +28,7 @@ CHECK = Check(
     terms=(TERM,),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    rule_version=2,
     ask=Text("What is the NVLink bandwidth of each GPU, both directions together?", "单卡 NVLink 带宽（双向合计）是多少？"),
 )
 _ASK = Text("ask the supplier for a repair: a slow link needs a reset or a service visit", "请供应商维修：变慢的链路需要复位或现场处理")
@@ -38,6 +39,7 @@ def judge(report: NvlinkReport, smi: SmiReport | None, promise: Promise) -> tupl
     """One finding with a subject for each GPU; measured is the payload of its links in GB/s, both directions."""
     stated = promise.get(TERM)
     subjects = [_subject(gpu, _product(gpu, smi, promise), stated, report.cut_off) for gpu in report.gpus]
+    subjects += unlisted(smi, report.gpus)
     verdict = worst(s.verdict for s in subjects)
     rates = [s.measured for s in subjects if isinstance(s.measured, int | float)]
     first = next(s.reason for s in subjects if s.verdict is verdict)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpulease_gui.catalog.gpus import FormClass, GpuModel
-from gpulease_gui.checks.card_links import products
+from gpulease_gui.checks.card_links import products, unlisted
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise, Stated
 from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict, worst
@@ -27,6 +27,7 @@ CHECK = Check(
     terms=(TERM,),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    rule_version=2,
     ask=Text(
         "Are the cards joined by NVLink, and with how many links each?", "各卡是否以 NVLink 互联？每卡多少条链路？"
     ),
@@ -53,6 +54,7 @@ def judge(report: NvlinkReport, smi: SmiReport | None, promise: Promise) -> tupl
     """One finding with a subject for each GPU: its active links against those of the identified product."""
     stated = promise.get(TERM)
     subjects = [_subject(report, gpu, _wanted(gpu, report, smi, promise, stated)) for gpu in report.gpus]
+    subjects += unlisted(smi, report.gpus)
     verdict = worst(s.verdict for s in subjects)
     counts = [s.measured for s in subjects if isinstance(s.measured, int)]
     code, step = _CODES.get(verdict, (stated.reason_code if stated else "", NO_TEXT))
