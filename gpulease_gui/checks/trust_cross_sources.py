@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gpulease_gui.checks import card_list
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict, worst
@@ -13,6 +14,7 @@ from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.facts.environment import Environment
 from gpulease_gui.facts.nvidia_proc import NvidiaProc, ProcGpu
 from gpulease_gui.facts.pci_devices import PciBus, PciDevice, bus_id
+from gpulease_gui.facts.smi_list import SmiList
 from gpulease_gui.facts.smi_xml import Gpu, SmiReport
 
 CHECK = Check(
@@ -23,27 +25,33 @@ CHECK = Check(
         "包装过的 nvidia-smi 可以显示任何显卡，但总线和内核模块不会跟着说谎。",
     ),
     facts=("smi_xml",),
-    optional=("pci_devices", "nvidia_proc", "environment"),
+    optional=("pci_devices", "nvidia_proc", "environment", "smi_list"),
     needs_promise=False,
     level=0,
     vendor=Vendor.NVIDIA,
+    rule_version=2,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Views:
-    """The other sources by bus id. An empty one did not answer and is no evidence."""
+    """The other sources by bus id. An empty one did not answer and is no evidence.
+
+    `listed` comes from the same tool as the report: it can contradict, but confirms nothing.
+    """
 
     bus: dict[str, PciDevice]
     proc: dict[str, ProcGpu]
+    listed: SmiList | None
 
 
 def judge(
-    smi: SmiReport, pci: PciBus | None, proc: NvidiaProc | None, environment: Environment | None, promise: Promise
+    smi: SmiReport, pci: PciBus | None, proc: NvidiaProc | None, environment: Environment | None, listed: SmiList | None,
+    promise: Promise,
 ) -> tuple[Finding, ...]:
     """One finding with a subject for each card that nvidia-smi lists. Only sources that answered can contradict."""
     views = _Views(
-        {d.bus_id: d for d in pci.nvidia_gpus} if pci else {}, {g.bus_id: g for g in proc.gpus} if proc else {}
+        {d.bus_id: d for d in pci.nvidia_gpus} if pci else {}, {g.bus_id: g for g in proc.gpus} if proc else {}, listed
     )
     if not smi.gpus:
         return (
@@ -57,6 +65,7 @@ def judge(
             ),
         )
     subjects = [_subject(gpu, smi, views) for gpu in smi.gpus]
+    subjects += card_list.only_listed(smi, listed) if listed else []
     verdict = worst(s.verdict for s in subjects)
     if verdict is Verdict.FAIL:
         hit = next(s for s in subjects if s.verdict is Verdict.FAIL)
@@ -114,6 +123,8 @@ def _contradictions(gpu: Gpu, slot: str | None, smi: SmiReport, views: _Views) -
             f"nvidia-smi lists a card at {slot}, the PCI bus has none there",
             f"nvidia-smi 列出 {slot} 处有卡，PCI 总线上没有",
         )
+    if views.listed and (otherwise := card_list.contradiction(gpu, smi, views.listed)):
+        yield otherwise
     for what, ours, other, source in _pairs(gpu, device, module):
         if ours and other and _plain(ours) != _plain(other):
             yield Text(

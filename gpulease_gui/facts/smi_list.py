@@ -22,6 +22,7 @@ FACT = Fact(
 
 _ID = r"\((?:UUID|S/N):\s*(?P<id>[^)\s]+)\s*\)"
 _GPU = re.compile(rf"\s*GPU\s+(?P<index>\d{{1,4}}):\s+(?P<name>[^(\n].*?)\s*(?:{_ID}\s*)?")
+_HEAD = re.compile(r"\s*GPU\s+\d{1,4}:")
 _MIG = re.compile(rf"\s*MIG\s+(?P<profile>\S.*?)\s+Device\s+(?P<index>\d{{1,3}}):\s*(?:{_ID})?\s*")
 
 
@@ -45,24 +46,28 @@ class ListedGpu:
 
 @dataclass(frozen=True, slots=True)
 class SmiList:
-    """The cards and slices in the order printed."""
+    """The cards and slices in the order printed. `cut_off`: the list breaks off, cards may be missing."""
 
     gpus: tuple[ListedGpu, ...]
     mig_devices: tuple[MigDevice, ...]
+    cut_off: bool = False
 
 
 def parse(output: CommandOutput) -> SmiList:
     """Read the list. Raises Unreadable: the failure that nvidia-smi names, or no line of a list."""
     gpus: list[ListedGpu] = []
     slices: list[MigDevice] = []
-    for item in _items(plain_text(output)):
+    text = plain_text(output)
+    for item in _items(text):
         if isinstance(item, ListedGpu):
             gpus.append(item)
         else:
             slices.append(MigDevice(gpus[-1].index if gpus else None, item.profile, item.uuid))
     if not gpus and not slices:
         raise smi_error.unreadable(output, "the text has no line of nvidia-smi -L")
-    return SmiList(tuple(gpus), tuple(slices))
+    heads = sum(1 for line in squeezed_lines(text) if _HEAD.match(line))
+    torn = output.stdout_cut or output.exit_code not in (0, None) or heads > len(gpus)
+    return SmiList(tuple(gpus), tuple(slices), torn)
 
 
 def _items(text: str) -> Iterator[ListedGpu | MigDevice]:
