@@ -76,6 +76,46 @@ _CODE_WORDS: Mapping[str, Text] = {
 }
 
 
+_STEPS: Mapping[str, Text] = {
+    Reason.TIMEOUT: Text(
+        "run it by hand on the node; a driver that hangs needs the supplier",
+        "请在节点上手动运行；驱动挂起需由供应商处理",
+    ),
+    Reason.MISSING_TOOL: Text("ask the supplier for it, or for its full path", "请供应商安装该工具，或告知完整路径"),
+    Reason.DENIED: Text("ask the supplier for read access", "请供应商开放读取权限"),
+    Reason.CUT_OFF: Text(
+        "run the command by hand: an honest output is smaller", "请手动运行该命令：正常输出没有这么大"
+    ),
+    Reason.CONNECTION_LOST: Text(
+        "run it again; if it happens again, ask the supplier about the SSH service and the network",
+        "请重新运行；若再次发生，请向供应商询问 SSH 服务与网络情况",
+    ),
+    Reason.NOT_COLLECTED: Text(
+        "run it again; if it is missing again, run the command by hand on the node",
+        "请重新运行；若仍然缺失，请在节点上手动运行该命令",
+    ),
+    Reason.DRIVER: Text("ask the supplier to repair the driver, then run it again", "请供应商修复驱动，然后重新运行"),
+}  # fmt: skip
+_ANY_STEP = Text(
+    "run the command by hand on the node and compare; send the raw output to the supplier if it says the same",
+    "请在节点上手动运行该命令并对照；若结果相同，请将原始输出发给供应商",
+)
+
+
+def _step_of(code: str, words: str) -> Text:
+    """A reader speaks English only; the steps that follow from the code are known in both languages."""
+    known = _STEPS.get(code)
+    return known if known and known.en == words else foreign(words)
+
+
+def _with_step(check: Check, finding: Finding) -> Finding:
+    """No finding leaves the user without a next step: where the rule names none, the reason does."""
+    if finding.verdict is not Verdict.INCONCLUSIVE or finding.next_step.en:
+        return finding
+    asked = check.ask if finding.reason_code == Reason.NOT_PROMISED and check.ask.en else _ANY_STEP
+    return replace(finding, next_step=_STEPS.get(finding.reason_code, asked))
+
+
 def _fails_of_a_part(rule: Rule, evidence: Mapping[str, Evidence], promise: Promise) -> tuple[Finding, ...]:
     """The fails that stand in what could be read of broken-off outputs; what is missing there proves nothing."""
     check = rule.check
@@ -95,8 +135,9 @@ def _part(found: Evidence | None) -> object | None:
 def _no_reading(check: Check, trouble: Unreadable | None, promise: Promise) -> tuple[Finding, ...]:
     code = str(trouble.code) if trouble else str(Reason.NOT_COLLECTED)
     word = _CODE_WORDS.get(code, _CODE_WORDS[Reason.UNREADABLE])
-    reason = Text(f"{word.en}: {trouble.reason}", f"{word.zh}：{trouble.reason}") if trouble else word
-    step = foreign(trouble.next_step) if trouble and trouble.next_step else NO_TEXT
+    said = trouble.reason if trouble else ""
+    reason = Text(f"{word.en}: {said}", f"{word.zh}：{said}") if said else word
+    step = _step_of(code, trouble.next_step) if trouble and trouble.next_step else NO_TEXT
     terms: list[str | None] = [t for t in check.terms if promise.get(t)] or [None]
     return tuple(
         check.finding(
@@ -121,4 +162,4 @@ def _never_pass_unpromised(check: Check, finding: Finding, promise: Promise) -> 
 def _finished(check: Check, finding: Finding, promise: Promise, hashes: tuple[str, ...]) -> Finding:
     promised = finding.term is not None and promise.get(finding.term) is not None
     required = finding.verdict is Verdict.FAIL or check.id in ALWAYS_REQUIRED or promised
-    return replace(finding, required=required, evidence=hashes)
+    return replace(_with_step(check, finding), required=required, evidence=hashes)

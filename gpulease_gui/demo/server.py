@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import selectors
+import shutil
 import socket
+import stat
 import tempfile
 import threading
 import time
@@ -34,6 +37,7 @@ logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 USER = "demo"
 LOOPBACK = "127.0.0.1"
+FOLDER_PREFIX = "gpulease-demo-"
 
 
 class DemoServer:
@@ -105,7 +109,8 @@ class _Running:
 
     def __init__(self, nodes: Mapping[str, DemoNode], pace: float, clock: Clock) -> None:
         self.park = Park(pace, clock, Meeting(nodes), time.monotonic())
-        self._folder = tempfile.TemporaryDirectory(prefix="gpulease-demo-")
+        sweep_folders(Path(tempfile.gettempdir()))
+        self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDER_PREFIX}{os.getpid()}-")
         self.client_key_path = Path(self._folder.name) / "id_ed25519"
         self.client_key = new_client_key(self.client_key_path)
         self._connections: set[_Connection] = set()
@@ -215,6 +220,35 @@ class _Connection(paramiko.ServerInterface):
         self._workers = [w for w in self._workers if w.is_alive()] + [worker]
         worker.start()
         return True
+
+
+def sweep_folders(place: Path) -> None:
+    """Remove the client keys below `place` that killed processes of this user left behind."""
+    if os.name != "posix":  # elsewhere asking for a process by its number can end it
+        return
+    for folder in place.glob(f"{FOLDER_PREFIX}*-*"):
+        pid = folder.name.removeprefix(FOLDER_PREFIX).partition("-")[0]
+        # An own folder, no link to one, whose process is gone.
+        if pid.isdecimal() and _own_folder(folder) and not _runs(int(pid)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _own_folder(folder: Path) -> bool:
+    try:
+        found = folder.lstat()
+    except OSError:  # another one of us was quicker
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _listen() -> socket.socket:

@@ -90,10 +90,10 @@ def _refuse_bad_exit(fact: Fact, output: CommandOutput) -> None:
     code, tool = output.exit_code, fact.command.tool if fact.command else "the command"
     said = _first_line(output.error_text) or _first_line(output.text)
     if code is None:
-        raise Unreadable("the connection ended before the output did", code=Reason.CONNECTION_LOST)
+        raise Unreadable("no exit code came", code=Reason.CONNECTION_LOST)
     if code in (124, 137):
         raise Unreadable(
-            f"{tool} gave no answer within {fact.seconds} s", code=Reason.TIMEOUT,
+            f"{tool} gave no answer within {_waited_s(fact, output)} s", code=Reason.TIMEOUT,
             next_step="run it by hand on the node; a driver that hangs needs the supplier",
         )  # fmt: skip
     if code == 127:
@@ -105,6 +105,11 @@ def _refuse_bad_exit(fact: Fact, output: CommandOutput) -> None:
         raise Unreadable(said or "permission denied", code=Reason.DENIED, next_step="ask the supplier for read access")
     if fact.ok_codes is not None and code not in fact.ok_codes:
         raise Unreadable(f"{tool} ended with exit code {code}: {said}" if said else f"{tool} ended with exit code {code}")
+
+
+def _waited_s(fact: Fact, output: CommandOutput) -> int:
+    """Whole seconds that the command had: less than its limit when another one hung before it."""
+    return min(fact.seconds, max(1, round(output.seconds))) if output.seconds else fact.seconds
 
 
 def _first_line(text: str) -> str:

@@ -43,7 +43,7 @@ class Judging:
 
     def give_up(self, fact_id: str, reason: Reason) -> None:
         """A fact that will not come: its checks say why."""
-        self.evidence.setdefault(fact_id, Evidence(trouble=Unreadable(_WORDS.get(reason, str(reason)), code=reason)))
+        self.evidence.setdefault(fact_id, Evidence(trouble=Unreadable(_WORDS.get(reason, ""), code=reason)))
 
     def rest(self) -> list[Rule]:
         """All rules that were never handed out."""
@@ -68,9 +68,8 @@ def _facts(rule: Rule) -> tuple[str, ...]:
     return (*rule.check.facts, *rule.check.optional)
 
 
+# What the reason code does not say by itself.
 _WORDS = {
-    Reason.CONNECTION_LOST: "the connection ended before this came",
-    Reason.TIMEOUT: "the node did not send it in time",
     Reason.CUT_OFF: "the node sent more than is kept",
     Reason.NOT_COLLECTED: "the node did not send it",
 }

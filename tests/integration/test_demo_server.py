@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -15,7 +18,7 @@ import pytest
 
 from gpulease_gui.demo.answers import answer
 from gpulease_gui.demo.nodes import NAMES, demo_nodes
-from gpulease_gui.demo.server import DemoServer
+from gpulease_gui.demo.server import DemoServer, sweep_folders
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.frame import (
     ACTIVE,
@@ -300,3 +303,16 @@ def test_that_a_server_can_be_started_again() -> None:
         assert [f.id for f in frames] == ["clock_now"]
     with pytest.raises(RuntimeError):
         server.address("honest")
+
+
+def test_that_the_key_of_a_killed_demo_goes_at_the_next_start_and_nothing_else(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    names = (f"gpulease-demo-{gone.pid}-a", f"gpulease-demo-{os.getpid()}-b", "gpulease-demo-c", "gpulease-demo-x-d", "other")
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "id_ed25519").touch()
+    (tmp_path / f"gpulease-demo-{gone.pid}-link").symlink_to(tmp_path / "other")
+    sweep_folders(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {*names[1:], f"gpulease-demo-{gone.pid}-link"}
+    assert (tmp_path / "other" / "id_ed25519").exists()
