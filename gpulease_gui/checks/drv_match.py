@@ -21,17 +21,21 @@ CHECK = Check(
     optional=("smi_xml",),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    rule_version=2,
 )
 _RESTART = Text("ask the supplier to restart the node or reload the driver", "请供应商重启节点或重新加载驱动")
 _COMPAT = Text("keep the compat folder out of the library path, or test your image first", "不要把 compat 目录放进库路径，或先测试镜像")
+_EXPLAIN = Text("show the supplier both outputs and ask which nvidia-smi runs on the node", "向供应商出示两份输出，并询问节点上运行的是哪个 nvidia-smi")
 _LOOK = Text("run `cat /proc/driver/nvidia/version; nvidia-smi` on the node", "在节点上运行 `cat /proc/driver/nvidia/version; nvidia-smi`")
 
 
 def judge(files: DriverFiles, report: SmiReport | None, promise: Promise) -> tuple[Finding, ...]:
     """One finding: the versions of all sources that answered."""
-    smi = files.smi_version or (report.driver_version if report else None)
-    verdict, reason, code, step = _compare(files, smi)
+    told = report.driver_version if report else None
+    smi = files.smi_version or told
+    verdict, reason, code, step = _of_one_tool(files.smi_version, told) or _compare(files, smi)
     sources = [("kernel module", files.module_version), ("nvidia-smi", smi)]
+    sources += [("nvidia-smi -q", told)] if told != smi else []
     sources += [(library.path, library.version) for library in files.libraries]
     subjects = [SubjectFinding(name, verdict, version) for name, version in sources if version]
     shown = next((version for _, version in sources if version), None)
@@ -39,6 +43,17 @@ def judge(files: DriverFiles, report: SmiReport | None, promise: Promise) -> tup
 
 
 _Answer = tuple[Verdict, Text, str, Text]
+
+
+def _of_one_tool(queried: str | None, reported: str | None) -> _Answer | None:
+    """Two answers of nvidia-smi that contradict each other."""
+    if not queried or not reported or queried == reported:
+        return None
+    both = Text(
+        f"nvidia-smi -q says {reported}, nvidia-smi --query-gpu says {queried}",
+        f"nvidia-smi -q 报告 {reported}，nvidia-smi --query-gpu 报告 {queried}",
+    )
+    return Verdict.FAIL, both, Reason.INCONSISTENT, _EXPLAIN
 
 
 def _compare(files: DriverFiles, smi: str | None) -> _Answer:

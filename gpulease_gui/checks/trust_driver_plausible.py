@@ -10,6 +10,7 @@ from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.facts.driver_files import DriverFiles
 from gpulease_gui.facts.environment import Environment
 from gpulease_gui.facts.smi_binary import SmiBinary
+from gpulease_gui.facts.smi_xml import SmiReport
 
 CHECK = Check(
     id="trust.driver_plausible",
@@ -19,10 +20,11 @@ CHECK = Check(
         "伪造显卡的机器曾因使用只存在于 Windows 的驱动号而露馅。",
     ),
     facts=("driver_files",),
-    optional=("environment", "smi_binary"),
+    optional=("environment", "smi_binary", "smi_xml"),
     needs_promise=False,
     level=0,
     vendor=Vendor.NVIDIA,
+    rule_version=2,
 )
 # Between these branches every Linux driver had a number that ends in 0 or 5; before and after there were others.
 _REGULAR = range(430, 600)
@@ -31,14 +33,25 @@ _ASK = Text("show the supplier both numbers and ask for an explanation", "向供
 _RESTART = Text("an update waits for a restart of the node", "有更新待节点重启后生效")
 
 
-def judge(files: DriverFiles, environment: Environment | None, binary: SmiBinary | None, promise: Promise) -> tuple[Finding, ...]:
-    """One finding; measured is the version of the loaded driver."""
-    verdict, reason, code, step = _judged(files, environment, binary, promise)
+def judge(
+    files: DriverFiles, environment: Environment | None, binary: SmiBinary | None, report: SmiReport | None, promise: Promise
+) -> tuple[Finding, ...]:
+    """One finding; measured is the version of the loaded driver. The report is the same tool: it can only contradict."""
+    verdict, reason, code, step = _reported(files, report) or _judged(files, environment, binary, promise)
     version = files.module_version or files.smi_version
     return (CHECK.finding(verdict, reason, measured=version, reason_code=str(code), next_step=step),)
 
 
 _Answer = tuple[Verdict, Text, str, Text]
+
+
+def _reported(files: DriverFiles, report: SmiReport | None) -> _Answer | None:
+    told = report.driver_version if report else None
+    name, other = ("nvidia-smi --query-gpu", files.smi_version) if files.smi_version else ("the kernel", files.module_version)
+    if not told or not other or told == other:
+        return None
+    zh = "内核" if name == "the kernel" else name
+    return Verdict.FAIL, Text(f"nvidia-smi -q says {told}, {name} says {other}", f"nvidia-smi -q 报告 {told}，{zh} 报告 {other}"), Reason.INCONSISTENT, _ASK
 
 
 def _judged(files: DriverFiles, environment: Environment | None, binary: SmiBinary | None, promise: Promise) -> _Answer:
