@@ -21,8 +21,10 @@ CHECK = Check(
     optional=("environment",),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    rule_version=2,
 )
 _VITAL = ("temperature", "power", "memory", "clock", "ecc", "fb_memory")
+LOST_CODE = 15  # "the GPU has fallen off the bus": nvidia-smi does not say which one
 TWICE = 2  # one failed reading can be a hiccup, two are none
 
 _RESET = Text("ask the supplier to reset the GPU or restart the node; if it comes back, replace the card",
@@ -66,8 +68,15 @@ def _is_vital(name: str) -> bool:
 
 
 def _with_warnings(mark: Mark, report: SmiReport) -> Mark:
-    """A warning beside the report spoils a clean card."""
+    """A warning beside the report spoils a clean card; an exit code that means a lost GPU is a failure."""
+    if mark.verdict is not Verdict.FAIL and report.exit_code == LOST_CODE:
+        return Mark(Verdict.FAIL, _ended(report), "gpu_lost", mark.measured, _RESET)
     if mark.verdict is not Verdict.PASS or not report.warnings:
         return mark
     said = report.warnings[0][:200]
-    return Mark(Verdict.WARN, Text(f"nvidia-smi adds: {said}", f"nvidia-smi 另外提示：{said}"), "smi_warning", 0, _AGAIN)
+    told = _ended(report) if report.exit_code and len(report.warnings) == 1 else Text(f"nvidia-smi adds: {said}", f"nvidia-smi 另外提示：{said}")
+    return Mark(Verdict.WARN, told, "smi_warning", 0, _AGAIN)
+
+
+def _ended(report: SmiReport) -> Text:
+    return Text(report.warnings[-1], f"nvidia-smi 以退出码 {report.exit_code} 结束{'：有 GPU 掉卡' if report.exit_code == LOST_CODE else ''}")

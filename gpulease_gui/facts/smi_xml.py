@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.parsers import expat
 
 from gpulease_gui.domain.command import Command, CommandOutput
@@ -37,13 +37,20 @@ class SmiReport:
     attached_gpus_stated: int | None
     gpus: tuple[Gpu, ...]
     cut_off: bool = False
-    warnings: tuple[str, ...] = ()  # lines before or after the report, such as "WARNING: infoROM is corrupted ..."
+    # Lines before or after the report, such as "WARNING: infoROM is corrupted ...", and the exit code if it is not 0.
+    warnings: tuple[str, ...] = ()
+    exit_code: int = 0
 
 
 _LARGEST = 8 * 1024 * 1024
 _DEEPEST = 40
 _AROUND = 20_000  # how much of the text beside the report is looked at for warnings
 _GPU_GONE = ("device_handle_unknown_error", "gpu_lost", "gpu_requires_reset")
+# What the manual of nvidia-smi says of its exit codes.
+_EXIT_WORDS = {
+    4: "no permission", 8: "a power cable is missing", 10: "interrupt problem of a GPU", 14: "infoROM is corrupted",
+    15: "a GPU has fallen off the bus",
+}  # fmt: skip
 _START = re.compile(r"<\?xml|<!DOCTYPE nvidia_smi_log|<nvidia_smi_log|(?P<part><gpu id=)")
 _PROCESS_NAME = re.compile(r"(<process_name>)([^\n]*)(</process_name>)")
 _STRAY_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")
@@ -164,7 +171,8 @@ def parse(output: CommandOutput) -> SmiReport:
     if failure and not document.complete:
         document, failure = _scan(_mended(xml))
     if document.complete:
-        return _report(document, text[: start.start()][-_AROUND:] + text.rpartition("</nvidia_smi_log>")[2][:_AROUND])
+        around = text[: start.start()][-_AROUND:] + text.rpartition("</nvidia_smi_log>")[2][:_AROUND]
+        return _ended(_report(document, around), output.exit_code or 0)
     document.end_gpu()
     if not document.gpus and smi_error.find(text):
         raise _no_report(output, failure)
@@ -173,6 +181,14 @@ def parse(output: CommandOutput) -> SmiReport:
         f"the report breaks off after {len(partial.gpus)} GPU records ({failure})", code=Reason.CUT_OFF,
         next_step="collect it again", reading=partial,
     )  # fmt: skip
+
+
+def _ended(report: SmiReport, code: int) -> SmiReport:
+    """A whole report with another end than success: nvidia-smi tells so what no field may say."""
+    if code == 0:
+        return report
+    known = f" ({_EXIT_WORDS[code]})" if code in _EXIT_WORDS else ""
+    return replace(report, warnings=(*report.warnings, f"nvidia-smi ended with exit code {code}{known}"), exit_code=code)
 
 
 def _no_report(output: CommandOutput, otherwise: str) -> Unreadable:
