@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtCore import QEventLoop, QMessageLogContext, QTimer, QtMsgType, qInstallMessageHandler
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Node
@@ -35,6 +35,7 @@ WATCHED_NODE = "slow-net-a"
 WATCH_S = 25.0
 PATIENCE_S = 180.0
 SETTLE_S = 0.6
+_NO_WINDOWS = "This plugin does not support propagateSizeHints()"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -43,6 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="where pictures and PDFs go")
     parser.add_argument("--watch", type=float, default=WATCH_S, help="seconds of live data before the pictures")
     options = parser.parse_args(arguments)
+    qInstallMessageHandler(_say_what_matters)
     options.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="gpulease-tour-") as private:
         app = make_application()
@@ -52,6 +54,12 @@ def main(arguments: list[str] | None = None) -> int:
             return _Tour(program, options.folder, options.watch).go()
         finally:
             program.close()
+
+
+def _say_what_matters(_kind: QtMsgType, _where: QMessageLogContext, words: str) -> None:
+    """Qt's messages, less the one that a platform without windows prints for each window that asks for a size."""
+    if words != _NO_WINDOWS:
+        print(words, file=sys.stderr)
 
 
 def spin(until: Callable[[], bool], seconds: float) -> bool:
@@ -83,7 +91,7 @@ class _Tour:
         verdicts = self._verify_all(services, nodes)
         spin(lambda: time.monotonic() - watched_from > self._watch_s, self._watch_s + 5)
         self._look(nodes)
-        papers = self._export(services, nodes[SHOWN_NODE])
+        papers = self._export(services, nodes[WATCHED_NODE])
         print(f"verified {len(verdicts)} demo nodes: " + ", ".join(f"{name} {word}" for name, word in verdicts.items()))
         for path in (*self._pictures, *papers):
             print(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -156,12 +157,30 @@ def _break(layout: QTextLayout, width: float, max_lines: int) -> tuple[float, fl
         if not line.isValid():
             break
         line.setLineWidth(width)
+        stop = _softer(layout.text(), line.textStart(), line.textStart() + line.textLength())
+        if stop is not None:
+            line.setNumColumns(stop - line.textStart(), width)
         line.setPosition(QPointF(0, height))
         height += line.height()
         first = first or line.height()
         end = line.textStart() + line.textLength()
     layout.endLayout()
     return height, first, end
+
+
+_JOINTS, _IN_WORD = "_.", re.compile(r"[A-Za-z0-9_.]")
+
+
+def _softer(words: str, start: int, end: int) -> int | None:
+    """Where a line should end instead of in the middle of a long name: after its last joint, else None."""
+    if end >= len(words) or not (_IN_WORD.match(words[end - 1]) and _IN_WORD.match(words[end])):
+        return None
+    for place in range(end - 1, start, -1):
+        if words[place] in _JOINTS:
+            return place + 1 if place + 1 < end else None
+        if not _IN_WORD.match(words[place]):
+            return None
+    return None
 
 
 @lru_cache(maxsize=64)

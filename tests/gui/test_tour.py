@@ -25,5 +25,5 @@ def test_that_the_tour_verifies_every_demo_node_and_leaves_pictures_and_papers(t
     assert sizes == {(1440, 900)}
     papers = [Path(line) for line in said[1:] if line.endswith(".pdf")]
     assert [paper.read_bytes()[:5] for paper in papers] == [b"%PDF-", b"%PDF-"]
-    lines = [line for line in done.stderr.splitlines() if "propagateSizeHints" not in line and line.strip()]
-    assert lines == []
+    assert all("slow-net-a" in paper.name for paper in papers)  # the node that was watched
+    assert done.stderr == ""

@@ -31,6 +31,7 @@ from gpulease_gui.reports.document import (
     Words,
 )
 from gpulease_gui.reports.facts import EvaluationFacts, NodeFacts, loudest_first
+from gpulease_gui.reports.known_notes import note_text
 from gpulease_gui.reports.run_hash import run_hash
 from gpulease_gui.reports.section import builders
 from gpulease_gui.reports.sections import (
@@ -178,7 +179,7 @@ def test_that_a_clock_that_was_not_read_is_not_zero() -> None:
 def test_that_every_card_and_key_decision_is_named() -> None:
     tables = [b for b in only(identity.build(usual()), Table) if isinstance(b, Table)]
     assert words(tables[0].rows[7][2]) == "GPU-5a1e0007-77aa-4b1c-9d2e-0123456789ab"
-    assert [words(cell) for cell in tables[1].rows[0]][2:] == ["trusted", "fingerprint from the supplier"]
+    assert [words(cell) for cell in tables[1].rows[0]][2:] == ["trusted", "compared with the supplier's fingerprint"]
 
 
 def test_that_evidence_lists_command_exit_code_and_whole_hash_and_tells_of_tampering() -> None:
@@ -188,6 +189,26 @@ def test_that_evidence_lists_command_exit_code_and_whole_hash_and_tells_of_tampe
     rows = first_table(evidence.build(facts_of(replace(node, run=replace(node.run, evidence=lines))))).rows
     assert words(rows[0][3]).endswith("changed after it was saved")
     assert [words(cell) for cell in rows[1][1:]] == ["dmesg --time-format iso", "1", lines[1].sha256]
+
+
+def test_that_a_script_is_named_by_its_hash_since_its_first_lines_tell_nothing() -> None:
+    node = node_of((GOOD,))
+    assert node.run
+    lines = (replace(node.run.evidence[0], command="say() { :; }\nsay a"), *node.run.evidence[1:])
+    rows = first_table(evidence.build(facts_of(replace(node, run=replace(node.run, evidence=lines))))).rows
+    assert words(rows[0][1]) == "shell script, SHA-256 086bfc7f1e21…"
+
+
+def test_that_notes_of_the_program_are_said_in_both_languages_and_others_as_they_are() -> None:
+    assert note_text("shipped with the demo").zh == "随演示提供"
+    assert note_text("taken over from offer Q-7") == Text("taken over from offer Q-7", "取自报价 Q-7")
+    assert note_text("by phone").zh == "by phone"
+
+
+def test_that_nothing_is_shown_in_the_words_of_the_programming_language() -> None:
+    assert (value_text(None).en, value_text(True).zh, value_text("None").en) == ("–", "是", "none")
+    assert value_text("none (whole GPU)").zh == "无（整卡）"
+    assert with_unit(16, "lanes").zh == "16 通道"
 
 
 def test_that_the_demo_is_named_in_the_title_of_both_languages() -> None:

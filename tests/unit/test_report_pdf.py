@@ -236,6 +236,13 @@ def test_that_a_word_of_forty_letters_wraps_inside_its_column(qapp: object) -> N
     assert lines.natural_width <= 60.0
 
 
+def test_that_a_long_name_is_parted_at_its_joints(qapp: object) -> None:
+    paper, _ = sheet()
+    layout = paper.set("nvidia_peermem", 52.0).layout
+    lines = [layout.lineAt(n) for n in range(layout.lineCount())]
+    assert [layout.text()[line.textStart() : line.textStart() + line.textLength()] for line in lines] == ["nvidia_", "peermem"]
+
+
 def test_that_endless_words_are_cut_with_a_sign(qapp: object) -> None:
     paper, _ = sheet()
     lines = paper.set("many words " * 4000, 100.0, max_lines=5)

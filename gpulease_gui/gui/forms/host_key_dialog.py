@@ -21,6 +21,7 @@ from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.panes import Icon, hairline
+from gpulease_gui.reports.known_notes import note_text
 from gpulease_gui.services.events import HostKeyQuestion
 from gpulease_gui.services.nodes_view import KeyStory
 
@@ -329,7 +330,7 @@ def _changed_head(node: Node) -> QWidget:
 
 def _since(at: datetime, compared_with: str) -> Text:
     day = f"{at.astimezone():%Y-%m-%d}"
-    how = Text("compared", "已比对") if compared_with == COMPARED else Text(compared_with, compared_with)
+    how = Text("compared", "已比对") if compared_with == COMPARED else note_text(compared_with)
     return Text(f"since {day}, {how.en}", f"自 {day}，{how.zh}")
 
 

@@ -13,18 +13,12 @@ from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
 from gpulease_gui.gui.widgets.panes import KeyValues, Pane, Section, hairline
+from gpulease_gui.reports.known_notes import note_text
 from gpulease_gui.store.records import KeyDecision, KeyState
 
 _DECIDED = {
     KeyState.TRUSTED: Text("trusted", "信任"), KeyState.REPLACED: Text("replaced", "已替换"),
     KeyState.REFUSED: Text("refused", "拒绝"),
-}  # fmt: skip
-_HOW = {
-    "fingerprint from the supplier": Text("compared with the supplier's fingerprint", "已与供应商指纹比对"),
-    "fingerprint given by the user": Text("compared with a given fingerprint", "已与所给指纹比对"),
-    "not compared": Text("not compared", "未比对"),
-    "shipped with the demo": Text("shipped with the demo", "随演示提供"),
-    "replaced by hand, with a reason": Text("replaced by hand", "手动替换"),
 }  # fmt: skip
 _NOT_READ = Text("not read", "未读取")
 _NONE = Text("none", "无")
@@ -194,7 +188,7 @@ class NodeInspector(Pane):
 
 def _key_pairs(decision: KeyDecision) -> list[tuple[Words, Words]]:
     """When, what was decided and how it was compared; the key; the reason if one was typed."""
-    how = _HOW.get(decision.compared_with, foreign(decision.compared_with))
+    how = note_text(decision.compared_with)
     word = _DECIDED[decision.state]
     said = Text(f"{word.en}, {how.en}" if how.en else word.en, f"{word.zh}，{how.zh}" if how.zh else word.zh)
     pairs: list[tuple[Words, Words]] = [(f"{decision.decided_at.astimezone():%m-%d %H:%M}", said)]

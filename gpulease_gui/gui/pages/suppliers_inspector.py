@@ -22,6 +22,7 @@ from gpulease_gui.gui.widgets.panes import Icon, KeyValues, Pane, Section, clear
 from gpulease_gui.gui.widgets.ruler import RulerBar
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.pdf.paint import Ruler
+from gpulease_gui.reports.known_notes import note_text
 from gpulease_gui.reports.wording import figure
 from gpulease_gui.services.claims_view import TermRow
 
@@ -208,7 +209,8 @@ class TermInspector(Pane):
             value = promise_with_unit(row.term, change.value, self._catalogue)
         state = CLAIM_WORDS[change.state]
         words.addWidget(PlainLabel(Text(f"{state.en}: {value.en}", f"{state.zh}：{value.zh}"), size="dense", wrap=True))
-        by = " · ".join(part for part in (change.by, change.note) if part)
+        note = note_text(change.note)
+        by = Text(*(" · ".join(part for part in (change.by, said) if part) for said in (note.en, note.zh)))
         words.addWidget(PlainLabel(by, size="caption", level="2", wrap=True))
         return words
 

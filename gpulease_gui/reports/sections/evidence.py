@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.facts.fact import readers
 from gpulease_gui.reports.document import Block, Cell, Column, ColumnKind, Paragraph, SubHeading, Table, Tone, Words
@@ -36,7 +38,7 @@ def _hash(run: RunFacts) -> Text:
 
 def _row(line: EvidenceLine) -> tuple[Cell, ...]:
     code = Words(foreign(str(line.exit_code))) if line.exit_code is not None else Words(Text("not seen", "未见"), Tone.MISSING)
-    return Words(_name(line.fact_id)), Words(foreign(_short(line.command)), Tone.CODE), code, _sha(line)
+    return Words(_name(line.fact_id)), _command(line.command), code, _sha(line)
 
 
 def _name(fact_id: str) -> Text:
@@ -44,10 +46,13 @@ def _name(fact_id: str) -> Text:
     return reader.fact.title if reader else foreign(fact_id)
 
 
-def _short(command: str) -> str:
-    """The first lines of a script; the whole text is in the program and in the evidence bundle."""
+def _command(command: str) -> Words:
+    """One line as it was sent; of a script its hash, since its text is in the program and in the evidence bundle."""
+    if "\n" in command.strip():
+        sha = hashlib.sha256(command.encode()).hexdigest()[:12]
+        return Words(Text(f"shell script, SHA-256 {sha}…", f"Shell 脚本，SHA-256 {sha}…"), Tone.QUIET)
     flat = " ".join(command.split())
-    return flat if len(flat) <= _COMMAND_CHARACTERS else flat[: _COMMAND_CHARACTERS - 1] + "…"
+    return Words(foreign(flat if len(flat) <= _COMMAND_CHARACTERS else flat[: _COMMAND_CHARACTERS - 1] + "…"), Tone.CODE)
 
 
 def _sha(line: EvidenceLine) -> Words:

@@ -6,6 +6,7 @@ from gpulease_gui.domain.node import Reach
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.reports.document import Block, Cell, Column, ColumnKind, Pair, Pairs, SubHeading, Table, Tone, Words
 from gpulease_gui.reports.facts import EvaluationFacts, KeyLine, NodeFacts
+from gpulease_gui.reports.known_notes import note_text
 from gpulease_gui.reports.section import Section
 from gpulease_gui.reports.wording import NOT_READ, moment
 
@@ -95,8 +96,9 @@ def _code(words: str | None) -> Words:
 
 
 def _key(facts: EvaluationFacts, line: KeyLine) -> tuple[Cell, ...]:
-    why = " · ".join(word for word in (line.compared_with, line.why) if word)
+    how = note_text(line.compared_with)
+    why = Text(*(" · ".join(word for word in (said, line.why) if word) for said in (how.en, how.zh)))
     return (
         Words(foreign(moment(line.at, facts.zone)), Tone.CODE), Words(foreign(f"{line.key.kind} {line.key.fingerprint}"), Tone.CODE),
-        Words(line.decision), _said(why),
+        Words(line.decision), Words(why) if why.en else _UNKNOWN,
     )  # fmt: skip

@@ -1,0 +1,27 @@
+"""How are notes that the program itself wrote down said in either language?
+
+The store keeps a note as it was written; a note in a person's own words stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gpulease_gui.domain.text import Text, foreign
+
+_KNOWN: Mapping[str, Text] = {
+    "fingerprint from the supplier": Text("compared with the supplier's fingerprint", "已与供应商指纹比对"),
+    "fingerprint given by the user": Text("compared with a given fingerprint", "已与所给指纹比对"),
+    "not compared": Text("not compared", "未比对"),
+    "shipped with the demo": Text("shipped with the demo", "随演示提供"),
+    "replaced by hand, with a reason": Text("replaced by hand", "手动替换"),
+    "taken over from the offer": Text("taken over from the offer", "取自报价"),
+}
+_FROM_OFFER = "taken over from offer "
+
+
+def note_text(note: str) -> Text:
+    """The note in both languages if the program wrote it, else as it is."""
+    if note.startswith(_FROM_OFFER):
+        return Text(note, f"取自报价 {note.removeprefix(_FROM_OFFER)}")
+    return _KNOWN.get(note, foreign(note))
