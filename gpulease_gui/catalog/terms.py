@@ -53,6 +53,11 @@ def validate_term(key: str, value: object, catalogue: Catalogue) -> TermValue:
 
 
 def _unknown_key(key: str, catalogue: Catalogue) -> UsageError:
+    below = [known for known in catalogue.terms if known.startswith(f"{key}.")]
+    if below:
+        # The part that names the thing itself is what was meant most often: gpu = "..." is the model.
+        below.sort(key=lambda known: not known.endswith((".model", ".name")))
+        return UsageError(f"{key}: there is no such term", f"it has parts: {', '.join(below)}", f"write {below[0]} = ...")
     near = difflib.get_close_matches(key, catalogue.terms, n=3, cutoff=0.5)
     last = key.rsplit(".", 1)[-1]
     near += [known for known in catalogue.terms if known.rsplit(".", 1)[-1] == last and known not in near]
@@ -117,7 +122,8 @@ def _words(term: Term, value: object) -> str:
 def read_terms_file(text: str) -> Mapping[str, TermValue]:
     """The dotted keys of a terms file with their raw values, not yet validated. Raises UsageError."""
     try:
-        tables = tomllib.loads(text)
+        # Editors on Windows put a mark before the first character.
+        tables = tomllib.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
         raise UsageError("the terms file is no TOML", str(error), 'write lines such as gpu.count = 8 or gpu.model = "H100"') from error
     return dict(_dotted(tables, ""))

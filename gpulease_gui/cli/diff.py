@@ -8,11 +8,12 @@ from pathlib import Path
 
 from gpulease_gui.checks.machine import Change
 from gpulease_gui.cli.codes import Exit
+from gpulease_gui.cli.workspace_file import services_of
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import Verdict, worst
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import visible
-from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.composition import Services
 from gpulease_gui.services.drift import Duplicate, Snapshot, changes, duplicates, snapshot
 from gpulease_gui.services.identity_pin import accept_swap
 from gpulease_gui.services.rejudge import Rejudgement, changed
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the changes; exit 1 if one of them breaks what was accepted, or one card is in two nodes."""
-    services = open_services(options.workspace, demo=options.demo)
+    services = services_of(options.workspace, demo=options.demo, must_exist=True)
     try:
         old, new, verdicts = _read(services, options.old, options.new)
         if options.accept is not None:

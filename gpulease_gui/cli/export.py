@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gpulease_gui.catalog.catalogue import load_catalogue
 from gpulease_gui.cli.codes import Exit
+from gpulease_gui.cli.workspace_file import wrong_name
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.text import Language
 from gpulease_gui.reports.facts import EvaluationFacts
@@ -36,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     if not out.parent.is_dir():
         raise UsageError(f"there is no folder {out.parent}", next_step="make it first, or name another file")
     language = Language(options.lang)
-    with closing(Workspace.open(_workspace_path(options), demo=options.demo, create=False)) as workspace:
+    with closing(_open(options)) as workspace:
         contract = find_contract(workspace, options.contract)
         with workspace.read() as connection:
             facts = evaluation_facts(connection, contract.id, load_catalogue())
@@ -44,6 +45,11 @@ def run(options: argparse.Namespace) -> int:
         remember_report(workspace, contract.id, out, sha256, language)
     print(f"{out.absolute()}\nSHA-256 {sha256}")
     return Exit.OK
+
+
+def _open(options: argparse.Namespace) -> Workspace:
+    with wrong_name(options.workspace, must_exist=True):
+        return Workspace.open(_workspace_path(options), demo=options.demo, create=False)
 
 
 def _workspace_path(options: argparse.Namespace) -> Path:

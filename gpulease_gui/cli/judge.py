@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gpulease_gui.cli.codes import Exit, of_verdict
 from gpulease_gui.cli.terms_file import terms_from
+from gpulease_gui.cli.workspace_file import services_of
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import totals
 from gpulease_gui.domain.frame import MAX_STDOUT_BYTES
@@ -16,7 +17,7 @@ from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import visible
 from gpulease_gui.facts.fact import readers
 from gpulease_gui.services.acceptance import find_contract, promises_of
-from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.composition import Services
 from gpulease_gui.services.outcome import Outcome, finding_line, outcome_json
 from gpulease_gui.services.pasted import (
     Judged,
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     """Judge and print; the exit code follows the required findings as of `verify`."""
     _refuse_wrong_calls(options)
     terms = terms_from(options.terms) if options.terms else None
-    services = open_services(options.workspace, demo=options.demo)
+    services = services_of(options.workspace, demo=options.demo)
     try:
         contract = find_contract(services.workspace, options.contract).id if options.contract else None
         if options.ask:

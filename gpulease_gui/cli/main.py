@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from types import TracebackType
@@ -50,6 +51,8 @@ def _our_fault(kind: type[BaseException], fault: BaseException, trace: Traceback
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and give its exit code."""
     sys.excepthook = _our_fault
+    if not _streams():
+        return Exit.OUR_FAULT
     words = sys.argv[1:] if arguments is None else arguments
     parser = _Parser(prog="gpulease", description="Judge rented GPU nodes: promise beside measurement.")
     parser.add_argument("--version", action="version", version=f"gpulease {__version__}")
@@ -61,18 +64,50 @@ def main(arguments: list[str] | None = None) -> int:
             importlib.import_module(f"gpulease_gui.cli.{name}").add_arguments(sub)
     options = parser.parse_args(words)
     try:
-        return int(importlib.import_module(f"gpulease_gui.cli.{options.command}").run(options))
+        code = int(importlib.import_module(f"gpulease_gui.cli.{options.command}").run(options))
+        sys.stdout.flush()
+        return code
     except UsageError as error:
         print(f"gpulease {options.command}: {error}", file=sys.stderr)
         return Exit.USAGE
     except UserFacing as error:
         print(f"gpulease {options.command}: {error}", file=sys.stderr)
         return Exit.NOT_CONNECTED if getattr(error, "phase", None) else Exit.OUR_FAULT
-    except BrokenPipeError:
-        sys.stderr.close()
-        return Exit.OK
+    except OSError as error:
+        if not _output_broke():
+            raise
+        print(f"gpulease {options.command}: the output could not be written: {error.strerror or error}", file=sys.stderr)
+        return Exit.OUR_FAULT
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
+
+
+def _streams() -> bool:
+    """Make every word writable, whatever the terminal's encoding; False where there is no standard output."""
+    if sys.stderr is None:
+        # Python writes to standard output what is meant for a stream that is not there.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None and os.name == "posix":
+        # The next file that is opened, such as the workspace, would take its number.
+        print("gpulease: there is no standard output to write to", file=sys.stderr)
+        return False
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    return True
+
+
+def _output_broke() -> bool:
+    """Whether standard output takes no more; what it could not take is dropped, so that the end is quiet."""
+    try:
+        # An unbuffered stream holds nothing back: only another word shows whether it still takes any.
+        print(flush=True)
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        return True
+    return False
 
 
 if __name__ == "__main__":

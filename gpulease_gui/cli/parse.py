@@ -24,16 +24,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print one answer per file; exit 1 if any could not be read."""
+    """Print one answer per file; exit 1 if any could not be read. Raises UsageError if none could be opened."""
     kinds = readers()
     if options.kind is not None and options.kind not in kinds:
         raise UsageError(f"unknown kind {options.kind!r}", next_step=f"the kinds are {', '.join(kinds)}")
-    exit_code = Exit.OK
+    exit_code, unopened = Exit.OK, []
     for name in options.files:
-        answer = _answer(name, options.kind)
+        try:
+            answer = _answer(name, options.kind)
+        except UsageError as error:
+            unopened.append(error)
+            answer = _without_reading(name, error.what if not error.why else f"{error.what}: {error.why}", error.next_step)
         if answer["problem"] is not None:
             exit_code = Exit.FAIL
         print(json.dumps(answer, ensure_ascii=False) if options.json else _for_people(answer))
+    if len(unopened) == len(options.files):
+        raise unopened[0]
     return exit_code
 
 
@@ -42,10 +48,13 @@ def _answer(name: str, kind: str | None) -> dict[str, object]:
     output = CommandOutput(data, stdout_cut=cut)
     kind = kind or recognise(output.text)
     if kind is None:
-        problem = {"reason": UNKNOWN_KIND, "next_step": "name it with --kind, or paste the output as the tool printed it"}
-        return {"file": name, "kind": None, "reading": None, "problem": problem}
+        return _without_reading(name, UNKNOWN_KIND, "name it with --kind, or paste the output as the tool printed it")
     reading, problem_found = _read(readers()[kind], output)
     return {"file": name, "kind": kind, "reading": reading, "problem": problem_found}
+
+
+def _without_reading(name: str, reason: str, next_step: str) -> dict[str, object]:
+    return {"file": name, "kind": None, "reading": None, "problem": {"reason": reason, "next_step": next_step}}
 
 
 def _bytes_of(name: str) -> tuple[bytes, bool]:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from gpulease_gui.cli.codes import of_verdict
 from gpulease_gui.cli.terms_file import terms_from
+from gpulease_gui.cli.workspace_file import services_of
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import Finding
 from gpulease_gui.domain.text import visible
 from gpulease_gui.services.acceptance import find_contract, promises_of
-from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.composition import Services
 from gpulease_gui.services.outcome import outcome_json
 from gpulease_gui.services.rejudge import Against, Rejudged, Rejudgement, rejudge
 
@@ -33,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     """Judge again, save, print what changed; the exit code follows the required findings as of `verify`."""
     if options.terms and options.contract:
         raise UsageError("--terms and --contract exclude each other")
-    services = open_services(options.workspace, demo=options.demo)
+    services = services_of(options.workspace, demo=options.demo, must_exist=True)
     try:
         done = rejudge(services.workspace, services.catalogue, options.run, _against(services, options))
         print(json.dumps(_json(done), ensure_ascii=False, indent=1) if options.json else _for_people(done))

@@ -14,7 +14,7 @@ def terms_from(path: Path) -> dict[str, TermValue]:
     from gpulease_gui.catalog.catalogue import load_catalogue
 
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"the terms file {path} can't be read", str(error), "it must be UTF-8 TOML") from error
     catalogue = load_catalogue()

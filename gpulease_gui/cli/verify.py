@@ -14,6 +14,7 @@ from pathlib import Path
 
 from gpulease_gui.cli.codes import Exit, of_verdict
 from gpulease_gui.cli.terms_file import terms_from
+from gpulease_gui.cli.workspace_file import services_of
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Cancelled, UsageError, UserFacing
 from gpulease_gui.domain.finding import Finding, Verdict, totals
@@ -22,11 +23,11 @@ from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import visible
 from gpulease_gui.services.acceptance import changes_since_before, find_contract, promises_of
-from gpulease_gui.services.bundle import write_bundle
-from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.bundle import refuse_bundle_path, write_bundle
+from gpulease_gui.services.composition import Services
 from gpulease_gui.services.drift import shared_cards, since_accepted
 from gpulease_gui.services.outcome import Outcome, finding_line, outcome_json
-from gpulease_gui.services.targets import demo_brings, is_demo, node_of
+from gpulease_gui.services.targets import demo_brings, is_demo, node_of, same_node
 from gpulease_gui.services.verify import Request
 from gpulease_gui.store import nodes
 
@@ -60,15 +61,16 @@ def run(options: argparse.Namespace) -> int:
     terms = terms_from(options.terms) if options.terms else None
     demo = options.demo or bool(options.target) and is_demo(options.target)
     fingerprints = _fingerprints(options.fingerprint)
-    services = open_services(options.workspace, demo=demo, ask_secret=_ask_on_terminal, fingerprints=fingerprints)
+    services = services_of(options.workspace, demo=demo, ask_secret=_ask_on_terminal, fingerprints=fingerprints)
     services.links.show_while_typed(_ask_openly)
     try:
         if options.all:
             return _verify_all(services, options)
         outcome = _verify_one(services, options, terms)
+        _print(outcome, as_json=options.json)
+        sys.stdout.flush()
         if options.bundle:
             write_bundle(services.workspace, outcome, options.bundle)
-        _print(outcome, as_json=options.json)
         return _exit_of(outcome)
     finally:
         services.close()
@@ -83,6 +85,27 @@ def _refuse_wrong_calls(options: argparse.Namespace) -> None:
         raise UsageError(f"--seconds {options.seconds} is out of range", next_step="1 to 3600")
     if options.peer and is_demo(options.peer) != is_demo(options.target or ""):
         raise UsageError("a demo node and a real one can't be each other's peer")
+    if options.peer and options.peer == options.target:
+        raise _own_peer(options.peer)
+    if options.peer_address:
+        _check_peer_address(options.peer_address)
+    if options.bundle:
+        refuse_bundle_path(options.bundle)
+
+
+def _own_peer(peer: str) -> UsageError:
+    return UsageError(f"--peer {peer} is the target itself", next_step="name another node")
+
+
+def _check_peer_address(words: str) -> None:
+    from gpulease_gui.remote.address import check_host
+
+    try:
+        check_host(words)
+    except UsageError as error:
+        raise UsageError(
+            f"--peer-address {words!r} is no address", error.what, "write an IP address or a host name, without user and port"
+        ) from error
 
 
 def _fingerprints(words: list[str]) -> tuple[str, ...]:
@@ -132,6 +155,8 @@ def _request(
             request = replace(request, terms=brings.terms, contract_id=node.contract_id)
     if peer:
         peer_node = node_of(services.workspace, peer, options.peer_identity or options.identity)
+        if same_node(node, peer_node):
+            raise _own_peer(peer)
         request = replace(request, peer=peer_node, peer_address=options.peer_address)
     return request
 
@@ -150,8 +175,8 @@ def _wait(services: Services, node: Node, request: Request, interrupted: list[in
         return outcome
 
 
-def _work(services: Services, node: Node, request: Request) -> Callable[[CancelToken], Outcome]:
-    return lambda cancel: services.verification.run(node, request, cancel, _say)
+def _work(services: Services, node: Node, request: Request, before: str = "") -> Callable[[CancelToken], Outcome]:
+    return lambda cancel: services.verification.run(node, request, cancel, lambda finding: _say(finding, before))
 
 
 @contextlib.contextmanager
@@ -172,8 +197,8 @@ def _interruptible() -> Iterator[list[int]]:
             signal.signal(number, old)
 
 
-def _say(finding: Finding) -> None:
-    print(visible(finding_line(finding)), file=sys.stderr, flush=True)
+def _say(finding: Finding, before: str) -> None:
+    print(visible(f"{before}{finding_line(finding)}"), file=sys.stderr, flush=True)
 
 
 def _print(outcome: Outcome, *, as_json: bool) -> None:
@@ -183,6 +208,7 @@ def _print(outcome: Outcome, *, as_json: bool) -> None:
     if outcome.error:
         print(f"{outcome.target}: not connected ({outcome.error.phase}): {visible(outcome.error.reason)}")
         print(f"  {visible(outcome.error.next_step)}")
+    if outcome.error and outcome.run is None:
         return
     counts = ", ".join(f"{number} {verdict}" for verdict, number in totals(outcome.findings).items() if number)
     print(f"{outcome.target}: {outcome.overall}{' (cancelled)' if outcome.cancelled else ''}; {counts}")
@@ -231,7 +257,10 @@ def _changed(services: Services, outcome: Outcome) -> list[str]:
 
 
 def _all_outcomes(services: Services, rented: tuple[Node, ...], request: Request) -> list[tuple[Node, Outcome]]:
-    jobs = [services.jobs.start(f"verify {node.name}", _work(services, node, request), remote=True) for node in rented]
+    jobs = [
+        services.jobs.start(f"verify {node.name}", _work(services, node, request, f"{node.name}: "), remote=True)
+        for node in rented
+    ]
     outcomes: list[tuple[Node, Outcome]] = []
     with _interruptible() as interrupted:
         for node, job in zip(rented, jobs, strict=True):

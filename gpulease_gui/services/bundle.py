@@ -6,8 +6,10 @@ import hashlib
 import json
 import os
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
+from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.services.outcome import Outcome, outcome_json
 from gpulease_gui.store import evidence, runs
 from gpulease_gui.store.workspace import Workspace
@@ -15,6 +17,8 @@ from gpulease_gui.store.workspace import Workspace
 
 def write_bundle(workspace: Workspace, outcome: Outcome, path: Path) -> None:
     """Write the evidence of a run as a ZIP beside its JSON; an existing file is replaced only when all is written.
+
+    Raises UserFacing for a full disk and the like; then nothing is left of it.
 
     `manifest.json` names every file with its SHA-256, the command, the exit code and our clock (UTC).
     """
@@ -39,10 +43,32 @@ def write_bundle(workspace: Workspace, outcome: Outcome, path: Path) -> None:
             for line in lines
         ],
     }  # fmt: skip
+    named = {"verdict.json": verdict, "manifest.json": json.dumps(manifest, ensure_ascii=False, indent=1).encode()}
+    _write_whole(path, {**named, **{f"outputs/{sha}": content for sha, content in contents.items()}})
+
+
+def refuse_bundle_path(path: Path) -> None:
+    """Before a run: raise UsageError for a place where no bundle can be written."""
+    folder = path.absolute().parent
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder", next_step="name a file in it, such as evidence.zip")
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path} is no ordinary file", next_step="name a file, such as evidence.zip")
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}", next_step="make it first, or name another file")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"nothing can be written in {folder}", next_step="check its permissions, or name another file")
+
+
+def _write_whole(path: Path, contents: Mapping[str, bytes]) -> None:
     beside = path.with_name(path.name + ".part")
-    with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("verdict.json", verdict)
-        file.writestr("manifest.json", json.dumps(manifest, ensure_ascii=False, indent=1))
-        for sha, content in contents.items():
-            file.writestr(f"outputs/{sha}", content)
-    os.replace(beside, path)
+    try:
+        with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as file:
+            for name, content in contents.items():
+                file.writestr(name, content)
+        os.replace(beside, path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise UserFacing(
+            f"the bundle {path} was not written", error.strerror or str(error), "check the disk; the run itself is saved"
+        ) from error

@@ -58,6 +58,16 @@ def node_of(workspace: Workspace, target: str, identity_file: str = "") -> Node:
     return node
 
 
+def same_node(one: Node, other: Node) -> bool:
+    """Whether two records lead to one place: the same record, or one host and port behind the same jump hosts."""
+    if one.id == other.id:
+        return True
+    if one.address is None or other.address is None:
+        return False
+    here, there = ((n.address.host.lower(), n.address.port, n.jump) for n in (one, other) if n.address)
+    return here == there
+
+
 def _local(known: Iterable[Node]) -> Node:
     mine = (node for node in known if node.reach is Reach.LOCAL)
     return next(mine, Node(LOCAL_ID, "this computer", Reach.LOCAL))

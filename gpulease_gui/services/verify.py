@@ -29,9 +29,10 @@ from gpulease_gui.services.identity_pin import MARK_FACTS, history_of, machine_f
 from gpulease_gui.services.judging import Judging, RuleFault, evidence_of
 from gpulease_gui.services.links import Links, NotConnected, Opened
 from gpulease_gui.services.measure import MEASURES, output_text
-from gpulease_gui.services.measure_lines import MeasureLines, NoPeer, Task
+from gpulease_gui.services.measure_lines import MeasureLines, Task
 from gpulease_gui.services.outcome import Outcome, Trouble, current
-from gpulease_gui.services.plan import Plan, make_plan
+from gpulease_gui.services.peer import Peer, code_of
+from gpulease_gui.services.plan import PAIR_FACTS, Plan, make_plan
 from gpulease_gui.store import claims, runs
 from gpulease_gui.store.evidence import collected, save_run_evidence
 from gpulease_gui.store.records import EvidenceBlob, Run, RunEvidence, RunState, new_id
@@ -87,7 +88,8 @@ class Verification:
         except Cancelled:
             return _outcome(node, request, started, None, None, (), cancelled=True)
         with opened:
-            work = _Run(self._workspace, self._bus, self._catalogue, node, request, plan, opened, started, on_finding)
+            peer = Peer(request.peer, self._links)
+            work = _Run(self._workspace, self._bus, self._catalogue, node, request, plan, opened, started, on_finding, peer)
             return work.go(self._links, cancel)
 
     def _not_connected(self, node: Node, request: Request, started: datetime, error: NotConnected) -> Outcome:
@@ -109,7 +111,7 @@ class _Run:
 
     def __init__(
         self, workspace: Workspace, bus: Bus, catalogue: Catalogue, node: Node, request: Request, plan: Plan,
-        opened: Opened, started: datetime, on_finding: Callable[[Finding], None] | None,
+        opened: Opened, started: datetime, on_finding: Callable[[Finding], None] | None, peer: Peer,
     ) -> None:  # fmt: skip
         self._workspace, self._bus, self._node, self._request = workspace, bus, node, request
         self._plan, self._opened, self._started, self._tell = plan, opened, started, on_finding
@@ -120,6 +122,8 @@ class _Run:
         self._findings: list[Finding] = []
         self._states: dict[str, str] = {}
         self._offset_s: float | None = None
+        self._boot_id: str | None = None
+        self._peer = peer
 
     def go(self, links: Links, cancel: CancelToken) -> Outcome:
         run = Run(
@@ -156,6 +160,7 @@ class _Run:
         self._unsaved[frame.id] = (line, blobs)
         evidence = evidence_of(frame.id, frame.output, line.stdout_sha256)
         if isinstance(evidence.reading, ClockNow):
+            self._boot_id = evidence.reading.boot_id
             self._offset_s = (evidence.reading.utc - line.collected_at).total_seconds()
         ready = self._judging.take(frame.id, evidence)
         if frame.id in MARK_FACTS:
@@ -221,13 +226,14 @@ class _Run:
         try:
             # Two checks of one fact share its measurement.
             if fact_id not in self._judging.evidence:
+                if fact_id in PAIR_FACTS:
+                    self._peer.require(self._boot_id, cancel)
                 self._measure_fact(fact_id, lines, cancel)
         except Cancelled:
             return False
         except UserFacing as trouble:
-            code = Reason.NOT_COLLECTED if isinstance(trouble, NoPeer) else Reason.CONNECTION_LOST
             said = f"{trouble.what}: {trouble.why}" if trouble.why else trouble.what
-            words = Unreadable(said, code=code, next_step=trouble.next_step)
+            words = Unreadable(said, code=code_of(trouble), next_step=trouble.next_step)
             self._judging.evidence[fact_id] = Evidence(trouble=words)
         finally:
             lines.close()
@@ -254,7 +260,7 @@ class _Run:
         left = [pair for id_, pair in self._unsaved.items() if id_ not in self._saved_facts]
         outcome = _outcome(
             self._node, self._request, self._started, self._id, self._opened.host_key, current(self._findings),
-            cancelled=cancelled, states=self._states,
+            cancelled=cancelled, error=self._peer.trouble, states=self._states,
         )  # fmt: skip
         state = RunState.CANCELLED if cancelled else RunState.FINISHED
         now, overall = utc_now(), outcome.overall

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -47,16 +48,35 @@ def services(server: Any, tmp_path: Path) -> Iterator[Services]:
     opened.close()
 
 
+# Another machine, as far as a node can tell: its own boot id. The session's words reach the shell unchanged.
+OTHER_BOOT = "ForceCommand unshare {} sh -c 'mount --bind {} /proc/sys/kernel/random/boot_id && exec sh -c \"$SSH_ORIGINAL_COMMAND\"'\n"
+
+
 @pytest.fixture
-def measure(server: Any, services: Services) -> Measure:
+def other(make_sshd: Callable[..., Any], tmp_path: Path) -> Any:
+    """A server whose sessions see another boot id."""
+    boot, how = tmp_path / "boot_id", "-m" if os.geteuid() == 0 else "-rm"
+    boot.write_text("5d1c3a52-0f0e-4a0b-9a67-3a1f2b4c5d6e\n")
+    mount = f"mount --bind {boot} /proc/sys/kernel/random/boot_id"
+    if shutil.which("unshare") is None or subprocess.run(["unshare", how, "sh", "-c", mount], capture_output=True).returncode:
+        pytest.skip("mount namespaces can't be made here")
+    env = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    return make_sshd(env=env, extra=OTHER_BOOT.format(how, boot))
+
+
+@pytest.fixture
+def measure(server: Any, services: Services, request: pytest.FixtureRequest) -> Measure:
     """`measure("disk.rand", seconds, {term: value}, peer=True)`: the findings of these checks on the server."""
 
     def run(
         only: str, seconds: int, terms: dict[str, TermValue] | None = None, *, peer: bool = False, urls: tuple[str, ...] = ()
     ) -> tuple[Finding, ...]:
         node = node_of(services.workspace, str(server.address), server.key_file)
-        request = Request(terms or {}, only=tuple(only.split()), seconds=seconds, peer=node if peer else None, urls=urls)
-        return services.verification.run(node, request, CancelToken()).findings
+        second = None
+        if peer:
+            second = node_of(services.workspace, str(request.getfixturevalue("other").address), server.key_file)
+        wanted = Request(terms or {}, only=tuple(only.split()), seconds=seconds, peer=second, urls=urls)
+        return services.verification.run(node, wanted, CancelToken()).findings
 
     return run
 

@@ -149,8 +149,13 @@ def two_hosts() -> Iterator[tuple[str, str]]:
 def test_that_a_limited_link_is_measured_and_the_unlimited_claim_fails(
     make_sshd: Callable[..., Any], two_hosts: tuple[str, str], tmp_path: Path, until: Callable[..., bool]
 ) -> None:
-    inside = 'ForceCommand ip netns exec {} sh -c "$SSH_ORIGINAL_COMMAND"\n'
-    servers = [make_sshd(extra=inside.format(name)) for name in two_hosts]
+    boots = tmp_path / "a", tmp_path / "b"
+    for number, boot in enumerate(boots):
+        boot.write_text(f"5d1c3a52-0f0e-4a0b-9a67-00000000000{number}\n")
+    inside = (
+        "ForceCommand ip netns exec {} sh -c 'mount --bind {} /proc/sys/kernel/random/boot_id && exec sh -c \"$SSH_ORIGINAL_COMMAND\"'\n"
+    )
+    servers = [make_sshd(extra=inside.format(*place)) for place in zip(two_hosts, boots, strict=True)]
     terms = tmp_path / "terms.toml"
     for promised, verdict, code in (("1", "fail", 1), ("0.2", "pass", 0)):
         terms.write_text(f"network.gbit_s = {promised}\n")

@@ -1,0 +1,84 @@
+"""Is the second node of a measurement there, and is it another machine?"""
+
+from __future__ import annotations
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.errors import Unreadable, UserFacing
+from gpulease_gui.domain.finding import Reason
+from gpulease_gui.domain.node import Node, Reach
+from gpulease_gui.facts.clock_now import ClockNow
+from gpulease_gui.facts.fact import read, readers
+from gpulease_gui.remote.run import run_active
+from gpulease_gui.remote.transport import Line
+from gpulease_gui.services.links import Links, NotConnected
+from gpulease_gui.services.measure_lines import NoPeer
+from gpulease_gui.services.outcome import Trouble
+
+CLOCK_FACT = "clock_now"
+SAME_MACHINE = "same_machine"
+_CLOCK_S = 10
+
+
+class SameMachine(UserFacing):
+    """A peer that runs on the machine that is measured: what passes between them never leaves it."""
+
+
+class Peer:
+    """The peer of one run; it is looked at once, before the first measurement that needs it."""
+
+    def __init__(self, node: Node | None, links: Links) -> None:
+        self._node = node
+        self._links = links
+        self._met = False
+        self._trouble: UserFacing | None = None
+
+    def require(self, boot_id: str | None, cancel: CancelToken) -> None:
+        """Raises NotConnected, SameMachine (`boot_id` is that of the node that is measured), Cancelled, UserFacing."""
+        if self._node is None:
+            return
+        if not self._met:
+            try:
+                self._meet(self._node, boot_id, cancel)
+            except UserFacing as trouble:
+                self._trouble = trouble
+            self._met = True
+        if self._trouble is not None:
+            raise self._trouble
+
+    def _meet(self, node: Node, boot_id: str | None, cancel: CancelToken) -> None:
+        with self._links.open(node, cancel) as opened:
+            # The simulated nodes are made by one process, and each is a machine of its own.
+            own = _boot_id(opened.line, cancel) if node.reach is not Reach.DEMO else None
+        if own is not None and own == boot_id:
+            raise SameMachine(
+                f"the peer {node.target} runs on the machine that is measured", f"both show the boot id {own}",
+                "name a node on another machine",
+            )  # fmt: skip
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """Why the peer was not reached; None when it was, or was not needed."""
+        if self._node is None or not isinstance(self._trouble, NotConnected):
+            return None
+        error, name = self._trouble, self._node.target
+        said = error.why or error.what
+        step = error.next_step or "check its address"
+        return Trouble(error.phase, f"the peer {name} was not reached: {said}", f"for the peer {name}: {step}")
+
+
+def _boot_id(line: Line, cancel: CancelToken) -> str | None:
+    reader = readers()[CLOCK_FACT]
+    assert reader.fact.command is not None
+    output = run_active(line, CLOCK_FACT, reader.fact.command, _CLOCK_S, cancel, scratch=False, sudo=False)
+    try:
+        reading = read(reader, output)
+    except Unreadable:
+        return None
+    return reading.boot_id if isinstance(reading, ClockNow) else None
+
+
+def code_of(trouble: UserFacing) -> str:
+    """The reason code of a measurement that could not be made."""
+    if isinstance(trouble, SameMachine):
+        return SAME_MACHINE
+    return str(Reason.NOT_COLLECTED if isinstance(trouble, NoPeer) else Reason.CONNECTION_LOST)
