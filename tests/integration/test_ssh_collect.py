@@ -287,3 +287,13 @@ def test_that_nothing_is_left_in_home_and_temp_after_a_good_run(make_sshd, fact,
     assert end.complete
     assert until(lambda: not list(tmp_path.glob("gpulease.*")), 5)
     assert not list(Path(server.home).iterdir())
+
+
+def test_that_a_node_that_greets_and_then_stays_silent_is_given_up(make_sshd, fact, monkeypatch):
+    monkeypatch.setattr("gpulease_gui.remote.wrap._GRACE_S", 0.5)
+    server = make_sshd("ForceCommand echo Welcome; exec sleep 60\n")
+    started = time.monotonic()
+    with server.connect() as session:
+        frames, end = gather(session, [fact("a", "echo yes", 1)])
+    assert time.monotonic() - started < 9
+    assert (frames, end.missing[0].reason, end.said) == ({}, Reason.TIMEOUT, "Welcome")

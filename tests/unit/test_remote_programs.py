@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gpulease_gui.domain.command import Command
 from gpulease_gui.domain.frame import parse_active_line, parse_head_line
 from gpulease_gui.facts.fact import readers
-from gpulease_gui.remote.wrap import Step, active_script, collect_script, server_script, steps_of, stream_script
+from gpulease_gui.remote.wrap import Limits, Step, active_script, collect_script, limits_of, server_script, steps_of, stream_script
 
 MARK = "0" * 32
 STEPS = [Step("words", Command("echo", "it's $(id)"), 5), Step("text", Command(script="echo 'a'; exit 3"), 9, "npu")]
@@ -46,6 +46,14 @@ def test_that_no_value_is_ever_read_by_the_shell(words):
     call = program[program.index("fact 0 a 5 ") : program.index("}\nset +C")]
     done = subprocess.run(["sh", "-c", "fact() { shift 3; \"$@\"; }\n" + call], capture_output=True, check=True)
     assert done.stdout == b"".join(word.encode() + b"\0" for word in words)
+
+
+def test_that_the_patience_with_a_node_follows_from_its_steps():
+    def of(*seconds: int) -> Limits:
+        return limits_of([Step(f"s{n}", Command("true"), limit, "smi") for n, limit in enumerate(seconds)])
+
+    assert (of(), of(5, 10)) == (Limits(60, 20, 15), Limits(60, 20, 25))
+    assert of(40, 40, 20) == Limits(100, 20, 55)
 
 
 def test_that_nothing_hides_errors_of_a_fact():
