@@ -8,6 +8,7 @@ from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise, Stated
 from gpulease_gui.domain.finding import Finding, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.facts.smi_xml import SmiReport
 from gpulease_gui.facts.topo import Topology
 
 TERM = "network.rails"
@@ -20,8 +21,10 @@ CHECK = Check(
         "八轨网络中每张 GPU 走自己的网卡；若只有一张远端网卡，八张 GPU 都要排队。",
     ),
     facts=("topo",),
+    optional=("smi_xml",),
     terms=(TERM,),
     vendor=Vendor.NVIDIA,
+    rule_version=2,
     ask=Text("How many network cards are there, and is one near every GPU?", "有多少张网卡？每张 GPU 是否都有就近网卡？"),
 )
 _NEAR = ("PIX", "PXB")
@@ -31,7 +34,7 @@ _RUN = Text("run `nvidia-smi topo -m` on the host, with the network driver loade
 _ASK = Text("ask the supplier how the rails are wired", "请供应商说明多轨网络的接线")
 
 
-def judge(topology: Topology, promise: Promise) -> tuple[Finding, ...]:
+def judge(topology: Topology, smi: SmiReport | None, promise: Promise) -> tuple[Finding, ...]:
     """One finding with a subject for each GPU; measured is the number of network cards near some GPU."""
     stated = promise.get(TERM)
     near = {gpu: tuple(n.nic for n in topology.nic_links if n.gpu == gpu and n.link in _NEAR) for gpu in topology.gpu_rows}
@@ -40,10 +43,11 @@ def judge(topology: Topology, promise: Promise) -> tuple[Finding, ...]:
         return (CHECK.not_promised(TERM, rails if topology.nic_columns else None, unit="NICs"),)
     if topology.form != "links" or not topology.nic_links:
         return (_finding(Verdict.INCONCLUSIVE, _NO_NIC, stated, None, [], "no_nic", _RUN),)
-    return (_judged(topology, near, rails, stated),)
+    left_out = len(smi.gpus) - len(near) if smi else 0
+    return (_judged(topology, near, rails, stated, left_out),)
 
 
-def _judged(topology: Topology, near: Mapping[int, tuple[str, ...]], rails: int, stated: Stated) -> Finding:
+def _judged(topology: Topology, near: Mapping[int, tuple[str, ...]], rails: int, stated: Stated, left_out: int) -> Finding:
     subjects = [_subject(topology, gpu, nics) for gpu, nics in near.items()]
     fewest = min((len(nics) for nics in near.values()), default=0)
     told = Text(
@@ -52,12 +56,15 @@ def _judged(topology: Topology, near: Mapping[int, tuple[str, ...]], rails: int,
     )
     if topology.missing_rows or topology.broken_rows:
         return _finding(Verdict.INCONCLUSIVE, Text("rows of the matrix are missing", "拓扑矩阵缺行"), stated, rails, subjects, "cut_off", _RUN)
-    if fewest > 0 and max(rails, fewest) >= stated.number:
-        return _finding(Verdict.PASS, told, stated, rails, subjects, stated.reason_code)
     far = all(s.measured in _FAR for s in subjects)
     too_few = len(set(topology.nic_columns or ())) < stated.number
     if far or too_few:
         return _finding(Verdict.FAIL, told, stated, rails, subjects, "rails_missing", _ASK)
+    if left_out > 0:
+        absent = Text(f"the matrix leaves out {left_out} of the GPUs", f"拓扑矩阵缺少 {left_out} 张 GPU")
+        return _finding(Verdict.INCONCLUSIVE, absent, stated, rails, subjects, "cut_off", _RUN)
+    if fewest > 0 and max(rails, fewest) >= stated.number:
+        return _finding(Verdict.PASS, told, stated, rails, subjects, stated.reason_code)
     return _finding(Verdict.WARN, told, stated, rails, subjects, "nics_far", _ASK)
 
 
