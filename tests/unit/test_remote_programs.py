@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from gpulease_gui.domain.command import Command
 from gpulease_gui.domain.frame import parse_active_line, parse_head_line
 from gpulease_gui.facts.fact import readers
-from gpulease_gui.remote.wrap import Limits, Step, active_script, collect_script, limits_of, server_script, steps_of, stream_script
+from gpulease_gui.remote.wrap import (
+    Limits,
+    Step,
+    active_script,
+    collect_script,
+    limits_of,
+    server_script,
+    steps_of,
+    stream_script,
+)
 
 MARK = "0" * 32
 STEPS = [Step("words", Command("echo", "it's $(id)"), 5), Step("text", Command(script="echo 'a'; exit 3"), 9, "npu")]
