@@ -12,6 +12,7 @@ from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.supplier import Contract, Offer, Supplier
+from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.store import claims, hostkeys, nodes, suppliers
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.records import KeyDecision, KeyState
@@ -38,6 +39,12 @@ def record(node: DemoNode) -> Node:
     return Node(
         node_id(node.name), node.name, Reach.DEMO, contract_id=contract_id(node.name), demo_name=node.name, note=node.story.en
     )
+
+
+def note_of(node: Node) -> Text:
+    """The note of a node; the demo's own stories in both languages."""
+    known = demo_nodes().get(node.demo_name) if node.reach is Reach.DEMO and node.demo_name else None
+    return known.story if known is not None and known.story.en == node.note else foreign(node.note)
 
 
 def fill_demo(workspace: Workspace) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from gpulease_gui.domain.finding import Finding, Value
 from gpulease_gui.domain.node import HostKey, Node, Reach
 from gpulease_gui.domain.supplier import Contract
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.remote.address import Target
 from gpulease_gui.services.acceptance import Acceptance, acceptance_in
@@ -34,6 +35,7 @@ class NodeRow:
     runs: int = 0
     cards: str = ""
     driver: str = ""
+    note: Text = NO_TEXT
 
     @property
     def key_was_changed(self) -> bool:
@@ -73,7 +75,16 @@ def _row(
         node, contract, names.get(contract.supplier_id, "") if contract else "",
         hostkeys.list_key_decisions(connection, node.id), hostkeys.list_trusted_keys(connection, node.id), run,
         len(runs.list_runs(connection, node_id=node.id)) if run else 0, cards, driver,
+        _note(node),
     )  # fmt: skip
+
+
+def _note(node: Node) -> Text:
+    if node.reach is not Reach.DEMO:
+        return foreign(node.note)
+    from gpulease_gui.services.demo_data import note_of
+
+    return note_of(node)
 
 
 def read_hardware(findings: Iterable[Finding]) -> tuple[str, str]:

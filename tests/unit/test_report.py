@@ -196,7 +196,7 @@ def test_that_a_script_is_named_by_its_hash_since_its_first_lines_tell_nothing()
     assert node.run
     lines = (replace(node.run.evidence[0], command="say() { :; }\nsay a"), *node.run.evidence[1:])
     rows = first_table(evidence.build(facts_of(replace(node, run=replace(node.run, evidence=lines))))).rows
-    assert words(rows[0][1]) == "shell script, SHA-256 086bfc7f1e21…"
+    assert words(rows[0][1]) == "script, SHA-256 086bfc7f…"
 
 
 def test_that_notes_of_the_program_are_said_in_both_languages_and_others_as_they_are() -> None:

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from gpulease_gui.demo.nodes import demo_nodes
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.address import parse_list
+from gpulease_gui.services import demo_data
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.nodes_view import new_nodes, nodes_view, read_hardware
 from gpulease_gui.services.run_view import (
@@ -50,7 +52,7 @@ def verified(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
 
 def test_that_every_check_names_the_commands_that_it_sends() -> None:
     infos = check_infos()
-    assert [c.line for c in infos["gpu.count"].commands] == ["nvidia-smi -q -x"]
+    assert [c.line for c in infos["gpu.count"].commands] == ["nvidia-smi -q -x", "nvidia-smi -L"]
     assert all(info.commands for info in infos.values())
     assert infos["net.iperf_multi"].needs_peer and infos["net.iperf_multi"].impact is Impact.ACTIVE
     assert [info.order for info in infos.values()] == sorted(info.order for info in infos.values())
@@ -73,6 +75,12 @@ def test_that_hardware_is_what_the_run_read_and_nothing_else() -> None:
     model = Finding("gpu.model", Verdict.PASS, Text("", ""), measured="H100 PCIe 80GB")
     assert read_hardware([finding(), model]) == ("8 × H100 PCIe 80GB", "")
     assert read_hardware([]) == ("", "")
+
+
+def test_that_the_story_of_a_demo_node_is_told_in_both_languages_unless_someone_wrote_another() -> None:
+    node = demo_data.record(demo_nodes()["ascend"])
+    assert demo_data.note_of(node) == demo_nodes()["ascend"].story
+    assert demo_data.note_of(replace(node, note="mine")).zh == "mine"
 
 
 def test_that_the_npus_of_an_ascend_node_are_read_as_well() -> None:
@@ -126,7 +134,7 @@ def test_that_an_output_is_shown_with_where_it_came_from(verified: Services) -> 
     node = verified.query(lambda connection: node_runs(connection, NODE)).result()
     assert node is not None
     outputs = verified.query(lambda connection: outputs_of(connection, node.runs[0].id, "gpu.count")).result()
-    assert [output.evidence.fact_id for output in outputs] == ["smi_xml"]
+    assert [output.evidence.fact_id for output in outputs] == ["smi_xml", "smi_list"]
     assert outputs[0].text.startswith("<?xml") and outputs[0].evidence.command == "nvidia-smi -q -x"
     assert outputs[0].size > 10_000 and outputs[0].trouble == ""
 

@@ -138,7 +138,7 @@ class NodeInspector(Pane):
         self._show_identity(shown)
         self._show_keys(shown)
         self.notes.setVisible(bool(node.note))
-        self.note.set_words(foreign(node.note))
+        self.note.set_words(shown.row.note)
 
     def _show_connection(self, shown: ShownNode) -> None:
         reached = shown.reached

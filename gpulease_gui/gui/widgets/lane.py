@@ -65,6 +65,7 @@ class Lane(Lively, QWidget):
         self.lane = lane
         self.tail = LiveTail(lane, interval_s)
         self._interval_s = interval_s
+        self._behind = False  # whether a refresh was left out while nobody looked
         self._values = value_scale(0.0, lane.promised.value if lane.promised else None, lane.full)
         self._moment: Moment | None = None
         self.least, self._extra = LEAST_PX, 0
@@ -96,7 +97,7 @@ class Lane(Lively, QWidget):
         before, self._moment = self._moment, moment
         if self.lane.trouble or self.visibleRegion().isEmpty():
             return
-        if before is None:
+        if before is None or self._behind:
             self.refresh()
         self.plot.show_range(moment.scale.end_s - moment.scale.start_s, self._values)
         height = round(self.height() * self._ratio)
@@ -106,7 +107,8 @@ class Lane(Lively, QWidget):
 
     def refresh(self) -> None:
         """Once a second: the height of the axis, the odd curves, the figures of the readout."""
-        if self.lane.trouble or self.visibleRegion().isEmpty():
+        self._behind = self.visibleRegion().isEmpty()
+        if self.lane.trouble or self._behind:
             return
         curves = [data.read(curve.ring) for curve in self.lane.curves]
         start_s = self._moment.scale.start_s if self._moment else 0.0

@@ -49,8 +49,8 @@ def _name(fact_id: str) -> Text:
 def _command(command: str) -> Words:
     """One line as it was sent; of a script its hash, since its text is in the program and in the evidence bundle."""
     if "\n" in command.strip():
-        sha = hashlib.sha256(command.encode()).hexdigest()[:12]
-        return Words(Text(f"shell script, SHA-256 {sha}…", f"Shell 脚本，SHA-256 {sha}…"), Tone.QUIET)
+        sha = hashlib.sha256(command.encode()).hexdigest()[:8]
+        return Words(Text(f"script, SHA-256 {sha}…", f"脚本，SHA-256 {sha}…"), Tone.CODE)
     flat = " ".join(command.split())
     return Words(foreign(flat if len(flat) <= _COMMAND_CHARACTERS else flat[: _COMMAND_CHARACTERS - 1] + "…"), Tone.CODE)
 
