@@ -67,7 +67,7 @@ class KeyRing:
         if not credentials.identity_file:
             raise key_trouble(
                 host_port, "no_key", Text("no key file was named", "未指定密钥文件"),
-                Text("name one (--identity), or choose agent or password", "指定密钥文件（--identity），或改用 agent 或密码"),
+                Text("name one (command line: --identity FILE), or load the key into ssh-agent", "请指定密钥文件（命令行：--identity FILE），或将密钥载入 ssh-agent"),
             )  # fmt: skip
         path = Path(credentials.identity_file).expanduser()
         with self._lock:  # so that one passphrase is asked once, however many nodes wait for it
@@ -134,7 +134,7 @@ def _passphrase(host_port: str, path: Path, credentials: Credentials) -> Secret:
     if secret is None:
         raise key_trouble(
             host_port, "key_encrypted", Text(f"the key {path} is encrypted", f"密钥 {path} 已加密"),
-            Text("give its passphrase", "请提供口令"),
+            Text("enter it when asked (on the command line, in a terminal), or load the key into ssh-agent", "请在询问时输入口令（命令行须在终端中运行），或将密钥载入 ssh-agent"),
         )  # fmt: skip
     return secret
 

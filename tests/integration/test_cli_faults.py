@@ -202,3 +202,18 @@ def test_that_lines_of_many_nodes_name_the_node(tmp_path: Path) -> None:
     first = json.loads(gpulease("verify", "demo:ascend", "--workspace", path, "--json").stdout)
     done = gpulease("verify", "--contract", first["contract"], "--all", "--demo", "--workspace", path, "--json")
     assert done.stderr and all(line.startswith("ascend: ") for line in done.stderr.splitlines())
+
+
+@pytest.mark.parametrize(("passphrase", "step"), [(None, "--identity FILE"), ("secret words", "in a terminal")])
+def test_that_a_missing_secret_is_asked_for_by_what_the_command_line_has(passphrase: str | None, step: str, tmp_path: Path) -> None:
+    key = tmp_path / "id"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase or "", "-f", key], check=True)
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        words = ["verify", f"root@127.0.0.1:{sock.getsockname()[1]}", "--json", "--workspace", str(tmp_path / "w.db")]
+        if passphrase:
+            words += ["--identity", str(key)]
+        done = gpulease(*words, SSH_AUTH_SOCK="")
+    error = json.loads(done.stdout)["error"]
+    assert done.returncode == 3 and error["phase"] == "auth", error
+    assert step in error["next_step"] and "password" not in error["next_step"]
