@@ -158,7 +158,7 @@ def test_that_before_the_first_run_the_promises_stand_beside_the_plan(window: Ma
     assert cells_of(page, "gpu.model")[1] == "H100 SXM5 80GB"
     assert page.primary.accessibleName() == "Verify pcie-as-sxm"
     click_row(page, "gpu.count")
-    assert page.plan.command.toPlainText() == "nvidia-smi -q -x"
+    assert page.plan.command.toPlainText() == "nvidia-smi -q -x\n\nnvidia-smi -L"
 
 
 def test_that_raw_output_is_one_click_away_as_plain_text(window: MainWindow, qtbot: QtBot) -> None:
