@@ -131,7 +131,7 @@ def test_that_a_wrong_call_is_told_what_to_write(verified: Path, words: tuple[st
 
 def test_that_a_workspace_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     path = tmp_path / "none.db"
-    assert cli("--contract", "x", "--out", str(tmp_path / "x.pdf"), "--workspace", str(path), "--demo").returncode == 70
+    assert cli("--contract", "x", "--out", str(tmp_path / "x.pdf"), "--workspace", str(path), "--demo").returncode == 64
     assert not path.exists()
 
 
