@@ -47,7 +47,9 @@ def _judged(shape: NetShape, shapers: tuple[Shaper, ...], slowest: float | None,
         unseen = Text("whether the node shapes its traffic can't be seen (tc missing)", "看不到节点是否限速（缺少 tc）")
         return _finding(Verdict.INCONCLUSIVE, unseen, stated, slowest, subjects, "tool_missing", _RUN)
     if verdict is Verdict.PASS:
-        return _finding(verdict, Text("no shaper and no bundle on this node", "该节点没有限速和聚合"), stated, slowest, subjects, stated.reason_code)
+        # The absence of a brake is no speed: this pass speaks of no term and proves no promise.
+        free = Text("no shaper and no bundle on this node", "该节点没有限速和聚合")
+        return CHECK.finding(verdict, free, measured=slowest if slowest is not None else "none", subjects=subjects)
     first = next(s for s in subjects if s.verdict is verdict)
     reason = Text(f"{first.id}: {first.reason.en}", f"{first.id}：{first.reason.zh}")
     code = {Verdict.FAIL: "shaped", Verdict.WARN: "bundle"}.get(verdict, "rate_unknown")

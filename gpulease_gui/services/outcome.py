@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from gpulease_gui.domain.finding import Finding, Value, Verdict, overall, totals
+from gpulease_gui.domain.finding import Basis, Finding, Value, Verdict, overall, totals
 from gpulease_gui.domain.node import HostKey
 from gpulease_gui.reports.wording import value_text
 
@@ -100,3 +100,16 @@ def current(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     for finding in findings:
         latest[(finding.check, finding.term, finding.direction)] = finding
     return tuple(latest.values())
+
+
+def kept_promises(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """One passing finding (a measured one if there is one) of each term that nothing of the run speaks against.
+
+    A term with a fail, a warning or an open question beside its pass is not proven.
+    """
+    by_term: dict[str, list[Finding]] = {}
+    for finding in current(findings):
+        if finding.term is not None and finding.verdict is not Verdict.NOT_APPLICABLE:
+            by_term.setdefault(finding.term, []).append(finding)
+    proven = [said for said in by_term.values() if all(f.verdict is Verdict.PASS for f in said)]
+    return tuple(max(said, key=lambda f: f.basis is Basis.MEASURED) for said in proven)

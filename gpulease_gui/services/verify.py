@@ -15,7 +15,7 @@ from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.errors import Cancelled, Unreadable, UserFacing
-from gpulease_gui.domain.finding import CheckState, Finding, Reason
+from gpulease_gui.domain.finding import CheckState, Finding, Reason, Verdict
 from gpulease_gui.domain.frame import Frame
 from gpulease_gui.domain.node import HostKey, Node, Reach
 from gpulease_gui.domain.span import utc_now
@@ -30,7 +30,7 @@ from gpulease_gui.services.judging import Judging, RuleFault, evidence_of
 from gpulease_gui.services.links import Links, NotConnected, Opened
 from gpulease_gui.services.measure import MEASURES, output_text
 from gpulease_gui.services.measure_lines import MeasureLines, Task
-from gpulease_gui.services.outcome import Outcome, Trouble, current
+from gpulease_gui.services.outcome import Outcome, Trouble, current, kept_promises
 from gpulease_gui.services.peer import Peer, code_of
 from gpulease_gui.services.plan import PAIR_FACTS, Plan, make_plan
 from gpulease_gui.store import claims, runs
@@ -193,7 +193,8 @@ class _Run:
 
         def work(db: Database) -> None:
             runs.save_finding(db, self._id, finding, blobs, lines, saved_at=now)
-            if contract is not None:
+            # A fail refutes at once; what passes waits for the end, since another check of the term may still speak.
+            if contract is not None and finding.verdict is Verdict.FAIL:
                 claims.apply_finding(db, contract, self._node.id, finding, at=now)
 
         self._workspace.submit(work).result()
@@ -266,11 +267,16 @@ class _Run:
         now, overall = utc_now(), outcome.overall
         seen = sightings_of(self._id, self._node.id, now, self._judging.evidence, outcome.findings)
 
+        contract, kept = self._request.contract_id, () if cancelled else kept_promises(self._findings)
+
         def work(db: Database) -> None:
             for line, blobs in left:
                 save_run_evidence(db, line, blobs)
             runs.save_connection(db, self._id, host_key=self._opened.host_key, clock_offset_s=self._offset_s)
             save_sightings(db, seen)
+            if contract is not None:
+                for finding in kept:
+                    claims.apply_finding(db, contract, self._node.id, finding, at=now)
             runs.finish_run(db, self._id, state, now, overall)
 
         self._workspace.submit(work).result()
