@@ -37,10 +37,10 @@ def test_that_a_turn_that_takes_too_long_is_caught_and_an_allowed_one_is_not(qtb
     guard = guards.StallGuard()
     guard.start()
     with guard.allow("first build"):
-        QTimer.singleShot(0, lambda: _burn(0.08))
+        QTimer.singleShot(0, lambda: _burn(0.08 * guards.SLACK))
         qtbot.wait(5)
     guard.check()
-    QTimer.singleShot(0, lambda: _burn(0.08))
+    QTimer.singleShot(0, lambda: _burn(0.08 * guards.SLACK))
     qtbot.wait(5)
     guard.stop()
     with pytest.raises(AssertionError, match="stood still"):
