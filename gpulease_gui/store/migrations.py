@@ -1,11 +1,14 @@
 """Which tables are there, and how did they come to be?
 
-Steps are only ever added at the end; a step that a user's file has seen is never edited.
+Steps are only ever added at the end; a step that a user's file has seen is never edited. From format 6 on the tables of
+a step stand in a file of their own.
 """
 
 from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
+
+from gpulease_gui.store import step_006_thresholds
 
 APPLICATION_ID = 0x67504C53  # "gPLS": how other programs, and we, know the file
 
@@ -263,11 +266,12 @@ def _append_only(table: str) -> tuple[str, str]:
 
 
 _LATER_GUARDED = ("sightings", "pastes", "paste_outputs", "paste_findings")
+_STEPS = (step_006_thresholds,)
 _GUARDS = {
     table: _append_only(table)
     for table in (
         "claim_history", "host_keys", "evidence", "run_evidence", "findings", "finding_evidence", *_LATER_GUARDED,
-        "hop_keys",
+        "hop_keys", *(table for step in _STEPS for table in step.GUARDED),
     )
 }  # fmt: skip
 # Every trigger that a file of ours may hold, as SQLite keeps its text; one of another text was planted.
@@ -313,4 +317,10 @@ def m005_ways(db: Database) -> None:
     _build(db, _WAYS, ("hop_keys",), 5)
 
 
-LATEST_VERSION = 5
+@migrations()
+def m006_thresholds(db: Database) -> None:
+    """Marks that the user moved."""
+    _build(db, step_006_thresholds.SCRIPT, step_006_thresholds.GUARDED, 6)
+
+
+LATEST_VERSION = 6
