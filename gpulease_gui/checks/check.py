@@ -45,6 +45,7 @@ GROUPS: Mapping[str, Text] = {
     "rdma": Text("Network", "网络"),
     "evidence": Text("Trust", "可信"),
 }
+NOTHING_WRITTEN = Text("nothing", "不写入")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,9 @@ class Check:
     `facts` are needed: without a reading of each the rule is not called. `optional` readings may be None.
     `terms` are the promises it judges; `needs_promise` False = it can pass without any of them.
     `partial`: a fail that is found in the readable part of a broken-off output stands; nothing else of it counts.
-    `ask` is the question to the supplier when nobody stated the term. `level` 0 trust, 1 inventory and health,
-    2 probe, 3 load. `rule_version` goes up when the rule changes.
+    `ask` is the question to the supplier when nobody stated the term. `writes` says what a measurement leaves or loads
+    meanwhile, `takes_s` how long it usually takes at its full length (0: one reading). `level` 0 trust, 1 inventory
+    and health, 2 probe, 3 load. `rule_version` goes up when the rule changes.
     """
 
     id: str
@@ -71,6 +73,8 @@ class Check:
     ask: Text = NO_TEXT
     rule_version: int = 1
     partial: bool = False
+    writes: Text = NOTHING_WRITTEN
+    takes_s: int = 0
 
     @property
     def group(self) -> Text:

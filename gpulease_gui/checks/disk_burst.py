@@ -28,6 +28,11 @@ CHECK = Check(
     needs_promise=False,
     impact=Impact.DISRUPTIVE,
     level=3,
+    writes=Text(
+        "a scratch file of up to 16 GiB, written for 15 min, removed at the end",
+        "最大 16 GiB 的临时文件，持续写入 15 分钟，结束后删除",
+    ),
+    takes_s=900,
 )
 
 

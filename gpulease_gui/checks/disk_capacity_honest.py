@@ -30,6 +30,11 @@ CHECK = Check(
     impact=Impact.DISRUPTIVE,
     level=3,
     ask=Text("How many GB of disk can we write?", "可写入的磁盘容量是多少 GB？"),
+    writes=Text(
+        "scratch files up to the promised size, at most four fifths of the free space, removed at the end",
+        "临时文件，写到承诺容量为止，至多占剩余空间的五分之四，结束后删除",
+    ),
+    takes_s=600,
 )
 
 

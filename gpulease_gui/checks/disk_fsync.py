@@ -30,6 +30,8 @@ CHECK = Check(
     needs_promise=False,
     impact=Impact.ACTIVE,
     level=2,
+    writes=Text("a scratch file of 64 MiB, removed at the end", "64 MiB 临时文件，结束后删除"),
+    takes_s=20,
 )
 
 

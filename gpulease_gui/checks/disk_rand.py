@@ -28,6 +28,8 @@ CHECK = Check(
     impact=Impact.ACTIVE,
     level=2,
     ask=Text("How many 4 KiB random reads a second does the disk do?", "磁盘 4 KiB 随机读能达到多少 IOPS？"),
+    writes=Text("a scratch file of up to 4 GiB, removed at the end", "最大 4 GiB 的临时文件，结束后删除"),
+    takes_s=60,
 )
 
 

@@ -29,6 +29,8 @@ CHECK = Check(
     impact=Impact.ACTIVE,
     level=2,
     ask=Text("How many MB/s does the disk read and write in a row?", "磁盘顺序读、顺序写各是多少 MB/s？"),
+    writes=Text("a scratch file of up to 4 GiB, removed at the end", "最大 4 GiB 的临时文件，结束后删除"),
+    takes_s=60,
 )
 
 

@@ -28,6 +28,11 @@ CHECK = Check(
     impact=Impact.ACTIVE,
     level=2,
     ask=Text("How many Mbit/s does the node get from and to the internet?", "节点的公网下行和上行各是多少 Mbit/s？"),
+    writes=Text(
+        "nothing; loads the addresses that you name for 10 s each and throws them away",
+        "不写入；逐个下载指定地址各 10 秒，内容即弃",
+    ),
+    takes_s=10,
 )
 
 

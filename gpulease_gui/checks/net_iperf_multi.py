@@ -32,6 +32,8 @@ CHECK = Check(
     impact=Impact.ACTIVE,
     level=2,
     ask=Text("What is the bandwidth between two nodes in each direction?", "两节点之间每个方向的带宽是多少？"),
+    writes=Text("nothing; the line between the two nodes is full for 20 s each way", "不写入；两节点间链路每个方向占满 20 秒"),
+    takes_s=40,
 )
 
 

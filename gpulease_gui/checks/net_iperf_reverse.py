@@ -26,6 +26,8 @@ CHECK = Check(
     needs_promise=False,
     impact=Impact.ACTIVE,
     level=2,
+    writes=Text("nothing; shares the two-way test of the node-to-node bandwidth", "不写入；与节点间带宽共用一次双向测试"),
+    takes_s=40,
 )
 
 

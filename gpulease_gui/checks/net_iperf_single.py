@@ -26,6 +26,8 @@ CHECK = Check(
     needs_promise=False,
     impact=Impact.ACTIVE,
     level=2,
+    writes=Text("nothing; one stream to the peer and one back, 15 s each", "不写入；与对端往返各一条流，每条 15 秒"),
+    takes_s=30,
 )
 
 

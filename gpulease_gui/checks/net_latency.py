@@ -29,6 +29,10 @@ CHECK = Check(
     impact=Impact.ACTIVE,
     level=2,
     ask=Text("Do all nodes stand in one site, on one switch fabric?", "所有节点是否在同一机房、同一交换网络？"),
+    writes=Text(
+        "nothing; five small packets a second to the peer for 200 s", "不写入；每秒向对端发 5 个小包，持续 200 秒"
+    ),
+    takes_s=200,
 )
 
 
@@ -122,7 +126,8 @@ _STEPS = {
         "请查看两端网口的丢包与错误计数；路由器也可能有意限制 ping。",
     ),
     MEASURED_ONCE: Text(
-        "Run it again for 200 s or longer (1,000 packets) on idle nodes.", "请在节点空闲时重测 200 秒以上（1,000 个包）。"
+        "Run it again for 200 s or longer (1,000 packets) on idle nodes.",
+        "请在节点空闲时重测 200 秒以上（1,000 个包）。",
     ),
 }
 

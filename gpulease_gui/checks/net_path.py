@@ -28,6 +28,8 @@ CHECK = Check(
     needs_promise=False,
     impact=Impact.ACTIVE,
     level=1,
+    writes=Text("nothing; some packets to the peer", "不写入；向对端发送少量数据包"),
+    takes_s=20,
 )
 
 

@@ -31,6 +31,8 @@ CHECK = Check(
     impact=Impact.ACTIVE,
     level=1,
     ask=Text("Which ports of the node can be reached from outside?", "节点的哪些端口可以从外部访问？"),
+    writes=Text("nothing; listens on the promised ports until it was called from here", "不写入；在承诺的端口上监听，直到从本机连通为止"),
+    takes_s=10,
 )
 
 

@@ -31,6 +31,8 @@ CHECK = Check(
     needs_promise=False,
     impact=Impact.DISRUPTIVE,
     level=3,
+    writes=Text("nothing; the line to the peer is full for 10 min", "不写入；到对端的链路占满 10 分钟"),
+    takes_s=600,
 )
 
 

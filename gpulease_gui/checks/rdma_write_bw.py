@@ -27,6 +27,8 @@ CHECK = Check(
     needs_promise=False,
     impact=Impact.ACTIVE,
     level=3,
+    writes=Text("memory of the peer only; each RDMA port is full for 10 s", "仅写入对端内存；每个 RDMA 端口占满 10 秒"),
+    takes_s=10,
 )
 
 

@@ -26,6 +26,8 @@ CHECK = Check(
     needs_promise=False,
     impact=Impact.ACTIVE,
     level=0,
+    writes=Text("nothing; reads the clock for 5 s", "不写入；读取时钟约 5 秒"),
+    takes_s=5,
 )
 
 
