@@ -58,8 +58,12 @@ class CommandOutput:
 
     @property
     def text(self) -> str:
-        """Standard output as text; bytes that are no UTF-8 become replacement marks."""
-        return self.stdout.decode("utf-8", "replace")
+        """Standard output as text: UTF-16 where its byte order mark says so (a redirect of PowerShell), else UTF-8.
+
+        Bytes that are neither become replacement marks.
+        """
+        encoding = "utf-16" if self.stdout[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+        return self.stdout.decode(encoding, "replace")
 
     @property
     def error_text(self) -> str:

@@ -15,7 +15,7 @@ from gpulease_gui.facts import fio_json
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.fio_json import FioReport
 from gpulease_gui.facts.json_text import count, document, words
-from gpulease_gui.facts.raw_runs import pack, unpack
+from gpulease_gui.facts.raw_runs import pack, reason_code, unpack
 
 # What is printed; the write test differs in one word, and the run puts its own length and size in their places.
 FACT = Fact(
@@ -102,20 +102,10 @@ def _try(output: CommandOutput, direction: str) -> FioTry:
         report = fio_json.parse(output)
     except Unreadable as error:
         said = output.error_text.strip().split("\n")[0][:200]
-        return FioTry(None, trouble=said or error.reason, code=_code(output, error), next_step=error.next_step)
+        return FioTry(None, trouble=said or error.reason, code=reason_code(output, error), next_step=error.next_step)
     if trouble := _trouble(report, output):
         return FioTry(None, trouble=trouble, code=Reason.UNREADABLE)
     return _rate(report, direction)
-
-
-def _code(output: CommandOutput, error: Unreadable) -> str:
-    codes: dict[int | None, str] = {
-        127: Reason.MISSING_TOOL,
-        124: Reason.TIMEOUT,
-        137: Reason.TIMEOUT,
-        None: Reason.CONNECTION_LOST,
-    }
-    return str(codes.get(output.exit_code, error.code))
 
 
 def _trouble(report: FioReport, output: CommandOutput) -> str:

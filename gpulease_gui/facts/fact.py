@@ -13,6 +13,7 @@ from gpulease_gui.domain.command import Command, CommandOutput, Impact
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text
+from gpulease_gui.facts.table_text import clean
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +78,32 @@ def read(reader: Reader, output: CommandOutput) -> Any:
     try:
         return reader.parse(output)
     except Unreadable as error:
-        if output.stdout_cut and error.code == Reason.UNREADABLE:
-            raise Unreadable(
-                f"the output was cut at {len(output.stdout):,} bytes", code=Reason.CUT_OFF, reading=error.reading
-            ) from error
-        raise
+        explained = _explained(error, output)
+        if explained is error:
+            raise
+        raise explained from error
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise Unreadable(f"the output has an unknown form ({type(error).__name__})") from error
+
+
+def _explained(error: Unreadable, output: CommandOutput) -> Unreadable:
+    """The parser's refusal; where it knows no reason and the run does, with that reason."""
+    if error.code != Reason.UNREADABLE:
+        return error
+    if output.stdout_cut:
+        words = f"the output was cut at {len(output.stdout):,} bytes"
+        return Unreadable(words, code=Reason.CUT_OFF, reading=error.reading)
+    return _denied(output, error.reading) if _says_denied(output) else error
+
+
+def _says_denied(output: CommandOutput) -> bool:
+    return output.exit_code != 0 and "permission denied" in output.error_text.lower()
+
+
+def _denied(output: CommandOutput, reading: object = None) -> Unreadable:
+    said = next((line for line in output.error_text.splitlines() if "permission denied" in line.lower()), "")
+    words = said.strip()[:200] or _first_line(output.error_text) or _first_line(output.text) or "permission denied"
+    return Unreadable(words, code=Reason.DENIED, next_step="ask the supplier for read access", reading=reading)
 
 
 def _refuse_bad_exit(fact: Fact, output: CommandOutput) -> None:
@@ -101,9 +121,10 @@ def _refuse_bad_exit(fact: Fact, output: CommandOutput) -> None:
             f"{tool} is not installed on the node" if fact.command and fact.command.argv else said or "a tool is missing",
             code=Reason.MISSING_TOOL, next_step="ask the supplier for it, or for its full path",
         )  # fmt: skip
-    if code == 126 or "permission denied" in output.error_text.lower() and code != 0:
-        raise Unreadable(said or "permission denied", code=Reason.DENIED, next_step="ask the supplier for read access")
-    if fact.ok_codes is not None and code not in fact.ok_codes:
+    read_anyway = fact.ok_codes is None or code in fact.ok_codes
+    if code == 126 or _says_denied(output) and not read_anyway:
+        raise _denied(output)
+    if not read_anyway:
         raise Unreadable(f"{tool} ended with exit code {code}: {said}" if said else f"{tool} ended with exit code {code}")
 
 
@@ -118,6 +139,7 @@ def _first_line(text: str) -> str:
 
 def recognise(text: str) -> str | None:
     """The id of the kind that `text` is most surely of; None when no kind knows it."""
-    scores = {id_: reader.recognise(text) for id_, reader in readers().items()}
+    plain = clean(text)
+    scores = {id_: reader.recognise(plain) for id_, reader in readers().items()}
     best = max(scores, key=lambda id_: scores[id_])
     return best if scores[best] > 0 else None

@@ -14,7 +14,7 @@ from gpulease_gui.domain.finding import Reason
 from gpulease_gui.facts import fio_json
 from gpulease_gui.facts.fio_json import FioReport, Flow
 from gpulease_gui.facts.json_text import count, document, figure, items, member, words
-from gpulease_gui.facts.raw_runs import pack, unpack
+from gpulease_gui.facts.raw_runs import pack, reason_code, unpack
 
 # Stands in front of the bandwidth log that a script prints after fio's own document.
 LOG_MARK = "gpulease bandwidth log"
@@ -127,19 +127,9 @@ def fio_test(output: CommandOutput, *, reads: bool) -> FioTest:
         report = fio_json.parse(output)
     except Unreadable as error:
         said = output.error_text.strip().split("\n")[0][:200]
-        return FioTest(trouble=said or error.reason, code=_code(output, error), next_step=error.next_step)
+        return FioTest(trouble=said or error.reason, code=reason_code(output, error), next_step=error.next_step)
     number, trouble = _trouble(report, output)
     return _rates(report, output.text, reads, number, trouble)
-
-
-def _code(output: CommandOutput, error: Unreadable) -> str:
-    known: dict[int | None, str] = {
-        127: Reason.MISSING_TOOL,
-        124: Reason.TIMEOUT,
-        137: Reason.TIMEOUT,
-        None: Reason.CONNECTION_LOST,
-    }
-    return str(known.get(output.exit_code, error.code))
 
 
 def _trouble(report: FioReport, output: CommandOutput) -> tuple[int | None, str]:

@@ -15,7 +15,7 @@ from gpulease_gui.facts import iperf3_json
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.iperf3_json import IperfRun
 from gpulease_gui.facts.json_text import document
-from gpulease_gui.facts.raw_runs import pack, unpack
+from gpulease_gui.facts.raw_runs import pack, reason_code, unpack
 
 FORWARD, BACKWARD = "target->peer", "peer->target"
 
@@ -80,18 +80,8 @@ def _try(output: CommandOutput) -> IperfTry:
         run = iperf3_json.parse(output)
     except Unreadable as error:
         words = output.error_text.strip().split("\n")[0][:200]
-        return IperfTry(None, words or error.reason, _code(output, error), error.next_step)
+        return IperfTry(None, words or error.reason, reason_code(output, error), error.next_step)
     return IperfTry(run, run.error or "", Reason.UNREADABLE if run.error else "")
-
-
-def _code(output: CommandOutput, error: Unreadable) -> str:
-    codes: dict[int | None, str] = {
-        127: Reason.MISSING_TOOL,
-        124: Reason.TIMEOUT,
-        137: Reason.TIMEOUT,
-        None: Reason.CONNECTION_LOST,
-    }
-    return str(codes.get(output.exit_code, error.code))
 
 
 def as_dict(reading: IperfPair) -> dict[str, object]:

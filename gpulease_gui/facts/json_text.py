@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,8 @@ from gpulease_gui.facts.table_text import first_line
 
 # A torn number, word or string is noticed a little before the end of the text.
 _TORN_TAIL = 16
+# A brace in a banner or a log line is no document: a name in quotes, the closing brace or the end of the text follows.
+_OBJECT = re.compile(r"\{(?=\s{0,400}(?:[\"}]|\Z))")
 
 
 def document(text: str) -> dict[str, Any]:
@@ -20,11 +23,11 @@ def document(text: str) -> dict[str, Any]:
 
     Raises Unreadable: `cut_off` when the text ends before the object does, `unreadable` when there is none.
     """
-    start = text.find("{")
-    if start < 0:
+    start = _OBJECT.search(text)
+    if start is None:
         raise Unreadable(f"no JSON in the output: {first_line(text) or 'it is empty'}")
     try:
-        found, _ = json.JSONDecoder().raw_decode(text, start)
+        found, _ = json.JSONDecoder().raw_decode(text, start.start())
     except json.JSONDecodeError as error:
         raise _broken(text, error) from error
     return member({"document": found}, "document")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gpulease_gui.domain.command import Command, CommandOutput
@@ -12,7 +12,7 @@ from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.json_text import document, items, words
-from gpulease_gui.facts.table_text import clean, ends_mid_line, first_line, value, whole, whole_lines
+from gpulease_gui.facts.table_text import clean, ends_mid_line, first_line, is_prompt, value, whole
 
 # lsblk ends with 64 when some of the devices could not be asked: what it lists is still good.
 FACT = Fact(
@@ -22,9 +22,19 @@ FACT = Fact(
     ok_codes=(0, 64),
 )
 
-# Only a type at the very end of the text cannot go on: "/" could be the head of "/boot".
+# A type at the very end of the text cannot go on, "/" could be the head of "/boot".
 _SURE = re.compile(r"\s(disk|part|lvm|rom|loop|crypt|mpath)\s*$")
-_TREE = re.compile(r"^[\s|`├└│─\-]+")
+_TREE = re.compile(r"[\s|`├└│─-]*")
+_HEADINGS = re.compile(r"\s*(?:[A-Z][A-Z0-9:%_-]* +)*[A-Z][A-Z0-9:%_-]*\s*")
+_WITH_BLANKS = ("model", "label", "partlabel", "vendor")
+_OWN_HEADINGS = {"MAJ:MIN", "FSTYPE", "MOUNTPOINT", "MOUNTPOINTS", "ROTA", "FSAVAIL", "PKNAME"}
+_COMMON_HEADINGS = {"TYPE", "SIZE", "MODEL", "TRAN", "RO", "RM", "SERIAL"}
+_SHAPES = {
+    "maj:min": re.compile(r"\d+:\d+"),
+    "size": re.compile(r"\d+(?:[.,]\d+)?[BKMGTPE]?"),
+    "rota": re.compile(r"[01]"),
+    "type": re.compile(r"[a-z]+\d{0,2}"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +81,9 @@ def parse(output: CommandOutput) -> BlockDevices:
     """Read JSON, -P pairs or the tree. Raises Unreadable: no device, JSON that breaks off."""
     text = clean(output.text)
     cut = output.stdout_cut or ends_mid_line(text)
-    if re.match(r"\s*\{", text):
+    if '"blockdevices"' in text:
         found = BlockDevices(tuple(_walk(items(document(text), "blockdevices"), "")), "json")
-    elif re.match(r'\s*[A-Z][A-Z:_-]*="', text):
+    elif re.search(r'^\s*[A-Z][A-Z:_-]*="', text, re.MULTILINE):
         found = BlockDevices(tuple(_pairs(text)), "pairs", cut)
     else:
         found = BlockDevices(tuple(_tree(text)), "text", cut)
@@ -105,7 +115,7 @@ def _mounts(one: dict[str, Any]) -> tuple[str, ...]:
 def _device(told: dict[str, str], mounts: tuple[str, ...], parent: str = "") -> BlockDevice:
     size = value(told.get("size", ""))
     return BlockDevice(
-        name=told.get("name", ""),
+        name=told.get("name") or told.get("path") or told.get("kname") or "",
         type=value(told.get("type", "")),
         size_text=size,
         size_bytes=whole(size or ""),
@@ -123,30 +133,86 @@ def _device(told: dict[str, str], mounts: tuple[str, ...], parent: str = "") -> 
 def _pairs(text: str) -> Iterator[BlockDevice]:
     for line in text.split("\n"):
         told = {name.lower().replace("_", "-"): cell for name, cell in re.findall(r'([A-Z][A-Z:_-]*)="([^"]*)"', line)}
-        if "name" in told:
-            mount = told.get("mountpoint") or told.get("mountpoints", "")
-            yield _device(told, tuple(point for point in mount.split("\\x0a") if point))
+        if told.get("name") or told.get("path") or told.get("kname"):
+            yield _device(told, _points(told))
 
 
-def _tree(text: str) -> Iterator[BlockDevice]:
-    """Rows under a header that begins with NAME; only the columns up to TYPE are never empty and can be told apart."""
-    headings: list[str] = []
-    for line in whole_lines(text, _SURE):
-        cells = _TREE.sub("", line).split()
-        if cells[:1] == ["NAME"]:
-            headings = [cell.lower() for cell in cells]
-        elif headings and cells:
-            yield _row(headings, cells)
+def _points(told: dict[str, str]) -> tuple[str, ...]:
+    """The mount points of a cell; several are joined by an escaped line feed."""
+    mount = told.get("mountpoint") or told.get("mountpoints", "")
+    return tuple(point for point in mount.split("\\x0a") if point)
 
 
-def _row(headings: list[str], cells: list[str]) -> BlockDevice:
-    full = headings.index("type") + 1 if "type" in headings else 1
-    sure = dict(zip(headings[:full], cells, strict=False)) if len(cells) >= full else {"name": cells[0]}
-    after = cells[full : full + 1]
-    mounted = (
-        headings[full : full + 1] in (["mountpoint"], ["mountpoints"]) and after and after[0].startswith(("/", "["))
-    )
-    return _device(sure, (after[0],) if mounted else ())
+def _tree(text: str) -> list[BlockDevice]:
+    """Rows under a line of headings. A row that begins below MOUNTPOINTS is one more mount point of the row above."""
+    headings: list[tuple[int, str]] = []
+    found: list[BlockDevice] = []
+    rows = [line.expandtabs(8) for line in text.split("\n") if line.strip()]
+    torn = len(rows) - 1 if ends_mid_line(text) and rows and not _SURE.search(rows[-1]) else None
+    for number, line in enumerate(rows):
+        if is_prompt(line):
+            headings = []
+        elif _is_heading(line):
+            headings = [(word.start(), word[0].lower()) for word in re.finditer(r"\S+", line)]
+        elif headings:
+            told = _cells(headings, line, torn=number == torn)
+            if told.keys() & {"name", "path", "kname"}:
+                found.append(_device(told, _points(told)))
+            elif found and set(told) == {"mountpoints"}:
+                found[-1] = replace(found[-1], mountpoints=(*found[-1].mountpoints, told["mountpoints"]))
+    return found
+
+
+def _is_heading(line: str) -> bool:
+    words = line.split()
+    return bool({"NAME", "KNAME", "PATH"} & set(words)) and len(words) > 1 and _HEADINGS.fullmatch(line) is not None
+
+
+def _cells(headings: list[tuple[int, str]], line: str, *, torn: bool) -> dict[str, str]:
+    """The cells of a row by heading; of a torn row without its last cell, which could go on."""
+    names = [name for _, name in headings]
+    tree = _TREE.match(line)
+    start = tree.end() if tree else 0
+    raw = line.rstrip(" ").split(" ") if line.count(" ") == len(names) - 1 else []
+    told = dict(zip(names, raw, strict=False)) if raw and names[0] == "name" and not start else {}
+    if not told or not _fits(told):
+        told = _under(headings, line, start)
+    if not _fits(told):
+        told = _in_order(names, line[start:].split())
+    if torn and told:
+        told.pop(list(told)[-1])
+    return {name: cell for name, cell in told.items() if cell}
+
+
+def _fits(told: dict[str, str]) -> bool:
+    """Has every cell the shape that its heading asks for?"""
+    return all(shape.fullmatch(told[name]) for name, shape in _SHAPES.items() if told.get(name))
+
+
+def _under(headings: list[tuple[int, str]], line: str, start: int) -> dict[str, str]:
+    """Every word under the heading that it overlaps; a word beside all of them belongs to the cell that it goes on with."""
+    told: dict[str, str] = {}
+    at = 0
+    for word in re.finditer(r"\S+", line[start:]):
+        first, last = word.start() + start, word.end() + start
+        fitting = [n for n, (place, name) in enumerate(headings) if place < last and first < place + len(name)]
+        left = max((n for n, (place, _) in enumerate(headings) if place <= first), default=0)
+        at = max(at, min(fitting, default=left)) if told else (fitting or [left])[0]
+        name = headings[at][1]
+        told[name] = f"{told[name]} {word[0]}" if name in told else word[0]
+    return told
+
+
+def _in_order(names: list[str], cells: list[str]) -> dict[str, str]:
+    """A copy that lost its columns: the cells up to TYPE are never empty, if none of them may hold blanks."""
+    full = names.index("type") + 1 if "type" in names else 1
+    if len(cells) < full or set(names[:full]) & set(_WITH_BLANKS):
+        return {names[0]: cells[0]} if cells and names[0] in ("name", "path", "kname") else {}
+    told = dict(zip(names[:full], cells, strict=False))
+    mount = cells[full : full + 1]
+    if names[full : full + 1] in (["mountpoint"], ["mountpoints"]) and mount and mount[0].startswith(("/", "[")):
+        told[names[full]] = mount[0]
+    return told if _fits(told) else {names[0]: cells[0]}
 
 
 def as_dict(reading: BlockDevices) -> dict[str, object]:
@@ -171,6 +237,9 @@ def as_dict(reading: BlockDevices) -> dict[str, object]:
 
 def recognise(text: str) -> int:
     """The JSON name of the list, the header of the tree, or pairs."""
-    if '"blockdevices"' in text[:2000]:
+    if '"blockdevices"' in text[:5000]:
         return 95
-    return 90 if re.search(r"^[ \t]*NAME\s.*\b(MAJ:MIN|FSTYPE|MOUNTPOINTS?)\b|^NAME=\"", text, re.MULTILINE) else 0
+    if re.search(r"^[ \t]*K?NAME=\"", text, re.MULTILINE):
+        return 90
+    heads = [set(line.split()) for line in text[:5000].split("\n") if _is_heading(line)]
+    return 90 if any(head & _OWN_HEADINGS or len(head & _COMMON_HEADINGS) > 1 for head in heads) else 0

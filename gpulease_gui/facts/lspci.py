@@ -15,7 +15,10 @@ FACT = Fact(id="lspci", title=Text("PCI devices (lspci)", "PCI 设备(lspci)"))
 
 _SLOT = r"(?:[0-9A-Fa-f]{4,8}:)?[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]"
 # "01:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330] (rev a1)", or numbers only: "01:00.0 0302: 10de:2330".
-_LINE = re.compile(rf"({_SLOT})\s+(?:\"([^\"]*)\"\s+|([^:\[\]]{{0,100}}?)\s{{0,9}}(?:\[([0-9a-fA-F]{{4}})\])?:\s+)(.*)")
+_LINE = re.compile(
+    rf"[ \t]{{0,12}}(?P<slot>{_SLOT})\s+"
+    r"(?:\"(?P<quoted>[^\"]*)\"\s+|(?P<name>[^:\[\]]{0,100}?)\s{0,9}(?:\[(?P<code>[0-9a-fA-F]{4})\])?:\s+)(?P<rest>.*)"
+)
 _IDS = re.compile(r"(?:\[|^)([0-9a-fA-F]{4}):([0-9a-fA-F]{4})(?:\]|\b)")
 _GPU_CLASSES = ("0300", "0302", "VGA compatible controller", "3D controller")
 _BRIDGE_CLASSES = ("0680", "Bridge")
@@ -67,10 +70,8 @@ class PciList:
 def parse(output: CommandOutput) -> PciList:
     """Read device lines (-nn, -n, -k, -v) or records (-vmm). Raises Unreadable when there is none."""
     text = clean(output.text)
-    records = [_record(block) for block in re.split(r"\n\s*\n", text) if re.match(r"\s*(Slot|Device):\s", block)]
-    devices = [found for found in records if found] or [
-        device for line in text.split("\n") if (device := _device(line)) is not None
-    ]
+    records = [found for block in _blocks(text) if (found := _record(block)) is not None]
+    devices = records or [device for line in text.split("\n") if (device := _device(line)) is not None]
     if not devices:
         raise Unreadable(f"no PCI device in the output: {first_line(text) or 'it is empty'}")
     return PciList(tuple(devices), output.stdout_cut or ends_mid_line(text))
@@ -80,13 +81,14 @@ def _device(line: str) -> PciDevice | None:
     found = _LINE.match(line)
     if found is None:
         return None
-    words = found[5].replace('"', "").strip()
+    if found["quoted"] is not None:
+        return _quoted(found["slot"], [found["quoted"], *re.findall(r'"([^"]*)"', found["rest"])])
+    words, name = found["rest"].strip(), found["name"].removeprefix("Class ")
     ids = _IDS.search(words)
-    name = found[2] or found[3] or ""
     numeric = re.fullmatch(r"[0-9a-fA-F]{4}", name)
-    code = name if numeric else found[4]
+    code = name if numeric else found["code"]
     return PciDevice(
-        slot=found[1],
+        slot=found["slot"],
         class_name="" if numeric else name,
         class_code=code.lower() if code else None,
         words=words,
@@ -95,19 +97,33 @@ def _device(line: str) -> PciDevice | None:
     )
 
 
-def _record(block: str) -> PciDevice | None:
-    """One record of -vmm: `Name: words [id]`, or the id alone with -n; the slot may be called Device in old versions."""
-    told: dict[str, str] = {}
-    for line in block.split("\n"):
-        name, _, rest = line.strip().partition(":")
-        told.setdefault(name, rest.strip())
+def _quoted(slot: str, fields: list[str]) -> PciDevice:
+    """A line of -mm: class, vendor and device in quotes, each `words [id]`, words, or with -n the id."""
+    (class_name, code), (vendor, vendor_id), (device, device_id) = (_named(told) for told in [*fields, "", ""][:3])
+    return PciDevice(slot, class_name, code, f"{vendor} {device}".strip(), vendor_id, device_id)
+
+
+def _blocks(text: str) -> list[list[tuple[str, str]]]:
+    """The records of -vmm as (name, value); each begins with its slot, which old versions call Device."""
+    found: list[list[tuple[str, str]]] = []
+    for line in text.split("\n"):
+        name, colon, told = line.strip().partition(":")
+        if name == "Slot" or name == "Device" and re.fullmatch(_SLOT, told.strip()):
+            found.append([])
+        if found and colon:
+            found[-1].append((name, told.strip()))
+    return found
+
+
+def _record(block: list[tuple[str, str]]) -> PciDevice | None:
+    """One record of -vmm; a class with words, or its id alone with -n."""
+    slot, told = block[0][1], dict(reversed(block[1:]))
     if "Class" not in told:
         return None
     class_name, class_code = _named(told["Class"])
     vendor, vendor_id = _named(told.get("Vendor", ""))
     device, device_id = _named(told.get("Device", ""))
-    words = f"{vendor} {device}".strip()
-    return PciDevice(told.get("Slot", ""), class_name, class_code, words, vendor_id, device_id)
+    return PciDevice(slot, class_name, class_code, f"{vendor} {device}".strip(), vendor_id, device_id)
 
 
 def _named(told: str) -> tuple[str, str | None]:
@@ -132,8 +148,17 @@ def as_dict(reading: PciList) -> dict[str, object]:
 
 def recognise(text: str) -> int:
     """Device lines, or records with slot and class."""
-    rows = [line for line in clean(text).split("\n")[:200] if line.strip()]
-    if re.search(r"^Slot:\s+\S+\nClass:", clean(text), re.MULTILINE):
+    plain = clean(text)
+    if re.search(r"^[ \t]*Slot:\s+\S+\s*\n\s*Class:", plain, re.MULTILINE):
         return 95
-    hits = sum(_device(line) is not None for line in rows)
-    return 90 if hits and _device(rows[0]) is not None else (60 if hits >= 2 else 0)
+    rows = [_device(line) for line in plain.split("\n")[:400] if line.strip()]
+    if not any(rows):
+        return 0
+    return 90 if rows[0] else (80 if any(map(_is_sure, rows)) else 60 * (len(rows) - rows.count(None) > 1))
+
+
+def _is_sure(device: PciDevice | None) -> bool:
+    """A clock time may look like a slot: ids or the usual word of a class stand beside a real one."""
+    return device is not None and (
+        device.device_id is not None or re.search(r"controller|[Bb]ridge|accelerator|device", device.class_name) is not None
+    )

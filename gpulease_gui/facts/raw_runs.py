@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 from gpulease_gui.domain.command import CommandOutput
+from gpulease_gui.domain.errors import Unreadable
+from gpulease_gui.domain.finding import Reason
 
 MAX_RUNS = 16
 
@@ -26,6 +28,17 @@ def unpack(told: Any) -> tuple[CommandOutput, ...]:
     """The runs that were packed: one, or a list of at most 16."""
     runs = told if isinstance(told, list) else [told]
     return tuple(_output(run) for run in runs[:MAX_RUNS] if isinstance(run, dict))
+
+
+def reason_code(output: CommandOutput, error: Unreadable) -> str:
+    """Why one of several runs gave no reading: the run's own end where that says it, else what the parser found."""
+    codes: dict[int | None, str] = {
+        127: Reason.MISSING_TOOL,
+        124: Reason.TIMEOUT,
+        137: Reason.TIMEOUT,
+        None: Reason.CONNECTION_LOST,
+    }
+    return str(codes.get(output.exit_code, error.code))
 
 
 def _output(run: dict[str, Any]) -> CommandOutput:

@@ -12,12 +12,31 @@ _LINE_ENDS = re.compile(r"\r{0,3}\n|\r")
 _NO_VALUE = frozenset(
     ["", "-", "--", "n/a", "[n/a]", "na", "none", "null", "err!", "unknown", "[not supported]", "[unknown error]"]
 )
+_PROMPT = re.compile(
+    r"\s{0,8}(?:\([\w.-]{1,40}\) ?)?(?:\[?[\w.-]{1,64}@[\w.-]{1,64}[: ][^\n#$%>]{0,200}[#$%>]|(?:ba)?sh-[\d.]{1,8}[#$]|[#$] \S)"
+)
 MISSING_TOOL_WORDS = re.compile(r"command not found|: not found\b|No such file or directory", re.IGNORECASE)
 
 
 def clean(text: str) -> str:
-    """`text` without escape codes, with a plain newline at every line end and without a byte order mark."""
-    return _LINE_ENDS.sub("\n", _ESCAPES.sub("", text)).lstrip("\ufeff").replace("\0", "")
+    """`text` without escape codes, with a plain newline at every line end and without a byte order mark.
+
+    A chat turns blanks into no-break spaces, a mail puts `>` in front of every line: both are undone.
+    """
+    plain = _LINE_ENDS.sub("\n", _ESCAPES.sub("", text)).lstrip("\ufeff").replace("\0", "").replace("\xa0", " ")
+    return _unquoted(plain) if plain.startswith(">") else plain
+
+
+def _unquoted(text: str) -> str:
+    quoted = text.split("\n")
+    if any(line and not line.startswith(">") for line in quoted):
+        return text
+    return "\n".join(line[2:] if line.startswith("> ") else line[1:] for line in quoted)
+
+
+def is_prompt(line: str) -> bool:
+    """Does `line` begin as the prompt of a shell does (`root@node:~# `, `[me@node ~]$ `, `bash-5.1$ `)?"""
+    return _PROMPT.match(line) is not None
 
 
 def lines(text: str) -> list[str]:
