@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
+from gpulease_gui.checks.thresholds import Threshold
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Value, Verdict, worst, worst_first
 from gpulease_gui.domain.text import NO_TEXT, Text
@@ -57,7 +58,7 @@ class Check:
     `partial`: a fail that is found in the readable part of a broken-off output stands; nothing else of it counts.
     `ask` is the question to the supplier when nobody stated the term. `writes` says what a measurement leaves or loads
     meanwhile, `takes_s` how long it usually takes at its full length (0: one reading). `level` 0 trust, 1 inventory
-    and health, 2 probe, 3 load. `rule_version` goes up when the rule changes.
+    and health, 2 probe, 3 load. `rule_version` goes up when the rule changes. `thresholds` are the figures that it compares with.
     """
 
     id: str
@@ -73,6 +74,7 @@ class Check:
     ask: Text = NO_TEXT
     rule_version: int = 1
     partial: bool = False
+    thresholds: tuple[Threshold, ...] = ()
     writes: Text = NOTHING_WRITTEN
     takes_s: int = 0
 

@@ -7,11 +7,20 @@ from dataclasses import dataclass
 
 from gpulease_gui.checks.cards import Mark, finding_of
 from gpulease_gui.checks.check import Check, Vendor
+from gpulease_gui.checks.load_seen import BUSY_PERCENT
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.thresholds import Threshold
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.clock_samples import ClockSample, ClockSamples, span_s
 from gpulease_gui.facts.smi_xml import Gpu, SmiReport
+
+TIMES = Threshold(
+    "clock.event_reasons", "times", 3, "samples", Text("a slowdown lasts if it is active in", "降频原因出现达到此采样次数即为持续"), ">=", low=1.0
+)
+APART_S = Threshold(
+    "clock.event_reasons", "apart", 8.0, "s", Text("or in a first and a last sample this far apart", "或首末两次采样相隔达到此时长"), ">=", low=1.0
+)
 
 CHECK = Check(
     id="clock.event_reasons",
@@ -24,6 +33,7 @@ CHECK = Check(
     optional=("clock_samples",),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    thresholds=(TIMES, APART_S, BUSY_PERCENT),
 )
 _SLOW = ("hw_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown", "sw_thermal_slowdown")
 _WORDS = {
@@ -35,8 +45,6 @@ _WORDS = {
     "sync_boost": Text("another GPU pulls the clock down", "被其他 GPU 拉低频率"),
 }
 _UNDER_LOAD = ("applications_clocks_setting", "sync_boost")
-TIMES, APART_S = 3, 8.0  # active in three samples, or in a first and a last reading about ten seconds apart
-LOAD_PERCENT = 50.0
 
 _COOL = Text("ask the supplier for cooling and power of this node, then run again", "请供应商检查该节点的散热与供电，然后重新验收")
 _LOAD = Text("run the check again while a job keeps the GPUs busy", "在 GPU 满载运行任务时重新检查")
@@ -48,14 +56,16 @@ class _Watched:
 
     report: frozenset[str]
     samples: tuple[frozenset[str], ...]
+    times_needed: float
+    apart: bool
     span_s: float
     loaded: bool
 
     def lasting(self, name: str) -> bool:
         """Whether `name` was active often enough, or again at the end."""
         first = name in self.report or (bool(self.samples) and name in self.samples[0])
-        again = len(self.samples) > 0 and name in self.samples[-1] and self.span_s >= APART_S
-        return self.times(name) >= TIMES or (first and again)
+        again = len(self.samples) > 0 and name in self.samples[-1] and self.apart
+        return self.times(name) >= self.times_needed or (first and again)
 
     def times(self, name: str) -> int:
         """In how many samples `name` was active."""
@@ -89,10 +99,12 @@ def _mark(gpu: Gpu, samples: ClockSamples | None, promise: Promise) -> Mark:
 
 def _watched(gpu: Gpu, own: Sequence[ClockSample], promise: Promise) -> _Watched:
     names = promise.catalogue.xids.reasons_in
-    busy = sum((s.util_percent or 0.0) >= LOAD_PERCENT for s in own)
+    busy = sum((s.util_percent or 0.0) >= promise.limit(BUSY_PERCENT) for s in own)
+    times, length_s = promise.limit(TIMES), span_s(own)
     return _Watched(
-        frozenset(gpu.active_clock_reasons or ()), tuple(frozenset(names(s.mask or 0)) for s in own), span_s(own), busy >= TIMES
-    )
+        frozenset(gpu.active_clock_reasons or ()), tuple(frozenset(names(s.mask or 0)) for s in own), times,
+        length_s >= promise.limit(APART_S), length_s, busy >= times,
+    )  # fmt: skip
 
 
 def _lasting(name: str, watched: _Watched) -> Text:

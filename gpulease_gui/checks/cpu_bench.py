@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.checks.repeats import MEASURED_ONCE, Bands
+from gpulease_gui.checks.repeats import MEASURED_ONCE, Bands, band_marks
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
@@ -13,8 +13,9 @@ from gpulease_gui.facts.cpu_bench import BenchTest, CpuBench
 from gpulease_gui.facts.cpu_limits import CpuLimits
 
 SOLD = "cpu.cores"
-# Assumptions: what each adds to the work of one alone. Full load lowers the clock; two threads share one core.
-CORE, THREAD = Bands(passes=0.6, warns=0.4), Bands(passes=0.3, warns=0.2)
+# What each adds to the work of one alone. Full load lowers the clock; two threads share one core.
+CORE = band_marks("cpu.bench", 0.6, 0.4, Text("one core's work for each core", "单核工作量（按核）"), name="core")
+THREAD = band_marks("cpu.bench", 0.3, 0.2, Text("one thread's work for each thread", "单线程工作量（按线程）"), name="thread")
 
 CHECK = Check(
     id="cpu.bench",
@@ -30,6 +31,7 @@ CHECK = Check(
     level=2,
     writes=Text("nothing; all processors work for 10 s", "不写入；全部 CPU 满载约 10 秒"),
     takes_s=10,
+    thresholds=(*CORE.both, *THREAD.both),
 )
 
 
@@ -39,7 +41,7 @@ def judge(bench: CpuBench, limits: CpuLimits | None, promise: Promise) -> tuple[
     if not good:
         return (_none(bench),)
     best = max(good, key=lambda test: test.gain or 0.0)
-    count, bands = _units(best, limits)
+    count, bands = _units(best, limits, promise)
     if count is None:
         return (_finding(Verdict.INCONCLUSIVE, _reason(best, bench), best, "unreadable", _BY_HAND),)
     verdict = bands.of(best.gain or 0.0, count)
@@ -59,18 +61,18 @@ def to_repeat(bench: CpuBench, promise: Promise) -> tuple[str, ...]:
     good = [test for test in bench.tests if test.gain is not None and test.cpus]
     if len(good) != 1 or promise.get(SOLD) is None:
         return ()
-    count, bands = _units(good[0], None)
+    count, bands = _units(good[0], None, promise)
     return ("bench",) if count is not None and bands.of(good[0].gain or 0.0, count) is Verdict.FAIL else ()
 
 
-def _units(test: BenchTest, limits: CpuLimits | None) -> tuple[float | None, Bands]:
+def _units(test: BenchTest, limits: CpuLimits | None, promise: Promise) -> tuple[float | None, Bands]:
     """How many cores or threads may be used, and which of them are counted; a quota is no fault of the speed."""
     quota = limits.quota_cores if limits else None
     if test.cores is not None:
-        return (min(test.cores, quota) if quota else float(test.cores)), CORE
+        return (min(test.cores, quota) if quota else float(test.cores)), CORE.at(promise)
     if test.cpus is None:
-        return None, THREAD
-    return (min(test.cpus, quota) if quota else float(test.cpus)), THREAD
+        return None, THREAD.at(promise)
+    return (min(test.cpus, quota) if quota else float(test.cpus)), THREAD.at(promise)
 
 
 def _reason(test: BenchTest, bench: CpuBench) -> Text:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.repeats import MEASURED_ONCE
+from gpulease_gui.checks.thresholds import Threshold
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
@@ -12,9 +13,10 @@ from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.cpu_limits import CpuLimits
 from gpulease_gui.facts.cpu_load import CpuLoad, LoadTest
 
-# Assumptions, to be set by own nodes later: per cent of all ticks, and of the processors that we may use.
-STEAL_OK, STEAL_BAD = 1.0, 5.0
-SHARE_OK = 90.0
+# Per cent of all ticks, and of the processors that we may use.
+STEAL_OK = Threshold("cpu.steal", "steal_warn", 1.0, "%", Text("stolen time warns from", "被抢占时间达到此值即警告"), ">=", high=100.0)
+STEAL_BAD = Threshold("cpu.steal", "steal_fail", 5.0, "%", Text("stolen time fails above", "被抢占时间超过此值即不符"), ">", high=100.0)
+SHARE_OK = Threshold("cpu.steal", "share", 90.0, "%", Text("the load should get at least", "负载应实得至少"), ">=", high=100.0)
 
 CHECK = Check(
     id="cpu.steal",
@@ -30,6 +32,7 @@ CHECK = Check(
     level=2,
     writes=Text("nothing; all processors work for 20 s", "不写入；全部 CPU 满载约 20 秒"),
     takes_s=20,
+    thresholds=(STEAL_OK, STEAL_BAD, SHARE_OK),
 )
 
 
@@ -41,11 +44,11 @@ def judge(load: CpuLoad, limits: CpuLimits | None, promise: Promise) -> tuple[Fi
     best = min(good, key=lambda test: test.steal_percent or 0.0)
     steal, share = best.steal_percent or 0.0, _share(best, limits)
     reason = _reason(best, share)
-    if steal > STEAL_BAD:
+    if steal > promise.limit(STEAL_BAD):
         return (_bad(reason, steal, len(good)),)
-    if steal >= STEAL_OK:
+    if steal >= promise.limit(STEAL_OK):
         return (_finding(Verdict.WARN, reason, steal, "stolen", _OVERSOLD),)
-    if share is not None and share < SHARE_OK:
+    if share is not None and share < promise.limit(SHARE_OK):
         return (_finding(Verdict.WARN, reason, steal, "share_low", _BUSY),)
     if share is None:
         # A container of an oversold host shows no steal: without the share a zero proves nothing.
@@ -56,7 +59,7 @@ def judge(load: CpuLoad, limits: CpuLimits | None, promise: Promise) -> tuple[Fi
 def to_repeat(load: CpuLoad, promise: Promise) -> tuple[str, ...]:
     """`load` when its only test would fail: it is measured once more at once."""
     good = [test for test in load.tests if test.steal_percent is not None]
-    return ("load",) if len(good) == 1 and (good[0].steal_percent or 0.0) > STEAL_BAD else ()
+    return ("load",) if len(good) == 1 and (good[0].steal_percent or 0.0) > promise.limit(STEAL_BAD) else ()
 
 
 def _share(test: LoadTest, limits: CpuLimits | None) -> float | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.disk_tests import DIRECT_STEP, cached, joined, no_test
-from gpulease_gui.checks.over_time import TOO_FEW, Course, course, held
+from gpulease_gui.checks.over_time import LONG_S, SHORT_S, TOO_FEW, Course, course, held
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.checks.repeats import Bands
+from gpulease_gui.checks.repeats import band_marks
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
@@ -14,8 +14,8 @@ from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.disk_sustained import SUSTAINED
 from gpulease_gui.facts.fio_set import FioSet
 
-# An assumption: a drive that slows down by its own heat or cache keeps more than this; a spent credit does not.
-BANDS = Bands(passes=0.85, warns=0.6)
+# A drive that slows down by its own heat or cache keeps more than this; a spent credit does not.
+BANDS = band_marks("disk.burst", 0.85, 0.6, Text("the first minute", "首分钟速率"))
 
 CHECK = Check(
     id="disk.burst",
@@ -33,6 +33,7 @@ CHECK = Check(
         "最大 16 GiB 的临时文件，持续写入 15 分钟，结束后删除",
     ),
     takes_s=900,
+    thresholds=(*BANDS.both, LONG_S, SHORT_S),
 )
 
 
@@ -51,7 +52,7 @@ def judge(rates: FioSet, promise: Promise) -> tuple[Finding, ...]:
     reason = _reason(found, rates)
     if words := cached(good, rates.direct, rates.filesystem):
         return (_finding(Verdict.INCONCLUSIVE, joined(reason, words), found, "page_cache", DIRECT_STEP),)
-    verdict, code = held(found, BANDS)
+    verdict, code = held(found, BANDS.at(promise), promise)
     return (_finding(verdict, reason, found, code, _STEPS.get(code, NO_TEXT)),)
 
 

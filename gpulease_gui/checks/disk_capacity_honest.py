@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.disk_tests import DIRECT_STEP, in_memory, no_test, seconds_text
 from gpulease_gui.checks.promise import Promise, Stated
+from gpulease_gui.checks.thresholds import SHARE, Threshold
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
@@ -12,11 +13,16 @@ from gpulease_gui.domain.units import MIB, number_text
 from gpulease_gui.facts.disk_fill import DiskFill
 
 TERM = "disk.size_gb"
-# A file system keeps up to a tenth for itself.
-OWN_SHARE = 0.9
-# Below this share of the early rate the late one is called slow.
-SLOW_SHARE = 0.5
 _NO_SPACE, _OVER_QUOTA, _IO_ERROR, _MISMATCH = 28, 122, 5, 84
+
+OWN_SHARE = Threshold(
+    "disk.capacity_honest", "own_share", 0.9, SHARE,
+    Text("a file system may be the promised disk from this share of its size", "文件系统达到承诺容量的此比例才算承诺的磁盘"), ">=", high=1.0,
+)  # fmt: skip
+SLOW_SHARE = Threshold(
+    "disk.capacity_honest", "slow_share", 0.5, SHARE, Text("it slows down if the last tenth has less of the first rate than", "末段速率低于首段的此比例即变慢"),
+    "<", high=1.0,
+)  # fmt: skip
 
 CHECK = Check(
     id="disk.capacity_honest",
@@ -35,13 +41,14 @@ CHECK = Check(
         "临时文件，写到承诺容量为止，至多占剩余空间的五分之四，结束后删除",
     ),
     takes_s=600,
+    thresholds=(OWN_SHARE, SLOW_SHARE),
 )
 
 
 def judge(fill: DiskFill, promise: Promise) -> tuple[Finding, ...]:
     """One finding: decimal GB of random data that were written and of which a hundredth was read back."""
     stated = promise.get(TERM)
-    verdict, reason, code, step = _said(fill, stated)
+    verdict, reason, code, step = _said(fill, stated, promise)
     if stated is None and verdict is Verdict.PASS:
         written = _gb(fill.fill.io_bytes)
         return (CHECK.not_promised(TERM, written, unit="GB", subjects=_subjects(Verdict.INCONCLUSIVE, fill),
@@ -57,7 +64,7 @@ def _subjects(verdict: Verdict, fill: DiskFill) -> tuple[SubjectFinding, ...]:
     return (SubjectFinding(fill.filesystem or "disk", verdict, _gb(fill.fill.io_bytes)),)
 
 
-def _said(fill: DiskFill, stated: Stated | None) -> tuple[Verdict, Text, str, Text]:
+def _said(fill: DiskFill, stated: Stated | None, promise: Promise) -> tuple[Verdict, Text, str, Text]:
     written, target = fill.fill.io_bytes, fill.target_mib
     if not written or target is None:
         reason, code, step = no_test([fill.fill])
@@ -71,23 +78,25 @@ def _said(fill: DiskFill, stated: Stated | None) -> tuple[Verdict, Text, str, Te
     if fill.fill.trouble or fill.verify.trouble:
         reason, code, step = no_test([fill.fill if fill.fill.trouble else fill.verify])
         return Verdict.INCONCLUSIVE, reason, code, step
-    return _written(fill, stated, written, target)
+    return _written(fill, stated, written, target, promise)
 
 
-def _written(fill: DiskFill, stated: Stated | None, written: int, target: int) -> tuple[Verdict, Text, str, Text]:
+def _written(
+    fill: DiskFill, stated: Stated | None, written: int, target: int, promise: Promise
+) -> tuple[Verdict, Text, str, Text]:
     done = _done(fill)
     if written < target * MIB:
         return Verdict.INCONCLUSIVE, _short(done, target), "too_short", _LONGER
-    if stated is not None and _smaller(fill, stated):
+    if stated is not None and _smaller(fill, stated, promise):
         return Verdict.INCONCLUSIVE, _elsewhere(done, fill), "smaller_filesystem", _ELSEWHERE_STEP
-    if _slows(fill):
+    if _slows(fill, promise):
         return Verdict.WARN, _slower(done, fill), "slows_down", _SLOW_STEP
     return Verdict.PASS, done, stated.reason_code if stated else "", NO_TEXT
 
 
-def _smaller(fill: DiskFill, stated: Stated) -> bool:
+def _smaller(fill: DiskFill, stated: Stated, promise: Promise) -> bool:
     """Whether the file system is too small to be the promised disk (its size not told: it may be)."""
-    return fill.total_mib is None or fill.total_mib * MIB / 1e9 < stated.number * OWN_SHARE
+    return fill.total_mib is None or fill.total_mib * MIB / 1e9 < stated.number * promise.limit(OWN_SHARE)
 
 
 def _ends(fill: DiskFill) -> tuple[float, float] | None:
@@ -97,9 +106,9 @@ def _ends(fill: DiskFill) -> tuple[float, float] | None:
     return (sum(rates[:tenth]) / tenth, sum(rates[-tenth:]) / tenth) if tenth >= 2 else None
 
 
-def _slows(fill: DiskFill) -> bool:
+def _slows(fill: DiskFill, promise: Promise) -> bool:
     ends = _ends(fill)
-    return ends is not None and ends[1] < ends[0] * SLOW_SHARE
+    return ends is not None and ends[1] < ends[0] * promise.limit(SLOW_SHARE)
 
 
 def _gb(count: int | None) -> float | None:

@@ -6,6 +6,7 @@ from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.disk_kinds import DiskKind, is_disk, kind_of, promised_disk
 from gpulease_gui.checks.disk_tests import AGAIN_STEP, DIRECT_STEP, SLOW_STEP, in_memory, joined, no_test, seconds_text
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.thresholds import Threshold
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
@@ -15,8 +16,10 @@ from gpulease_gui.facts.fio_set import FioSet, FioTest
 from gpulease_gui.facts.lsblk import BlockDevices
 
 KIND = "disk.kind"
-# Assumptions: what a local NVMe drive keeps easily, what a network disk keeps, and what no turning disk can do.
-QUICK_MS, SLOW_MS, IMPOSSIBLE_MS = 5.0, 50.0, 0.02
+# What a local NVMe drive keeps easily, what a network disk keeps, and what no turning disk can do.
+QUICK_MS = Threshold("disk.fsync", "quick", 5.0, "ms", Text("passes below", "低于此值通过"), "<")
+SLOW_MS = Threshold("disk.fsync", "slow", 50.0, "ms", Text("NVMe as sold fails above", "承诺 NVMe 时高于此值不符"), ">")
+IMPOSSIBLE_MS = Threshold("disk.fsync", "impossible", 0.02, "ms", Text("no turning disk flushes faster than", "机械硬盘落盘不可能快于"), "<")
 
 CHECK = Check(
     id="disk.fsync",
@@ -32,6 +35,7 @@ CHECK = Check(
     level=2,
     writes=Text("a scratch file of 64 MiB, removed at the end", "64 MiB 临时文件，结束后删除"),
     takes_s=20,
+    thresholds=(QUICK_MS, SLOW_MS, IMPOSSIBLE_MS),
 )
 
 
@@ -55,7 +59,7 @@ def judge(rates: FioSet, disks: BlockDevices | None, promise: Promise) -> tuple[
 def to_repeat(rates: FioSet, promise: Promise) -> tuple[str, ...]:
     """`fsync` when its only test would fail, or would if the disk turned: it is measured once more at once."""
     good = _good(rates.of(FSYNC))
-    odd = len(good) == 1 and not IMPOSSIBLE_MS <= (good[0].sync_p99_ms or 0.0) <= SLOW_MS
+    odd = len(good) == 1 and not promise.limit(IMPOSSIBLE_MS) <= (good[0].sync_p99_ms or 0.0) <= promise.limit(SLOW_MS)
     return (FSYNC,) if odd else ()
 
 
@@ -71,13 +75,14 @@ def _none(tests: tuple[FioTest, ...]) -> Finding:
 
 
 def _verdict(p99_ms: float, disks: BlockDevices | None, promise: Promise) -> tuple[Verdict, str]:
-    if p99_ms < IMPOSSIBLE_MS and disks is None:
+    impossible = p99_ms < promise.limit(IMPOSSIBLE_MS)
+    if impossible and disks is None:
         return Verdict.INCONCLUSIVE, "disks_not_told"
-    if p99_ms < IMPOSSIBLE_MS and _turns(disks):
+    if impossible and _turns(disks):
         return Verdict.FAIL, "flush_ignored"
-    if p99_ms < QUICK_MS:
+    if p99_ms < promise.limit(QUICK_MS):
         return Verdict.PASS, ""
-    if p99_ms <= SLOW_MS or not _nvme_sold(promise):
+    if p99_ms <= promise.limit(SLOW_MS) or not _nvme_sold(promise):
         return Verdict.WARN, "flush_slow"
     return Verdict.FAIL, "flush_slow"
 

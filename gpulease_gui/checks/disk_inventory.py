@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.disk_kinds import KIND_WORDS, DiskKind, PromisedDisk, is_disk, kind_of, promised_disk
 from gpulease_gui.checks.promise import Promise, Stated
+from gpulease_gui.checks.thresholds import SHARE, Threshold
 from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.units import number_text
@@ -16,8 +17,11 @@ from gpulease_gui.facts.lsblk import BlockDevice, BlockDevices
 from gpulease_gui.facts.mounts import Mounts
 
 TERM = "disk.kind"
+
 # A disk sold as 3.84 TB may show a little less after over-provisioning.
-_SIZE_SHARE = 0.95
+SIZE_SHARE = Threshold(
+    "disk.inventory", "size_share", 0.95, SHARE, Text("a disk is as large as promised from this share", "容量达到承诺的此比例即相符"), ">=", high=1.0
+)
 
 CHECK = Check(
     id="disk.inventory",
@@ -31,6 +35,7 @@ CHECK = Check(
     terms=(TERM,),
     ask=Text("What disks does the node have: local NVMe, SATA SSD, hard disk or a network disk?",
              "节点配什么磁盘：本地 NVMe、SATA SSD、机械盘还是网络盘？"),
+    thresholds=(SIZE_SHARE,),
 )  # fmt: skip
 
 
@@ -40,6 +45,7 @@ class _Disk:
 
     device: BlockDevice
     kind: DiskKind
+    size_share: float
 
     @property
     def gb(self) -> float | None:
@@ -48,7 +54,7 @@ class _Disk:
 
     def fits(self, wanted: PromisedDisk) -> bool:
         """Whether it is as good as the promised kind, and as large."""
-        small = wanted.each_gb is not None and (self.gb is None or self.gb < wanted.each_gb * _SIZE_SHARE)
+        small = wanted.each_gb is not None and (self.gb is None or self.gb < wanted.each_gb * self.size_share)
         return self.kind in _AS_GOOD[wanted.kind] and not small
 
 
@@ -65,7 +71,7 @@ def judge(
     listed: BlockDevices, mounts: Mounts | None, environment: Environment | None, promise: Promise
 ) -> tuple[Finding, ...]:
     """One finding with a subject for each disk."""
-    disks = [_Disk(d, kind_of(d)) for d in listed.disks if is_disk(d)]
+    disks = [_Disk(d, kind_of(d), promise.limit(SIZE_SHARE)) for d in listed.disks if is_disk(d)]
     stated = promise.get(TERM)
     if stated is None:
         return (CHECK.not_promised(TERM, _summary(disks, zh=False) or None, subjects=_subjects(disks, None)),)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.disk_tests import AGAIN_STEP, DIRECT_STEP, SLOW_STEP, cached, joined, no_test, seconds_text
 from gpulease_gui.checks.promise import Promise, Stated
-from gpulease_gui.checks.repeats import Bands, judged, repeat_due
+from gpulease_gui.checks.repeats import PROMISE, PROMISE_ITSELF, band_marks, judged, repeat_due
+from gpulease_gui.checks.thresholds import Origin
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
@@ -14,7 +15,7 @@ from gpulease_gui.facts.disk_random import READ, WRITE
 from gpulease_gui.facts.fio_set import FioSet, FioTest
 
 TERM = "disk.read_iops"
-BANDS = Bands(passes=1.0, warns=0.9)
+BANDS = band_marks("disk.rand", 1.0, 0.9, PROMISE, pass_origin=Origin.SPEC, pass_source=PROMISE_ITSELF)
 
 CHECK = Check(
     id="disk.rand",
@@ -30,6 +31,7 @@ CHECK = Check(
     ask=Text("How many 4 KiB random reads a second does the disk do?", "磁盘 4 KiB 随机读能达到多少 IOPS？"),
     writes=Text("a scratch file of up to 4 GiB, removed at the end", "最大 4 GiB 的临时文件，结束后删除"),
     takes_s=60,
+    thresholds=BANDS.both,
 )
 
 
@@ -48,7 +50,7 @@ def judge(rates: FioSet, promise: Promise) -> tuple[Finding, ...]:
     if stated is None:
         subjects = _subjects(Verdict.INCONCLUSIVE, iops, rates)
         return (CHECK.not_promised(TERM, round(iops), unit="IOPS", subjects=subjects, basis=Basis.MEASURED),)
-    verdict, code = judged([test.iops or 0.0 for test in good], stated.number, BANDS)
+    verdict, code = judged([test.iops or 0.0 for test in good], stated.number, BANDS.at(promise))
     step = NO_TEXT if verdict is Verdict.PASS else AGAIN_STEP if code == "measured_once" else SLOW_STEP
     return (_finding(verdict, reason, stated, iops, code or stated.reason_code, step, rates),)
 
@@ -56,7 +58,7 @@ def judge(rates: FioSet, promise: Promise) -> tuple[Finding, ...]:
 def to_repeat(rates: FioSet, promise: Promise) -> tuple[str, ...]:
     """`randread` when its only test would fail: it is measured once more at once."""
     stated = promise.get(TERM)
-    due = repeat_due([t.iops for t in rates.of(READ) if t.iops], stated.number if stated else None, BANDS)
+    due = repeat_due([t.iops for t in rates.of(READ) if t.iops], stated.number if stated else None, BANDS.at(promise))
     return (READ,) if due else ()
 
 

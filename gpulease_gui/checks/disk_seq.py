@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise, Stated
-from gpulease_gui.checks.repeats import Bands, judged, repeat_due
+from gpulease_gui.checks.repeats import PROMISE, PROMISE_ITSELF, band_marks, judged, repeat_due
+from gpulease_gui.checks.thresholds import Origin
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
@@ -14,7 +15,7 @@ from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.disk_rates import DiskRates, FioTry
 
 READ, WRITE = "disk.read_mb_s", "disk.write_mb_s"
-BANDS = Bands(passes=1.0, warns=0.9)
+BANDS = band_marks("disk.seq", 1.0, 0.9, PROMISE, pass_origin=Origin.SPEC, pass_source=PROMISE_ITSELF)
 _MEMORY = ("tmpfs", "ramfs", "devtmpfs")
 
 CHECK = Check(
@@ -31,14 +32,15 @@ CHECK = Check(
     ask=Text("How many MB/s does the disk read and write in a row?", "磁盘顺序读、顺序写各是多少 MB/s？"),
     writes=Text("a scratch file of up to 4 GiB, removed at the end", "最大 4 GiB 的临时文件，结束后删除"),
     takes_s=60,
+    thresholds=BANDS.both,
 )
 
 
 def judge(rates: DiskRates, promise: Promise) -> tuple[Finding, ...]:
     """One finding for each direction, in decimal MB/s; the better of two tests is shown."""
     return (
-        _direction("read", READ, rates.read, rates, promise.get(READ)),
-        _direction("write", WRITE, rates.write, rates, promise.get(WRITE)),
+        _direction("read", READ, rates.read, rates, promise),
+        _direction("write", WRITE, rates.write, rates, promise),
     )
 
 
@@ -47,12 +49,13 @@ def to_repeat(rates: DiskRates, promise: Promise) -> tuple[str, ...]:
     due = []
     for name, term, tries in (("read", READ, rates.read), ("write", WRITE, rates.write)):
         stated = promise.get(term)
-        if stated and repeat_due([t.mb_s for t in tries if t.mb_s], stated.number, BANDS):
+        if stated and repeat_due([t.mb_s for t in tries if t.mb_s], stated.number, BANDS.at(promise)):
             due.append(name)
     return tuple(due)
 
 
-def _direction(name: str, term: str, tries: tuple[FioTry, ...], rates: DiskRates, stated: Stated | None) -> Finding:
+def _direction(name: str, term: str, tries: tuple[FioTry, ...], rates: DiskRates, promise: Promise) -> Finding:
+    stated = promise.get(term)
     good = sorted((t for t in tries if t.mb_s), key=lambda t: -(t.mb_s or 0))
     if not good:
         return _no_rate(name, term, tries, stated)
@@ -66,7 +69,7 @@ def _direction(name: str, term: str, tries: tuple[FioTry, ...], rates: DiskRates
         subject = SubjectFinding(name, Verdict.INCONCLUSIVE, measured)
         found = CHECK.not_promised(term, measured, unit="MB/s", subjects=(subject,), basis=Basis.MEASURED)
         return replace(found, direction=name)
-    verdict, code = judged([t.mb_s or 0 for t in good], stated.number, BANDS)
+    verdict, code = judged([t.mb_s or 0 for t in good], stated.number, BANDS.at(promise))
     step = NO_TEXT if verdict is Verdict.PASS else _AGAIN if code == "measured_once" else _SLOW_STEP
     return _finding(name, term, verdict, reason, stated, best, code or stated.reason_code, step)
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.history import ACCEPT_FIRST, FIRST_RUN, NO_BASELINE, NO_HISTORY, NO_HISTORY_WORDS, History
-from gpulease_gui.checks.machine import IDENTITY_KINDS, Machine, changes, machine_of
+from gpulease_gui.checks.machine import (
+    BREAK_PERCENT,
+    IDENTITY_KINDS,
+    NOTE_PERCENT,
+    FallLimits,
+    Machine,
+    changes,
+    machine_of,
+)
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict, worst
 from gpulease_gui.domain.text import Text
@@ -22,6 +30,7 @@ CHECK = Check(
     optional=("nvlink",),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    thresholds=(NOTE_PERCENT, BREAK_PERCENT),
 )
 _ASK = Text("ask the supplier to restore what was accepted", "请供应商恢复验收时的配置")
 
@@ -33,17 +42,18 @@ def judge(report: SmiReport, nvlink: NvlinkReport | None, promise: Promise) -> t
         return (CHECK.finding(Verdict.INCONCLUSIVE, NO_HISTORY_WORDS, reason_code=NO_HISTORY),)
     if history.pinned is None:
         return (CHECK.finding(Verdict.INCONCLUSIVE, FIRST_RUN, reason_code=NO_BASELINE, next_step=ACCEPT_FIRST),)
-    return (_compared(history, history.pinned, machine_of(report, None, nvlink)),)
+    return (_compared(history, history.pinned, machine_of(report, None, nvlink), promise),)
 
 
-def _compared(history: History, pinned: Machine, now: Machine) -> Finding:
+def _compared(history: History, pinned: Machine, now: Machine, promise: Promise) -> Finding:
     before = {card.key for card in pinned.cards if card.key}
     same = sum(1 for card in now.cards if card.key in before)
     if not same:
         words = Text("none of the accepted cards is here, so no setting can be compared", "已没有验收时的卡，无法比较配置")
         return CHECK.finding(Verdict.INCONCLUSIVE, words, reason_code=Reason.INCONSISTENT)
     day = f"{history.pinned_at:%Y-%m-%d}" if history.pinned_at else "–"
-    seen = [c for c in changes(pinned, now) if c.kind not in IDENTITY_KINDS and c.verdict is not Verdict.PASS]
+    falls = FallLimits(promise.limit(NOTE_PERCENT), promise.limit(BREAK_PERCENT))
+    seen = [c for c in changes(pinned, now, falls) if c.kind not in IDENTITY_KINDS and c.verdict is not Verdict.PASS]
     if not seen:
         words = Text(f"{same} cards set as on {day}", f"{same} 张卡的配置与 {day} 一致")
         return CHECK.finding(Verdict.PASS, words, measured=0)

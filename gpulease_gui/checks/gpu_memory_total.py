@@ -7,13 +7,23 @@ from gpulease_gui.catalog.identity import RESERVED_PART, memory_fits
 from gpulease_gui.checks.cards import Card, Mark, cards, finding_of
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.thresholds import SHARE, Origin, Threshold
 from gpulease_gui.domain.finding import Finding, SubjectFinding, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.smi_xml import Gpu, SmiReport
 
 TERM = "gpu.memory_gb"
-LOW, HIGH = 0.90, 1.05  # window around a nominal size in GiB where no total of the product was ever seen
+
+# The window around a nominal size in GiB where no total of the product was ever seen.
+_WINDOW = "Datura-ai/lium-io: gpu_spec_table.py, one window for each real size"
+LOW = Threshold(
+    "gpu.memory_total", "low", 0.90, SHARE, Text("an unlisted total may be this size from", "目录外的显存总量不低于标称的"), ">=",
+    Origin.PUBLISHED, _WINDOW, low=0.5, high=1.0,
+)  # fmt: skip
+HIGH = Threshold(
+    "gpu.memory_total", "high", 1.05, SHARE, Text("and up to", "且不高于标称的"), "<=", Origin.PUBLISHED, _WINDOW, low=1.0, high=1.5
+)
 
 CHECK = Check(
     id="gpu.memory_total",
@@ -26,6 +36,7 @@ CHECK = Check(
     terms=(TERM,),
     vendor=Vendor.NVIDIA,
     ask=Text("How much memory has each GPU?", "每张 GPU 的显存是多少？"),
+    thresholds=(LOW, HIGH),
 )
 _ASK = Text("ask the supplier for the whole card with its full memory", "请供应商提供显存完整的整卡")
 _MIG = Text("ask the supplier whether the card is split (MIG, vGPU)", "请供应商说明该卡是否被切分（MIG、vGPU）")
@@ -61,10 +72,10 @@ def _mark(card: Card, wanted: float, promise: Promise) -> Mark:
             f"名称 {card.seen.name} 却有 {mib:,} MiB：没有厂商出售这种卡，合同也未写明",
         ), "masked_identity", size, _ASK)  # fmt: skip
     if product is None or product.memory_gb_marketing is None or card.identity.status is Verdict.FAIL:
-        return _unknown(mib, wanted, size)
+        return _unknown(mib, wanted, size, promise)
     if memory_fits(product, mib):
         return _known(product, product.memory_gb_marketing, mib, wanted)
-    return _unlisted(card.gpu, product, product.memory_gb_marketing, mib, wanted)
+    return _unlisted(card.gpu, product, product.memory_gb_marketing, mib, wanted, promise)
 
 
 def _named(promise: Promise) -> tuple[GpuModel, ...]:
@@ -87,13 +98,13 @@ def _known(product: GpuModel, nominal: float, mib: int, wanted: float) -> Mark:
     return Mark(Verdict.FAIL, short, "too_small", nominal, _ASK)
 
 
-def _unlisted(gpu: Gpu, product: GpuModel, nominal: float, mib: int, wanted: float) -> Mark:
+def _unlisted(gpu: Gpu, product: GpuModel, nominal: float, mib: int, wanted: float, promise: Promise) -> Mark:
     """A total that this product was never seen with."""
     size, largest = round(mib / 1024, 1), max(product.listed("memory_total_mib"), default=None)
     told = Text(f"{product.name} was never seen with {mib:,} MiB", f"{product.name} 没有出现过 {mib:,} MiB")
     if largest is not None and mib > largest * (1 + RESERVED_PART):
         return Mark(Verdict.FAIL, told, "too_large", size, _ASK)
-    if LOW * nominal <= mib / 1024 <= HIGH * nominal and nominal >= wanted:
+    if _near(mib, nominal, promise) and nominal >= wanted:
         return Mark(Verdict.WARN, told, "unlisted_total", size)
     if _split(gpu):
         return Mark(Verdict.INCONCLUSIVE, Text(
@@ -103,16 +114,20 @@ def _unlisted(gpu: Gpu, product: GpuModel, nominal: float, mib: int, wanted: flo
     return Mark(Verdict.FAIL, short, "too_small", size, _ASK)
 
 
+def _near(mib: int, nominal_gb: float, promise: Promise) -> bool:
+    return promise.limit(LOW) * nominal_gb <= mib / 1024 <= promise.limit(HIGH) * nominal_gb
+
+
 def _split(gpu: Gpu) -> bool:
     vgpu = gpu.virtualization_mode is not None and "vgpu" in gpu.virtualization_mode.lower()
     return vgpu or (gpu.mig_mode_current or "").lower() == "enabled"
 
 
-def _unknown(mib: int, wanted: float, size: float | None) -> Mark:
+def _unknown(mib: int, wanted: float, size: float | None, promise: Promise) -> Mark:
     told = Text(
         f"the product is not known; {mib:,} MiB are {number_text(mib / 1024)} GiB",
         f"型号未能认定；{mib:,} MiB 为 {number_text(mib / 1024)} GiB",
     )
-    if LOW * wanted <= mib / 1024 <= HIGH * wanted:
+    if _near(mib, wanted, promise):
         return Mark(Verdict.WARN, told, "unknown_card", size)
     return Mark(Verdict.INCONCLUSIVE, told, "unknown_card", size, _MIG)

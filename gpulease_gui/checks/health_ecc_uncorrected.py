@@ -7,11 +7,15 @@ from gpulease_gui.catalog.identity import identify
 from gpulease_gui.checks.cards import Mark, finding_of, observed
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.thresholds import Origin, Threshold
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.smi_xml import Gpu, SmiReport
 
-SRAM_LIMIT = 4  # more than this over a board's life is worth a replacement
+SRAM_LIMIT = Threshold(
+    "health.ecc_uncorrected", "sram", 4, "errors", Text("a board is worth replacing above this many SRAM errors in its life", "板卡累计 SRAM 错误超过此数应更换"),
+    ">", Origin.PUBLISHED, "stas00/ml-engineering: compute/accelerator/nvidia/debug.md",
+)  # fmt: skip
 
 CHECK = Check(
     id="health.ecc_uncorrected",
@@ -24,6 +28,7 @@ CHECK = Check(
     needs_promise=False,
     vendor=Vendor.NVIDIA,
     partial=True,
+    thresholds=(SRAM_LIMIT,),
 )
 _RESET = Text("ask the supplier to reset the GPU, then measure again; if it comes back, replace the card",
               "请供应商复位该 GPU 后重测；若再次出现则更换")  # fmt: skip
@@ -33,21 +38,21 @@ _SWITCH_ON = Text("ask the supplier to switch ECC on (`nvidia-smi -e 1` and a re
 
 def judge(report: SmiReport, promise: Promise) -> tuple[Finding, ...]:
     """One finding over the uncorrected counters of all cards; counts are errors."""
-    marks = [(gpu, _mark(gpu, counts_errors(gpu, promise))) for gpu in report.gpus]
+    marks = [(gpu, _mark(gpu, counts_errors(gpu, promise), int(promise.limit(SRAM_LIMIT)))) for gpu in report.gpus]
     return (finding_of(CHECK, marks, unit="errors", better="less"),) if marks else ()
 
 
-def _mark(gpu: Gpu, counts: bool) -> Mark:
+def _mark(gpu: Gpu, counts: bool, sram_limit: int) -> Mark:
     volatile, aggregate = gpu.ecc_uncorrected_volatile, gpu.ecc_uncorrected_aggregate
     sram, counted = gpu.ecc_uncorrected_aggregate_sram or 0, max(volatile or 0, aggregate or 0)
     if volatile:
         return Mark(Verdict.FAIL, Text(
             f"{volatile} uncorrected errors since the driver was loaded", f"驱动加载以来有 {volatile} 次不可纠正错误"
         ), "uncorrected_errors", counted, _RESET)  # fmt: skip
-    if sram > SRAM_LIMIT:
+    if sram > sram_limit:
         return Mark(Verdict.FAIL, Text(
-            f"{sram} uncorrected SRAM errors over the card's life, more than {SRAM_LIMIT}",
-            f"累计 {sram} 次不可纠正 SRAM 错误，超过 {SRAM_LIMIT} 次",
+            f"{sram} uncorrected SRAM errors over the card's life, more than {sram_limit}",
+            f"累计 {sram} 次不可纠正 SRAM 错误，超过 {sram_limit} 次",
         ), "sram_errors", counted, _REPLACE)  # fmt: skip
     if aggregate:
         return _old_errors(gpu, aggregate)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from gpulease_gui.checks.cards import Mark, finding_of
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.thresholds import Threshold
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.environment import Environment
 from gpulease_gui.facts.smi_xml import Gpu, SmiReport
+
+# One failed reading can be a hiccup, two are none.
+TWICE = Threshold("health.err_fields", "vital", 2, "fields", Text("fails from this many vital fields with an error", "关键字段报错达到此数即不符"), ">=", low=1.0)
 
 CHECK = Check(
     id="health.err_fields",
@@ -22,10 +26,10 @@ CHECK = Check(
     needs_promise=False,
     vendor=Vendor.NVIDIA,
     rule_version=2,
+    thresholds=(TWICE,),
 )
 _VITAL = ("temperature", "power", "memory", "clock", "ecc", "fb_memory")
 LOST_CODE = 15  # "the GPU has fallen off the bus": nvidia-smi does not say which one
-TWICE = 2  # one failed reading can be a hiccup, two are none
 
 _RESET = Text("ask the supplier to reset the GPU or restart the node; if it comes back, replace the card",
               "请供应商复位 GPU 或重启节点；若再次出现则更换")  # fmt: skip
@@ -36,20 +40,20 @@ _ASK = Text("ask the supplier for the rights to read these fields", "请供应�
 def judge(report: SmiReport, environment: Environment | None, promise: Promise) -> tuple[Finding, ...]:
     """One finding over all cards; measured is the number of fields with an error."""
     guest = environment is not None and environment.is_wsl
-    marks = [(gpu, _mark(gpu, guest or (gpu.virtualization_mode or "").lower() == "vgpu")) for gpu in report.gpus]
+    marks = [(gpu, _mark(gpu, guest or (gpu.virtualization_mode or "").lower() == "vgpu", promise)) for gpu in report.gpus]
     if not marks:
         return ()
     return (finding_of(CHECK, [(gpu, _with_warnings(mark, report)) for gpu, mark in marks], unit="fields", better="less"),)
 
 
-def _mark(gpu: Gpu, guest: bool) -> Mark:
+def _mark(gpu: Gpu, guest: bool, promise: Promise) -> Mark:
     broken = gpu.error_fields
     shown = ", ".join(broken[:4])
     if gpu.lost_fields:
         lost = Text(f"the GPU is lost or needs a reset ({gpu.lost_fields[0]})", f"GPU 已丢失或需要复位（{gpu.lost_fields[0]}）")
         return Mark(Verdict.FAIL, lost, "gpu_lost", len(broken), _RESET)
     told = Text(f"{len(broken)} fields print an error: {shown}", f"{len(broken)} 个字段报错：{shown}")
-    if sum(_is_vital(name) for name in broken) >= TWICE and not guest:
+    if sum(_is_vital(name) for name in broken) >= promise.limit(TWICE) and not guest:
         return Mark(Verdict.FAIL, told, "error_fields", len(broken), _RESET)
     if broken:
         return Mark(Verdict.WARN, told, "error_fields", len(broken), _AGAIN)

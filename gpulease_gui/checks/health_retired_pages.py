@@ -7,11 +7,16 @@ from gpulease_gui.checks.cards import Mark, finding_of
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.health_ecc_uncorrected import is_geforce
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.thresholds import Origin, Threshold
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.smi_xml import Gpu, SmiReport
 
-MANY, FULL = 15, 60  # of the 63 pages that a card can give up
+MANY = Threshold("health.retired_pages", "many", 15, "pages", Text("many pages from", "退役页偏多的下限"), ">=", low=1.0, high=63.0)
+FULL = Threshold(
+    "health.retired_pages", "full", 60, "pages", Text("used up from", "退役页将满的下限"), ">=", Origin.PUBLISHED,
+    "Azure/azurehpc-health-checks: azure_gpu_ecc.nhc; a card can give up 63", low=1.0, high=63.0,
+)  # fmt: skip
 
 CHECK = Check(
     id="health.retired_pages",
@@ -23,6 +28,7 @@ CHECK = Check(
     facts=("smi_xml",),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    thresholds=(MANY, FULL),
 )
 _REPLACE = Text("ask the supplier to replace the card", "请供应商更换该卡")
 _RESTART = Text("ask the supplier for a restart of the node, then run again", "请供应商重启节点，然后重新检查")
@@ -39,12 +45,12 @@ def _mark(gpu: Gpu, promise: Promise) -> Mark:
     single, double = _count(gpu.retired_single_bit), _count(gpu.retired_double_bit)
     known = (single or 0) + (double or 0)
     told = Text(f"{known} pages are retired", f"已退役 {known} 页")
-    if known >= FULL:
+    if known >= promise.limit(FULL):
         return Mark(Verdict.FAIL, told, "pages_used_up", known, _REPLACE)
     if (gpu.retirement_pending or "").lower() in ("yes", "1"):
         waiting = Text(f"{told.en}, another waits for a restart", f"{told.zh}，另有页待重启后退役")
         return Mark(Verdict.WARN, waiting, "retirement_pending", known, _RESTART)
-    if known >= MANY:
+    if known >= promise.limit(MANY):
         return Mark(Verdict.WARN, told, "many_pages", known, _REPLACE)
     if single is None or double is None:
         return _silent(gpu, promise)

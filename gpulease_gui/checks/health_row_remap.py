@@ -7,11 +7,15 @@ from gpulease_gui.checks.cards import Mark, finding_of
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.health_ecc_uncorrected import is_geforce
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.thresholds import Origin, Threshold
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.smi_xml import Gpu, SmiReport
 
-SPARE_ROWS = 512
+SPARE_ROWS = Threshold(
+    "health.row_remap", "spare_rows", 512, "rows", Text("no spare is left from this many lost rows", "损失达到此行数即无备用行"), ">=",
+    Origin.SPEC, "512 rows, 8 for each bank (leptonai/gpud: remapped_rows.go)", low=1.0, high=512.0,
+)  # fmt: skip
 
 CHECK = Check(
     id="health.row_remap",
@@ -24,6 +28,7 @@ CHECK = Check(
     needs_promise=False,
     vendor=Vendor.NVIDIA,
     partial=True,
+    thresholds=(SPARE_ROWS,),
 )
 _RESET = Text("ask the supplier to reset the GPU so that the repair takes effect, then run again", "请供应商复位该 GPU 使修复生效，然后重新验收")
 _REPLACE = Text("ask the supplier to replace the card", "请供应商更换该卡")
@@ -40,7 +45,7 @@ def _mark(gpu: Gpu, promise: Promise) -> Mark:
     pending, failed = (gpu.remap_pending or "").lower(), (gpu.remap_failure or "").lower()
     if failed in ("yes", "1"):
         return Mark(Verdict.FAIL, Text("a repair of the memory failed", "显存修复失败"), "remap_failed", bad, _REPLACE)
-    if bad is not None and bad >= SPARE_ROWS:
+    if bad is not None and bad >= promise.limit(SPARE_ROWS):
         return Mark(Verdict.FAIL, Text(f"{bad} rows are lost: no spare is left", f"已损失 {bad} 行，备用行用尽"), "no_spares", bad, _REPLACE)
     if pending in ("yes", "1"):
         return _waiting(bad)

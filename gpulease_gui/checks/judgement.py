@@ -162,4 +162,12 @@ def _never_pass_unpromised(check: Check, finding: Finding, promise: Promise) -> 
 def _finished(check: Check, finding: Finding, promise: Promise, hashes: tuple[str, ...]) -> Finding:
     promised = finding.term is not None and promise.get(finding.term) is not None
     required = finding.verdict is Verdict.FAIL or check.id in ALWAYS_REQUIRED or promised
-    return replace(_with_step(check, finding), required=required, evidence=hashes)
+    used = promise.thresholds.judged_by(check.thresholds, finding.term) if _was_judged(finding) else ()
+    return replace(_with_step(check, finding), required=required, evidence=hashes, judged_by=used)
+
+
+def _was_judged(finding: Finding) -> bool:
+    """Whether a reading was held against the figures of the check at all."""
+    if finding.verdict is Verdict.NOT_APPLICABLE or finding.reason_code == Reason.NOT_PROMISED:
+        return False
+    return finding.measured is not None or finding.verdict is not Verdict.INCONCLUSIVE

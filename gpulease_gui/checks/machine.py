@@ -6,15 +6,31 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gpulease_gui.checks.thresholds import Origin, Threshold
 from gpulease_gui.domain.finding import Value, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.environment import Environment
 from gpulease_gui.facts.nvlink import NvlinkReport
 from gpulease_gui.facts.smi_xml import Gpu, SmiReport
 
-# A fall of more than the first is worth a warning, of more than the second breaks what was accepted (checks.json).
-NOTE_PERCENT = 3.0
-BREAK_PERCENT = 8.0
+NOTE_PERCENT = Threshold(
+    "evidence.drift", "note", 3.0, "%", Text("a fall warns above", "下降超过此值即警告"), ">", Origin.PUBLISHED,
+    "microsoft/superbenchmark: baseline generation", high=100.0,
+)  # fmt: skip
+BREAK_PERCENT = Threshold(
+    "evidence.drift", "break", 8.0, "%", Text("a fall breaks what was accepted above", "下降超过此值即不及验收时"), ">", high=100.0
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FallLimits:
+    """How many per cent a value may fall: more than the first is worth a warning, more than the second a failure."""
+
+    note_percent: float = NOTE_PERCENT.value
+    break_percent: float = BREAK_PERCENT.value
+
+
+SHIPPED_FALLS = FallLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +125,14 @@ def _links(gpu: Gpu, nvlink: NvlinkReport | None) -> int | None:
     return None if found is None or found.mig_hides or (nvlink and nvlink.cut_off) else found.active_count
 
 
-def changes(old: Machine, new: Machine) -> tuple[Change, ...]:
+def changes(old: Machine, new: Machine, falls: FallLimits = SHIPPED_FALLS) -> tuple[Change, ...]:
     """What is different now, the worst first. What either side does not say is no difference."""
-    found = [*_cards(old.cards, new.cards), *_node(old, new)]
+    found = [*_cards(old.cards, new.cards, falls), *_node(old, new)]
     order = (Verdict.FAIL, Verdict.WARN, Verdict.PASS)
     return tuple(sorted(found, key=lambda change: order.index(change.verdict)))
 
 
-def _cards(old: Sequence[CardMarks], new: Sequence[CardMarks]) -> Iterator[Change]:
+def _cards(old: Sequence[CardMarks], new: Sequence[CardMarks], falls: FallLimits) -> Iterator[Change]:
     if not old or not new:
         return
     before = {card.key: card for card in old if card.key}
@@ -127,7 +143,7 @@ def _cards(old: Sequence[CardMarks], new: Sequence[CardMarks]) -> Iterator[Chang
     yield from _exchanged(gone, came, had_nameless=any(not card.key for card in old))
     for key, card in before.items():
         if key in now:
-            yield from _same_card(card, now[key])
+            yield from _same_card(card, now[key], falls)
 
 
 def _exchanged(gone: list[CardMarks], came: list[CardMarks], *, had_nameless: bool) -> Iterator[Change]:
@@ -155,7 +171,7 @@ def _swapped(old: CardMarks, new: CardMarks) -> Change:
     )  # fmt: skip
 
 
-def _same_card(old: CardMarks, new: CardMarks) -> Iterator[Change]:
+def _same_card(old: CardMarks, new: CardMarks, falls: FallLimits) -> Iterator[Change]:
     subject = new.key or ""
     if old.serial and new.serial and old.serial != new.serial:
         words = Text(f"{subject} had the serial number {old.serial}, now {new.serial}", f"{subject} 的序列号由 {old.serial} 变为 {new.serial}")
@@ -163,21 +179,22 @@ def _same_card(old: CardMarks, new: CardMarks) -> Iterator[Change]:
     if old.vbios and new.vbios and old.vbios != new.vbios:
         words = Text(f"VBIOS of {subject}: {old.vbios} before, {new.vbios} now", f"{subject} 的 VBIOS 由 {old.vbios} 变为 {new.vbios}")
         yield Change(ChangeKind.VBIOS, Verdict.WARN, words, subject, old.vbios, new.vbios)
-    yield from _lower(ChangeKind.POWER_LIMIT, Text("power limit", "功耗上限"), "W", subject, old.power_limit_w, new.power_limit_w)
-    yield from _lower(ChangeKind.MEMORY, Text("memory", "显存"), "MiB", subject, old.memory_mib, new.memory_mib)
+    yield from _lower(ChangeKind.POWER_LIMIT, Text("power limit", "功耗上限"), "W", subject, old.power_limit_w, new.power_limit_w, falls)
+    yield from _lower(ChangeKind.MEMORY, Text("memory", "显存"), "MiB", subject, old.memory_mib, new.memory_mib, falls)
     if old.links is not None and new.links is not None and new.links < old.links:
         words = Text(f"{subject} lost NVLinks: {old.links} before, {new.links} now", f"{subject} 的 NVLink 由 {old.links} 条减为 {new.links} 条")
         yield Change(ChangeKind.LINKS, Verdict.FAIL, words, subject, old.links, new.links)
 
 
 def _lower(
-    kind: ChangeKind, name: Text, unit: str, subject: str, old: float | None, new: float | None
+    kind: ChangeKind, name: Text, unit: str, subject: str, old: float | None, new: float | None,
+    falls: FallLimits,
 ) -> Iterator[Change]:
     if old is None or new is None or not new < old:
         return
     words = Text(f"{name.en} of {subject} lowered: {old:g} {unit} before, {new:g} {unit} now",
                  f"{subject} 的{name.zh}被调低：由 {old:g} {unit} 变为 {new:g} {unit}")  # fmt: skip
-    yield Change(kind, by_fall(fall_percent(old, new)), words, subject, old, new)
+    yield Change(kind, by_fall(fall_percent(old, new), falls), words, subject, old, new)
 
 
 def fall_percent(old: float, new: float) -> float:
@@ -185,11 +202,11 @@ def fall_percent(old: float, new: float) -> float:
     return (old - new) / old * 100 if old > 0 else 0.0
 
 
-def by_fall(percent: float) -> Verdict:
-    """What a fall of so many percent means: within 3 is noise, over 8 is less than was accepted."""
-    if percent > BREAK_PERCENT:
+def by_fall(percent: float, falls: FallLimits = SHIPPED_FALLS) -> Verdict:
+    """What a fall of so many percent means: noise, worth a note, or less than was accepted."""
+    if percent > falls.break_percent:
         return Verdict.FAIL
-    return Verdict.WARN if percent > NOTE_PERCENT else Verdict.PASS
+    return Verdict.WARN if percent > falls.note_percent else Verdict.PASS
 
 
 def _node(old: Machine, new: Machine) -> Iterable[Change]:

@@ -6,7 +6,8 @@ from urllib.parse import urlsplit
 
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise, Stated
-from gpulease_gui.checks.repeats import MEASURED_ONCE, Bands, judged, repeat_due
+from gpulease_gui.checks.repeats import MEASURED_ONCE, PROMISE, PROMISE_ITSELF, band_marks, judged, repeat_due
+from gpulease_gui.checks.thresholds import Origin
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
@@ -14,7 +15,8 @@ from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.web_rates import WebRates, WebTry
 
 DOWN, UP = "network.ingress_mbit_s", "network.egress_mbit_s"
-BANDS = Bands(passes=1.0, warns=0.5)
+
+BANDS = band_marks("net.egress", 1.0, 0.5, PROMISE, pass_origin=Origin.SPEC, pass_source=PROMISE_ITSELF)
 
 CHECK = Check(
     id="net.egress",
@@ -33,12 +35,13 @@ CHECK = Check(
         "不写入；逐个下载指定地址各 10 秒，内容即弃",
     ),
     takes_s=10,
+    thresholds=BANDS.both,
 )
 
 
 def judge(rates: WebRates, promise: Promise) -> tuple[Finding, ...]:
     """A finding for loading (Mbit/s, the best of all downloads), and one that says why sending was not measured."""
-    found = [_down(rates, promise.get(DOWN))]
+    found = [_down(rates, promise)]
     if up := promise.get(UP):
         found.append(_finding(UP, Verdict.INCONCLUSIVE, _NO_UPLOAD, up, None, "not_measured", _UPLOAD_STEP))
     return tuple(found)
@@ -47,11 +50,12 @@ def judge(rates: WebRates, promise: Promise) -> tuple[Finding, ...]:
 def to_repeat(rates: WebRates, promise: Promise) -> tuple[str, ...]:
     """`web` when all that was loaded so far is one download that would fail: it is done once more at once."""
     stated = promise.get(DOWN)
-    due = repeat_due([one.mbit_s for one in rates.tries if one.mbit_s], stated.number if stated else None, BANDS)
+    due = repeat_due([one.mbit_s for one in rates.tries if one.mbit_s], stated.number if stated else None, BANDS.at(promise))
     return ("web",) if due else ()
 
 
-def _down(rates: WebRates, stated: Stated | None) -> Finding:
+def _down(rates: WebRates, promise: Promise) -> Finding:
+    stated = promise.get(DOWN)
     good = sorted((one for one in rates.tries if one.mbit_s), key=lambda one: -(one.mbit_s or 0.0))
     if not rates.tries:
         return _finding(DOWN, Verdict.INCONCLUSIVE, _NO_URL, stated, None, "no_url", _NAME_URL)
@@ -64,7 +68,7 @@ def _down(rates: WebRates, stated: Stated | None) -> Finding:
     if stated is None:
         subject = SubjectFinding(_host(good[0]), Verdict.INCONCLUSIVE, round(rate, 1))
         return CHECK.not_promised(DOWN, round(rate, 1), unit="Mbit/s", subjects=(subject,), basis=Basis.MEASURED)
-    verdict, code = judged([one.mbit_s or 0.0 for one in good], stated.number, BANDS)
+    verdict, code = judged([one.mbit_s or 0.0 for one in good], stated.number, BANDS.at(promise))
     step = NO_TEXT if verdict is Verdict.PASS else _AGAIN if code == MEASURED_ONCE else _SLOW
     return _finding(DOWN, verdict, _reason(good[0], stated), stated, rate, code, step, _host(good[0]))
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.thresholds import SHARE, Threshold
 from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict, worst
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.facts.port_counters import PortCounters, PortCounts
+
+DROP_SHARE = Threshold("net.errors", "drops", 1e-5, SHARE, Text("dropped packets warn above", "丢包比例超过此值即警告"), ">", high=1.0)
+# A port changes state a few times while the system starts.
+FLAPS = Threshold("net.errors", "flaps", 10, "changes", Text("link changes warn above", "链路变化超过此次数即警告"), ">")
 
 CHECK = Check(
     id="net.errors",
@@ -17,16 +22,15 @@ CHECK = Check(
     ),
     facts=("port_counters",),
     needs_promise=False,
+    thresholds=(DROP_SHARE, FLAPS),
 )
-DROP_SHARE = 1e-5
-FLAPS = 10  # a port changes state a few times while the system starts
 _AGAIN = Text("read the counters again after an hour of traffic; if they grow, ask for another cable", "跑一小时流量后再读一次；若增长则要求更换线缆")
 _RUN = Text("run `ip -s -s link` on the node", "在节点上运行 `ip -s -s link`")
 
 
 def judge(counters: PortCounters, promise: Promise) -> tuple[Finding, ...]:
     """One finding with a subject for each port; measured is the number of damaged packets since the port came up."""
-    subjects = [_subject(port) for port in counters.links]
+    subjects = [_subject(port, promise) for port in counters.links]
     if not subjects:
         none = Text("no port with a card behind it is visible here", "此处看不到带网卡的端口")
         return (CHECK.finding(Verdict.INCONCLUSIVE, none, reason_code="not_visible", next_step=_RUN),)
@@ -41,7 +45,7 @@ def judge(counters: PortCounters, promise: Promise) -> tuple[Finding, ...]:
     ),)  # fmt: skip
 
 
-def _subject(port: PortCounts) -> SubjectFinding:
+def _subject(port: PortCounts, promise: Promise) -> SubjectFinding:
     damaged = port.total("rx_crc_errors", "rx_frame_errors")
     errors, dropped = port.total("rx_errors", "tx_errors"), port.total("rx_dropped", "tx_dropped")
     packets, flaps = port.total("rx_packets", "tx_packets"), port.get("carrier_changes")
@@ -52,6 +56,6 @@ def _subject(port: PortCounts) -> SubjectFinding:
         f"CRC 错误 {damaged or 0}，错误 {errors}，丢弃 {dropped or 0}，共 {packets:,} 包，链路变化 {flaps or 0} 次",
     )
     share = (dropped or 0) / packets if packets else 0.0
-    if damaged or errors or (flaps or 0) > FLAPS or share > DROP_SHARE:
+    if damaged or errors or (flaps or 0) > promise.limit(FLAPS) or share > promise.limit(DROP_SHARE):
         return SubjectFinding(port.name, Verdict.WARN, damaged or errors, None, told)
     return SubjectFinding(port.name, Verdict.PASS, 0, None, told)

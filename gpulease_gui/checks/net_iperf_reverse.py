@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.iperf_tests import best_first, no_rate, seconds_text
-from gpulease_gui.checks.net_iperf_multi import tool_limited
+from gpulease_gui.checks.net_iperf_multi import CPU_BUSY_PERCENT, tool_limited
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.checks.repeats import MEASURED_ONCE, Bands
+from gpulease_gui.checks.repeats import MEASURED_ONCE, band_marks
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.iperf_pair import BACKWARD, FORWARD, IperfPair, IperfTry
 
-BANDS = Bands(passes=0.9, warns=0.7)
+BANDS = band_marks("net.iperf_reverse", 0.9, 0.7, Text("the faster direction", "较快方向"))
 
 CHECK = Check(
     id="net.iperf_reverse",
@@ -28,6 +28,7 @@ CHECK = Check(
     level=2,
     writes=Text("nothing; shares the two-way test of the node-to-node bandwidth", "不写入；与节点间带宽共用一次双向测试"),
     takes_s=40,
+    thresholds=(*BANDS.both, CPU_BUSY_PERCENT),
 )
 
 
@@ -40,11 +41,11 @@ def judge(pair: IperfPair, promise: Promise) -> tuple[Finding, ...]:
             return (_finding(Verdict.INCONCLUSIVE, reason, None, name, code, step),)
     slow, fast = sorted(ways, key=lambda name: ways[name][0].gbit_s or 0.0)
     ratio = (ways[slow][0].gbit_s or 0.0) / (ways[fast][0].gbit_s or 1.0)
-    verdict = BANDS.of(ratio, 1.0)
+    verdict = BANDS.at(promise).of(ratio, 1.0)
     reason = _reason(ways[slow][0], ways[fast][0], slow, fast)
     if verdict is Verdict.PASS:
         return (_finding(verdict, reason, ratio, slow, "", NO_TEXT),)
-    if any(one.run and tool_limited(one.run) for one in ways[slow]):
+    if any(one.run and tool_limited(one.run, promise) for one in ways[slow]):
         return (_finding(Verdict.INCONCLUSIVE, reason, ratio, slow, "tool_limited", _BUSY),)
     if verdict is Verdict.FAIL and len(ways[slow]) < 2:
         return (_finding(Verdict.WARN, reason, ratio, slow, MEASURED_ONCE, _AGAIN),)
@@ -58,7 +59,7 @@ def to_repeat(pair: IperfPair, promise: Promise) -> tuple[str, ...]:
         return ()
     slow, fast = sorted(rates, key=lambda name: rates[name][0].gbit_s or 0.0)
     ratio = (rates[slow][0].gbit_s or 0.0) / (rates[fast][0].gbit_s or 1.0)
-    return (slow,) if BANDS.of(ratio, 1.0) is Verdict.FAIL and len(rates[slow]) == 1 else ()
+    return (slow,) if BANDS.at(promise).of(ratio, 1.0) is Verdict.FAIL and len(rates[slow]) == 1 else ()
 
 
 def _reason(low: IperfTry, high: IperfTry, slow: str, fast: str) -> Text:

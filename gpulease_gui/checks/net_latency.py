@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise, Stated
 from gpulease_gui.checks.repeats import MEASURED_ONCE
+from gpulease_gui.checks.thresholds import Threshold
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
@@ -12,10 +13,13 @@ from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.peer_ping import PeerPing, PingTest
 
 TERM = "network.same_site"
-# Assumptions: light in glass and two switches take far less than half a millisecond inside one building.
-NEAR_MS, FAR_MS = 0.5, 2.0
-LOSS_PERCENT, MANY_PACKETS = 1.0, 1000
 _PAIR = "target->peer"
+
+# Light in glass and two switches take far less than half a millisecond inside one building.
+NEAR_MS = Threshold("net.latency", "near", 0.5, "ms", Text("one site below", "同一机房应低于"), "<")
+FAR_MS = Threshold("net.latency", "far", 2.0, "ms", Text("another site above", "超过此值即不在同一机房"), ">")
+LOSS_PERCENT = Threshold("net.latency", "loss", 1.0, "%", Text("loses packets above", "丢包率超过此值"), ">", high=100.0)
+MANY_PACKETS = Threshold("net.latency", "packets", 1000, "packets", Text("a loss fails only over at least", "至少发送此数量的包丢包才算不符"), ">=", low=1.0)
 
 CHECK = Check(
     id="net.latency",
@@ -33,6 +37,7 @@ CHECK = Check(
         "nothing; five small packets a second to the peer for 200 s", "不写入；每秒向对端发 5 个小包，持续 200 秒"
     ),
     takes_s=200,
+    thresholds=(NEAR_MS, FAR_MS, LOSS_PERCENT, MANY_PACKETS),
 )
 
 
@@ -50,7 +55,7 @@ def judge(ping: PeerPing, promise: Promise) -> tuple[Finding, ...]:
         return (CHECK.not_promised(TERM, best.avg_ms, unit="ms", subjects=(subject,), basis=Basis.MEASURED),)
     if stated.value is not True:
         return (_finding(Verdict.NOT_APPLICABLE, _reason(best), stated, best.avg_ms, "other_sites_agreed", NO_TEXT),)
-    verdict, code = _verdict(good, best)
+    verdict, code = _verdict(good, best, promise)
     return (_finding(verdict, _reason(best), stated, best.avg_ms, code, _STEPS.get(code, NO_TEXT)),)
 
 
@@ -60,24 +65,24 @@ def to_repeat(ping: PeerPing, promise: Promise) -> tuple[str, ...]:
     stated = promise.get(TERM)
     if len(good) != 1 or stated is None or stated.value is not True:
         return ()
-    return ("ping",) if _far(good[0]) or _loses(good[0]) else ()
+    return ("ping",) if _far(good[0], promise) or _loses(good[0], promise) else ()
 
 
-def _far(test: PingTest) -> bool:
-    return (test.avg_ms or 0.0) > FAR_MS
+def _far(test: PingTest, promise: Promise) -> bool:
+    return (test.avg_ms or 0.0) > promise.limit(FAR_MS)
 
 
-def _loses(test: PingTest) -> bool:
-    return (test.loss_percent or 0.0) > LOSS_PERCENT
+def _loses(test: PingTest, promise: Promise) -> bool:
+    return (test.loss_percent or 0.0) > promise.limit(LOSS_PERCENT)
 
 
-def _verdict(good: list[PingTest], best: PingTest) -> tuple[Verdict, str]:
-    if all(_far(test) for test in good):
+def _verdict(good: list[PingTest], best: PingTest, promise: Promise) -> tuple[Verdict, str]:
+    if all(_far(test, promise) for test in good):
         return (Verdict.FAIL, "far_apart") if len(good) > 1 else (Verdict.WARN, MEASURED_ONCE)
-    if all(_loses(test) for test in good):
-        many = len(good) > 1 and all((test.sent or 0) >= MANY_PACKETS for test in good)
+    if all(_loses(test, promise) for test in good):
+        many = len(good) > 1 and all((test.sent or 0) >= promise.limit(MANY_PACKETS) for test in good)
         return (Verdict.FAIL, "packets_lost") if many else (Verdict.WARN, MEASURED_ONCE)
-    if (best.avg_ms or 0.0) >= NEAR_MS:
+    if (best.avg_ms or 0.0) >= promise.limit(NEAR_MS):
         return Verdict.WARN, "far_apart"
     lost = any((test.loss_percent or 0.0) > 0 for test in good)
     return (Verdict.WARN, "packets_lost") if lost else (Verdict.PASS, "")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.iperf_tests import no_rate
 from gpulease_gui.checks.net_iperf_multi import BANDS as LINE_BANDS
-from gpulease_gui.checks.net_iperf_multi import tool_limited
-from gpulease_gui.checks.over_time import TOO_FEW, Course, course, held
+from gpulease_gui.checks.net_iperf_multi import CPU_BUSY_PERCENT, tool_limited
+from gpulease_gui.checks.over_time import LONG_S, SHORT_S, TOO_FEW, Course, course, held
 from gpulease_gui.checks.promise import Promise, Stated
-from gpulease_gui.checks.repeats import Bands
+from gpulease_gui.checks.repeats import band_marks
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
@@ -17,7 +17,8 @@ from gpulease_gui.facts.iperf_pair import FORWARD
 from gpulease_gui.facts.iperf_sustained import IperfSustained
 
 TERM = "network.gbit_s"
-BANDS = Bands(passes=0.9, warns=0.7)
+
+BANDS = band_marks("net.sustained", 0.9, 0.7, Text("the first minute", "首分钟速率"))
 
 CHECK = Check(
     id="net.sustained",
@@ -33,6 +34,7 @@ CHECK = Check(
     level=3,
     writes=Text("nothing; the line to the peer is full for 10 min", "不写入；到对端的链路占满 10 分钟"),
     takes_s=600,
+    thresholds=(*BANDS.both, LONG_S, SHORT_S, *LINE_BANDS.both, CPU_BUSY_PERCENT),
 )
 
 
@@ -47,13 +49,13 @@ def judge(rates: IperfSustained, promise: Promise) -> tuple[Finding, ...]:
     found = course([(point.end_s, point.gbit_s) for point in rates.series])
     if found is None:
         return (_finding(Verdict.INCONCLUSIVE, TOO_FEW, stated, None, "too_short", _LONGER),)
-    verdict, code = held(found, BANDS)
-    low = stated is not None and LINE_BANDS.of(found.last, stated.number) is not Verdict.PASS
+    verdict, code = held(found, BANDS.at(promise), promise)
+    low = stated is not None and LINE_BANDS.at(promise).of(found.last, stated.number) is not Verdict.PASS
     if verdict is Verdict.PASS and low:
         # Even, but below the promise: net.iperf_multi judges that rate.
         verdict, code = Verdict.WARN, "rate_low"
     run = good[-1].run
-    if verdict in (Verdict.WARN, Verdict.FAIL) and run is not None and tool_limited(run):
+    if verdict in (Verdict.WARN, Verdict.FAIL) and run is not None and tool_limited(run, promise):
         verdict, code = Verdict.INCONCLUSIVE, "tool_limited"
     return (_finding(verdict, _reason(found), stated, found, code, _STEPS.get(code, NO_TEXT)),)
 

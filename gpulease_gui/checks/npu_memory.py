@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise, Stated
+from gpulease_gui.checks.thresholds import SHARE, Origin, Threshold
 from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict, worst
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.units import number_text
@@ -12,8 +13,12 @@ from gpulease_gui.facts.npu_table import Chip
 
 TERM = "npu.memory_gb"
 MB_PER_GB = 1024  # npu-smi prints 65536 for 64 GB
-RESERVED_MB = 5 * 1024  # the system itself holds about 3 GB of 64 at idle
-TOLERANCE = 0.03
+
+RESERVED_GB = Threshold(
+    "npu.memory", "reserved", 5.0, "GB", Text("a chip is in use above", "单芯片占用超过此值即有人使用"), ">", Origin.PUBLISHED,
+    "vllm-project/vllm-ascend#2534: the system itself holds about 3 GB at idle; widened",
+)  # fmt: skip
+TOLERANCE = Threshold("npu.memory", "short", 0.03, SHARE, Text("the memory is short by more than", "显存比承诺少超过"), ">", high=0.5)
 
 CHECK = Check(
     id="npu.memory",
@@ -26,6 +31,7 @@ CHECK = Check(
     terms=(TERM,),
     vendor=Vendor.ASCEND,
     ask=Text("How much memory has each NPU?", "每张 NPU 显存多大？"),
+    thresholds=(TOLERANCE, RESERVED_GB),
 )
 _ASK = Text("ask the supplier for the promised cards", "请供应商更换为承诺的卡")
 _BUSY = Text("ask the supplier who uses the memory, then run again", "请供应商说明显存占用者，然后重新检查")
@@ -40,7 +46,7 @@ def judge(report: NpuReport, promise: Promise) -> tuple[Finding, ...]:
     smallest = min(known, default=None)
     if stated is None:
         return (CHECK.not_promised(TERM, smallest, unit="GB"),)
-    subjects = [_card(npu, size, report, stated) for npu, size in sizes.items()]
+    subjects = [_card(npu, size, report, stated, promise) for npu, size in sizes.items()]
     verdict = worst(s.verdict for s in subjects) if subjects else Verdict.INCONCLUSIVE
     if verdict is Verdict.PASS and report.cut_off:
         return (_finding(Verdict.INCONCLUSIVE, Text("the table ends early", "表格不完整"), stated, smallest, subjects, Reason.CUT_OFF, _RUN),)
@@ -59,16 +65,16 @@ def _size(chips: list[Chip]) -> float | None:
     return sum(told) / MB_PER_GB if told and len(told) == len(totals) else None
 
 
-def _card(npu: int, size: float | None, report: NpuReport, stated: Stated) -> SubjectFinding:
+def _card(npu: int, size: float | None, report: NpuReport, stated: Stated, promise: Promise) -> SubjectFinding:
     chips = [c for c in report.chips if c.npu_id == npu]
     name = chips[0].bus_id or f"{npu}"
     if size is None:
         return SubjectFinding(name, Verdict.INCONCLUSIVE, None, npu, Text("the memory was not told", "未给出显存"))
     told = Text(f"{number_text(size)} GB, {number_text(stated.number)} promised", f"{number_text(size)} GB，承诺 {number_text(stated.number)}")
-    if size < stated.number * (1 - TOLERANCE):
+    if size < stated.number * (1 - promise.limit(TOLERANCE)):
         return SubjectFinding(name, Verdict.FAIL, size, npu, told)
     used = sum(c.hbm_used_mb or 0 for c in chips)
-    if used > RESERVED_MB * len(chips) and not report.process_count:
+    if used > promise.limit(RESERVED_GB) * MB_PER_GB * len(chips) and not report.process_count:
         busy = Text(f"{number_text(used / MB_PER_GB)} GB are in use, no process is listed", f"已用 {number_text(used / MB_PER_GB)} GB，却没有列出进程")
         return SubjectFinding(name, Verdict.WARN, size, npu, busy)
     return SubjectFinding(name, Verdict.PASS, size, npu, told)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from gpulease_gui.checks.card_links import unlisted
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.thresholds import Origin, Threshold
 from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict, worst
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.facts.nvlink_errors import GpuCounts, NvlinkErrors
 from gpulease_gui.facts.smi_xml import SmiReport
 
-FEW_REPLAYS = 5
+FEW_REPLAYS = Threshold(
+    "nvlink.errors", "replays", 5, "replays", Text("warns above", "超过此次数即警告"), ">", Origin.PUBLISHED, "imbue-ai/cluster-health: health_checks.py"
+)
 
 CHECK = Check(
     id="nvlink.errors",
@@ -24,6 +27,7 @@ CHECK = Check(
     needs_promise=False,
     vendor=Vendor.NVIDIA,
     rule_version=2,
+    thresholds=(FEW_REPLAYS,),
 )
 _AGAIN = Text("read the counters again after an hour of load; ask for a repair if they grow", "满载一小时后再读一次；若增长则要求维修")
 _RUN = Text("run `nvidia-smi nvlink -e` on the node", "在节点上运行 `nvidia-smi nvlink -e`")
@@ -31,7 +35,7 @@ _RUN = Text("run `nvidia-smi nvlink -e` on the node", "在节点上运行 `nvidi
 
 def judge(report: NvlinkErrors, smi: SmiReport | None, promise: Promise) -> tuple[Finding, ...]:
     """One finding with a subject for each GPU; measured is the sum of its errors since the driver was loaded."""
-    subjects = [*map(_subject, report.gpus), *unlisted(smi, report.gpus)]
+    subjects = [*(_subject(gpu, promise) for gpu in report.gpus), *unlisted(smi, report.gpus)]
     verdict = worst(s.verdict for s in subjects)
     if verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE) and report.cut_off:
         cut = Text("the list of counters ends early", "计数列表不完整")
@@ -45,11 +49,11 @@ def judge(report: NvlinkErrors, smi: SmiReport | None, promise: Promise) -> tupl
     ),)  # fmt: skip
 
 
-def _subject(gpu: GpuCounts) -> SubjectFinding:
+def _subject(gpu: GpuCounts, promise: Promise) -> SubjectFinding:
     replays, hard = gpu.total("replay"), gpu.total("recovery", "crc", "malformed", "overrun", "integrity")
     if hard or replays:
         told = Text(f"{replays} replays, {hard} recoveries and CRC errors", f"重传 {replays} 次，恢复与 CRC 错误 {hard} 次")
-        verdict = Verdict.WARN if hard or replays > FEW_REPLAYS else Verdict.PASS
+        verdict = Verdict.WARN if hard or replays > promise.limit(FEW_REPLAYS) else Verdict.PASS
         return SubjectFinding(gpu.key, verdict, replays + hard, gpu.index, told)
     if not gpu.counts:
         said = " ".join(gpu.messages).lower()

@@ -6,12 +6,15 @@ from gpulease_gui.checks.card_age import is_before_hopper
 from gpulease_gui.checks.cards import Mark, finding_of
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.thresholds import Threshold
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.clock_now import ClockNow
 from gpulease_gui.facts.smi_xml import Gpu, SmiReport
 
-PATIENCE_S = 300.0
+PATIENCE_S = Threshold(
+    "nvlink.fabric", "patience", 300.0, "s", Text("a card must have joined once the node is up for", "节点启动超过此时长后卡应已纳管"), ">"
+)
 
 CHECK = Check(
     id="nvlink.fabric",
@@ -24,6 +27,7 @@ CHECK = Check(
     optional=("clock_now",),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    thresholds=(PATIENCE_S,),
 )
 _ASK = Text("ask the supplier to restart nvidia-fabricmanager (same version as the driver)", "请供应商重启 nvidia-fabricmanager（版本须与驱动一致）")
 _WAIT = Text("wait five minutes after the start, then run again", "启动五分钟后再检查")
@@ -31,7 +35,7 @@ _WAIT = Text("wait five minutes after the start, then run again", "启动五分�
 
 def judge(report: SmiReport, clock: ClockNow | None, promise: Promise) -> tuple[Finding, ...]:
     """One finding over all cards; measured is state and status. Completed alone is not enough."""
-    settled = clock is not None and clock.uptime_s is not None and clock.uptime_s > PATIENCE_S
+    settled = clock is not None and clock.uptime_s is not None and clock.uptime_s > promise.limit(PATIENCE_S)
     needs = promise.get("gpu.interconnect")
     switched = needs is not None and needs.value == "nvswitch"
     marks = [(gpu, _mark(gpu, settled, switched, promise)) for gpu in report.gpus]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpulease_gui.checks.cards import Card, Mark, cards, finding_of
 from gpulease_gui.checks.check import Check, Vendor
-from gpulease_gui.checks.load_seen import was_busy
+from gpulease_gui.checks.load_seen import BUSY_PERCENT, was_busy
 from gpulease_gui.checks.promise import Promise, Stated
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
 from gpulease_gui.domain.text import Text
@@ -23,6 +23,7 @@ CHECK = Check(
     terms=(TERM,),
     vendor=Vendor.NVIDIA,
     ask=Text("How many PCIe lanes has each GPU?", "每张 GPU 有多少条 PCIe 通道？"),
+    thresholds=(BUSY_PERCENT,),
 )
 _LOAD = Text("run the check again while data are copied to the GPUs", "在向 GPU 拷贝数据时重新检查")
 _ASK = Text("ask the supplier which slot or switch narrows the link", "请供应商说明是哪个插槽或交换芯片限制了通道数")
@@ -38,7 +39,7 @@ def judge(report: SmiReport, promise: Promise) -> tuple[Finding, ...]:
     if stated is None and not any(_short_of_product(card) for card in found):
         widths = [c.gpu.pcie_width_current for c in found if c.gpu.pcie_width_current is not None]
         return (CHECK.not_promised(TERM, min(widths, default=None), unit="lanes"),)
-    marks = [(card.gpu, _mark(card, stated)) for card in found]
+    marks = [(card.gpu, _mark(card, stated, promise)) for card in found]
     return (finding_of(
         CHECK, marks, term=TERM, promised=stated.value if stated else None, unit="lanes", better="more",
         pass_code=stated.reason_code if stated else "",
@@ -50,7 +51,7 @@ def _short_of_product(card: Card) -> bool:
     return product is not None and product.pcie_width is not None and most is not None and 0 < most < product.pcie_width
 
 
-def _mark(card: Card, stated: Stated | None) -> Mark:
+def _mark(card: Card, stated: Stated | None, promise: Promise) -> Mark:
     gpu = card.gpu
     now, most = gpu.pcie_width_current, gpu.pcie_width_max
     wanted = int(stated.number) if stated else card.identity.product.pcie_width if card.identity.product else None
@@ -61,6 +62,6 @@ def _mark(card: Card, stated: Stated | None) -> Mark:
         return Mark(Verdict.PASS, told, "", now)
     if most is not None and most < wanted:
         return Mark(Verdict.FAIL if stated else Verdict.WARN, told, "narrow_slot", now, _ASK)
-    if was_busy(gpu):
+    if was_busy(gpu, promise):
         return Mark(Verdict.WARN, told, "narrow_link", now, _ASK)
     return Mark(Verdict.INCONCLUSIVE, Text(f"{told.en}; an idle link may rest", f"{told.zh}；空闲链路可能收窄"), "no_load", now, _LOAD)

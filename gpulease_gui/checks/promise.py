@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.catalog.gpus import ModelPromise
 from gpulease_gui.checks.history import History
+from gpulease_gui.checks.thresholds import NOTHING_MOVED, Threshold, Thresholds
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.term import TermValue
 
@@ -38,13 +39,14 @@ class Promise:
 
     `terms` holds the stated terms only. `model` is what gpu.model names (a product, a family, or None).
     `seconds` is the length asked for one measurement (None = each check's own). `history` is what earlier runs say;
-    None where outputs are judged that belong to no node of ours.
+    None where outputs are judged that belong to no node of ours. `thresholds` are the figures as the user left them.
     """
 
     catalogue: Catalogue
     terms: Mapping[str, TermValue] = field(default_factory=dict)
     seconds: int | None = None
     history: History | None = None
+    thresholds: Thresholds = NOTHING_MOVED
 
     @property
     def model(self) -> ModelPromise | None:
@@ -66,3 +68,7 @@ class Promise:
     def states(self, term: str) -> bool:
         """Whether the contract itself names `term`."""
         return term in self.terms
+
+    def limit(self, threshold: Threshold) -> float:
+        """The figure to compare with, in the threshold's unit: as the user moved it, else as shipped."""
+        return self.thresholds.value(threshold)

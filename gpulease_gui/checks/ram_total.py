@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise, Stated
+from gpulease_gui.checks.thresholds import SHARE, Origin, Threshold
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.units import number_text
@@ -11,8 +12,11 @@ from gpulease_gui.facts.environment import Environment
 from gpulease_gui.facts.memory_limits import MemoryLimits
 
 TERM = "ram_gb"
+
 # The kernel and the firmware keep up to 3 % of the modules that were sold; more than 7 % is a missing module.
-PASS_SHORT, WARN_SHORT = 0.03, 0.07
+_AZURE = "Azure/azurehpc-health-checks: nd96isr_h200_v5.conf allows 3 to 7 % below"
+PASS_SHORT = Threshold("ram.total", "pass_short", 0.03, SHARE, Text("passes if short by at most", "少于承诺不超过此比例即通过"), "<=", Origin.PUBLISHED, _AZURE, high=0.5)
+WARN_SHORT = Threshold("ram.total", "fail_short", 0.07, SHARE, Text("fails if short by more than", "少于承诺超过此比例即不符"), ">", Origin.PUBLISHED, _AZURE, high=0.5)
 
 CHECK = Check(
     id="ram.total",
@@ -25,6 +29,7 @@ CHECK = Check(
     optional=("environment",),
     terms=(TERM,),
     ask=Text("How much main memory may be used per node?", "每节点可用内存是多少？"),
+    thresholds=(PASS_SHORT, WARN_SHORT),
 )
 
 
@@ -37,11 +42,11 @@ def judge(limits: MemoryLimits, environment: Environment | None, promise: Promis
         return (_finding(Verdict.INCONCLUSIVE, stated, None, _UNTOLD, "unreadable", _RUN_FREE),)
     short = round(1 - usable / stated.number, 6) if stated.number > 0 else 0.0
     reason = _reason(limits, usable, stated, short)
-    if short > WARN_SHORT:
+    if short > promise.limit(WARN_SHORT):
         return (_finding(Verdict.FAIL, stated, usable, reason, "memory_short", _ASK_MORE),)
     if not limits.limit_read and (environment is None or environment.is_container):
         return (_finding(Verdict.INCONCLUSIVE, stated, usable, _HIDDEN, "limit_unreadable", _ASK_LIMIT),)
-    if short > PASS_SHORT:
+    if short > promise.limit(PASS_SHORT):
         return (_finding(Verdict.WARN, stated, usable, reason, "memory_short", _ASK_MORE),)
     return (_finding(Verdict.PASS, stated, usable, reason, stated.reason_code),)
 

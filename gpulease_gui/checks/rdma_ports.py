@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise, Stated
+from gpulease_gui.checks.thresholds import SHARE, Threshold
 from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.net_links import NetLinks, RdmaPort
 
 PORTS, RATE, KIND = "rdma.ports", "rdma.gbit_s", "network.kind"
+
+TOLERANCE = Threshold(
+    "rdma.ports", "tolerance", 0.01, SHARE, Text("a port is slow if below the promised rate by more than", "端口速率低于承诺超过此比例即偏慢"), ">",
+    high=0.5, terms=(RATE,),
+)  # fmt: skip
 
 CHECK = Check(
     id="rdma.ports",
@@ -21,8 +27,8 @@ CHECK = Check(
     facts=("net_links",),
     terms=(PORTS, RATE, KIND),
     ask=Text("How many RDMA ports are there, and at which rate?", "有多少个 RDMA 端口？速率是多少？"),
+    thresholds=(TOLERANCE,),
 )
-TOLERANCE = 0.01
 _LAYERS = {"infiniband": "InfiniBand", "roce": "Ethernet"}
 _ASK = Text("ask the supplier to bring the ports up at the promised rate", "请供应商按承诺速率启用端口")
 _RUN = Text("run `ibstat` on the host, or ask the supplier for it", "在宿主机上运行 `ibstat`，或向供应商索取")
@@ -30,9 +36,9 @@ _RUN = Text("run `ibstat` on the host, or ask the supplier for it", "在宿主�
 
 def judge(net: NetLinks, promise: Promise) -> tuple[Finding, ...]:
     """One finding for the count, one for the rate of the ports counted, one for the kind where RDMA was promised."""
-    ports, rate, kind = promise.get(PORTS), promise.get(RATE), promise.get(KIND)
+    ports, kind = promise.get(PORTS), promise.get(KIND)
     up = [port for port in net.rdma if port.active]
-    findings = [_count(net, up, ports), _rate(net, up, rate, ports)]
+    findings = [_count(net, up, ports), _rate(net, up, promise)]
     if kind is not None:
         findings.append(_kind(net, up, str(kind.value), kind))
     return tuple(findings)
@@ -72,7 +78,8 @@ def _port(port: RdmaPort, *, enough: bool) -> SubjectFinding:
     return SubjectFinding(port.name, Verdict.NOT_APPLICABLE if enough else verdict, None, None, Text("not up", "未启用"))
 
 
-def _rate(net: NetLinks, up: list[RdmaPort], stated: Stated | None, ports: Stated | None) -> Finding:
+def _rate(net: NetLinks, up: list[RdmaPort], promise: Promise) -> Finding:
+    stated, ports = promise.get(RATE), promise.get(PORTS)
     fastest = sorted(up, key=lambda p: -(p.rate_gbit_s or 0))
     counted = fastest[: int(ports.number)] if ports else fastest
     rates = [p.rate_gbit_s for p in counted if p.rate_gbit_s is not None]
@@ -81,7 +88,8 @@ def _rate(net: NetLinks, up: list[RdmaPort], stated: Stated | None, ports: State
         return CHECK.not_promised(RATE, slowest, unit="Gbit/s")
     if hidden := _unseen(net, stated, RATE, "Gbit/s"):
         return hidden
-    subjects = [_speed(port, stated) for port in counted]
+    least = stated.number * (1 - promise.limit(TOLERANCE))
+    subjects = [_speed(port, least) for port in counted]
     if not counted:
         down = Text("no port is up, so none has a rate", "没有已启用的端口，无速率可言")
         return _finding(Verdict.FAIL, down, RATE, stated, None, "Gbit/s", subjects, "ports_down", _ASK)
@@ -92,15 +100,15 @@ def _rate(net: NetLinks, up: list[RdmaPort], stated: Stated | None, ports: State
         f"the slowest of {len(counted)} ports runs at {number_text(min(rates))} Gbit/s, {number_text(stated.number)} promised",
         f"{len(counted)} 个端口中最慢的为 {number_text(min(rates))} Gbit/s，承诺 {number_text(stated.number)}",
     )
-    if min(rates) >= stated.number * (1 - TOLERANCE):
+    if min(rates) >= least:
         return _finding(Verdict.PASS, told, RATE, stated, slowest, "Gbit/s", subjects, stated.reason_code)
     return _finding(Verdict.FAIL, told, RATE, stated, slowest, "Gbit/s", subjects, "slow_port", _ASK)
 
 
-def _speed(port: RdmaPort, stated: Stated) -> SubjectFinding:
+def _speed(port: RdmaPort, least: float) -> SubjectFinding:
     if port.rate_gbit_s is None:
         return SubjectFinding(port.name, Verdict.INCONCLUSIVE)
-    slow = port.rate_gbit_s < stated.number * (1 - TOLERANCE)
+    slow = port.rate_gbit_s < least
     return SubjectFinding(port.name, Verdict.FAIL if slow else Verdict.PASS, port.rate_gbit_s)
 
 

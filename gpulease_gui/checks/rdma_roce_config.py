@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.thresholds import Origin, Threshold
 from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict, worst
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.facts.roce_ports import RocePort, RocePorts
+
+ENOUGH_MTU = Threshold(
+    "rdma.roce_config", "mtu", 4200, "bytes", Text("frames are large enough from", "MTU 足够的下限"), ">=", Origin.SPEC,
+    "4096 bytes of InfiniBand payload and the headers around it", low=256.0, high=65535.0,
+)  # fmt: skip
 
 CHECK = Check(
     id="rdma.roce_config",
@@ -17,8 +23,8 @@ CHECK = Check(
     ),
     facts=("roce_ports",),
     needs_promise=False,
+    thresholds=(ENOUGH_MTU,),
 )
-ENOUGH_MTU = 4200
 _ASK = Text("ask the supplier for an IP address on the port and for an MTU of 9000", "请供应商为端口配置 IP 地址，并将 MTU 设为 9000")
 _RUN = Text("run `show_gids; ip link` on the host", "在宿主机上运行 `show_gids; ip link`")
 _CODES = {Verdict.FAIL: "no_v2_address", Verdict.WARN: "small_frames", Verdict.INCONCLUSIVE: str(Reason.UNREADABLE)}
@@ -33,7 +39,7 @@ def judge(roce: RocePorts, promise: Promise) -> tuple[Finding, ...]:
         none = Text("no active RoCE port is visible here", "此处看不到已启用的 RoCE 端口")
         verdict = Verdict.INCONCLUSIVE if promised else Verdict.NOT_APPLICABLE
         return (CHECK.finding(verdict, none, reason_code="not_visible" if promised else "", next_step=_RUN if promised else NO_TEXT),)
-    subjects = [_subject(port, promised) for port in ports]
+    subjects = [_subject(port, promised, promise) for port in ports]
     verdict = worst(s.verdict for s in subjects)
     first = next(s for s in subjects if s.verdict is verdict)
     step = {Verdict.PASS: NO_TEXT, Verdict.INCONCLUSIVE: _RUN}.get(verdict, _ASK)
@@ -44,7 +50,7 @@ def judge(roce: RocePorts, promise: Promise) -> tuple[Finding, ...]:
     ),)  # fmt: skip
 
 
-def _subject(port: RocePort, promised: bool) -> SubjectFinding:
+def _subject(port: RocePort, promised: bool, promise: Promise) -> SubjectFinding:
     """A port without any address is not set up; that is a fault only where RoCE was promised."""
     if not port.v2_indexes:
         verdict = Verdict.INCONCLUSIVE if not port.gid_count else Verdict.FAIL if promised else Verdict.WARN
@@ -55,4 +61,4 @@ def _subject(port: RocePort, promised: bool) -> SubjectFinding:
     )
     if port.mtu_bytes is None:
         return SubjectFinding(port.name, Verdict.INCONCLUSIVE, None, None, told)
-    return SubjectFinding(port.name, Verdict.WARN if port.mtu_bytes < ENOUGH_MTU else Verdict.PASS, port.mtu_bytes, None, told)
+    return SubjectFinding(port.name, Verdict.WARN if port.mtu_bytes < promise.limit(ENOUGH_MTU) else Verdict.PASS, port.mtu_bytes, None, told)

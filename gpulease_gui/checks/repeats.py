@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.thresholds import SHARE, Origin, Threshold
 from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.text import Text
 
 # The reason code of a rate that would fail and has to be measured once more.
 MEASURED_ONCE = "measured_once"
@@ -22,6 +25,49 @@ class Bands:
         """What one rate alone says."""
         share = round(rate / promised, 6) if promised > 0 else 1.0
         return Verdict.PASS if share >= self.passes else Verdict.WARN if share >= self.warns else Verdict.FAIL
+
+
+@dataclass(frozen=True, slots=True)
+class BandMarks:
+    """The two figures of a check that make its bands."""
+
+    passes: Threshold
+    warns: Threshold
+
+    @property
+    def both(self) -> tuple[Threshold, Threshold]:
+        """As a check lists them."""
+        return self.passes, self.warns
+
+    @property
+    def shipped(self) -> Bands:
+        """The bands as the program ships them, for a picture that belongs to no run."""
+        return Bands(self.passes.value, self.warns.value)
+
+    def at(self, promise: Promise) -> Bands:
+        """The bands as the user left them."""
+        return Bands(promise.limit(self.passes), promise.limit(self.warns))
+
+
+def band_marks(
+    check: str, passes: float, warns: float, of: Text, *, origin: Origin = Origin.ASSUMPTION, source: str = "", name: str = "",
+    pass_origin: Origin | None = None, pass_source: str | None = None,
+) -> BandMarks:  # fmt: skip
+    """Two shares of `of` (the promise, the first minute). `name` tells several pairs of one check apart."""
+    head = f"{name}_" if name else ""
+    good = Threshold(
+        check, f"{head}pass", passes, SHARE, Text(f"passes from this share of {of.en}", f"达到{of.zh}的此比例即通过"), ">=",
+        pass_origin or origin, source if pass_source is None else pass_source, high=1.0,
+    )  # fmt: skip
+    low = Threshold(
+        check, f"{head}warn", warns, SHARE, Text(f"too slow below this share of {of.en}", f"低于{of.zh}的此比例即过慢"), "<",
+        origin, source, high=1.0,
+    )  # fmt: skip
+    return BandMarks(good, low)
+
+
+PROMISE = Text("the promise", "承诺值")
+PROMISE_ITSELF = "the promise itself"
 
 
 def judged(rates: Sequence[float], promised: float, bands: Bands) -> tuple[Verdict, str]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.repeats import MEASURED_ONCE
+from gpulease_gui.checks.thresholds import SHARE, Threshold
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.clock_ticks import ClockTest, ClockTicks
 
-# Assumptions: a good clock is off by parts of a million; the line's sway comes on top of these shares.
-SAME, BENT = 0.01, 0.02
-OFFSET_S = 1.0
+# A good clock is off by parts of a million; the line's sway comes on top of these shares.
+SAME = Threshold("trust.clock", "same", 0.01, SHARE, Text("a clock runs alike within", "时钟快慢相差不超过"), "<=", high=0.5)
+BENT = Threshold("trust.clock", "bent", 0.02, SHARE, Text("a clock is bent if it is off by more than", "时钟快慢相差超过此比例即不可信"), ">", high=0.5)
+OFFSET_S = Threshold("trust.clock", "offset", 1.0, "s", Text("its time is off from", "时间偏差的下限"), ">=")
 
 CHECK = Check(
     id="trust.clock",
@@ -28,6 +30,7 @@ CHECK = Check(
     level=0,
     writes=Text("nothing; reads the clock for 5 s", "不写入；读取时钟约 5 秒"),
     takes_s=5,
+    thresholds=(SAME, BENT, OFFSET_S),
 )
 
 
@@ -38,23 +41,23 @@ def judge(ticks: ClockTicks, promise: Promise) -> tuple[Finding, ...]:
         reason = Text(f"no stamps came: {ticks.trouble}", f"没有收到时间戳：{ticks.trouble}") if ticks.trouble else _NOTHING
         return (_finding(Verdict.INCONCLUSIVE, reason, None, code, _BY_HAND),)
     best = min(ticks.tests, key=_excess)
-    reason = _reason(best)
-    if _excess(best) > BENT:
+    reason, bent = _reason(best), promise.limit(BENT)
+    if _excess(best) > bent:
         if len(ticks.tests) > 1:
             return (_finding(Verdict.FAIL, reason, best, "clock_bent", _BENT_STEP),)
         return (_finding(Verdict.WARN, reason, best, MEASURED_ONCE, _AGAIN),)
-    if _excess(best) > SAME:
+    if _excess(best) > promise.limit(SAME):
         return (_finding(Verdict.WARN, reason, best, "clock_bent", _AGAIN),)
-    if best.jitter_s > BENT * best.ours_s:
+    if best.jitter_s > bent * best.ours_s:
         return (_finding(Verdict.INCONCLUSIVE, reason, best, "line_unsteady", _NEARER),)
-    if abs(best.offset_s) >= OFFSET_S:
+    if abs(best.offset_s) >= promise.limit(OFFSET_S):
         return (_finding(Verdict.WARN, reason, best, "clock_offset", _NTP),)
     return (_finding(Verdict.PASS, reason, best, "", NO_TEXT),)
 
 
 def to_repeat(ticks: ClockTicks, promise: Promise) -> tuple[str, ...]:
     """`clock` when its only test would fail: it is measured once more at once."""
-    return ("clock",) if len(ticks.tests) == 1 and _excess(ticks.tests[0]) > BENT else ()
+    return ("clock",) if len(ticks.tests) == 1 and _excess(ticks.tests[0]) > promise.limit(BENT) else ()
 
 
 def _excess(test: ClockTest) -> float:

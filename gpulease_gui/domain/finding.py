@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.domain.threshold import JudgedBy
 
 Value = int | float | str | bool | None
 
@@ -87,7 +88,8 @@ class SubjectFinding:
 class Finding:
     """What one check says of one term (and direction). `measured` is the worst of the subjects.
 
-    `required` and `evidence` (SHA-256 of the outputs) are filled in by the runner.
+    `required`, `evidence` (SHA-256 of the outputs) and `judged_by` (the figures that it was held against) are filled in
+    by the runner.
     """
 
     check: str
@@ -106,6 +108,7 @@ class Finding:
     required: bool = False
     evidence: tuple[str, ...] = field(default=())
     direction: str = ""
+    judged_by: tuple[JudgedBy, ...] = ()
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

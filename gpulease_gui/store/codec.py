@@ -13,6 +13,7 @@ from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Value, V
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.threshold import JudgedBy, Origin
 
 
 def utc_text(at: datetime) -> str:
@@ -133,6 +134,7 @@ def finding_text(finding: Finding) -> str:
             "reason_code": finding.reason_code, "next_step": _words(finding.next_step), "basis": finding.basis,
             "better": finding.better, "rule_version": finding.rule_version, "required": finding.required,
             "evidence": list(finding.evidence), "direction": finding.direction,
+            "judged_by": [_figure(one) for one in finding.judged_by],
         }
     )  # fmt: skip
 
@@ -146,7 +148,21 @@ def finding_from(text: str) -> Finding:
         subjects=tuple(_subject_from(s) for s in said["subjects"]), reason_code=said["reason_code"],
         next_step=_text(said["next_step"]), basis=Basis(said["basis"]), better=said["better"],
         rule_version=said["rule_version"], required=said["required"], evidence=tuple(said["evidence"]),
-        direction=said["direction"],
+        direction=said["direction"], judged_by=tuple(_figure_from(one) for one in said.get("judged_by", ())),
+    )  # fmt: skip
+
+
+def _figure(one: JudgedBy) -> dict[str, object]:
+    return {
+        "check": one.check, "name": one.name, "title": _words(one.title), "value": _plain(one.value), "unit": one.unit,
+        "origin": one.origin, "source": one.source, "sign": one.sign,
+    }  # fmt: skip
+
+
+def _figure_from(said: dict[str, Any]) -> JudgedBy:
+    return JudgedBy(
+        said["check"], said["name"], _text(said["title"]), float(said["value"]), said["unit"], Origin(said["origin"]),
+        said["source"], said["sign"],
     )  # fmt: skip
 
 

@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpulease_gui.catalog.catalogue import Catalogue
+from gpulease_gui.catalog.gpus import GpuCatalogue
 from gpulease_gui.checks.net_ports import promised_ports
 from gpulease_gui.checks.over_time import Course, course, held
+from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.repeats import Bands
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Verdict
@@ -20,7 +23,7 @@ from gpulease_gui.facts import clock_ticks, peer_ping
 from gpulease_gui.facts.clock_ticks import ClockTest, clock_test, ticks_in
 from gpulease_gui.facts.fact import readers
 from gpulease_gui.services.measure import MEASURES
-from gpulease_gui.services.plan import make_plan
+from gpulease_gui.services.plan import Choice, make_plan
 
 
 @pytest.mark.parametrize(
@@ -71,7 +74,7 @@ def test_that_the_windows_are_a_minute_or_a_third() -> None:
     ],
 )
 def test_that_a_fall_counts_earlier_than_an_even_rate(length_s: float, last: float, verdict: Verdict, code: str) -> None:
-    assert held(Course(100.0, last, 60.0, length_s), Bands(0.9, 0.7)) == (verdict, code)
+    assert held(Course(100.0, last, 60.0, length_s), Bands(0.9, 0.7), Promise(Catalogue(GpuCatalogue(), {}))) == (verdict, code)
 
 
 def test_that_the_sway_of_the_line_is_told_apart_from_the_clock() -> None:
@@ -116,6 +119,7 @@ def test_that_a_peer_brings_one_check_and_heavy_brings_the_others() -> None:
     assert with_peer == {"net.iperf_multi"}
     assert make_plan().active == ()
     heavy = {rule.check.id for rule in make_plan(heavy=True).active}
-    assert {"disk.rand", "disk.burst", "cpu.steal", "trust.clock"} <= heavy and "net.sustained" not in heavy
-    both = {rule.check.id for rule in make_plan(heavy=True, peer=True).active}
-    assert {"net.sustained", "net.latency", "rdma.write_bw", "net.iperf_multi"} <= both
+    assert {"disk.rand", "cpu.steal", "trust.clock"} <= heavy
+    assert not {"net.sustained", "disk.burst", "disk.capacity_honest"} & heavy  # ten minutes and more: named by themselves
+    both = {rule.check.id for rule in make_plan(Choice(heavy=True, peer=True, sustained=True)).active}
+    assert {"net.sustained", "disk.burst", "net.latency", "rdma.write_bw", "net.iperf_multi"} <= both
