@@ -37,6 +37,7 @@ XCB_LIBRARIES = {
 TEST_TOOLS = {
     "/usr/sbin/sshd": "openssh-server", "ssh-keygen": "openssh-client", "iperf3": "iperf3", "fio": "fio", "Xvfb": "xvfb",
     "pdftotext": "poppler-utils", "ip": "iproute2", "fc-match": "fontconfig", "gcc": "gcc", "ps": "procps",
+    "/usr/include/stdio.h": "libc6-dev", "mount": "mount", "unshare": "util-linux",
 }  # fmt: skip
 
 

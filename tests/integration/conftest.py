@@ -105,12 +105,16 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
 
 @dataclass
 class SshServer:
-    """One sshd. `home` is what HOME of its sessions points to; `env` and `extra` go into its configuration."""
+    """One sshd. `home` is what HOME of its sessions points to; `env` and `extra` go into its configuration.
+
+    `within` are the words that start it elsewhere, such as in a mount namespace.
+    """
 
     keys: Keys
     folder: Path
     extra: str = ""
     env: dict[str, str] = field(default_factory=dict)
+    within: tuple[str, ...] = ()
     process: subprocess.Popen[bytes] | None = None
     port: int = 0
 
@@ -143,7 +147,7 @@ class SshServer:
         config = self.folder / "sshd_config"
         # The first value of a keyword wins, so a test's own lines come first.
         config.write_text(self.extra + CONFIG.format(keys=self.keys.folder, port=self.port) + f"SetEnv {env}\n")
-        self.process = subprocess.Popen([SSHD, "-D", "-f", config, "-E", self.folder / "log"])
+        self.process = subprocess.Popen([*self.within, SSHD, "-D", "-f", config, "-E", self.folder / "log"])
         assert wait_until(self._answers), (self.folder / "log").read_text()
 
     def _answers(self) -> bool:
@@ -184,10 +188,10 @@ def make_sshd(keys: Keys, tmp_path: Path) -> Iterator[Callable[..., SshServer]]:
     """sshds with a configuration of their own: `make_sshd(extra="...", env={...})`."""
     servers: list[SshServer] = []
 
-    def make(extra: str = "", env: dict[str, str] | None = None) -> SshServer:
+    def make(extra: str = "", env: dict[str, str] | None = None, within: tuple[str, ...] = ()) -> SshServer:
         folder = tmp_path / f"sshd{len(servers)}"
         folder.mkdir()
-        server = SshServer(keys, folder, extra, env or {})
+        server = SshServer(keys, folder, extra, env or {}, within)
         servers.append(server)
         server.start()
         return server
