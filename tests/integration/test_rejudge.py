@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -47,10 +48,9 @@ def test_that_the_same_rules_give_the_same_answer(stored: tuple[Path, dict]) -> 
     assert sorted(str([f[k] for k in key]) for f in asked) == sorted(str([f[k] for k in key]) for f in report["findings"])
 
 
-def test_that_a_changed_rule_judges_a_run_of_the_earlier_program(stored: tuple[Path, dict], tmp_path: Path) -> None:
-    path, report = stored
-    tree = tmp_path / "tree"
-    skip = shutil.ignore_patterns("__pycache__")
+def with_a_stricter_rule(tree: Path) -> Path:
+    """The program with another rule for power.persistence, a version higher."""
+    skip = shutil.ignore_patterns("__pycache__", "resources")
     shutil.copytree(ROOT / "gpulease_gui", tree / "gpulease_gui", ignore=skip)
     shutil.copytree(ROOT / "resources", tree / "gpulease_gui" / "resources", ignore=skip)
     rule = tree / "gpulease_gui" / "checks" / "power_persistence.py"
@@ -58,6 +58,12 @@ def test_that_a_changed_rule_judges_a_run_of_the_earlier_program(stored: tuple[P
     assert text.count("CHECK = Check(\n") == 1 and "rule_version" not in text
     text = text.replace("CHECK = Check(\n", "CHECK = Check(\n    rule_version=2,\n")
     rule.write_text(text.replace("def judge(", "def old_judge(") + NEW_JUDGE, "utf-8")
+    return tree
+
+
+def test_that_a_changed_rule_judges_a_run_of_the_earlier_program(stored: tuple[Path, dict], tmp_path: Path) -> None:
+    path, report = stored
+    tree = with_a_stricter_rule(tmp_path / "tree")
     again = rejudged(path, report["run"][:8], tree=tree, code=1)
     found = [f for f in again["findings"] if f["check"] == "power.persistence"]
     assert [(f["verdict"], f["rule_version"]) for f in found] == [("fail", 2)]
@@ -87,6 +93,26 @@ def judge(*readings):
 
     return (CHECK.finding(Verdict.FAIL, Text("stricter", "更严"), reason_code="stricter"),)
 '''
+
+
+def test_that_a_workspace_of_an_earlier_version_is_judged_again_by_a_changed_rule(tmp_path: Path) -> None:
+    """The file was written by a version whose format was 5; its node exists nowhere."""
+    path = tmp_path / "earlier.db"
+    path.write_bytes(gzip.decompress((ROOT / "tests" / "store" / "data" / "format_5.db.gz").read_bytes()))
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (5,)
+        (run,) = connection.execute("SELECT id FROM runs").fetchone()
+    same = rejudged(path, run)
+    assert [c["check"] for c in same["changed"] if c["before"]] == []
+    again = rejudged(path, run, tree=with_a_stricter_rule(tmp_path / "tree"), code=1)
+    assert [(c["check"], c["before"]["verdict"], c["before"]["rule_version"], c["after"]["verdict"], c["after"]["rule_version"])
+            for c in again["changed"] if c["before"]] == [("power.persistence", "pass", 1, "fail", 2)]  # fmt: skip
+    assert {f["evidence"][0] for f in again["findings"] if f["check"] == "power.persistence"} <= evidence_in(path)
+
+
+def evidence_in(path: Path) -> set[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return {sha256 for (sha256,) in connection.execute("SELECT sha256 FROM evidence")}
 
 
 def test_that_other_terms_are_judged_with_the_old_evidence(stored: tuple[Path, dict], tmp_path: Path) -> None:
