@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from gpulease_gui.checks.check import Check
+from gpulease_gui.checks.promise import Promise
 from gpulease_gui.cli.codes import Exit, of_verdict
 from gpulease_gui.cli.terms_file import terms_from
 from gpulease_gui.cli.workspace_file import services_of
@@ -27,6 +29,7 @@ from gpulease_gui.services.bundle import refuse_bundle_path, write_bundle
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.drift import shared_cards, since_accepted
 from gpulease_gui.services.outcome import Outcome, finding_line, outcome_json
+from gpulease_gui.services.plan import LEFT_OUT_WORDS, Level, make_plan
 from gpulease_gui.services.targets import demo_brings, is_demo, node_of, same_node
 from gpulease_gui.services.verify import Request
 from gpulease_gui.store import nodes
@@ -44,8 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--peer", metavar="TARGET", help="the node at the other end of network measurements")
     parser.add_argument("--peer-identity", default="", metavar="FILE", help="private key of the peer (default: --identity)")
     parser.add_argument("--peer-address", default="", metavar="IP", help="how the node reaches its peer")
-    parser.add_argument("--only", default="", metavar="ID,...", help="run only these checks")
-    parser.add_argument("--heavy", action="store_true", help="also run the checks that load the node")
+    add_choice(parser)
     parser.add_argument("--seconds", type=int, metavar="N", help="length of one measurement")
     parser.add_argument("--workspace", type=Path, metavar="FILE", help="where runs are kept")
     parser.add_argument("--bundle", type=Path, metavar="ZIP", help="write raw outputs, hashes and the JSON")
@@ -53,6 +55,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="with --contract: all its nodes; says what changed")
     parser.add_argument("--demo", action="store_true", help="with --contract: the contract is in the demo workspace")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """The arguments that choose what is asked. Naming a check or a level is the confirmation."""
+    parser.add_argument("--only", default="", metavar="ID,...", help="run only these checks")
+    parser.add_argument("--check", action="append", default=[], metavar="ID", help="run only this check; it joins the newest run")
+    parser.add_argument("--level", choices=list(Level), help="how deep: each level holds those before it (default: inventory)")
+    parser.add_argument("--profile", default="", metavar="ID", help="the use that decides order and what is left out")
+    parser.add_argument("--leave-out", default="", metavar="ID,...", help="do not run these checks of the level")
+    parser.add_argument("--heavy", action="store_true", help="as --level load; says what it includes before it starts")
+    parser.add_argument("--sustained", action="store_true", help="with --level or --heavy: also measurements of ten minutes and more")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -83,6 +96,10 @@ def _refuse_wrong_calls(options: argparse.Namespace) -> None:
         raise UsageError("--terms and --contract exclude each other")
     if options.seconds is not None and not 1 <= options.seconds <= 3600:
         raise UsageError(f"--seconds {options.seconds} is out of range", next_step="1 to 3600")
+    if _ids(options) and (options.level or options.profile or options.heavy or options.leave_out):
+        raise UsageError("--only and --check name every check that runs", next_step="leave out --level, --profile, --heavy")
+    if options.sustained and not (options.heavy or options.level == Level.LOAD):
+        raise UsageError("--sustained belongs to --level load or --heavy", next_step="or name the check: --check disk.burst")
     if options.peer and is_demo(options.peer) != is_demo(options.target or ""):
         raise UsageError("a demo node and a real one can't be each other's peer")
     if options.peer and options.peer == options.target:
@@ -91,6 +108,24 @@ def _refuse_wrong_calls(options: argparse.Namespace) -> None:
         _check_peer_address(options.peer_address)
     if options.bundle:
         refuse_bundle_path(options.bundle)
+
+
+def _ids(options: argparse.Namespace) -> tuple[str, ...]:
+    """The checks that were named, each once."""
+    return tuple(dict.fromkeys([*_words(options.only), *options.check]))
+
+
+def _words(joined: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in joined.split(",") if word.strip())
+
+
+def _chosen(options: argparse.Namespace) -> Request:
+    """A request that says nothing yet but what is asked."""
+    level = Level(options.level) if options.level else None
+    return Request(
+        only=_ids(options), heavy=options.heavy, seconds=options.seconds, level=level, profile=options.profile,
+        left_out=_words(options.leave_out), sustained=options.sustained,
+    )  # fmt: skip
 
 
 def _own_peer(peer: str) -> UsageError:
@@ -134,6 +169,7 @@ def _ask_openly(node: Node, what: str) -> Secret | None:
 def _verify_one(services: Services, options: argparse.Namespace, terms: dict[str, TermValue] | None) -> Outcome:
     node = node_of(services.workspace, options.target, options.identity)
     request = _request(services, options, node, terms)
+    _say_loads(services, request)
     with _interruptible() as interrupted:
         return _wait(services, node, request, interrupted)
 
@@ -141,8 +177,7 @@ def _verify_one(services: Services, options: argparse.Namespace, terms: dict[str
 def _request(
     services: Services, options: argparse.Namespace, node: Node, terms: dict[str, TermValue] | None
 ) -> Request:
-    only = tuple(word.strip() for word in options.only.split(",") if word.strip())
-    request = Request(terms or {}, None, UNNAMED_CONTRACT if terms is not None else None, only, options.heavy, options.seconds)
+    request = replace(_chosen(options), terms=terms or {}, contract_label=UNNAMED_CONTRACT if terms is not None else None)
     peer = options.peer
     if options.contract:
         contract = find_contract(services.workspace, options.contract)
@@ -159,6 +194,26 @@ def _request(
             raise _own_peer(peer)
         request = replace(request, peer=peer_node, peer_address=options.peer_address)
     return request
+
+
+def _say_loads(services: Services, request: Request) -> None:
+    """Before anything is sent: which checks load the node, what they write, for how long; and what is not run."""
+    promise = Promise(services.catalogue, request.terms, request.seconds)
+    plan = make_plan(request.choice, promise=promise)
+    for rule in plan.active:
+        check = rule.check
+        print(f"loads the node: {check.id}: {check.writes.en}; usually {_length(check, request)} s", file=sys.stderr)
+    if request.names_a_plan:
+        for id_, reason in plan.left_out.items():
+            print(f"not run: {id_}: {LEFT_OUT_WORDS[reason].en}", file=sys.stderr)
+        if plan.is_part(promise):
+            print("this run leaves out checks that an acceptance needs: it joins the newest whole run", file=sys.stderr)
+    sys.stderr.flush()
+
+
+def _length(check: Check, request: Request) -> int:
+    """With --seconds a measurement is no longer than its own directions of that length."""
+    return min(check.takes_s, 2 * request.seconds) if request.seconds else check.takes_s
 
 
 def _wait(services: Services, node: Node, request: Request, interrupted: list[int]) -> Outcome:
@@ -230,8 +285,8 @@ def _verify_all(services: Services, options: argparse.Namespace) -> int:
         rented = nodes.list_nodes(connection, contract.id)
     if not rented:
         raise UsageError(f"contract {contract.number} has no nodes", next_step="add nodes to it first")
-    only = tuple(word.strip() for word in options.only.split(",") if word.strip())
-    request = Request(terms, contract.id, None, only, options.heavy, options.seconds)
+    request = replace(_chosen(options), terms=terms, contract_id=contract.id)
+    _say_loads(services, request)
     outcomes = _all_outcomes(services, rented, request)
     changed = {node.name: _changed(services, outcome) for node, outcome in outcomes}
     twice = shared_cards(services.workspace, [outcome.run for _, outcome in outcomes if outcome.run])

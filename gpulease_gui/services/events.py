@@ -49,11 +49,12 @@ class HostKeyQuestion:
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A verification began; `checks` are planned in this order."""
+    """A verification began; `checks` are planned in this order. `joins`: the whole run that these answers belong to."""
 
     run_id: str
     node_id: str
     checks: tuple[str, ...]
+    joins: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

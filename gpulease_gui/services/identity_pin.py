@@ -31,7 +31,7 @@ MARK_FACTS = ("smi_xml", "environment", "nvlink")
 
 def machine_in(connection: sqlite3.Connection, run: Run) -> Machine:
     """The node as a stored run saw it, read anew from its evidence; what can't be read is not said."""
-    lines = {line.fact_id: line for line in list_run_evidence(connection, run.original_id or run.id)}
+    lines = {line.fact_id: line for line in list_run_evidence(connection, run.evidence_run)}
     readings: dict[str, object] = {}
     for fact_id in MARK_FACTS:
         if fact_id in lines:

@@ -118,7 +118,7 @@ class KeyStory:
 def key_stories(connection: sqlite3.Connection, node_id: str) -> tuple[KeyStory, ...]:
     """The stories of the keys of a node that are trusted now."""
     decided = {decision.key: decision for decision in hostkeys.list_key_decisions(connection, node_id)}
-    met = [run.host_key for run in runs.list_runs(connection, node_id=node_id)]
+    met = [run.host_key for run in runs.list_runs(connection, node_id=node_id, parts=True)]
     return tuple(
         KeyStory(key, decided[key].decided_at, decided[key].compared_with, met.count(key))
         for key in hostkeys.list_trusted_keys(connection, node_id)

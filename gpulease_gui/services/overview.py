@@ -294,7 +294,7 @@ def standing_of(held: Iterable[Claim], found: Mapping[str, Found]) -> Standing:
 
 def _latest(connection: sqlite3.Connection, names: Mapping[str, str]) -> tuple[RunLine, ...]:
     lines = []
-    for run in runs.list_runs(connection)[:LATEST_RUNS]:
+    for run in runs.list_runs(connection, parts=True)[:LATEST_RUNS]:
         verdicts = [stored.finding.verdict for stored in runs.list_current_findings(connection, run.id)]
         lines.append(RunLine(run, names.get(run.node_id, ""), verdicts.count(Verdict.FAIL), verdicts.count(Verdict.PASS)))
     return tuple(lines)

@@ -91,7 +91,7 @@ def rejudge(workspace: Workspace, catalogue: Catalogue, run_id: str, against: Ag
     run = Run(
         new_id(), original.node_id, started, contract, tool_version=__version__, host_key=original.host_key,
         demo=original.demo, clock_offset_s=original.clock_offset_s, terms=tuple(stored.promise.terms.items()),
-        kind=RunKind.REJUDGED, original_id=original.original_id or original.id,
+        kind=RunKind.REJUDGED, original_id=original.evidence_run,
     )  # fmt: skip
     cut_short = original.state is not RunState.FINISHED
     outcome = Outcome(
@@ -104,14 +104,14 @@ def rejudge(workspace: Workspace, catalogue: Catalogue, run_id: str, against: Ag
 
 def _stored(connection: Reader, catalogue: Catalogue, run_id: str, against: Against) -> _Stored:
     run = runs.find_run(connection, run_id)
-    lines = list_run_evidence(connection, run.original_id or run.id)
+    lines = list_run_evidence(connection, run.evidence_run)
     if not lines:
         raise UsageError(f"run {run.id[:12]} kept no output", "nothing was read in it", "verify the node again")
     node = nodes.get_node(connection, run.node_id)
     # The last output of a fact counts: a rate that was measured again holds both tries.
     evidence = {line.fact_id: _evidence(connection, line) for line in lines if line.fact_id in readers()}
     terms = dict(run.terms) if against.terms is None else against.terms
-    asked_at = runs.get_run(connection, run.original_id).started_at if run.original_id else run.started_at
+    asked_at = runs.get_run(connection, run.evidence_run).started_at
     history = history_of(connection, node, asked_at, run.host_key, machine_from(evidence))
     findings = tuple(stored.finding for stored in runs.list_current_findings(connection, run.id))
     return _Stored(run, node.target, findings, evidence, Promise(catalogue, terms, history=history))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui import __version__
 from gpulease_gui.catalog.catalogue import Catalogue
+from gpulease_gui.catalog.profiles import find_profile
 from gpulease_gui.checks.check import Rule
 from gpulease_gui.checks.judgement import Evidence
 from gpulease_gui.checks.promise import Promise
@@ -26,13 +27,14 @@ from gpulease_gui.remote.collect import collect
 from gpulease_gui.services.drift import since_accepted
 from gpulease_gui.services.events import Bus, CheckChanged, FindingSaved, RunEnded, RunStarted
 from gpulease_gui.services.identity_pin import MARK_FACTS, history_of, machine_from, sightings_of
+from gpulease_gui.services.joined import joined_in, run_to_join
 from gpulease_gui.services.judging import Judging, RuleFault, evidence_of
 from gpulease_gui.services.links import Links, NotConnected, Opened
 from gpulease_gui.services.measure import MEASURES, output_text
 from gpulease_gui.services.measure_lines import MeasureLines, Task
 from gpulease_gui.services.outcome import Outcome, Trouble, current, kept_promises
 from gpulease_gui.services.peer import Peer, code_of
-from gpulease_gui.services.plan import PAIR_FACTS, Plan, make_plan
+from gpulease_gui.services.plan import PAIR_FACTS, Choice, Level, Plan, make_plan
 from gpulease_gui.store import claims, runs
 from gpulease_gui.store.evidence import collected, save_run_evidence
 from gpulease_gui.store.records import EvidenceBlob, Run, RunEvidence, RunState, new_id
@@ -50,6 +52,7 @@ class Request:
     """What is to be verified: the promises, which checks, and the peer of network measurements.
 
     `urls` are large files that the node may load to measure its line to the internet (http or https, four at most).
+    `level`, `profile` (an id), `left_out`, `added` and `sustained` choose the checks as plan.Choice has them.
     """
 
     terms: Mapping[str, TermValue] = field(default_factory=dict)
@@ -61,6 +64,24 @@ class Request:
     peer: Node | None = None
     peer_address: str = ""
     urls: tuple[str, ...] = ()
+    level: Level | None = None
+    profile: str = ""
+    left_out: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    sustained: bool = False
+
+    @property
+    def choice(self) -> Choice:
+        """Which checks it asks for. Raises UsageError for an unknown profile."""
+        return Choice(
+            self.only, self.level, find_profile(self.profile), self.left_out, self.added, self.heavy, self.sustained,
+            self.peer is not None, bool(self.urls),
+        )  # fmt: skip
+
+    @property
+    def names_a_plan(self) -> bool:
+        """Whether the user chose what is asked, and so is told what is not."""
+        return bool(self.level or self.profile or self.left_out or self.heavy) and not self.only
 
 
 class Verification:
@@ -79,7 +100,7 @@ class Verification:
 
         Raises UsageError for an unknown check, UserFacing when the workspace can't be written.
         """
-        plan = make_plan(only=request.only, heavy=request.heavy, peer=request.peer is not None)
+        plan = make_plan(request.choice, promise=Promise(self._catalogue, request.terms, request.seconds))
         started = utc_now()
         try:
             opened = self._links.open(node, cancel)
@@ -120,20 +141,31 @@ class _Run:
         self._unsaved: dict[str, tuple[RunEvidence, tuple[EvidenceBlob, ...]]] = {}
         self._saved_facts: set[str] = set()
         self._findings: list[Finding] = []
-        self._states: dict[str, str] = {}
+        self._states = dict.fromkeys(plan.left_out, str(CheckState.NOT_RUN)) if request.names_a_plan else {}
+        self._base: Run | None = None
         self._offset_s: float | None = None
         self._boot_id: str | None = None
         self._peer = peer
 
     def go(self, links: Links, cancel: CancelToken) -> Outcome:
+        part_of = self._part_of()
         run = Run(
             self._id, self._node.id, self._started, self._request.contract_id, tool_version=__version__,
             host_key=self._opened.host_key, demo=self._node.reach is Reach.DEMO, terms=tuple(self._request.terms.items()),
+            original_id=part_of,
         )  # fmt: skip
         self._workspace.submit(lambda db: runs.save_run(db, run)).result()
-        self._bus.publish(RunStarted(self._id, self._node.id, self._plan.checks))
+        self._bus.publish(RunStarted(self._id, self._node.id, self._plan.checks, run.joins))
         cancelled = self._passive(cancel) or self._active(links, cancel)
         return self._finish(cancelled=cancelled)
+
+    def _part_of(self) -> str | None:
+        """None for a whole run; the run that a part joins, its own where there is none."""
+        if not self._plan.is_part(self._judging.promise):
+            return None
+        with self._workspace.read() as connection:
+            self._base = run_to_join(connection, self._node.id)
+        return self._base.id if self._base else self._id
 
     def _passive(self, cancel: CancelToken) -> bool:
         facts = self._facts()
@@ -267,7 +299,7 @@ class _Run:
         now, overall = utc_now(), outcome.overall
         seen = sightings_of(self._id, self._node.id, now, self._judging.evidence, outcome.findings)
 
-        contract, kept = self._request.contract_id, () if cancelled else kept_promises(self._findings)
+        contract, kept = self._request.contract_id, () if cancelled else self._kept()
 
         def work(db: Database) -> None:
             for line, blobs in left:
@@ -285,3 +317,12 @@ class _Run:
             self._bus.publish(drifted)
         self._bus.publish(RunEnded(self._id, self._node.id, overall, cancelled))
         return outcome
+
+    def _kept(self) -> tuple[Finding, ...]:
+        """The promises that this run proves; a part of one proves nothing that the rest of the whole run speaks against."""
+        if self._base is None:
+            return kept_promises(self._findings)
+        with self._workspace.read() as connection:
+            known = joined_in(connection, self._base.id).findings
+        asked = {finding.term for finding in self._findings}
+        return tuple(finding for finding in kept_promises(known) if finding.term in asked)

@@ -42,7 +42,8 @@ class Run:
 
     `terms` are the promises as they stood when the run began, by term key. `clock_offset_s` is node minus ours, in
     seconds; None if the node's clock was not read. `overall` is None until the run is over. `original_id` is the run whose
-    evidence a re-judged one read; that one has no evidence lines of its own.
+    evidence a re-judged one read; that one has no evidence lines of its own. Of a verification it says that only some
+    checks were asked: the newest whole run then, which the answer joins, or its own id where there was none.
     """
 
     id: str
@@ -59,6 +60,21 @@ class Run:
     terms: tuple[tuple[str, TermValue], ...] = ()
     kind: RunKind = RunKind.VERIFIED
     original_id: str | None = None
+
+    @property
+    def is_part(self) -> bool:
+        """Whether only some checks were asked; such a run accepts no node."""
+        return self.kind is RunKind.VERIFIED and self.original_id is not None
+
+    @property
+    def joins(self) -> str | None:
+        """The whole run that this part belongs to."""
+        return self.original_id if self.is_part and self.original_id != self.id else None
+
+    @property
+    def evidence_run(self) -> str:
+        """The run that holds the outputs which this one judges."""
+        return self.original_id if self.kind is RunKind.REJUDGED and self.original_id is not None else self.id
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,20 +135,33 @@ def interrupt_unfinished(connection: sqlite3.Connection) -> int:
 
 
 def list_runs(
-    connection: sqlite3.Connection, *, node_id: str | None = None, contract_id: str | None = None
+    connection: sqlite3.Connection, *, node_id: str | None = None, contract_id: str | None = None, parts: bool = False
 ) -> tuple[Run, ...]:
-    """Verifications, newest first, of a node or contract if given; runs that were only judged again are no news of it."""
+    """Whole verifications, newest first, of a node or contract if given; with `parts` also those of some checks only.
+
+    Runs that were only judged again are no news of a node.
+    """
     rows = connection.execute(
-        f"{_RUN} WHERE kind = 'verified' AND (:node IS NULL OR node_id = :node) AND (:contract IS NULL OR contract_id = :contract) "
-        "ORDER BY started_at DESC, rowid DESC",
-        {"node": node_id, "contract": contract_id},
+        f"{_RUN} WHERE kind = 'verified' AND (:parts OR original_id IS NULL) AND (:node IS NULL OR node_id = :node) "
+        "AND (:contract IS NULL OR contract_id = :contract) ORDER BY started_at DESC, rowid DESC",
+        {"node": node_id, "contract": contract_id, "parts": parts},
+    )
+    return tuple(_run(*row) for row in rows)
+
+
+def list_parts(connection: sqlite3.Connection, run_id: str) -> tuple[Run, ...]:
+    """The runs of some checks that join this whole one, oldest first."""
+    rows = connection.execute(
+        f"{_RUN} WHERE kind = 'verified' AND original_id = ? AND id <> original_id ORDER BY started_at, rowid", (run_id,)
     )
     return tuple(_run(*row) for row in rows)
 
 
 def list_rejudged(connection: sqlite3.Connection, original_id: str) -> tuple[Run, ...]:
     """The runs that judged the evidence of this one again, newest first."""
-    rows = connection.execute(f"{_RUN} WHERE original_id = ? ORDER BY started_at DESC, rowid DESC", (original_id,))
+    rows = connection.execute(
+        f"{_RUN} WHERE kind = 'rejudged' AND original_id = ? ORDER BY started_at DESC, rowid DESC", (original_id,)
+    )
     return tuple(_run(*row) for row in rows)
 
 
@@ -169,18 +182,19 @@ def get_run(connection: sqlite3.Connection, run_id: str) -> Run:
 
 
 def get_latest_run(connection: sqlite3.Connection, node_id: str) -> Run | None:
-    """The newest run of a node; None if it was never verified."""
+    """The newest whole run of a node; None if it was never verified."""
     row = connection.execute(
-        f"{_RUN} WHERE kind = 'verified' AND node_id = ? ORDER BY started_at DESC, rowid DESC LIMIT 1", (node_id,)
+        f"{_RUN} WHERE kind = 'verified' AND original_id IS NULL AND node_id = ? ORDER BY started_at DESC, rowid DESC LIMIT 1", (node_id,)
     ).fetchone()
     return None if row is None else _run(*row)
 
 
 def list_latest_runs(connection: sqlite3.Connection, contract_id: str | None = None) -> tuple[Run, ...]:
-    """The newest run of each node, of the nodes' runs for one contract if given; newest first."""
+    """The newest whole run of each node, of the nodes' runs for one contract if given; newest first."""
     rows = connection.execute(
         f"{_RUN} WHERE rowid IN (SELECT first_value(rowid) OVER (PARTITION BY node_id ORDER BY started_at DESC, rowid "
-        "DESC) FROM runs WHERE kind = 'verified' AND (:contract IS NULL OR contract_id = :contract)) ORDER BY started_at DESC, rowid DESC",
+        "DESC) FROM runs WHERE kind = 'verified' AND original_id IS NULL AND (:contract IS NULL OR contract_id = :contract)) "
+        "ORDER BY started_at DESC, rowid DESC",
         {"contract": contract_id},
     )
     return tuple(_run(*row) for row in rows)

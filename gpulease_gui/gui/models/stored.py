@@ -89,7 +89,7 @@ def _outline(
 def _happenings(connection: sqlite3.Connection, node_id: str, now_s: float) -> tuple[Happening, ...]:
     since = datetime.fromtimestamp(now_s - REACH_S, UTC)
     made = []
-    for run in list_runs(connection, node_id=node_id):
+    for run in list_runs(connection, node_id=node_id, parts=True):
         if run.kind is RunKind.VERIFIED and run.started_at >= since:
             words, verdict = Text("Verification", "验收"), badge_of(run.overall).word if run.overall is not None else None
             if isinstance(verdict, Text):
