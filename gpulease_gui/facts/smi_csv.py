@@ -12,13 +12,18 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import NO_VALUES
 from gpulease_gui.facts import smi_error
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.smi_values import number, plain, plain_text, text_lines, version, whole, word
+from gpulease_gui.facts.smi_values import MOST_LINES, number, plain, plain_text, version, whole, word
 
 FACT = Fact(id="smi_csv", title=Text("Query of nvidia-smi as CSV", "nvidia-smi 查询（CSV）"), ok_codes=None)
 
+_UNIT = re.compile(r"\d ?([A-Za-z]{1,4})\Z")
 _LONGEST_LINE = 65_536  # two hundred columns are asked for in one query
 _HEADER_WITHIN = 30  # a prompt, a command line or a warning may stand before the header
-_FIELD = re.compile(r"([A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)(?: \[[A-Za-z%/]+\])?")
+_FIELD = re.compile(r"([A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)(?: ?\[([A-Za-z%/]+)\])?")
+# The tool prints commas; a spreadsheet or a chat makes tabs, semicolons or a table with bars of them.
+_MARKS = (",", "\t", ";", "|")
+# What a cell in another unit than the tool's own is worth in MiB or W; "MB" of old drivers are MiB.
+_UNITS = {"gib": 1024.0, "gb": 1024.0, "kib": 1 / 1024, "kb": 1 / 1024, "mw": 1 / 1000, "kw": 1000.0}
 _BARE_FIELDS = frozenset(
     ["name", "gpu_name", "index", "uuid", "gpu_uuid", "serial", "gpu_serial", "count", "timestamp", "driver_version",
      "kmd_version", "pstate", "compute_cap", "persistence_mode", "compute_mode", "vbios_version", "display_mode",
@@ -38,6 +43,7 @@ class SmiCsv:
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    units: tuple[str, ...] = ()  # of the columns, as the header has them; "" = none
 
     def cells(self, *fields: str) -> tuple[str | None, ...] | None:
         """The cells of the first of `fields` that was asked for, one per row; None if none was."""
@@ -46,23 +52,43 @@ class SmiCsv:
             return None
         return tuple(row[at] if at < len(row) else None for row in self.rows)
 
+    def unit(self, *fields: str) -> str:
+        """The unit that the header gives the column of `cells`, in small letters; "" if it gives none."""
+        named = zip(self.columns, self.units, strict=False)
+        return next((unit.lower() for name, unit in named if name in fields), "")
+
 
 def parse(output: CommandOutput) -> SmiCsv:
     """Read header and rows. Raises Unreadable: a refused field, another text."""
     text = plain_text(output)
-    lines = [line.strip() for line in text_lines(text, _LONGEST_LINE)]
-    whole_end = text.endswith("\n")
-    start = next((at for at, line in enumerate(lines[:_HEADER_WITHIN]) if _columns(line)), None)
-    if start is None:
-        return _without_header(output, [line for line in lines if line])
-    columns = _columns(lines[start])
-    rows = [_cells(line) for line in lines[start + 1 :] if line and line != lines[start]]
-    rows = [row for row in rows if _is_row(row, len(columns))]
-    if rows and not whole_end and len(rows[-1]) < len(columns):
-        rows[-1] = rows[-1][:-1]  # the text breaks off inside this cell
+    lines = [line.strip(" ") for line in text.split("\n", MOST_LINES)[:MOST_LINES]]
+    header = next((found for at, line in enumerate(lines[:_HEADER_WITHIN]) if (found := _header(at, line))), None)
+    if header is None:
+        return _without_header(output, [line[:_LONGEST_LINE] for line in lines if line])
+    rows = _rows(lines, header, whole_end=text.endswith("\n"))
     # A row with more cells than the header has no cell that can be named with certainty.
-    named = [row if len(row) <= len(columns) else () for row in rows]
-    return SmiCsv(columns, tuple(named))
+    named = [row if len(row) <= len(header.columns) else () for row in rows]
+    return SmiCsv(header.columns, tuple(named), header.units)
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """Where the header stands, what parts its cells, its names and units."""
+
+    at: int
+    mark: str
+    columns: tuple[str, ...]
+    units: tuple[str, ...]
+
+
+def _rows(lines: Sequence[str], header: _Header, *, whole_end: bool) -> list[tuple[str, ...]]:
+    due, title = len(header.columns), lines[header.at]
+    rows = [_cells(line[:_LONGEST_LINE], header.mark) for line in lines[header.at + 1 :] if line and line != title]
+    last = rows[-1] if rows else ()
+    rows = [row for row in rows if _is_row(row, due) and (len(row) * 2 > due or not whole_end and row is last)]
+    if rows and not whole_end and len(rows[-1]) < due:
+        rows[-1] = rows[-1][:-1]  # the text breaks off inside this cell
+    return rows
 
 
 def _without_header(output: CommandOutput, lines: Sequence[str]) -> SmiCsv:
@@ -72,26 +98,34 @@ def _without_header(output: CommandOutput, lines: Sequence[str]) -> SmiCsv:
     return SmiCsv((), tuple(row for row in rows if len(row) == len(rows[0])))
 
 
-def _cells(line: str) -> tuple[str, ...]:
+def _cells(line: str, mark: str = ",") -> tuple[str, ...]:
+    if mark == "|":
+        line = line.strip().strip("|")
     try:
-        row = next(csv.reader([line], skipinitialspace=True), [])
+        row = next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])
     except csv.Error:
-        row = line.split(",")
+        row = line.split(mark)
     return tuple(cell.strip() for cell in row)
 
 
 def _is_row(row: Sequence[str], due: int) -> bool:
-    """Whether this is data and no message between the rows."""
+    """Whether this is data and no message or rule between the rows."""
+    if all(not cell.strip("-:") and cell for cell in row):
+        return False
     return len(row) > 1 if due > 1 else bool(row) and smi_error.find(row[0]) is None
 
 
-def _columns(line: str) -> tuple[str, ...]:
-    """The field names of a header line without their units; () if it is none."""
-    found = [_FIELD.fullmatch(cell) for cell in _cells(line)]
-    names = tuple(match[1] for match in found if match)
-    if len(names) < len(found) or not any(_is_field(name) for name in names):
-        return ()
-    return names
+def _header(at: int, line: str) -> _Header | None:
+    """The field names of a header line without their units; None if it is none."""
+    for mark in _MARKS:
+        if mark not in line and mark != ",":
+            continue
+        found = [_FIELD.fullmatch(cell) for cell in _cells(line[:_LONGEST_LINE], mark)]
+        fields = [match for match in found if match]
+        names = tuple(match[1].lower() for match in fields)
+        if len(names) == len(found) and any(_is_field(name) for name in names):
+            return _Header(at, mark, names, tuple(match[2] or "" for match in fields))
+    return None
 
 
 def _is_field(name: str) -> bool:
@@ -130,14 +164,25 @@ def as_dict(reading: SmiCsv) -> dict[str, object]:
     keys: dict[str, object] = {"rows": len(reading.rows)}
     for key, (read, fields) in _KEYS.items():
         cells = reading.cells(*fields)
-        keys[key] = None if cells is None else [read(cell) for cell in cells]
+        unit = reading.unit(*fields)
+        keys[key] = None if cells is None else [_in_own_unit(read, cell, unit) for cell in cells]
     return keys
+
+
+def _in_own_unit(read: Callable[[str | None], object], cell: str | None, unit: str) -> object:
+    """The value of a cell in the tool's own unit; the cell's unit, else the header's, says which it is printed in."""
+    printed = _UNIT.search(cell) if cell else None
+    factor = _UNITS.get(printed[1].lower() if printed else unit)
+    value = number(cell) if factor and read in (number, whole) else None
+    if factor is None or value is None:
+        return read(cell)
+    return read(f"{value * factor:.6f}".rstrip("0").rstrip("."))
 
 
 def recognise(text: str) -> int:
     """By the field names of the header; without one, faintly, by cells that only nvidia-smi prints."""
     lines = [line.strip() for line in plain(text[:40_000]).splitlines()[:_HEADER_WITHIN] if line.strip()]
-    header = next((columns for line in lines if (columns := _columns(line))), ())
+    header = next((found.columns for line in lines if (found := _header(0, line))), ())
     if header:
         return 90 if len(header) > 1 or "." in header[0] else 45
     if lines and all(cell.casefold() in NO_VALUES for line in lines for cell in _cells(line)):

@@ -53,7 +53,7 @@ _TABLE = (
     _known("driver_not_communicating", r"could ?n[o']t communicate with the NVIDIA driver",
            "nvidia-smi can't reach the NVIDIA driver", _REPAIR),
     _known("driver_not_loaded", r"driver not loaded", "the NVIDIA driver is not loaded", _REPAIR),
-    _known("gpu_lost", r"GPU is lost", "a GPU is lost: it no longer answers on the bus", _RESET),
+    _known("gpu_lost", r"GPU is lost|fallen off the bus", "a GPU is lost: it no longer answers on the bus", _RESET),
     _known("gpu_requires_reset", r"GPU requires reset", "a GPU needs a reset", _RESET),
     _known("gpu_access_blocked", r"GPU access blocked by the operating system",
            "the operating system keeps nvidia-smi from the GPU", "look at the driver of the host (WSL) or the sandbox"),
@@ -63,14 +63,14 @@ _TABLE = (
            "this driver doesn't know a queried field", "leave the field out, or ask for a newer driver"),
     _known("device_handle_unknown_error", r"unable to determine the device handle",
            "the driver fails to open one GPU", _RESET),
-    _known("no_devices", r"no (?:supported )?(?:devices|gpus) were found", "the driver sees no GPU",
+    _known("no_devices", r"no (?:supported )?(?:devices|gpus) (?:were )?found", "the driver sees no GPU",
            "ask the supplier whether a GPU is attached to this machine or container"),
     _known("nvml_library_missing", r"could ?n[o']t find libnvidia-ml|NVML shared library|libnvidia-ml\.so",
            "the NVML library of the driver is missing", "ask the supplier to mount or install the driver's libraries"),
     _known("nvml_unknown_error", r"failed to initiali[sz]e NVML:\s*unknown error",
            "NVML can't start: the GPUs were taken from this container", "restart the container, then ask the supplier"),
     _known("nvml_not_initialized", r"failed to initiali[sz]e NVML", "NVML can't start", _REPAIR),
-    _known("missing_tool", r"nvidia-smi:? (?:command )?not found|nvidia-smi'? is not recognized|"
+    _known("missing_tool", r"nvidia-smi'?:? (?:command )?not found|nvidia-smi'? is not recognized|"
            r"nvidia-smi: no such file", "nvidia-smi is not installed on the node", "ask the supplier to install the driver"),
     _known("invalid_arguments", r"invalid combination of input arguments|is not a valid argument|option .{1,80} is not recognized",
            "this nvidia-smi doesn't know an option", "ask for a newer driver"),
@@ -84,8 +84,9 @@ _TABLE = (
 def find(text: str) -> SmiError | None:
     """The failure that `text` speaks of, None if it names none of those known."""
     head = plain(text[:_LONGEST]).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    joined = " ".join(head.split())  # a narrow terminal breaks the sentence
     for known in _TABLE:
-        if known.pattern.search(head):
+        if known.pattern.search(head) or known.pattern.search(joined):
             bus, field, nvml = _BUS_ID.search(head), _FIELD.search(head), _NVML.search(head)
             return SmiError(
                 known.state, known.reason, known.next_step, bus[0] if bus else None,

@@ -21,9 +21,13 @@ FACT = Fact(
 )
 
 _ID = r"\((?:UUID|S/N):\s*(?P<id>[^)\s]+)\s*\)"
-_GPU = re.compile(rf"\s*GPU\s+(?P<index>\d{{1,4}}):\s+(?P<name>[^(\n].*?)\s*(?:{_ID}\s*)?")
-_HEAD = re.compile(r"\s*GPU\s+\d{1,4}:")
-_MIG = re.compile(rf"\s*MIG\s+(?P<profile>\S.*?)\s+Device\s+(?P<index>\d{{1,3}}):\s*(?:{_ID})?\s*")
+_LEAD = r"\s*(?:[-*•]\s+)?"  # a list in a chat
+_GPU = re.compile(rf"{_LEAD}GPU\s+(?P<index>\d{{1,4}}):\s+(?P<name>[^(\n].*?)\s*(?:{_ID}\s*)?")
+_HEAD = re.compile(rf"{_LEAD}GPU\s+\d{{1,4}}:")
+# A paste may have lost the line end behind an id, or a narrow terminal may have put one into it.
+_GLUED = re.compile(r"(?<=\))[ \t]*(?=GPU\s+\d{1,4}:\s|MIG\s+\S{1,40}\s+Device\s)")
+_BROKEN_ID = re.compile(r"(\(UUID: [\w-]{4,60})\n[ \t]*([\w-]{1,60}\)[ \t]*(?:\n|\Z))")
+_MIG = re.compile(rf"{_LEAD}MIG\s+(?P<profile>\S.*?)\s+Device\s+(?P<index>\d{{1,3}}):\s*(?:{_ID})?\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +61,11 @@ def parse(output: CommandOutput) -> SmiList:
     """Read the list. Raises Unreadable: the failure that nvidia-smi names, or no line of a list."""
     gpus: list[ListedGpu] = []
     slices: list[MigDevice] = []
-    text = plain_text(output)
+    text = _mended(plain_text(output))
     for item in _items(text):
         if isinstance(item, ListedGpu):
+            if item in gpus:  # the whole list once more
+                break
             gpus.append(item)
         else:
             slices.append(MigDevice(gpus[-1].index if gpus else None, item.profile, item.uuid))
@@ -68,6 +74,10 @@ def parse(output: CommandOutput) -> SmiList:
     heads = sum(1 for line in squeezed_lines(text) if _HEAD.match(line))
     torn = output.stdout_cut or output.exit_code not in (0, None) or heads > len(gpus)
     return SmiList(tuple(gpus), tuple(slices), torn)
+
+
+def _mended(text: str) -> str:
+    return _BROKEN_ID.sub(r"\1\2", _GLUED.sub("\n", text))
 
 
 def _items(text: str) -> Iterator[ListedGpu | MigDevice]:
@@ -97,8 +107,13 @@ def as_dict(reading: SmiList) -> dict[str, object]:
 
 def recognise(text: str) -> int:
     """Sure when every line is one of a list: link states (`nvlink -s`) have the same head lines, and more below."""
-    lines = [line for line in squeezed_lines(plain(text[:20_000])) if line.strip()]
+    lines = [line for line in squeezed_lines(_mended(plain(text[:20_000]))) if line.strip()]
     listed = sum(1 for line in lines if _GPU.fullmatch(line) or _MIG.fullmatch(line))
     if not listed:
         return 0
-    return 90 if listed == len(lines) else 60 if listed * 2 > len(lines) else 5
+    others = [line for line in lines if not _GPU.fullmatch(line) and not _MIG.fullmatch(line)]
+    if not others:
+        return 90
+    if all(smi_error.find(line) for line in others):  # a list with a lost card in it is still the list
+        return 80
+    return 60 if listed * 2 > len(lines) else 5

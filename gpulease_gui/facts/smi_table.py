@@ -17,6 +17,7 @@ FACT = Fact(id="smi_table", title=Text("Table of nvidia-smi", "nvidia-smi 表格
 _DRIVER = re.compile(r"(?:Driver|KMD) Version:\s*([^\s|]+)")
 _CUDA = re.compile(r"CUDA (?:UMD )?Version:\s*([^\s|]+)")
 _BUS = re.compile(r"\s*((?:[0-9A-F]{4}|[0-9A-F]{8}):[0-9A-F]{2}:[0-9A-F]{2}\.[0-9A-F])\b.*", re.IGNORECASE)
+_NO_BUS = re.compile(r"\s*N/A\s+(?:N/A|On|Off)\s*")  # a GPU inside the processor (Tegra) sits on no bus
 _NAME = re.compile(r"\s*(?P<index>\d{1,4})\s+(?P<name>.*?\S)(?:\s+|(?<=\.\.\.))(?P<mode>On|Off|N/A|WDDM|TCC|MCDM|ERR!)\s*")
 _BLANK = r"N/A|ERR!|Unknown Error|GPU is lost|\[[^]]*\]|-"
 _STATE = re.compile(
@@ -26,6 +27,7 @@ _STATE = re.compile(
 _MEMORY = re.compile(r"\s*(\d+)\s?Mi?B\s*/\s*(\d+)\s?Mi?B\s*")
 _UTIL = re.compile(r"\s*(\d+)\s?%.*")
 _PROCESS = re.compile(r"\s*\d+\s+(?:(?:\d+|N/A)\s+(?:\d+|N/A)\s+)?\d+\s+\S.*")
+_LONG_LINE = re.compile(r"[^\n]{150,}")
 _RULE = re.compile(r"\+[-=+]{3,}")
 _MIG_WORDS = ("Enabled", "Disabled", "N/A")
 
@@ -36,7 +38,7 @@ class TableGpu:
 
     index: int
     name: str | None
-    bus_id: str
+    bus_id: str | None
     ecc_uncorrected_volatile: int | None = None
     temperature_c: float | None = None
     performance_state: str | None = None
@@ -76,11 +78,13 @@ def _rows(text: str) -> Iterable[list[str]]:
 
     Lines that a paste has glued together are parted at rules and at two bars.
     """
-    for line in squeezed_lines(_RULE.sub(lambda rule: f"\n{rule[0]}\n", text).replace("||", "|\n|")):
+    parted = _RULE.sub(lambda rule: f"\n{rule[0]}\n", text).replace("||", "|\n|")
+    for line in squeezed_lines(_LONG_LINE.sub(lambda long: long[0].replace("| |", "|\n|"), parted)):
         if _RULE.fullmatch(line.strip()):
             yield ["+"]
         elif line.count("|") >= 2:
-            yield line.split("|")[1:-1]
+            first, *cells = line.split("|")[:-1]
+            yield [first, *cells] if _NAME.fullmatch(first) or _STATE.fullmatch(first) else cells  # the left bar is lost
 
 
 def _records(rows: Sequence[list[str]]) -> tuple[list[TableGpu], int]:
@@ -101,9 +105,9 @@ def _records(rows: Sequence[list[str]]) -> tuple[list[TableGpu], int]:
 def _head(row: Sequence[str]) -> TableGpu | None:
     for at in range(1, len(row)):
         bus, name = _BUS.fullmatch(row[at]), _NAME.fullmatch(row[at - 1])
-        if bus and name:
+        if name and (bus or _NO_BUS.fullmatch(row[at])):
             ecc = whole(row[at + 1]) if at + 1 < len(row) else None
-            return TableGpu(int(name["index"]), word(name["name"]), bus[1], ecc_uncorrected_volatile=ecc)
+            return TableGpu(int(name["index"]), word(name["name"]), bus and bus[1], ecc_uncorrected_volatile=ecc)
     return None
 
 

@@ -12,12 +12,16 @@ from gpulease_gui.domain.units import NO_VALUES
 _BLANKS = NO_VALUES - {"none"}
 MOST_GPUS = 1024  # records beyond any node: such a text is no report
 _LONGEST_CELL = 2000
-_MOST_LINES = 200_000
+MOST_LINES = 200_000
 _RUN = re.compile(r" {3,}")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_]|[()][0-9A-B])")
 _QUOTE = re.compile(r"^> ?", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_NUMBER = re.compile(r"\s*([-+]?\d{1,15}(?:\.\d{1,9})?)\s*(?:[A-Za-z%/]{0,12}|bank\(s\))\s*")
+_NUMBER = re.compile(
+    r"\s*([-+]?(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?:\.\d{1,9})?)\s*(?:[A-Za-z%/]{0,12}|bank\(s\))\s*"
+)
+# What pdsh, mpirun or a container's log puts before every line.
+_PREFIX = re.compile(r"[\w.@-]{1,64}: |\[\d+,\d+\]<std(?:out|err)>: ?|\S{19,40} std(?:out|err) F ")
 _BROKEN = re.compile(r"\b(?:err!|unknown error|gpu is lost|requires reset)", re.IGNORECASE)
 _LOST = re.compile(r"\bgpu (?:is lost|requires (?:a )?reset)", re.IGNORECASE)
 _PCI_ID = re.compile(r"(?:0x)?([0-9a-f]{4})([0-9a-f]{4})", re.IGNORECASE)
@@ -36,17 +40,32 @@ def plain_text(output: CommandOutput) -> str:
 
 def plain(text: str) -> str:
     """`text` without terminal colours, control bytes, carriage returns and the > of a quoted mail; tabs stay."""
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.lstrip("\ufeff\ufffd").replace("\r\n", "\n").replace("\r", "\n")
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     if text.lstrip().startswith(">") and all(line[:1] in ("", ">") for line in text[:2000].split("\n")):
         text = _QUOTE.sub("", text)
+    text = _without_prefix(text)
     return _CONTROL.sub("", text) if _CONTROL.search(text) else text
+
+
+def _without_prefix(text: str) -> str:
+    """`text` without the words that stand before every one of its lines, if there are several and they are alike."""
+    found = _PREFIX.match(text)
+    if found is None:
+        return text
+    alike = re.compile(re.escape(found[0]) if found[0].endswith(": ") else _PREFIX.pattern)
+    lines = text.split("\n")
+    heads = [alike.match(line) for line in lines]
+    full = [head for head, line in zip(heads, lines, strict=True) if line.strip()]
+    if len(full) < 2 or not all(full):
+        return text
+    return "\n".join(line[head.end() :] if head else line for head, line in zip(heads, lines, strict=True))
 
 
 def text_lines(text: str, longest: int = 4000) -> list[str]:
     """The lines of `text`, tabs as blanks; what lies beyond 200,000 lines or `longest` characters is no report."""
-    return [line[:longest].expandtabs(8) for line in text.split("\n", _MOST_LINES)[:_MOST_LINES]]
+    return [line[:longest].expandtabs(8) for line in text.split("\n", MOST_LINES)[:MOST_LINES]]
 
 
 def squeezed_lines(text: str) -> list[str]:
@@ -65,7 +84,7 @@ def word(cell: str | None) -> str | None:
 def number(cell: str | None) -> float | None:
     """The number of a cell, its unit dropped ("588.39 W" is 588.39, "16x" is 16); None for anything else."""
     found = _NUMBER.fullmatch(cell) if cell and len(cell) < 80 else None
-    return float(found[1]) if found else None
+    return float(found[1].replace(",", "")) if found else None
 
 
 def whole(cell: str | None) -> int | None:
