@@ -37,7 +37,7 @@ FACT = Fact(id="fabric_manager", title=Text("Fabric manager", "Fabric Manager ç‰
 
 
 @dataclass(frozen=True, slots=True)
-class FabricManager:
+class FabricService:
     """`installed`: the program or its package is there. `version` None = it did not tell one."""
 
     installed: bool
@@ -46,11 +46,11 @@ class FabricManager:
     denied: bool = False
 
 
-def parse(output: CommandOutput) -> FabricManager:
+def parse(output: CommandOutput) -> FabricService:
     """Read the lines. Raises Unreadable."""
     lines = keyed_lines(output, "fabric_tool")
     tool = lines.first("fabric_tool") != "none"
-    return FabricManager(
+    return FabricService(
         tool or bool(lines.all("package")), _told(lines) or _packaged(lines), bool(lines.all("running")),
         lines.number("tool_code") == 126,
     )  # fmt: skip
@@ -72,7 +72,7 @@ def _packaged(lines: KeyedLines) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def as_dict(reading: FabricManager) -> dict[str, object]:
+def as_dict(reading: FabricService) -> dict[str, object]:
     """The fields by name."""
     return {"installed": reading.installed, "version": reading.version, "running": reading.running, "denied": reading.denied}
 
