@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from gpulease_gui.checks.fleet import NO_FLEET, Fleet
 from gpulease_gui.checks.machine import Machine
 from gpulease_gui.domain.text import Text
 
@@ -43,7 +44,7 @@ class History:
     """What earlier runs say. `pinned` is the node as it was accepted at `pinned_at`; None = never accepted.
 
     `at` is the time of this run (UTC), `contracted` whether the node is rented under a contract, `host_key` what it
-    answered with this time.
+    answered with this time. `fleet` is what our other nodes measured, and which files of a tool they have.
     """
 
     at: datetime
@@ -52,6 +53,7 @@ class History:
     contracted: bool = False
     host_key: str | None = None
     elsewhere: tuple[Elsewhere, ...] = ()
+    fleet: Fleet = NO_FLEET
 
     def at_the_same_time(self, seen: Elsewhere) -> bool:
         """Whether the other node has the card now, as far as anybody can know."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gpulease_gui.checks.check import Check, Rule, Vendor
+from gpulease_gui.checks.fleet import FLEET_NODES
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
@@ -163,6 +164,7 @@ def _finished(check: Check, finding: Finding, promise: Promise, hashes: tuple[st
     promised = finding.term is not None and promise.get(finding.term) is not None
     required = finding.verdict is Verdict.FAIL or check.id in ALWAYS_REQUIRED or promised
     used = promise.thresholds.judged_by(check.thresholds, finding.term) if _was_judged(finding) else ()
+    used += promise.fleet.beside(finding, promise.limit(FLEET_NODES))
     return replace(_with_step(check, finding), required=required, evidence=hashes, judged_by=used)
 
 

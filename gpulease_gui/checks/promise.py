@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.catalog.gpus import ModelPromise
+from gpulease_gui.checks.fleet import NO_FLEET, Fleet
 from gpulease_gui.checks.history import History
 from gpulease_gui.checks.thresholds import NOTHING_MOVED, Threshold, Thresholds
 from gpulease_gui.domain.finding import Reason
@@ -68,6 +69,11 @@ class Promise:
     def states(self, term: str) -> bool:
         """Whether the contract itself names `term`."""
         return term in self.terms
+
+    @property
+    def fleet(self) -> Fleet:
+        """What our other nodes say; nothing where outputs belong to no node of ours."""
+        return self.history.fleet if self.history else NO_FLEET
 
     def limit(self, threshold: Threshold) -> float:
         """The figure to compare with, in the threshold's unit: as the user moved it, else as shipped."""

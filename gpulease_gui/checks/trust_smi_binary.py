@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.thresholds import Threshold
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.facts.environment import Environment
 from gpulease_gui.facts.smi_binary import SmiBinary
+from gpulease_gui.facts.smi_xml import SmiReport
+
+NODES = Threshold("trust.smi_binary", "nodes", 3, "nodes", Text("a file is known from this many other nodes", "文件在其他节点上出现达到此数即为已知"), ">=", low=2.0)
+SUPPLIERS = Threshold(
+    "trust.smi_binary", "suppliers", 2, "suppliers", Text("of at least this many suppliers", "且至少来自此数量的供应商"), ">=", low=2.0
+)
 
 CHECK = Check(
     id="trust.smi_binary",
@@ -17,21 +24,40 @@ CHECK = Check(
         "用脚本顶替它可以打印任何型号；本项看的是文件本身，而不是它的输出。",
     ),
     facts=("smi_binary",),
-    optional=("environment",),
+    optional=("environment", "smi_xml"),
     needs_promise=False,
     level=0,
     vendor=Vendor.NVIDIA,
+    rule_version=2,
+    thresholds=(NODES, SUPPLIERS),
 )
 _ASK = Text("ask the supplier why this file is not the maker's; trust no reading of it", "请供应商解释该文件为何不是原厂程序；不要相信它的读数")
 _COMPARE = Text("compare the SHA-256 with another node of the same driver", "与同版本驱动的其他节点核对 SHA-256")
 _RUN = Text("run `file $(readlink -f $(command -v nvidia-smi))` on the node", "在节点上运行 `file $(readlink -f $(command -v nvidia-smi))`")
 _OPEN_TO_OTHERS = 0o022
+_UNVOUCHED = ("host_file", "hash_unknown")
 
 
-def judge(binary: SmiBinary, environment: Environment | None, promise: Promise) -> tuple[Finding, ...]:
+def judge(
+    binary: SmiBinary, environment: Environment | None, report: SmiReport | None, promise: Promise
+) -> tuple[Finding, ...]:
     """One finding; measured is the SHA-256 of the file. This is evidence, never proof: root can change all of it."""
     verdict, reason, code, step = _judged(binary, environment)
+    if code in _UNVOUCHED and (known := _known(binary, report, promise)):
+        verdict, reason, code, step = Verdict.PASS, known, "", NO_TEXT
     return (CHECK.finding(verdict, reason, measured=binary.sha256, reason_code=str(code), next_step=step),)
+
+
+def _known(binary: SmiBinary, report: SmiReport | None, promise: Promise) -> Text | None:
+    """The very same file beside the same driver on nodes of several suppliers: they can hardly have made it all alike."""
+    driver = report.driver_version if report else None
+    seen = promise.fleet.tool(driver, binary.sha256)
+    if seen is None or seen.nodes < promise.limit(NODES) or seen.suppliers < promise.limit(SUPPLIERS):
+        return None
+    return Text(
+        f"compiled, the same file as on {seen.nodes} other nodes of {seen.suppliers} suppliers with driver {seen.driver}",
+        f"编译程序，与 {seen.suppliers} 家供应商的另外 {seen.nodes} 个节点（驱动 {seen.driver}）上的文件相同",
+    )
 
 
 _Answer = tuple[Verdict, Text, str, Text]

@@ -29,6 +29,7 @@ from gpulease_gui.services.pasted import (
     save_judged,
 )
 from gpulease_gui.services.pasted_pieces import pieces_of
+from gpulease_gui.services.thresholds import effective
 from gpulease_gui.store.records import Paste
 
 TARGET = "pasted"
@@ -60,7 +61,9 @@ def run(options: argparse.Namespace) -> int:
         pieces = [p for name in options.files for p in pieces_of(_bytes_of(name), name, options.kind)]
         if not pieces:
             raise UsageError("there is nothing to judge", "the files are empty")
-        judged = judge_pieces(services.catalogue, pieces, promised)
+        with services.workspace.read() as connection:
+            thresholds = effective(connection)
+        judged = judge_pieces(services.catalogue, pieces, promised, thresholds)
         paste = save_judged(services.workspace, judged, contract)
         _print(judged, paste, contract or ("contract" if terms else None), services, as_json=options.json)
         return of_verdict(judged.overall)

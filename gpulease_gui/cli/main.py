@@ -20,6 +20,7 @@ COMMANDS = {
     "checks": "list the checks, or every command that can ever be run on a node",
     "verify": "check a node against a terms file or a contract",
     "profiles": "list the uses that a run can be planned for, with their checks",
+    "thresholds": "list, move or take back the figures that nodes are judged by",
     "rejudge": "judge a stored run again by today's rules or another contract, without the node",
     "judge": "judge outputs that a supplier sent",
     "diff": "say what changed on a node between two runs",

@@ -48,15 +48,19 @@ class JudgedBy:
 
     @property
     def shown(self) -> str:
-        """Sign, value and unit, such as `>= 95 %`."""
-        return " ".join(part for part in (self.sign, amount(self.value, self.unit)) if part)
+        """Sign, value and unit, such as `≥ 95 %`."""
+        sign = _SIGNS.get(self.sign, self.sign)
+        return " ".join(part for part in (sign, amount(self.value, self.unit)) if part)
 
     @property
     def words(self) -> Text:
-        """Such as: passes from >= 95 % (published: a large cloud's acceptance limits)."""
+        """Such as: hot above: > 83 °C (published: a monitor's own limit)."""
         origin = ORIGIN_WORDS[self.origin]
         note = Text(f"{origin.en}: {self.source}", f"{origin.zh}：{self.source}") if self.source else origin
-        return Text(f"{self.title.en} {self.shown} ({note.en})", f"{self.title.zh} {self.shown}（{note.zh}）")
+        return Text(f"{self.title.en}: {self.shown} ({note.en})", f"{self.title.zh}：{self.shown}（{note.zh}）")
+
+
+_SIGNS: Mapping[str, str] = {">=": "≥", "<=": "≤"}
 
 
 def amount(value: float, unit: str) -> str:

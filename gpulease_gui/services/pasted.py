@@ -17,6 +17,7 @@ from gpulease_gui.checks.check import Rule, rules
 from gpulease_gui.checks.history import NO_HISTORY
 from gpulease_gui.checks.judgement import Evidence
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.thresholds import NOTHING_MOVED, Thresholds
 from gpulease_gui.domain.claim import Claim, ClaimState
 from gpulease_gui.domain.command import CommandOutput, Impact
 from gpulease_gui.domain.errors import Unreadable
@@ -102,10 +103,12 @@ def _values(reader: Reader, reading: object) -> tuple[tuple[str, object], ...]:
     return tuple((key, value) for key, value in reader.as_dict(reading).items() if value is not None)
 
 
-def judge_pieces(catalogue: Catalogue, pieces: Sequence[Piece], terms: Mapping[str, TermValue]) -> Judged:
+def judge_pieces(
+    catalogue: Catalogue, pieces: Sequence[Piece], terms: Mapping[str, TermValue], thresholds: Thresholds = NOTHING_MOVED
+) -> Judged:
     """Read every piece and judge what can be judged of it; the first output of a kind counts. Uses no store."""
     outputs = tuple(read_piece(piece) for piece in pieces)
-    promise = Promise(catalogue, terms)
+    promise = Promise(catalogue, terms, thresholds=thresholds)
     whole: dict[str, Evidence] = {}
     converted: dict[str, Evidence] = {}
     for output in outputs:

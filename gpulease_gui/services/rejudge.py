@@ -7,7 +7,7 @@ is no news of the node, so acceptance, claims and history keep resting on what w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gpulease_gui import __version__
@@ -19,10 +19,13 @@ from gpulease_gui.domain.errors import Unreadable, UsageError, UserFacing
 from gpulease_gui.domain.finding import CheckState, Finding, Reason
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
+from gpulease_gui.domain.threshold import Origin
 from gpulease_gui.facts.fact import readers
+from gpulease_gui.services.fleet import fleet_of
 from gpulease_gui.services.identity_pin import history_of, machine_from
 from gpulease_gui.services.judging import Judging, RuleFault, evidence_of
 from gpulease_gui.services.outcome import Outcome, current
+from gpulease_gui.services.thresholds import effective
 from gpulease_gui.store import nodes, runs
 from gpulease_gui.store.doors import Database, Reader
 from gpulease_gui.store.evidence import get_output, list_run_evidence
@@ -113,8 +116,9 @@ def _stored(connection: Reader, catalogue: Catalogue, run_id: str, against: Agai
     terms = dict(run.terms) if against.terms is None else against.terms
     asked_at = runs.get_run(connection, run.evidence_run).started_at
     history = history_of(connection, node, asked_at, run.host_key, machine_from(evidence))
+    history = replace(history, fleet=fleet_of(connection, node, asked_at))
     findings = tuple(stored.finding for stored in runs.list_current_findings(connection, run.id))
-    return _Stored(run, node.target, findings, evidence, Promise(catalogue, terms, history=history))
+    return _Stored(run, node.target, findings, evidence, Promise(catalogue, terms, history=history, thresholds=effective(connection)))
 
 
 def _evidence(connection: Reader, line: RunEvidence) -> Evidence:
@@ -163,9 +167,16 @@ def _key(finding: Finding) -> tuple[str, str | None, str]:
 def _differs(old: Finding | None, new: Finding) -> bool:
     if old is None:
         return True
+    if bool(old.judged_by) and _figures(old) != _figures(new):
+        return True
     return (old.verdict, old.promised, old.measured, old.required, old.rule_version) != (
         new.verdict, new.promised, new.measured, new.required, new.rule_version,
     )  # fmt: skip
+
+
+def _figures(finding: Finding) -> frozenset[tuple[str, str, float]]:
+    """What it was held against; a finding of a version before these were kept names none."""
+    return frozenset((one.check, one.name, one.value) for one in finding.judged_by if one.origin is not Origin.FLEET)
 
 
 def _save(db: Database, run: Run, outcome: Outcome) -> None:

@@ -26,6 +26,7 @@ from gpulease_gui.facts.fact import Fact, readers
 from gpulease_gui.remote.collect import collect
 from gpulease_gui.services.drift import since_accepted
 from gpulease_gui.services.events import Bus, CheckChanged, FindingSaved, RunEnded, RunStarted
+from gpulease_gui.services.fleet import fleet_of
 from gpulease_gui.services.identity_pin import MARK_FACTS, history_of, machine_from, sightings_of
 from gpulease_gui.services.joined import joined_in, run_to_join
 from gpulease_gui.services.judging import Judging, RuleFault, evidence_of
@@ -35,6 +36,7 @@ from gpulease_gui.services.measure_lines import MeasureLines, Task
 from gpulease_gui.services.outcome import Outcome, Trouble, current, kept_promises
 from gpulease_gui.services.peer import Peer, code_of
 from gpulease_gui.services.plan import PAIR_FACTS, Choice, Level, Plan, make_plan
+from gpulease_gui.services.thresholds import effective
 from gpulease_gui.store import claims, runs
 from gpulease_gui.store.evidence import collected, save_run_evidence
 from gpulease_gui.store.records import EvidenceBlob, Run, RunEvidence, RunState, new_id
@@ -137,7 +139,10 @@ class _Run:
         self._workspace, self._bus, self._node, self._request = workspace, bus, node, request
         self._plan, self._opened, self._started, self._tell = plan, opened, started, on_finding
         self._id = new_id()
-        self._judging = Judging(plan.rules, Promise(catalogue, request.terms, request.seconds))
+        with workspace.read() as connection:
+            # As they stand when the run begins: a figure that is moved meanwhile counts from the next run on.
+            figures, self._fleet = effective(connection), fleet_of(connection, node, started)
+        self._judging = Judging(plan.rules, Promise(catalogue, request.terms, request.seconds, thresholds=figures))
         self._unsaved: dict[str, tuple[RunEvidence, tuple[EvidenceBlob, ...]]] = {}
         self._saved_facts: set[str] = set()
         self._findings: list[Finding] = []
@@ -205,7 +210,7 @@ class _Run:
         machine = machine_from(self._judging.evidence)
         with self._workspace.read() as connection:
             history = history_of(connection, self._node, self._started, self._opened.host_key, machine)
-        self._judging.promise = replace(self._judging.promise, history=history)
+        self._judging.promise = replace(self._judging.promise, history=replace(history, fleet=self._fleet))
 
     def _judge(self, rule: Rule) -> None:
         try:

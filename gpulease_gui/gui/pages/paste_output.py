@@ -31,6 +31,7 @@ from gpulease_gui.services.acceptance import promises_in
 from gpulease_gui.services.events import Event, RecordsChanged, RunEnded
 from gpulease_gui.services.pasted import Judged, Question, judge_pieces, message_for, open_questions, save_judged
 from gpulease_gui.services.pasted_pieces import pieces_of
+from gpulease_gui.services.thresholds import effective
 from gpulease_gui.store import suppliers
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ class PasteOutputPage(Page):
         def work(connection: Reader) -> Judged:
             promised: dict[str, TermValue] = promises_in(connection, contract) if contract else {}
             source, data = file if file is not None else ("", text.encode("utf-8", "replace"))
-            return judge_pieces(services.catalogue, pieces_of(data, source, kind), promised)
+            return judge_pieces(services.catalogue, pieces_of(data, source, kind), promised, effective(connection))
 
         self.frame.bridge.when_done(services.query(work), lambda judged: self._show(current, judged))
 
