@@ -47,6 +47,8 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 
+_KERNEL_LINE = re.compile(r"\s*\[\s*\d{1,10}\.\d{6}\] \S|\s*kern\s*:\w+\s*: |.{12,90}? kernel: \S")
+
 _SAID_BY_TOOL = re.compile(
     r"\s*(?:(?:dmesg|sudo|journalctl|Hint|sh|bash|-- No entries|No journal files)[: -]|\S+ is not in)"
 )
@@ -152,4 +154,7 @@ def recognise(text: str) -> int:
     if any(re.search(r"NVRM:|\bSXid \(|\bXid \(PCI:", line) for line in rows):
         return 95
     stamped = sum(is_log_line(line) for line in rows)
-    return 60 if rows and stamped * 2 > len(rows) else 0
+    if rows and stamped * 2 > len(rows):
+        return 60
+    # An excerpt with a banner around it: a word of the kernel itself has to stand in it, since many logs have stamps.
+    return 40 if any(_KERNEL_LINE.match(line) for line in rows) else 0

@@ -13,7 +13,7 @@ from gpulease_gui.facts.table_text import first_line, number, value, whole, whol
 
 FACT = Fact(id="ethtool", title=Text("Link settings (ethtool)", "网卡链路(ethtool)"), ok_codes=None)
 
-_SURE = re.compile(r":\s*(yes|no|on|off|Full|Half)\s*$")
+_SURE = re.compile(r":\s*(yes|no|on|off|Full|Half)\s*$|degrees C\b")
 # The kernel's "unknown" speed is -1, which some drivers print as an unsigned number.
 _UNKNOWN_SPEEDS = (-1, 65535, 4294967295)
 

@@ -11,7 +11,7 @@ from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.json_text import count, document, figure, items, member, words
+from gpulease_gui.facts.json_text import count, document, document_start, figure, items, member, words
 from gpulease_gui.facts.table_text import MISSING_TOOL_WORDS, clean, first_line
 
 
@@ -91,7 +91,7 @@ def parse(output: CommandOutput) -> FioReport:
     Raises Unreadable when there is no JSON or it breaks off; its reading then holds version and error line.
     """
     text = clean(output.text)
-    code, told = _error_line(text[: text.find("{")] if "{" in text else text, output)
+    code, told = _error_line(text[: document_start(text)], output)
     try:
         found = document(text)
     except Unreadable as error:
@@ -107,7 +107,7 @@ def _no_document(error: Unreadable, text: str, output: CommandOutput, rest: FioR
     said = first_line(output.error_text) or first_line(text)
     if error.code == Reason.CUT_OFF:
         return Unreadable(error.reason, code=error.code, next_step=error.next_step, reading=rest)
-    if MISSING_TOOL_WORDS.search(said) and "fio:" in said and "{" not in text and rest.error_code is None:
+    if MISSING_TOOL_WORDS.search(said) and "fio:" in said and document_start(text) is None and rest.error_code is None:
         return Unreadable(said, code=Reason.MISSING_TOOL, next_step="install it: apt-get install fio", reading=rest)
     step = "install libaio: apt-get install libaio1" if "libaio" in said else ""
     return Unreadable(rest.error_text or error.reason, next_step=step, reading=rest)
@@ -194,4 +194,4 @@ def recognise(text: str) -> int:
     """fio's own version name in JSON, or its error lines."""
     if '"fio version"' in text:
         return 95
-    return 70 if re.search(r"^fio: (pid=\d+, err=|io_u error)", text, re.MULTILINE) else 0
+    return 70 if re.search(r"^[ \t]*fio: (pid=\d+, err=|io_u error)", text, re.MULTILINE) else 0

@@ -13,7 +13,7 @@ from gpulease_gui.facts.table_text import first_line, number, value, whole_lines
 
 FACT = Fact(id="ibstat", title=Text("InfiniBand ports (ibstat)", "InfiniBand 端口(ibstat)"), ok_codes=None)
 
-_SURE = re.compile(r"(Ethernet|InfiniBand)\s*$")
+_SURE = re.compile(r"(Ethernet|InfiniBand|Unspecified)\s*$")
 
 
 @dataclass(frozen=True, slots=True)

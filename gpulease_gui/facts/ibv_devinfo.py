@@ -13,7 +13,7 @@ from gpulease_gui.facts.table_text import clean, first_line, value, whole, whole
 
 FACT = Fact(id="ibv_devinfo", title=Text("RDMA devices (ibv_devinfo)", "RDMA 设备(ibv_devinfo)"), ok_codes=None)
 
-_SURE = re.compile(r"(Ethernet|InfiniBand|\(\d\))\s*$")
+_SURE = re.compile(r"(Ethernet|InfiniBand|Unspecified|\(\d\))\s*$")
 
 
 @dataclass(frozen=True, slots=True)

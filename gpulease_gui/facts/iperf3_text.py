@@ -10,7 +10,7 @@ from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.table_text import first_line, number, whole, whole_lines
+from gpulease_gui.facts.table_text import clean, first_line, number, whole, whole_lines
 
 FACT = Fact(id="iperf3_text", title=Text("Network bandwidth, as text", "网络带宽(文本)"), ok_codes=None)
 
@@ -127,12 +127,12 @@ def parse(output: CommandOutput) -> IperfText:
 
     Raises Unreadable: `cut_off` (with the reading) when seconds are listed but no summary follows.
     """
-    text = output.text + ("\n" + output.error_text if output.stderr else "")
+    text = clean(output.text + ("\n" + output.error_text if output.stderr else ""))
     state = _Reading()
     for line in whole_lines(text, _WHOLE_ROW):
         state.take(line)
-    version = re.search(r"^iperf (\d\S*)", text, re.MULTILINE)
-    error = re.search(r"iperf3: error - ([^\r\n]+)", text)
+    version = re.search(r"^[ \t]*iperf (\d\S*)", text, re.MULTILINE)
+    error = re.search(r"iperf3: (?:parameter )?error - ([^\n]+)", text)
     reading = IperfText(
         version=version[1] if version else None,
         error=error[1].strip() if error else None,
@@ -180,4 +180,4 @@ def recognise(text: str) -> int:
     """The title of the columns, a row, or an error line of iperf3."""
     if re.search(r"\[\s*ID\s*\](\[Role\])?\s+Interval\s+Transfer", text) or _ROW.search(text):
         return 90
-    return 85 if re.search(r"^[^\w\n]{0,9}iperf3: (error|interrupt) -", text, re.MULTILINE) else 0
+    return 85 if re.search(r"^[^\w\n]{0,9}iperf3: ((parameter )?error|interrupt) -", text, re.MULTILINE) else 0

@@ -18,16 +18,22 @@ _TORN_TAIL = 16
 _OBJECT = re.compile(r"\{(?=\s{0,400}(?:[\"}]|\Z))")
 
 
+def document_start(text: str) -> int | None:
+    """Where the first JSON object of `text` begins; None when there is none."""
+    found = _OBJECT.search(text)
+    return found.start() if found else None
+
+
 def document(text: str) -> dict[str, Any]:
     """The first JSON object in `text`; banners and error lines around it are passed over.
 
     Raises Unreadable: `cut_off` when the text ends before the object does, `unreadable` when there is none.
     """
-    start = _OBJECT.search(text)
+    start = document_start(text)
     if start is None:
         raise Unreadable(f"no JSON in the output: {first_line(text) or 'it is empty'}")
     try:
-        found, _ = json.JSONDecoder().raw_decode(text, start.start())
+        found, _ = json.JSONDecoder().raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise _broken(text, error) from error
     return member({"document": found}, "document")

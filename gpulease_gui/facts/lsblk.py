@@ -25,7 +25,7 @@ FACT = Fact(
 # A type at the very end of the text cannot go on, "/" could be the head of "/boot".
 _SURE = re.compile(r"\s(disk|part|lvm|rom|loop|crypt|mpath)\s*$")
 _TREE = re.compile(r"[\s|`├└│─-]*")
-_HEADINGS = re.compile(r"\s*(?:[A-Z][A-Z0-9:%_-]* +)*[A-Z][A-Z0-9:%_-]*\s*")
+_HEADINGS = re.compile(r"\s*(?:[A-Z][A-Z0-9:%_-]*\s+)*[A-Z][A-Z0-9:%_-]*\s*")
 _WITH_BLANKS = ("model", "label", "partlabel", "vendor")
 _OWN_HEADINGS = {"MAJ:MIN", "FSTYPE", "MOUNTPOINT", "MOUNTPOINTS", "ROTA", "FSAVAIL", "PKNAME"}
 _COMMON_HEADINGS = {"TYPE", "SIZE", "MODEL", "TRAN", "RO", "RM", "SERIAL"}
@@ -181,7 +181,13 @@ def _cells(headings: list[tuple[int, str]], line: str, *, torn: bool) -> dict[st
         told = _in_order(names, line[start:].split())
     if torn and told:
         told.pop(list(told)[-1])
-    return {name: cell for name, cell in told.items() if cell}
+    return {name: _bare(cell) if name == "name" else cell for name, cell in told.items() if cell}
+
+
+def _bare(cell: str) -> str:
+    """A name without the tree in front of it, where NAME is not the first column."""
+    tree = _TREE.match(cell)
+    return cell[tree.end() :] if tree else cell
 
 
 def _fits(told: dict[str, str]) -> bool:
@@ -239,7 +245,7 @@ def recognise(text: str) -> int:
     """The JSON name of the list, the header of the tree, or pairs."""
     if '"blockdevices"' in text[:5000]:
         return 95
-    if re.search(r"^[ \t]*K?NAME=\"", text, re.MULTILINE):
+    if re.search(r'^(?=.*\bNAME=").*\b(?:SIZE|TYPE|FSTYPE|MOUNTPOINTS?|ROTA)="', text, re.MULTILINE):
         return 90
     heads = [set(line.split()) for line in text[:5000].split("\n") if _is_heading(line)]
     return 90 if any(head & _OWN_HEADINGS or len(head & _COMMON_HEADINGS) > 1 for head in heads) else 0

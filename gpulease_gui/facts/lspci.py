@@ -149,7 +149,7 @@ def as_dict(reading: PciList) -> dict[str, object]:
 def recognise(text: str) -> int:
     """Device lines, or records with slot and class."""
     plain = clean(text)
-    if re.search(r"^[ \t]*Slot:\s+\S+\s*\n\s*Class:", plain, re.MULTILINE):
+    if re.search(rf"^[ \t]*(?:Slot:\s+\S+|Device:\s+{_SLOT})\s*\n\s*Class:", plain, re.MULTILINE):
         return 95
     rows = [_device(line) for line in plain.split("\n")[:400] if line.strip()]
     if not any(rows):

@@ -67,7 +67,7 @@ def read_tables(text: str) -> ChipTable:
             processes += len(cells) >= 4 and whole(cells[1]) is not None
         elif _is_header(cells):
             columns = _with_header(columns, cells)
-        elif len(cells) >= 2 and _BUS.search(cells[1]):
+        elif len(cells) >= 2 and (_BUS.search(cells[1]) or upper and _is_second(cells)):
             chips.extend(_chip(columns, upper, cells))
             upper = ()
         elif len(cells) >= 2 and whole(cells[0].split(" ")[0]) is not None:
@@ -94,6 +94,11 @@ def _is_header(cells: Sequence[str]) -> bool:
     return re.match(r"(NPU\s+Name|Chip\b)", cells[0]) is not None
 
 
+def _is_second(cells: Sequence[str]) -> bool:
+    """The second line of a chip that has no address: numbers alone in front, no value under Bus-Id."""
+    return value(cells[1]) is None and re.fullmatch(r"\d{1,6}(?:\s+(?:\d{1,6}|-|NA))?", cells[0]) is not None
+
+
 def _with_header(columns: _Columns, cells: Sequence[str]) -> _Columns:
     words = tuple(re.findall(r"[A-Za-z][\w-]*(?:\([^)]*\))?", cells[-1])) if len(cells) >= 3 else ()
     return _Columns(words, columns.lower) if cells[0].startswith("NPU") else _Columns(columns.upper, words)
@@ -113,7 +118,7 @@ def _chip(columns: _Columns, upper: Sequence[str], lower: Sequence[str]) -> list
             chip_id=whole(lower[0].split(" ")[0]) if lower else None,
             name=ids[1].strip() if len(ids) > 1 else "",
             health=value(upper[1]),
-            bus_id=lower[1] if lower else None,
+            bus_id=value(lower[1]) if lower else None,
             power_w=number(first.get("Power", "")),
             temperature_c=number(first.get("Temp", "")),
             aicore_percent=number(second.get("AICore", "")),

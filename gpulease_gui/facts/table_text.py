@@ -57,8 +57,9 @@ def whole_lines(text: str, sure: re.Pattern[str]) -> list[str]:
 
 
 def ends_mid_line(text: str) -> bool:
-    """Is the last character of a non-empty `text` no line end? Then its last word may be torn."""
-    return bool(text) and not text.endswith(("\n", "\r"))
+    """Has the last line of `text` words and no line end? Then its last word may be torn."""
+    written = text.rstrip(" \t")
+    return bool(written) and not written.endswith(("\n", "\r"))
 
 
 def value(cell: str) -> str | None:
