@@ -37,11 +37,9 @@ class Mark:
 
 def cards(report: SmiReport, nvlink: NvlinkReport | None, catalogue: GpuCatalogue) -> tuple[Card, ...]:
     """The cards of a report with their identities; `nvlink` adds the count of active links."""
-    found = []
-    for gpu in report.gpus:
-        seen = observed(gpu, _links(gpu, nvlink))
-        found.append(Card(gpu, seen, identify(catalogue, seen)))
-    return tuple(found)
+    seen = [observed(gpu, _links(gpu, nvlink)) for gpu in report.gpus]
+    known = {signs: identify(catalogue, signs) for signs in dict.fromkeys(seen)}  # most cards of a node are alike
+    return tuple(Card(gpu, signs, known[signs]) for gpu, signs in zip(report.gpus, seen, strict=True))
 
 
 def observed(gpu: Gpu, active_links: int | None = None) -> Observed:

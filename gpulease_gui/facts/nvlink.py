@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gpulease_gui.domain.command import Command, CommandOutput
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.driver_text import no_reading
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.table_text import clean, ends_mid_line, number
+from gpulease_gui.facts.nvlink_text import GpuHead, gpu_head, unglued
+from gpulease_gui.facts.table_text import ends_mid_line, number
 
 FACT = Fact(
     id="nvlink",
@@ -20,7 +21,6 @@ FACT = Fact(
     ok_codes=None,
 )
 
-_GPU = re.compile(r"\s*GPU (\d{1,4}): (.*) \(UUID: ([^()]*)\)\s*")
 _LINK = re.compile(r"\s*(C2C )?Link (\d{1,4}):(.*)")
 
 
@@ -86,34 +86,39 @@ class NvlinkReport:
 
 def parse(output: CommandOutput) -> NvlinkReport:
     """Read the lines `GPU n:` and `Link n:`. Raises Unreadable when no GPU is named."""
-    text = clean(output.text)
-    gpus: list[GpuLinks] = []
+    text = unglued(output.text)
+    gpus: list[tuple[GpuHead, list[str]]] = []
     before: list[str] = []
     rows = [line for line in text.split("\n") if line.strip()]
     for line in rows:
-        if head := _GPU.fullmatch(line):
-            gpus.append(GpuLinks(int(head[1]), head[2].strip(), head[3].strip() or None))
+        if head := gpu_head(line):
+            if any(head == shown for shown, _ in gpus):
+                break  # the whole report once more
+            gpus.append((head, []))
         elif gpus:
-            gpus[-1] = _with_line(gpus[-1], line)
+            gpus[-1][1].append(line)
         else:
             before.append(line.strip())
     if not gpus:
         raise no_reading(output, "NVLink status")
     torn = ends_mid_line(text) and not _whole(rows[-1])
-    return NvlinkReport(tuple(gpus), tuple(before), output.stdout_cut or torn)
+    return NvlinkReport(tuple(_links(*gpu) for gpu in gpus), tuple(before), output.stdout_cut or torn)
 
 
-def _with_line(gpu: GpuLinks, line: str) -> GpuLinks:
-    found = _LINK.fullmatch(line)
-    if found is None:
-        return replace(gpu, messages=(*gpu.messages, line.strip()))
-    link = _link(int(found[2]), found[3].strip())
-    return replace(gpu, c2c_links=(*gpu.c2c_links, link)) if found[1] else replace(gpu, links=(*gpu.links, link))
+def _links(head: GpuHead, lines: list[str]) -> GpuLinks:
+    found = [(line, _LINK.fullmatch(line)) for line in lines]
+    links = [(hit[1], _link(int(hit[2]), hit[3].strip())) for _, hit in found if hit]
+    return GpuLinks(
+        head.index, head.name, head.uuid, tuple(link for c2c, link in links if not c2c),
+        tuple(link for c2c, link in links if c2c), tuple(line.strip() for line, hit in found if not hit),
+    )  # fmt: skip
 
 
 def _link(index: int, told: str) -> Link:
-    rate = re.fullmatch(r"(\S+)\s*GB/s", told)
+    rate = re.fullmatch(r"(\S+)\s*([GM])B/s", told)
     speed = number(rate[1]) if rate else None
+    if rate and speed is not None and rate[2] == "M":
+        speed /= 1000
     if speed is not None:
         return Link(index, speed > 0, speed)
     return Link(index, False if "inactive" in told.lower() else None, None)
@@ -121,7 +126,8 @@ def _link(index: int, told: str) -> Link:
 
 def _whole(line: str) -> bool:
     """Is `line` surely not torn though no line end follows it?"""
-    return bool(_GPU.fullmatch(line)) or line.rstrip().endswith(("GB/s", "<inactive>"))
+    head = gpu_head(line)
+    return bool(head and head.uuid) or line.rstrip().endswith(("GB/s", "<inactive>"))
 
 
 def as_dict(reading: NvlinkReport) -> dict[str, object]:
@@ -147,9 +153,11 @@ def _speeds(gpu: GpuLinks) -> list[float]:
 
 def recognise(text: str) -> int:
     """A GPU line, and link lines with rates or a sentence about NVLink."""
-    plain = clean(text)
-    if not re.search(r"^[ \t]*GPU \d+: .*\(UUID:", plain, re.MULTILINE):
+    plain = unglued(text)
+    if not re.search(r"^[ \t]*GPU \d+: ", plain, re.MULTILINE):
         return 0
-    if re.search(r"^[ \t]*(C2C )?Link \d+:\s*(\S+ GB/s|<inactive>)", plain, re.MULTILINE):
+    if re.search(r"^[ \t]*(C2C )?Link \d+:\s*(\S+ [GM]B/s|<inactive>|Remote Device)", plain, re.MULTILINE):
         return 95
+    if re.search(r"^[ \t]*Link \d+, [A-Za-z0-9 ]+:", plain, re.MULTILINE):
+        return 90
     return 85 if re.search(r"^(?!GPU ).*nvlink", plain, re.MULTILINE | re.IGNORECASE) else 0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gpulease_gui.domain.command import Command, CommandOutput
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.driver_text import no_reading
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.table_text import clean, ends_mid_line, whole
+from gpulease_gui.facts.nvlink_text import GpuHead, gpu_head, unglued
+from gpulease_gui.facts.table_text import ends_mid_line, whole
 
 FACT = Fact(
     id="nvlink_errors", title=Text("NVLink error counters", "NVLink 错误计数"), command=Command("nvidia-smi", "nvlink", "-e"),
@@ -17,7 +18,6 @@ FACT = Fact(
 )  # fmt: skip
 
 _LONGEST_LINE = 1000
-_GPU = re.compile(r"\s*GPU (\d{1,4}): (.*) \(UUID: ([^()]*)\)\s*")
 _COUNT = re.compile(r"\s*Link (\d{1,4}):\s*([A-Za-z][^:\n]{0,60}):\s*(\S.*)")
 
 
@@ -59,23 +59,24 @@ class NvlinkErrors:
 
 def parse(output: CommandOutput) -> NvlinkErrors:
     """Read the lines `GPU n:` and `Link n: NAME: COUNT`. Raises Unreadable when no GPU is named."""
-    text = clean(output.text)
-    gpus: list[GpuCounts] = []
+    text = unglued(output.text)
+    gpus: list[tuple[GpuHead, list[str]]] = []
     for line in (row[:_LONGEST_LINE].rstrip() for row in text.split("\n") if row.strip()):
-        if head := _GPU.fullmatch(line):
-            gpus.append(GpuCounts(int(head[1]), head[3].strip() or None))
+        if head := gpu_head(line):
+            if any(head == shown for shown, _ in gpus):
+                break  # the whole report once more
+            gpus.append((head, []))
         elif gpus:
-            gpus[-1] = _with_line(gpus[-1], line)
+            gpus[-1][1].append(line)
     if not gpus:
         raise no_reading(output, "NVLink error counters")
-    return NvlinkErrors(tuple(gpus), output.stdout_cut or ends_mid_line(text))
+    return NvlinkErrors(tuple(_counts(*gpu) for gpu in gpus), output.stdout_cut or ends_mid_line(text))
 
 
-def _with_line(gpu: GpuCounts, line: str) -> GpuCounts:
-    found = _COUNT.fullmatch(line)
-    if found is None:
-        return replace(gpu, messages=(*gpu.messages, line.strip()[:200]))
-    return replace(gpu, counts=(*gpu.counts, LinkCount(int(found[1]), found[2].strip().lower(), whole(found[3]))))
+def _counts(head: GpuHead, lines: list[str]) -> GpuCounts:
+    found = [(line, _COUNT.fullmatch(line)) for line in lines]
+    counts = (LinkCount(int(hit[1]), hit[2].strip().lower(), whole(hit[3])) for _, hit in found if hit)
+    return GpuCounts(head.index, head.uuid, tuple(counts), tuple(line.strip()[:200] for line, hit in found if not hit))
 
 
 def as_dict(reading: NvlinkErrors) -> dict[str, object]:
@@ -93,6 +94,6 @@ def as_dict(reading: NvlinkErrors) -> dict[str, object]:
 
 def recognise(text: str) -> int:
     """A GPU line and a counter of a link."""
-    plain = clean(text[:20_000])
-    head = re.search(r"^[ \t]*GPU \d+: .*\(UUID:", plain, re.MULTILINE)
+    plain = unglued(text[:20_000])
+    head = re.search(r"^[ \t]*GPU \d+: ", plain, re.MULTILINE)
     return 96 if head and re.search(r"^[ \t]*Link \d+:\s*[A-Z][\w ]* Errors:", plain, re.MULTILINE) else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -210,6 +210,7 @@ def gpu_record(
     for name, keys in _POWER.items():
         fields[name] = _first(number, leaves, [f"{section}/{key}" for section in _POWER_SECTIONS for key in keys])
     fields["bus_id"] = word(bus_id) or fields["bus_id"]
+    cells = set(leaves.values())  # most are alike
     return Gpu(
         index=index,
         pci_device_id=_first(pci_id, leaves, ("pci/pci_device_id", "pci/device_id")),
@@ -218,13 +219,17 @@ def gpu_record(
         processes=processes,
         active_clock_reasons=_active_reasons(leaves),
         clock_reasons_shown=any(path.split("/")[0] in _REASON_SECTIONS for path in leaves),
-        error_fields=tuple(path for path, cell in leaves.items() if is_broken(cell)),
-        denied_fields=tuple(path for path, cell in leaves.items() if "permission" in cell.lower()),
-        lost_fields=tuple(path for path, cell in leaves.items() if is_lost(cell)),
+        error_fields=_paths_of(leaves, {cell for cell in cells if is_broken(cell)}),
+        denied_fields=_paths_of(leaves, {cell for cell in cells if "permission" in cell.lower()}),
+        lost_fields=_paths_of(leaves, {cell for cell in cells if is_lost(cell)}),
         remap_banks=_remap_banks(leaves),
         **_ecc(leaves),
         **fields,
     )
+
+
+def _paths_of(leaves: Mapping[str, str], cells: Set[str]) -> tuple[str, ...]:
+    return tuple(path for path, cell in leaves.items() if cell in cells) if cells else ()
 
 
 def _first(read: Any, leaves: Mapping[str, str], paths: Iterable[str]) -> Any:

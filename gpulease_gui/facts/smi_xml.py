@@ -66,6 +66,7 @@ class _Document:
         self.complete = False
         self._path: list[str] = []
         self._text: list[str] = []
+        self.text = self._text.append  # called for every blank between two tags: no function of ours in between
         self._leaf = False
         self._bus_id: str | None = None
         self._in_gpu = False
@@ -92,10 +93,6 @@ class _Document:
             self._mig_open += 1
         elif depth == 4 and tag == "process_info" and path[2] == "processes":
             self._listed.append({})
-
-    def text(self, data: str) -> None:
-        if self._leaf:
-            self._text.append(data)
 
     def end(self, tag: str) -> None:
         path, depth = self._path, len(self._path)
@@ -130,8 +127,10 @@ class _Document:
 
     def _end_section(self, tag: str) -> None:
         replaced = tag in _SKIPPED and tag in self._open  # "N/A" or an error stands where a list should be
-        for path, cell in self._open.items():
-            self._closed.setdefault(path, cell)
+        if self._closed.keys().isdisjoint(self._open):
+            self._closed.update(self._open)
+        else:  # a section stands there twice: its first cells count
+            self._closed.update({path: cell for path, cell in self._open.items() if path not in self._closed})
         self._open = {}
         if tag == "mig_devices" and not replaced:
             self._mig = self._mig_open
