@@ -16,14 +16,17 @@ from gpulease_gui.facts.dcgmi_forms import (
     json_tests,
     link_states,
     runtime_error,
+    table_counts,
     table_tests,
 )
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.json_text import document, member, words
+from gpulease_gui.facts.smi_values import parted_rows, without_prefix
 from gpulease_gui.facts.table_text import clean, first_line
 
 FACT = Fact(id="dcgmi", title=Text("NVIDIA diagnosis (dcgmi)", "NVIDIA 诊断(dcgmi)"), ok_codes=None)
 
+_NO_ENGINE = re.compile(r"unable to (establish a )?connect|Host engine is not running", re.IGNORECASE)
 _OTHER_FORMS = {
     "discovery": re.compile(r"^[ \t]*\d+ GPUs? found\.", re.MULTILINE),
     "dmon": re.compile(r"^[ \t]*#\s?Entity\b", re.MULTILINE),
@@ -49,7 +52,7 @@ class DcgmReport:
 
     def with_word(self, word: str) -> tuple[str, ...]:
         """Names of the tests of which a result begins with `word` (Fail, Warn, Skip)."""
-        return tuple(test.name for test in self.tests if any(result.startswith(word) for result in test.results))
+        return tuple(test.name for test in self.tests if any(result.lower().startswith(word.lower()) for result in test.results))
 
 
 def parse(output: CommandOutput) -> DcgmReport:
@@ -57,13 +60,15 @@ def parse(output: CommandOutput) -> DcgmReport:
 
     dcgmi ends with the number of the failed test, so its exit code is no sign of a missing reading.
     """
-    text = clean(output.text)
-    if re.match(r"\s*\{", text):
+    text = _unwrapped(output.text)
+    if re.search(r"^[ \t]*\{", text, re.MULTILINE) and not re.search(r"Diagnostic\s*\|\s*Result", text):
         return _from_json(text)
     if re.search(r"Diagnostic\s*\|\s*Result", text):
         ran = True if re.search(r"Successfully ran diagnostic", text) else None
-        rows = [line for line in text.split("\n") if line.strip()]
+        rows = [line for line in text.split("\n") if line.lstrip().startswith(("|", "+"))]
         return DcgmReport("diag", ran, table_tests(text), closed=rows[-1].lstrip().startswith("+"))
+    if re.search(r"^\W*NVLINK Error Counts", text, re.MULTILINE):
+        return DcgmReport("nvlink errors", error_counts=table_counts(text))
     if re.search(r"NvLink Link Status", text, re.IGNORECASE):
         return DcgmReport("nvlink", links=link_states(text))
     if health := re.search(r"Overall Health\s*[:|]\s*(\w+)", text):
@@ -74,13 +79,18 @@ def parse(output: CommandOutput) -> DcgmReport:
     raise _refused(output, text)
 
 
+def _unwrapped(text: str) -> str:
+    """`text` cleaned, a row on every line and without what stands before every one."""
+    return parted_rows(without_prefix(clean(text)))
+
+
 def _refused(output: CommandOutput, text: str) -> Unreadable:
     said = first_line(text) or first_line(output.error_text)
     if re.search(
         r"incompatible with the diagnostic|Unable to run diagnostic|unable to complete diagnostic", text, re.IGNORECASE
     ):
         return Unreadable(f"the diagnosis was refused: {said}", reading=DcgmReport("diag", ran=False))
-    if re.search(r"unable to (establish a )?connect|Host engine is not running", text, re.IGNORECASE):
+    if _NO_ENGINE.search(text):
         return Unreadable(said, code=Reason.DRIVER, next_step="start nv-hostengine on the node")
     return Unreadable(f"no output of dcgmi: {said or 'it is empty'}")
 
@@ -128,6 +138,6 @@ def recognise(text: str) -> int:
     """The names of dcgmi's tables and JSON."""
     if re.search(r"DCGM|Diagnostic\s*\|\s*Result|NvLink Link Status|Overall Health|NVLINK Error Counts", text[:5000]):
         return 92
-    if re.search(r"incompatible with the diagnostic", text) or any(form.search(text) for form in _OTHER_FORMS.values()):
+    if re.search(r"incompatible with the diagnostic|unable to connect to host engine", text, re.IGNORECASE) or any(form.search(text) for form in _OTHER_FORMS.values()):
         return 80
     return 0

@@ -81,6 +81,19 @@ def link_states(text: str) -> tuple[GpuLinkStates, ...]:
     return tuple(GpuLinkStates(int(gpu), row.count("U"), row.count("D"), row.count("X")) for gpu, row in blocks)
 
 
+def table_counts(text: str) -> tuple[tuple[str, int], ...]:
+    """The counters above nought of the table with a line `Link n` over or beside its counters."""
+    link, found = "", []
+    for line in text.split("\n"):
+        cells = [cell.strip().removeprefix("->").strip() for cell in line.strip().strip("|").split("|")]
+        if re.fullmatch(r"Link \d{1,4}", cells[0]):
+            link = cells[0]
+        count = whole(cells[-1]) if link and len(cells) > 1 else None
+        if count:
+            found.append((f"{link} {cells[-2]}", count))
+    return tuple(found)
+
+
 def error_counts(body: dict[str, Any]) -> tuple[tuple[str, int], ...] | None:
     """NVLink error counters above nought as ("Link 1 Replay Error", 3); None when there is no link in `body`."""
     links = {name: member(one, "children") for name, one in body.items() if re.fullmatch(r"Link \d+", name)}

@@ -61,6 +61,8 @@ def _rows(lines: Sequence[str], start: int, columns: Sequence[str], end: int) ->
         if not line.strip() or line.lstrip().startswith("#") or torn:
             continue
         cells = _words(line, most, commas)
+        if most and len(cells) == most - 1 and at < len(lines) - 1:
+            cells.append("-")  # a process without a name
         if len(cells) == len(columns) and cells[gpu].isdecimal():
             yield tuple(word(cell) for cell in cells)
 

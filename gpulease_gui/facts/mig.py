@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from gpulease_gui.domain.command import Command, CommandOutput
+from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts import smi_error
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.smi_values import plain, plain_text, squeezed_lines
+from gpulease_gui.facts.smi_values import parted_rows, plain, plain_text, squeezed_lines
 
 FACT = Fact(
     id="mig",
@@ -30,7 +31,8 @@ _INSTANCE = re.compile(
 _DEVICE = re.compile(r"\s*(?P<gpu>\d+)\s+(?P<gi>\d+)\s+(?P<ci>\d+)\s+(?P<device>\d+)\s*")
 _MEMORY = re.compile(r"\s*\d+\s?MiB\s*/\s*(\d+)\s?MiB\s*")
 _NONE = re.compile(r"no MIG-enabled devices found|no GPU instances found", re.IGNORECASE)
-_HEADS = re.compile(r"GPU instance profiles:|GPU instances:|MIG devices:")
+_COMPUTE = re.compile(r"\s*(?P<gpu>\d+)\s+(?P<instance>\d+)\s+MIG\s+(?P<profile>\S+)\s+(?P<id>\d+)\*?\s+\d.*")
+_HEADS = re.compile(r"GPU instance profiles:|GPU instances:|MIG devices:|Compute instances:|Compute instance profiles:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,16 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
+class ComputeRow:
+    """One line of -lci or -lcip: a part of the slice `instance_id`, or how it may be parted."""
+
+    gpu: int
+    instance_id: int
+    profile: str
+    profile_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class Device:
     """One record of the "MIG devices" block of the plain table."""
 
@@ -76,6 +88,7 @@ class Mig:
     profiles: tuple[Profile, ...] = ()
     instances: tuple[Instance, ...] = ()
     devices: tuple[Device, ...] = ()
+    compute: tuple[ComputeRow, ...] = ()
 
 
 def parse(output: CommandOutput) -> Mig:
@@ -86,14 +99,19 @@ def parse(output: CommandOutput) -> Mig:
         tuple(row for row in rows if isinstance(row, Profile)),
         tuple(row for row in rows if isinstance(row, Instance)),
         tuple(row for row in rows if isinstance(row, Device)),
+        tuple(row for row in rows if isinstance(row, ComputeRow)),
     )
+    if found.compute and not (found.profiles or found.instances or found.devices):
+        raise Unreadable(
+            "this lists what a slice is parted into, not the slices", next_step="run nvidia-smi mig -lgi", reading=found
+        )
     if not rows and not _NONE.search(text) and not _NONE.search(output.error_text):
         raise smi_error.unreadable(output, "the text lists no MIG instance, profile or device")
     return found
 
 
-def _rows(text: str) -> Iterator[Profile | Instance | Device]:
-    for line in squeezed_lines(text):
+def _rows(text: str) -> Iterator[Profile | Instance | Device | ComputeRow]:
+    for line in squeezed_lines(parted_rows(text)):
         if line.count("|") < 2:
             continue
         cells = line.split("|")[1:-1]
@@ -102,7 +120,7 @@ def _rows(text: str) -> Iterator[Profile | Instance | Device]:
             yield row
 
 
-def _listed(cell: str) -> Profile | Instance | None:
+def _listed(cell: str) -> Profile | Instance | ComputeRow | None:
     if at := _INSTANCE.fullmatch(cell):
         numbers = (int(at[key]) for key in ("id", "instance", "start", "size"))
         return Instance(int(at["gpu"]), at["profile"], *numbers)
@@ -111,6 +129,8 @@ def _listed(cell: str) -> Profile | Instance | None:
             int(at["gpu"]), at["profile"], int(at["id"]), int(at["free"]), int(at["total"]), float(at["memory"]),
             at["p2p"], int(at["sm"]),
         )  # fmt: skip
+    if at := _COMPUTE.fullmatch(cell):
+        return ComputeRow(int(at["gpu"]), int(at["instance"]), at["profile"], int(at["id"]))
     return None
 
 
@@ -124,12 +144,13 @@ def _device(cells: list[str]) -> Device | None:
 
 def as_dict(reading: Mig) -> dict[str, object]:
     """The keys of `gpulease parse --kind mig`; a list that was not printed is None."""
-    lists = (reading.profiles, reading.instances, reading.devices)
+    lists = (reading.profiles, reading.instances, reading.devices, reading.compute)
     return {
         "count": max(len(items) for items in lists),
         "profiles": [asdict(item) for item in reading.profiles] or None,
         "instances": [asdict(item) for item in reading.instances] or None,
         "mig_devices": [asdict(item) for item in reading.devices] or None,
+        "compute_instances": [asdict(item) for item in reading.compute] or None,
     }
 
 

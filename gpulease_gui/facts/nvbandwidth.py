@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.table_text import first_line, number, whole_lines
+from gpulease_gui.facts.json_text import document, figure, items, member, words
+from gpulease_gui.facts.smi_values import without_prefix
+from gpulease_gui.facts.table_text import clean, first_line, number, whole_lines
 
 FACT = Fact(id="nvbandwidth", title=Text("Copy bandwidth (nvbandwidth)", "拷贝带宽(nvbandwidth)"), ok_codes=None)
 
 # "SUM <test> 715.5" may go on; behind a second decimal it does not.
 _WHOLE = re.compile(r"^SUM \S+ \d+\.\d\d\s*$|\)\s*$")
-_SUM = re.compile(r"\s*SUM\s+(\w+)\s+([\d.]+)\b")
+_SUM = re.compile(r"\s*SUM\s+(\w+)\s+(\d{1,3}(?:,\d{3})+(?:\.\d+)?|[\d.]+)(?=\s|$)")
+_JSON = re.compile(r"^[ \t]*\{\s*\"nvbandwidth\"", re.MULTILINE)
+_JSON_DEVICE = re.compile(r"\d+: (.*?):? \([0-9A-Fa-f:.]+\)")
 _FAILED = re.compile(r"\bASSERT|\bERROR\b|CUDA_ERROR|\[CUDA|Assertion|\bFAILED\b|Invalid (value|result)")
 
 
@@ -43,7 +48,10 @@ class CopyReport:
 
 def parse(output: CommandOutput) -> CopyReport:
     """Read the SUM lines. Raises Unreadable (with the reading) when there is neither a test nor a version."""
-    lines = whole_lines(output.text, _WHOLE)
+    bare = without_prefix(clean(output.text))
+    if bare.lstrip().startswith("{") or _JSON.search(bare):
+        return _from_json(member(document(bare), "nvbandwidth"))
+    lines = whole_lines(bare, _WHOLE)
     text = "\n".join(lines)
     version = re.search(r"^[ \t]*nvbandwidth Version:\s*(\S+)", text, re.MULTILINE)
     driver = re.search(r"^[ \t]*Driver Version:\s*(\S+)", text, re.MULTILINE)
@@ -61,6 +69,29 @@ def parse(output: CommandOutput) -> CopyReport:
     return report
 
 
+def _from_json(found: dict[str, Any]) -> CopyReport:
+    """The form of `-j`. Raises Unreadable when it is another document."""
+    tests = items(found, "testcases")
+    version = words(found, "version") or words(found, "git_version")
+    if not tests and version is None:
+        raise Unreadable("this JSON is no output of nvbandwidth")
+    named = [(name, one) for one in tests if (name := words(one, "name"))]
+    sums = ((name, figure(one, "sum")) for name, one in named)
+    states = [(name, (words(one, "status") or "").lower()) for name, one in named]
+    devices = found.get("GPU Device list")
+    return CopyReport(
+        version=version,
+        driver_version=words(found, "Driver Version"),
+        device_names=tuple(_JSON_DEVICE.sub(r"\1", one) for one in devices if isinstance(one, str))
+        if isinstance(devices, list)
+        else (),
+        sums=tuple((name, total) for name, total in sums if total is not None),
+        started=tuple(name for name, _ in named),
+        waived=tuple(name for name, state in states if state.startswith("waiv")),
+        failed=any(state in ("error", "failed") for _, state in states) or bool(words(found, "error")),
+    )
+
+
 def _devices(lines: list[str]) -> tuple[str, ...]:
     """Names without the bus address that newer versions put in brackets behind them."""
     heads = [found[1].strip() for line in lines if (found := re.match(r"\s*Device \d+: (.+)", line))]
@@ -72,7 +103,7 @@ def _sums(lines: list[str]) -> tuple[tuple[str, float], ...]:
     found: dict[str, float] = {}
     for line in lines:
         hit = _SUM.match(line)
-        rate = number(hit[2]) if hit else None
+        rate = number(hit[2].replace(",", "")) if hit else None
         if hit and rate is not None:
             found[hit[1]] = rate
     return tuple(found.items())

@@ -17,7 +17,7 @@ from gpulease_gui.facts.smi_xml import SmiReport
 
 FACT = Fact(id="smi_q", title=Text("GPU state, as text", "GPU 全部状态（文本）"), ok_codes=None)
 
-_GPU = re.compile(r"\s*GPU ((?:[0-9A-Fa-f]{4}|[0-9A-Fa-f]{8}):[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])\s*")
+_GPU = re.compile(r"\s*GPU (N/A|(?:[0-9A-Fa-f]{4}|[0-9A-Fa-f]{8}):[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])\s*")
 _BANNER = re.compile(r"=+\s*NVSMI LOG\s*=+")
 # How the last cell of a text may end when its newline is missing and it is still whole.
 _WHOLE_CELL = re.compile(r".*\d (?:MiB|MHz|W|C|%|us|mV)|\d+x|None|N/A|Enabled|Disabled|disabled|Yes|Active|Success|Default")

@@ -10,7 +10,17 @@ from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts import smi_error
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.smi_values import MOST_GPUS, number, plain, plain_text, squeezed_lines, whole, word
+from gpulease_gui.facts.smi_values import (
+    MOST_GPUS,
+    TABLE_RULE,
+    number,
+    parted_rows,
+    plain,
+    plain_text,
+    squeezed_lines,
+    whole,
+    word,
+)
 
 FACT = Fact(id="smi_table", title=Text("Table of nvidia-smi", "nvidia-smi 表格"), ok_codes=None)
 
@@ -27,8 +37,6 @@ _STATE = re.compile(
 _MEMORY = re.compile(r"\s*(\d+)\s?Mi?B\s*/\s*(\d+)\s?Mi?B\s*")
 _UTIL = re.compile(r"\s*(\d+)\s?%.*")
 _PROCESS = re.compile(r"\s*\d+\s+(?:(?:\d+|N/A)\s+(?:\d+|N/A)\s+)?\d+\s+\S.*")
-_LONG_LINE = re.compile(r"[^\n]{150,}")
-_RULE = re.compile(r"\+[-=+]{3,}")
 _MIG_WORDS = ("Enabled", "Disabled", "N/A")
 
 
@@ -78,9 +86,8 @@ def _rows(text: str) -> Iterable[list[str]]:
 
     Lines that a paste has glued together are parted at rules and at two bars.
     """
-    parted = _RULE.sub(lambda rule: f"\n{rule[0]}\n", text).replace("||", "|\n|")
-    for line in squeezed_lines(_LONG_LINE.sub(lambda long: long[0].replace("| |", "|\n|"), parted)):
-        if _RULE.fullmatch(line.strip()):
+    for line in squeezed_lines(parted_rows(text)):
+        if TABLE_RULE.fullmatch(line.strip()):
             yield ["+"]
         elif line.count("|") >= 2:
             first, *cells = line.split("|")[:-1]

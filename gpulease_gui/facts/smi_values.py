@@ -13,6 +13,8 @@ _BLANKS = NO_VALUES - {"none"}
 MOST_GPUS = 1024  # records beyond any node: such a text is no report
 _LONGEST_CELL = 2000
 MOST_LINES = 200_000
+TABLE_RULE = re.compile(r"\+[-=+]{3,}")
+_LONG_LINE = re.compile(r"[^\n]{150,}")
 _RUN = re.compile(r" {3,}")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_]|[()][0-9A-B])")
 _QUOTE = re.compile(r"^> ?", re.MULTILINE)
@@ -45,11 +47,11 @@ def plain(text: str) -> str:
         text = _ANSI.sub("", text)
     if text.lstrip().startswith(">") and all(line[:1] in ("", ">") for line in text[:2000].split("\n")):
         text = _QUOTE.sub("", text)
-    text = _without_prefix(text)
+    text = without_prefix(text)
     return _CONTROL.sub("", text) if _CONTROL.search(text) else text
 
 
-def _without_prefix(text: str) -> str:
+def without_prefix(text: str) -> str:
     """`text` without the words that stand before every one of its lines, if there are several and they are alike."""
     found = _PREFIX.match(text)
     if found is None:
@@ -66,6 +68,12 @@ def _without_prefix(text: str) -> str:
 def text_lines(text: str, longest: int = 4000) -> list[str]:
     """The lines of `text`, tabs as blanks; what lies beyond 200,000 lines or `longest` characters is no report."""
     return [line[:longest].expandtabs(8) for line in text.split("\n", MOST_LINES)[:MOST_LINES]]
+
+
+def parted_rows(text: str) -> str:
+    """`text` with every row and rule of a table on a line of its own: a paste may have glued them together."""
+    parted = TABLE_RULE.sub(lambda rule: f"\n{rule[0]}\n", text).replace("||", "|\n|")
+    return _LONG_LINE.sub(lambda long: long[0].replace("| |", "|\n|"), parted)
 
 
 def squeezed_lines(text: str) -> list[str]:

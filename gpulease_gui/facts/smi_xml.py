@@ -52,6 +52,7 @@ _EXIT_WORDS = {
     15: "a GPU has fallen off the bus",
 }  # fmt: skip
 _START = re.compile(r"<\?xml|<!DOCTYPE nvidia_smi_log|<nvidia_smi_log|(?P<part><gpu id=)")
+_ESCAPED = "&lt;nvidia_smi_log"
 _PROCESS_NAME = re.compile(r"(<process_name>)([^\n]*)(</process_name>)")
 _STRAY_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")
 _SKIPPED = frozenset(["mig_devices", "supported_clocks", "accounted_processes", "processes"])
@@ -162,6 +163,9 @@ def parse(output: CommandOutput) -> SmiReport:
         raise Unreadable(f"the report is larger than {_LARGEST // 1024 // 1024} MiB")
     text = plain_text(output)
     start = _START.search(text)
+    if start is None and _ESCAPED in text:  # saved from a web page
+        text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
+        start = _START.search(text)
     if start is None:
         raise _no_report(output, "the output is no XML report of nvidia-smi")
     # A part that was copied out begins at a record: its root is missing.
@@ -259,6 +263,6 @@ def as_dict(reading: SmiReport) -> dict[str, object]:
 def recognise(text: str) -> int:
     """Sure when the root element of the report is in the head of the text."""
     head = text[:4000].replace("\x00", "")
-    if "<nvidia_smi_log" in head or "nvsmi_device" in head:
+    if "<nvidia_smi_log" in head or _ESCAPED in head or "nvsmi_device" in head:
         return 95
     return 60 if "<gpu id=" in head else 0

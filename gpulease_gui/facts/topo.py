@@ -9,6 +9,7 @@ from gpulease_gui.domain.command import Command, CommandOutput
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.driver_text import no_reading
 from gpulease_gui.facts.fact import Fact
+from gpulease_gui.facts.smi_values import without_prefix
 from gpulease_gui.facts.table_text import clean, ends_mid_line, value
 from gpulease_gui.facts.topo_rows import LINK_WORD, STATUS_WORD, Matrix, Row, read_matrix
 
@@ -136,6 +137,7 @@ class Topology:
 
 
 _UNKNOWN_RANK = 1000
+_BARS = re.compile(r"^[ \t]*\|[^\n]*\|[ \t]*GPU0[ \t]*\|", re.MULTILINE)
 
 
 def link_rank(word: str) -> int:
@@ -147,7 +149,7 @@ def link_rank(word: str) -> int:
 
 def parse(output: CommandOutput) -> Topology:
     """Read the matrix by its header words. Raises Unreadable when there is no row of it."""
-    text = clean(output.text)
+    text = _matrix_text(output.text)
     matrix = read_matrix(text, torn=ends_mid_line(text) or output.stdout_cut)
     rows = [row for row in matrix.rows if row.gpu is not None]
     if not rows:
@@ -166,6 +168,12 @@ def parse(output: CommandOutput) -> Topology:
         broken_rows=matrix.broken_rows,
         nics_hidden=_hidden(text),
     )
+
+
+def _matrix_text(text: str) -> str:
+    """`text` cleaned, without the name of a node before every line and without the bars of a table in a chat."""
+    bare = without_prefix(clean(text))
+    return bare.replace("|", "\t") if _BARS.search(bare) else bare
 
 
 def _pairs(matrix: Matrix, rows: list[Row]) -> tuple[tuple[GpuPair, ...], tuple[tuple[int, int], ...]]:
@@ -240,7 +248,7 @@ def as_dict(reading: Topology) -> dict[str, object]:
 
 def recognise(text: str) -> int:
     """A header of GPU columns with affinities, a legend, or rows of link words."""
-    plain = clean(text)
+    plain = _matrix_text(text)
     if re.search(r"CPU\s*Affinity", plain) and re.search(r"\bGPU\d", plain):
         return 95
     if re.search(r"^[ \t]*X\s+=\s+Self", plain, re.MULTILINE):

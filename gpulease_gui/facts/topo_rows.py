@@ -60,7 +60,10 @@ def read_matrix(text: str, *, torn: bool) -> Matrix:
     broken: list[str] = []
     last = max((n for n, line in enumerate(lines) if line.strip()), default=-1)
     for number, line in enumerate(lines):
-        row = _row(line, header, torn=torn and number == last)
+        title = _header(line)
+        if title is not None and title == header and rows:  # the whole matrix once more
+            break
+        row = _row(line, header, torn=torn and number == last) if title is None else None
         if row is None:
             continue
         if row.gpu is not None and not _own_cell_fits(row, header):
@@ -83,7 +86,7 @@ def _header(line: str) -> _Header | None:
 
 def _row(line: str, header: _Header | None, *, torn: bool) -> Row | None:
     found = _ROW.match(line)
-    if found is None or _header(line) is not None:
+    if found is None:
         return None
     name, rest = found[1], found[2]
     is_gpu = re.fullmatch(r"GPU\d{1,4}", name) is not None
