@@ -1,0 +1,139 @@
+"""Which numbers stand in the words of a quote, and what is a reading that could mean two things?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Generic, TypeVar
+
+from gpulease_gui.domain.text import Text
+
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Option(Generic[R_co]):
+    """One thing that ambiguous words may mean; `id` is stable, so that an answer can be remembered."""
+
+    id: str
+    label: Text
+    reading: R_co
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous(Generic[R_co]):
+    """Words with more than one meaning: never guessed, always asked. `kind` groups the same question of many cells."""
+
+    kind: str
+    words: str
+    question: Text
+    options: tuple[Option[R_co], ...]
+
+    def answered(self, option_id: str) -> R_co | None:
+        """The reading that was chosen; None for an id that this question does not offer."""
+        return next((option.reading for option in self.options if option.id == option_id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Words that hold no such value; `why` says what is wrong, `next_step` what to write."""
+
+    words: str
+    why: Text
+    next_step: Text = Text("write it again, or leave the cell empty", "请改写，或将单元格留空")
+
+
+@dataclass(frozen=True, slots=True)
+class Unstated:
+    """Words that say that nothing is stated yet, such as "price on request"."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number (or a span up to `upper`) and what stands around it."""
+
+    value: Decimal
+    before: str
+    after: str
+    upper: Decimal | None = None
+
+
+# Full-width forms, and the signs that East Asian keyboards give for ASCII ones.
+_NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {
+    0x3000: 0x20, 0x00A0: 0x20, 0x202F: 0x20, 0x2009: 0x20, 0x2007: 0x20, 0xFFE5: 0xA5, 0xFFE1: 0xA3, 0x301C: 0x7E, 0xFF5E: 0x7E,
+    0x2013: 0x2D, 0x2014: 0x2D, 0x2212: 0x2D, 0x2215: 0x2F, 0x2044: 0x2F, 0x00D7: 0x78, 0x2715: 0x78, 0x2A2F: 0x78, 0x3010: 0x5B,
+    0x3011: 0x5D, 0x2022: 0x20, 0x3001: 0x2C, 0x20AC: 0x20AC,
+}  # fmt: skip
+
+
+def plain(words: str) -> str:
+    """`words` with full-width letters, digits and signs made narrow, and single spaces.
+
+    >>> plain("￥１２．５／卡・时")
+    '¥12.5/卡・时'
+    """
+    return " ".join(words.translate(_NARROW).split())
+
+
+# 1,234.56 · 1234.56 · .5 ; a comma groups three digits or it is none of ours.
+_DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
+_TIMES = {"万": Decimal(10_000), "w": Decimal(10_000), "千": Decimal(1000), "k": Decimal(1000), "亿": Decimal(100_000_000)}
+_SCALE = r"(?:\s?(?P<{0}>万|千|亿|[wWkK](?![A-Za-z])))?"
+_NUMBER = re.compile(
+    rf"(?<![\d.,])(?P<sign>-)?(?P<low>{_DIGITS}){_SCALE.format('low_scale')}(?:\s?(?:-|~|至|到|to)\s?(?P<unit>[¥$€£]?)\s?"
+    rf"(?P<high>{_DIGITS}){_SCALE.format('high_scale')})?(?![\d]|[.,]\d)"
+)
+
+
+def find_number(words: str) -> Number | None:
+    """The first number of `words` (already `plain`); a span such as 10-12 has an `upper`; 1.2万 is 12,000.
+
+    None when there is none, or one that can be read in two ways, such as 1,5.
+    """
+    return next(find_numbers(words), None)
+
+
+def find_numbers(words: str) -> Iterator[Number]:
+    """Every number of `words` from left to right."""
+    for found in _NUMBER.finditer(words):
+        high = found["high"]
+        scale = _scale(found["high_scale"])
+        # In "1-1.2万" the word at the end belongs to both.
+        low_scale = _scale(found["low_scale"]) if found["low_scale"] or not high else scale
+        value = _decimal(found["low"]) * low_scale
+        upper = _decimal(high) * scale if high else None
+        yield Number(-value if found["sign"] else value, words[: found.start()], words[found.end() :], upper)
+
+
+def _scale(word: str | None) -> Decimal:
+    return _TIMES[word.lower()] if word else Decimal(1)
+
+
+def _decimal(digits: str) -> Decimal:
+    return Decimal(digits.replace(",", ""))
+
+
+_NOTHING = re.compile(
+    r"面议|另议|待定|询价|咨询|商议|未提供|暂无|无报价|tbd|tba|n/?a|on request|ask|contact (?:us|sales)|call(?: us)?|negotiable|-{1,3}|/|\?+",
+    re.IGNORECASE,
+)
+
+
+def says_nothing(words: str) -> bool:
+    """Whether the words say that the value is not stated."""
+    return not words.strip() or _NOTHING.fullmatch(words.strip()) is not None
+
+
+def trimmed(value: Decimal) -> str:
+    """Plain digits without needless zeros.
+
+    >>> trimmed(Decimal("12.50")), trimmed(Decimal("100"))
+    ('12.5', '100')
+    """
+    text = format(value, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,1 @@
+"""How do spreadsheets, pasted text and bundles of other people come in without doing harm?"""

@@ -1,0 +1,182 @@
+"""What does a workbook hold? Run as a process of its own with little memory and time: the file may be hostile.
+
+`python -m gpulease_gui.store.exchange.book_child FILE SHEET` reads and writes one JSON value a line: the sheets, lists of
+rows, the merged ranges, the end, or the trouble. Nothing here evaluates a formula, follows a link or writes a file.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+import zipfile
+import zlib
+from collections.abc import Iterator
+from datetime import date, datetime, time
+from typing import Any
+
+from gpulease_gui.store.exchange.package_guard import Refused, guard
+from gpulease_gui.store.exchange.sheet import LIMITS, Limits
+
+BATCH = 200
+
+
+def main(words: list[str]) -> int:
+    """Write what the workbook holds; a last line names the trouble if there was one."""
+    path, wanted = words
+    _keep_small(LIMITS)
+    warnings.simplefilter("ignore")
+    sys.modules["numpy"] = None  # type: ignore[assignment]  # openpyxl loads it if it can, and needs it for nothing here
+    try:
+        for line in lines_of(path, wanted, LIMITS):
+            _tell(line)
+    except Refused as refused:
+        _tell({"trouble": refused.what, "next": refused.next_step})
+    except MemoryError:
+        _tell({"trouble": "the workbook needs more memory than it may have", "next": "keep only the sheet with offers"})
+    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, LookupError, TypeError, AttributeError, SyntaxError, EOFError,
+            NotImplementedError, ArithmeticError) as error:  # fmt: skip
+        # The library raises all of these for what is wrong in a file.
+        cause = error.__cause__ or error
+        _tell({"trouble": "the workbook is damaged", "why": f"{type(cause).__name__}: {str(cause)[:200]}",
+               "next": "open it in a spreadsheet program and save it again as XLSX"})  # fmt: skip
+    return 0
+
+
+def _tell(line: object) -> None:
+    sys.stdout.write(json.dumps(line, separators=(",", ":")) + "\n")
+
+
+def _keep_small(limits: Limits) -> None:
+    try:
+        import resource
+    except ImportError:
+        return
+    seconds = int(limits.seconds)
+    resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+def lines_of(path: str, wanted: str, limits: Limits) -> Iterator[object]:
+    """The lines for one sheet: `wanted`, else the first that is shown and holds anything. Raises Refused."""
+    left_aside = guard(path, limits)
+    import openpyxl
+
+    with open(path, "rb") as file:
+        book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        sheets = [s for s in book.worksheets if hasattr(s, "_get_source")]
+        yield {"sheets": [s.title for s in sheets], "hidden": [s.title for s in sheets if s.sheet_state != "visible"],
+               "left": left_aside}  # fmt: skip
+        shown = [s for s in sheets if s.sheet_state == "visible"] or sheets
+        chosen = [s for s in sheets if s.title == wanted] if wanted else shown
+        if not chosen:
+            raise Refused(f"there is no sheet {wanted!r}", "choose one of the sheets of the file")
+        for sheet in chosen:
+            lines = _sheet_lines(book, sheet, limits)
+            first = next(lines)
+            if first != _EMPTY or sheet is chosen[-1]:
+                yield {"sheet": sheet.title}
+                yield first
+                yield from lines
+                return
+
+
+_EMPTY = {"end": 0, "merged": ()}
+_NO_RESULT = object()
+_MOST_OF_A_ROW = 16_384
+
+
+def _sheet_lines(book: Any, sheet: Any, limits: Limits) -> Iterator[object]:
+    from openpyxl.worksheet._reader import CELL_TAG, FORMULA_TAG, MERGE_TAG, ROW_TAG, WorkSheetParser
+    from openpyxl.xml.functions import iterparse
+
+    class Cells(WorkSheetParser):
+        """The library's cells; one with a formula and no stored result says so instead of looking empty."""
+
+        def parse_cell(self, element: Any) -> Any:
+            cell = super().parse_cell(element)
+            if cell["value"] is None and len(element) and element.find(FORMULA_TAG) is not None:
+                cell["value"] = _NO_RESULT
+            return cell
+
+    batch: list[list[object]] = []
+    merged: list[str] = []
+    last, seen, inside = 0, 0, 0
+    with sheet._get_source() as source:
+        parser = Cells(
+            source, sheet._shared_strings, data_only=True, epoch=book.epoch, date_formats=book._date_formats,
+            timedelta_formats=book._timedelta_formats,
+        )  # fmt: skip
+        for _, element in iterparse(source):
+            if element.tag == CELL_TAG:
+                inside += 1
+                if inside > _MOST_OF_A_ROW:
+                    raise Refused("a row of the sheet has more cells than a spreadsheet can hold", "save it again as XLSX")
+            elif element.tag == ROW_TAG:
+                inside = 0
+                number, cells = parser.parse_row(element)
+                element.clear()
+                row, width = _row(cells, limits.columns)
+                if not width:
+                    continue
+                seen, last = seen + width, number
+                _refuse_large(number, width, seen, limits)
+                batch.append([number, row])
+                if len(batch) >= BATCH:
+                    yield batch
+                    batch = []
+            elif element.tag == MERGE_TAG:
+                merged = [str(range_.get("ref", "")) for range_ in element]
+                element.clear()
+    if batch:
+        yield batch
+    yield {"end": last, "merged": merged} if last else _EMPTY
+
+
+def _refuse_large(rows: int, columns: int, cells: int, limits: Limits) -> None:
+    if rows > limits.rows or columns > limits.columns or cells > limits.cells:
+        raise Refused(
+            f"the sheet is too large: row {rows:,}, {columns:,} columns; at most {limits.rows:,} rows, {limits.columns:,} columns and "
+            f"{limits.cells:,} cells are read", "keep only the rows and columns with offers",
+        )  # fmt: skip
+
+
+def _row(cells: list[dict[str, Any]], most_columns: int) -> tuple[list[object], int]:
+    """The values from column A on, and how wide the row is; empty cells at the end count for nothing."""
+    row: list[object] = []
+    for cell in cells:
+        value = cell["value"]
+        if value is None or value == "":
+            continue
+        column = cell["column"]
+        if column > most_columns:
+            return [], column
+        if column > len(row) + 1:
+            row.extend([None] * (column - len(row) - 1))
+        plain = value if type(value) in _PLAIN and cell["data_type"] != "e" else _shaped(cell, value)
+        if column <= len(row):
+            row[column - 1] = plain
+        else:
+            row.append(plain)
+    return row, len(row)
+
+
+_PLAIN = frozenset([str, int, float, bool])
+
+
+def _shaped(cell: dict[str, Any], value: object) -> object:
+    if value is _NO_RESULT:
+        return {"formula": 1}
+    if cell["data_type"] == "e":
+        return {"error": str(value)}
+    if isinstance(value, datetime):
+        return {"day": value.date().isoformat()} if value.time() == time(0) else value.isoformat(" ")
+    if isinstance(value, date):
+        return {"day": value.isoformat()}
+    return str(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
