@@ -259,7 +259,79 @@ def write_checklist(facts):
     write(ROOT / "checklists" / "default.toml", "\n".join(text))
 
 
+# Free words of published measurements -> products; several where the words leave the memory open and the rate is the same.
+MEASURED_ON = {
+    "nvidia-h100-sxm5-80gb": ["H100 SXM5 80GB", "H100 SXM5", "H100 SXM, gen5 x16", "H100 SXM5 NVLink4 18 links", "8x H100 SXM5 NVLS"],
+    "nvidia-h100-nvl-94gb": ["H100 NVL bridge 12 links"],
+    "nvidia-h200-sxm-141gb": ["H200 SXM 141GB", "H200 SXM", "H200, gen5 x16", "H200 SXM, gen5 x16", "H200 SXM NVLink4", "8x H200 SXM"],
+    "nvidia-a100-sxm4-80gb": ["A100 SXM4 80GB", "A100 SXM4", "A100 SXM4, gen4 x16", "A100 SXM4 NVLink3 12 links", "8x A100 SXM4 80GB", "8x A100 SXM4"],
+    "nvidia-a100-sxm4-40gb": ["A100 SXM4 40GB", "A100 SXM4", "A100 SXM4, gen4 x16", "A100 SXM4 NVLink3 12 links", "8x A100 SXM4"],
+    "nvidia-a100-pcie-80gb": ["A100 PCIe"], "nvidia-a100-pcie-40gb": ["A100 PCIe"],
+    "nvidia-a800-pcie-80gb": ["A800 80GB PCIe"], "nvidia-a800-sxm4-80gb": ["A800 SXM4 80GB"],
+    "nvidia-h800-sxm5-80gb": ["8x H800 (NVLink 400 GB/s)"], "nvidia-h20-96gb": ["H20 96GB"],
+    "nvidia-gh200-96gb": ["GH200"], "nvidia-gh200-144gb": ["GH200"],
+    "nvidia-b200-sxm-180gb": ["B200", "8x B200"], "nvidia-b300-sxm-288gb": ["B300"],
+    "nvidia-gb200-186gb": ["GB200", "GB200 (C2C)", "4x GB200 (one tray) ring"],
+    "nvidia-l40s-48gb": ["L40S"], "nvidia-l20-48gb": ["L20"], "nvidia-t4-16gb": ["T4"], "nvidia-rtx-a6000-48gb": ["RTX A6000"],
+    "nvidia-rtx-pro-6000-bw-server": ["RTX PRO 6000 SE"], "nvidia-rtx-3090-24gb": ["RTX 3090"],
+    "nvidia-rtx-4090-24gb": ["RTX 4090", "RTX 4090 24GB", "RTX 4090, gen4 x16"],
+    "nvidia-rtx-4090-48gb-modified": ["RTX 4090 48GB (modified board)"], "nvidia-rtx-4090-d-24gb": ["RTX 4090 D"],
+    "nvidia-rtx-5090-32gb": ["RTX 5090", "8x RTX 5090, PCIe gen5"], "nvidia-rtx-5090-d-v2-24gb": ["RTX 5090 D v2"],
+    "amd-mi300x-192gb": ["MI300X", "8x MI300X"], "amd-mi325x-256gb": ["MI325X"], "amd-mi355x-288gb": ["MI355X"],
+    "huawei-ascend-910a-32gb": ["Ascend 910"],
+}  # fmt: skip
+METRICS = {
+    ("hbm", "read+write copy"): "hbm_copy_gb_s", ("hbm", "triad"): "hbm_triad_gb_s", ("hbm", "read-only dot"): "hbm_read_gb_s",
+    ("matmul", "bf16 dense"): "bf16_tflops", ("matmul", "fp16 dense"): "fp16_tflops", ("matmul", "fp16 cuBLAS"): "fp16_tflops",
+    ("matmul", "fp8 dense"): "fp8_tflops", ("matmul", "fp4 dense"): "fp4_tflops", ("matmul", "fp32 (TF32 off)"): "fp32_tflops",
+    ("burn", "bf16 sustained all GPUs"): "bf16_sustained_tflops",
+    ("pcie", "H2D pinned"): "h2d_gb_s", ("pcie", "D2H pinned"): "d2h_gb_s", ("pcie", "H2D"): "h2d_gb_s",
+    ("p2p", "one direction"): "p2p_one_way_gb_s", ("p2p", "both directions"): "p2p_both_ways_gb_s",
+    ("allreduce", "busbw large message"): "allreduce_8_gb_s",
+}  # fmt: skip
+OTHER_METRIC = {"4x GB200 (one tray) ring": "allreduce_4_gb_s"}
+RANGE = re.compile(r"\b(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)\b")
+
+
+def seen_range(row):
+    """The lowest and highest that the conditions tell beside a value, such as `162-173`; (None, None) if they tell none."""
+    for low, high in RANGE.findall(row["conditions"]):
+        if float(low) <= row["value"] * 1.05 and row["value"] * 0.95 <= float(high) < row["value"] * 2 and float(low) > row["value"] / 2:
+            return float(low), float(high)
+    return None, None
+
+
+def tool_of(conditions):
+    """The tool or kernel that a figure was measured with; None where the conditions begin with something else."""
+    first = re.split(r"[;:]", conditions)[0].strip()
+    return first if first.startswith(("BabelStream", "torch", "best shape", "mamf", "nvbandwidth", "cuBLAS", "gpu-fryer")) else None
+
+
+def write_measured(facts):
+    """resources/measured.toml, and on standard error what found no place: no traps, no floors, no rumours."""
+    ids = {}
+    for id_, words in MEASURED_ON.items():
+        for word in words:
+            ids.setdefault(word, []).append(id_)
+    text, found = ["# What was published of products: never a promise, never a percentage of a data sheet."], {}
+    for row in json.loads((facts / "measured.json").read_text("utf-8"))["measurements"]:
+        subject = row["subject"].strip()
+        metric = OTHER_METRIC.get(subject, METRICS.get((row["kind"], row["metric"])))
+        if row["trap"] or row["confidence"] == "low" or metric is None or subject not in ids:
+            print(f"left out: {row['kind']} | {subject} | {row['metric']} | {row['value']} {row['unit']}", file=sys.stderr)
+            continue
+        low, high = seen_range(row)
+        sample = {"value": row["value"], "low": low, "high": high, "conditions": tool_of(row["conditions"]),
+                  "source": PRIVATE.sub("", row["source"]).replace("Azure Results", "Azure_Results").strip()}  # fmt: skip
+        for id_ in ids[subject]:
+            found.setdefault((id_, metric, row["unit"]), []).append(sample)
+    for (id_, metric, unit), samples in sorted(found.items()):
+        text += ["", "[[figure]]", *lines({"model": id_, "metric": metric, "unit": unit}),
+                 "samples = [", *(f"  {toml(sample)}," for sample in samples), "]"]  # fmt: skip
+    write(ROOT / "measured.toml", "\n".join(text))
+
+
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    for step in (write_gpus, write_terms, write_xids, write_cuda, write_checklist):
+    for step in (write_gpus, write_terms, write_xids, write_cuda, write_checklist, write_measured):
         step(folder)

@@ -1,0 +1,26 @@
+"""With what is a measured rate of a card compared: our own nodes, else what others published, never a share of the sheet?"""
+
+from __future__ import annotations
+
+from gpulease_gui.catalog.gpus import GpuModel
+from gpulease_gui.catalog.measured import Metric
+from gpulease_gui.checks.fleet import FLEET_NODES, as_yardstick
+from gpulease_gui.checks.promise import Promise
+from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.threshold import JudgedBy, Origin
+
+
+def yardstick(promise: Promise, check: str, product: GpuModel, metric: Metric, *, direction: str = "") -> JudgedBy | None:
+    """The figure that `product` should reach in the rate that `check` measures.
+
+    The median of the newest runs of at least five (FLEET_NODES) other nodes with this product; else the median of
+    what was published; None where neither is known, so nothing can be judged by it. The findings' unit decides.
+    """
+    own = promise.fleet.median(check, direction, product.name)
+    if own is not None and own.nodes >= promise.limit(FLEET_NODES):
+        return as_yardstick(own)
+    window = promise.catalogue.measured.of(product.id, metric)
+    if window is None:
+        return None
+    title = Text("median of published measurements", "公开实测中位数")
+    return JudgedBy(check, f"published_{metric}", title, window.median, window.unit, Origin.PUBLISHED, window.source)
