@@ -10,14 +10,11 @@ from gpulease_gui.checks.machine import Change
 from gpulease_gui.cli.codes import Exit
 from gpulease_gui.cli.workspace_file import services_of
 from gpulease_gui.domain.errors import UsageError
-from gpulease_gui.domain.finding import Verdict, worst
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import visible
 from gpulease_gui.services.composition import Services
-from gpulease_gui.services.drift import Duplicate, Snapshot, changes, duplicates, snapshot
+from gpulease_gui.services.drift import Comparison, compare
 from gpulease_gui.services.identity_pin import accept_swap
-from gpulease_gui.services.rejudge import Rejudgement, changed
-from gpulease_gui.store.runs import find_run, list_current_findings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,41 +31,31 @@ def run(options: argparse.Namespace) -> int:
     """Print the changes; exit 1 if one of them breaks what was accepted, or one card is in two nodes."""
     services = services_of(options.workspace, demo=options.demo, must_exist=True)
     try:
-        old, new, verdicts = _read(services, options.old, options.new)
+        with services.workspace.read() as connection:
+            compared = compare(connection, options.old, options.new)
         if options.accept is not None:
-            _accept(services, old, new, options.accept)
-        same_node = old.run.node_id == new.run.node_id
-        found = changes(old, new) if same_node else ()
-        shared = duplicates((old, new))
+            _accept(services, compared, options.accept)
         if options.json:
-            print(json.dumps(_json(old, new, found, verdicts, shared), ensure_ascii=False, indent=1))
+            print(json.dumps(_json(compared), ensure_ascii=False, indent=1))
         else:
-            _print(old, new, found, verdicts, shared)
-        is_broken = bool(shared) or worst(c.verdict for c in found) is Verdict.FAIL
-        return Exit.FAIL if is_broken and options.accept is None else Exit.OK
+            _print(compared)
+        return Exit.FAIL if compared.is_broken and options.accept is None else Exit.OK
     finally:
         services.close()
 
 
-def _read(services: Services, old: str, new: str) -> tuple[Snapshot, Snapshot, tuple[Rejudgement, ...]]:
-    with services.workspace.read() as connection:
-        pair = find_run(connection, old), find_run(connection, new)
-        before, after = ([s.finding for s in list_current_findings(connection, run.id)] for run in pair)
-        return snapshot(connection, pair[0]), snapshot(connection, pair[1]), changed(before, after)
-
-
-def _accept(services: Services, old: Snapshot, new: Snapshot, why: str) -> None:
-    if not why.strip() or old.run.node_id != new.run.node_id:
+def _accept(services: Services, compared: Comparison, why: str) -> None:
+    old, new = compared.old.run, compared.new.run
+    if not why.strip() or old.node_id != new.node_id:
         raise UsageError("--accept needs a reason and two runs of one node")
-    services.workspace.submit(lambda db: accept_swap(db, new.run, why.strip(), utc_now())).result()
+    services.workspace.submit(lambda db: accept_swap(db, new, why.strip(), utc_now())).result()
 
 
-def _json(
-    old: Snapshot, new: Snapshot, found: tuple[Change, ...], verdicts: tuple[Rejudgement, ...], shared: tuple[Duplicate, ...]
-) -> dict[str, object]:
+def _json(compared: Comparison) -> dict[str, object]:
+    old, new = compared.old, compared.new
     return {
         "old": old.run.id, "new": new.run.id, "nodes": [old.node, new.node],
-        "changes": [change_json(change) for change in found],
+        "changes": [change_json(change) for change in compared.changes],
         "findings": [
             {
                 "check": c.finding.check, "term": c.finding.term, "direction": c.finding.direction,
@@ -76,9 +63,9 @@ def _json(
                 "measured_before": c.before.measured if c.before else None,
                 "measured_after": c.after.measured if c.after else None,
             }
-            for c in verdicts
+            for c in compared.answers
         ],
-        "duplicates": [{"nodes": [d.first, d.second], "cards": list(d.cards)} for d in shared],
+        "duplicates": [{"nodes": [d.first, d.second], "cards": list(d.cards)} for d in compared.duplicates],
     }  # fmt: skip
 
 
@@ -90,16 +77,15 @@ def change_json(change: Change) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _print(
-    old: Snapshot, new: Snapshot, found: tuple[Change, ...], verdicts: tuple[Rejudgement, ...], shared: tuple[Duplicate, ...]
-) -> None:
+def _print(compared: Comparison) -> None:
+    old, new = compared.old, compared.new
     print(visible(f"{old.node} on {old.run.started_at:%Y-%m-%d %H:%M} UTC, {new.node} on {new.run.started_at:%Y-%m-%d %H:%M} UTC"))
-    for duplicate in shared:
+    for duplicate in compared.duplicates:
         print(visible(f"  fail  {duplicate.words.en}"))
-    for change in found:
+    for change in compared.changes:
         print(visible(f"  {change.verdict:5} {change.words.en}"))
-    for c in verdicts:
+    for c in compared.answers:
         if c.before and c.after and c.before.verdict is not c.after.verdict:
             print(visible(f"  {c.after.check}: {c.before.verdict} before, {c.after.verdict} now; {c.after.reason.en}"))
-    if not (found or shared or verdicts):
+    if not (compared.changes or compared.duplicates or compared.answers):
         print("  nothing changed")

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from gpulease_gui.checks.machine import Change, ChangeKind, Machine, by_fall, fall_percent
+from gpulease_gui.checks.machine import SHIPPED_FALLS, Change, ChangeKind, FallLimits, Machine, by_fall, fall_percent
 from gpulease_gui.checks.machine import changes as machine_changes
 from gpulease_gui.domain.finding import Basis, Finding, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.services.events import NodeDrifted
 from gpulease_gui.services.identity_pin import machine_in, pinned_run, place_of
+from gpulease_gui.services.rejudge import Rejudgement, changed
+from gpulease_gui.services.thresholds import falls
 from gpulease_gui.store import nodes, runs
 from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.records import Run, RunState
+from gpulease_gui.store.sightings import newest_run_with_cards, nodes_with_one_card
 
 if TYPE_CHECKING:
     from gpulease_gui.store.workspace import Workspace
@@ -31,13 +35,36 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One run with what it saw of the machine and what it measured. `place` is the way to the node."""
+    """One run with what it saw of the machine and what it measured. `place` is the way to the node.
+
+    `falls`: how far a value may fall, as the user left it.
+    """
 
     run: Run
     node: str
     machine: Machine
     rates: tuple[Rate, ...] = ()
     place: str = ""
+    falls: FallLimits = SHIPPED_FALLS
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs beside each other: what changed on the machine, which answers are others, which cards are in both nodes.
+
+    `changes` only for two runs of one node: two machines have no history in common.
+    """
+
+    old: Snapshot
+    new: Snapshot
+    changes: tuple[Change, ...]
+    answers: tuple[Rejudgement, ...]
+    duplicates: tuple[Duplicate, ...]
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether something breaks what was accepted, or a card is in two nodes."""
+        return bool(self.duplicates) or any(change.verdict is Verdict.FAIL for change in self.changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +89,7 @@ def snapshot(connection: Reader, run: Run) -> Snapshot:
     """A stored run as it can be compared with another; read anew from its evidence."""
     found = [stored.finding for stored in runs.list_current_findings(connection, run.id)]
     node = nodes.get_node(connection, run.node_id)
-    return Snapshot(run, node.name, machine_in(connection, run), tuple(_rates(found)), place_of(node))
+    return Snapshot(run, node.name, machine_in(connection, run), tuple(_rates(found)), place_of(node), falls(connection))
 
 
 def _rates(findings: Iterable[Finding]) -> Iterator[Rate]:
@@ -76,15 +103,15 @@ def _rates(findings: Iterable[Finding]) -> Iterator[Rate]:
 def changes(old: Snapshot, new: Snapshot) -> tuple[Change, ...]:
     """What is different in the newer run, the worst first: cards, settings, system, and rates that fell by over 3 %."""
     before = {(rate.name, rate.unit): rate.value for rate in old.rates}
-    fell = [change for rate in new.rates for change in _fell(before.get((rate.name, rate.unit)), rate)]
-    found = [*machine_changes(old.machine, new.machine), *fell]
+    fell = [change for rate in new.rates for change in _fell(before.get((rate.name, rate.unit)), rate, new.falls)]
+    found = [*machine_changes(old.machine, new.machine, new.falls), *fell]
     order = (Verdict.FAIL, Verdict.WARN, Verdict.PASS)
     return tuple(sorted(found, key=lambda change: order.index(change.verdict)))
 
 
-def _fell(old: float | None, new: Rate) -> Iterator[Change]:
+def _fell(old: float | None, new: Rate, limits: FallLimits) -> Iterator[Change]:
     percent = fall_percent(old, new.value) if old is not None else 0.0
-    verdict = by_fall(percent)
+    verdict = by_fall(percent, limits)
     if verdict is Verdict.PASS:
         return
     words = Text(
@@ -99,10 +126,16 @@ def since_accepted(workspace: Workspace, run_id: str) -> NodeDrifted | None:
     with workspace.read() as connection:
         run = runs.get_run(connection, run_id)
         pinned = pinned_run(connection, run.node_id, run.started_at)
-        if pinned is None:
-            return None
-        found = changes(snapshot(connection, pinned), snapshot(connection, run))
-    return NodeDrifted(run.node_id, run.id, pinned.id, found) if found else None
+        return None if pinned is None else _since(connection, pinned, run)
+
+
+def compare(connection: Reader, old_id: str, new_id: str) -> Comparison:
+    """Two stored runs, of one node or of two. Raises UsageError for an unknown run (ids may be cut short)."""
+    pair = runs.find_run(connection, old_id), runs.find_run(connection, new_id)
+    before, after = ([s.finding for s in runs.list_current_findings(connection, run.id)] for run in pair)
+    old, new = (snapshot(connection, run) for run in pair)
+    found = changes(old, new) if old.run.node_id == new.run.node_id else ()
+    return Comparison(old, new, found, changed(before, after), duplicates((old, new)))
 
 
 def run_before(connection: Reader, run: Run) -> Run | None:
@@ -132,6 +165,42 @@ def _is_same(one: Snapshot, other: Snapshot) -> bool:
 
 def _whole_cards(machine: Machine) -> frozenset[str]:
     return frozenset(card.uuid or card.serial or "" for card in machine.cards if card.key and not card.sliced)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the newest looks at all nodes say: changes since each was accepted (by node id), and cards in two nodes.
+
+    `since` is when each of the changed nodes was accepted.
+    """
+
+    drifted: Mapping[str, NodeDrifted]
+    since: Mapping[str, datetime]
+    twice: tuple[Duplicate, ...]
+
+
+def standing_in(connection: Reader, node_ids: Iterable[str] | None = None) -> Standing:
+    """How the nodes stand (all, or these; the cards are always compared with all). About 10 ms for each accepted node."""
+    wanted = [node.id for node in nodes.list_nodes(connection)] if node_ids is None else list(node_ids)
+    drifted, since = {}, {}
+    for node_id in wanted:
+        latest = _newest_with_cards(connection, node_id)
+        pinned = pinned_run(connection, node_id, latest.started_at) if latest else None
+        told = _since(connection, pinned, latest) if pinned and latest else None
+        if pinned is not None and told is not None:
+            drifted[node_id], since[node_id] = told, pinned.started_at
+    seen = [_newest_with_cards(connection, node_id) for node_id in nodes_with_one_card(connection)]
+    return Standing(drifted, since, duplicates([snapshot(connection, run) for run in seen if run is not None]))
+
+
+def _newest_with_cards(connection: Reader, node_id: str) -> Run | None:
+    run_id = newest_run_with_cards(connection, node_id)
+    return runs.get_run(connection, run_id) if run_id is not None else None
+
+
+def _since(connection: Reader, pinned: Run, run: Run) -> NodeDrifted | None:
+    found = changes(snapshot(connection, pinned), snapshot(connection, run))
+    return NodeDrifted(run.node_id, run.id, pinned.id, found) if found else None
 
 
 def shared_cards(workspace: Workspace, run_ids: Iterable[str]) -> tuple[Duplicate, ...]:

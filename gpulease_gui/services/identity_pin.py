@@ -58,8 +58,13 @@ def machine_from(evidence: Mapping[str, Evidence]) -> Machine:
 def pinned_run(connection: sqlite3.Connection, node_id: str, before: datetime) -> Run | None:
     """The newest run before `before` that was accepted: it passed, or somebody accepted its swapped cards."""
     noted = {mark.run_id for mark in _accepted(connection, node_id, before)}
-    earlier = (run for run in runs.list_runs(connection, node_id=node_id) if run.started_at < before)
-    return next((r for r in earlier if r.id in noted or (r.state is RunState.FINISHED and r.overall in (Verdict.PASS, Verdict.WARN))), None)
+    earlier = (run for run in runs.list_runs(connection, node_id=node_id, parts=True) if run.started_at < before)
+    return next((run for run in earlier if run.id in noted or _passed(run)), None)
+
+
+def _passed(run: Run) -> bool:
+    """Whether it accepts its node: some checks alone never do."""
+    return not run.is_part and run.state is RunState.FINISHED and run.overall in (Verdict.PASS, Verdict.WARN)
 
 
 def _accepted(connection: sqlite3.Connection, node_id: str, before: datetime) -> list[Mark]:

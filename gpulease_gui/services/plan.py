@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -23,8 +23,9 @@ WEB_FACTS = frozenset(["web_rates"])
 # A measurement that takes this long is never part of a level: it is named by itself or with `sustained`.
 LONG_S = 300
 # What connecting takes, what a quick command takes, and how much of its time limit another one usually needs.
-CONNECT_S, QUICK_S, USUAL_SHARE = 2.0, 0.2, 1 / 12
+CONNECT_S, QUICK_S, USUAL_SHARE = 2.0, 0.2, 1 / 16
 LANES = 3
+MAKER_LANES = ("nvidia", "npu")
 
 
 class Level(StrEnum):
@@ -205,10 +206,19 @@ def facts_of(chosen: Iterable[Rule]) -> list[Fact]:
     return [readers()[id_].fact for id_ in ids if id_ in readers()]
 
 
-def reading_seconds(facts: Collection[Fact]) -> float:
-    """How long the read-only commands usually take together, in as many lanes as a collection has."""
-    each = [max(QUICK_S, fact.seconds * USUAL_SHARE) for fact in facts if fact.command is not None]
-    return max(sum(each) / LANES, max(each, default=0.0))
+def reading_seconds(facts: Iterable[Fact]) -> float:
+    """How long the read-only commands usually take, in as many lanes as a collection has.
+
+    A lane of facts that run in turn is never shorter than their sum; of the tools of two makers a node has one at most.
+    """
+    turns: dict[str, float] = {}
+    for fact in facts:
+        if fact.command is not None:
+            lane = fact.lane or fact.id
+            turns[lane] = turns.get(lane, 0.0) + max(QUICK_S, fact.seconds * USUAL_SHARE)
+    makers = [turns.pop(lane) for lane in MAKER_LANES if lane in turns]
+    each = [*turns.values(), max(makers, default=0.0)]
+    return max(sum(each) / LANES, max(each))
 
 
 def measuring_seconds(checks: Iterable[Check]) -> float:

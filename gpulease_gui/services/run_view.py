@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from gpulease_gui.checks.check import GROUPS, Check, rules
+from gpulease_gui.checks.check import GROUPS, NOTHING_WRITTEN, Check, rules
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.finding import Finding, Verdict
@@ -16,7 +16,8 @@ from gpulease_gui.domain.term import Term, TermValue
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.facts.fact import readers
 from gpulease_gui.reports.wording import finding_name, with_unit
-from gpulease_gui.services.plan import PAIR_FACTS
+from gpulease_gui.services.joined import Rerun, joined_in
+from gpulease_gui.services.plan import PAIR_FACTS, USUAL_SHARE, Choice, Level
 from gpulease_gui.store import claims, evidence, nodes, runs, suppliers
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.records import Run, RunEvidence, RunState
@@ -31,6 +32,7 @@ Key = tuple[str, str | None, str]
 SHOWN_CHARACTERS = 300_000
 SHOWN_LINE = 2_000
 HISTORY_RUNS = 12
+NO_CHOICE = Choice()
 JUDGED = frozenset([Verdict.PASS, Verdict.WARN, Verdict.FAIL])
 
 
@@ -57,11 +59,19 @@ class CheckInfo:
     rule_version: int
     commands: tuple[CommandLine, ...]
     needs_peer: bool = False
+    level: int = 1
+    writes: Text = NOTHING_WRITTEN
+    takes_s: int = 0
 
     @property
     def seconds(self) -> int:
         """The longest that its commands may take together."""
         return sum(command.seconds for command in self.commands)
+
+    @property
+    def usual_s(self) -> int:
+        """How long it usually takes by itself."""
+        return self.takes_s or max(1, round(self.seconds * USUAL_SHARE))
 
 
 def check_infos() -> Mapping[str, CheckInfo]:
@@ -77,7 +87,7 @@ def _info(check: Check, groups: list[str]) -> CheckInfo:
     order = groups.index(check.group.en) if check.group.en in groups else len(groups)
     return CheckInfo(
         check.id, check.title, check.why, check.group, order, check.impact, check.terms, check.rule_version, lines,
-        bool(PAIR_FACTS.intersection(check.facts)),
+        bool(PAIR_FACTS.intersection(check.facts)), check.level, check.writes, check.takes_s,
     )  # fmt: skip
 
 
@@ -114,6 +124,11 @@ class NodeRuns:
         """The run of this id."""
         return next((run for run in self.runs if run.id == run_id), None)
 
+    @property
+    def newest(self) -> Run | None:
+        """The run that is shown first: the newest whole one, with the parts that join it; else the newest part."""
+        return next((run for run in self.runs if not run.is_part), self.runs[0] if self.runs else None)
+
 
 def node_runs(connection: sqlite3.Connection, node_id: str | None) -> NodeRuns | None:
     """The node of this id, else the one that was verified last, else the first; None when there is no node."""
@@ -128,7 +143,7 @@ def node_runs(connection: sqlite3.Connection, node_id: str | None) -> NodeRuns |
     supplier = suppliers.get_supplier(connection, contract.supplier_id).name if contract else ""
     held = claims.list_claims(connection, Holder.contract(contract.id)) if contract else ()
     return NodeRuns(
-        node, contract, supplier, runs.list_runs(connection, node_id=node.id), known, contracts, _peer(node, known),
+        node, contract, supplier, runs.list_runs(connection, node_id=node.id, parts=True), known, contracts, _peer(node, known),
         {claim.term: claim.source for claim in held}, {c.term: c.value for c in held if c.value is not None},
     )  # fmt: skip
 
@@ -146,19 +161,25 @@ def _peer(node: Node, known: Sequence[Node]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class RunFindings:
-    """A stored run with the newest finding of each question, and what the finished run before it said."""
+    """A stored run with the newest finding of each question, and what the finished run before it said.
+
+    `reruns`: the checks of a whole run that were asked again since, by check id; `findings` holds their answers.
+    """
 
     run: Run
     findings: tuple[Finding, ...]
     before: Mapping[Key, Finding]
     before_run: Run | None = None
+    reruns: Mapping[str, Rerun] = field(default_factory=dict)
 
 
 def run_findings(connection: sqlite3.Connection, run_id: str) -> RunFindings:
     """Raises UsageError for an unknown run."""
     run = runs.get_run(connection, run_id)
     earlier = next((r for r in runs.list_runs(connection, node_id=run.node_id) if _is_earlier(r, run)), None)
-    return RunFindings(run, _current(connection, run), {key_of(f): f for f in _current(connection, earlier)}, earlier)
+    joined = joined_in(connection, run.id)
+    before = {key_of(f): f for f in _current(connection, earlier)}
+    return RunFindings(run, joined.findings, before, earlier, joined.reruns)
 
 
 def _is_earlier(candidate: Run, run: Run) -> bool:
@@ -244,7 +265,7 @@ class PastFinding:
 
 def check_history(connection: sqlite3.Connection, node_id: str, key: Key) -> tuple[PastFinding, ...]:
     """The same question in the last runs of the node, newest first."""
-    made = runs.list_runs(connection, node_id=node_id)
+    made = runs.list_runs(connection, node_id=node_id, parts=True)
     found = []
     for place, run in enumerate(made[:HISTORY_RUNS]):
         said = (finding for finding in _current(connection, run) if key_of(finding) == key)
@@ -253,9 +274,9 @@ def check_history(connection: sqlite3.Connection, node_id: str, key: Key) -> tup
 
 
 def prepare(
-    connection: sqlite3.Connection, node_id: str, heavy: tuple[str, ...] = (), peer_id: str | None = None
+    connection: sqlite3.Connection, node_id: str, choice: Choice = NO_CHOICE, peer_id: str | None = None
 ) -> tuple[Node, Request]:
-    """What is to be verified: the contract's promises, every passive check, the confirmed heavy ones.
+    """What is to be verified: the contract's promises against the chosen checks, those that load the node confirmed.
 
     Raises UsageError for an unknown node.
     """
@@ -263,14 +284,21 @@ def prepare(
     from gpulease_gui.services.verify import Request
 
     node = nodes.get_node(connection, node_id)
-    infos = check_infos()
-    only = tuple(info.id for info in infos.values() if info.impact is Impact.PASSIVE or info.id in heavy) if heavy else ()
-    peer = nodes.get_node(connection, peer_id) if peer_id and any(infos[id_].needs_peer for id_ in heavy) else None
+    peer = nodes.get_node(connection, peer_id) if peer_id and _wants_peer(choice) else None
+    request = Request(
+        only=choice.only, level=choice.level, profile=choice.profile.id if choice.profile else "", peer=peer,
+        left_out=choice.left_out, added=choice.added, sustained=choice.sustained,
+    )  # fmt: skip
     if node.contract_id is None:
-        return node, Request(only=only, peer=peer)
+        return node, request
     contract = suppliers.get_contract(connection, node.contract_id)
     terms = promises_in(connection, contract.id)
-    return node, Request(terms, contract.id, contract.number, only, peer=peer)
+    return node, replace(request, terms=terms, contract_id=contract.id, contract_label=contract.number)
+
+
+def _wants_peer(choice: Choice) -> bool:
+    named = (rules()[id_].check for id_ in (*choice.only, *choice.added) if id_ in rules())
+    return choice.level in (Level.PROBE, Level.LOAD) or any(PAIR_FACTS.intersection(check.facts) for check in named)
 
 
 def supplier_question(node: Node, contract: Contract | None, finding: Finding, run: Run, terms: Mapping[str, Term]) -> Text:

@@ -39,6 +39,16 @@ def list_elsewhere(
     return tuple(sorted(found.values(), key=lambda seen: seen.seen_at))
 
 
+def nodes_with_one_card(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """The nodes whose newest look at their cards shows a UUID that another node's newest look shows too."""
+    rows = connection.execute(
+        "WITH newest AS (SELECT s.node_id, s.value FROM sightings s WHERE s.kind = 'uuid' AND s.run_id = (SELECT run_id FROM "
+        "sightings n WHERE n.node_id = s.node_id AND n.kind = 'uuid' ORDER BY n.entry DESC LIMIT 1)) "
+        "SELECT DISTINCT a.node_id FROM newest a JOIN newest b ON a.value = b.value AND a.node_id <> b.node_id ORDER BY 1"
+    )
+    return tuple(str(row[0]) for row in rows)
+
+
 def newest_run_with_cards(connection: sqlite3.Connection, node_id: str) -> str | None:
     """The run that read the cards of a node last; None if none did."""
     row = connection.execute(

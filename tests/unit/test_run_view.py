@@ -17,6 +17,7 @@ from gpulease_gui.remote.address import parse_list
 from gpulease_gui.services import demo_data
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.nodes_view import new_nodes, nodes_view, read_hardware
+from gpulease_gui.services.plan import Choice, make_plan
 from gpulease_gui.services.run_view import (
     SHOWN_LINE,
     check_history,
@@ -107,13 +108,14 @@ def test_that_pasted_lines_get_names_of_their_own() -> None:
 
 
 def test_that_a_heavy_run_holds_all_passive_checks_and_the_confirmed_one(verified: Services) -> None:
-    _, request = verified.query(lambda c: prepare(c, "demo-slow-net-a", ("net.iperf_multi",), "demo-slow-net-b")).result()
+    wanted = Choice(added=("net.iperf_multi",))
+    _, request = verified.query(lambda c: prepare(c, "demo-slow-net-a", wanted, "demo-slow-net-b")).result()
     passive = {info.id for info in check_infos().values() if info.impact is Impact.PASSIVE}
-    assert set(request.only) == passive | {"net.iperf_multi"}
+    assert set(make_plan(request.choice).checks) == passive | {"net.iperf_multi"}
     assert request.peer is not None and request.peer.name == "slow-net-b"
     assert request.contract_label == "HG-1204-C"
     _, plain = verified.query(lambda c: prepare(c, "demo-slow-net-a")).result()
-    assert (plain.only, plain.peer) == ((), None)
+    assert (plain.only, plain.added, plain.peer) == ((), (), None)
 
 
 def test_that_a_run_is_told_with_its_number_and_the_run_before(verified: Services) -> None:

@@ -17,7 +17,8 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
 from gpulease_gui.services.events import Event, HostKeyQuestion, JobChanged, NodeState, NodeStateChanged
-from gpulease_gui.services.run_view import prepare
+from gpulease_gui.services.plan import Choice
+from gpulease_gui.services.run_view import NO_CHOICE, prepare
 
 if TYPE_CHECKING:
     from gpulease_gui.domain.cancel import CancelToken
@@ -114,18 +115,18 @@ class NodeWork(QObject):
         title = Text(f"Connect {node.name}", f"连接 {node.name}")
         self._start(node, title, work, lambda: self.connect_to(node), lambda _: self._frame.note(_answers(node)))
 
-    def verify(self, node: Node, heavy: tuple[str, ...] = (), peer_id: str | None = None) -> None:
-        """Verify a node against its contract; the heavy checks were confirmed."""
+    def verify(self, node: Node, choice: Choice = NO_CHOICE, peer_id: str | None = None) -> None:
+        """Verify a node against its contract; what loads it was confirmed."""
         if node.id not in self._jobs:
-            prepared = self._services.query(lambda connection: prepare(connection, node.id, heavy, peer_id))
-            self._frame.bridge.when_done(prepared, lambda ready: self._verify(*ready, heavy, peer_id))
+            prepared = self._services.query(lambda connection: prepare(connection, node.id, choice, peer_id))
+            self._frame.bridge.when_done(prepared, lambda ready: self._verify(*ready, choice, peer_id))
 
-    def _verify(self, node: Node, request: Request, heavy: tuple[str, ...], peer_id: str | None) -> None:
+    def _verify(self, node: Node, request: Request, choice: Choice, peer_id: str | None) -> None:
         def work(cancel: CancelToken) -> Outcome:
             return self._services.verification.run(node, request, cancel)
 
         title = Text(f"Verify {node.name}", f"验收 {node.name}")
-        again = lambda: self.verify(node, heavy, peer_id)  # noqa: E731 - one line, used once
+        again = lambda: self.verify(node, choice, peer_id)  # noqa: E731 - one line, used once
         self._start(node, title, work, again, lambda outcome: self._verified(node, outcome))
 
     def _verified(self, node: Node, outcome: Outcome) -> None:

@@ -13,12 +13,16 @@ from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
+from gpulease_gui.gui.pages.nodes_drift import band_words, drift_of
 from gpulease_gui.gui.pages.nodes_work import work_of
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
+from gpulease_gui.gui.pages.verification_acts import RunStarter
 from gpulease_gui.gui.pages.verification_detail import DetailPane
+from gpulease_gui.gui.pages.verification_diff import DifferencesPane
 from gpulease_gui.gui.pages.verification_findings import FindingsPane
 from gpulease_gui.gui.pages.verification_plan import PlanPane
-from gpulease_gui.gui.pages.verification_state import FindingRow, LiveRun, Loaded, Picture, load, picture_of
+from gpulease_gui.gui.pages.verification_state import FindingRow, Loaded, Picture, load, named, picture_of
+from gpulease_gui.gui.pages.verification_under_way import UnderWay, broken_off
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.gui.widgets.panes import EmptyState, ThinSplitter
@@ -31,18 +35,11 @@ from gpulease_gui.services.events import (
     RunEnded,
     RunStarted,
 )
-from gpulease_gui.services.run_view import (
-    CheckInfo,
-    Key,
-    NodeRuns,
-    RunFindings,
-    key_of,
-)
+from gpulease_gui.services.run_view import CheckInfo, Key, NodeRuns, RunFindings
 from gpulease_gui.store import nodes as stored
 from gpulease_gui.store.records import RunState
 
 if TYPE_CHECKING:
-
     from sqlite_utils import Database
 
     from gpulease_gui.services.outcome import Trouble
@@ -59,11 +56,12 @@ class VerificationPage(Page):
 
     def __init__(self, frame: Frame) -> None:
         super().__init__(frame)
-        self._work = work_of(frame)
+        self._work, self._drift = work_of(frame), drift_of(frame)
+        self._start = RunStarter(self._work, self)
         self._infos: Mapping[str, CheckInfo] = {}
         self._node: NodeRuns | None = None
         self._stored: RunFindings | None = None
-        self._live: dict[str, LiveRun] = {}
+        self._runs = UnderWay()
         self._shown_run: str | None = None
         self._asked = 0
         self._wanted_check = ""
@@ -79,11 +77,12 @@ class VerificationPage(Page):
         self._build()
         self._work.changed.connect(self._node_changed)
         self._work.not_reached.connect(self._not_reached)
+        self._drift.changed.connect(self._show_drift)
 
     # -- parts ------------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.plan = PlanPane()
+        self.plan = PlanPane(self.frame.services.catalogue)
         self.plan.setMinimumWidth(236)
         self.plan.node_picked.connect(lambda id_: self._ask(id_, None))
         self.plan.run_picked.connect(lambda id_: self._ask(self._node_id, id_))
@@ -91,9 +90,13 @@ class VerificationPage(Page):
         self.plan.group_picked.connect(self._show_group)
         self.plan.ticked.connect(self._name_primary)
         self.plan.cancelled.connect(self._cancel)
+        self.plan.choice.asked.connect(self._choose_checks)
         self.detail = DetailPane(self.frame, self.frame.services.catalogue.terms)
         self.detail.setMinimumWidth(292)
+        self.detail.rerun_wanted.connect(self._run_again)
         self.findings = FindingsPane(self.frame.services.catalogue.terms, self._user_selected)
+        self.findings.rerun_wanted.connect(self._run_again)
+        self.findings.compare_wanted.connect(self._compare)
         self.model, self.table, self.filters = self.findings.model, self.findings.table, self.findings.filters
         splitter = self._splitter = ThinSplitter()  # kept: its handles alone would not hold it
         for pane in (self.plan, self.findings, self.detail):
@@ -103,6 +106,9 @@ class VerificationPage(Page):
         self._stack = QStackedWidget()
         self._stack.addWidget(splitter)
         self._stack.addWidget(self._empty())
+        self.differences = DifferencesPane(self.frame)
+        self.differences.closed.connect(lambda: self._stack.setCurrentIndex(0))
+        self._stack.addWidget(self.differences)
         self.column.addWidget(self._stack, 1)
 
     def _empty(self) -> QWidget:
@@ -147,7 +153,11 @@ class VerificationPage(Page):
         if self._node is None:
             return frozenset()
         busy = self._work.job_of(self._node.node.id) is not None
-        return frozenset(["inspector", "copy_commands", "cancel" if busy else "verify", "watch", "connect"])
+        again = not busy and self.table.current_row is not None
+        return frozenset(
+            ["inspector", "copy_commands", "cancel" if busy else "verify", "watch", "connect",
+             *(["rerun"] if again else []), *(["compare_runs"] if self._node.runs else [])]
+        )  # fmt: skip
 
     def act(self, action: str) -> None:
         """Menu actions."""
@@ -164,6 +174,10 @@ class VerificationPage(Page):
             self._work.connect_to(node)
         elif action == "copy_commands":
             self._copy_commands()
+        elif action == "rerun" and self.table.current_row is not None:
+            self._run_again(self.table.current_row.info.id)
+        elif action == "compare_runs":
+            self._compare()
 
     def visit(self, path: tuple[str, ...]) -> None:
         """A node id shows its newest run; a check id after it selects that finding."""
@@ -190,27 +204,22 @@ class VerificationPage(Page):
     # -- events -----------------------------------------------------------------------------------------------------
 
     def _started(self, event: RunStarted) -> None:
-        self._live[event.run_id] = LiveRun(event.run_id, event.node_id, event.checks)
-        if event.node_id == self._node_id:
-            self.findings.start_anew()
-            self._ask(event.node_id, event.run_id)
+        shown_by = self._runs.started(event)
+        if event.node_id != self._node_id:
+            return
+        if shown_by == self._shown_run:
+            self._draw()
+            return
+        self.findings.start_anew()
+        self._ask(event.node_id, shown_by)
 
     def _progressed(self, event: CheckChanged | FindingSaved) -> None:
-        live = self._live.get(event.run_id)
-        if live is None:
-            return
-        if isinstance(event, FindingSaved):
-            live.findings[key_of(event.finding)] = event.finding
-        else:
-            live.states[event.check] = event.state
-            live.details[event.check] = event.detail
+        self._runs.progressed(event)
         if event.run_id == self._shown_run and not self._batch.isActive():
             self._batch.start()
 
     def _ended(self, event: RunEnded) -> None:
-        live = self._live.get(event.run_id)
-        if live is not None:
-            live.is_over = True
+        self._runs.ended(event)
         if event.node_id == self._node_id:
             self._ask(event.node_id, self._shown_run)
 
@@ -242,7 +251,8 @@ class VerificationPage(Page):
         before = self._node_id
         self._node, self._stored, self._infos = loaded
         self._mark_broken_off()
-        self._stack.setCurrentIndex(1 if self._node is None else 0)
+        if self._node is None or self._stack.currentIndex() == 1 or before != self._node_id:
+            self._stack.setCurrentIndex(1 if self._node is None else 0)
         if self._node is None:
             self.header_changed.emit()
             return
@@ -251,25 +261,16 @@ class VerificationPage(Page):
             self.plan.untick()
         self._shown_run = self._stored.run.id if self._stored else None
         self.plan.show_node(self._node, self._shown_run or "")
+        self._show_drift()
         self._draw()
         self._choose()
 
     def _mark_broken_off(self) -> None:
-        """A run that nobody works on any more was broken off, whatever the store says."""
         stored = self._stored
         if stored is None or stored.run.state is not RunState.RUNNING or self._work.job_of(stored.run.node_id) is not None:
             return
-        self._stored = replace(stored, run=replace(stored.run, state=RunState.INTERRUPTED))
-        if stored.run.id in self._live:
-            self._live[stored.run.id].is_over = True
-
-    def _live_of_shown(self) -> LiveRun | None:
-        run = self._stored.run if self._stored else None
-        if run is None:
-            return None
-        if run.state is RunState.RUNNING and run.id not in self._live:
-            self._live[run.id] = LiveRun(run.id, run.node_id, [i.id for i in self._infos.values()])
-        return self._live.get(run.id)
+        self._stored = broken_off(stored)
+        self._runs.broke_off(stored.run.id)
 
     def _draw(self) -> None:
         """Draw the run in sight as it is now."""
@@ -278,19 +279,15 @@ class VerificationPage(Page):
         if node is None:
             return
         number = node.number(run.run.id) if run else 0
-        self._picture = picture_of(self._infos, run, self._live_of_shown(), number, node.terms)
-        self._picture = replace(self._picture, rows=tuple(self._with_name(row) for row in self._picture.rows))
+        live, again = self._runs.shown(run, self._infos), self._runs.asked_again(self._shown_run)
+        self._picture = picture_of(self._infos, run, live, number, node.terms, again)
+        self._picture = named(self._picture, self.frame.services.catalogue.gpus.models)
         self.findings.show_picture(self._picture)
         self.plan.show_picture(self._picture, self._infos)
         self._name_primary()
         if self.table.current_row is None:
             self._choose()
         self._selected(self.table.current_row)
-
-    def _with_name(self, row: FindingRow) -> FindingRow:
-        """A promised product by its name, as findings have it."""
-        model = self.frame.services.catalogue.gpus.models.get(str(row.promised))
-        return row if model is None else replace(row, promised=model.name)
 
     def _choose(self) -> None:
         """Select what was asked for, else keep the selection, else the worst finding."""
@@ -345,25 +342,32 @@ class VerificationPage(Page):
     # -- what is done ---------------------------------------------------------------------------------------------------
 
     def _verify(self) -> None:
-        if self._node is None or self._work.job_of(self._node.node.id) is not None:
-            return
-        if self.plan.heavy_wanted:
-            self._confirm(self._node)
-        else:
-            self._work.verify(self._node.node)
+        if self._node is not None:
+            loads = [self._infos[id_] for id_ in self.plan.heavy_wanted if id_ in self._infos]
+            self._start.start(self._node, self.plan.choice.choice(), loads, self.plan.peer.current, self.plan.untick)
 
-    def _confirm(self, node: NodeRuns) -> None:
-        from gpulease_gui.gui.forms.heavy_dialog import heavy_dialog
+    def _run_again(self, check: str) -> None:
+        if self._node is not None and check:
+            self._start.again(self._node, self._infos, check, self.plan.peer.current)
 
-        wanted = self.plan.heavy_wanted
-        peer = next((other for other in node.nodes if other.id == self.plan.peer.current), None)
-        dialog = heavy_dialog([self._infos[id_] for id_ in wanted], node.node, peer, parent=self.window())
-        dialog.accepted.connect(lambda: self._confirmed(node, wanted, peer.id if peer else None))
+    def _choose_checks(self) -> None:
+        from gpulease_gui.gui.forms.plan_dialog import PlanDialog
+
+        dialog = PlanDialog(self._infos, self.plan.choice.plan, parent=self.window())
+        dialog.accepted.connect(lambda: self.plan.choice.choose(dialog.wish(self.plan.choice.wish)))
         open_dialog(dialog)
 
-    def _confirmed(self, node: NodeRuns, wanted: tuple[str, ...], peer_id: str | None) -> None:
-        self._work.verify(node.node, wanted, peer_id)
-        self.plan.untick()
+    def _compare(self) -> None:
+        if self._node is None or not self._node.runs:
+            return
+        self._stack.setCurrentIndex(2)
+        before = self._stored.before_run if self._stored else None
+        self.differences.show_node(self._drift.of(self._node.node.id), before, self._shown_run or self._node.runs[0].id)
+
+    def _show_drift(self) -> None:
+        """At the top: what is no longer as it was accepted, and with whom the cards are shared."""
+        if self._node is not None:
+            self.findings.show_drift(*band_words(self._drift, self._node.node))
 
     def _cancel(self) -> None:
         if self._node_id is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -20,9 +21,11 @@ from gpulease_gui.gui.pages.verification_evidence import (
     history_table,
     subjects_table,
 )
+from gpulease_gui.gui.pages.verification_figures import FiguresLine
 from gpulease_gui.gui.pages.verification_state import FindingRow, Picture
-from gpulease_gui.gui.pages.verification_table import ruler_of, sentence
+from gpulease_gui.gui.pages.verification_table import rerun_words, ruler_of, sentence
 from gpulease_gui.gui.widgets.badge import BadgeLabel
+from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
 from gpulease_gui.gui.widgets.panes import Pane, TabRow, hairline
 from gpulease_gui.gui.widgets.ruler import RulerBar
@@ -68,7 +71,12 @@ class _Headline(QWidget):
 
 
 class DetailPane(Pane):
-    """The right pane: promise and measurement, the reason, what to do, and the evidence in tabs."""
+    """The right pane: promise and measurement, the reason, what to do, and the evidence in tabs.
+
+    `rerun_wanted` carries the id of the check that is to be asked again.
+    """
+
+    rerun_wanted = Signal(str)
 
     def __init__(self, frame: Frame, terms: Mapping[str, Term], *, parent: QWidget | None = None) -> None:
         super().__init__(1, parent=parent)
@@ -106,6 +114,8 @@ class DetailPane(Pane):
         row.addWidget(self.badge)
         column.addLayout(row)
         column.addWidget(self.check)
+        self.rerun_note = PlainLabel("", size="caption", level="2", wrap=True)
+        column.addWidget(self.rerun_note)
         self.values = QWidget()
         pair = QHBoxLayout(self.values)
         pair.setContentsMargins(0, 0, 0, 0)
@@ -122,9 +132,15 @@ class DetailPane(Pane):
         column.addWidget(self.reason)
         self.step = PlainLabel("", size="dense", level="2", wrap=True, select=True)
         column.addWidget(self.step)
+        self.figures = FiguresLine()
+        self.figures.edit_wanted.connect(self._edit_figures)
+        column.addWidget(self.figures)
         foot = QHBoxLayout()
         self.ask = copy_button(Text("Copy question to supplier", "复制给供应商的询问"))
         self.ask.clicked.connect(self._copy_question)
+        self.rerun = Button(Text("Re-run", "重测"), icon="refresh", small=True)
+        self.rerun.clicked.connect(lambda: self.rerun_wanted.emit(self._row.info.id if self._row else ""))
+        foot.addWidget(self.rerun)
         foot.addWidget(self.ask)
         foot.addStretch()
         column.addLayout(foot)
@@ -145,12 +161,13 @@ class DetailPane(Pane):
 
     def show_row(self, row: FindingRow | None, picture: Picture, node: NodeRuns | None) -> None:
         """Show another line of the table; None shows that nothing is selected."""
-        if row is not None and row == self._row and node is self._node and picture.run == self._picture.run:
+        same_run = picture.run == self._picture.run and picture.is_running == self._picture.is_running
+        if row is not None and row == self._row and node is self._node and same_run:
             return
         self._row, self._picture, self._node = row, picture, node
         self._loaded = ()
         finding = row.finding if row else None
-        with_row: tuple[QWidget, ...] = (self.badge, self.tabs, self.check)
+        with_row: tuple[QWidget, ...] = (self.badge, self.tabs, self.check, self.rerun)
         with_finding: tuple[QWidget, ...] = (self.values, self.reason, self.ask)
         for widget in with_row:
             widget.setVisible(row is not None)
@@ -167,13 +184,18 @@ class DetailPane(Pane):
     def _show_title(self, row: FindingRow | None) -> None:
         if row is None:
             self.title.set_words(Text("No check selected", "未选择检查项"))
+            self.rerun_note.hide()
             return
         self.title.set_words(finding_name(row.finding, self._terms) if row.finding else row.info.title)
         self.check.set_words(row.info.id)
+        self.rerun_note.setVisible(row.rerun is not None)
+        self.rerun_note.set_words(rerun_words(row.rerun) if row.rerun else "")
+        self.rerun.setEnabled(not row.is_rerunning and not self._picture.is_running)
         self.badge.set_state(badge_of(row.finding.verdict if row.finding else row.state))
 
     def _show_finding(self, finding: Finding | None) -> None:
         ruler = ruler_of(finding) if finding else None
+        self.figures.show_figures(finding.judged_by if finding else ())
         self.ruler.setVisible(ruler is not None)
         if finding is None:
             self.step.hide()
@@ -227,13 +249,19 @@ class DetailPane(Pane):
             self._load_history(row, node)
 
     def _load_raw(self, row: FindingRow) -> None:
-        run_id = self._picture.live.id if self._picture.live else self._picture.run.id if self._picture.run else ""
+        run_id = self._run_of(row)
         wanted = ("raw", run_id, row.key, row.finding)
         if self._loaded != wanted:
             self._loaded = wanted
             self.raw.show_outputs((), None)
             found = self._frame.services.query(lambda connection: outputs_of(connection, run_id, row.info.id))
             self._frame.bridge.when_done(found, lambda outputs: self._show_outputs(wanted, outputs))
+
+    def _run_of(self, row: FindingRow) -> str:
+        """The run whose outputs prove what the row says."""
+        if row.rerun is not None and row.rerun.stands:
+            return row.rerun.run.id
+        return self._picture.live.id if self._picture.live else self._picture.run.id if self._picture.run else ""
 
     def _show_outputs(self, wanted: tuple[object, ...], outputs: tuple[OutputView, ...]) -> None:
         if self._loaded == wanted and self._row is not None:
@@ -249,6 +277,11 @@ class DetailPane(Pane):
     def _show_history(self, wanted: tuple[object, ...], past: tuple[PastFinding, ...]) -> None:
         if self._loaded == wanted:
             self.history.set_rows(past)
+
+    def _edit_figures(self) -> None:
+        from gpulease_gui.gui.forms.thresholds_dialog import thresholds_dialog
+
+        thresholds_dialog(self._frame, self.window(), self._row.info.id if self._row else "")
 
     def _copy_question(self) -> None:
         node, run, row = self._node, self._picture.run, self._row

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QWidget
 
 from gpulease_gui.domain.term import Term
 from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.verification_state import FindingRow, Picture
 from gpulease_gui.gui.pages.verification_table import FilterBar, TotalsLine, findings_table
 from gpulease_gui.gui.widgets.bands import Band
-from gpulease_gui.gui.widgets.buttons import IconButton
+from gpulease_gui.gui.widgets.buttons import Button, IconButton
+from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.gui.widgets.panes import Pane
 from gpulease_gui.gui.widgets.table import TableView
 
+RERUN = Text("Run this check again", "重新执行此检查")
+
 
 class FindingsPane(Pane):
-    """The middle pane; `chosen` is told of each row that becomes the current one."""
+    """The middle pane; `chosen` is told of each row that becomes the current one.
+
+    `rerun_wanted` carries the id of a check that is to be asked again, `compare_wanted` that the changes are to be shown.
+    """
+
+    rerun_wanted = Signal(str)
+    compare_wanted = Signal()
 
     def __init__(self, terms: Mapping[str, Term], chosen: Callable[[FindingRow | None], None], *,
                  parent: QWidget | None = None) -> None:  # fmt: skip
@@ -27,13 +39,19 @@ class FindingsPane(Pane):
         self.trouble = Band("fail", "", "", close)
         close.clicked.connect(self.trouble.hide)
         self.trouble.hide()
+        show = Button(Text("Show differences", "查看差异"), small=True)
+        show.clicked.connect(self.compare_wanted)
+        self.drift = Band("warn", "", "", show)
+        self.drift.hide()
         self.totals = TotalsLine()
         self.filters = FilterBar()
         self.model = findings_table(terms)
         self.table = TableView(self.model, Text("Findings", "检查结果"))
         self.table.chosen.connect(chosen)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._menu)
         self.filters.chosen.connect(self.model.only)
-        for part in (self.trouble, self.totals, self.filters):
+        for part in (self.trouble, self.drift, self.totals, self.filters):
             self.column.addWidget(part)
         self.column.addWidget(self.table, 1)
 
@@ -42,6 +60,23 @@ class FindingsPane(Pane):
         self.model.set_rows(picture.rows)
         self.totals.show_picture(picture)
         self.filters.show_picture(picture)
+
+    def show_drift(self, headline: Words, sentence: Words) -> None:
+        """What changed since the node was accepted; no headline hides it."""
+        self.drift.tell(headline, sentence)
+        self.drift.setVisible(bool(say(headline)))
+
+    def _menu(self, at: QPoint) -> None:
+        row = self.table.current_row
+        if row is None:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        again = QAction(say(RERUN), menu)
+        again.setEnabled(not row.is_rerunning)
+        again.triggered.connect(lambda: self.rerun_wanted.emit(row.info.id))
+        menu.addAction(again)
+        menu.popup(self.table.viewport().mapToGlobal(at))
 
     def start_anew(self) -> None:
         """Another node or run: no trouble, no filter."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QProgressBar, QScrollArea, QVBoxLayout, QWidget
 
+from gpulease_gui.catalog.catalogue import Catalogue
+from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import CheckState, Verdict, worst
 from gpulease_gui.domain.text import Text, foreign, visible
@@ -17,6 +19,7 @@ from gpulease_gui.gui.language import say
 from gpulease_gui.gui.models.cell import Cell, Column
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.pages.nodes_table import local_time, run_badge
+from gpulease_gui.gui.pages.verification_choice import ChoiceBox
 from gpulease_gui.gui.pages.verification_state import FindingRow, Picture
 from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.buttons import Button, IconButton
@@ -40,15 +43,16 @@ class PlanRow:
     checked: bool | None = None
 
 
-def group_rows(rows: Iterable[FindingRow], infos: Mapping[str, CheckInfo]) -> list[PlanRow]:
-    """The groups of the passive checks with their worst verdict and how many are done."""
+def group_rows(rows: Iterable[FindingRow], infos: Mapping[str, CheckInfo], left_out: Collection[str] = ()) -> list[PlanRow]:
+    """The groups of the passive checks with their worst verdict and how many of the planned ones are done."""
     shown = list(rows)
     made: list[PlanRow] = []
     for key, title in {i.group.en: i.group for i in infos.values() if i.impact is Impact.PASSIVE}.items():
-        checks = {i.id for i in infos.values() if i.group.en == key and i.impact is Impact.PASSIVE}
+        checks = {i.id for i in infos.values() if i.group.en == key and i.impact is Impact.PASSIVE and i.id not in left_out}
         mine = [row for row in shown if row.info.id in checks]
         done = {row.info.id for row in mine if row.finding is not None or row.state is CheckState.ERROR}
-        made.append(PlanRow(key, title, _badge(mine), f"{len(done)} / {len(checks)}"))
+        if checks or done:
+            made.append(PlanRow(key, title, _badge(mine), f"{len(done)} / {len(checks | done)}"))
     return made
 
 
@@ -59,7 +63,7 @@ def _badge(mine: list[FindingRow]) -> Badge:
     return badge_of(worst(verdict for verdict in found if verdict is not Verdict.NOT_APPLICABLE))
 
 
-def heavy_rows(rows: Iterable[FindingRow], infos: Mapping[str, CheckInfo], ticked: frozenset[str], *, running: bool) -> list[PlanRow]:
+def heavy_rows(rows: Iterable[FindingRow], infos: Mapping[str, CheckInfo], ticked: Collection[str], *, running: bool) -> list[PlanRow]:
     """The checks that load the node: ticked ones run after a confirmation."""
     by_check: dict[str, list[FindingRow]] = {}
     for row in rows:
@@ -69,7 +73,7 @@ def heavy_rows(rows: Iterable[FindingRow], infos: Mapping[str, CheckInfo], ticke
         if info.impact is not Impact.PASSIVE:
             badge = _badge(by_check[info.id]) if info.id in by_check else badge_of(CheckState.NOT_RUN)
             checked = None if running else info.id in ticked
-            made.append(PlanRow(info.id, info.title, badge if running else None, f"≤ {info.seconds} s", checked))
+            made.append(PlanRow(info.id, info.title, badge if running else None, f"{info.usual_s} s", checked))
     return made
 
 
@@ -105,11 +109,11 @@ class PlanPane(Pane):
     ticked = Signal()
     cancelled = Signal()
 
-    def __init__(self, *, parent: QWidget | None = None) -> None:
+    def __init__(self, catalogue: Catalogue, *, parent: QWidget | None = None) -> None:
         super().__init__(1, parent=parent)
+        self._catalogue = catalogue
         self._infos: Mapping[str, CheckInfo] = {}
         self._picture = Picture()
-        self._ticked: frozenset[str] = frozenset()
         self.column.addWidget(self._choosers())
         self.column.addWidget(hairline())
         self.column.addWidget(self._progress())
@@ -168,7 +172,10 @@ class PlanPane(Pane):
     def _plan(self) -> QWidget:
         box = Pane(1)
         column = box.column
-        column.setContentsMargins(0, 8, 0, 8)
+        column.setContentsMargins(0, 10, 0, 8)
+        self.choice = ChoiceBox()
+        self.choice.changed.connect(self._chosen)
+        column.addWidget(self.choice)
         self.read_only = PlainLabel("", size="caption", level="2")
         column.addLayout(_caption("shield", "pass", self.read_only))
         self.groups, self.groups_view = _plan_table(Text("Read-only checks", "只读检查"))
@@ -236,18 +243,26 @@ class PlanPane(Pane):
         self.contract.set_choices([*choices, *((c.id, foreign(c.number)) for c in node.contracts)], "")
         others: list[tuple[str, Words]] = [(o.id, foreign(o.name)) for o in node.nodes if o.id != node.node.id]
         self.peer.set_choices(others, node.peer_id or "")
+        self.choice.show_node(Promise(self._catalogue, node.terms), peer=self.peer.count() > 0)
         self._fit_peer()
 
     def show_picture(self, picture: Picture, infos: Mapping[str, CheckInfo]) -> None:
         """Draw the plan and how far it is."""
         self._infos, self._picture = infos, picture
-        passive = [info for info in infos.values() if info.impact is Impact.PASSIVE]
+        planned = self._planned(picture)
+        passive = [info for info in infos.values() if info.impact is Impact.PASSIVE and info.id in planned]
         self.read_only.set_words(Text(f"Read-only, {len(passive)} checks", f"只读，{len(passive)} 项"))
-        self.groups.set_rows(group_rows(picture.rows, infos))
-        self.heavy.set_rows(heavy_rows(picture.rows, infos, self._ticked, running=picture.is_running))
+        self.groups.set_rows(group_rows(picture.rows, infos, set(infos) - planned))
+        self.heavy.set_rows(heavy_rows(picture.rows, infos, planned, running=picture.is_running))
+        self.choice.setEnabled(not picture.is_running)
         for model, view in ((self.groups, self.groups_view), (self.heavy, self.heavy_view)):
             view.setFixedHeight(model.rowCount() * view.verticalHeader().defaultSectionSize() + 1)
         self._show_progress(picture)
+
+    def _planned(self, picture: Picture) -> frozenset[str]:
+        """The checks of the run under way, else of the next one."""
+        live = picture.live
+        return frozenset(live.checks if live is not None and picture.is_running else self.choice.plan.checks)
 
     def _show_progress(self, picture: Picture) -> None:
         live, running = picture.live, picture.is_running
@@ -286,23 +301,25 @@ class PlanPane(Pane):
 
     @property
     def heavy_wanted(self) -> tuple[str, ...]:
-        """The ticked checks."""
-        return tuple(id_ for id_ in self._infos if id_ in self._ticked)
+        """The planned checks that load the node."""
+        return tuple(rule.check.id for rule in self.choice.plan.active)
 
     def untick(self) -> None:
         """Nothing heavy is wanted any more."""
-        self._ticked = frozenset()
+        self.choice.reset()
+
+    def _chosen(self) -> None:
+        self.show_picture(self._picture, self._infos)
+        self._fit_peer()
+        self.ticked.emit()
 
     def _tick(self, row: PlanRow, action: str) -> None:
         if action == CHECK and row.checked is not None:
-            self._ticked ^= {row.key}
-            self.show_picture(self._picture, self._infos)
+            self.choice.toggle(row.key)
             self.show_command(self._infos.get(row.key))
-            self._fit_peer()
-            self.ticked.emit()
 
     def _fit_peer(self) -> None:
-        pair = any(self._infos[id_].needs_peer for id_ in self.heavy_wanted)
+        pair = any(self._infos[id_].needs_peer for id_ in self.heavy_wanted if id_ in self._infos)
         self.peer_field.setVisible(pair and self.peer.count() > 0)
 
     def _cancel(self) -> None:
@@ -321,6 +338,6 @@ def _caption(icon: str, token: str, label: PlainLabel) -> QHBoxLayout:
 
 
 def _run_words(number: int, run: Run) -> Text:
-    word = run_badge(run).word
-    at = local_time(run)
-    return Text(f"{number} · {at} · {word.en}", f"{number} · {at} · {word.zh}")
+    word, at = run_badge(run).word, local_time(run)
+    part = Text(" · part", " · 部分") if run.is_part else Text("", "")
+    return Text(f"{number} · {at} · {word.en}{part.en}", f"{number} · {at} · {word.zh}{part.zh}")

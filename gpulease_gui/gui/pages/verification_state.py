@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from gpulease_gui.catalog.gpus import GpuModel
 from gpulease_gui.domain.command import Impact
-from gpulease_gui.domain.finding import CheckState, Finding, Value, Verdict
+from gpulease_gui.domain.finding import VERDICT_WORDS, CheckState, Finding, Value, Verdict, overall
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
+from gpulease_gui.services.joined import Rerun
 from gpulease_gui.services.run_view import (
     CheckInfo,
     Key,
@@ -70,6 +72,8 @@ class FindingRow:
     state: CheckState = CheckState.PLANNED
     changed: bool = False
     promised: Value = None
+    rerun: Rerun | None = None
+    is_rerunning: bool = False
 
     @property
     def key(self) -> Key:
@@ -96,6 +100,7 @@ class Picture:
     number: int = 0
     live: LiveRun | None = None
     before: Mapping[Key, Finding] = field(default_factory=dict)
+    reruns: Mapping[str, Rerun] = field(default_factory=dict)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -118,15 +123,31 @@ class Picture:
     def state_words(self) -> Text | None:
         """Why this run is not a whole one; None for one that ran to its end."""
         if self.run is None or self.run.state in (RunState.FINISHED, RunState.RUNNING):
-            return None
+            return self._joined_words()
         if self.run.state is RunState.INTERRUPTED:
             return Text("interrupted: the program ended before the run did", "已中断：程序在验收结束前退出")
         return Text("cancelled: what was found before is kept", "已取消：此前的结果已保留")
 
+    def _joined_words(self) -> Text | None:
+        """What the checks that were asked again make of it; the run keeps its own verdict."""
+        if self.run is not None and self.run.is_part:
+            return Text("some checks only: accepts no node", "仅部分检查，不构成验收")
+        if not self.reruns:
+            return None
+        word, count = VERDICT_WORDS[overall(self.findings)], len(self.reruns)
+        checks = "1 check" if count == 1 else f"{count} checks"
+        return Text(
+            f"with {checks} asked again: {word.en.lower()}. Only a whole run accepts the node.",
+            f"计入 {count} 项重测后：{word.zh}。只有完整验收才构成通过。",
+        )
+
 
 def rows_of(infos: Mapping[str, CheckInfo], findings: Iterable[Finding], live: LiveRun | None,
-            before: Mapping[Key, Finding], terms: Mapping[str, TermValue]) -> tuple[FindingRow, ...]:  # fmt: skip
-    """Findings in the order of groups and checks; planned checks without one stand at their place."""
+            before: Mapping[Key, Finding], terms: Mapping[str, TermValue], *, whole: bool = True) -> tuple[FindingRow, ...]:  # fmt: skip
+    """Findings in the order of groups and checks; checks without one stand at their place.
+
+    A read-only check that a whole run did not ask is shown as not run: never as passed.
+    """
     by_check: dict[str, list[Finding]] = {}
     for finding in findings:
         by_check.setdefault(finding.check, []).append(finding)
@@ -134,8 +155,10 @@ def rows_of(infos: Mapping[str, CheckInfo], findings: Iterable[Finding], live: L
     for id_, info in infos.items():
         found = by_check.get(id_, [])
         rows += [FindingRow(info, f, CheckState.DONE, differs(before.get(key_of(f)), f)) for f in found]
-        if not found and live is not None and id_ in live.checks:
-            rows.append(FindingRow(info, None, live.state(id_), promised=promised_for(info, terms)))
+        planned = live is not None and id_ in live.checks
+        if not found and (planned or whole and info.impact is Impact.PASSIVE):
+            state = live.state(id_) if live is not None and planned else CheckState.NOT_RUN
+            rows.append(FindingRow(info, None, state, promised=promised_for(info, terms)))
     return tuple(rows)
 
 
@@ -151,15 +174,32 @@ def planned_rows(infos: Mapping[str, CheckInfo], terms: Mapping[str, TermValue])
 
 
 def picture_of(infos: Mapping[str, CheckInfo], stored: RunFindings | None, live: LiveRun | None, number: int,
-               terms: Mapping[str, TermValue]) -> Picture:  # fmt: skip
-    """The picture of a stored run with what its events added; without a run that of the plan."""
+               terms: Mapping[str, TermValue], asked_again: Collection[str] = ()) -> Picture:  # fmt: skip
+    """The picture of a stored run with what its events added; without a run that of the plan.
+
+    `asked_again`: the checks that a run under way asks once more.
+    """
     if stored is None:
         return Picture(planned_rows(infos, terms))
     if live is not None:
         live.merge(stored.findings)
-    findings = live.findings.values() if live is not None else stored.findings
-    rows = rows_of(infos, findings, live, stored.before, dict(stored.run.terms))
-    return Picture(rows, stored.run, number, live, stored.before)
+    # A check that was asked again is in the store, not in what the whole run told while it was under way.
+    findings = live.findings.values() if live is not None and not stored.reruns else stored.findings
+    rows = rows_of(infos, findings, live, stored.before, dict(stored.run.terms), whole=not stored.run.is_part)
+    marked = tuple(
+        replace(row, rerun=stored.reruns.get(row.info.id), is_rerunning=row.info.id in asked_again)
+        if row.info.id in stored.reruns or row.info.id in asked_again else row
+        for row in rows
+    )  # fmt: skip
+    return Picture(marked, stored.run, number, live, stored.before, stored.reruns)
+
+
+def named(picture: Picture, models: Mapping[str, GpuModel]) -> Picture:
+    """Promised products by their names, as findings have them."""
+    rows = (
+        replace(row, promised=models[str(row.promised)].name) if str(row.promised) in models else row for row in picture.rows
+    )
+    return replace(picture, rows=tuple(rows))
 
 
 Loaded = tuple[NodeRuns | None, RunFindings | None, Mapping[str, CheckInfo]]
@@ -170,5 +210,5 @@ def load(connection: sqlite3.Connection, node_id: str | None, run_id: str | None
     node = node_runs(connection, node_id)
     if node is None:
         return None, None, {}
-    wanted = run_id if run_id and node.run(run_id) else node.runs[0].id if node.runs else None
+    wanted = run_id if run_id and node.run(run_id) else node.newest.id if node.newest else None
     return node, run_findings(connection, wanted) if wanted else None, check_infos()

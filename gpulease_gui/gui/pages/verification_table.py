@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from gpulease_gui.domain.finding import Basis, CheckState, Finding, Reason, Verdict, totals
+from gpulease_gui.domain.finding import Basis, CheckState, Finding, Reason, Verdict, totals, worst
 from gpulease_gui.domain.term import Term
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.models.cell import EMPTY, NOT_READABLE, NOTHING, Cell, Column, Group, state_cell
@@ -19,6 +19,7 @@ from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.pdf.badges import Badge, badge_of
 from gpulease_gui.pdf.paint import Ruler
 from gpulease_gui.reports.wording import deviation, figure, finding_name, value_text
+from gpulease_gui.services.joined import Rerun
 from gpulease_gui.services.run_view import JUDGED, coverage
 
 NOT_STATED = Cell(Text("not stated", "未约定"), missing=True)
@@ -78,7 +79,22 @@ def _delta(row: FindingRow) -> Cell:
 
 
 def _verdict(row: FindingRow) -> Cell:
+    if row.is_rerunning:
+        return state_cell(badge_of(CheckState.RUNNING))
     return state_cell(badge_of(row.finding.verdict if row.finding else row.state))
+
+
+def rerun_words(rerun: Rerun) -> Text:
+    """When a check was asked again, and what it said before."""
+    at = f"{rerun.run.started_at.astimezone():%m-%d %H:%M}"
+    was, came = (badge_of(worst(f.verdict for f in found)).word for found in (rerun.before, rerun.now))
+    if not rerun.now:
+        return Text(f"asked again at {at} without an answer", f"{at} 重测，未得到结果")
+    if not rerun.before:
+        return Text(f"asked at {at}, not in this run", f"{at} 单独检查，不在本次验收内")
+    if rerun.stands:
+        return Text(f"asked again at {at}: {came.en}; in this run: {was.en}", f"{at} 重测：{came.zh}；本次验收时：{was.zh}")
+    return Text(f"asked again at {at}: {came.en}, so this still stands", f"{at} 重测：{came.zh}，原结果仍有效")
 
 
 def _rank(row: FindingRow) -> float:
@@ -89,8 +105,12 @@ def _name(terms: Mapping[str, Term]) -> Callable[[FindingRow], Cell]:
     def cell(row: FindingRow) -> Cell:
         name = finding_name(row.finding, terms) if row.finding else row.info.title
         reported = row.finding is not None and row.finding.basis is Basis.REPORTED and row.verdict in JUDGED
-        tag = _REPORTED if reported and row.has_promise else ""
-        return Cell(name, tag=tag, tone="1" if row.finding else "2", tip=row.finding.reason if row.finding else "")
+        tag: Words = _REPORTED if reported and row.has_promise else ""
+        tip: Words = row.finding.reason if row.finding else ""
+        if row.rerun is not None:
+            at = f"{row.rerun.run.started_at.astimezone():%H:%M}"
+            tag, tip = Text(f"re-run {at}", f"重测 {at}"), rerun_words(row.rerun)
+        return Cell(name, tag=tag, tone="1" if row.finding else "2", tip=tip)
 
     return cell
 
