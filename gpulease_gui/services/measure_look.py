@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from gpulease_gui.checks import npu_flops as flops_rule
 from gpulease_gui.checks import ram_bandwidth
 from gpulease_gui.domain.command import CommandOutput
-from gpulease_gui.facts import counters_after, idle_watch, leftovers, ram_copy
+from gpulease_gui.facts import counters_after, idle_watch, leftovers, npu_bandwidth, npu_diag, npu_flops, ram_copy
+from gpulease_gui.facts.fact import Fact
 from gpulease_gui.remote.run import run_active
 from gpulease_gui.services.measure_lines import Measurement, Task, tests_of
 
@@ -26,11 +28,31 @@ def measure_counters(task: Task) -> CommandOutput:
     return counters_after.combine(state, links)
 
 
+def _as_it_is(fact: Fact, task: Task) -> CommandOutput:
+    """The fact's own command, whole."""
+    if fact.command is None:
+        raise ValueError(f"{fact.id} has no command")
+    return run_active(task.lines.line, fact.id, fact.command, fact.seconds, task.cancel, scratch=False)
+
+
 def measure_leftovers(task: Task) -> CommandOutput:
     """Paths and sizes where tenants keep data."""
-    command = leftovers.FACT.command
-    assert command is not None
-    return run_active(task.lines.line, "leftovers", command, leftovers.FACT.seconds, task.cancel, scratch=False)
+    return _as_it_is(leftovers.FACT, task)
+
+
+def measure_npu_bandwidth(task: Task) -> CommandOutput:
+    """The vendor's bandwidth test and its verdict."""
+    return _as_it_is(npu_bandwidth.FACT, task)
+
+
+def measure_npu_diag(task: Task) -> CommandOutput:
+    """The vendor's stress diagnosis."""
+    return _as_it_is(npu_diag.FACT, task)
+
+
+def measure_npu_flops(task: Task) -> CommandOutput:
+    """The vendor's compute test of each NPU in turn."""
+    return npu_flops.combine([*tests_of(task.before, "npu_flops"), _as_it_is(npu_flops.FACT, task)])
 
 
 def measure_copy(task: Task) -> CommandOutput:
@@ -44,5 +66,8 @@ LOOK_MEASURES = {
     "idle_watch": Measurement(("watch",), measure_idle),
     "counters_after": Measurement(("counters",), measure_counters),
     "leftovers": Measurement(("scan",), measure_leftovers),
+    "npu_bandwidth": Measurement(("bandwidth",), measure_npu_bandwidth),
+    "npu_diag": Measurement(("diagnosis",), measure_npu_diag),
+    "npu_flops": Measurement(("flops",), measure_npu_flops, flops_rule.to_repeat),
     "ram_copy": Measurement(("copy",), measure_copy, ram_bandwidth.to_repeat),
 }
