@@ -18,6 +18,26 @@ class Importance(StrEnum):
     NICE = "nice"
 
 
+# The dimensions in the order of screens, letters and scores, with the two letters that begin their ids.
+DIMENSIONS: Mapping[str, Text] = {
+    "identity_capacity": Text("Identity and capacity", "身份与规格"),
+    "interconnect": Text("Interconnect", "互联"),
+    "network_storage": Text("Network and storage", "网络与存储"),
+    "scheduling_isolation": Text("Scheduling and isolation", "调度与隔离"),
+    "software_autonomy": Text("Software and autonomy", "软件自主权"),
+    "billing": Text("Billing", "计费"),
+    "sla": Text("SLA", "SLA"),
+    "security_compliance": Text("Security and compliance", "安全与合规"),
+    "support": Text("Support", "支持"),
+    "commercial": Text("Commercial", "商务"),
+}
+IMPORTANCE_WORDS: Mapping[Importance, Text] = {
+    Importance.MUST: Text("must", "必须"),
+    Importance.SHOULD: Text("should", "应有"),
+    Importance.NICE: Text("nice to have", "加分"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ChecklistItem:
     """One question. `checks` answer it by themselves; () = by hand. `applies_if` None = always."""

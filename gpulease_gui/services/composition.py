@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 import platformdirs
 
 from gpulease_gui.catalog.catalogue import Catalogue, load_catalogue
+from gpulease_gui.services.checklist_edit import apply_run
 from gpulease_gui.services.demo_data import fill_demo
-from gpulease_gui.services.events import Bus, RecordsChanged
+from gpulease_gui.services.events import Bus, Event, RecordsChanged, RunEnded
 from gpulease_gui.services.jobs import Jobs
 from gpulease_gui.services.links import Links
 from gpulease_gui.services.verify import Verification
@@ -48,6 +49,7 @@ class Services:
         self.links = Links(workspace, self.bus, ask_secret=ask_secret, fingerprints=fingerprints)
         self.verification = Verification(workspace, self.bus, self.catalogue, self.links)
         self.watching = Watching(workspace, self.bus, self.links)
+        self.bus.subscribe(self._move_items)
 
     @property
     def demo(self) -> bool:
@@ -72,6 +74,12 @@ class Services:
     def _tell(self, done: Future[T], kinds: frozenset[str]) -> None:
         if not done.cancelled() and done.exception() is None:
             self.bus.publish(RecordsChanged(kinds))
+
+    def _move_items(self, event: Event) -> None:
+        """A whole run moves the checklist items of its contract."""
+        if isinstance(event, RunEnded) and not event.cancelled:
+            items = self.catalogue.checklist
+            self.change(lambda db: apply_run(db, event.run_id, items), "answer")
 
     def close(self) -> None:
         """Stop watching, cancel the jobs, close the lines, save what is queued, let go of the file."""

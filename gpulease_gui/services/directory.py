@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.catalog.terms import validate_term
 from gpulease_gui.domain.claim import Claim, ClaimState
-from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.supplier import Contract, Offer, Supplier
 from gpulease_gui.domain.term import TermValue
+from gpulease_gui.domain.text import Text
 from gpulease_gui.services.acceptance import acceptance_in
+from gpulease_gui.services.acting import NOBODY, USER_NAME, recorder, user_name_in
 from gpulease_gui.services.claims_view import is_written
-from gpulease_gui.store import claims, settings, suppliers
+from gpulease_gui.services.commerce_edit import accept_offer, put_claim, save_contract, save_offer, save_supplier
+from gpulease_gui.store import claims, suppliers
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.records import new_id
 
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
     from sqlite_utils import Database
 
-USER_NAME = "user.name"
-NOBODY = "me"
+__all__ = ["NOBODY", "USER_NAME", "save_contract", "save_offer", "save_supplier", "user_name_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +91,6 @@ def _stated(connection: sqlite3.Connection, holder: Holder) -> int:
     return sum(claim.value is not None for claim in claims.list_claims(connection, holder))
 
 
-def user_name_in(connection: sqlite3.Connection) -> str:
-    """Who writes the history: the name from the settings, else "me"."""
-    return settings.get_setting(connection, USER_NAME, "") or NOBODY
-
-
 # -- changes: each is handed to Services.change --------------------------------------------------------------------------
 
 
@@ -116,8 +111,15 @@ def state_term(
         was_written = bool(is_written(claims.list_claim_history(db.conn, holder, term)))
         written = bool(before.source) and was_written if source is None else bool(source.strip())
     after = _stated_claim(before, stated, before.source if source is None else source.strip(), written=written)
-    claims.save_claim(db, holder, after, by=user_name_in(db.conn), at=utc_now())
+    _put(db, holder, after, catalogue)
     return after
+
+
+def _put(db: Database, holder: Holder, claim: Claim, catalogue: Catalogue) -> None:
+    acting = recorder(db)
+    put_claim(acting, holder, claim)
+    label = catalogue.terms[claim.term].label
+    acting.finish(Text(f"change {label.en}", f"修改{label.zh}"))
 
 
 def _stated_claim(before: Claim, value: TermValue | None, source: str, *, written: bool) -> Claim:
@@ -143,46 +145,9 @@ def restore_claim(db: Database, holder: Holder, claim: Claim) -> None:
     claims.save_claim(db, holder, claim, by=user_name_in(db.conn), at=utc_now(), why="taken back")
 
 
-def save_supplier(db: Database, supplier: Supplier) -> Supplier:
-    """Keep a supplier. Raises UsageError when it has no name or another one has the same."""
-    if not supplier.name.strip():
-        raise UsageError("a supplier needs a name", next_step="write the name that stands on the quote")
-    twin = [s for s in suppliers.list_suppliers(db.conn) if s.name == supplier.name and s.id != supplier.id]
-    if twin:
-        raise UsageError(f"there is a supplier {supplier.name!r} already", next_step="choose it in the list, or write another name")
-    suppliers.save_supplier(db, supplier)
-    return supplier
-
-
-def save_offer(db: Database, offer: Offer) -> Offer:
-    """Keep an offer. Raises UsageError when it can't be told from the others."""
-    if not (offer.quote_no.strip() or offer.title.strip()):
-        raise UsageError("an offer needs a number or a title", next_step="write the number that stands on the quote")
-    suppliers.save_offer(db, offer)
-    return offer
-
-
-def save_contract(db: Database, contract: Contract) -> Contract:
-    """Keep a contract. Raises UsageError for no number, one that is taken, or an end before the start."""
-    _refuse_contract(contract, suppliers.list_contracts(db.conn))
-    suppliers.save_contract(db, contract)
-    return contract
-
-
 def sign_offer(db: Database, offer_id: str, contract: Contract) -> Contract:
-    """Make a contract out of an offer; its claims and their history go along. Raises UsageError."""
-    _refuse_contract(contract, suppliers.list_contracts(db.conn))
-    claims.accept_offer(db, offer_id, contract, by=user_name_in(db.conn), at=utc_now())
-    return contract
-
-
-def _refuse_contract(contract: Contract, known: Iterable[Contract]) -> None:
-    if not contract.number.strip():
-        raise UsageError("a contract needs a number", next_step="write the number that stands on the paper")
-    if any(c.number == contract.number and c.id != contract.id for c in known):
-        raise UsageError(f"there is a contract {contract.number!r} already", next_step="write another number")
-    if contract.start and contract.end and contract.end < contract.start:
-        raise UsageError("the contract ends before it starts", next_step="change one of the dates")
+    """Make a contract out of an offer; everything that was said of it goes along, history kept. Raises UsageError."""
+    return accept_offer(db, offer_id, contract)
 
 
 def fresh_id() -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpulease_gui.domain.claim import Claim, ClaimChange, ClaimState, after_finding
+from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.finding import Finding
 from gpulease_gui.domain.supplier import Contract
 from gpulease_gui.domain.term import TermValue
-from gpulease_gui.store.codec import maybe_value_from, maybe_value_text, utc_from, utc_text
+from gpulease_gui.store import deals
+from gpulease_gui.store.codec import json_text, maybe_value_from, maybe_value_text, utc_from, utc_text
+from gpulease_gui.store.kept import Document, Key, Written
 from gpulease_gui.store.records import new_id
 from gpulease_gui.store.suppliers import get_offer, save_contract
 
@@ -51,11 +55,18 @@ class Holder:
         """The column of the table that holds this kind of id."""
         return f"{self.kind}_id"
 
+    @property
+    def subject(self) -> Subject:
+        """The same record as its commercial terms name it."""
+        return Subject(HolderOf(self.kind), self.id)
 
-def save_claim(db: Database, holder: Holder, claim: Claim, *, by: str, at: datetime, why: str = "") -> None:
+
+def save_claim(
+    db: Database, holder: Holder, claim: Claim, *, by: str, at: datetime, why: str = "", refresh: bool = True
+) -> None:
     """Insert or replace the claim of a term; each true change adds one line of history, `by` whom and `why`.
 
-    Raises sqlite3.IntegrityError for an unknown offer, contract or node.
+    `refresh` False leaves the line of the lists to the caller. Raises sqlite3.IntegrityError for an unknown offer, contract or node.
     """
     with db.atomic():
         id_ = _claim_id(db.conn, holder, claim.term)
@@ -68,6 +79,8 @@ def save_claim(db: Database, holder: Holder, claim: Claim, *, by: str, at: datet
         }  # fmt: skip
         db.table("claims").upsert(row, pk="id")
         _add_history(db, id_, ClaimChange(at, by, claim.value, claim.state, why or claim.note))
+        if refresh:
+            deals.refresh_of(db, holder.subject, at.date())
 
 
 def accept_offer(db: Database, offer_id: str, contract: Contract, *, by: str, at: datetime) -> None:
@@ -90,6 +103,7 @@ def accept_offer(db: Database, offer_id: str, contract: Contract, *, by: str, at
             for change in list_claim_history(db.conn, source, claim.term):
                 _add_history(db, id_, change)
             _add_history(db, id_, ClaimChange(at, by, claim.value, claim.state, note))
+        deals.refresh_of(db, Holder.contract(contract.id).subject, at.date())
 
 
 def apply_finding(db: Database, contract_id: str, node_id: str, finding: Finding, *, at: datetime) -> Claim | None:
@@ -156,3 +170,47 @@ def _claim(
 def _change(at: str, by: str, value: str | None, state: str, note: str) -> ClaimChange:
     stated: TermValue | None = maybe_value_from(value)
     return ClaimChange(utc_from(at), by, stated, ClaimState(state), note)
+
+
+class _ClaimsKept:
+    """Claims as records that can be changed back: every change is a line of their own history."""
+
+    def read(self, connection: sqlite3.Connection, key: Key) -> Document | None:
+        """The claim as it is; None if nobody said or asked anything."""
+        claim = get_claim(connection, *_holder(key))
+        return None if claim is None or claim == Claim(claim.term, None) else claim_document(claim)
+
+    def write(self, db: Database, key: Key, before: Document | None, after: Document | None, who: Written) -> None:
+        """Save it with a line of history; without `after` it is not stated."""
+        holder, term = _holder(key)
+        claim = Claim(term, None) if after is None else _from_document(term, after)
+        save_claim(db, holder, claim, by=who.by, at=who.at, why=who.why, refresh=False)
+
+    def same(self, one: Document | None, other: Document | None) -> bool:
+        """Whether both say the same."""
+        return one == other
+
+    def deals(self, connection: sqlite3.Connection, key: Key) -> tuple[int, ...]:
+        """The deal that the claim is of."""
+        return (deals.deal_number(connection, _holder(key)[0].subject),)
+
+
+CLAIMS = _ClaimsKept()
+
+
+def claim_document(claim: Claim) -> Document:
+    """How the journal keeps a claim; its key is (offer or contract, id, term)."""
+    return {
+        "value": json_text(maybe_value_text(claim.value)), "state": claim.state, "source": claim.source, "note": claim.note,
+        "node_id": claim.node_id,
+    }  # fmt: skip
+
+
+def _from_document(term: str, said: dict[str, Any]) -> Claim:
+    value = maybe_value_from(json.loads(said["value"]))
+    return Claim(term, value, ClaimState(said["state"]), said["source"], said["note"], said["node_id"])
+
+
+def _holder(key: Key) -> tuple[Holder, str]:
+    kind, id_, term = (str(part) for part in key)
+    return Holder(HolderKind(kind), id_), term

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
-from gpulease_gui.store import step_006_thresholds
+from gpulease_gui.store import step_006_thresholds, step_007_commerce
 
 APPLICATION_ID = 0x67504C53  # "gPLS": how other programs, and we, know the file
 
@@ -266,7 +266,7 @@ def _append_only(table: str) -> tuple[str, str]:
 
 
 _LATER_GUARDED = ("sightings", "pastes", "paste_outputs", "paste_findings")
-_STEPS = (step_006_thresholds,)
+_STEPS = (step_006_thresholds, step_007_commerce)
 _GUARDS = {
     table: _append_only(table)
     for table in (
@@ -323,4 +323,10 @@ def m006_thresholds(db: Database) -> None:
     _build(db, step_006_thresholds.SCRIPT, step_006_thresholds.GUARDED, 6)
 
 
-LATEST_VERSION = 6
+@migrations()
+def m007_commerce(db: Database) -> None:
+    """Commercial terms, prices, checklist answers, trash, undo."""
+    _build(db, step_007_commerce.SCRIPT, step_007_commerce.GUARDED, 7)
+
+
+LATEST_VERSION = 7

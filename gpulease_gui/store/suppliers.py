@@ -5,9 +5,12 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
+from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.errors import UsageError, UserFacing
-from gpulease_gui.domain.supplier import Contract, Offer, Supplier
+from gpulease_gui.domain.supplier import Contract, Offer, Site, Supplier
+from gpulease_gui.store import deals
 from gpulease_gui.store.codec import amount_text, currency_text, maybe_date_from, maybe_date_text, money_from
+from gpulease_gui.store.kept import Document
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -24,32 +27,61 @@ _CONTRACT = (
 
 def save_supplier(db: Database, supplier: Supplier) -> None:
     """Insert or replace by id."""
-    row = {
-        "id": supplier.id, "name": supplier.name, "country": supplier.country, "contact": supplier.contact,
-        "note": supplier.note,
-    }  # fmt: skip
-    db.table("suppliers").upsert(row, pk="id")
+    db.table("suppliers").upsert({"id": supplier.id, **supplier_document(supplier)}, pk="id")
 
 
 def save_offer(db: Database, offer: Offer) -> None:
     """Insert or replace by id. Raises sqlite3.IntegrityError for an unknown supplier."""
-    row = {
-        "id": offer.id, "supplier_id": offer.supplier_id, "quote_no": offer.quote_no, "title": offer.title,
-        "price_amount": amount_text(offer.price), "price_currency": currency_text(offer.price),
-        "price_unit": offer.price_unit, "valid_until": maybe_date_text(offer.valid_until), "note": offer.note,
-    }  # fmt: skip
-    db.table("offers").upsert(row, pk="id")
+    db.table("offers").upsert({"id": offer.id, **offer_document(offer)}, pk="id")
+    deals.follow_price(db, Subject(HolderOf.OFFER, offer.id), offer.price, offer.price_unit)
 
 
 def save_contract(db: Database, contract: Contract) -> None:
     """Insert or replace by id. Raises sqlite3.IntegrityError for an unknown supplier or offer."""
-    row = {
-        "id": contract.id, "supplier_id": contract.supplier_id, "number": contract.number,
-        "offer_id": contract.offer_id, "start_date": maybe_date_text(contract.start),
-        "end_date": maybe_date_text(contract.end), "price_amount": amount_text(contract.price),
-        "price_currency": currency_text(contract.price), "price_unit": contract.price_unit, "note": contract.note,
+    db.table("contracts").upsert({"id": contract.id, **contract_document(contract)}, pk="id")
+    deals.follow_price(db, Subject(HolderOf.CONTRACT, contract.id), contract.price, contract.price_unit)
+
+
+def supplier_document(supplier: Supplier) -> Document:
+    """The row of a supplier without its id."""
+    return {"name": supplier.name, "country": supplier.country, "contact": supplier.contact, "note": supplier.note}
+
+
+def offer_document(offer: Offer) -> Document:
+    """The row of an offer without its id."""
+    return {
+        "supplier_id": offer.supplier_id, "quote_no": offer.quote_no, "title": offer.title,
+        "price_amount": amount_text(offer.price), "price_currency": currency_text(offer.price),
+        "price_unit": offer.price_unit, "valid_until": maybe_date_text(offer.valid_until), "note": offer.note,
     }  # fmt: skip
-    db.table("contracts").upsert(row, pk="id")
+
+
+def contract_document(contract: Contract) -> Document:
+    """The row of a contract without its id."""
+    return {
+        "supplier_id": contract.supplier_id, "number": contract.number, "offer_id": contract.offer_id,
+        "start_date": maybe_date_text(contract.start), "end_date": maybe_date_text(contract.end),
+        "price_amount": amount_text(contract.price), "price_currency": currency_text(contract.price),
+        "price_unit": contract.price_unit, "note": contract.note,
+    }  # fmt: skip
+
+
+def site_document(site: Site) -> Document:
+    """The row of a site without its id."""
+    return {"supplier_id": site.supplier_id, "name": site.name, "city": site.city, "country": site.country, "note": site.note}
+
+
+def list_sites(connection: sqlite3.Connection, supplier_id: str) -> tuple[Site, ...]:
+    """The places of a supplier by name."""
+    rows = connection.execute(
+        f"SELECT id, supplier_id, name, city, country, note FROM sites WHERE supplier_id = ? AND {_kept('site')} ORDER BY name, id",
+        (supplier_id,),
+    )
+    return tuple(Site(*row) for row in rows)
+
+
+def _kept(kind: str) -> str:
+    return f"id NOT IN (SELECT record_id FROM trash WHERE kind = '{kind}')"
 
 
 def remove_supplier(db: Database, supplier_id: str) -> None:
@@ -63,8 +95,8 @@ def remove_supplier(db: Database, supplier_id: str) -> None:
 
 
 def list_suppliers(connection: sqlite3.Connection) -> tuple[Supplier, ...]:
-    """All suppliers by name."""
-    return tuple(Supplier(*row) for row in connection.execute(f"{_SUPPLIER} ORDER BY name, id"))
+    """All suppliers by name, without those in the trash."""
+    return tuple(Supplier(*row) for row in connection.execute(f"{_SUPPLIER} WHERE {_kept('supplier')} ORDER BY name, id"))
 
 
 def get_supplier(connection: sqlite3.Connection, supplier_id: str) -> Supplier:
@@ -78,7 +110,7 @@ def get_supplier(connection: sqlite3.Connection, supplier_id: str) -> Supplier:
 def list_offers(connection: sqlite3.Connection, supplier_id: str | None = None) -> tuple[Offer, ...]:
     """All offers, or those of one supplier, by quote number."""
     rows = connection.execute(
-        f"{_OFFER} WHERE :id IS NULL OR supplier_id = :id ORDER BY quote_no, id", {"id": supplier_id}
+        f"{_OFFER} WHERE (:id IS NULL OR supplier_id = :id) AND {_kept('offer')} ORDER BY quote_no, id", {"id": supplier_id}
     )
     return tuple(_offer(*row) for row in rows)
 
@@ -94,7 +126,7 @@ def get_offer(connection: sqlite3.Connection, offer_id: str) -> Offer:
 def list_contracts(connection: sqlite3.Connection, supplier_id: str | None = None) -> tuple[Contract, ...]:
     """All contracts, or those of one supplier, by number."""
     rows = connection.execute(
-        f"{_CONTRACT} WHERE :id IS NULL OR supplier_id = :id ORDER BY number, id", {"id": supplier_id}
+        f"{_CONTRACT} WHERE (:id IS NULL OR supplier_id = :id) AND {_kept('contract')} ORDER BY number, id", {"id": supplier_id}
     )
     return tuple(_contract(*row) for row in rows)
 

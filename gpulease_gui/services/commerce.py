@@ -1,0 +1,122 @@
+"""Which offers and contracts are there, and what is known of one of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from gpulease_gui.domain.answer import Answer
+from gpulease_gui.domain.claim import Claim, ClaimState
+from gpulease_gui.domain.commercial import HolderOf, Subject, Terms
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.supplier import Attachment, Price, Supplier
+from gpulease_gui.domain.term import TermValue
+from gpulease_gui.economics.scoring import Waiver
+from gpulease_gui.store import answers, attachments, claims, deals, prices, suppliers, term_versions, trash
+from gpulease_gui.store.claims import Holder, HolderKind
+from gpulease_gui.store.deals import DealRow
+from gpulease_gui.store.prices import PriceVersion
+from gpulease_gui.store.term_versions import TermsVersion
+from gpulease_gui.store.trash import Trashed
+
+if TYPE_CHECKING:
+    import sqlite3
+    from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DealFacts:
+    """Everything that is stored of one offer or contract. `price` is the one of `day`; None = none stated."""
+
+    row: DealRow
+    supplier: Supplier
+    terms: Terms
+    supplier_terms: Terms
+    prices: tuple[Price, ...]
+    price: Price | None
+    claims: Mapping[str, Claim]
+    answers: Mapping[str, Answer]
+    waivers: Mapping[str, Waiver]
+    day: date
+
+    @property
+    def promised(self) -> Mapping[str, TermValue]:
+        """The technical promises that are stated, by term."""
+        return {term: claim.value for term, claim in self.claims.items() if claim.value is not None}
+
+    @property
+    def in_contract(self) -> bool:
+        """Whether it was signed: then what is stated stands in a contract."""
+        return self.row.kind is HolderOf.CONTRACT
+
+    def commercial(self, key: str) -> Terms:
+        """Where a field stands: with the deal, or with the supplier."""
+        return self.supplier_terms if key.startswith("supplier.") else self.terms
+
+
+def offers_in(connection: sqlite3.Connection, supplier_id: str | None = None) -> tuple[DealRow, ...]:
+    """All offers that are not in the trash."""
+    return deals.list_deals(connection, HolderOf.OFFER, supplier_id)
+
+
+def contracts_in(connection: sqlite3.Connection, supplier_id: str | None = None) -> tuple[DealRow, ...]:
+    """All contracts that are not in the trash."""
+    return deals.list_deals(connection, HolderOf.CONTRACT, supplier_id)
+
+
+def deal_in(connection: sqlite3.Connection, subject: Subject, day: date) -> DealFacts:
+    """One offer or contract with everything that is stored of it. Raises UsageError for an unknown one."""
+    row = deals.get_deal(connection, subject)
+    known = prices.list_prices(connection, row.deal)
+    supplier = suppliers.get_supplier(connection, row.supplier_id)
+    return DealFacts(
+        row, supplier, term_versions.get_terms(connection, subject),
+        term_versions.get_terms(connection, Subject(HolderOf.SUPPLIER, supplier.id)), known, prices.price_on(known, day),
+        {claim.term: claim for claim in claims.list_claims(connection, holder_of(subject))},
+        answers.list_answers(connection, row.deal), answers.list_waivers(connection, row.deal), day,
+    )  # fmt: skip
+
+
+def holder_of(subject: Subject) -> Holder:
+    """The same offer or contract as its claims name it. Raises UsageError for another kind of record."""
+    if subject.kind not in (HolderOf.OFFER, HolderOf.CONTRACT):
+        raise UsageError(f"a {subject.kind} makes no promises")
+    return Holder(HolderKind(subject.kind), subject.id)
+
+
+def find_deal(connection: sqlite3.Connection, word: str) -> Subject:
+    """The offer or contract with this id, number or title. Raises UsageError, naming those that are there."""
+    known = (*offers_in(connection), *contracts_in(connection))
+    found = [row for row in known if word in (row.id, row.number)] or [row for row in known if word == row.title]
+    if len(found) == 1:
+        return found[0].subject
+    names = ", ".join(row.number or row.title or row.id for row in known[:20]) or "none yet"
+    what = f"more than one offer or contract is called {word!r}" if found else f"there is no offer or contract {word!r}"
+    raise UsageError(what, next_step=f"the offers and contracts are: {names}")
+
+
+def terms_history_in(connection: sqlite3.Connection, subject: Subject) -> tuple[TermsVersion, ...]:
+    """Every version of the commercial terms, oldest first."""
+    return term_versions.list_terms_versions(connection, subject)
+
+
+def prices_history_in(connection: sqlite3.Connection, subject: Subject) -> tuple[PriceVersion, ...]:
+    """Every version of every price, oldest first."""
+    return prices.list_price_versions(connection, deals.deal_number(connection, subject))
+
+
+def attachments_in(connection: sqlite3.Connection, subject: Subject) -> tuple[Attachment, ...]:
+    """The files of a record, oldest first; their bytes are `store.evidence.get_content(connection, sha256)`."""
+    return attachments.list_attachments(connection, subject)
+
+
+def trash_in(connection: sqlite3.Connection, now: datetime) -> tuple[Trashed, ...]:
+    """What was deleted in the last thirty days."""
+    return trash.list_trash(connection, now)
+
+
+def is_proven(claim: Claim | None) -> bool:
+    """Whether a run has shown that a promise holds."""
+    return claim is not None and claim.state is ClaimState.VERIFIED

@@ -1,0 +1,293 @@
+"""How do several offers stand beside each other, in one currency, unit and period?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from gpulease_gui.catalog.catalogue import Catalogue
+from gpulease_gui.catalog.checklist import DIMENSIONS
+from gpulease_gui.catalog.fields import GROUPS
+from gpulease_gui.catalog.scenarios import Scenario
+from gpulease_gui.domain.claim import Claim, ClaimState
+from gpulease_gui.domain.commercial import Field, FieldKind, FieldValue, HolderOf, Subject
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.supplier import FxRate
+from gpulease_gui.domain.term import Term
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign
+from gpulease_gui.economics.rounding import half_up
+from gpulease_gui.economics.workload import Workload
+from gpulease_gui.reports.wording import value_text, with_unit
+from gpulease_gui.services.checklist_templates import Template, template_in
+from gpulease_gui.services.checklist_view import OUTCOME_WORDS, ChecklistView, Outcome, checklist_of
+from gpulease_gui.services.claims_view import Found, found_in, group_of
+from gpulease_gui.services.commerce import DealFacts, deal_in
+from gpulease_gui.services.commerce_cost import DealCost, cost_of, flags_in, reference_in
+from gpulease_gui.services.commerce_score import score_of, stability_of, weights_in
+from gpulease_gui.services.commercial_words import PRICE_MODES, PRICE_UNITS, field_text, plain
+from gpulease_gui.services.comparison import (
+    Cell,
+    CellState,
+    CompareGroup,
+    CompareHead,
+    CompareRow,
+    Comparison,
+    marked,
+)
+from gpulease_gui.store import claims, reference, suppliers
+from gpulease_gui.store.claims import Holder
+from gpulease_gui.store.reference import rate_between
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_PRICE = CompareGroup("price", Text("Price", "价格"))
+
+
+@dataclass(frozen=True, slots=True)
+class CompareBy:
+    """What a comparison is made for. `currency` None: the first offer's; `scenario` None: every use alike."""
+
+    scenario: Scenario | None = None
+    workload: Workload | None = None
+    currency: str | None = None
+    tax_recoverable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One offer with all that its column needs; a contract that was made of it lends what its runs found."""
+
+    facts: DealFacts
+    view: ChecklistView
+    claims: Mapping[str, Claim]
+    found: Mapping[str, Found]
+
+
+def comparison_in(
+    connection: sqlite3.Connection, subjects: Sequence[Subject], catalogue: Catalogue, day: date, by: CompareBy | None = None
+) -> Comparison:
+    """The matrix of the offers (or contracts) as of `day`. Raises UsageError for an unknown one, or for none."""
+    by = by or CompareBy()
+    if not subjects:
+        raise UsageError("there is nothing to compare", next_step="choose two or more offers")
+    sides = [_side(connection, subject, catalogue, day, by) for subject in subjects]
+    rates = reference.list_rates(connection)
+    currency = by.currency or next((s.facts.row.price_currency for s in sides if s.facts.row.price_currency), "CNY")
+    heads = _heads(connection, sides, catalogue, by, rates, currency)
+    used = {s.facts.row.price_currency: rate_between(rates, s.facts.row.price_currency, currency) for s in sides if s.facts.row.price_currency}
+    rows = (*_price_rows(sides, heads, currency, used, by), *_field_rows(sides, catalogue, currency, used), *_term_rows(sides, catalogue), *_item_rows(sides))
+    stability = stability_of((str(head.row.deal), head.score) for head in heads)
+    return Comparison(
+        heads, _groups(rows, catalogue), tuple(marked(row) for row in rows), currency,
+        tuple(rate for code, rate in used.items() if rate is not None and code != currency),
+        tuple(code for code, rate in used.items() if rate is None), None if stability is None else stability.stable,
+    )  # fmt: skip
+
+
+def _side(connection: sqlite3.Connection, subject: Subject, catalogue: Catalogue, day: date, by: CompareBy) -> _Side:
+    facts = deal_in(connection, subject, day)
+    template = template_in(connection, facts.row.template_id) if facts.row.template_id else Template("", "")
+    view = checklist_of(facts, template, catalogue, by.scenario.id if by.scenario else "")
+    signed = _signed(connection, facts)
+    if signed is None:
+        return _Side(facts, view, facts.claims, {})
+    theirs = {claim.term: claim for claim in claims.list_claims(connection, Holder.contract(signed))}
+    return _Side(facts, view, {**facts.claims, **theirs}, found_in(connection, signed, catalogue))
+
+
+def _signed(connection: sqlite3.Connection, facts: DealFacts) -> str | None:
+    """The contract whose runs speak of this deal."""
+    if facts.in_contract:
+        return facts.row.id
+    made = [c.id for c in suppliers.list_contracts(connection, facts.supplier.id) if c.offer_id == facts.row.id]
+    return made[-1] if made else None
+
+
+def _heads(
+    connection: sqlite3.Connection, sides: Iterable[_Side], catalogue: Catalogue, by: CompareBy, rates: tuple[FxRate, ...], currency: str
+) -> tuple[CompareHead, ...]:
+    weights, held_against = weights_in(connection, by.scenario), reference_in(connection, catalogue)
+    gpus = by.workload.gpus if by.workload else None
+    found: list[CompareHead] = []
+    for side in sides:
+        cost, trouble = _cost(side.facts, by, rates, currency)
+        flags = flags_in(side.facts, held_against, gpus)
+        found.append(CompareHead(side.facts.row, score_of(side.view, weights), flags, cost, trouble))
+    return tuple(found)
+
+
+def _cost(facts: DealFacts, by: CompareBy, rates: tuple[FxRate, ...], currency: str) -> tuple[DealCost | None, str]:
+    if by.workload is None:
+        return None, ""
+    try:
+        return cost_of(facts, by.workload, currency=currency, rates=rates, tax_recoverable=by.tax_recoverable), ""
+    except UsageError as trouble:
+        return None, str(trouble)
+
+
+# -- price -------------------------------------------------------------------------------------------------------------------
+
+
+def _price_rows(
+    sides: Sequence[_Side], heads: Sequence[CompareHead], currency: str, rates: Mapping[str, FxRate | None], by: CompareBy
+) -> Iterable[CompareRow]:
+    per_hour = [_per_hour(side.facts, rates, currency) for side in sides]
+    yield CompareRow("price.gpu_hour", "price", Text("Price per GPU-hour", "单价 / 卡时"), tuple(per_hour), "less")
+    yield _row("price.agreed", Text("Price as agreed", "标价，原币种"), (_agreed(side.facts) for side in sides))
+    yield _row("price.mode", Text("Kind of price", "计价方式"), (_mode(side.facts) for side in sides))
+    yield _row("price.tax", Text("Tax", "税"), (_tax(side.facts) for side in sides))
+    yield _row("price.valid_until", Text("Valid until", "有效期至"), (_said(_day(side.facts.row.valid_until)) for side in sides))
+    if by.workload is not None:
+        yield _row("price.total", Text("Comparison cost of the workload", "负载总成本"), (_total(h, currency) for h in heads), "less")
+        yield _row("price.effective", Text("Effective price per GPU-hour", "有效成本 / 卡时"), (_effective(h, currency) for h in heads), "less")
+        yield _row("price.hidden", Text("Hidden cost", "隐性成本"), (_hidden(h) for h in heads), "less")
+
+
+def _row(key: str, label: Text, cells: Iterable[Cell], better: str = "") -> CompareRow:
+    return CompareRow(key, "price", label, tuple(cells), better)
+
+
+def _said(text: Text | None, number: Decimal | None = None) -> Cell:
+    return Cell() if text is None else Cell(text, CellState.STATED, number)
+
+
+def _per_hour(facts: DealFacts, rates: Mapping[str, FxRate | None], currency: str) -> Cell:
+    if facts.row.price_gpu_hour is None or facts.row.price_currency is None:
+        return Cell()
+    return _money(Decimal(facts.row.price_gpu_hour), facts.row.price_currency, rates, currency)
+
+
+def _money(amount: Decimal, own: str, rates: Mapping[str, FxRate | None], currency: str) -> Cell:
+    """An amount in the currency of the comparison; the agreed one stands beside it."""
+    agreed, rate = foreign(f"{own} {amount:f}"), rates.get(own)
+    if own == currency:
+        return Cell(agreed, CellState.STATED, amount)
+    if rate is None:
+        return Cell(agreed, CellState.NOT_CONVERTED)
+    exact = Fraction(amount) * Fraction(rate.rate)
+    return Cell(foreign(f"{currency} {half_up(exact, 4):f}"), CellState.STATED, half_up(exact, 8), agreed)
+
+
+def _agreed(facts: DealFacts) -> Cell:
+    if facts.price is None:
+        return Cell()
+    unit = PRICE_UNITS.get(facts.price.unit, foreign(facts.price.unit))
+    return _said(Text(f"{facts.price.money} / {unit.en}", f"{facts.price.money} / {unit.zh}"))
+
+
+def _mode(facts: DealFacts) -> Cell:
+    mode = facts.price.mode if facts.price else None
+    return _said(None if mode is None else PRICE_MODES.get(mode, foreign(mode)))
+
+
+def _tax(facts: DealFacts) -> Cell:
+    if facts.price is None or facts.price.tax_included is None:
+        return Cell()
+    rate = "" if facts.price.tax_rate is None else f" {plain(facts.price.tax_rate * 100)} %"
+    en, zh = ("included", "含税") if facts.price.tax_included else ("not included", "不含税")
+    return _said(Text(f"{en}{rate}", f"{zh}{rate}"))
+
+
+def _day(day: date | None) -> Text | None:
+    return None if day is None else foreign(day.isoformat())
+
+
+def _total(head: CompareHead, currency: str) -> Cell:
+    if head.cost is None:
+        return Cell()
+    own = head.cost.cost
+    if head.cost.converted is None:
+        return Cell(foreign(f"{own.currency} {own.comparison_cost:f}"), CellState.NOT_CONVERTED)
+    original = NO_TEXT if own.currency == currency else foreign(f"{own.currency} {own.comparison_cost:f}")
+    return Cell(foreign(f"{currency} {head.cost.converted:f}"), CellState.STATED, head.cost.converted, original)
+
+
+def _effective(head: CompareHead, currency: str) -> Cell:
+    if head.cost is None or head.cost.cost.effective_per_gpu_hour is None:
+        return Cell()
+    own, rate = head.cost.cost, head.cost.rate
+    rates = {own.currency: rate} if rate is not None else {}
+    return _money(head.cost.cost.effective_per_gpu_hour, own.currency, rates, currency)
+
+
+def _hidden(head: CompareHead) -> Cell:
+    hidden = head.cost.cost.hidden_cost_pct if head.cost else None
+    return _said(None if hidden is None else foreign(f"{hidden:+f} %"), hidden)
+
+
+# -- commercial terms, promises, checklist -----------------------------------------------------------------------------------
+
+
+def _field_rows(
+    sides: Sequence[_Side], catalogue: Catalogue, currency: str, rates: Mapping[str, FxRate | None]
+) -> Iterable[CompareRow]:
+    for field in catalogue.fields.values():
+        if HolderOf.SITE in field.holders:
+            continue
+        cells = tuple(_field_cell(side.facts, field, currency, rates) for side in sides)
+        yield CompareRow(field.key, field.group, field.label, cells, field.better)
+
+
+def _field_cell(facts: DealFacts, field: Field, currency: str, rates: Mapping[str, FxRate | None]) -> Cell:
+    value = facts.commercial(field.key).value(field.key)
+    if value is None:
+        return Cell()
+    own = facts.row.price_currency or ""
+    if field.kind is FieldKind.MONEY and isinstance(value, Decimal) and own:
+        return _money(value, own, rates, currency)
+    return Cell(field_text(field, value, own), CellState.STATED, _number(value))
+
+
+def _number(value: FieldValue) -> Decimal | None:
+    return Decimal(value) if isinstance(value, bool | int | Decimal) else None
+
+
+def _term_rows(sides: Sequence[_Side], catalogue: Catalogue) -> Iterable[CompareRow]:
+    for term in catalogue.terms.values():
+        cells = tuple(_term_cell(term, side.claims.get(term.key), side.found.get(term.key)) for side in sides)
+        yield CompareRow(term.key, f"terms.{group_of(term).key}", term.label, cells, {"more": "more", "less": "less"}.get(term.better or "", ""))
+
+
+def _term_cell(term: Term, claim: Claim | None, found: Found | None) -> Cell:
+    """The promise, how far it is proven, and what a run found beside it."""
+    if claim is None or claim.value is None:
+        return Cell()
+    value = claim.value
+    number = Decimal(str(float(value))) if isinstance(value, int | float) else None
+    finding = found.finding if found is not None else None
+    shown = finding is not None and finding.measured is not None and finding.verdict in (Verdict.PASS, Verdict.WARN, Verdict.FAIL)
+    measured = value_text(finding.measured) if finding is not None and shown else NO_TEXT
+    state = claim.state if claim.state is not ClaimState.NOT_ASKED else ClaimState.ANSWERED
+    return Cell(with_unit(value, term.unit), CellState.STATED, number, claim=state, measured=measured)
+
+
+_CELLS = {Outcome.UNKNOWN: CellState.NOT_STATED, Outcome.NOT_APPLICABLE: CellState.NOT_APPLICABLE}
+_WORTH = {Outcome.PASS: Decimal(2), Outcome.PARTLY: Decimal(1), Outcome.FAIL: Decimal(0)}
+
+
+def _item_rows(sides: Sequence[_Side]) -> Iterable[CompareRow]:
+    lines = [{row.item.id: row for row in side.view.rows} for side in sides]
+    items = {id_: row.item for line in lines for id_, row in line.items()}
+    for item in items.values():
+        cells = []
+        for line in lines:
+            outcome = line[item.id].outcome if item.id in line else Outcome.NOT_APPLICABLE
+            cells.append(Cell(OUTCOME_WORDS[outcome], _CELLS.get(outcome, CellState.STATED), _WORTH.get(outcome)))
+        yield CompareRow(item.id, f"checklist.{item.dimension}", item.text, tuple(cells), "more")
+
+
+def _groups(rows: Iterable[CompareRow], catalogue: Catalogue) -> tuple[CompareGroup, ...]:
+    titles = {"price": _PRICE.title, **GROUPS, **{f"checklist.{d}": _checklist(title) for d, title in DIMENSIONS.items()}}
+    for term in catalogue.terms.values():
+        titles[f"terms.{group_of(term).key}"] = group_of(term).title
+    return tuple(CompareGroup(key, titles.get(key, foreign(key))) for key in dict.fromkeys(row.group for row in rows))
+
+
+def _checklist(title: Text) -> Text:
+    return Text(f"Checklist: {title.en}", f"清单：{title.zh}")

@@ -1,0 +1,182 @@
+"""What does a stored offer cost for a stored workload, which red flags does it raise, and which plan does it serve?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from gpulease_gui.catalog.catalogue import Catalogue
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.supplier import FxRate
+from gpulease_gui.domain.text import Text
+from gpulease_gui.economics.cost import Cost, cost
+from gpulease_gui.economics.flag import FlagFinding, flags_of
+from gpulease_gui.economics.offer_facts import OfferFacts, PriceMode, Reference
+from gpulease_gui.economics.suitable import Choice
+from gpulease_gui.economics.workload import Session, Workload
+from gpulease_gui.services.acting import recorder
+from gpulease_gui.services.commerce import DealFacts
+from gpulease_gui.services.commerce_billing import Billing, billing_of
+from gpulease_gui.store import reference
+from gpulease_gui.store.codec import json_text
+from gpulease_gui.store.deals import DealRow
+from gpulease_gui.store.reference import rate_between
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from sqlite_utils import Database
+
+
+@dataclass(frozen=True, slots=True)
+class DealCost:
+    """The cost with the rules behind it. `rate` is what converted it; `converted` in its currency, None without a rate."""
+
+    cost: Cost
+    billing: Billing
+    rate: FxRate | None
+    converted: Decimal | None
+
+    @property
+    def assumed(self) -> tuple[Text, ...]:
+        """What was taken for granted because nobody stated it."""
+        return tuple(self.billing.assumed.values())
+
+
+def cost_of(
+    facts: DealFacts, workload: Workload, *, currency: str | None = None, rates: Iterable[FxRate] = (), tax_recoverable: bool = True
+) -> DealCost:
+    """The cost of `workload` under the stored terms, also in `currency` where a rate is known.
+
+    Raises UsageError for an offer without a price or terms that can't be counted with.
+    """
+    own = facts.price.money.currency if facts.price else ""
+    rate = rate_between(rates, own, currency) if currency and own != currency else None
+    billing = billing_of(facts, tax_recoverable=tax_recoverable, rate=rate)
+    found = cost(billing.terms, workload)
+    same = not currency or own == currency
+    return DealCost(found, billing, rate, found.comparison_cost if same else found.comparison_cost_base)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedWorkload:
+    """A workload with its name."""
+
+    id: str
+    name: str
+    workload: Workload
+
+
+def workloads_in(connection: sqlite3.Connection) -> tuple[SavedWorkload, ...]:
+    """The saved workloads by name."""
+    return tuple(SavedWorkload(s.id, s.name, _workload(json.loads(s.document))) for s in reference.list_workloads(connection))
+
+
+def save_workload(db: Database, saved: SavedWorkload) -> SavedWorkload:
+    """Keep a workload as one step. Raises UsageError without a name."""
+    if not saved.name.strip():
+        raise UsageError("a workload needs a name", next_step="write one, such as fine-tuning, 200 h a month")
+    acting = recorder(db)
+    acting.put("workload", (saved.id,), {"name": saved.name.strip(), "document": _workload_text(saved.workload)})
+    acting.finish(Text(f"save workload {saved.name}", f"保存负载 {saved.name}"))
+    return saved
+
+
+def remove_workload(db: Database, workload_id: str) -> None:
+    """Delete a workload as one step; Undo brings it back."""
+    acting = recorder(db)
+    acting.put("workload", (workload_id,), None)
+    acting.finish(Text("delete a workload", "删除负载"))
+
+
+def _workload_text(workload: Workload) -> str:
+    return json_text({
+        "gpus": workload.gpus, "stopped_s": workload.stopped_s, "storage_gb": format(workload.storage_gb, "f"),
+        "storage_hours": format(workload.storage_hours, "f"), "egress_gb": format(workload.egress_gb, "f"),
+        "busy_fraction": format(workload.busy_fraction, "f"),
+        "sessions": [[s.duration_s, s.start.isoformat() if s.start else None, s.ready] for s in workload.sessions],
+    })  # fmt: skip
+
+
+def _workload(said: dict[str, Any]) -> Workload:
+    sessions = tuple(Session(s, datetime.fromisoformat(start) if start else None, ready) for s, start, ready in said["sessions"])
+    return Workload(
+        said["gpus"], sessions, said["stopped_s"], Decimal(said["storage_gb"]), Decimal(said["storage_hours"]),
+        Decimal(said["egress_gb"]), Decimal(said["busy_fraction"]),
+    )  # fmt: skip
+
+
+def offer_facts_of(facts: DealFacts, gpus_asked: int | None = None) -> OfferFacts:
+    """What the red flags look at: stored terms, price and promises; what nobody stated stays None."""
+    terms, price, row = facts.terms, facts.price, facts.row
+    words = {claim.term: claim.note for claim in facts.claims.values() if claim.note}
+    return OfferFacts(
+        terms=facts.promised, words=words, currency=row.price_currency,
+        price_gpu_hour=None if row.price_gpu_hour is None else Decimal(row.price_gpu_hour),
+        price_mode=PriceMode(price.mode) if price and price.mode in set(PriceMode) else None,
+        on_demand_gpu_hour=terms.amount("billing.on_demand_gpu_hour"), gpus_asked=gpus_asked, gpus_per_node=row.gpu_count,
+        whole_node_only=terms.yes_no("billing.whole_node_only"), min_gpus=terms.whole("billing.min_gpus"),
+        granularity_s=terms.whole("billing.granularity_s"), min_billed_s=terms.whole("billing.min_billed_s"),
+        stopped_rate=terms.amount("billing.stopped_rate"), bill_provisioning=terms.yes_no("billing.bill_provisioning"),
+        bill_outage=terms.yes_no("billing.bill_outage"), tax_included=price.tax_included if price else None,
+        auto_renew=terms.yes_no("billing.auto_renew"), renew_charge_lead_days=terms.whole("billing.renew_charge_lead_days"),
+        replace_s=terms.whole("sla.replace_s"),
+    )  # fmt: skip
+
+
+def reference_in(connection: sqlite3.Connection, catalogue: Catalogue) -> Reference:
+    """What offers are held against: the products and the public prices that were imported."""
+    return Reference(catalogue.gpus, reference.list_market(connection))
+
+
+def flags_in(facts: DealFacts, held_against: Reference, gpus_asked: int | None = None) -> tuple[FlagFinding, ...]:
+    """The red flags of an offer: raised before open, serious before notable."""
+    return flags_of(offer_facts_of(facts, gpus_asked), held_against)
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """An offer that has the cards of a plan. `enough` None: it does not say how many it has."""
+
+    row: DealRow
+    choice: Choice
+    enough: bool | None
+
+
+def offers_serving(rows: Iterable[DealRow], choices: Iterable[Choice], catalogue: Catalogue) -> tuple[Serving, ...]:
+    """The offers whose promised model is one of the plan's choices, in the order of the choices, then by price.
+
+    A family ("H100") serves a choice when every product that it may mean is one: else it is left out.
+    """
+    by_id = {choice.gpu.id: choice for choice in choices}
+    place = {id_: n for n, id_ in enumerate(by_id)}
+    products: dict[str, frozenset[str]] = {}
+    found: list[Serving] = []
+    for row in rows:
+        if row.gpu_model is None:
+            continue
+        if row.gpu_model not in products:
+            products[row.gpu_model] = _product_ids(row.gpu_model, catalogue)
+        meant = products[row.gpu_model]
+        if meant and meant <= by_id.keys():
+            choice = max((by_id[id_] for id_ in meant), key=lambda c: c.gpu_count)
+            found.append(Serving(row, choice, _enough(row, choice)))
+    return tuple(sorted(found, key=lambda s: (place[s.choice.gpu.id], _price(s.row), s.row.deal)))
+
+
+def _product_ids(word: str, catalogue: Catalogue) -> frozenset[str]:
+    return frozenset(product.id for product in Reference(catalogue.gpus).products(word))
+
+
+def _enough(row: DealRow, choice: Choice) -> bool | None:
+    if row.gpu_count is None:
+        return None
+    return row.gpu_count * (row.node_count or 1) >= choice.gpu_count if row.node_count or row.gpu_count >= choice.gpu_count else None
+
+
+def _price(row: DealRow) -> Decimal:
+    return Decimal("Infinity") if row.price_gpu_hour is None else Decimal(row.price_gpu_hour)

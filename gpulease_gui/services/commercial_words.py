@@ -1,0 +1,88 @@
+"""How is a commercial value written for people?"""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+from gpulease_gui.domain.commercial import Column, Field, FieldKind, FieldValue, Scalar
+from gpulease_gui.domain.text import Text, foreign, visible
+
+NOT_STATED = Text("not stated", "未约定")
+_UNITS = {
+    "GPUs": Text("GPUs", "卡"), "nodes": Text("nodes", "台"), "days": Text("days", "天"), "months": Text("months", "个月"),
+    "h": Text("h", "小时"), "GPU-h": Text("GPU-hours", "卡时"),
+}  # fmt: skip
+PRICE_UNITS = {
+    "gpu_hour": Text("GPU-hour", "卡时"), "node_hour": Text("node-hour", "台时"), "gpu_day": Text("GPU-day", "卡天"),
+    "node_day": Text("node-day", "台天"), "gpu_month": Text("GPU-month", "卡月"), "node_month": Text("node-month", "台月"),
+}  # fmt: skip
+PRICE_MODES = {
+    "on_demand": Text("on demand", "按需"), "reserved": Text("reserved", "预留"), "prepaid": Text("prepaid", "预付"),
+    "spot": Text("spot", "竞价"), "subscription": Text("subscription", "包月"), "custom": Text("custom", "定制"),
+}  # fmt: skip
+
+
+def field_text(field: Field, value: FieldValue | None, currency: str = "") -> Text:
+    """The value of a field with its unit; money in `currency`. None is "not stated", never blank."""
+    if value is None:
+        return NOT_STATED
+    if isinstance(value, tuple):
+        columns = {column.key: column for column in field.columns}
+        rows = [[_scalar(columns[name], cell, currency) for name, cell in row if name in columns] for row in value]
+        lines = [Text(" ".join(c.en for c in row), " ".join(c.zh for c in row)) for row in rows]
+        return Text("; ".join(line.en for line in lines), "；".join(line.zh for line in lines)) if lines else Text("none", "无")
+    return _scalar(field, value, currency)
+
+
+def _scalar(field: Field | Column, value: Scalar, currency: str) -> Text:
+    if isinstance(value, bool):
+        return Text("yes", "是") if value else Text("no", "否")
+    if field.kind is FieldKind.SECONDS and isinstance(value, int):
+        return seconds_text(value)
+    if isinstance(value, Decimal):
+        return _decimal(field, value, currency)
+    if isinstance(value, int):
+        return _with_unit(f"{value:,}", field.unit)
+    if isinstance(value, date):
+        return foreign(value.isoformat())
+    label = next((choice.label for choice in field.choices if choice.key == value), None)
+    return label or foreign(visible(value))
+
+
+def _decimal(field: Field | Column, value: Decimal, currency: str) -> Text:
+    if field.kind is FieldKind.RATE:
+        return foreign(f"{plain(value * 100)} %")
+    if field.kind is FieldKind.MONEY:
+        return foreign(f"{currency} {value:f}".strip())
+    return _with_unit(plain(value), field.unit)
+
+
+def _with_unit(figure: str, unit: str) -> Text:
+    words = _UNITS.get(unit, foreign(unit))
+    return Text(f"{figure} {words.en}".rstrip(), f"{figure} {words.zh}".rstrip())
+
+
+def plain(value: Decimal) -> str:
+    """A decimal without needless zeros, never in exponent form.
+
+    >>> plain(Decimal("99.50")), plain(Decimal("100")), plain(Decimal("0.000"))
+    ('99.5', '100', '0')
+    """
+    text = format(value, "f")
+    return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+
+
+_STEPS = ((86400, Text("d", "天")), (3600, Text("h", "小时")), (60, Text("min", "分钟")), (1, Text("s", "秒")))
+
+
+def seconds_text(seconds: int) -> Text:
+    """A duration in the largest unit that it is a whole number of; nothing is "none".
+
+    >>> str(seconds_text(3600)), str(seconds_text(5400)), str(seconds_text(0))
+    ('1 h', '90 min', 'none')
+    """
+    if seconds == 0:
+        return Text("none", "无")
+    size, unit = next((size, unit) for size, unit in _STEPS if seconds % size == 0)
+    return Text(f"{seconds // size:,} {unit.en}", f"{seconds // size:,} {unit.zh}")

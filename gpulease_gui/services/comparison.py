@@ -1,0 +1,119 @@
+"""What does a comparison of offers consist of: heads, groups, rows and cells?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import StrEnum
+
+from gpulease_gui.domain.claim import ClaimState
+from gpulease_gui.domain.supplier import FxRate
+from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.economics.flag import FlagFinding
+from gpulease_gui.services.commerce_cost import DealCost
+from gpulease_gui.services.commerce_score import DealScore
+from gpulease_gui.services.commercial_words import NOT_STATED
+from gpulease_gui.store.deals import DealRow
+
+
+class CellState(StrEnum):
+    """Whether a cell says something. Not converted: stated, but no rate is known for its currency."""
+
+    STATED = "stated"
+    NOT_STATED = "not_stated"
+    NOT_CONVERTED = "not_converted"
+    NOT_APPLICABLE = "not_applicable"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value of one offer. `original` is the value as it was agreed, where it was converted.
+
+    `claim` says how far a promise is proven and `measured` what a run found; `number` is what is compared. `best` marks
+    the best of the row, `flag` is a warning about this value.
+    """
+
+    text: Text = NOT_STATED
+    state: CellState = CellState.NOT_STATED
+    number: Decimal | None = None
+    original: Text = NO_TEXT
+    claim: ClaimState | None = None
+    measured: Text = NO_TEXT
+    best: bool = False
+    flag: Text = NO_TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class CompareRow:
+    """One line. `better` more, less, yes or no tells which cell is best; "" = no order."""
+
+    key: str
+    group: str
+    label: Text
+    cells: tuple[Cell, ...]
+    better: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the offers do not all say the same."""
+        return len({(cell.state, cell.text, cell.measured) for cell in self.cells}) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class CompareGroup:
+    """A heading over rows."""
+
+    key: str
+    title: Text
+
+
+@dataclass(frozen=True, slots=True)
+class CompareHead:
+    """The top of one column. `cost` None: no workload, or `trouble` says why it can't be counted."""
+
+    row: DealRow
+    score: DealScore
+    flags: tuple[FlagFinding, ...]
+    cost: DealCost | None = None
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The whole matrix, in `currency` per GPU-hour. `rates` converted it; `missing_rates` are currencies without one."""
+
+    heads: tuple[CompareHead, ...]
+    groups: tuple[CompareGroup, ...]
+    rows: tuple[CompareRow, ...]
+    currency: str
+    rates: tuple[FxRate, ...] = ()
+    missing_rates: tuple[str, ...] = ()
+    stable: bool | None = None
+
+    def rows_of(self, group: str, *, differences_only: bool = False) -> tuple[CompareRow, ...]:
+        """The rows of a group."""
+        return tuple(row for row in self.rows if row.group == group and (row.differs or not differences_only))
+
+    @property
+    def differing(self) -> int:
+        """How many rows differ."""
+        return sum(row.differs for row in self.rows)
+
+
+def marked(row: CompareRow) -> CompareRow:
+    """The row with its best cells marked: none where all are alike, or fewer than two say anything.
+
+    A refuted promise is never the best.
+    """
+    worth = [_worth(cell, row.better) for cell in row.cells]
+    known = [value for value in worth if value is not None]
+    if not row.better or len(known) < 2 or len(set(known)) < 2:
+        return row
+    top = max(known)
+    return replace(row, cells=tuple(replace(cell, best=value == top) for cell, value in zip(row.cells, worth, strict=True)))
+
+
+def _worth(cell: Cell, better: str) -> Decimal | None:
+    if cell.number is None or cell.claim is ClaimState.REFUTED or cell.state is not CellState.STATED:
+        return None
+    return cell.number if better in ("more", "yes") else -cell.number

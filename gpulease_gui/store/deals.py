@@ -1,0 +1,280 @@
+"""Which offers and contracts are there, as lists show them: sorted, filtered and counted without opening each?"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from gpulease_gui.domain.commercial import HolderOf, Subject, Terms
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.supplier import Offer, Price
+from gpulease_gui.economics.billing_terms import PriceUnit
+from gpulease_gui.economics.price import convert_to_gpu_hour
+from gpulease_gui.economics.rounding import half_up
+from gpulease_gui.store.codec import amount_text, maybe_date_from
+from gpulease_gui.store.kept import Written
+from gpulease_gui.store.prices import PRICES, document_of, list_prices, price_on
+from gpulease_gui.store.term_versions import get_terms
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from gpulease_gui.domain.claim import Claim
+    from gpulease_gui.domain.money import Money
+
+
+@dataclass(frozen=True, slots=True)
+class DealRow:
+    """One line of the list of offers or contracts.
+
+    `deal` is its number in this file. Prices as decimal text as they were agreed; `price_gpu_hour` in the same currency
+    per GPU-hour to six places (None: no price, or its unit can't be told in GPU-hours). `stated` promises, `answered`
+    and `refuted` checklist items. None = not stated.
+    """
+
+    deal: int
+    kind: HolderOf
+    id: str
+    supplier_id: str
+    supplier: str
+    country: str
+    number: str
+    title: str
+    gpu_model: str | None
+    gpu_count: int | None
+    node_count: int | None
+    price_amount: str | None
+    price_currency: str | None
+    price_unit: str | None
+    price_mode: str | None
+    price_gpu_hour: str | None
+    tax_included: bool | None
+    availability: str | None
+    valid_until: date | None
+    stated: int
+    answered: int
+    refuted: int
+    scenario: str
+    template_id: str
+
+    @property
+    def subject(self) -> Subject:
+        """The record behind the line."""
+        return Subject(self.kind, self.id)
+
+
+_COMMON = (
+    "d.gpu_model, d.gpu_count, d.node_count, d.price_amount, d.price_currency, d.price_unit, d.price_mode, "
+    "d.price_gpu_hour, d.tax_included, d.availability"
+)
+_COUNTS = "d.stated, d.answered, d.refuted, d.scenario, d.template_id"
+_OFFERS = (
+    f"SELECT d.id, 'offer', o.id, o.supplier_id, s.name, s.country, o.quote_no, o.title, {_COMMON}, o.valid_until, {_COUNTS} "
+    "FROM deals d JOIN offers o ON o.id = d.offer_id JOIN suppliers s ON s.id = o.supplier_id"
+)
+_CONTRACTS = (
+    f"SELECT d.id, 'contract', c.id, c.supplier_id, s.name, s.country, c.number, '', {_COMMON}, c.end_date, {_COUNTS} "
+    "FROM deals d JOIN contracts c ON c.id = d.contract_id JOIN suppliers s ON s.id = c.supplier_id"
+)
+_KEPT = {
+    HolderOf.OFFER: f"{_OFFERS} WHERE o.id NOT IN (SELECT record_id FROM trash WHERE kind = 'offer')",
+    HolderOf.CONTRACT: f"{_CONTRACTS} WHERE c.id NOT IN (SELECT record_id FROM trash WHERE kind = 'contract')",
+}
+
+
+def list_deals(connection: sqlite3.Connection, kind: HolderOf, supplier_id: str | None = None) -> tuple[DealRow, ...]:
+    """All offers (or contracts) that are not in the trash, in the order in which they came."""
+    sql = _KEPT[kind]
+    if supplier_id is not None:
+        return _rows(connection.execute(f"{sql} AND s.id = ? ORDER BY d.id", (supplier_id,)))
+    return _rows(connection.execute(f"{sql} ORDER BY d.id"))
+
+
+def get_deal(connection: sqlite3.Connection, subject: Subject) -> DealRow:
+    """One of them, also from the trash. Raises UsageError for an unknown id."""
+    sql, column = (_OFFERS, "d.offer_id") if subject.kind is HolderOf.OFFER else (_CONTRACTS, "d.contract_id")
+    found = _rows(connection.execute(f"{sql} WHERE {column} = ?", (subject.id,)))
+    if not found:
+        raise UsageError(f"there is no {subject.kind} {subject.id!r}")
+    return found[0]
+
+
+def deal_ids(connection: sqlite3.Connection, kind: HolderOf, order: str = "id") -> list[int]:
+    """The numbers of all deals of a kind in the order of a column: id, price, model; the empty ones last."""
+    column = _ORDERS[order]
+    trash = f"{kind}_id NOT IN (SELECT record_id FROM trash WHERE kind = ?)"
+    return [
+        id_ for (id_,) in connection.execute(f"SELECT id FROM deals WHERE {kind}_id IS NOT NULL AND {trash} ORDER BY {column}", (kind,))
+    ]
+
+
+_ORDERS = {
+    "id": "id", "price": "price_gpu_hour_sort IS NULL, price_gpu_hour_sort, id", "model": "gpu_model IS NULL, gpu_model, id",
+}  # fmt: skip
+
+
+def deal_number(connection: sqlite3.Connection, subject: Subject) -> int:
+    """The number of a deal in this file. Raises UsageError for an unknown id."""
+    row = connection.execute(f"SELECT id FROM deals WHERE {_column(subject)} = ?", (subject.id,)).fetchone()
+    if row is None:
+        raise UsageError(f"there is no {subject.kind} {subject.id!r}")
+    return int(row[0])
+
+
+def subject_of(connection: sqlite3.Connection, deal: int) -> Subject:
+    """The record behind a number. Raises UsageError for an unknown one."""
+    row = connection.execute("SELECT offer_id, contract_id FROM deals WHERE id = ?", (deal,)).fetchone()
+    if row is None:
+        raise UsageError(f"there is no deal {deal}")
+    return Subject(HolderOf.OFFER, row[0]) if row[0] is not None else Subject(HolderOf.CONTRACT, row[1])
+
+
+def _column(subject: Subject) -> str:
+    if subject.kind not in (HolderOf.OFFER, HolderOf.CONTRACT):
+        raise UsageError(f"a {subject.kind} is no deal")
+    return f"{subject.kind}_id"
+
+
+def enter(db: Database, subject: Subject) -> int:
+    """Give an offer or contract its number, if it has none yet. Raises sqlite3.IntegrityError for an unknown one."""
+    column = _column(subject)
+    db.conn.execute(f"INSERT INTO deals ({column}) VALUES (?) ON CONFLICT ({column}) DO NOTHING", (subject.id,))
+    return deal_number(db.conn, subject)
+
+
+def refresh(db: Database, deal: int, day: date) -> None:
+    """Bring the line of a deal up to date with its claims, prices, terms and answers, as of `day`."""
+    subject = subject_of(db.conn, deal)
+    claims = _claims(db.conn, subject)
+    price = _price_of_today(db, subject, deal, day)
+    amount, currency, unit = db.conn.execute(
+        f"SELECT price_amount, price_currency, price_unit FROM {subject.kind}s WHERE id = ?", (subject.id,)
+    ).fetchone()
+    terms = get_terms(db.conn, subject)
+    per_hour = _per_gpu_hour(amount, unit, claims.get("gpu.count"), terms.amount("billing.month_hours"))
+    included = price.tax_included if price else None
+    db.conn.execute(
+        "UPDATE deals SET gpu_model = ?, gpu_count = ?, node_count = ?, price_amount = ?, price_currency = ?, price_unit = ?, "
+        "price_mode = ?, price_gpu_hour = ?, price_gpu_hour_sort = ?, tax_included = ?, availability = ?, stated = ?, "
+        "answered = (SELECT count(*) FROM answers WHERE deal_id = deals.id AND state NOT IN ('not_asked', 'asked')), "
+        "refuted = (SELECT count(*) FROM answers WHERE deal_id = deals.id AND state = 'refuted') WHERE id = ?",
+        (
+            _text(claims.get("gpu.model")), _count(claims.get("gpu.count")), _count(claims.get("node.count")), amount, currency,
+            unit if amount is not None else None, price.mode if price else None,
+            None if per_hour is None else format(per_hour, "f"), None if per_hour is None else float(per_hour),
+            None if included is None else int(included), terms.words("offer.availability"),
+            len(claims) + sum(1 for said in terms.stated.values() if said.value is not None), deal,
+        ),
+    )  # fmt: skip
+
+
+def follow_price(db: Database, subject: Subject, money: Money | None, unit: str) -> None:
+    """Make the price of a record that was saved by itself a version of its price, if it is another one."""
+    deal, now = enter(db, subject), utc_now()
+    price = price_on(list_prices(db.conn, deal), now.date())
+    key = (price.id if price else subject.id,)
+    after = None if money is None else document_of(deal, replace(price or Price(subject.id, money), money=money, unit=unit))
+    if after != PRICES.read(db.conn, key):
+        PRICES.write(db, key, PRICES.read(db.conn, key), after, Written("", now, "saved with the record"))
+    refresh(db, deal, now.date())
+
+
+def refresh_of(db: Database, subject: Subject, day: date) -> None:
+    """`refresh` for a record, which gets its number if it has none."""
+    refresh(db, enter(db, subject), day)
+
+
+def _claims(connection: sqlite3.Connection, subject: Subject) -> dict[str, Any]:
+    # Imported late: claims tell this module when they change.
+    from gpulease_gui.store.codec import value_from
+
+    rows = connection.execute(
+        f"SELECT term, value FROM claims WHERE {_column(subject)} = ? AND value IS NOT NULL", (subject.id,)
+    )
+    return {term: value_from(text) for term, text in rows}
+
+
+def _price_of_today(db: Database, subject: Subject, deal: int, day: date) -> Price | None:
+    """The price that counts, also written into the record."""
+    price = price_on(list_prices(db.conn, deal), day)
+    amount, currency = (amount_text(price.money), price.money.currency) if price else (None, None)
+    db.conn.execute(
+        f"UPDATE {subject.kind}s SET price_amount = ?, price_currency = ?, price_unit = coalesce(?, price_unit) WHERE id = ?",
+        (amount, currency, price.unit if price else None, subject.id),
+    )
+    return price
+
+
+def _per_gpu_hour(amount: str | None, unit: str, gpus: object, month_hours: Decimal | None) -> Decimal | None:
+    """None where the unit needs a figure that nobody stated."""
+    if amount is None or unit not in set(PriceUnit):
+        return None
+    known = PriceUnit(unit)
+    count = _count(gpus)
+    if known.of_node and not count:
+        return None
+    try:
+        exact = convert_to_gpu_hour(Decimal(amount), known, count or 1, month_hours)
+    except UsageError:
+        return None
+    return Decimal(amount) if exact == Fraction(Decimal(amount)) else half_up(exact, 6)
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _rows(found: sqlite3.Cursor) -> tuple[DealRow, ...]:
+    return tuple(_row(row) for row in found)
+
+
+_KINDS = {str(kind): kind for kind in HolderOf}
+
+
+def _row(row: tuple[Any, ...]) -> DealRow:
+    cells = list(row)
+    cells[1] = _KINDS[row[1]]
+    cells[16] = None if row[16] is None else bool(row[16])
+    cells[18] = maybe_date_from(row[18])
+    return DealRow(*cells)
+
+
+def line_of(offer_id: str, offer: Offer, price: Price | None, terms: Terms, claims: Iterable[Claim]) -> dict[str, object]:
+    """The line of a new offer that comes in bulk, without its number; the same as `refresh` makes."""
+    said = {claim.term: claim.value for claim in claims if claim.value is not None}
+    amount, count = amount_text(offer.price), _count(said.get("gpu.count"))
+    per_hour = _per_gpu_hour(amount, offer.price_unit, count, terms.amount("billing.month_hours"))
+    included = price.tax_included if price else None
+    return {
+        "offer_id": offer_id, "gpu_model": _text(said.get("gpu.model")), "gpu_count": count,
+        "node_count": _count(said.get("node.count")), "price_amount": amount,
+        "price_currency": offer.price.currency if offer.price else None,
+        "price_unit": offer.price_unit if amount is not None else None, "price_mode": price.mode if price else None,
+        "price_gpu_hour": None if per_hour is None else format(per_hour, "f"),
+        "price_gpu_hour_sort": None if per_hour is None else float(per_hour),
+        "tax_included": None if included is None else int(included), "availability": terms.words("offer.availability"),
+        "stated": len(said) + sum(1 for stated in terms.stated.values() if stated.value is not None),
+    }  # fmt: skip
+
+
+def copy_setup(db: Database, source: int, target: int) -> None:
+    """Scenario and template of one deal for another one."""
+    db.conn.execute(
+        "UPDATE deals SET (scenario, template_id) = (SELECT scenario, template_id FROM deals WHERE id = ?) WHERE id = ?",
+        (source, target),
+    )
+
+
+def set_setup(db: Database, deal: int, template_id: str, scenario: str) -> None:
+    """Which template and which use the checklist of a deal follows."""
+    db.conn.execute("UPDATE deals SET template_id = ?, scenario = ? WHERE id = ?", (template_id, scenario, deal))

@@ -1,0 +1,50 @@
+"""What was deleted, and may it still come back?"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from gpulease_gui.store.codec import utc_from, utc_text
+
+SHOWN = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Trashed:
+    """A record in the trash: its kind (supplier, site, offer, contract, attachment), when (UTC) and by whom."""
+
+    kind: str
+    id: str
+    name: str
+    at: datetime
+    by: str
+    why: str = ""
+
+
+_NAMES = {
+    "supplier": "SELECT name FROM suppliers WHERE id = ?", "site": "SELECT name FROM sites WHERE id = ?",
+    "offer": "SELECT quote_no || ' ' || title FROM offers WHERE id = ?", "contract": "SELECT number FROM contracts WHERE id = ?",
+    "attachment": "SELECT name FROM attachments WHERE id = ?",
+}  # fmt: skip
+
+
+def list_trash(connection: sqlite3.Connection, now: datetime) -> tuple[Trashed, ...]:
+    """What was deleted in the last thirty days, newest first. Older records stay in the file, out of sight."""
+    rows = connection.execute(
+        "SELECT kind, record_id, deleted_at, deleted_by, why FROM trash WHERE deleted_at >= ? ORDER BY deleted_at DESC, kind, record_id",
+        (utc_text(now - SHOWN),),
+    ).fetchall()
+    return tuple(Trashed(kind, id_, _name(connection, kind, id_), utc_from(at), by, why) for kind, id_, at, by, why in rows)
+
+
+def in_trash(connection: sqlite3.Connection, kind: str, record_id: str) -> bool:
+    """Whether a record lies in the trash."""
+    row = connection.execute("SELECT 1 FROM trash WHERE kind = ? AND record_id = ?", (kind, record_id)).fetchone()
+    return row is not None
+
+
+def _name(connection: sqlite3.Connection, kind: str, record_id: str) -> str:
+    row = connection.execute(_NAMES[kind], (record_id,)).fetchone() if kind in _NAMES else None
+    return str(row[0]).strip() if row else record_id
