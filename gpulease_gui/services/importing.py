@@ -1,0 +1,314 @@
+"""Which offers would an import add or change, and how are they saved as one act that can be taken back?"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from gpulease_gui.domain.claim import Claim, ClaimState
+from gpulease_gui.domain.commercial import HolderOf, Stated, Subject, Terms
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.money import Money
+from gpulease_gui.domain.supplier import Offer, Price, Supplier
+from gpulease_gui.domain.text import Text
+from gpulease_gui.economics.quote_price import PriceReading, price_words
+from gpulease_gui.services.commerce_edit import save_mapping
+from gpulease_gui.services.importing_lines import LEFT_OUT, Layout, Line, Lines, Said
+from gpulease_gui.services.importing_targets import Targets
+from gpulease_gui.store import claims, deals, prices, suppliers, term_versions
+from gpulease_gui.store.bulk import NewOffer, add_offers
+from gpulease_gui.store.claims import Holder
+from gpulease_gui.store.exchange.sheet import Sheet, cell_text
+from gpulease_gui.store.journal import Recorder
+from gpulease_gui.store.records import new_id
+from gpulease_gui.store.reference import get_mapping
+
+if TYPE_CHECKING:
+    from gpulease_gui.store.doors import Database, Reader
+
+KIND = "offers"
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One row and what saving it would do: a new offer, or the changes of a known one (none = it is the same).
+
+    `claims`, `price` and `terms` are only what is new. `changes` are the words for the dry run.
+    """
+
+    line: Line
+    offer: Offer
+    is_new: bool
+    claims: tuple[Claim, ...] = ()
+    price: Price | None = None
+    terms: Terms | None = None
+    changes: tuple[Text, ...] = ()
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the offer stands in the workspace already, just so."""
+        return not self.is_new and not self.changes
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What an import would do, before anything is written."""
+
+    lines: Lines
+    planned: tuple[Planned, ...]
+    new_suppliers: tuple[Supplier, ...] = ()
+    source: str = ""
+    owner: str = ""  # the supplier that was chosen; "" = the sheet names them
+
+    @property
+    def added(self) -> int:
+        """New offers."""
+        return sum(1 for row in self.planned if row.is_new)
+
+    @property
+    def changed(self) -> int:
+        """Known offers that change."""
+        return sum(1 for row in self.planned if not row.is_new and row.changes)
+
+    @property
+    def same(self) -> int:
+        """Known offers that stay as they are."""
+        return sum(1 for row in self.planned if row.is_same)
+
+    @property
+    def bad(self) -> int:
+        """Rows with a cell that can't be understood; they are left out."""
+        return sum(1 for line in self.lines.lines if line.bad)
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """The questions that must be answered before anything is saved."""
+        return tuple(dict.fromkeys(key for line in self.lines.lines for key in line.waits))
+
+
+@dataclass(slots=True)
+class _Known:
+    """The offers of one supplier as they stand, found by number and title."""
+
+    by_both: dict[tuple[str, str], Offer] = field(default_factory=dict)
+    by_number: dict[str, list[Offer]] = field(default_factory=dict)
+
+
+def plan(connection: Reader, lines: Lines, supplier: Supplier | None, today: date, source: str = "") -> DryRun:
+    """Hold the rows against the workspace. `supplier` has the rows that name none; names that nobody has become suppliers.
+
+    A known offer is one of the same supplier with the same number and title, or the same number where it is the only
+    one. Rows that wait for an answer or hold an issue are not planned. Raises UsageError when a row has no supplier.
+    """
+    known = {s.name: s for s in suppliers.list_suppliers(connection)}
+    fresh: dict[str, Supplier] = {}
+    if supplier is not None and supplier.id not in {s.id for s in known.values()}:
+        # Its id may lie in the trash, after an import that was taken back.
+        supplier = known.get(supplier.name) or replace(supplier, id=new_id())
+        fresh.setdefault(supplier.name, supplier)
+    books: dict[str, _Known] = {}
+    planned: list[Planned] = []
+    numbers = Counter(line.quote_no for line in lines.lines)
+    taken: set[tuple[str, str, str]] = set()
+    for line in lines.lines:
+        if line.bad or line.waits:
+            continue
+        owner = _owner(line, supplier, known, fresh)
+        if owner.id not in books:
+            books[owner.id] = _known_offers(connection, owner.id)
+        offer = _named(line, owner, taken)
+        before = _find(books[owner.id], offer, only=numbers[line.quote_no] == 1)
+        planned.append(_new(line, offer, today) if before is None else _change(connection, line, before, offer, today))
+    used = {row.offer.supplier_id for row in planned}
+    return DryRun(lines, tuple(planned), tuple(s for s in fresh.values() if s.id in used and s.name not in known), source, supplier.id if supplier else "")
+
+
+def _owner(line: Line, supplier: Supplier | None, known: Mapping[str, Supplier], fresh: dict[str, Supplier]) -> Supplier:
+    if not line.supplier:
+        if supplier is None:
+            raise UsageError(f"{line.address}: no supplier is named", next_step="choose the supplier, or map the column that names it")
+        return supplier
+    if line.supplier not in known and line.supplier not in fresh:
+        fresh[line.supplier] = Supplier(new_id(), line.supplier)
+    return known.get(line.supplier) or fresh[line.supplier]
+
+
+def _known_offers(connection: Reader, supplier_id: str) -> _Known:
+    known = _Known()
+    for offer in suppliers.list_offers(connection, supplier_id):
+        known.by_both[offer.quote_no, offer.title] = offer
+        known.by_number.setdefault(offer.quote_no, []).append(offer)
+    return known
+
+
+def _find(known: _Known, offer: Offer, *, only: bool) -> Offer | None:
+    same = known.by_both.get((offer.quote_no, offer.title))
+    numbered = known.by_number.get(offer.quote_no, []) if offer.quote_no and only else []
+    return same or (numbered[0] if len(numbered) == 1 else None)
+
+
+def _named(line: Line, owner: Supplier, taken: set[tuple[str, str, str]]) -> Offer:
+    """A row becomes an offer that can be told from the others of its sheet."""
+    title = line.title or _title(line)
+    title, number = title or line.address, 1
+    base = title
+    while (owner.id, line.quote_no, title) in taken:
+        number += 1
+        title = f"{base} #{number}"
+    taken.add((owner.id, line.quote_no, title))
+    unit = str(line.price.unit) if line.price and line.price.unit else "gpu_hour"
+    return Offer(new_id(), owner.id, line.quote_no, title, _money(line.price), unit, line.valid_until, line.note)
+
+
+def _title(line: Line) -> str:
+    said = {term.key: term for term in line.terms}
+    model = said["gpu.model"].words if "gpu.model" in said else said["npu.model"].words if "npu.model" in said else ""
+    count = said.get("gpu.count") or said.get("npu.count")
+    return f"{model} × {count.value}" if model and count else model
+
+
+def _money(price: PriceReading | None) -> Money | None:
+    return Money(price.amount, price.currency) if price and price.currency else None
+
+
+def _new(line: Line, offer: Offer, today: date) -> Planned:
+    terms = Terms({said.key: _stated(said) for said in line.fields}) if line.fields else None
+    return Planned(line, offer, True, tuple(map(_claim, line.terms)), _price(line, line.valid_from), terms)
+
+
+def _change(connection: Reader, line: Line, before: Offer, asked: Offer, today: date) -> Planned:
+    """Only what the row says counts: an empty cell changes nothing."""
+    holder = Holder.offer(before.id)
+    held = {claim.term: claim for claim in claims.list_claims(connection, holder)}
+    changed = tuple(said for said in line.terms if said.key not in held or held[said.key].value != said.value)
+    stated = term_versions.get_terms(connection, holder.subject)
+    fields = tuple(said for said in line.fields if stated.value(said.key) != said.value)
+    terms = stated
+    for said in fields:
+        terms = terms.having(said.key, _stated(said))
+    price, price_change = _price_change(connection, line, before, today)
+    offer = replace(before, title=asked.title if line.title else before.title, valid_until=line.valid_until or before.valid_until,
+                    note=line.note or before.note)  # fmt: skip
+    words = [_words(said, held[said.key].value if said.key in held else None) for said in changed]
+    words += [_words(said, stated.value(said.key)) for said in fields]
+    words += [price_change] if price_change else []
+    words += [Text(f"{en}: {now}", f"{zh}：{now}") for en, zh, was, now in _plain_changes(before, offer) if was != now]
+    return Planned(line, offer, False, tuple(map(_claim, changed)), price, terms if fields else None, tuple(words))
+
+
+def _plain_changes(before: Offer, after: Offer) -> Iterable[tuple[str, str, object, object]]:
+    yield "title", "名称", before.title, after.title
+    yield "valid until", "报价有效期", before.valid_until, after.valid_until
+    yield "note", "备注", before.note, after.note
+
+
+def _price_change(connection: Reader, line: Line, before: Offer, today: date) -> tuple[Price | None, Text | None]:
+    price = _price(line, line.valid_from or today)
+    if price is None:
+        return None, None
+    now = prices.price_on(prices.list_prices(connection, deals.deal_number(connection, Subject(HolderOf.OFFER, before.id))), today)
+    same_money = before.price == price.money and before.price_unit == price.unit
+    if same_money and (now is None or (now.tax_included, now.tax_rate, now.mode) == (price.tax_included, price.tax_rate, price.mode)):
+        return None, None
+    was = f"{before.price}/{before.price_unit}" if before.price else "-"
+    words = price_words(line.price) if line.price else Text("", "")
+    return price, Text(f"price: {words.en} (was {was})", f"单价：{words.zh}（原为 {was}）")
+
+
+def _words(said: Said, was: object) -> Text:
+    old_en, old_zh = ("", "") if was is None else (f" (was {was})", f"（原为 {was}）")
+    return Text(f"{said.key}: {said.value}{old_en}", f"{said.key}：{said.value}{old_zh}")
+
+
+def _claim(said: Said) -> Claim:
+    value = said.value if isinstance(said.value, str | int | float | bool) else str(said.value)
+    return Claim(said.key, value, ClaimState.ANSWERED, "", said.exact_words)
+
+
+def _stated(said: Said) -> Stated:
+    value = Decimal(str(said.value)) if isinstance(said.value, float) else said.value
+    return Stated(value, note=said.exact_words)
+
+
+def _price(line: Line, valid_from: date | None) -> Price | None:
+    money = _money(line.price)
+    if money is None or line.price is None or line.price.unit is None:
+        return None
+    tax = line.price.tax
+    return Price(new_id(), money, str(line.price.unit), line.mode, valid_from, line.valid_until, tax.included, tax.rate)
+
+
+# -- saving: handed to Services.change -----------------------------------------------------------------------------------
+
+
+def save(db: Database, run: DryRun, *, by: str, at: datetime, mapping: str = "") -> int:
+    """Write all planned rows as one act; the number of records that changed. `mapping` is remembered for the supplier.
+
+    The mapping is remembered whatever is taken back. Raises sqlite3.IntegrityError when the workspace changed below the plan in a way that can't hold; then nothing is
+    saved.
+    """
+    recorder = Recorder(db, by, at, f"imported from {run.source}" if run.source else "imported")
+    fresh = [NewOffer(row.offer, row.price, row.terms or Terms(), row.claims) for row in run.planned if row.is_new]
+    add_offers(recorder, run.new_suppliers, fresh)
+    for row in run.planned:
+        if row.changes and not row.is_new:
+            _save(recorder, row)
+    count = run.added + run.changed
+    source = run.source or "the clipboard"
+    saved = recorder.finish(Text(f"import of {count} offers from {source}", f"从 {run.source or '剪贴板'} 导入 {count} 个报价"))
+    if mapping:
+        save_mapping(db, run.owner, KIND, mapping)
+    return saved
+
+
+def _save(recorder: Recorder, row: Planned) -> None:
+    offer = row.offer
+    recorder.put("offer", (offer.id,), suppliers.offer_document(offer))
+    subject = Subject(HolderOf.OFFER, offer.id)
+    deal = deals.enter(recorder.db, subject)
+    for claim in row.claims:
+        recorder.put("claim", ("offer", offer.id, claim.term), claims.claim_document(claim))
+    if row.price is not None:
+        recorder.put("price", (row.price.id,), prices.document_of(deal, row.price))
+    if row.terms is not None:
+        recorder.put("terms", ("offer", offer.id), term_versions.document_of(row.terms))
+
+
+# -- remembered mappings -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """How the sheets of a supplier were mapped: headings to targets, and the answers to its questions."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+
+def remembered_in(connection: Reader, supplier_id: str = "") -> Remembered:
+    """What the last import of this supplier taught us ("" = sheets that name their suppliers); empty for the first one."""
+    text = get_mapping(connection, supplier_id, KIND)
+    said = json.loads(text) if text else {}
+    if not isinstance(said, dict):
+        return Remembered()
+    return Remembered(_words_only(said.get("columns")), _words_only(said.get("answers")))
+
+
+def _words_only(said: object) -> Mapping[str, str]:
+    return {str(key): str(value) for key, value in said.items()} if isinstance(said, dict) else {}
+
+
+def mapping_text(sheet: Sheet, layout: Layout, targets: Targets) -> str:
+    """What to remember of a layout: every heading that is mapped, and the answers that hold for a whole column."""
+    columns: dict[str, str] = {}
+    for column, key in enumerate(layout.columns):
+        heading = "" if layout.header is None else cell_text(sheet.cell(layout.header, column))
+        if heading and key in targets.by_key:
+            columns[heading] = key
+    answers = {key: value for key, value in layout.answers.items() if value != LEFT_OUT}
+    return json.dumps({"columns": columns, "answers": answers}, ensure_ascii=False, sort_keys=True)

@@ -1,0 +1,200 @@
+"""What does one cell of a quote say to the column that it stands in?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from decimal import Decimal
+from typing import TypeAlias
+
+from gpulease_gui.catalog.catalogue import Catalogue
+from gpulease_gui.catalog.fields import validate_field
+from gpulease_gui.catalog.terms import validate_term
+from gpulease_gui.domain.commercial import Field, FieldKind, FieldValue
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.term import Term, TermKind, TermValue
+from gpulease_gui.domain.text import Text
+from gpulease_gui.economics.quote_line import model_word
+from gpulease_gui.economics.quote_price import PriceReading, read_price
+from gpulease_gui.economics.quote_units import (
+    DurationReading,
+    RateReading,
+    SizeReading,
+    read_count,
+    read_day,
+    read_duration,
+    read_number,
+    read_rate,
+    read_share,
+    read_size,
+    read_yes_no,
+)
+from gpulease_gui.economics.quote_words import Ambiguous, Option, Unread, Unstated, plain, says_nothing
+
+Read: TypeAlias = "TermValue | FieldValue | Ambiguous[TermValue] | Unread | Unstated"
+
+_SOLD_BINARY = ("gpu.memory_gb", "npu.memory_gb", "ram_gb")
+_CHOICES: Mapping[str, str] = {
+    "bare_metal": "裸金属|物理机|bare metal|baremetal|裸机|独占物理机", "vm": "虚拟机|云主机|云服务器|vm|virtual machine", "container": "容器|docker|container|pod|容器实例",
+    "dedicated": "独占|独享|dedicated|exclusive", "shared": "共享|shared", "sxm": "sxm|sxm2|sxm3|sxm4|sxm5|模组", "pcie": "pcie|pci-e|pci e", "nvl": "nvl",
+    "oam": "oam", "module": "module", "nvswitch": "nvswitch|nv switch|hgx", "nvlink": "nvlink|nv link", "nvlink_bridge": "nvlink bridge|nvlink桥接|桥接",
+    "infiniband": "ib|infiniband|ib网络|ndr|hdr", "roce": "roce|rocev2|roce v2|rdma以太网", "ethernet": "以太网|ethernet|tcp|普通以太网",
+    "on_demand": "按需|按量|按量付费|后付费|on demand|on-demand|pay as you go", "reserved": "预留|包年包月|reserved|长租", "prepaid": "预付|预付费|prepaid",
+    "spot": "竞价|抢占式|spot|preemptible|interruptible", "subscription": "订阅|包月|subscription|monthly", "custom": "定制|custom",
+    "available": "现货|有货|available|in stock|是|有", "waitlist": "排队|预约|waitlist|pre-order|期货", "unavailable": "无货|缺货|unavailable|out of stock|否|无", "unknown": "未知|unknown",
+}  # fmt: skip
+
+
+def read_term(term: Term, words: str, heading: str, catalogue: Catalogue) -> Read:
+    """The value of a technical term as the catalogue keeps it."""
+    found = _of_term(term, words, heading, catalogue)
+    if isinstance(found, Unread | Unstated):
+        return found
+    if isinstance(found, Ambiguous):
+        # An option that the term can't have (12,800 Gbit/s of one network card) is no option.
+        kept = tuple(o for o in found.options if not isinstance(_valid(term, o.reading, catalogue, words), Unread))
+        if len(kept) > 1:
+            return Ambiguous(found.kind, found.words, found.question, kept)
+        return kept[0].reading if kept else _valid(term, found.options[0].reading, catalogue, words)
+    return _valid(term, found, catalogue, words)
+
+
+def _valid(term: Term, value: TermValue, catalogue: Catalogue, words: str) -> TermValue | Unread:
+    try:
+        return validate_term(term.key, value, catalogue)
+    except UsageError as error:
+        why = "; ".join(part for part in (error.what.removeprefix(f"{term.key}: "), error.why) if part)
+        return Unread(words, Text(why, why), Text(error.next_step, error.next_step) if error.next_step else Unread("", Text("", "")).next_step)
+
+
+def _of_term(term: Term, words: str, heading: str, catalogue: Catalogue) -> TermValue | Ambiguous[TermValue] | Unread | Unstated:
+    if says_nothing(words):
+        return Unstated(words)
+    if term.kind is TermKind.GPU_MODEL:
+        return model_word(words, catalogue.gpus) or words
+    if term.kind is TermKind.COUNT:
+        return read_count(_counted(words))
+    if term.kind is TermKind.YES_NO:
+        return read_yes_no(words)
+    if term.kind is TermKind.NUMBER:
+        return _measure(term, words, heading)
+    return _choice(term.choices, words) if term.choices else plain(words)
+
+
+def _counted(words: str) -> str:
+    """"单卡" and "八卡" are counts too."""
+    said = plain(words)
+    for word, digit in (("单", "1"), ("双", "2"), ("两", "2"), ("四", "4"), ("八", "8"), ("十六", "16")):
+        if said.startswith(f"{word}卡") or said.startswith(f"{word}张"):
+            return digit
+    return said.lstrip("xX* ")
+
+
+def _measure(term: Term, words: str, heading: str) -> TermValue | Ambiguous[TermValue] | Unread | Unstated:
+    unit = term.unit.split(" ")[0]
+    if unit in _RATES:
+        return _rate(words, heading, _RATES[unit])
+    if unit == "GB":
+        found = read_size(words, heading)
+        if not isinstance(found, SizeReading):
+            return found
+        return _float(found.sold_gb if term.key in _SOLD_BINARY else found.decimal_gb)
+    number = read_number(words)
+    return _float(number) if isinstance(number, Decimal) else number
+
+
+_RATES: Mapping[str, Callable[[RateReading], Decimal]] = {
+    "Gbit/s": lambda rate: rate.gbit_s, "Mbit/s": lambda rate: rate.gbit_s * 1000, "GB/s": lambda rate: rate.gb_s,
+    "MB/s": lambda rate: rate.gb_s * 1000,
+}  # fmt: skip
+
+
+def _rate(words: str, heading: str, unit: Callable[[RateReading], Decimal]) -> TermValue | Ambiguous[TermValue] | Unread | Unstated:
+    found = read_rate(words, heading)
+    if isinstance(found, RateReading):
+        return _float(unit(found))
+    if isinstance(found, Ambiguous):
+        rates: tuple[Option[TermValue], ...] = tuple(Option(o.id, o.label, _float(unit(o.reading))) for o in found.options)
+        return Ambiguous(found.kind, found.words, found.question, rates)
+    return found
+
+
+def _float(value: Decimal) -> int | float:
+    return int(value) if value == int(value) else float(value)
+
+
+def _choice(choices: tuple[str, ...], words: str) -> str | Unread:
+    said = plain(words).casefold()
+    for choice in choices:
+        if said in (choice, choice.replace("_", " ")) or said in _CHOICES.get(choice, "").split("|"):
+            return choice
+    inside = [choice for choice in choices if any(w in said for w in _CHOICES.get(choice, choice).split("|") if len(w) > 2 or not w.isascii())]
+    if len(inside) == 1:
+        return inside[0]
+    known = ", ".join(choices)
+    return Unread(words, Text("this is no choice", "不在可选值之内"), Text(f"write one of: {known}", f"请写以下之一：{known}"))
+
+
+def read_field(field: Field, words: str, heading: str, catalogue: Catalogue) -> Read:
+    """The value of a commercial field as the catalogue keeps it."""
+    found = _of_field(field, words, heading)
+    if isinstance(found, Unread | Unstated | Ambiguous):
+        return found
+    try:
+        return validate_field(field.key, found, catalogue.fields)
+    except UsageError as error:
+        return Unread(words, Text(error.what, error.what), Text(error.next_step, error.next_step))
+
+
+def _of_field(field: Field, words: str, heading: str) -> Read:
+    if says_nothing(words):
+        return Unstated(words)
+    if field.kind is FieldKind.CHOICE:
+        labelled = next((c.key for c in field.choices if plain(words) in (c.label.en, c.label.zh)), None)
+        return labelled or _choice(tuple(choice.key for choice in field.choices), words)
+    return _FIELDS.get(field.kind, _text)(words, heading)
+
+
+def _text(words: str, heading: str) -> Read:
+    return words
+
+
+def _money(words: str, heading: str) -> Read:
+    price = read_price(words, heading)
+    if isinstance(price, Ambiguous):
+        price = price.options[0].reading
+    return price.amount if isinstance(price, PriceReading) else price
+
+
+def _seconds(words: str, heading: str) -> Read:
+    found = read_duration(words, heading)
+    if isinstance(found, DurationReading):
+        return found.seconds
+    if isinstance(found, Ambiguous):
+        times: tuple[Option[TermValue], ...] = tuple(Option(o.id, o.label, o.reading.seconds) for o in found.options)
+        return Ambiguous(found.kind, found.words, found.question, times)
+    return found
+
+
+def _day(words: str, heading: str) -> Read:
+    found = read_day(words)
+    return found  # type: ignore[return-value]  # an ambiguous day is asked like every other value
+
+
+_FIELDS: Mapping[FieldKind, Callable[[str, str], Read]] = {
+    FieldKind.MONEY: _money, FieldKind.NUMBER: lambda words, _: read_number(words), FieldKind.RATE: read_share,
+    FieldKind.WHOLE: lambda words, _: read_count(_counted(words)), FieldKind.SECONDS: _seconds, FieldKind.YES_NO: lambda words, _: read_yes_no(words),
+    FieldKind.DAY: _day,
+}  # fmt: skip
+
+
+def read_mode(words: str) -> str | Unread | Unstated:
+    """How firmly the machine is rented: the key of a price mode."""
+    if says_nothing(words):
+        return Unstated(words)
+    return _choice(("on_demand", "reserved", "prepaid", "spot", "subscription", "custom"), words)
+
+
+def day_of(cell: object, words: str) -> date | Ambiguous[date] | Unread | Unstated:
+    """A day: a date cell as it is, else its words."""
+    return cell if isinstance(cell, date) else read_day(words)
