@@ -56,11 +56,11 @@ def band_marks(
     """Two shares of `of` (the promise, the first minute). `name` tells several pairs of one check apart."""
     head = f"{name}_" if name else ""
     good = Threshold(
-        check, f"{head}pass", passes, SHARE, Text(f"passes from (share of {of.en})", f"通过下限（占{of.zh}）"), ">=",
+        check, f"{head}pass", passes, SHARE, Text(f"passes from (share of {of.en})", f"通过下限（基准：{of.zh}）"), ">=",
         pass_origin or origin, source if pass_source is None else pass_source, high=1.0,
     )  # fmt: skip
     low = Threshold(
-        check, f"{head}warn", warns, SHARE, Text(f"too slow below (share of {of.en})", f"过慢界限（占{of.zh}）"), "<",
+        check, f"{head}warn", warns, SHARE, Text(f"too slow below (share of {of.en})", f"过慢界限（基准：{of.zh}）"), "<",
         origin, source, high=1.0,
     )  # fmt: skip
     return BandMarks(good, low)

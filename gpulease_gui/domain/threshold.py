@@ -55,12 +55,17 @@ class JudgedBy:
     @property
     def words(self) -> Text:
         """Such as: hot above: > 83 °C (published: a monitor's own limit)."""
-        origin = ORIGIN_WORDS[self.origin]
-        note = Text(f"{origin.en}: {self.source}", f"{origin.zh}：{self.source}") if self.source else origin
+        note = origin_words(self.origin, self.source)
         return Text(f"{self.title.en}: {self.shown} ({note.en})", f"{self.title.zh}：{self.shown}（{note.zh}）")
 
 
 _SIGNS: Mapping[str, str] = {">=": "≥", "<=": "≤"}
+
+
+def origin_words(origin: Origin, source: str) -> Text:
+    """Such as: published: a monitor's own limit."""
+    words = ORIGIN_WORDS[origin]
+    return Text(f"{words.en}: {source}", f"{words.zh}：{source}") if source else words
 
 
 def amount(value: float, unit: str) -> str:

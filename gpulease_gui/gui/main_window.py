@@ -272,6 +272,12 @@ class MainWindow(QMainWindow):
         else:
             self.showFullScreen()
 
+    def _do_thresholds(self) -> None:
+        if self._services is not None:
+            from gpulease_gui.gui.forms.thresholds_dialog import thresholds_dialog
+
+            thresholds_dialog(self, self)
+
     def _do_shortcuts(self) -> None:
         shortcuts_dialog(self.menus.all_actions(), self).open()
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from gpulease_gui.domain.finding import Finding, SubjectFinding, Value
 from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.threshold import JudgedBy
 
 
 def run_hash(run_id: str, findings: Iterable[Finding], evidence: Iterable[str]) -> str:
@@ -30,13 +31,22 @@ def canonical(value: object) -> bytes:
 
 def finding_record(finding: Finding) -> dict[str, object]:
     """The whole finding with keys of its own fields, sentences in both languages."""
-    return {
+    record: dict[str, object] = {
         "check": finding.check, "term": finding.term, "direction": finding.direction, "verdict": str(finding.verdict),
         "required": finding.required, "promised": plain(finding.promised), "measured": plain(finding.measured),
         "unit": finding.unit, "better": finding.better, "basis": str(finding.basis), "reason": both(finding.reason),
         "reason_code": str(finding.reason_code), "next_step": both(finding.next_step),
         "rule_version": finding.rule_version, "evidence": list(finding.evidence),
         "subjects": [_subject(subject) for subject in finding.subjects],
+    }  # fmt: skip
+    # A finding of a version that kept no figures has the hash that it had then.
+    return {**record, "judged_by": [_figure(one) for one in finding.judged_by]} if finding.judged_by else record
+
+
+def _figure(one: JudgedBy) -> dict[str, object]:
+    return {
+        "check": one.check, "name": one.name, "value": plain(one.value), "unit": one.unit, "sign": one.sign,
+        "origin": str(one.origin), "source": one.source,
     }  # fmt: skip
 
 

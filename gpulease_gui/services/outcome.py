@@ -8,6 +8,7 @@ from datetime import datetime
 
 from gpulease_gui.domain.finding import Basis, Finding, Value, Verdict, overall, totals
 from gpulease_gui.domain.node import HostKey
+from gpulease_gui.domain.threshold import JudgedBy
 from gpulease_gui.reports.wording import value_text
 
 
@@ -43,6 +44,14 @@ class Outcome:
         return verdict if verdict is Verdict.FAIL or not short else Verdict.INCONCLUSIVE
 
 
+def figure_json(one: JudgedBy) -> dict[str, object]:
+    """A figure that a finding was judged by; `value` is a part of one where `unit` is `share`."""
+    return {
+        "check": one.check, "name": one.name, "title": one.title.en, "sign": one.sign, "value": one.value, "unit": one.unit,
+        "origin": str(one.origin), "source": one.source,
+    }  # fmt: skip
+
+
 def finding_json(finding: Finding) -> dict[str, object]:
     """A finding with the keys of the documented JSON; sentences in English."""
     return {
@@ -54,6 +63,7 @@ def finding_json(finding: Finding) -> dict[str, object]:
         ],
         "reason": finding.reason.en, "reason_code": str(finding.reason_code), "next_step": finding.next_step.en,
         "basis": str(finding.basis), "rule_version": finding.rule_version, "evidence": list(finding.evidence),
+        "judged_by": [figure_json(one) for one in finding.judged_by],
     }  # fmt: skip
 
 

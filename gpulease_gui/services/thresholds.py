@@ -14,7 +14,7 @@ from gpulease_gui.checks.machine import BREAK_PERCENT, NOTE_PERCENT, FallLimits
 from gpulease_gui.checks.thresholds import NOTHING_MOVED, SHARE, Moved, Threshold, Thresholds
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.text import Text, visible
-from gpulease_gui.domain.threshold import JudgedBy, Origin, amount
+from gpulease_gui.domain.threshold import ORIGIN_WORDS, JudgedBy, amount, origin_words
 from gpulease_gui.store.doors import Database, Reader
 from gpulease_gui.store.thresholds import ThresholdChange, append_threshold, list_moved, list_threshold_history
 
@@ -36,6 +36,17 @@ class ThresholdRow:
     def shipped(self) -> str:
         """The shipped value with its unit."""
         return amount(self.threshold.value, self.threshold.unit)
+
+    @property
+    def shipped_origin(self) -> Text:
+        """Where the shipped value comes from, with its source."""
+        return origin_words(self.threshold.origin, self.threshold.source)
+
+    @property
+    def entry(self) -> str:
+        """The value in force as it can be typed."""
+        one = self.threshold
+        return f"{self.now.value * 100:.10g} %" if one.unit == SHARE else f"{self.now.value:.10g} {one.unit}"
 
     @property
     def bounds(self) -> str:
@@ -147,15 +158,16 @@ def threshold_history(connection: Reader, check: str, name: str) -> tuple[Thresh
     return list_threshold_history(connection, check, name)
 
 
+def search_words(row: ThresholdRow) -> str:
+    """All words of a figure in both languages, for whoever looks for one."""
+    one, origin = row.threshold, ORIGIN_WORDS[row.now.origin]
+    return " ".join((
+        one.check, one.name, one.title.en, one.title.zh, row.title.en, row.title.zh, row.now.source, one.source, origin.en,
+        origin.zh, *row.checks,
+    ))  # fmt: skip
+
+
 def matches(row: ThresholdRow, words: Iterable[str]) -> bool:
     """Whether every word stands somewhere in the row, in either language."""
-    one = row.threshold
-    text = " ".join(
-        (one.check, one.name, one.title.en, one.title.zh, row.title.en, row.title.zh, row.now.source, str(row.now.origin), *row.checks)
-    ).lower()
+    text = search_words(row).lower()
     return all(word.lower() in text for word in words)
-
-
-def is_set(row: ThresholdRow) -> bool:
-    """Whether the value in force is the user's."""
-    return row.now.origin is Origin.SET

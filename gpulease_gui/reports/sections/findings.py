@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpulease_gui.domain.finding import CheckState, Finding, Verdict
 from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.threshold import Origin, joined_words
 from gpulease_gui.reports.document import (
     EMPTY,
     Block,
@@ -45,6 +46,10 @@ COLUMNS = (
     Column(Text("Verdict", "判定"), ColumnKind.BADGE, 1.45),
     Column(Text("Evidence SHA-256", "证据 SHA-256"), ColumnKind.HASH, 1.3),
 )
+JUDGED_COLUMNS = (
+    Column(Text("Check", "检查项"), ColumnKind.TEXT, 2.2),
+    Column(Text("Judged by, and whose figure that is", "判定依据及其来源"), ColumnKind.TEXT, 8.2),
+)
 _LEGEND = (Verdict.PASS, Verdict.WARN, Verdict.FAIL, Verdict.INCONCLUSIVE, CheckState.NOT_RUN)
 
 
@@ -64,6 +69,8 @@ def _of_node(facts: EvaluationFacts, node: NodeFacts) -> list[Block]:
     note = foreign(f"SHA-256 {short_hash(node.run.hash)}")
     blocks: list[Block] = [SubHeading(foreign(node.node.name), node.verdict, note), _table(facts, node.run)]
     apart = [f for f in node.run.findings if f.verdict is Verdict.NOT_APPLICABLE]
+    if judged := _judged_by(facts, node.run):
+        blocks.append(judged)
     if apart:
         names = [finding_name(f, facts.terms) for f in apart]
         words = Text(
@@ -78,6 +85,18 @@ def _table(facts: EvaluationFacts, run: RunFacts) -> Table:
     rows = [_row(facts, f) for f in loudest_first(run.findings) if f.verdict is not Verdict.NOT_APPLICABLE]
     rows += [_unjudged(facts, term) for term in run.unjudged if not any(f.term == term for f in run.findings)]
     return Table(COLUMNS, tuple(rows))
+
+
+def _judged_by(facts: EvaluationFacts, run: RunFacts) -> Table | None:
+    """The figures behind each verdict that is no plain pass, and behind every one that somebody moved."""
+    told = [f for f in loudest_first(run.findings) if f.judged_by and f.verdict is not Verdict.NOT_APPLICABLE and _is_asked(f)]
+    rows = tuple((Words(finding_name(f, facts.terms)), Words(joined_words(f.judged_by), Tone.QUIET)) for f in told)
+    return Table(JUDGED_COLUMNS, rows) if rows else None
+
+
+def _is_asked(finding: Finding) -> bool:
+    loud = finding.verdict in (Verdict.FAIL, Verdict.WARN)
+    return loud or any(one.origin in (Origin.SET, Origin.FLEET) for one in finding.judged_by)
 
 
 def _row(facts: EvaluationFacts, finding: Finding) -> tuple[Cell, ...]:
