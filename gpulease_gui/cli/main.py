@@ -7,7 +7,7 @@ import importlib
 import io
 import os
 import sys
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import NoReturn
 
 from gpulease_gui import __version__
@@ -19,18 +19,30 @@ COMMANDS = {
     "parse": "read saved tool outputs",
     "checks": "list the checks, or every command that can ever be run on a node",
     "verify": "check a node against a terms file or a contract",
+    "pairs": "measure the line between every two of some nodes and name the slow one",
     "profiles": "list the uses that a run can be planned for, with their checks",
     "thresholds": "list, move or take back the figures that nodes are judged by",
     "rejudge": "judge a stored run again by today's rules or another contract, without the node",
     "judge": "judge outputs that a supplier sent",
     "diff": "say what changed on a node between two runs",
     "export": "write the evaluation of a contract as PDF",
+    "import": "add or change offers from a spreadsheet, pasted cells or chat lines",
+    "import-market": "keep a public price list to hold offers against",
+    "export-data": "write the whole workspace for another computer, or its offers as a table",
+    "import-data": "merge what export-data wrote",
+    "offers": "list the stored offers and contracts, or show one",
+    "checklist": "show what is answered and open in the checklist of an offer",
+    "letter": "write the open questions to a supplier as a letter",
+    "compare": "set stored offers beside each other",
     "cost": "price offers for workloads from a file",
     "score": "score offers by their checklist answers from a file",
     "size": "say whether a model fits on GPUs, from a file",
     "demo": "list and serve the demo nodes",
     "agent": "sample this computer's GPUs as JSON lines",
 }
+
+# Commands whose name can't be that of a module.
+_MODULES = {"import": "importing", "import-market": "importing_market", "export-data": "export_data", "import-data": "import_data"}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -63,10 +75,10 @@ def main(arguments: list[str] | None = None) -> int:
     for name, help_line in COMMANDS.items():
         sub = commands.add_parser(name, help=help_line, description=help_line)
         if name == asked:
-            importlib.import_module(f"gpulease_gui.cli.{name}").add_arguments(sub)
+            _module(name).add_arguments(sub)
     options = parser.parse_args(words)
     try:
-        code = int(importlib.import_module(f"gpulease_gui.cli.{options.command}").run(options))
+        code = int(_module(options.command).run(options))
         sys.stdout.flush()
         return code
     except UsageError as error:
@@ -82,6 +94,10 @@ def main(arguments: list[str] | None = None) -> int:
         return Exit.OUR_FAULT
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
+
+
+def _module(command: str) -> ModuleType:
+    return importlib.import_module(f"gpulease_gui.cli.{_MODULES.get(command, command)}")
 
 
 def _streams() -> bool:

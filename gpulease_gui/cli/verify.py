@@ -73,8 +73,8 @@ def run(options: argparse.Namespace) -> int:
     _refuse_wrong_calls(options)
     terms = terms_from(options.terms) if options.terms else None
     demo = options.demo or bool(options.target) and is_demo(options.target)
-    fingerprints = _fingerprints(options.fingerprint)
-    services = services_of(options.workspace, demo=demo, ask_secret=_ask_on_terminal, fingerprints=fingerprints)
+    fingerprints = fingerprints_of(options.fingerprint)
+    services = services_of(options.workspace, demo=demo, ask_secret=ask_on_terminal, fingerprints=fingerprints)
     services.links.show_while_typed(_ask_openly)
     try:
         if options.all:
@@ -143,7 +143,8 @@ def _check_peer_address(words: str) -> None:
         ) from error
 
 
-def _fingerprints(words: list[str]) -> tuple[str, ...]:
+def fingerprints_of(words: list[str]) -> tuple[str, ...]:
+    """The host keys of `--fingerprint`. Raises UsageError for words that hold none."""
     from gpulease_gui.remote.hostkeys import fingerprints_in
 
     found = [fingerprints_in(word) for word in words]
@@ -153,7 +154,8 @@ def _fingerprints(words: list[str]) -> tuple[str, ...]:
     return tuple(hit for hits in found for hit in hits)
 
 
-def _ask_on_terminal(node: Node, what: str) -> Secret | None:
+def ask_on_terminal(node: Node, what: str) -> Secret | None:
+    """Ask for a secret where somebody sits in front; None where nobody does."""
     if not sys.stdin.isatty():
         return None
     return Secret(getpass.getpass(f"{what} for {node.target}: "))
@@ -170,7 +172,7 @@ def _verify_one(services: Services, options: argparse.Namespace, terms: dict[str
     node = node_of(services.workspace, options.target, options.identity)
     request = _request(services, options, node, terms)
     _say_loads(services, request)
-    with _interruptible() as interrupted:
+    with interruptible() as interrupted:
         return _wait(services, node, request, interrupted)
 
 
@@ -235,7 +237,7 @@ def _work(services: Services, node: Node, request: Request, before: str = "") ->
 
 
 @contextlib.contextmanager
-def _interruptible() -> Iterator[list[int]]:
+def interruptible() -> Iterator[list[int]]:
     """Ctrl+C and TERM end the run and keep what was found; a second one ends the program."""
     seen: list[int] = []
 
@@ -317,7 +319,7 @@ def _all_outcomes(services: Services, rented: tuple[Node, ...], request: Request
         for node in rented
     ]
     outcomes: list[tuple[Node, Outcome]] = []
-    with _interruptible() as interrupted:
+    with interruptible() as interrupted:
         for node, job in zip(rented, jobs, strict=True):
             while not job.done.done():
                 if interrupted:

@@ -97,6 +97,16 @@ class NodeDrifted:
 
 
 @dataclass(frozen=True, slots=True)
+class PairMeasured:
+    """Two nodes (by their place in the measurement) were measured: Gbit/s of the slower direction, None = no rate."""
+
+    pair: tuple[int, int]
+    rate: float | None
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class JobChanged:
     """A line of the task strip. `done` of `total` steps (total 0 = unknown); ended when `ended`."""
 
@@ -134,7 +144,7 @@ class GapClosed:
 
 Event = (
     NodeStateChanged | HostKeyQuestion | RunStarted | CheckChanged | FindingSaved | RunEnded | NodeDrifted | JobChanged
-    | RecordsChanged | GapOpened | GapClosed
+    | RecordsChanged | GapOpened | GapClosed | PairMeasured
 )  # fmt: skip
 
 

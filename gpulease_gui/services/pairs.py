@@ -39,7 +39,8 @@ class Blame:
     """Who is slow: nodes with more than one slow pair, pairs that are slow alone, and pairs without any rate.
 
     `all_low`: every measured pair is below the promise, so no single part can be named. `usual` is the median rate of
-    the measured pairs, None without any.
+    the measured pairs, None without any. `uneven`: nobody is slower than usual, but some pair is much faster; where most
+    are slow, only a promise can tell.
     """
 
     nodes: tuple[int, ...] = ()
@@ -47,6 +48,7 @@ class Blame:
     unmeasured: tuple[Pair, ...] = ()
     all_low: bool = False
     usual: float | None = None
+    uneven: bool = False
 
 
 def blame(rates: Mapping[Pair, float | None], promised: float | None = None) -> Blame:
@@ -71,7 +73,8 @@ def blame(rates: Mapping[Pair, float | None], promised: float | None = None) -> 
     while worst := _worst(low):
         nodes |= worst
         low = {pair for pair in low if not worst & set(pair)}
-    return Blame(tuple(sorted(nodes)), tuple(sorted(low)), unmeasured, usual=usual)
+    uneven = not (nodes or low) and promised is None and usual < LOW_SHARE * max(measured.values())
+    return Blame(tuple(sorted(nodes)), tuple(sorted(low)), unmeasured, usual=usual, uneven=uneven)
 
 
 def _ordered(pair: Pair) -> Pair:
