@@ -114,9 +114,18 @@ def _words(term: Term, value: object) -> str:
     words = value.strip()
     if term.choices and words not in term.choices:
         raise UsageError(f"{term.key}: {words!r} is no choice", next_step=f"write one of: {', '.join(term.choices)}")
-    if term.kind is TermKind.VERSION and not re.fullmatch(r"\d+(\.\d+)*", words):
-        raise UsageError(f"{term.key}: {words!r} is no version", next_step='write digits and dots, such as "12.4"')
+    if term.kind is TermKind.VERSION and not is_version(words):
+        raise UsageError(f"{term.key}: {words!r} is no version", next_step='write digits and dots, such as "12.4" or "8.0.RC2"')
     return words
+
+
+def is_version(words: str) -> bool:
+    """Whether `words` are digits and dots, perhaps with the mark of a preliminary release.
+
+    >>> is_version("12.4"), is_version("8.0.RC2"), is_version("newest")
+    (True, True, False)
+    """
+    return re.fullmatch(r"\d{1,6}(\.\d{1,6}){0,5}([.-]?(?:rc|alpha|beta)[.-]?\d{1,4}){0,2}", words, re.IGNORECASE | re.ASCII) is not None
 
 
 def read_terms_file(text: str) -> Mapping[str, TermValue]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from gpulease_gui.checks.cards import Mark, finding_of
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.shares import is_vgpu, share_signs, share_words
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
 from gpulease_gui.domain.text import Text
+from gpulease_gui.facts.preload import Preload
 from gpulease_gui.facts.smi_xml import Gpu, SmiReport
 
 TERM = "gpu.whole"
@@ -21,23 +21,26 @@ CHECK = Check(
         "vGPU 带着整卡的名字，却只分到一部分时间片。",
     ),
     facts=("smi_xml",),
+    optional=("preload",),
     terms=(TERM,),
     vendor=Vendor.NVIDIA,
+    rule_version=2,
     ask=Text("Do we get whole cards, or shares of them (vGPU)?", "交付的是整卡还是 vGPU？"),
 )
-# GRID A100-20C, NVIDIA H100L-2-24C, A16-4Q: the profile behind the name of the card.
-_PROFILE = re.compile(r"^grid\b|-\d{1,3}(?:-\d{1,3})?[abcq]$", re.IGNORECASE)
 # What the driver calls "None"; as a figure beside a promise that word would read as nothing measured.
 _NO_MODE = "none (whole GPU)"
 _ASK = Text("ask the supplier for whole cards, or for the price of a share", "请供应商交付整卡，或按份额计价")
 _RUN = Text("run `nvidia-smi -q` on the node and read GPU Virtualization Mode", "在节点上运行 `nvidia-smi -q`，查看 GPU Virtualization Mode")
 
 
-def judge(report: SmiReport, promise: Promise) -> tuple[Finding, ...]:
-    """One finding over all cards; measured is the mode that the driver names."""
+def judge(report: SmiReport, preload: Preload | None, promise: Promise) -> tuple[Finding, ...]:
+    """One finding over all cards; measured is the mode that the driver names, or what cuts the card."""
     stated = promise.get(TERM)
     if not report.gpus:
         return ()
+    if stated is None and (share := next((w for gpu in report.gpus if (w := share_words(gpu, preload))), None)):
+        nobody = Text(f"{share.en}; nobody promised whole cards", f"{share.zh}；也无人承诺整卡")
+        return (CHECK.finding(Verdict.INCONCLUSIVE, nobody, term=TERM, measured="share", reason_code=Reason.NOT_PROMISED, next_step=CHECK.ask),)
     if stated is None:
         modes = sorted({_said(gpu.virtualization_mode) or "?" for gpu in report.gpus})
         return (CHECK.not_promised(TERM, ", ".join(modes)),)
@@ -45,14 +48,17 @@ def judge(report: SmiReport, promise: Promise) -> tuple[Finding, ...]:
         shares = Text("the contract rents shares of cards", "合同租用的是显卡份额")
         return (CHECK.finding(Verdict.NOT_APPLICABLE, shares, term=TERM, promised=False),)
     bare = promise.terms.get("isolation") == "bare_metal"
-    marks = [(gpu, _mark(gpu, bare)) for gpu in report.gpus]
+    marks = [(gpu, _mark(gpu, preload, bare)) for gpu in report.gpus]
     return (finding_of(CHECK, marks, term=TERM, promised=stated.value, pass_code=stated.reason_code),)
 
 
-def _mark(gpu: Gpu, bare: bool) -> Mark:
+def _mark(gpu: Gpu, preload: Preload | None, bare: bool) -> Mark:
     mode, name = (gpu.virtualization_mode or "").strip(), (gpu.name or "").strip()
-    if mode.lower() == "vgpu" or _PROFILE.search(name):
-        return Mark(Verdict.FAIL, Text(f"this is a vGPU ({name[:60]})", f"这是 vGPU（{name[:60]}）"), "vgpu", mode or name[:60], _ASK)
+    share = share_words(gpu, preload)
+    if share and is_vgpu(gpu):
+        return Mark(Verdict.FAIL, share, "vgpu", mode or name[:60], _ASK)
+    if share and preload is not None and share_signs(preload):
+        return Mark(Verdict.FAIL, share, "cut_by_software", share_signs(preload)[0][:60], _ASK)
     if mode.lower() == "host vgpu":
         host = Text("the driver is set up to cut this card into vGPUs", "驱动已设置为把该卡切成 vGPU")
         return Mark(Verdict.WARN, host, "vgpu_host", mode, _ASK)

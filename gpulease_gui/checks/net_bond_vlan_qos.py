@@ -44,11 +44,13 @@ def _judged(shape: NetShape, shapers: tuple[Shaper, ...], slowest: float | None,
     ]
     verdict = worst(s.verdict for s in subjects) if subjects else Verdict.PASS
     if verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE) and shape.shapers is None:
-        unseen = Text("whether the node shapes its traffic can't be seen (tc missing)", "看不到节点是否限速（缺少 tc）")
+        unseen = Text("whether the node shapes its traffic can't be seen (tc and ip missing)", "看不到节点是否限速（缺少 tc 与 ip）")
         return _finding(Verdict.INCONCLUSIVE, unseen, stated, slowest, subjects, "tool_missing", _RUN)
     if verdict is Verdict.PASS:
         # The absence of a brake is no speed: this pass speaks of no term and proves no promise.
-        free = Text("no shaper and no bundle on this node", "该节点没有限速和聚合")
+        free = Text("no shaper and no bundle on this node", "该节点没有限速和聚合") if not shape.by_links else Text(
+            "no port is shaped at its outermost queue, and none is a bundle (tc is missing)", "各端口最外层队列没有限速，也没有聚合（缺少 tc）"
+        )  # fmt: skip
         return CHECK.finding(verdict, free, measured=slowest if slowest is not None else "none", subjects=subjects)
     first = next(s for s in subjects if s.verdict is verdict)
     reason = Text(f"{first.id}: {first.reason.en}", f"{first.id}：{first.reason.zh}")

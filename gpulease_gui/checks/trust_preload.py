@@ -6,6 +6,7 @@ import re
 
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.shares import is_hook, share_signs
 from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict, worst
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.preload import Preload, PreloadLibrary
@@ -22,8 +23,6 @@ CHECK = Check(
     level=0,
     vendor=Vendor.NVIDIA,
 )
-_SHARE_VARIABLE = re.compile(r"CUDA_DEVICE_(?:MEMORY|SM)_LIMIT(?:_\d+)?=(.*)", re.DOTALL)
-_HOOK_NAMES = ("libvgpu", "vgpu-control", "libcuda-control", "hami")
 _VENDOR = re.compile(r"lib(?:cuda|nvidia|nvcuvid|nvoptix)[\w.-]*\.so[\w.]*", re.ASCII)
 # What the linker loads into a bare shell.
 _PLAIN = re.compile(
@@ -63,15 +62,9 @@ _SETTING = Text("a setting changes which driver library is found", "有设置会
 
 def _shares(preload: Preload, whole: bool) -> list[SubjectFinding]:
     """Variables, files and libraries of software that sells parts of a card."""
-    found = [words for words in preload.env if (hit := _SHARE_VARIABLE.fullmatch(words)) and hit[1].strip() not in ("", "0")]
-    found += [path for path in (*preload.mapped, *(x.path for x in preload.libraries)) if _is_hook(path)]
     verdict = Verdict.FAIL if whole else Verdict.PASS
-    marks = [SubjectFinding(words[:120], verdict, None, None, _SHARING) for words in dict.fromkeys(found)]
+    marks = [SubjectFinding(words[:120], verdict, None, None, _SHARING) for words in share_signs(preload)]
     return marks + [SubjectFinding(path, Verdict.WARN if whole else Verdict.PASS, None, None, _SHARING) for path in preload.markers]
-
-
-def _is_hook(path: str) -> bool:
-    return any(word in path.rsplit("/", 1)[-1].lower() for word in _HOOK_NAMES)
 
 
 def _library(library: PreloadLibrary) -> SubjectFinding:
@@ -85,7 +78,7 @@ def _library(library: PreloadLibrary) -> SubjectFinding:
 
 def _mapped(preload: Preload) -> list[SubjectFinding]:
     known = {library.real or library.path for library in preload.libraries} | {x.path for x in preload.libraries}
-    odd = [p for p in preload.mapped if p not in known and not _PLAIN.fullmatch(p.rsplit("/", 1)[-1]) and not _is_hook(p)]
+    odd = [p for p in preload.mapped if p not in known and not _PLAIN.fullmatch(p.rsplit("/", 1)[-1]) and not is_hook(p)]
     return [SubjectFinding(path[:120], Verdict.WARN, None, None, _HARMLESS) for path in odd[:20]]
 
 

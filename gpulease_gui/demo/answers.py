@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from types import MappingProxyType
 
-from gpulease_gui.demo import detail_report, host_report, smi_tables
+from gpulease_gui.demo import detail_report, host_report, link_report, smi_tables
 from gpulease_gui.demo.clock_report import clock_samples
 from gpulease_gui.demo.disk_report import lsblk
 from gpulease_gui.demo.driver_report import driver_files
@@ -40,10 +40,13 @@ _NVIDIA: Mapping[str, tuple[float, Printer]] = MappingProxyType({
     "smi_binary": (0.6, _plain(detail_report.smi_binary)),
     "smi_extra": (0.8, _plain(detail_report.smi_extra)),
     "nvlink_errors": (0.9, _plain(detail_report.nvlink_errors)),
+    "p2p": (1.6, _plain(link_report.p2p)),
 })  # fmt: skip
 _ASCEND: Mapping[str, tuple[float, Printer]] = MappingProxyType({
     "npu_smi": (2.6, _plain(npu_info)),
     "npu_ecc": (4.1, _plain(detail_report.npu_ecc)),
+    "npu_links": (5.2, _plain(link_report.npu_links)),
+    "npu_ports": (6.4, _plain(link_report.npu_ports)),
 })  # fmt: skip
 _HOST: Mapping[str, tuple[float, Printer]] = MappingProxyType({
     "clock_now": (0.02, host_report.clock_now),
@@ -56,6 +59,8 @@ _HOST: Mapping[str, tuple[float, Printer]] = MappingProxyType({
     "pci_devices": (0.3, _plain(host_report.pci_devices)),
     "nvidia_proc": (0.1, _plain(host_report.nvidia_proc)),
     "driver_files": (0.2, _plain(driver_files)),
+    "fabric_manager": (0.1, _plain(link_report.fabric_manager)),
+    "graphics": (0.2, _plain(link_report.graphics)),
     "preload": (0.05, _plain(detail_report.preload)),
     "cpu_state": (0.1, _plain(detail_report.cpu_state)),
     "limits": (0.05, _plain(detail_report.limits)),

@@ -46,6 +46,7 @@ def device_nodes(machine: Machine) -> str:
         pairs += [("node", f"/dev/nvidia{n}") for n in range(len(machine.gpus) + len(machine.lost))]
         pairs += [("node", f"/dev/{name}") for name in ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")]
         pairs += [("module", name) for name in ("nvidia_uvm", "nvidia_peermem", "nvidia")]
+        pairs += [("params", "ResmanDebugLevel: 4294967295"), ("params", "RmProfilingAdminOnly: 1")]
     pairs += [("node", f"/dev/davinci{npu.index}") for npu in machine.npus]
     if any(port.driver == "mlx5_core" for port in machine.ports):
         pairs += [("node", "/dev/infiniband/uverbs0"), ("module", "mlx5_ib"), ("module", "mlx5_core"), ("module", "ib_core")]

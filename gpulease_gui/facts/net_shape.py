@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gpulease_gui.domain.command import Command, CommandOutput
@@ -27,6 +28,9 @@ if command -v tc >/dev/null; then
     said=$(tc class show dev "${dir##*/}")
     if [ -n "$said" ]; then printf '%s\\n' "$said" | while IFS= read -r line; do say class "${dir##*/} $line"; done; fi
   done
+elif command -v ip >/dev/null; then
+  said=$(ip -d link show); say ip_code "$?"
+  printf '%s\\n' "$said" | while IFS= read -r line; do say link "$line"; done
 fi
 """
     + END
@@ -56,11 +60,15 @@ class Shaper:
 
 @dataclass(frozen=True, slots=True)
 class NetShape:
-    """`shapers` None = the tool did not answer. `vlans` as name and parent port."""
+    """`shapers` None = no tool answered. `vlans` as name and parent port.
+
+    `by_links`: without tc only the outermost discipline of each port was seen, as `ip link` names it.
+    """
 
     bonds: tuple[Bond, ...]
     vlans: tuple[tuple[str, str], ...]
     shapers: tuple[Shaper, ...] | None
+    by_links: bool = False
 
 
 # Disciplines that limit a rate; the others only order packets.
@@ -72,10 +80,24 @@ _SCALE = {"": 1e-9, "K": 1e-6, "M": 1e-3, "G": 1.0, "T": 1e3}
 def parse(output: CommandOutput) -> NetShape:
     """Read the lines. Raises Unreadable."""
     lines = keyed_lines(output, "shape")
-    answered = lines.number("tc_code") == 0
-    return NetShape(
-        tuple(_bond(record) for record in lines.records("bond")), tuple(_vlans(lines)), tuple(_shapers(lines)) if answered else None
-    )
+    bonds, vlans = tuple(_bond(record) for record in lines.records("bond")), tuple(_vlans(lines))
+    if lines.number("tc_code") == 0:
+        return NetShape(bonds, vlans, tuple(_shapers(lines)))
+    if lines.number("ip_code") == 0 and lines.all("link"):
+        return NetShape(bonds, vlans, tuple(_link_shapers(lines.all("link"))), by_links=True)
+    return NetShape(bonds, vlans, None)
+
+
+def _link_shapers(lines: tuple[str, ...]) -> Iterator[Shaper]:
+    """Ports whose outermost discipline limits, and virtual functions with a highest rate; a discipline's rate is not told."""
+    port = "?"
+    for line in lines:
+        if head := re.match(r"\d{1,6}: ([^\s:@]{1,32})[:@].*? qdisc (\S{1,32})", line, re.ASCII):
+            port = head[1]
+            if head[2] in _LIMITING:
+                yield Shaper(port, head[2], None)
+        elif vf := re.match(r"vf (\d{1,4}) .*?\bmax_tx_rate (\d{1,7})(?:Mbps)?\b", line, re.ASCII):
+            yield Shaper(port, f"vf {vf[1]}", int(vf[2]) / 1000)
 
 
 def _bond(record: KeyedLines) -> Bond:
@@ -108,6 +130,7 @@ def as_dict(reading: NetShape) -> dict[str, object]:
         "bonds": {b.name: [b.mode, b.policy, list(b.members)] for b in reading.bonds},
         "vlans": [list(v) for v in reading.vlans],
         "shapers": None if reading.shapers is None else [[s.device, s.kind, s.gbit_s] for s in reading.shapers],
+        "by_links": reading.by_links,
     }
 
 

@@ -14,7 +14,7 @@ from gpulease_gui.facts.fact import read, readers
 SHELLS = [words for words in (("sh",), ("dash",), ("busybox", "sh"), ("bash", "--posix")) if shutil.which(words[0])]
 FACTS = (
     "access", "clock_now", "cpu_limits", "cpu_state", "device_nodes", "edac", "environment", "limits", "load_now", "memory_limits", "mounts", "net_links",
-    "nvidia_proc", "pci_devices", "npu_versions", "port_counters", "roce_ports", "torch_files",
+    "fabric_manager", "graphics", "nvidia_proc", "pci_devices", "npu_versions", "port_counters", "roce_ports", "torch_files",
 )  # fmt: skip
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the shell facts read /proc and /sys of Linux")

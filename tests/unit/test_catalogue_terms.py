@@ -59,6 +59,17 @@ def test_that_a_bad_value_says_what_where_and_how(catalogue, key, value, words):
     assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
+@pytest.mark.parametrize("version", ["8.0.RC2", "8.0.0.alpha003", "8.0.RC2.alpha001", "24.1.rc2", "12.4"])
+def test_that_a_version_may_be_a_preliminary_one(catalogue, version):
+    assert validate_term("cann.min", version, catalogue) == version
+
+
+@pytest.mark.parametrize("version", ["RC2", "8.0.RC", "8.0 RC2", "8.0.beta; reboot", "8..0"])
+def test_that_a_version_begins_with_numbers_and_ends_with_its_mark(catalogue, version):
+    with pytest.raises(UsageError, match="no version"):
+        validate_term("cann.min", version, catalogue)
+
+
 def test_that_a_terms_file_is_flattened_to_dotted_keys():
     text = 'gpu.count = 8\ngpu.model = "H100"\nram_gb = 2048\n'
     assert read_terms_file(text) == {"gpu.count": 8, "gpu.model": "H100", "ram_gb": 2048}

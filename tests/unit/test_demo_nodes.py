@@ -20,7 +20,8 @@ from gpulease_gui.facts.fact import read, readers
 NOW = datetime(2026, 11, 30, 8, 15, 30, tzinfo=UTC)
 PASSIVE = {id_: r for id_, r in readers().items() if r.fact.command and r.fact.impact is Impact.PASSIVE}
 NVIDIA_ONLY = {id_ for id_, r in PASSIVE.items() if r.fact.command and r.fact.command.tool == "nvidia-smi"}
-NVIDIA_ONLY |= {"clock_samples", "smi_binary", "smi_extra"} & PASSIVE.keys()
+NVIDIA_ONLY |= {"clock_samples", "p2p", "smi_binary", "smi_extra"} & PASSIVE.keys()
+ASCEND_ONLY = ["npu_ecc", "npu_links", "npu_ports", "npu_smi"]
 
 
 def reading(name: str, fact_id: str):
@@ -43,7 +44,7 @@ def missing(name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "ascend"])
 def test_that_a_node_with_nvidia_cards_answers_every_fact_but_the_ascend_ones(name: str) -> None:
-    assert missing(name) == dict.fromkeys(["npu_ecc", "npu_smi"], Reason.MISSING_TOOL)
+    assert missing(name) == dict.fromkeys(ASCEND_ONLY, Reason.MISSING_TOOL)
 
 
 def test_that_the_ascend_node_has_no_nvidia_tool() -> None:
@@ -70,7 +71,7 @@ def test_that_every_promise_is_a_term_with_a_fitting_value() -> None:
 
 def test_that_every_passive_fact_has_an_answer_of_its_own() -> None:
     codes = {id_: answer(demo_nodes()["honest"], id_, NOW).exit_code for id_ in PASSIVE}
-    assert [id_ for id_, code in codes.items() if code != 0] == ["npu_ecc", "npu_smi"]
+    assert [id_ for id_, code in codes.items() if code != 0] == ASCEND_ONLY
     assert answer(demo_nodes()["honest"], "never_heard_of", NOW).exit_code == 127
 
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLineEdit, QWidget
 
 from gpulease_gui.catalog.catalogue import Catalogue
-from gpulease_gui.catalog.terms import validate_term
+from gpulease_gui.catalog.terms import is_version, validate_term
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.term import Term, TermKind, TermValue
 from gpulease_gui.domain.text import Text
@@ -110,7 +110,7 @@ def read_value(editor: QWidget, term: Term, catalogue: Catalogue) -> TermValue |
         return complaint if isinstance(complaint, Text) else words
     if term.kind in (TermKind.COUNT, TermKind.NUMBER):
         return _number(words, term)
-    if term.kind is TermKind.VERSION and not re.fullmatch(r"\d+(\.\d+)*", words):
+    if term.kind is TermKind.VERSION and not is_version(words):
         return Text(f"“{words}” is no version: write digits and dots, such as 12.4", f"“{words}”不是版本号：请用数字和点，例如 12.4")
     try:
         return validate_term(term.key, words, catalogue)
