@@ -16,7 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlite_utils import Database
 
+from gpulease_gui.domain.node import Address, Node, Reach
+from gpulease_gui.domain.supplier import Contract, Supplier
+from gpulease_gui.store.nodes import save_node
+from gpulease_gui.store.suppliers import save_contract, save_supplier
+from gpulease_gui.store.workspace import Workspace
 from tests.integration.conftest import Keys, SshServer
 from tests.standin.node import Lie, make_node
 
@@ -67,7 +73,7 @@ THIS_MACHINE = {
     "health.xid": _LOG,
     "net.errors": {"not_visible", "unreadable"},
 }
-# Until the file's digest is known from other nodes of the same driver.
+# Until the digest of the file is known from other nodes with the same driver.
 UNKNOWN_DIGEST = {("warn", "host_file"), ("warn", "hash_unknown")}
 
 
@@ -85,9 +91,11 @@ def node(keys: Keys, folder: Path, lie: Lie = Lie.NONE) -> Iterator[SshServer]:
     script = make_node(folder / "node", lie)
     server = SshServer(keys, folder, env={"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
                        within=("unshare", "-m", "sh", str(script)))  # fmt: skip
-    server.start()
-    yield server
-    server.stop()
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
 
 
 def verify(server: SshServer, folder: Path, *words: str) -> dict[str, Any]:
@@ -140,6 +148,31 @@ def test_that_a_second_look_finds_the_same_machine_and_a_clock_that_runs_true(ho
     assert {f["check"]: f["verdict"] for f in again["findings"]} == {
         "trust.identity_pin": "pass", "evidence.drift": "pass", "trust.clock": "pass"
     }  # fmt: skip
+
+
+def test_that_a_file_known_from_nodes_of_several_suppliers_passes(honest: tuple[dict[str, Any], SshServer, Path]) -> None:
+    report, server, folder = honest
+    with contextlib.closing(Workspace.open(folder / "w.db")) as workspace:
+        workspace.submit(lambda db: three_more_nodes(db, report["run"])).result(10)
+    known = verify(server, folder, "--only", "trust.smi_binary,drv.version")
+    assert named(known, "pass") == {("trust.smi_binary", ""), ("drv.version", "")}
+
+
+def three_more_nodes(db: Database, run: str) -> None:
+    """The same file and driver on three nodes of two suppliers, in runs like `run`."""
+    for n in range(3):
+        supplier, contract, name = f"s{n % 2}", f"c{n}", f"n{n}"
+        save_supplier(db, Supplier(supplier, supplier))
+        save_contract(db, Contract(contract, supplier, contract))
+        save_node(db, Node(name, name, Reach.SSH, Address(f"10.7.0.{n + 1}", 22, "root"), contract))
+        copy_row(db, "runs", f"id = '{run}'", id=f"r{n}", node_id=name, contract_id=contract)
+        for check in ("trust.smi_binary", "drv.version"):
+            copy_row(db, "findings", f"run_id = '{run}' AND check_id = '{check}'", entry=None, id=f"{check} {n}", run_id=f"r{n}")
+
+
+def copy_row(db: Database, table: str, where: str, **changes: str | None) -> None:
+    row = next(iter(db.query(f"SELECT * FROM {table} WHERE {where}")))
+    db.table(table).insert({**row, **changes})
 
 
 def test_that_a_script_before_the_tool_is_found(keys: Keys, tmp_path: Path) -> None:

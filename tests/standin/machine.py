@@ -67,6 +67,11 @@ class MachineTexts:
         names = "".join(f"  NIC{n}: mlx5_{n}\n" for n in range(NIC_COUNT))
         return "\n".join(rows) + f"\n\nLegend:\n\n  X    = Self\n  NV#  = joined by # NVLinks\n\nNIC Legend:\n\n{names}"
 
+    def p2p(self) -> str:
+        names = [f"GPU{card.index}" for card in self.cards]
+        rows = ("\t".join([name, *("X" if name == other else "OK" for other in names)]) + "\n" for name in names)
+        return " \t" + "\t".join(names) + f"\n{''.join(rows)}\nLegend:\n\n  X    = Self\n  OK   = Status Ok\n  NS   = Not supported\n"
+
     def dmon(self) -> str:
         head = "# gpu    pwr  gtemp  mtemp     sm    mem    enc    dec   mclk   pclk\n# Idx      W      C      C      %      %      %      %    MHz    MHz\n"
         rows = (
@@ -108,6 +113,8 @@ class MachineTexts:
             "-q -x": self.report,
             "-L": self.listed(),
             "topo -m": self.topo(),
+            "topo -p2p r": self.p2p(),
+            "topo -p2p w": self.p2p(),
             "nvlink -s": self.nvlink(f"\t Link {{n}}: {LINK_GB_S} GB/s\n"),
             "nvlink -e": self.nvlink("".join(f"\t Link {{n}}: {word} Errors: 0\n" for word in ("Replay", "Recovery", "CRC"))),
             "nvlink -c": self.nvlink("\t Link {n}, P2P is supported: true\n\t Link {n}, Access to system memory supported: true\n"),

@@ -13,11 +13,16 @@ from pathlib import Path
 from tests.standin.build import build_smi
 from tests.standin.machine import NIC_COUNT, Card, MachineTexts, machine_texts
 
-# What a container toolkit brings along.
+# What a container toolkit, the fabric manager and the graphics stack bring along.
 _TOOLS = {
     "docker": """echo '{"nvidia":{"path":"nvidia-container-runtime"},"runc":{"path":"runc"}}'""",
     "nvidia-ctk": "echo 'NVIDIA Container Toolkit CLI version 1.17.4'",
+    "nv-fabricmanager": "echo 'Fabric Manager version is : DRIVER'",
+    "vulkaninfo": "for n in 0 1 2 3 4 5 6 7; do printf 'GPU%s:\\n\\tdeviceName         = NVIDIA H100 80GB HBM3\\n' \"$n\"; done",
 }
+_LIBRARIES = (
+    "libcuda.so", "libnvidia-ml.so", "libGLX_nvidia.so", "libEGL_nvidia.so", "libnvidia-encode.so", "libnvcuvid.so",
+)  # fmt: skip
 _SWITCH_SLOTS = tuple(f"0000:{n:02x}:00.0" for n in range(5, 9))
 
 
@@ -43,7 +48,7 @@ def make_node(folder: Path, lie: Lie = Lie.NONE) -> Path:
     _libraries(folder / "lib64", whole)
     (folder / "tools").mkdir()
     for name, lines in _TOOLS.items():
-        _program(folder / "tools" / name, lines)
+        _program(folder / "tools" / name, lines.replace("DRIVER", whole.driver))
     if lie is Lie.WRAPPER:
         _program(folder / "wrapper", "/usr/local/bin/nvidia-smi \"$@\" | sed 's/H100 PCIe/H100 80GB HBM3/g'")
     script = folder / "mounts.sh"
@@ -92,7 +97,7 @@ def _driver(folder: Path, machine: MachineTexts) -> None:
     """/proc/driver, with nvidia in it."""
     module = f"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {machine.driver}  Release Build  (root@build-3)\n"
     _write(folder / "nvidia", version=module + "GCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n")
-    _write(folder / "nvidia", params="ModifyDeviceFiles: 1\nDeviceFileUID: 0\nDeviceFileGID: 0\nDeviceFileMode: 438\n")
+    _write(folder / "nvidia", params="ModifyDeviceFiles: 1\nDeviceFileUID: 0\nDeviceFileGID: 0\nDeviceFileMode: 438\nRmProfilingAdminOnly: 0\n")
     for card in machine.cards:
         _write(folder / "nvidia" / "gpus" / card.slot, information=_information(card))
 
@@ -118,9 +123,9 @@ def _infiniband(folder: Path) -> None:
 def _libraries(folder: Path, machine: MachineTexts) -> None:
     """The driver's libraries, by name: nothing loads them."""
     folder.mkdir()
-    for name in ("libcuda.so", "libnvidia-ml.so"):
+    for name in _LIBRARIES:
         (folder / f"{name}.{machine.driver}").write_bytes(b"\x7fELF stand-in")
-        (folder / f"{name}.1").symlink_to(f"{name}.{machine.driver}")
+        (folder / f"{name}.{0 if '_nvidia' in name else 1}").symlink_to(f"{name}.{machine.driver}")
 
 
 # A folder of the machine is laid out anew: what was there (bound), and ours over it.
