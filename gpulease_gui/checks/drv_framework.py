@@ -29,6 +29,7 @@ CHECK = Check(
     terms=(TERM,),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    rule_version=2,
     ask=Text("Which framework and version must run (for example torch 2.6 cu124)?", "须运行哪个框架与版本（如 torch 2.6 cu124）？"),
 )
 _BLACKWELL, _BLACKWELL_DRIVER = 10, "570"
@@ -40,7 +41,7 @@ def judge(report: SmiReport, extra: SmiExtra | None, torch: TorchFiles | None, p
     """One finding for framework, and one without a term for the PyTorch that is installed. Nothing is started."""
     stated = promise.get(TERM)
     capabilities = _capabilities(report, extra, promise)
-    found = [_promised(report, capabilities, torch, stated, promise)] if stated else [CHECK.not_promised(TERM, _name(torch))]
+    found = [_promised(report, capabilities, torch, stated, promise) if stated else _unnamed(report, capabilities, torch, promise)]
     if torch is not None and torch.version is not None:
         found.append(_installed(report, capabilities, torch, promise))
     return tuple(found)
@@ -74,12 +75,28 @@ def _promised(
     wanted = f"cu{tag[1]}{tag[2]}" if tag else None
     chosen = [w for w in wheels if wanted is None or w.tag == wanted]
     name = f"torch {version[1]} {wanted or ''}".strip()
-    verdict, reason, code = _runs(foreign(name), chosen, report, capabilities)
+    verdict, reason, code = _runs(foreign(name), chosen, report, capabilities, promise)
     step = NO_TEXT if verdict is Verdict.PASS else _TRY if verdict is Verdict.INCONCLUSIVE else _UPDATE
     return _finding(verdict, reason, stated, _name(torch), code or stated.reason_code, step)
 
 
-def _runs(name: Text, wheels: Sequence[TorchWheel], report: SmiReport, capabilities: frozenset[str]) -> tuple[Verdict, Text, str]:
+def _unnamed(report: SmiReport, capabilities: frozenset[str], torch: TorchFiles | None, promise: Promise) -> Finding:
+    """Nobody named a framework: what could run here, in words."""
+    driver = report.driver_version
+    if driver is None or not version_key(driver) or not capabilities:
+        return CHECK.not_promised(TERM, _name(torch))
+    wheels = promise.catalogue.cuda.wheel
+    good = [w for w in wheels if not _trouble(w, driver, capabilities).en]
+    shown = ", ".join(f"{w.tag} (torch {w.first}–{w.last or '…'})" for w in good) or "–"
+    words = Text(f"no framework was promised; builds of PyTorch that can run here: {shown}", f"未约定框架；此处可运行的 PyTorch 版本：{shown}")
+    return CHECK.finding(
+        Verdict.INCONCLUSIVE, words, term=TERM, measured=_name(torch), reason_code=Reason.NOT_PROMISED, next_step=CHECK.ask
+    )
+
+
+def _runs(
+    name: Text, wheels: Sequence[TorchWheel], report: SmiReport, capabilities: frozenset[str], promise: Promise
+) -> tuple[Verdict, Text, str]:
     driver = report.driver_version
     if not wheels:
         return Verdict.INCONCLUSIVE, Text(f"no such build is known: {name.en}", f"没有这一版本的资料：{name.zh}"), "unknown_build"
@@ -90,11 +107,44 @@ def _runs(name: Text, wheels: Sequence[TorchWheel], report: SmiReport, capabilit
     shown = ", ".join(sorted(capabilities))
     if good:
         tags = ", ".join(wheel.tag for wheel in good)
+        minor = _by_minor_version(good, driver, promise)
         return Verdict.PASS, Text(
-            f"{name.en} can run here ({tags}) on driver {driver}, compute capability {shown}", f"{name.zh} 可运行（{tags}）：驱动 {driver}，计算能力 {shown}"
+            f"{name.en} can run here ({tags}) on driver {driver}, compute capability {shown}{minor.en}",
+            f"{name.zh} 可运行（{tags}）：驱动 {driver}，计算能力 {shown}{minor.zh}",
         ), ""  # fmt: skip
-    last = troubles[-1][1]
-    return Verdict.FAIL, Text(f"{name.en} can't run here: {last.en}", f"{name.zh} 无法运行：{last.zh}"), "no_fitting_build"
+    wheel, last = troubles[-1]
+    forward = _forward(wheel, report, capabilities)
+    return (
+        Verdict.FAIL, Text(f"{name.en} can't run here: {last.en}{forward.en}", f"{name.zh} 无法运行：{last.zh}{forward.zh}"), "no_fitting_build"
+    )  # fmt: skip
+
+
+def _by_minor_version(wheels: Sequence[TorchWheel], driver: str, promise: Promise) -> Text:
+    """A build of a newer toolkit than the driver's own runs all the same within one CUDA major; empty if none has to."""
+    newer = [(w, own) for w in wheels if (own := _own_driver(w, promise)) and not at_least(driver, own)]
+    if len(newer) < len(wheels) or not newer:
+        return NO_TEXT
+    wheel, own = newer[0]
+    return Text(
+        f"; {wheel.tag} by minor-version compatibility (its toolkit came with {own}): code that is only PTX fails",
+        f"；{wheel.tag} 依靠次版本兼容（其工具包自带驱动 {own}）：仅含 PTX 的代码会失败",
+    )
+
+
+def _own_driver(wheel: TorchWheel, promise: Promise) -> str | None:
+    """The driver that came with the first release of the build's toolkit; None if the table has none."""
+    cuda = f"{wheel.tag[2:-1]}.{wheel.tag[-1:]}"
+    drivers = [t.driver for t in promise.catalogue.cuda.toolkit if t.version.split(" ")[0] == cuda]
+    return min(drivers, key=version_key, default=None)
+
+
+def _forward(wheel: TorchWheel, report: SmiReport, capabilities: frozenset[str]) -> Text:
+    """Whether a compatibility package could lift a driver that is too old; empty where the card is the trouble."""
+    if any(not any(_serves(code, card) for code in wheel.capabilities) for card in capabilities):
+        return NO_TEXT
+    if any("geforce" in (gpu.name or "").lower() for gpu in report.gpus):
+        return Text("; a compat package does not serve GeForce cards", "；compat 包不支持 GeForce")
+    return Text("; a cuda-compat package may serve it on data-centre cards", "；数据中心卡可尝试 cuda-compat 包")
 
 
 def _trouble(wheel: TorchWheel, driver: str, capabilities: frozenset[str]) -> Text:
@@ -121,7 +171,7 @@ def _installed(report: SmiReport, capabilities: frozenset[str], torch: TorchFile
         plain = Text(f"{name} is a build without CUDA", f"{name} 是不带 CUDA 的版本")
         return CHECK.finding(Verdict.WARN, plain, measured=name, reason_code="cpu_build", next_step=_UPDATE)
     wheels = [w for w in promise.catalogue.cuda.wheels_of(torch.version or "") if w.tag == torch.tag]
-    verdict, reason, code = _runs(Text(f"the installed {name}", f"已安装的 {name}"), wheels, report, capabilities)
+    verdict, reason, code = _runs(Text(f"the installed {name}", f"已安装的 {name}"), wheels, report, capabilities, promise)
     # An image may bring another one, so the host's own copy is no breach of the contract.
     verdict = Verdict.WARN if verdict is Verdict.FAIL else verdict
     return CHECK.finding(
