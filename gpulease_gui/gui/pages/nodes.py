@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QWidget
 
+from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import AuthMethod, Node, Reach
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.term import TermValue
+from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.nodes_add import AddBar
+from gpulease_gui.gui.pages.nodes_drift import DIFFERENCES, drift_of
 from gpulease_gui.gui.pages.nodes_inspector import NodeInspector
 from gpulease_gui.gui.pages.nodes_table import ShownNode, node_table
 from gpulease_gui.gui.pages.nodes_work import work_of
@@ -23,6 +26,7 @@ from gpulease_gui.gui.widgets.buttons import Button, Chip, IconButton
 from gpulease_gui.gui.widgets.panes import EmptyState, Pane, ThinSplitter
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.remote.address import Target as Place
+from gpulease_gui.services.acceptance import promises_in
 from gpulease_gui.services.events import Event, RecordsChanged, RunEnded, RunStarted
 from gpulease_gui.services.nodes_view import NodesView, new_nodes, nodes_view
 from gpulease_gui.store import nodes as stored
@@ -32,11 +36,18 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 TITLE = Text("Nodes", "节点")
+PAIRS = Text("Measure between nodes…", "节点间测量…")
 _ACTIONS = ("verify", "connect", "watch", "delete")
 _WORDS = {
     "verify": Text("Verify", "验收"), "connect": Text("Test connection", "测试连接"), "watch": Text("Watch live", "实时监控"),
-    "edit": Text("Edit…", "编辑…"), "delete": Text("Remove", "移除"),
+    "pairs": PAIRS, "edit": Text("Edit…", "编辑…"), "delete": Text("Remove", "移除"),
 }  # fmt: skip
+
+_KEEP: Mapping[str, Callable[[ShownNode], bool]] = {
+    "attention": lambda shown: shown.needs_attention,
+    "new": lambda shown: shown.row.run is None,
+    "changed": lambda shown: shown.drifted is not None or bool(shown.twice),
+}
 
 
 class NodesPage(Page):
@@ -45,16 +56,19 @@ class NodesPage(Page):
     def __init__(self, frame: Frame) -> None:
         super().__init__(frame)
         self._view = NodesView((), {}, ())
-        self._work = work_of(frame)
+        self._work, self._drift = work_of(frame), drift_of(frame)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(100)
         self._soon.timeout.connect(self._refresh)
         self._work.changed.connect(self._node_changed)
+        self._drift.changed.connect(self._soon.start)
         self._wanted = ""
         self._told: tuple[object, ...] = ()
         self.paste = Button(Text("Paste nodes…", "粘贴节点…"), icon="paste")
         self.paste.clicked.connect(self._paste)
+        self.pairs = Button(PAIRS, icon="network")
+        self.pairs.clicked.connect(self._measure_pairs)
         self.primary = Button(Text("Verify", "验收"), icon="nav-verify", kind="primary")
         self.primary.clicked.connect(self._verify)
         self._build()
@@ -112,7 +126,7 @@ class NodesPage(Page):
         row.setSpacing(8)
         self._chips = {
             "": Chip(Text("All", "全部")), "attention": Chip(Text("Needs attention", "需要处理")),
-            "new": Chip(Text("Not verified", "未验收")),
+            "new": Chip(Text("Not verified", "未验收")), "changed": Chip(Text("Changed", "有变化")),
         }  # fmt: skip
         for key, chip in self._chips.items():
             chip.setAutoExclusive(True)
@@ -140,8 +154,8 @@ class NodesPage(Page):
     # -- what the window asks -----------------------------------------------------------------------------------------
 
     def buttons(self) -> tuple[Button, ...]:
-        """Paste, and the primary that names what it verifies."""
-        return self.paste, self.primary
+        """Paste, the line between several selected nodes, and the primary that names what it verifies."""
+        return (self.paste, self.pairs, self.primary) if len(self._chosen()) > 1 else (self.paste, self.primary)
 
     def target(self) -> Target | None:
         """None: this page speaks of many nodes, its header names the selected one."""
@@ -162,8 +176,11 @@ class NodesPage(Page):
             self._verify()
         elif action == "connect":
             self._connect(chosen)
+        elif action == "pairs":
+            self._measure_pairs()
         elif chosen:
-            {"watch": self._watch, "edit": self._edit, "delete": self._remove, "run": self._open_run}[action](chosen[0])
+            {"watch": self._watch, "edit": self._edit, "delete": self._remove, "run": self._open_run,
+             "differences": self._open_differences}[action](chosen[0])  # fmt: skip
 
     def visit(self, path: tuple[str, ...]) -> None:
         """Refresh; a node id selects that node."""
@@ -203,6 +220,7 @@ class NodesPage(Page):
         self._chips[""].set_count(len(rows))
         self._chips["attention"].set_count(bad)
         self._chips["new"].set_count(sum(1 for row in self.model.rows if row.row.run is None))
+        self._chips["changed"].set_count(sum(1 for row in self.model.rows if row.drifted or row.twice))
         self.frame.set_count("nodes", str(bad or len(rows) or ""), alarm=bad > 0)
         self._selected()
 
@@ -212,10 +230,12 @@ class NodesPage(Page):
             return None
         acceptance = self._view.acceptances.get(row.contract.id) if row.contract else None
         busy = self._work.job_of(node_id) is not None
-        return ShownNode(row, self._work.state_of(node_id), busy, acceptance)
+        drift = self._drift
+        twice = drift.twice_with(row.node.name)
+        return ShownNode(row, self._work.state_of(node_id), busy, acceptance, drift.of(node_id), drift.since(node_id), twice)
 
     def _only(self, wanted: str) -> None:
-        keep = {"attention": lambda s: s.needs_attention, "new": lambda s: s.row.run is None}.get(wanted)
+        keep = _KEEP.get(wanted)
         self.model.only(keep)
 
     def _chosen(self) -> list[Node]:
@@ -223,7 +243,7 @@ class NodesPage(Page):
 
     def _tell_header(self) -> None:
         """The window builds its header anew at each notice, so it is told of true changes only."""
-        now = (self.primary.accessibleName(), self.doable())
+        now = (self.primary.accessibleName(), self.doable(), len(self._chosen()) > 1)
         if now != self._told:
             self._told = now
             self.header_changed.emit()
@@ -250,11 +270,36 @@ class NodesPage(Page):
         for node in chosen:
             self._work.connect_to(node)
 
+    def _measure_pairs(self) -> None:
+        """Ask first; what was promised between the nodes is taken from their contract if they share one."""
+        from gpulease_gui.gui.forms.pairs_dialog import PairsDialog
+        from gpulease_gui.services.pair_runs import TERM, refuse
+
+        chosen = self._chosen()
+        try:
+            refuse(chosen)
+        except UsageError as error:
+            self.frame.trouble(foreign(error.what), foreign(error.next_step))
+            return
+        contracts = {node.contract_id for node in chosen}
+        shared = contracts.pop() if len(contracts) == 1 else None
+        terms = self.frame.services.query(lambda connection: promises_in(connection, shared) if shared else {})
+
+        def ask(stated: Mapping[str, TermValue]) -> None:
+            rate = stated.get(TERM)
+            promised = float(rate) if isinstance(rate, int | float) else None
+            open_dialog(PairsDialog(self.frame, chosen, promised, parent=self.window()))
+
+        self.frame.bridge.when_done(terms, ask)
+
     def _watch(self, node: Node) -> None:
         self.frame.go("live", node.id)
 
     def _open_run(self, node: Node) -> None:
         self.frame.go("verification", node.id)
+
+    def _open_differences(self, node: Node) -> None:
+        self.frame.go("verification", node.id, DIFFERENCES)
 
     def _names(self) -> frozenset[str]:
         return frozenset(row.node.name for row in self._view.rows)
@@ -320,6 +365,8 @@ class NodesPage(Page):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for action, words in _WORDS.items():
+            if action == "pairs" and len(self._chosen()) < 2:
+                continue
             line = QAction(say(words), menu)
             line.triggered.connect(lambda _=False, wanted=action: self.act(wanted))
             menu.addAction(line)

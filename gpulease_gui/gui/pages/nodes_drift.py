@@ -36,6 +36,7 @@ KIND_WORDS = {
     ChangeKind.HOST_KEY: Text("host key changed", "主机密钥变更"),
     ChangeKind.RATE: Text("slower", "变慢"),
 }
+DIFFERENCES = "differences"  # the word after a node's id that shows its differences
 SOLD_TWICE = Text("sold twice", "一机两卖")
 
 

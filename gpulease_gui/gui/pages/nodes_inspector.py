@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.node import AuthMethod, Reach
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.gui.forms.node_form import AUTH
@@ -12,7 +13,8 @@ from gpulease_gui.gui.pages.nodes_table import ShownNode, local_time, offset_tex
 from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
-from gpulease_gui.gui.widgets.panes import KeyValues, Pane, Section, hairline
+from gpulease_gui.gui.widgets.panes import Icon, KeyValues, Pane, Section, clear_layout, hairline
+from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.reports.known_notes import note_text
 from gpulease_gui.store.records import KeyDecision, KeyState
 
@@ -22,10 +24,11 @@ _DECIDED = {
 }  # fmt: skip
 _NOT_READ = Text("not read", "未读取")
 _NONE = Text("none", "无")
+_MOST_CHANGES = 6
 
 
 class NodeInspector(Pane):
-    """The right pane of the page of nodes; `wanted` carries verify, watch, connect, edit, remove or run."""
+    """The right pane of the page of nodes; `wanted` carries verify, watch, connect, edit, remove, run or differences."""
 
     wanted = Signal(str)
 
@@ -80,6 +83,14 @@ class NodeInspector(Pane):
         self.connection.column.addWidget(self.reason)
         self.connection.column.addWidget(self.step)
         column.addWidget(self.connection)
+        self.changed = Section(Text("Changed since acceptance", "验收后的变化"))
+        self.changes = QVBoxLayout()
+        self.changes.setSpacing(4)
+        self.changed.column.addLayout(self.changes)
+        differences = Button(Text("Show differences", "查看差异"), kind="link", small=True)
+        differences.clicked.connect(lambda: self.wanted.emit("differences"))
+        self.changed.column.addWidget(differences, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.changed)
         self.last = Section(Text("Last run", "上次验收"))
         row = QHBoxLayout()
         self.verdict = BadgeLabel(None)
@@ -122,6 +133,7 @@ class NodeInspector(Pane):
         """Show another node; None shows that nothing is selected."""
         for button in (self.verify, self.watch, self.connect_button, self.edit, self.remove):
             button.setEnabled(shown is not None and not (shown.busy and button is not self.watch))
+        self.changed.hide()
         for section in (self.connection, self.last, self.identity, self.keys, self.notes):
             section.setVisible(shown is not None)
         if shown is None:
@@ -134,6 +146,7 @@ class NodeInspector(Pane):
         self.place.set_words(foreign(node.target))
         self.state.set_state(shown.badge)
         self._show_connection(shown)
+        self._show_changes(shown)
         self._show_run(shown)
         self._show_identity(shown)
         self._show_keys(shown)
@@ -145,6 +158,25 @@ class NodeInspector(Pane):
         self.connection.setVisible(reached is not None and bool(reached.reason))
         self.reason.set_words(foreign(reached.reason) if reached else "")
         self.step.set_words(foreign(reached.next_step) if reached else "")
+
+    def _show_changes(self, shown: ShownNode) -> None:
+        """In words, the worst first; the other node of a card that is in two comes before all."""
+        lines = [(found.words, Verdict.FAIL) for found in shown.twice]
+        lines += [(change.words, change.verdict) for change in shown.drifted.changes] if shown.drifted else []
+        self.changed.setVisible(bool(lines))
+        since = f"{shown.since.astimezone():%m-%d %H:%M}" if shown.since and shown.drifted else ""
+        self.changed.note.set_words(since)
+        clear_layout(self.changes)
+        for words, verdict in lines[:_MOST_CHANGES]:
+            row = QHBoxLayout()
+            row.setSpacing(8)
+            badge = badge_of(verdict)
+            row.addWidget(Icon(badge.icon, badge.token, 14), 0, Qt.AlignmentFlag.AlignTop)
+            row.addWidget(PlainLabel(words, size="dense", wrap=True, select=True), 1)
+            self.changes.addLayout(row)
+        left = len(lines) - _MOST_CHANGES
+        if left > 0:
+            self.changes.addWidget(PlainLabel(Text(f"{left} more", f"另有 {left} 处"), size="caption", level="2"))
 
     def _show_run(self, shown: ShownNode) -> None:
         run = shown.row.run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from gpulease_gui.domain.finding import CheckState, Verdict
 from gpulease_gui.domain.node import Reach
@@ -10,10 +11,12 @@ from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.models.cell import NOTHING, Cell, Column, Group, state_cell
 from gpulease_gui.gui.models.table import TableModel
+from gpulease_gui.gui.pages.nodes_drift import SOLD_TWICE, chip_words
 from gpulease_gui.gui.pages.nodes_work import Reached
 from gpulease_gui.pdf.badges import Badge, badge_of
 from gpulease_gui.services.acceptance import Acceptance
-from gpulease_gui.services.events import NodeState
+from gpulease_gui.services.drift import Duplicate
+from gpulease_gui.services.events import NodeDrifted, NodeState
 from gpulease_gui.services.nodes_view import NodeRow
 from gpulease_gui.store.records import Run, RunState
 
@@ -31,6 +34,9 @@ class ShownNode:
     reached: Reached | None = None
     busy: bool = False
     acceptance: Acceptance | None = None
+    drifted: NodeDrifted | None = None
+    since: datetime | None = None
+    twice: tuple[Duplicate, ...] = ()
 
     @property
     def badge(self) -> Badge:
@@ -43,7 +49,13 @@ class ShownNode:
     def needs_attention(self) -> bool:
         """Whether its connection or its last run is bad."""
         bad_line = self.reached is not None and self.reached.state in _BAD_STATES
-        return bad_line or (self.row.run is not None and self.row.run.overall is Verdict.FAIL)
+        return bad_line or self.is_other_machine or (self.row.run is not None and self.row.run.overall is Verdict.FAIL)
+
+    @property
+    def is_other_machine(self) -> bool:
+        """Whether it is no longer what was accepted, or its cards are in another node, too."""
+        broken = self.drifted is not None and self.drifted.changes[0].verdict is Verdict.FAIL
+        return broken or bool(self.twice)
 
 
 def run_badge(run: Run | None) -> Badge:
@@ -87,6 +99,17 @@ def _state(shown: ShownNode) -> Cell:
     return Cell(shown.badge.word, badge=shown.badge, tip=reason)
 
 
+def _name(shown: ShownNode) -> Cell:
+    name = foreign(shown.row.node.name)
+    if shown.twice:
+        return Cell(name, weight=500, tag=SOLD_TWICE, icon="verdict-fail", icon_tone="fail", tip=shown.twice[0].words)
+    if shown.drifted is None:
+        return Cell(name, weight=500)
+    changes = shown.drifted.changes
+    icon, tone = ("verdict-fail", "fail") if shown.is_other_machine else ("verdict-warn", "warn")
+    return Cell(name, weight=500, tag=chip_words(changes), icon=icon, icon_tone=tone, tip=changes[0].words)
+
+
 def _endpoint(shown: ShownNode) -> Cell:
     node = shown.row.node
     return Cell(node.address.host_port if node.address else node.target, code=True, tone="2", tip=foreign(node.target))
@@ -111,7 +134,7 @@ def _seen(shown: ShownNode) -> Cell:
 
 COLUMNS = (
     Column[ShownNode](Text("State", "状态"), _state, lambda s: s.badge.word.en, width=120),
-    Column[ShownNode](Text("Node", "节点"), lambda s: Cell(foreign(s.row.node.name), weight=500), lambda s: s.row.node.name, stretch=True),
+    Column[ShownNode](Text("Node", "节点"), _name, lambda s: s.row.node.name, stretch=True),
     Column[ShownNode](Text("Endpoint", "端点"), _endpoint, lambda s: s.row.node.target, width=148),
     Column[ShownNode](Text("Host key", "主机密钥"), key_words, width=92),
     Column[ShownNode](Text("GPUs", "加速卡"), lambda s: _hardware(s.row.cards), lambda s: s.row.cards, width=144),

@@ -105,12 +105,15 @@ class NodeWork(QObject):
             self.changed.emit(node_id)
 
     def connect_to(self, node: Node) -> None:
-        """Open a line to the node, look that it answers, and close it."""
-        links = self._services.links
+        """Open a line to the node, look that it answers and, if it was accepted, that it is still the same machine."""
+        services = self._services
 
         def work(cancel: CancelToken) -> None:
-            with links.open(node, cancel):
+            from gpulease_gui.services.look_again import look_again
+
+            with services.links.open(node, cancel):
                 pass
+            look_again(services.workspace, services.verification, node, cancel)
 
         title = Text(f"Connect {node.name}", f"连接 {node.name}")
         self._start(node, title, work, lambda: self.connect_to(node), lambda _: self._frame.note(_answers(node)))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from gpulease_gui.domain.finding import CheckState
+from gpulease_gui.domain.finding import CheckState, Verdict
 from gpulease_gui.domain.span import utc_now
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.gui.pages.nodes_drift import DIFFERENCES, changed_sentence, drift_of
 from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel
@@ -21,6 +22,8 @@ from gpulease_gui.services.overview import Overview, RunLine, local_day
 from gpulease_gui.store.records import RunState
 
 WIDTH, MOST_WIDTH = 292, 380
+_MOST_CHANGED = 4
+PART = Text("part", "部分")
 _USUAL_HEIGHT = 18  # of the base font
 
 
@@ -62,11 +65,19 @@ class Aside(Lively, Pane):
         self._frame = frame
         self._shown_steps: tuple[Step, ...] = ()
         self._shown_runs: tuple[RunLine, ...] | None = None
+        self._names: Mapping[str, str] = {}
+        self._drift = drift_of(frame)
+        self._drift.changed.connect(self._show_changed)
         inside = Pane(1)
         self.steps = Section(Text("Try in the demo", "在演示中试一试"))
         self._steps = QVBoxLayout()
         self._steps.setSpacing(8)
         self.steps.column.addLayout(self._steps)
+        self.changed = Section(Text("Changed nodes", "有变化的节点"))
+        self._changed = QVBoxLayout()
+        self._changed.setSpacing(8)
+        self.changed.column.addLayout(self._changed)
+        self.changed.hide()
         self.latest = Section(Text("Latest runs", "最近的验收"), last=True)
         self._latest = QGridLayout()
         self._latest.setHorizontalSpacing(10)
@@ -74,6 +85,7 @@ class Aside(Lively, Pane):
         self._latest.setColumnStretch(2, 1)
         self.latest.column.addLayout(self._latest)
         inside.column.addWidget(self.steps)
+        inside.column.addWidget(self.changed)
         inside.column.addWidget(self.latest)
         inside.column.addStretch(1)
         area = QScrollArea()
@@ -95,9 +107,40 @@ class Aside(Lively, Pane):
         if steps != self._shown_steps:
             self._shown_steps = steps
             self._show_steps(steps)
+        if seen.node_names != self._names:
+            self._names = seen.node_names
+            self._show_changed()
         if seen.runs != self._shown_runs:
             self._shown_runs = seen.runs
             self._show_runs(seen.runs)
+
+    def _show_changed(self) -> None:
+        """Nodes that are no longer what was accepted, and cards that are in two of them, in words."""
+        clear_layout(self._changed)
+        ids = {name: node_id for node_id, name in self._names.items()}
+        for found in self._drift.twice[:_MOST_CHANGED]:
+            self._changed.addLayout(self._line(foreign(found.first), found.words, Verdict.FAIL, ids.get(found.first, "")))
+        drifted = [one for one in self._drift.drifted if one.node_id in self._names]
+        for one in drifted[:_MOST_CHANGED]:
+            name, words = foreign(self._names[one.node_id]), changed_sentence(one.changes)
+            self._changed.addLayout(self._line(name, words, one.changes[0].verdict, one.node_id))
+        count = len(drifted) + len(self._drift.twice)
+        self.changed.note.set_words(str(count) if count else "")
+        self.changed.setVisible(count > 0)
+
+    def _line(self, name: Text, what: Text, verdict: Verdict, node_id: str) -> QHBoxLayout:
+        """A mark, the node as a link to its differences, and what changed."""
+        row, words = QHBoxLayout(), QVBoxLayout()
+        row.setSpacing(8)
+        words.setSpacing(0)
+        badge = badge_of(verdict)
+        row.addWidget(Icon(badge.icon, badge.token, 16), 0, Qt.AlignmentFlag.AlignTop)
+        link = Button(name, kind="link", small=True)
+        link.clicked.connect(lambda: self._frame.go("verification", node_id, DIFFERENCES))
+        words.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
+        words.addWidget(_beside_link(PlainLabel(what, size="caption", level="2", wrap=True)))
+        row.addLayout(words, 1)
+        return row
 
     def _show_steps(self, steps: Sequence[Step]) -> None:
         clear_layout(self._steps)
@@ -156,11 +199,13 @@ def badge_of_run(line: RunLine) -> Badge:
 
 def run_words(line: RunLine) -> Text:
     """Such as: node-07: 9 fail, 27 pass."""
-    name = line.node_name
+    names = foreign(line.node_name)
+    if line.run.is_part:
+        names = Text(f"{line.node_name} ({PART.en})", f"{line.node_name}（{PART.zh}）")
     if line.run.state is RunState.RUNNING:
-        return Text(f"{name}: running", f"{name}：执行中")
+        return Text(f"{names.en}: running", f"{names.zh}：执行中")
     if line.run.state is RunState.CANCELLED:
-        return Text(f"{name}: cancelled", f"{name}：已取消")
+        return Text(f"{names.en}: cancelled", f"{names.zh}：已取消")
     if line.run.state is RunState.INTERRUPTED:
-        return Text(f"{name}: interrupted", f"{name}：被中断")
-    return Text(f"{name}: {line.fails} fail, {line.passes} pass", f"{name}：不符 {line.fails}，通过 {line.passes}")
+        return Text(f"{names.en}: interrupted", f"{names.zh}：被中断")
+    return Text(f"{names.en}: {line.fails} fail, {line.passes} pass", f"{names.zh}：不符 {line.fails}，通过 {line.passes}")

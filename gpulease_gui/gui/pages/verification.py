@@ -13,7 +13,7 @@ from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
-from gpulease_gui.gui.pages.nodes_drift import band_words, drift_of
+from gpulease_gui.gui.pages.nodes_drift import DIFFERENCES, band_words, drift_of
 from gpulease_gui.gui.pages.nodes_work import work_of
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
 from gpulease_gui.gui.pages.verification_acts import RunStarter
@@ -78,8 +78,6 @@ class VerificationPage(Page):
         self._work.changed.connect(self._node_changed)
         self._work.not_reached.connect(self._not_reached)
         self._drift.changed.connect(self._show_drift)
-
-    # -- parts ------------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
         self.plan = PlanPane(self.frame.services.catalogue)
@@ -172,18 +170,18 @@ class VerificationPage(Page):
             self.frame.go("live", node.id)
         elif action == "connect" and node is not None:
             self._work.connect_to(node)
-        elif action == "copy_commands":
-            self._copy_commands()
         elif action == "rerun" and self.table.current_row is not None:
             self._run_again(self.table.current_row.info.id)
-        elif action == "compare_runs":
-            self._compare()
+        elif action in ("copy_commands", "compare_runs"):
+            (self._compare if action == "compare_runs" else self._copy_commands)()
 
     def visit(self, path: tuple[str, ...]) -> None:
-        """A node id shows its newest run; a check id after it selects that finding."""
+        """A node id shows its newest run; a check id after it selects that finding, DIFFERENCES shows what changed."""
         node_id = path[0] if path else self._node_id
         self._wanted_check = path[1] if len(path) > 1 else ""
         same = node_id == self._node_id and not path
+        if path and self._stack.currentIndex() == 2:
+            self._stack.setCurrentIndex(0)
         self._ask(node_id, self._shown_run if same else None)
 
     def search(self, words: str) -> None:
@@ -262,8 +260,11 @@ class VerificationPage(Page):
         self._shown_run = self._stored.run.id if self._stored else None
         self.plan.show_node(self._node, self._shown_run or "")
         self._show_drift()
+        differences = self._wanted_check == DIFFERENCES
         self._draw()
         self._choose()
+        if differences:
+            self._compare()
 
     def _mark_broken_off(self) -> None:
         stored = self._stored
