@@ -36,6 +36,12 @@ FACT = Fact(
 _COLUMNS = 7
 _MOST_ROWS = 20_000
 
+_ROUND = re.compile(r"round: (\d{1,4})\s*")
+_INDEX = re.compile(r"\d{1,4}")
+_MASK = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
+_FIGURE = re.compile(r"-?\d{1,9}(\.\d{1,6})?")
+_STAMP = re.compile(r"(\d{4})/(\d\d?)/(\d\d?) (\d\d?):(\d\d?):(\d\d?)\.(\d{1,6})", re.ASCII)
+
 
 @dataclass(frozen=True, slots=True)
 class ClockSample:
@@ -79,7 +85,7 @@ def parse(output: CommandOutput) -> ClockSamples:
     samples: list[ClockSample] = []
     lines, at_round = output.text.split("\n"), 0
     for line in lines[:_MOST_ROWS]:
-        if mark := re.fullmatch(r"round: (\d{1,4})\s*", line):
+        if mark := _ROUND.fullmatch(line):
             at_round = int(mark[1])
         elif sample := _sample(line, at_round):
             samples.append(sample)
@@ -90,24 +96,29 @@ def parse(output: CommandOutput) -> ClockSamples:
 
 def _sample(line: str, at_round: int) -> ClockSample | None:
     cells = [cell.strip() for cell in line.split(",")]
-    if len(cells) != _COLUMNS or not re.fullmatch(r"\d{1,4}", cells[0]):
+    if len(cells) != _COLUMNS or not _INDEX.fullmatch(cells[0]):
         return None
     return ClockSample(
         int(cells[0]), cells[1] if cells[1].startswith("GPU-") else None, at_round, _time(cells[2]), _number(cells[3]),
-        _number(cells[4]), _number(cells[5]), int(cells[6], 16) if re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}", cells[6]) else None,
+        _number(cells[4]), _number(cells[5]), int(cells[6], 16) if _MASK.fullmatch(cells[6]) else None,
     )  # fmt: skip
 
 
 def _time(cell: str) -> datetime | None:
+    found = _STAMP.fullmatch(cell[:26])
+    if found is None:
+        return None
+    *whole, parts = found.groups()
+    year, month, day, hour, minute, second = map(int, whole)
     try:
         # The node's zone is not told; only differences count.
-        return datetime.strptime(cell[:26], "%Y/%m/%d %H:%M:%S.%f").replace(tzinfo=UTC)
+        return datetime(year, month, day, hour, minute, second, int(parts.ljust(6, "0")), UTC)
     except ValueError:
         return None
 
 
 def _number(cell: str) -> float | None:
-    if cell.lower() in NO_VALUES or not re.fullmatch(r"-?\d{1,9}(\.\d{1,6})?", cell):
+    if cell.lower() in NO_VALUES or not _FIGURE.fullmatch(cell):
         return None
     return float(cell)
 

@@ -68,10 +68,14 @@ def value(cell: str) -> str | None:
     return None if bare.lower() in _NO_VALUE else bare
 
 
+_NUMBER = re.compile(r"[+-]?(?:\d{1,24}(?:\.\d{0,24})?|\.\d{1,24})(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_WHOLE = re.compile(r"[+-]?\d{1,24}", re.ASCII)
+
+
 def number(cell: str) -> float | None:
     """The finite number that fills `cell`; None when it is no number."""
     bare = cell.strip()
-    if not re.fullmatch(r"[+-]?(?:\d{1,24}(?:\.\d{0,24})?|\.\d{1,24})(?:[eE][+-]?\d{1,3})?", bare, re.ASCII):
+    if not _NUMBER.fullmatch(bare):
         return None
     found = float(bare)
     return found if math.isfinite(found) else None
@@ -80,7 +84,7 @@ def number(cell: str) -> float | None:
 def whole(cell: str) -> int | None:
     """The whole number that fills `cell`; None when it is none or absurdly long."""
     bare = cell.strip()
-    return int(bare) if re.fullmatch(r"[+-]?\d{1,24}", bare, re.ASCII) else None
+    return int(bare) if _WHOLE.fullmatch(bare) else None
 
 
 def first_line(text: str) -> str:

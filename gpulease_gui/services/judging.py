@@ -39,7 +39,7 @@ class Judging:
     def take(self, fact_id: str, evidence: Evidence) -> list[Rule]:
         """Keep a reading; the rules that were waiting for it alone."""
         self.evidence[fact_id] = evidence
-        return self._hand_out(lambda rule: all(id_ in self.evidence for id_ in _facts(rule)))
+        return self._hand_out(lambda rule: _needs(rule, fact_id) and all(id_ in self.evidence for id_ in _facts(rule)))
 
     def give_up(self, fact_id: str, reason: Reason) -> None:
         """A fact that will not come: its checks say why."""
@@ -62,6 +62,10 @@ class Judging:
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError) as fault:
             _log.exception("the rule %s broke", rule.check.id)
             raise RuleFault(f"{type(fault).__name__} in the rule of {rule.check.id}") from fault
+
+
+def _needs(rule: Rule, fact_id: str) -> bool:
+    return fact_id in rule.check.facts or fact_id in rule.check.optional
 
 
 def _facts(rule: Rule) -> tuple[str, ...]:
