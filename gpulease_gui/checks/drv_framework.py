@@ -87,11 +87,17 @@ def _unnamed(report: SmiReport, capabilities: frozenset[str], torch: TorchFiles 
         return CHECK.not_promised(TERM, _name(torch))
     wheels = promise.catalogue.cuda.wheel
     good = [w for w in wheels if not _trouble(w, driver, capabilities).en]
-    shown = ", ".join(f"{w.tag} (torch {w.first}–{w.last or '…'})" for w in good) or "–"
+    spans = {tag: ", ".join(_span(w) for w in good if w.tag == tag) for tag in dict.fromkeys(w.tag for w in good)}
+    shown = "; ".join(f"{tag} (torch {span})" for tag, span in spans.items()) or "–"
     words = Text(f"no framework was promised; builds of PyTorch that can run here: {shown}", f"未约定框架；此处可运行的 PyTorch 版本：{shown}")
     return CHECK.finding(
         Verdict.INCONCLUSIVE, words, term=TERM, measured=_name(torch), reason_code=Reason.NOT_PROMISED, next_step=CHECK.ask
     )
+
+
+def _span(wheel: TorchWheel) -> str:
+    """The versions of PyTorch that come as this build: one, or from the first to the last (open = still built)."""
+    return wheel.first if wheel.first == wheel.last else f"{wheel.first}–{wheel.last or '…'}"
 
 
 def _runs(

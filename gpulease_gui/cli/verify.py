@@ -24,6 +24,7 @@ from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import visible
+from gpulease_gui.facts import web_rates
 from gpulease_gui.services.acceptance import changes_since_before, find_contract, promises_of
 from gpulease_gui.services.bundle import refuse_bundle_path, write_bundle
 from gpulease_gui.services.composition import Services
@@ -47,6 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--peer", metavar="TARGET", help="the node at the other end of network measurements")
     parser.add_argument("--peer-identity", default="", metavar="FILE", help="private key of the peer (default: --identity)")
     parser.add_argument("--peer-address", default="", metavar="IP", help="how the node reaches its peer")
+    parser.add_argument(
+        "--url", action="append", default=[], metavar="URL", help="a large file that the node may load for net.egress (four at most)"
+    )
     add_choice(parser)
     parser.add_argument("--seconds", type=int, metavar="N", help="length of one measurement")
     parser.add_argument("--workspace", type=Path, metavar="FILE", help="where runs are kept")
@@ -106,6 +110,7 @@ def _refuse_wrong_calls(options: argparse.Namespace) -> None:
         raise _own_peer(options.peer)
     if options.peer_address:
         _check_peer_address(options.peer_address)
+    _check_urls(options.url)
     if options.bundle:
         refuse_bundle_path(options.bundle)
 
@@ -124,12 +129,22 @@ def _chosen(options: argparse.Namespace) -> Request:
     level = Level(options.level) if options.level else None
     return Request(
         only=_ids(options), heavy=options.heavy, seconds=options.seconds, level=level, profile=options.profile,
-        left_out=_words(options.leave_out), sustained=options.sustained,
+        left_out=_words(options.leave_out), sustained=options.sustained, urls=tuple(options.url),
     )  # fmt: skip
 
 
 def _own_peer(peer: str) -> UsageError:
     return UsageError(f"--peer {peer} is the target itself", next_step="name another node")
+
+
+def _check_urls(urls: list[str]) -> None:
+    if len(urls) > web_rates.MAX_URLS:
+        raise UsageError(f"--url was given {len(urls)} times", next_step=f"name {web_rates.MAX_URLS} addresses at most")
+    for url in urls:
+        try:
+            web_rates.command(url, 1)
+        except ValueError as error:
+            raise UsageError(f"--url: {error}", next_step="write https://host/path, without blanks or quotes") from error
 
 
 def _check_peer_address(words: str) -> None:

@@ -20,6 +20,8 @@ PAIR_FACTS = frozenset(["iperf_pair", "iperf_single", "iperf_sustained", "peer_p
 PAIR_CHECK = "net.iperf_multi"
 # Facts of addresses that the user must name first.
 WEB_FACTS = frozenset(["web_rates"])
+# A look at idle cards comes before anything that loads the node, counters are read again when all of it is over.
+QUIET_FACTS, LAST_FACTS = frozenset(["idle_watch"]), frozenset(["counters_after"])
 # A measurement that takes this long is never part of a level: it is named by itself or with `sustained`.
 LONG_S = 300
 # What connecting takes, what a quick command takes, and how much of its time limit another one usually needs.
@@ -44,8 +46,8 @@ class Level(StrEnum):
 
 LEVEL_WORDS: Mapping[Level, Text] = {
     Level.TRUST: Text("Trust only", "仅可信度"),
-    Level.INVENTORY: Text("+ Inventory and health", "＋ 清点与健康"),
-    Level.PROBE: Text("+ Short measurements", "＋ 短时测量"),
+    Level.INVENTORY: Text("+ Inventory, health", "＋ 清点与健康"),
+    Level.PROBE: Text("+ Measurements", "＋ 短时测量"),
     Level.LOAD: Text("+ Load", "＋ 负载"),
 }
 
@@ -134,10 +136,16 @@ def make_plan(choice: Choice | None = None, *, promise: Promise | None = None, o
 
 def _plan(chosen: Sequence[Rule], left_out: Mapping[str, LeftOutBy]) -> Plan:
     passive_rules = [rule for rule in chosen if rule.check.impact is Impact.PASSIVE]
-    active_rules = [rule for rule in chosen if rule.check.impact is not Impact.PASSIVE]
+    active_rules = sorted((rule for rule in chosen if rule.check.impact is not Impact.PASSIVE), key=_turn)
     facts = facts_of(passive_rules) + [f for f in facts_of(active_rules) if f.impact is Impact.PASSIVE]
     unique = {fact.id: fact for fact in facts}
     return Plan((*passive_rules, *active_rules), tuple(unique.values()), tuple(active_rules), left_out)
+
+
+def _turn(rule: Rule) -> int:
+    """When a measurement has its turn; those of one turn keep their order."""
+    facts = rule.check.facts
+    return -1 if QUIET_FACTS.intersection(facts) else 1 if LAST_FACTS.intersection(facts) else 0
 
 
 def _refuse_unknown(ids: Iterable[str]) -> None:
@@ -159,7 +167,10 @@ def _is_of_level(check: Check, choice: Choice) -> bool:
         return check.level <= level.number
     if choice.heavy or choice.level in (Level.PROBE, Level.LOAD) and check.level <= level.number:
         return True
-    return choice.peer and choice.level is None and check.id == PAIR_CHECK
+    if choice.level is not None:
+        return False
+    # To name a peer or an address is to ask for the check that needs it.
+    return choice.peer and check.id == PAIR_CHECK or choice.urls and bool(WEB_FACTS.intersection(check.facts))
 
 
 def _left_out(choice: Choice, promise: Promise | None) -> dict[str, LeftOutBy]:

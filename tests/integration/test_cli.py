@@ -94,7 +94,8 @@ def test_that_a_wrong_terms_file_is_refused_with_what_where_and_what_to_do(
 @pytest.mark.parametrize(
     "words",
     [["verify"], ["verify", "local", "--only", "gpu.nonsense"], ["verify", "local", "--only", "perf.bf16"], ["verify", "demo:nobody"],
-     ["verify", "local", "--seconds", "0"], ["verify", "local", "--fingerprint", "MD5:00"], ["frobnicate"],
+     ["verify", "local", "--seconds", "0"], ["verify", "local", "--url", "-o/etc/x"], ["verify", "local", *["--url", "http://h/f"] * 5],
+     ["verify", "local", "--fingerprint", "MD5:00"], ["frobnicate"],
      ["parse", "--kind", "nothing", "x"], ["parse", "/does/not/exist"], ["verify", "-oProxyCommand=true"]],
 )  # fmt: skip
 def test_that_a_wrong_call_is_a_usage_error(words: list[str], tmp_path: Path) -> None:
