@@ -33,6 +33,7 @@ CHECK = Check(
     terms=(TERM,),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    partial=True,
     rule_version=2,
     ask=Text("What is the NVLink bandwidth of each GPU, both directions together?", "单卡 NVLink 带宽（双向合计）是多少？"),
     thresholds=(TOLERANCE, RAW_SHARE),
@@ -67,7 +68,8 @@ def _subject(gpu: GpuLinks, product: GpuModel | None, promise: Promise, cut: boo
     up = [link.gb_s for link in gpu.links if link.active and link.gb_s is not None]
     wanted = _payload_of_link(product)
     total = round(2 * sum(_payload(rate, wanted, promise) for rate in up), 1)
-    verdict, reason = _judged(gpu, up, wanted, total, promise, cut)
+    few = product is not None and 0 < len(gpu.links) < (product.nvlink_links or 0)  # a list shows its dark links, too
+    verdict, reason = _judged(gpu, up, wanted, total, promise, cut or few)
     return SubjectFinding(gpu.key, verdict, total if up else None, gpu.index, reason)
 
 

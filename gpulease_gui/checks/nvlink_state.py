@@ -27,6 +27,7 @@ CHECK = Check(
     terms=(TERM,),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    partial=True,
     rule_version=2,
     ask=Text(
         "Are the cards joined by NVLink, and with how many links each?", "各卡是否以 NVLink 互联？每卡多少条链路？"

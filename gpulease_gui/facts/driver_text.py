@@ -16,6 +16,14 @@ _DRIVER_DEAD = re.compile(
 )
 
 
+def failed_after(output: CommandOutput, reading: object, what: str) -> Unreadable:
+    """`what` was printed, but the command failed: what is bad in `reading` stands, what is good proves nothing."""
+    return Unreadable(
+        f"nvidia-smi ended with exit code {output.exit_code} after its {what}", code=Reason.DRIVER,
+        next_step="run it again by hand; if it fails again, the driver of the node needs the supplier", reading=reading,
+    )  # fmt: skip
+
+
 def no_reading(output: CommandOutput, what: str) -> Unreadable:
     """Why `output` holds no `what`: driver not answering, tool missing, denied, or unknown text.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpulease_gui.domain.command import Command, CommandOutput
 from gpulease_gui.domain.text import Text
-from gpulease_gui.facts.driver_text import no_reading
+from gpulease_gui.facts.driver_text import failed_after, no_reading
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.nvlink_text import GpuHead, gpu_head, unglued
 from gpulease_gui.facts.table_text import ends_mid_line, number
@@ -85,7 +85,7 @@ class NvlinkReport:
 
 
 def parse(output: CommandOutput) -> NvlinkReport:
-    """Read the lines `GPU n:` and `Link n:`. Raises Unreadable when no GPU is named."""
+    """Read the lines `GPU n:` and `Link n:`. Raises Unreadable: no GPU is named, or the command failed (the list is the reading)."""
     text = unglued(output.text)
     gpus: list[tuple[GpuHead, list[str]]] = []
     before: list[str] = []
@@ -99,10 +99,15 @@ def parse(output: CommandOutput) -> NvlinkReport:
             gpus[-1][1].append(line)
         else:
             before.append(line.strip())
+    torn = ends_mid_line(text) and bool(rows) and not _whole(rows[-1])
+    if torn and gpus and gpu_head(rows[-1]):
+        gpus.pop()  # its name may go on
     if not gpus:
         raise no_reading(output, "NVLink status")
-    torn = ends_mid_line(text) and not _whole(rows[-1])
-    return NvlinkReport(tuple(_links(*gpu) for gpu in gpus), tuple(before), output.stdout_cut or torn)
+    report = NvlinkReport(tuple(_links(*gpu) for gpu in gpus), tuple(before), output.stdout_cut or torn)
+    if output.exit_code and any(gpu.links for gpu in report.gpus):
+        raise failed_after(output, replace(report, cut_off=True), "list of links")
+    return report
 
 
 def _links(head: GpuHead, lines: list[str]) -> GpuLinks:
@@ -153,7 +158,7 @@ def _speeds(gpu: GpuLinks) -> list[float]:
 
 def recognise(text: str) -> int:
     """A GPU line, and link lines with rates or a sentence about NVLink."""
-    plain = unglued(text)
+    plain = unglued(text[:100_000])
     if not re.search(r"^[ \t]*GPU \d+: ", plain, re.MULTILINE):
         return 0
     if re.search(r"^[ \t]*(C2C )?Link \d+:\s*(\S+ [GM]B/s|<inactive>|Remote Device)", plain, re.MULTILINE):

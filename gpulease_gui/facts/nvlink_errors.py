@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpulease_gui.domain.command import Command, CommandOutput
 from gpulease_gui.domain.text import Text
-from gpulease_gui.facts.driver_text import no_reading
+from gpulease_gui.facts.driver_text import failed_after, no_reading
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.nvlink_text import GpuHead, gpu_head, unglued
 from gpulease_gui.facts.table_text import ends_mid_line, whole
@@ -58,7 +58,7 @@ class NvlinkErrors:
 
 
 def parse(output: CommandOutput) -> NvlinkErrors:
-    """Read the lines `GPU n:` and `Link n: NAME: COUNT`. Raises Unreadable when no GPU is named."""
+    """Read the lines `GPU n:` and `Link n: NAME: COUNT`. Raises Unreadable: no GPU is named, or the command failed."""
     text = unglued(output.text)
     gpus: list[tuple[GpuHead, list[str]]] = []
     for line in (row[:_LONGEST_LINE].rstrip() for row in text.split("\n") if row.strip()):
@@ -70,7 +70,13 @@ def parse(output: CommandOutput) -> NvlinkErrors:
             gpus[-1][1].append(line)
     if not gpus:
         raise no_reading(output, "NVLink error counters")
-    return NvlinkErrors(tuple(_counts(*gpu) for gpu in gpus), output.stdout_cut or ends_mid_line(text))
+    torn = ends_mid_line(text)
+    if torn and gpus[-1][1]:
+        gpus[-1][1].pop()  # its number may go on
+    report = NvlinkErrors(tuple(_counts(*gpu) for gpu in gpus), output.stdout_cut or torn)
+    if output.exit_code and any(gpu.counts for gpu in report.gpus):
+        raise failed_after(output, replace(report, cut_off=True), "list of counters")
+    return report
 
 
 def _counts(head: GpuHead, lines: list[str]) -> GpuCounts:

@@ -12,6 +12,7 @@ _GPU = re.compile(r"\s*GPU (\d{1,4}): (.*?)\s*(?:\(UUID: ([^()]*)\)\s*)?")
 # Where a paste has lost the line end: a link stands behind another one, a card behind a link or an id.
 _GLUED = re.compile(r"(?<=\S)(?<!C2C)[ \t]*(?=(?:C2C )?Link \d{1,4}: )|(?<=[)>s\d])[ \t]*(?=GPU \d{1,4}: )")
 _LONGEST_LINE = 1000
+_SHORTEST_GLUED = 20
 _NOT_SAID = re.compile(r"```\w*|(?:\([\w.-]{1,40}\) )?[\w.-]{1,64}@[^\s#$]{1,200}[#$](?: .*)?")
 
 
@@ -26,8 +27,15 @@ class GpuHead:
 
 def unglued(text: str) -> str:
     """`text` cleaned, one thing on every line, without what stands before every line; prompts and fences are left out."""
-    parted = _GLUED.sub("\n", without_prefix(clean(text)))
-    return "\n".join(line for line in parted.split("\n") if not _NOT_SAID.fullmatch(line.strip()))
+    return "\n".join(part for line in without_prefix(clean(text)).split("\n") for part in _parted(line))
+
+
+def _parted(line: str) -> list[str]:
+    """The lines that stand in `line`, none for a prompt or a fence."""
+    if ("@" in line or "`" in line) and _NOT_SAID.fullmatch(line.strip()):
+        return []
+    glued = len(line) > _SHORTEST_GLUED and line.count("Link ") + line.count("GPU ") > 1
+    return _GLUED.sub("\n", line).split("\n") if glued else [line]
 
 
 def gpu_head(line: str) -> GpuHead | None:
