@@ -67,7 +67,7 @@ def parse(output: CommandOutput) -> DcgmReport:
         ran = True if re.search(r"Successfully ran diagnostic", text) else None
         rows = [line for line in text.split("\n") if line.lstrip().startswith(("|", "+"))]
         return DcgmReport("diag", ran, table_tests(text), closed=rows[-1].lstrip().startswith("+"))
-    if re.search(r"^\W*NVLINK Error Counts", text, re.MULTILINE):
+    if re.search(r"^[ \t]{0,20}\|?[ \t]{0,20}NVLINK Error Counts", text, re.MULTILINE):
         return DcgmReport("nvlink errors", error_counts=table_counts(text))
     if re.search(r"NvLink Link Status", text, re.IGNORECASE):
         return DcgmReport("nvlink", links=link_states(text))

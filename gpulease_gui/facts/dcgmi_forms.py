@@ -77,7 +77,7 @@ def runtime_error(found: dict[str, Any]) -> str | None:
 
 def link_states(text: str) -> tuple[GpuLinkStates, ...]:
     """The letters under each `gpuId n:`; U up, D down, X disabled, _ not there."""
-    blocks = re.findall(r"gpuId (\d{1,4}):\s*((?:[UDX_][ \t]*)+)(?=\n|$)", text)
+    blocks = re.findall(r"gpuId (\d{1,4}):\s*((?:[UDX_][ \t]*)+)\n", text)
     return tuple(GpuLinkStates(int(gpu), row.count("U"), row.count("D"), row.count("X")) for gpu, row in blocks)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gpulease_gui.domain.command import CommandOutput
+from gpulease_gui.domain.errors import Unreadable
+from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts import smi_error
 from gpulease_gui.facts.fact import Fact
@@ -37,6 +39,8 @@ def read_samples(output: CommandOutput, marks: Sequence[str], what: str) -> Samp
     start = header_line(lines, marks)
     if start is None:
         raise smi_error.unreadable(output, f"the text has no header of {what}")
+    if start == len(lines) - 1:  # its last word may be torn
+        raise Unreadable("the text breaks off in its header", code=Reason.CUT_OFF, next_step="paste the whole output")
     columns = _words(lines[start].replace("#", " ", 1))
     end = len(lines[start].rstrip())
     rows = tuple(_rows(lines, start, columns, end))

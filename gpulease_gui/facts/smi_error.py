@@ -16,7 +16,7 @@ FACT = Fact(id="smi_error", title=Text("Error of nvidia-smi", "nvidia-smi 报错
 _LONGEST = 20_000  # an error is short; a longer text is looked at only at its head
 _BUS_ID = re.compile(r"(?<![0-9a-f:])(?:[0-9a-f]{4}|[0-9a-f]{8}):[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]\b", re.IGNORECASE)
 _FIELD = re.compile(r"Field \"([^\"\n]{1,200})\" is not a valid field", re.IGNORECASE)
-_NVML = re.compile(r"NVML library version:\s*([0-9][0-9.]*)", re.IGNORECASE)
+_NVML = re.compile(r"NVML library version:\s*([0-9][0-9.]*)(?=\s)", re.IGNORECASE)  # no blank behind it: it may go on
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,7 @@ def _record(index: int, lines: list[str]) -> Gpu:
     leaves: dict[str, str] = {}
     mig: int | None = None
     processes: list[dict[str, str]] | None = None
+    top = ""
     for path, cell in _walk(_dedented(lines)):
         top = path[0]
         if top == "mig_device":
@@ -98,6 +99,8 @@ def _record(index: int, lines: list[str]) -> Gpu:
             leaves.setdefault("/".join(path), cell)
             # MIG devices stand right behind the mode: whatever follows says that there are no more.
             mig = 0 if mig is None and len(path) == 1 and "mig_mode/current" in leaves else mig
+    if top == "mig_device":
+        mig = None  # the record breaks off among them
     listed = None if processes is None else tuple(_process(cells) for cells in processes)
     return gpu_record(index, found[1] if found else None, leaves, mig, listed)
 

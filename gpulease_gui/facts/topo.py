@@ -128,9 +128,9 @@ class Topology:
         return last if known and (self.complete or last in _PCIE_ORDER[-2:]) else None
 
     def best_nics(self, gpu: int) -> tuple[str, tuple[str, ...]] | None:
-        """The best link word of `gpu` to any network card, and the cards at it; None without cards."""
+        """The best link word of `gpu` to any network card, and the cards at it; None without cards or if some are missing."""
         own = [link for link in self.nic_links if link.gpu == gpu]
-        if not own:
+        if not own or self.nic_columns is None or len(own) < len(self.nic_columns):
             return None
         best = min((link.link for link in own), key=link_rank)
         return best, tuple(link.nic for link in own if link.link == best)
@@ -248,7 +248,7 @@ def as_dict(reading: Topology) -> dict[str, object]:
 
 def recognise(text: str) -> int:
     """A header of GPU columns with affinities, a legend, or rows of link words."""
-    plain = _matrix_text(text)
+    plain = _matrix_text(text[:100_000])
     if re.search(r"CPU\s*Affinity", plain) and re.search(r"\bGPU\d", plain):
         return 95
     if re.search(r"^[ \t]*X\s+=\s+Self", plain, re.MULTILINE):
