@@ -14,7 +14,7 @@ from gpulease_gui.facts.smi_xml import Gpu, SmiReport
 
 SRAM_LIMIT = Threshold(
     "health.ecc_uncorrected", "sram", 4, "errors", Text("a board is worth replacing above this many SRAM errors in its life", "板卡累计 SRAM 错误超过此数应更换"),
-    ">", Origin.PUBLISHED, "stas00/ml-engineering: compute/accelerator/nvidia/debug.md",
+    ">", Origin.PUBLISHED, "NVIDIA GPU memory error management, RMA policy: more than 4 in an address bank; here in the whole card",
 )  # fmt: skip
 
 CHECK = Check(

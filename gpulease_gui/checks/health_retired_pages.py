@@ -14,8 +14,8 @@ from gpulease_gui.facts.smi_xml import Gpu, SmiReport
 
 MANY = Threshold("health.retired_pages", "many", 15, "pages", Text("many pages from", "退役页偏多的下限"), ">=", low=1.0, high=63.0)
 FULL = Threshold(
-    "health.retired_pages", "full", 60, "pages", Text("used up from", "退役页将满的下限"), ">=", Origin.PUBLISHED,
-    "Azure/azurehpc-health-checks: azure_gpu_ecc.nhc; a card can give up 63", low=1.0, high=63.0,
+    "health.retired_pages", "full", 60, "pages", Text("used up from", "退役页将满的下限"), ">=", Origin.ASSUMPTION,
+    "just below the 62 at which Azure/azurehpc-health-checks calls the table full", low=1.0, high=63.0,
 )  # fmt: skip
 
 CHECK = Check(

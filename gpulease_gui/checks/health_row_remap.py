@@ -14,7 +14,7 @@ from gpulease_gui.facts.smi_xml import Gpu, SmiReport
 
 SPARE_ROWS = Threshold(
     "health.row_remap", "spare_rows", 512, "rows", Text("no spare is left from this many lost rows", "损失达到此行数即无备用行"), ">=",
-    Origin.SPEC, "512 rows, 8 for each bank (leptonai/gpud: remapped_rows.go)", low=1.0, high=512.0,
+    Origin.SPEC, "NVIDIA GPU memory error management, RMA policy: 512 remappings, 8 for each bank", low=1.0, high=512.0,
 )  # fmt: skip
 
 CHECK = Check(

@@ -12,7 +12,7 @@ from gpulease_gui.facts.nvlink_errors import GpuCounts, NvlinkErrors
 from gpulease_gui.facts.smi_xml import SmiReport
 
 FEW_REPLAYS = Threshold(
-    "nvlink.errors", "replays", 5, "replays", Text("warns above", "超过此次数即警告"), ">", Origin.PUBLISHED, "imbue-ai/cluster-health: health_checks.py"
+    "nvlink.errors", "replays", 5, "replays", Text("warns above", "超过此次数即警告"), ">", Origin.ASSUMPTION, "as many link errors as imbue-ai/cluster-health warns of"
 )
 
 CHECK = Check(

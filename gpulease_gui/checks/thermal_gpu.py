@@ -6,7 +6,7 @@ from gpulease_gui.checks.cards import Mark, finding_of
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.load_seen import BUSY_PERCENT, NO_LOAD, warnings_first, was_busy
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.checks.thresholds import Origin, Threshold
+from gpulease_gui.checks.thresholds import Threshold
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import number_text
@@ -18,10 +18,7 @@ SLOWDOWN_C = Threshold(
     "thermal.gpu", "slowdown", 90.0, "°C", Text("too hot, where the card tells no limit of its own, from", "卡未给出降频温度时过热的下限"), ">=", high=150.0
 )
 SPREAD_C = Threshold("thermal.gpu", "spread", 20.0, "°C", Text("uneven if above the coolest card of the node by more than", "比同节点最凉的卡高出此值即不均"), ">", high=150.0)
-MARGIN_C = Threshold(
-    "thermal.gpu", "margin", 5.0, "°C", Text("too near its limit with a margin of at most", "距降频温度不足此值即过近"), "<=", Origin.PUBLISHED,
-    "leptonai/gpud: components/accelerator/nvidia/temperature/component.go", high=50.0,
-)  # fmt: skip
+MARGIN_C = Threshold("thermal.gpu", "margin", 5.0, "°C", Text("too near its limit with a margin of at most", "距降频温度不足此值即过近"), "<=", high=50.0)
 
 CHECK = Check(
     id="thermal.gpu",
