@@ -76,7 +76,7 @@ def _none(tests: tuple[FioTest, ...]) -> Finding:
 
 def _verdict(p99_ms: float, disks: BlockDevices | None, promise: Promise) -> tuple[Verdict, str]:
     impossible = p99_ms < promise.limit(IMPOSSIBLE_MS)
-    if impossible and disks is None:
+    if impossible and (disks is None or disks.cut_off):
         return Verdict.INCONCLUSIVE, "disks_not_told"
     if impossible and _turns(disks):
         return Verdict.FAIL, "flush_ignored"

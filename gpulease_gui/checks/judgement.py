@@ -51,7 +51,21 @@ def _findings(rule: Rule, evidence: Mapping[str, Evidence], promise: Promise) ->
         return (check.finding(
             Verdict.INCONCLUSIVE, Text("the output says nothing about this", "输出中没有这一项"), reason_code=Reason.UNREADABLE
         ),)  # fmt: skip
-    return tuple(_never_pass_unpromised(check, f, promise) for f in findings)
+    torn = next((e.trouble for id_ in check.optional if (e := evidence.get(id_)) and _broke_off(e)), None)
+    return tuple(_never_pass_unpromised(check, _never_pass_torn(f, torn), promise) for f in findings)
+
+
+def _broke_off(found: Evidence) -> bool:
+    return found.trouble is not None and found.trouble.code == Reason.CUT_OFF
+
+
+def _never_pass_torn(finding: Finding, torn: Unreadable | None) -> Finding:
+    """A second source that broke off is not silent: what would refute the pass may stand in the part that is lost."""
+    if torn is None or finding.verdict is not Verdict.PASS:
+        return finding
+    lost = Text(f"a second source broke off ({torn.reason})", f"另一来源的输出不完整（{torn.reason}）")
+    told = Text(f"{finding.reason.en}; {lost.en}", f"{finding.reason.zh}；{lost.zh}")
+    return replace(finding, verdict=Verdict.INCONCLUSIVE, reason=told, reason_code=Reason.CUT_OFF, next_step=NO_TEXT)
 
 
 def _reading(evidence: Mapping[str, Evidence], fact_id: str) -> object | None:

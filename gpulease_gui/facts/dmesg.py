@@ -86,7 +86,8 @@ def parse(output: CommandOutput) -> KernelLog:
     failed = output.exit_code != 0 or refused or _journal_hides(output)
     if failed and not found:
         raise _no_log(output)
-    stamps = [stamp for line in log_lines if (stamp := split_stamp(line)[0])]
+    whole = log_lines[:-1] if ends_mid_line(text) else log_lines  # the stamp of a torn line may be torn itself
+    stamps = [stamp for line in whole if (stamp := split_stamp(line)[0])]
     return KernelLog(
         events=found,
         first_stamp=stamps[0] if stamps else None,

@@ -92,7 +92,8 @@ def _short_list(text: str) -> tuple[RdmaDevice, ...] | None:
     head = re.search(r"^[ \t]*(\d{1,4}) HCAs? found:", text, re.MULTILINE)
     if head is None:
         return None
-    names = [line.strip() for line in text[head.end() :].split("\n") if re.fullmatch(r"\s*[\w.-]+\s*", line)]
+    rows = text[head.end() :].split("\n")[:-1]  # a name without its line end may be the head of another
+    names = [line.strip() for line in rows if re.fullmatch(r"\s*[\w.-]+\s*", line)]
     if len(names) != int(head[1]):
         raise Unreadable(f"{head[1]} devices are announced, {len(names)} listed", code="cut_off")
     return tuple(RdmaDevice(name, ports=None) for name in names)

@@ -43,6 +43,7 @@ class IperfText:
     """One test. Rates are 1e9 bits per second; None = not told.
 
     `error`: the text that iperf3 ended with. `interrupted`: a signal ended the test, so its rates are no result.
+    `torn_row`: the text breaks off in a row of a bare summary, so more streams and their sum may have followed.
     """
 
     version: str | None
@@ -51,13 +52,14 @@ class IperfText:
     interval_count: int
     streams: tuple[str, ...]
     summaries: tuple[Summary, ...]
+    torn_row: bool = False
 
     def of_side(self, side: str, role: str = "") -> Summary | None:
         """The sum of one side: its SUM line, else its only stream; None when streams have no sum."""
         found = [one for one in self.summaries if one.side == side and one.role == role]
         total = next((one for one in reversed(found) if one.stream == "SUM"), None)
         streams = len(self.streams) if not role else len({one.stream for one in found})
-        return total or (found[-1] if found and streams == 1 else None)
+        return total or (found[-1] if found and streams == 1 and not self.torn_row else None)
 
     @property
     def bidirectional(self) -> bool:
@@ -140,12 +142,18 @@ def parse(output: CommandOutput) -> IperfText:
         interval_count=state.rows,
         streams=tuple(state.streams),
         summaries=tuple(state.summaries),
+        torn_row=not state.rows and "connected to" not in text and _breaks_off_in_a_row(text),
     )
     if reading.summaries or reading.error or reading.interrupted:
         return reading
     if state.rows:
         raise Unreadable("the test has no summary", code=Reason.CUT_OFF, reading=reading)
     raise Unreadable(f"no iperf3 result in the output: {first_line(text)}")
+
+
+def _breaks_off_in_a_row(text: str) -> bool:
+    last = text.rpartition("\n")[2]
+    return last.lstrip().startswith("[") and not _WHOLE_ROW.search(last)
 
 
 def as_dict(reading: IperfText) -> dict[str, object]:

@@ -79,7 +79,11 @@ def figure(holder: dict[str, Any], name: str) -> float | None:
     found = holder.get(name)
     if isinstance(found, bool) or not isinstance(found, (int, float)):
         return None
-    return float(found) if math.isfinite(found) else None
+    try:
+        plain = float(found)
+    except OverflowError:  # a whole number of more than 308 digits
+        return None
+    return plain if math.isfinite(plain) else None
 
 
 def count(holder: dict[str, Any], name: str) -> int | None:

@@ -78,6 +78,8 @@ def keyed_lines(output: CommandOutput, sign: str) -> KeyedLines:
     lines = output.text.rstrip("\n").split("\n")
     pairs = tuple(_pair(line) for line in lines[:MAX_LINES] if ": " in line or line.endswith(":"))
     if not any(key == sign for key, _ in pairs):
+        if f"{sign}: ".startswith(output.text) or "\n" not in output.text and output.text.startswith(f"{sign}:"):
+            raise Unreadable("the output ends in its first line", code=Reason.CUT_OFF)
         raise Unreadable("the node's shell printed none of the expected lines")
     if ("end", "yes") not in pairs[-1:]:
         raise Unreadable("the output ends before its last line", code=Reason.CUT_OFF)

@@ -83,7 +83,7 @@ def parse(output: CommandOutput) -> BlockDevices:
     cut = output.stdout_cut or ends_mid_line(text)
     if '"blockdevices"' in text:
         found = BlockDevices(tuple(_walk(items(document(text), "blockdevices"), "")), "json")
-    elif re.search(r'^\s*[A-Z][A-Z:_-]*="', text, re.MULTILINE):
+    elif re.search(r'^[ \t]*[A-Z][A-Z:_-]*="', text, re.MULTILINE):
         found = BlockDevices(tuple(_pairs(text)), "pairs", cut)
     else:
         found = BlockDevices(tuple(_tree(text)), "text", cut)

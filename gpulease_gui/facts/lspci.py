@@ -16,7 +16,7 @@ FACT = Fact(id="lspci", title=Text("PCI devices (lspci)", "PCI 设备(lspci)"))
 _SLOT = r"(?:[0-9A-Fa-f]{4,8}:)?[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]"
 # "01:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330] (rev a1)", or numbers only: "01:00.0 0302: 10de:2330".
 _LINE = re.compile(
-    rf"[ \t]{{0,12}}(?P<slot>{_SLOT})\s+"
+    rf"[ \t]{{0,12}}(?P<slot>{_SLOT})\s+(?=\S)"
     r"(?:\"(?P<quoted>[^\"]*)\"\s+|(?P<name>[^:\[\]]{0,100}?)\s{0,9}(?:\[(?P<code>[0-9a-fA-F]{4})\])?:\s+)(?P<rest>.*)"
 )
 _IDS = re.compile(r"(?:\[|^)([0-9a-fA-F]{4}):([0-9a-fA-F]{4})(?:\]|\b)")

@@ -65,6 +65,7 @@ class Mounts:
 def parse(output: CommandOutput) -> Mounts:
     """Read the table. Raises Unreadable."""
     head, *rows = output.text.split("\n")
+    rows = rows[:-1]  # what follows the last line end is nothing, or a torn line
     if "Type" not in head or "Mounted on" not in head:
         raise Unreadable("df printed no table with file system types")
     found = [Mount(m[1], m[2], int(m[3]), int(m[5]), m[6]) for row in rows[:MAX_ROWS] if (m := _ROW.match(row))]
