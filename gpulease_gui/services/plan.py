@@ -46,7 +46,7 @@ class Level(StrEnum):
 
 LEVEL_WORDS: Mapping[Level, Text] = {
     Level.TRUST: Text("Trust only", "仅可信度"),
-    Level.INVENTORY: Text("+ Inventory, health", "＋ 清点与健康"),
+    Level.INVENTORY: Text("+ Inventory", "＋ 清点与健康"),
     Level.PROBE: Text("+ Measurements", "＋ 短时测量"),
     Level.LOAD: Text("+ Load", "＋ 负载"),
 }

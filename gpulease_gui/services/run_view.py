@@ -298,7 +298,8 @@ def prepare(
 
 def _wants_peer(choice: Choice) -> bool:
     named = (rules()[id_].check for id_ in (*choice.only, *choice.added) if id_ in rules())
-    return choice.level in (Level.PROBE, Level.LOAD) or any(PAIR_FACTS.intersection(check.facts) for check in named)
+    by_level = choice.peer and choice.level in (Level.PROBE, Level.LOAD)
+    return by_level or any(PAIR_FACTS.intersection(check.facts) for check in named)
 
 
 def supplier_question(node: Node, contract: Contract | None, finding: Finding, run: Run, terms: Mapping[str, Term]) -> Text:

@@ -89,8 +89,8 @@ def test_that_the_table_of_nodes_names_the_change_and_the_inspector_tells_it(win
     changed = next(row for row in page.model.rows if row.row.node.id == "n1")
     assert changed.needs_attention and page._chips["changed"].text().endswith("1")
     page.table.choose("n1")
-    cell = page.model.cell(page.model.index(page.model.place_of("n1") or 0, 1))
-    assert cell is not None and str(cell.tag) == "card swapped"
+    cell = page.model.cell(page.model.index(page.model.place_of("n1") or 0, 0))
+    assert cell is not None and (str(cell.text), cell.tone) == ("card swapped", "fail")
     qtbot.waitUntil(lambda: f"was swapped: {FIRST} before, {OTHER} now" in words_of(page.inspector))
     assert page.inspector.changed.note.text() == f"{NOON.astimezone():%m-%d %H:%M}"
 
@@ -101,8 +101,9 @@ def test_that_the_overview_and_the_verification_say_it_first(window: MainWindow,
     qtbot.waitUntil(lambda: "was swapped" in words_of(page.aside))
     run = shown(window, "verification", "n1")
     assert isinstance(run, VerificationPage)
-    qtbot.waitUntil(lambda: run.findings.drift.isVisible())
-    assert run.findings.drift.headline.text().startswith("node-01 is no longer what was accepted on")
+    qtbot.waitUntil(lambda: run.findings.drifts[True].isVisible())
+    assert not run.findings.drifts[False].isVisible()
+    assert run.findings.drifts[True].headline.text().startswith("node-01 is no longer what was accepted on")
 
 
 def test_that_the_differences_are_those_of_the_accepted_run(window: MainWindow, qtbot: QtBot) -> None:

@@ -60,7 +60,7 @@ def states(page: VerificationPage) -> dict[str, CheckState | Verdict]:
 def test_that_every_level_says_about_how_long_it_takes(page: VerificationPage) -> None:
     level = page.plan.choice.level
     words = [level.itemText(place) for place in range(level.count())]
-    assert [w.split(" · ")[0] for w in words] == ["Trust only", "+ Inventory and health", "+ Short measurements", "+ Load"]
+    assert [w.split(" · ")[0] for w in words] == ["Trust only", "+ Inventory", "+ Measurements", "+ Load"]
     assert words[0].endswith(" s") and int(words[0].split()[-2]) < 15 and int(words[1].split()[-2]) < 30
     assert words[2].endswith(" min")
 

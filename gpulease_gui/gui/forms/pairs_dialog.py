@@ -66,7 +66,7 @@ class PairsDialog(QDialog):
         column.addLayout(self._foot())
         for widget in (self.table, self.bar, self.said):
             widget.hide()
-        self.setMinimumWidth(560)
+        self.setMinimumWidth(min(1200, max(560, 300 + 96 * len(nodes))))
         self._name()
 
     def _head(self) -> QHBoxLayout:

@@ -118,6 +118,19 @@ def chip_words(changes: Sequence[Change]) -> Text:
     return first if not more else Text(f"{first.en} +{more}", f"{first.zh} +{more}")
 
 
+def grouped(changes: Sequence[Change]) -> list[tuple[Text, Verdict]]:
+    """One line for each kind of change and what it means, the worst first; cards that changed alike are counted."""
+    by_kind: dict[tuple[ChangeKind, Verdict], list[Change]] = {}
+    for change in changes:
+        by_kind.setdefault((change.kind, change.verdict), []).append(change)
+    lines = []
+    for (_, verdict), alike in by_kind.items():
+        first, more = alike[0].words, len(alike) - 1
+        words = Text(f"{first.en}; the same kind on {more} more", f"{first.zh}；另有 {more} 处同类变化") if more else first
+        lines.append((words, verdict))
+    return lines
+
+
 def changed_headline(name: str, since: datetime | None, changes: Sequence[Change]) -> Text:
     """What a band says first."""
     day = f" {since.astimezone():%m-%d %H:%M}" if since else ""
@@ -133,11 +146,12 @@ def changed_sentence(changes: Sequence[Change]) -> Text:
     return first if not more else Text(f"{first.en}; {more} more", f"{first.zh}；另有 {more} 处")
 
 
-def band_words(drift: NodeDrift, node: Node) -> tuple[Text, Text]:
-    """Headline and sentence over a run of this node; both empty where there is nothing to say."""
+def band_words(drift: NodeDrift, node: Node) -> tuple[Text, Text, bool]:
+    """Headline and sentence over a run of this node, and whether an acceptance is broken; empty = nothing to say."""
     drifted, twice = drift.of(node.id), drift.twice_with(node.name)
     if twice:
-        return Text(f"{node.name}: one machine sold twice", f"{node.name}：一机两卖"), twice[0].words
+        return Text(f"{node.name}: one machine sold twice", f"{node.name}：一机两卖"), twice[0].words, True
     if drifted is None:
-        return NO_TEXT, NO_TEXT
-    return changed_headline(node.name, drift.since(node.id), drifted.changes), changed_sentence(drifted.changes)
+        return NO_TEXT, NO_TEXT, False
+    headline = changed_headline(node.name, drift.since(node.id), drifted.changes)
+    return headline, changed_sentence(drifted.changes), drifted.changes[0].verdict is Verdict.FAIL

@@ -9,6 +9,7 @@ from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.node import AuthMethod, Reach
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.gui.forms.node_form import AUTH
+from gpulease_gui.gui.pages.nodes_drift import grouped
 from gpulease_gui.gui.pages.nodes_table import ShownNode, local_time, offset_text, run_badge
 from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.buttons import Button
@@ -162,7 +163,7 @@ class NodeInspector(Pane):
     def _show_changes(self, shown: ShownNode) -> None:
         """In words, the worst first; the other node of a card that is in two comes before all."""
         lines = [(found.words, Verdict.FAIL) for found in shown.twice]
-        lines += [(change.words, change.verdict) for change in shown.drifted.changes] if shown.drifted else []
+        lines += grouped(shown.drifted.changes) if shown.drifted else []
         self.changed.setVisible(bool(lines))
         since = f"{shown.since.astimezone():%m-%d %H:%M}" if shown.since and shown.drifted else ""
         self.changed.note.set_words(since)

@@ -95,19 +95,21 @@ def key_words(shown: ShownNode) -> Cell:
 
 
 def _state(shown: ShownNode) -> Cell:
+    """The connection where it is bad; else that the node changed; else the connection."""
+    bad_line = shown.reached is not None and shown.reached.state in _BAD_STATES
+    if not bad_line and (shown.twice or shown.drifted is not None):
+        return _changed(shown)
     reason = foreign(shown.reached.reason) if shown.reached and shown.reached.reason else shown.badge.word
     return Cell(shown.badge.word, badge=shown.badge, tip=reason)
 
 
-def _name(shown: ShownNode) -> Cell:
-    name = foreign(shown.row.node.name)
+def _changed(shown: ShownNode) -> Cell:
+    """What changed in two words, the whole of it as a tip."""
+    tone = "fail" if shown.is_other_machine else "warn"
     if shown.twice:
-        return Cell(name, weight=500, tag=SOLD_TWICE, icon="verdict-fail", icon_tone="fail", tip=shown.twice[0].words)
-    if shown.drifted is None:
-        return Cell(name, weight=500)
-    changes = shown.drifted.changes
-    icon, tone = ("verdict-fail", "fail") if shown.is_other_machine else ("verdict-warn", "warn")
-    return Cell(name, weight=500, tag=chip_words(changes), icon=icon, icon_tone=tone, tip=changes[0].words)
+        return Cell(SOLD_TWICE, icon="state-changed", icon_tone=tone, tone=tone, weight=600, tip=shown.twice[0].words)
+    changes = shown.drifted.changes if shown.drifted else ()
+    return Cell(chip_words(changes), icon="state-changed", icon_tone=tone, tone=tone, weight=600, tip=changes[0].words)
 
 
 def _endpoint(shown: ShownNode) -> Cell:
@@ -134,7 +136,7 @@ def _seen(shown: ShownNode) -> Cell:
 
 COLUMNS = (
     Column[ShownNode](Text("State", "状态"), _state, lambda s: s.badge.word.en, width=120),
-    Column[ShownNode](Text("Node", "节点"), _name, lambda s: s.row.node.name, stretch=True),
+    Column[ShownNode](Text("Node", "节点"), lambda s: Cell(foreign(s.row.node.name), weight=500), lambda s: s.row.node.name, stretch=True),
     Column[ShownNode](Text("Endpoint", "端点"), _endpoint, lambda s: s.row.node.target, width=148),
     Column[ShownNode](Text("Host key", "主机密钥"), key_words, width=92),
     Column[ShownNode](Text("GPUs", "加速卡"), lambda s: _hardware(s.row.cards), lambda s: s.row.cards, width=144),

@@ -345,7 +345,7 @@ class VerificationPage(Page):
     def _verify(self) -> None:
         if self._node is not None:
             loads = [self._infos[id_] for id_ in self.plan.heavy_wanted if id_ in self._infos]
-            self._start.start(self._node, self.plan.choice.choice(), loads, self.plan.peer.current, self.plan.untick)
+            self._start.start(self._node, self.plan.choice.exact(), loads, self.plan.peer.current, self.plan.untick)
 
     def _run_again(self, check: str) -> None:
         if self._node is not None and check:

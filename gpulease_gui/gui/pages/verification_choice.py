@@ -93,6 +93,10 @@ class ChoiceBox(QWidget):
         """What the next run asks."""
         return self.wish.choice(peer=self._peer)
 
+    def exact(self) -> Choice:
+        """The same with everything named that the plan in sight leaves out: what runs is what was shown and confirmed."""
+        return replace(self.choice(), left_out=tuple(self.plan.left_out))
+
     def choose(self, wish: Wish) -> None:
         """Take another wish."""
         self.wish = wish

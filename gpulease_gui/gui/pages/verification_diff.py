@@ -21,7 +21,7 @@ from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.panes import Pane
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.pdf.badges import badge_of
-from gpulease_gui.reports.wording import finding_name, with_unit
+from gpulease_gui.reports.wording import finding_name, value_text, with_unit
 from gpulease_gui.services.drift import Comparison, compare
 from gpulease_gui.services.events import NodeDrifted
 from gpulease_gui.services.rejudge import Rejudgement
@@ -92,7 +92,7 @@ def _twice(compared: Comparison) -> Iterator[Difference]:
 
 def _machine(compared: Comparison) -> Iterator[Difference]:
     for place, change in enumerate(compared.changes):
-        before, now = ("–" if value is None else foreign(str(value)) for value in (change.before, change.after))
+        before, now = ("–" if value is None else value_text(value) for value in (change.before, change.after))
         yield Difference(f"change {place}", MACHINE, change.words, before, now, change.verdict, change.words)
 
 

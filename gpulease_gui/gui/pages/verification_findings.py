@@ -39,10 +39,7 @@ class FindingsPane(Pane):
         self.trouble = Band("fail", "", "", close)
         close.clicked.connect(self.trouble.hide)
         self.trouble.hide()
-        show = Button(Text("Show differences", "查看差异"), small=True)
-        show.clicked.connect(self.compare_wanted)
-        self.drift = Band("warn", "", "", show)
-        self.drift.hide()
+        self.drifts = {is_broken: self._drift_band("fail" if is_broken else "warn") for is_broken in (True, False)}
         self.totals = TotalsLine()
         self.filters = FilterBar()
         self.model = findings_table(terms)
@@ -51,7 +48,7 @@ class FindingsPane(Pane):
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._menu)
         self.filters.chosen.connect(self.model.only)
-        for part in (self.trouble, self.drift, self.totals, self.filters):
+        for part in (self.trouble, *self.drifts.values(), self.totals, self.filters):
             self.column.addWidget(part)
         self.column.addWidget(self.table, 1)
 
@@ -61,10 +58,18 @@ class FindingsPane(Pane):
         self.totals.show_picture(picture)
         self.filters.show_picture(picture)
 
-    def show_drift(self, headline: Words, sentence: Words) -> None:
-        """What changed since the node was accepted; no headline hides it."""
-        self.drift.tell(headline, sentence)
-        self.drift.setVisible(bool(say(headline)))
+    def _drift_band(self, tone: str) -> Band:
+        show = Button(Text("Show differences", "查看差异"), small=True)
+        show.clicked.connect(self.compare_wanted)
+        band = Band(tone, "", "", show)
+        band.hide()
+        return band
+
+    def show_drift(self, headline: Words, sentence: Words, is_broken: bool) -> None:
+        """What changed since the node was accepted, red where it breaks that; no headline hides it."""
+        for broken, band in self.drifts.items():
+            band.tell(headline, sentence)
+            band.setVisible(bool(say(headline)) and broken is is_broken)
 
     def _menu(self, at: QPoint) -> None:
         row = self.table.current_row

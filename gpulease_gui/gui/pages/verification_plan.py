@@ -243,7 +243,7 @@ class PlanPane(Pane):
         self.contract.set_choices([*choices, *((c.id, foreign(c.number)) for c in node.contracts)], "")
         others: list[tuple[str, Words]] = [(o.id, foreign(o.name)) for o in node.nodes if o.id != node.node.id]
         self.peer.set_choices(others, node.peer_id or "")
-        self.choice.show_node(Promise(self._catalogue, node.terms), peer=self.peer.count() > 0)
+        self.choice.show_node(Promise(self._catalogue, node.terms), peer=bool(node.peer_id))
         self._fit_peer()
 
     def show_picture(self, picture: Picture, infos: Mapping[str, CheckInfo]) -> None:
