@@ -17,7 +17,7 @@ from gpulease_gui.facts.smi_values import MOST_LINES, number, plain, plain_text,
 FACT = Fact(id="smi_csv", title=Text("Query of nvidia-smi as CSV", "nvidia-smi 查询（CSV）"), ok_codes=None)
 
 # A cell that can't go on; a bare number could.
-_WHOLE_CELL = re.compile(r".*\d (?:MiB|MHz|W|%)|\[.*\]|N/A|Enabled|Disabled|Yes|No|P\d+|Default|Active|Not Active")
+_WHOLE_CELL = re.compile(r".*\d (?:MiB|MHz|W|%)|\[.*\]|N/A|Enabled|Disabled|Yes|P(?:[02-9]|1\d)|Default|Active|Not Active")
 _UNIT = re.compile(r"\d ?([A-Za-z]{1,4})\Z")
 _LONGEST_LINE = 65_536  # two hundred columns are asked for in one query
 _HEADER_WITHIN = 30  # a prompt, a command line or a warning may stand before the header
@@ -104,14 +104,12 @@ def _is_whole(rows: Sequence[Sequence[str]], header: _Header) -> bool:
     """Whether the last cell of all, without a line end behind it, is to be taken as whole.
 
     A word must stand in that column elsewhere, a number must have the unit or the decimals that the tool prints. A bare
-    whole number is taken: tools that write no last line end are too common.
+    count is taken: tools that write no last line end are too common.
     """
     cell, column, unit = rows[-1][-1], header.columns[-1], header.units[-1]
     if _WHOLE_CELL.fullmatch(cell) or column == "compute_cap" and re.fullmatch(r"\d+\.\d", cell):
         return True
-    if unit and any(_UNIT.search(other) for row in rows for other in row):
-        return False
-    figure = r"\d+\.\d\d" if unit == "W" else r"\d+(?:\.\d\d)?"
+    figure = r"\d+\.\d\d" if unit or column == "compute_cap" else r"\d+(?:\.\d\d)?"
     return re.fullmatch(figure, cell) is not None or any(row[-1] == cell for row in rows[:-1] if row)
 
 

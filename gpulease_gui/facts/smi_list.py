@@ -87,6 +87,8 @@ def _items(text: str) -> Iterator[ListedGpu | MigDevice]:
         found = mig or gpu
         if found is None or (at == len(lines) - 1 and not found["id"]):  # a line that breaks off says no name
             continue
+        if gpu and not gpu["id"] and "(UUID:" in gpu["name"]:  # it breaks off inside the id
+            continue
         if mig:
             yield MigDevice(None, mig["profile"], mig["id"])
         elif gpu:

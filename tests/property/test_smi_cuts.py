@@ -21,7 +21,7 @@ MAY_DIFFER: dict[str, dict[str, str]] = {
         "process_count": "-q has no end mark: a list that breaks off between two lines looks shorter",
         "power_draw_w": "the average stands in for an instantaneous draw that is printed below it",
     },
-    "smi_table": {"gpus": _FEWER},
+    "smi_table": {"gpus": _FEWER, "process_count": _FEWER},
     "smi_csv": {"rows": _FEWER},
     "smi_list": {"gpus": _FEWER, "mig_devices": _FEWER},
     "smi_error": {"state": "a sentence that breaks off names the failure less closely"},
