@@ -36,6 +36,8 @@ def document(text: str) -> dict[str, Any]:
         found, _ = json.JSONDecoder().raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise _broken(text, error) from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets without end
+        raise Unreadable("the JSON document holds what no tool prints") from error
     return member({"document": found}, "document")
 
 
@@ -55,7 +57,7 @@ def events(text: str) -> Iterator[dict[str, Any]]:
             continue
         try:
             found = json.loads(line)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             return
         if isinstance(found, dict):
             yield found

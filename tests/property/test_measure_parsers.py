@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpulease_gui.catalog.catalogue import load_catalogue
@@ -23,24 +23,22 @@ from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.facts.fact import read, readers
 from gpulease_gui.services.measure import MEASURES
 
+from . import mutations
+
 TESTS = Path(__file__).parents[1]
 KINDS = sorted(MEASURES)
-SEEDS = {kind: [path.read_bytes() for path in sorted((TESTS / "facts" / kind).glob("*.out"))] for kind in KINDS}
-EVERYTHING = [seed for seeds in SEEDS.values() for seed in seeds]
+MOST_CUTS = 60
+SHARES = [n / 37 for n in range(37)]
 MEASURED = sorted(id_ for id_, rule in rules().items() if set(rule.check.facts) & set(MEASURES))
 CATALOGUE = load_catalogue()
 
 
 @st.composite
-def damaged(draw: st.DrawFn, seeds: list[bytes]) -> bytes:
-    raw, other = draw(st.sampled_from(seeds)), draw(st.one_of(st.binary(max_size=60), st.sampled_from(EVERYTHING)))
-    at = int(len(raw) * draw(st.floats(0, 1)))
+def damaged(draw: st.DrawFn, kind: str) -> bytes:
+    """A combined output after one change to its JSON, or after the changes that every output may suffer."""
+    raw = draw(st.sampled_from(mutations.seeds(kind)))
     changes = (
-        raw[:at],
-        raw[:at] + other + raw[at:],
-        raw + other,
-        re.sub(rb"\d+", rb"-1", raw),
-        re.sub(rb"\d", rb"9999999999", raw),
+        draw(mutations.damaged(kind)),
         re.sub(rb"\d+(\.\d+)?", rb"null", raw),
         re.sub(rb'"(?:[^"\\]|\\.){1,40}"(?=[,}\]])', rb"[{}]", raw),
         raw.replace(b"[", b"{").replace(b"]", b"}"),
@@ -50,24 +48,37 @@ def damaged(draw: st.DrawFn, seeds: list[bytes]) -> bytes:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@mutations.EVERY_READER
 @given(data=st.data())
-def test_that_every_text_ends_in_a_reading_or_in_unreadable(kind: str, data: st.DataObject) -> None:
-    raw = data.draw(damaged(SEEDS[kind]))
-    try:
-        reading = read(readers()[kind], CommandOutput(raw))
-    except Unreadable as error:
-        assert error.reason and error.code
-        return
-    json.dumps(readers()[kind].as_dict(reading), allow_nan=False)
+def test_that_a_damaged_output_is_read_or_refused(kind: str, data: st.DataObject) -> None:
+    mutations.check_ends_well(kind, data.draw(damaged(kind)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_that_a_mebibyte_costs_less_than_a_second_and_64_mib(kind: str) -> None:
+    for raw in mutations.big(kind):
+        mutations.check_costs_little(kind, raw)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_that_an_output_cut_at_any_byte_invents_nothing(kind: str) -> None:
+    for raw in mutations.whole_seeds(kind):
+        assert mutations.inventions_of_cuts(kind, raw, MOST_CUTS) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_that_no_cut_turns_a_fail_into_a_pass(kind: str) -> None:
+    assert mutations.passes_by_a_cut(kind, MOST_CUTS) == []
 
 
 @pytest.mark.parametrize("check", MEASURED)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_that_a_rule_breaks_on_no_reading_of_a_damaged_output(check: str, data: st.DataObject) -> None:
     rule = rules()[check]
     kind = next(id_ for id_ in rule.check.facts if id_ in MEASURES)
     try:
-        evidence = Evidence(read(readers()[kind], CommandOutput(data.draw(damaged(SEEDS[kind])))))
+        evidence = Evidence(read(readers()[kind], CommandOutput(data.draw(damaged(kind)))))
     except Unreadable as trouble:
         evidence = Evidence(trouble=trouble)
     promised = {term: SAMPLE[term] for term in rule.check.terms if data.draw(st.booleans())}
@@ -96,19 +107,30 @@ def cut_runs(told: Any, share: float) -> Any:
     return [cut_runs(value, share) for value in told] if isinstance(told, list) else told
 
 
+def cut_of(text: str, share: float) -> str:
+    """A combined output with cut runs in it; one of another form is cut as it stands."""
+    if text.lstrip().startswith("{"):
+        return json.dumps(cut_runs(json.loads(text), share))
+    return text[: int(len(text) * share)]
+
+
 @pytest.mark.parametrize("path", failing(), ids=lambda path: f"{path.parent.name}/{path.stem}")
-@given(share=st.floats(0, 1))
-def test_that_no_cut_run_passes_what_fails_whole(path: Path, share: float) -> None:
-    case = tomllib.loads(path.read_text("utf-8"))
+def test_that_no_cut_run_passes_what_fails_whole(path: Path) -> None:
+    case, runner = tomllib.loads(path.read_text("utf-8")), mutations.case_runner()
     terms = {key: validate_term(key, value, CATALOGUE) for key, value in case.get("terms", {}).items()}
-    evidence = {}
-    for kind, spec in case["outputs"].items():
-        text = json.dumps(cut_runs(json.loads(spec["text"]), share)) if kind in MEASURES else spec["text"]
-        try:
-            evidence[kind] = Evidence(read(readers()[kind], CommandOutput(text.encode())))
-        except Unreadable as trouble:
-            evidence[kind] = Evidence(trouble=trouble)
+    promise = Promise(CATALOGUE, terms, case.get("seconds"), runner.history_of(case))
+    whole = {kind: runner.evidence_of(kind, spec) for kind, spec in case["outputs"].items()}
+    measured = {kind: runner.output_of(spec) for kind, spec in case["outputs"].items() if kind in MEASURES}
     failed = {(e.get("term"), e.get("direction")) for e in case["expect"] if e["verdict"] == "fail"}
-    for finding in judge(rules()[path.parent.name], evidence, Promise(CATALOGUE, terms)):
-        if (finding.term, None) in failed or (finding.term, finding.direction) in failed:
-            assert finding.verdict is not Verdict.PASS
+    for share in SHARES:
+        cut = {kind: evidence(kind, cut_of(output.text, share), output.exit_code) for kind, output in measured.items()}
+        for finding in judge(rules()[path.parent.name], whole | cut, promise):
+            if (finding.term, None) in failed or (finding.term, finding.direction) in failed:
+                assert finding.verdict is not Verdict.PASS, share
+
+
+def evidence(kind: str, text: str, exit_code: int | None) -> Evidence:
+    try:
+        return Evidence(read(readers()[kind], CommandOutput(text.encode(), exit_code=exit_code)))
+    except Unreadable as trouble:
+        return Evidence(trouble=trouble)
