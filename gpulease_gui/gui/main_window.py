@@ -21,6 +21,7 @@ from gpulease_gui.gui.menus import Menus
 from gpulease_gui.gui.pages.page import Page, PageSpec, Target
 from gpulease_gui.gui.preferences import Preferences
 from gpulease_gui.gui.shell import Shell
+from gpulease_gui.gui.taking_back import redo_act, undo_act
 from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode
 from gpulease_gui.gui.widgets.dialogs import question
@@ -228,6 +229,8 @@ class MainWindow(QMainWindow):
             done = getattr(QApplication.focusWidget(), spec.id, None)
             if callable(done):
                 done()
+            elif spec.id in ("undo", "redo") and self._services is not None:
+                (undo_act if spec.id == "undo" else redo_act)(self)
         else:
             self._act_here(spec.id)
 
