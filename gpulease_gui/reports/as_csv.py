@@ -25,7 +25,7 @@ def csv_bytes(facts: EvaluationFacts, language: Language) -> bytes:
     writer = csv.writer(out)
     writer.writerow([head.say(language) for head in _HEAD])
     for node in facts.nodes:
-        writer.writerows([_cell(value) for value in row] for row in _rows(facts, node, language))
+        writer.writerows([safe_cell(value) for value in row] for row in _rows(facts, node, language))
     return out.getvalue().encode("utf-8-sig", "replace")
 
 
@@ -48,7 +48,8 @@ def _finding(facts: EvaluationFacts, finding: Finding, language: Language) -> li
     ]  # fmt: skip
 
 
-def _cell(value: Value) -> str:
+def safe_cell(value: Value) -> str:
+    """A value as a cell of a file for spreadsheets: no text of it can start a formula; None is empty."""
     if value is None:
         return ""
     if isinstance(value, str):

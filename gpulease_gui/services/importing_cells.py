@@ -64,7 +64,21 @@ def _valid(term: Term, value: TermValue, catalogue: Catalogue, words: str) -> Te
         return validate_term(term.key, value, catalogue)
     except UsageError as error:
         why = "; ".join(part for part in (error.what.removeprefix(f"{term.key}: "), error.why) if part)
-        return Unread(words, Text(why, why), Text(error.next_step, error.next_step) if error.next_step else Unread("", Text("", "")).next_step)
+        return Unread(words, Text(why, _why_zh(term)), Text(error.next_step or "write it again", _next_zh(term)))
+
+
+def _why_zh(term: Term) -> str:
+    if term.kind is TermKind.GPU_MODEL:
+        return "目录中没有该型号，或名称对应多个型号"
+    if term.minimum is not None and term.maximum is not None:
+        return f"超出 {term.minimum:g} 至 {term.maximum:g} 的范围"
+    return f"“{term.label.zh}”不能取该值"
+
+
+def _next_zh(term: Term) -> str:
+    if term.kind is TermKind.GPU_MODEL:
+        return "请写型号全称或目录编号，例如 nvidia-h100-sxm5-80gb"
+    return f"单位为 {term.unit}，请改写" if term.unit else "请改写，或将单元格留空"
 
 
 def _of_term(term: Term, words: str, heading: str, catalogue: Catalogue) -> TermValue | Ambiguous[TermValue] | Unread | Unstated:

@@ -157,7 +157,8 @@ def columns_for(sheet: Sheet, header: int, targets: Targets, remembered: Mapping
 def _score(row: Sequence[Cell], targets: Targets, known: Mapping[str, str]) -> int:
     words = {cell_text(cell) for cell in row if isinstance(cell, str) and len(cell) <= 40}
     found = [(2 if word in known else targets.certainty(word)) for word in words]
-    return sum(found) if sum(1 for certainty in found if certainty) > 1 else 0
+    known_ones = sum(1 for certainty in found if certainty)
+    return sum(found) if known_ones > 1 or (len(words) <= 3 and 2 in found) else 0
 
 
 def read_lines(sheet: Sheet, layout: Layout, targets: Targets, catalogue: Catalogue, cancel: CancelToken | None = None) -> Lines:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from gpulease_gui.domain.errors import UserFacing
@@ -20,6 +21,7 @@ from gpulease_gui.gui.forms.supplier_form import SupplierForm
 from gpulease_gui.gui.forms.two_lines import LinesView
 from gpulease_gui.gui.pages.overview_parts import HeadLine, is_open
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
+from gpulease_gui.gui.pages.suppliers_import import QuoteDesk
 from gpulease_gui.gui.pages.suppliers_inspector import TermInspector
 from gpulease_gui.gui.pages.suppliers_list import find_deal, first_key, key_of, lines_of
 from gpulease_gui.gui.pages.suppliers_panes import DealPane, SupplierPane, UndoBand
@@ -58,10 +60,11 @@ class SuppliersPage(Page):
         self.list = LinesView(Text("Suppliers, offers, contracts", "供应商、报价、合同"))
         self.deal_pane, self.supplier_pane = DealPane(catalogue), SupplierPane()
         self.inspector = TermInspector(catalogue)
-        self.undo = UndoBand()
+        self.undo, self.imported = UndoBand(), UndoBand()
         self.desk = TermsDesk(frame, self.deal_pane, self.inspector, self.undo)
         self.add_supplier = Button(Text("Add supplier", "添加供应商"), icon="add")
         self.add_offer = Button(Text("Add offer", "添加报价"), icon="add")
+        self.quote = Button(Text("Paste or import…", "粘贴或导入…"), icon="import")
         self.edit_button = Button(Text("Edit", "编辑"), icon="edit")
         self.accept = Button(Text("Accept as contract…", "转为合同…"), icon="document", kind="primary")
         self.nodes = Button(Text("Add nodes…", "添加节点…"), icon="nav-nodes", kind="primary")
@@ -81,6 +84,7 @@ class SuppliersPage(Page):
         centre = Pane(2)
         centre.column.addWidget(self.stack, 1)
         centre.column.addWidget(self.undo)
+        centre.column.addWidget(self.imported)
         self.split = ThinSplitter()
         left, head = Pane(2), Pane(1)
         head.column.addWidget(HeadLine(Text("Supplier / offer", "供应商 / 报价"), Text("Price", "单价")))
@@ -97,10 +101,12 @@ class SuppliersPage(Page):
     def _empty(self) -> EmptyState:
         add = Button(Text("Add supplier", "添加供应商"), icon="add", kind="primary")
         add.clicked.connect(self.new_supplier)
+        self.first_quote = Button(Text("Paste a quote…", "粘贴报价…"), icon="paste")
+        self.first_quote.clicked.connect(lambda: self.imports.paste())
         return EmptyState(
             "nav-suppliers", Text("No suppliers yet", "还没有供应商"),
             Text("Write down who offers GPUs; then what they promise, term by term.", "先记下谁在出租 GPU，再逐条记下承诺。"),
-            primary=add,
+            primary=add, secondary=self.first_quote,
         )  # fmt: skip
 
     def _connect(self) -> None:
@@ -111,6 +117,7 @@ class SuppliersPage(Page):
         self.edit_button.clicked.connect(self.edit)
         self.accept.clicked.connect(self.accept_offer)
         self.nodes.clicked.connect(lambda: self.frame.go("nodes"))
+        self.imports = QuoteDesk(self)
 
     # -- reading ---------------------------------------------------------------------------------------------------------
 
@@ -275,6 +282,16 @@ class SuppliersPage(Page):
         at = utc_now().astimezone()
         self.frame.note(Text(f"Saved {at:%H:%M:%S}", f"已保存 {at:%H:%M:%S}"))
 
+    # -- quotes that come as a table -------------------------------------------------------------------------------------------
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """A spreadsheet or a text table may be dropped anywhere on the page."""
+        self.imports.welcome(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Begin an import of the file."""
+        self.imports.take(event)
+
     # -- removing ----------------------------------------------------------------------------------------------------------
 
     def remove(self) -> None:
@@ -317,7 +334,7 @@ class SuppliersPage(Page):
         if self._in_form or self.stack.currentWidget() in (self.empty, self.waiting) or self.current is None:
             return ()
         deal = self.current[1]
-        usual = (self.add_supplier, self.add_offer, self.edit_button)
+        usual = (self.add_supplier, self.add_offer, self.quote, self.edit_button)
         if deal is None:
             return usual
         return (*usual, self.accept if isinstance(deal.record, Offer) else self.nodes)

@@ -1,0 +1,163 @@
+"""How does a quote from a file become offers of the workspace?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+from gpulease_gui.cli.codes import Exit
+from gpulease_gui.cli.workspace_file import services_of
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.supplier import Supplier
+from gpulease_gui.domain.text import visible
+from gpulease_gui.services import importing
+from gpulease_gui.services.acting import user_name_in
+from gpulease_gui.services.composition import Services
+from gpulease_gui.services.importing import DryRun, Planned
+from gpulease_gui.services.importing_lines import LEFT_OUT, Layout, columns_for, guess_layout, read_lines
+from gpulease_gui.services.importing_sources import sheet_of_file, sheet_of_text
+from gpulease_gui.services.importing_targets import Targets, targets_of
+from gpulease_gui.store import suppliers
+from gpulease_gui.store.exchange.sheet import Sheet, cell_text, column_letters
+from gpulease_gui.store.records import new_id
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `gpulease import`."""
+    parser.add_argument("file", metavar="FILE", help="a CSV, TSV or XLSX file; - reads pasted cells or chat lines from standard input")
+    parser.add_argument("--supplier", default="", metavar="NAME", help="whose offers these are, unless a column names it; made if new")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be added and changed; write nothing")
+    parser.add_argument("--map", action="append", default=[], metavar="COLUMN=TARGET", help="what a column (its heading or letter) is")
+    parser.add_argument("--answer", action="append", default=[], metavar="QUESTION=OPTION", help=f"what ambiguous cells mean ({LEFT_OUT} = without them)")
+    parser.add_argument("--header", type=int, metavar="ROW", help="the row of headings, counted from 1")
+    parser.add_argument("--sheet", default="", metavar="NAME", help="the sheet of a workbook")
+    parser.add_argument("--encoding", default="", help="of a CSV (default: by its bytes)")
+    parser.add_argument("--delimiter", default="", help="of a CSV (default: by its lines)")
+    parser.add_argument("--skip-errors", action="store_true", help="import the good rows; without it an error stops the import")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.add_argument("--workspace", type=Path, metavar="FILE", help="where the offers are kept")
+    parser.add_argument("--demo", action="store_true", help="the workspace is the demo's")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Import; 0 done, 1 errors in cells, 2 questions are open: then nothing was written."""
+    with closing(services_of(options.workspace, demo=options.demo)) as services:
+        targets = targets_of(services.catalogue)
+        sheet = _sheet(options, targets, services)
+        layout = _layout(options, sheet, targets, services)
+        found = read_lines(sheet, layout, targets, services.catalogue)
+        with services.workspace.read() as connection:
+            supplier = _supplier(suppliers.list_suppliers(connection), options.supplier)
+            plan = importing.plan(connection, found, supplier, utc_now().date(), visible(Path(options.file).name) if options.file != "-" else "")
+            by = user_name_in(connection)
+        code = _verdict(plan, skip=options.skip_errors)
+        saved = 0
+        if code is Exit.OK and not options.dry_run and plan.added + plan.changed:
+            mapping = importing.mapping_text(sheet, layout, targets)
+            work = services.change(lambda db: importing.save(db, plan, by=by, at=utc_now(), mapping=mapping), "supplier", "offer", "claim")
+            saved = work.result() and plan.added + plan.changed
+        _print(options, sheet, layout, plan, saved)
+        return code
+
+
+def _sheet(options: argparse.Namespace, targets: Targets, services: Services) -> Sheet:
+    if options.file == "-":
+        return sheet_of_text(sys.stdin.read(), targets, services.catalogue)
+    delimiter = {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter)
+    return sheet_of_file(Path(options.file), sheet=options.sheet, encoding=options.encoding, delimiter=delimiter)
+
+
+def _layout(options: argparse.Namespace, sheet: Sheet, targets: Targets, services: Services) -> Layout:
+    with services.workspace.read() as connection:
+        known = [s for s in suppliers.list_suppliers(connection) if s.name == options.supplier]
+        kept = importing.remembered_in(connection, known[0].id if known else "")
+    if options.header is None:
+        layout = guess_layout(sheet, targets, kept.columns)
+    else:
+        layout = columns_for(sheet, options.header - sheet.first_row, targets, kept.columns)
+    for key, option in kept.answers.items():
+        layout = layout.with_answer(key, option)
+    for words in options.map:
+        heading, _, target = words.partition("=")
+        layout = layout.with_column(_column(sheet, layout, heading), _target(targets, target))
+    for words in options.answer:
+        key, _, option = words.rpartition("=")
+        layout = layout.with_answer(key, option)
+    return layout
+
+
+def _column(sheet: Sheet, layout: Layout, heading: str) -> int:
+    headings = [] if layout.header is None else [cell_text(sheet.cell(layout.header, c)) for c in range(sheet.width)]
+    letters = [column_letters(c) for c in range(sheet.width)]
+    for known in (headings, letters):
+        if heading in known:
+            return known.index(heading)
+    raise UsageError(f"--map: there is no column {heading!r}", next_step=f"the columns are {', '.join(filter(None, headings)) or ', '.join(letters)}")
+
+
+def _target(targets: Targets, key: str) -> str:
+    if key and key not in targets.by_key:
+        raise UsageError(f"--map: {key!r} is nothing that a column can be", next_step=f"write one of: {', '.join(targets.by_key)}")
+    return key
+
+
+def _supplier(known: Iterable[Supplier], name: str) -> Supplier | None:
+    return next((s for s in known if s.name == name), Supplier(new_id(), name)) if name else None
+
+
+def _verdict(plan: DryRun, *, skip: bool) -> Exit:
+    if plan.open:
+        return Exit.INCONCLUSIVE
+    return Exit.FAIL if plan.bad and not skip else Exit.OK
+
+
+def _print(options: argparse.Namespace, sheet: Sheet, layout: Layout, plan: DryRun, saved: int) -> None:
+    if options.json:
+        print(json.dumps(as_dict(sheet, layout, plan, saved), ensure_ascii=False, indent=1))
+        return
+    for note in sheet.notes:
+        print(f"note: {note}")
+    for address, words in plan.lines.skipped:
+        print(f"{address}: {words!r} is no offer, skipped")
+    for issue in plan.lines.issues:
+        print(f"error: {issue.sentence}")
+    for question in plan.lines.questions:
+        if question.key in plan.open:
+            answers = " | ".join(f"--answer {question.key!r}={id_} ({label})" for id_, label in question.options)
+            print(f"question: {', '.join(question.cells[:5])} {question.words!r}: {question.question} {answers}")
+    for row in plan.planned:
+        print(f"{'add' if row.is_new else 'change' if row.changes else 'same'}: {_name(row)}{''.join(f'; {words}' for words in row.changes)}")
+    what = "saved" if saved else "nothing written"
+    print(f"{plan.added} to add, {plan.changed} to change, {plan.same} the same, {plan.bad} with an error: {what}")
+
+
+def _name(row: Planned) -> str:
+    return visible(" ".join(part for part in (row.offer.quote_no, row.offer.title) if part))
+
+
+def as_dict(sheet: Sheet, layout: Layout, plan: DryRun, saved: int) -> dict[str, object]:
+    """The keys of `--json`."""
+    return {
+        "sheet": sheet.name, "rows": len(sheet.rows), "encoding": sheet.encoding or None,
+        "header_row": None if layout.header is None else layout.header + sheet.first_row, "columns": list(layout.columns),
+        "add": plan.added, "change": plan.changed, "same": plan.same, "saved": saved,
+        "offers": [
+            {"cell": row.line.address, "quote_no": row.offer.quote_no, "title": row.offer.title, "new": row.is_new,
+             "price": None if row.offer.price is None else {"amount": format(row.offer.price.amount, "f"), "currency": row.offer.price.currency, "unit": row.offer.price_unit},
+             "terms": {said.key: said.value for said in row.line.terms}, "fields": {said.key: str(said.value) for said in row.line.fields},
+             "changes": [words.en for words in row.changes]}
+            for row in plan.planned
+        ],
+        "errors": [{"cell": i.address, "words": i.words, "why": i.why.en, "next_step": i.next_step.en} for i in plan.lines.issues],
+        "questions": [
+            {"key": q.key, "question": q.question.en, "words": q.words, "cells": list(q.cells), "options": {id_: label.en for id_, label in q.options}}
+            for q in plan.lines.questions if q.key in plan.open
+        ],
+        "skipped": [{"cell": address, "words": words} for address, words in plan.lines.skipped],
+        "notes": [note.en for note in sheet.notes],
+    }  # fmt: skip

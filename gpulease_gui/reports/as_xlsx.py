@@ -1,0 +1,72 @@
+"""How does a table become a workbook in which no text is a formula or a link?"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from gpulease_gui.domain.text import visible
+
+TableCell = str | int | float | bool | Decimal | date | None
+_LONGEST_TEXT = 32_767
+_EXACT_DIGITS = 15
+_FORBIDDEN = re.compile(r"[\[\]:*?/\\]")
+_WIDEST = 60
+
+
+def xlsx_bytes(name: str, head: Sequence[str], rows: Iterable[Sequence[TableCell]]) -> bytes:
+    """One sheet with a frozen, bold head. Text is text, whatever it begins with; numbers stay exact or become text.
+
+    Control characters are made visible. Raises nothing for the contents.
+    """
+    import xlsxwriter
+
+    out = io.BytesIO()
+    book = xlsxwriter.Workbook(out, {
+        "in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False, "nan_inf_to_errors": True,
+    })  # fmt: skip
+    sheet = book.add_worksheet(_sheet_name(name))
+    bold, day = book.add_format({"bold": True}), book.add_format({"num_format": "yyyy-mm-dd"})
+    for column, words in enumerate(head):
+        sheet.write_string(0, column, _text(words), bold)
+    widths = [len(words) for words in head]
+    for number, row in enumerate(rows, 1):
+        for column, value in enumerate(row):
+            _write(sheet, number, column, value, day)
+            widths[column] = max(widths[column], min(len(str(value or "")), _WIDEST))
+    for column, width in enumerate(widths):
+        sheet.set_column(column, column, width + 3)
+    sheet.freeze_panes(1, 0)
+    book.close()
+    return out.getvalue()
+
+
+def _write(sheet: Any, row: int, column: int, value: TableCell, day: Any) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool):
+        sheet.write_boolean(row, column, value)
+    elif isinstance(value, date):
+        sheet.write_datetime(row, column, datetime(value.year, value.month, value.day), day)  # noqa: DTZ001 - a day has no zone
+    elif isinstance(value, str) or not _is_exact(value):
+        sheet.write_string(row, column, _text(value if isinstance(value, str) else str(value)))
+    else:
+        sheet.write_number(row, column, float(value))
+
+
+def _is_exact(value: int | float | Decimal) -> bool:
+    """A spreadsheet keeps fifteen digits; what has more would be changed."""
+    digits = Decimal(str(value)).as_tuple()
+    return isinstance(digits.exponent, int) and len(digits.digits) <= _EXACT_DIGITS and abs(digits.exponent) < 300
+
+
+def _text(words: str) -> str:
+    return visible(words)[:_LONGEST_TEXT]
+
+
+def _sheet_name(name: str) -> str:
+    return _FORBIDDEN.sub("-", visible(name)).strip("'")[:31] or "Sheet1"

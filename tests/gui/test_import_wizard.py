@@ -1,0 +1,122 @@
+"""Is a quote from the clipboard saved in four clicks, with its doubts asked, and taken back in one?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from gpulease_gui.domain.text import Language
+from gpulease_gui.gui.forms.import_wizard import DOUBTS, MAPPING, OUTCOME, SOURCE, ImportWizard
+from gpulease_gui.gui.language import Translations
+from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.pages.suppliers import SuppliersPage
+from gpulease_gui.gui.theme.theme import Theme
+from gpulease_gui.services.composition import open_services
+
+from .guards import StallGuard
+from .opened import cells, wait_for, window_on, words_of
+
+LEFT = Qt.MouseButton.LeftButton
+QUOTE = "报价单号\t型号\t卡数\t单价（元/卡/时，含税）\t带宽\nQ1\tH100 80GB SXM\t8\t12.5\t100G\nQ2\tH999\t8\t11\t100Gbps\n"
+
+
+@pytest.fixture
+def own(theme: Theme, english: Translations, tmp_path: Path) -> Iterator[MainWindow]:
+    with window_on(open_services(tmp_path / "own.db"), theme, english, tmp_path) as window:
+        yield window
+
+
+def suppliers(window: MainWindow, qtbot: QtBot) -> SuppliersPage:
+    window.go("suppliers")
+    page = window.page
+    assert isinstance(page, SuppliersPage)
+    wait_for(qtbot, lambda: page.stack.currentWidget() is page.empty)
+    return page
+
+
+def pasted(page: SuppliersPage, qtbot: QtBot, text: str = QUOTE) -> ImportWizard:
+    QApplication.clipboard().setText(text)
+    qtbot.mouseClick(page.first_quote, LEFT)
+    wizard = page.imports.wizard
+    assert wizard is not None
+    wait_for(qtbot, lambda: wizard.stack.currentIndex() == MAPPING)
+    return wizard
+
+
+def test_that_a_pasted_quote_is_saved_in_four_clicks_and_taken_back_in_one(own: MainWindow, qtbot: QtBot, stalls: StallGuard) -> None:
+    with stalls.allow("first build of the page, the dialog and its table"):
+        page = suppliers(own, qtbot)
+        wizard = pasted(page, qtbot)  # the first click
+    assert cells(wizard.mapping.table, 2) == ["Quote no.", "GPU model and variant", "GPUs per node", "Price", "Node-to-node bandwidth"]
+    assert not wizard.next.isEnabled(), "whose offers these are is not said yet"
+    qtbot.keyClicks(wizard.mapping.new_name, "Haven")
+    qtbot.mouseClick(wizard.next, LEFT)  # the second
+    wait_for(qtbot, lambda: wizard.stack.currentIndex() == DOUBTS)
+    (chooser,) = wizard.doubts.choosers
+    assert chooser.accessibleName().startswith("Bits or bytes") and not wizard.next.isEnabled()
+    QTest.keyClick(chooser, Qt.Key.Key_Down)
+    chooser.activated.emit(chooser.currentIndex())
+    qtbot.mouseClick(wizard.next, LEFT)  # the third
+    wait_for(qtbot, lambda: wizard.stack.currentIndex() == OUTCOME)
+    assert cells(wizard.outcome.table, 0) == ["pasted!B3", "pasted!A2"] and cells(wizard.outcome.table, 1) == ["error", "new"]
+    assert wizard.next.text() == "Save 1 offer" and "1 row with an error, left out" in words_of(wizard)
+    qtbot.mouseClick(wizard.next, LEFT)  # the fourth
+    wait_for(qtbot, lambda: page.crumbs() == ("Haven", "Q1"))
+    wait_for(qtbot, page.deal_pane.isVisible)
+    assert page.imported.isVisible() and page.imported.headline.text() == "1 offer was imported"
+    qtbot.mouseClick(page.imported.undo, LEFT)
+    wait_for(qtbot, lambda: page.stack.currentWidget() is page.empty)
+
+
+def test_that_a_column_and_the_row_of_headings_can_be_set_by_hand(own: MainWindow, qtbot: QtBot) -> None:
+    wizard = pasted(suppliers(own, qtbot), qtbot, "规格\t单价(元/卡/时)\nH100\t12\nH800\t13\n")
+    wizard.mapping.table.choose(0)
+    wizard.mapping.target.choose("gpu.model")
+    wizard.mapping.target.picked.emit("gpu.model")
+    assert cells(wizard.mapping.table, 2) == ["GPU model and variant", "Price"]
+    wizard.mapping.header.picked.emit("")
+    assert cells(wizard.mapping.table, 1) == ["–", "–"] and not wizard.mapping.complete
+    wizard.reject()
+
+
+def test_that_a_dropped_file_is_imported_and_a_hostile_one_says_why_not(own: MainWindow, qtbot: QtBot, tmp_path: Path, stalls: StallGuard) -> None:
+    with stalls.allow("first build of the page"):
+        page = suppliers(own, qtbot)
+    bad = tmp_path / "quote.xlsx"
+    bad.write_bytes(b"PK\x03\x04 torn")
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(bad))])
+    entered = QDragEnterEvent(QPoint(9, 9), Qt.DropAction.CopyAction, mime, LEFT, Qt.KeyboardModifier.NoModifier)
+    page.dragEnterEvent(entered)
+    assert entered.isAccepted()
+    with stalls.allow("first build of the dialog"):
+        page.dropEvent(QDropEvent(QPoint(9, 9), Qt.DropAction.CopyAction, mime, LEFT, Qt.KeyboardModifier.NoModifier))
+        wizard = page.imports.wizard
+        assert wizard is not None
+        wait_for(qtbot, wizard.trouble.isVisible)
+    assert wizard.trouble.text().startswith("the workbook is damaged") and wizard.stack.currentIndex() == SOURCE
+    good = tmp_path / "quote.csv"
+    good.write_bytes("型号,单价(元/卡/时)\nH100,12\n".encode("gb18030"))
+    with stalls.allow("first build of the table"):
+        wizard.open_file(good)
+        wait_for(qtbot, lambda: wizard.stack.currentIndex() == MAPPING)
+    assert wizard.mapping.encoding.current == "gb18030"
+    wizard.mapping.encoding.choose("big5")
+    wizard.mapping.encoding.picked.emit("big5")
+    wait_for(qtbot, lambda: wizard.mapping.encoding.current == "big5" or wizard.trouble.isVisible())
+    wizard.reject()
+
+
+def test_that_the_import_speaks_both_languages(own: MainWindow, qtbot: QtBot, english: Translations) -> None:
+    wizard = pasted(suppliers(own, qtbot), qtbot)
+    english.switch(Language.ZH)
+    wait_for(qtbot, lambda: wizard.windowTitle() == "导入报价")
+    assert "每一列是什么？" in words_of(wizard) and "GPU 型号与版本" in words_of(wizard)
+    wizard.reject()

@@ -1,0 +1,149 @@
+"""Do `gpulease import`, `import-market`, `export-data` and `import-data` say what they would do, and do it?"""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from gpulease_gui.cli.codes import Exit
+from gpulease_gui.cli.main import main
+from gpulease_gui.reports.as_xlsx import xlsx_bytes
+from gpulease_gui.reports.table_csv import csv_table
+
+QUOTE = "报价单号\t型号\t卡数\t单价（元/卡/时，含税）\t带宽\t最短租期\nQ1\tH100 80GB SXM\t8\t12.5\t100G\t24小时\nQ2\tH999\t8\t11\t100Gbps\t\n"
+MARKET = (
+    "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,Price,SpotPrice,Region\np5,H100,8,192,98.32,39.5,a\np5,H100,8,192,98.32,,b\n"
+    "p4d,A100-80GB,8,96,32.77,,a\nm5,,,2,0.096,,a\nx,tpu-v4,8,1,3.2,,a\ny,H100,0,1,3.2,,a\n"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "q.csv").write_bytes(QUOTE.encode("gb18030"))
+    (tmp_path / "m.csv").write_text(MARKET, "utf-8")
+    return tmp_path
+
+
+def run(folder: Path, *words: str) -> int:
+    return main([*words, "--workspace", str(folder / "w.db")])
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> dict:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_that_a_question_stops_an_import_and_an_answer_lets_it_through(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    quote = ("import", str(folder / "q.csv"), "--supplier", "Haven", "--json")
+    assert run(folder, *quote) == Exit.INCONCLUSIVE
+    said = told(capsys)
+    assert (said["encoding"], said["header_row"], said["saved"]) == ("gb18030", 1, 0)
+    assert [(q["key"], q["cells"], list(q["options"])) for q in said["questions"]] == [("带宽|rate", ["q!E2"], ["bits", "bytes"])]
+    assert [(e["cell"], e["words"]) for e in said["errors"]] == [("q!B3", "H999")]
+    assert run(folder, *quote, "--answer", "带宽|rate=bits") == Exit.FAIL, "a row with an error is no success"
+    assert told(capsys)["saved"] == 0
+    assert run(folder, *quote, "--answer", "带宽|rate=bits", "--skip-errors") == Exit.OK
+    said = told(capsys)
+    assert (said["saved"], said["add"]) == (1, 1)
+    assert said["offers"][0]["price"] == {"amount": "12.5", "currency": "CNY", "unit": "gpu_hour"}
+    assert said["offers"][0]["fields"] == {"billing.min_billed_s": "86400"}
+    assert run(folder, *quote, "--skip-errors") == Exit.OK, "the answer is remembered with the mapping"
+    assert (said := told(capsys))["same"] == 1 and said["add"] == 0
+
+
+def test_that_a_dry_run_writes_nothing_and_a_column_can_be_mapped(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "p.csv").write_text("规格,单价(元/卡/时)\nH100,12\n", "utf-8")
+    words = ("import", str(folder / "p.csv"), "--supplier", "Haven", "--map", "规格=gpu.model", "--dry-run", "--json")
+    for _ in range(2):
+        assert run(folder, *words) == Exit.OK
+        said = told(capsys)
+        assert (said["add"], said["saved"], said["columns"]) == (1, 0, ["gpu.model", "price"])
+    assert run(folder, "import", str(folder / "p.csv"), "--supplier", "Haven", "--map", "规格=gpu.colour") == Exit.USAGE
+    assert "nothing that a column can be" in capsys.readouterr().err
+    assert run(folder, "import", str(folder / "p.csv")) == Exit.USAGE
+    assert "no supplier is named" in capsys.readouterr().err
+
+
+def test_that_chat_lines_come_from_standard_input(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("你好\nH100 80G SXM 8卡 ¥12.5/卡/小时 含税 起租24小时\n"))
+    assert run(folder, "import", "-", "--supplier", "Haven", "--json") == Exit.OK
+    said = told(capsys)
+    assert said["offers"][0]["cell"] == "chat!A2" and said["saved"] == 1
+
+
+def test_that_a_hostile_file_is_a_clear_word_and_no_traceback(folder: Path) -> None:
+    (folder / "bad.xlsx").write_bytes(b"PK\x03\x04" + bytes(99))
+    done = subprocess.run(
+        [sys.executable, "-m", "gpulease_gui.cli.main", "import", str(folder / "bad.xlsx"), "--supplier", "H", "--workspace", str(folder / "w.db")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == Exit.OUR_FAULT
+    assert done.stderr.startswith("gpulease import: the workbook is damaged") and "Traceback" not in done.stderr
+
+
+def test_that_a_public_price_list_is_kept_with_its_source_and_day(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("import-market", str(folder / "m.csv"), "--source", "list A", "--date", "2026-11-01", "--json")
+    assert run(folder, *words) == Exit.OK
+    assert told(capsys) == {"lines": 6, "prices": 3, "without_gpu": 1, "unreadable": ["m!E7"], "unknown": {"tpu-v4": 1}, "models": ["A100", "H100"]}
+    assert run(folder, "export-data", "--out", str(folder / "e.json")) == Exit.OK
+    said = json.loads((folder / "e.json").read_text("utf-8"))
+    prices = {(p["gpu_model"], p["mode"]): (p["price_gpu_hour"], p["source"], p["day"]) for p in said["market"]}
+    assert prices == {
+        ("H100", "on_demand"): ("12.29", "list A", "2026-11-01"), ("H100", "spot"): ("4.9375", "list A", "2026-11-01"),
+        ("A100", "on_demand"): ("4.09625", "list A", "2026-11-01"),
+    }  # fmt: skip
+    assert run(folder, "import-market", str(folder / "q.csv"), "--source", "x", "--date", "2026-11-01") == Exit.USAGE
+    assert run(folder, "import-market", str(folder / "m.csv"), "--source", "x", "--date", "1.11.2026") == Exit.USAGE
+
+
+@pytest.mark.parametrize(("ending", "language"), [("xlsx", "en"), ("csv", "zh")])
+def test_that_an_exported_table_comes_back_as_the_same_offers(folder: Path, capsys: pytest.CaptureFixture[str], ending: str, language: str) -> None:
+    run(folder, "import", str(folder / "q.csv"), "--supplier", "Haven", "--answer", "带宽|rate=bits", "--skip-errors")
+    out = folder / f"e.{ending}"
+    assert run(folder, "export-data", "--out", str(out), "--lang", language) == Exit.OK
+    capsys.readouterr()
+    assert run(folder, "import", str(out), "--dry-run", "--json") == Exit.OK
+    said = told(capsys)
+    assert (said["same"], said["add"], said["change"]) == (1, 0, 0), said["offers"]
+    other = folder / "other.db"
+    assert main(["import", str(out), "--workspace", str(other), "--json"]) == Exit.OK
+    said = told(capsys)
+    assert said["offers"][0]["terms"] == {"gpu.model": "H100 80GB SXM", "gpu.count": 8, "network.gbit_s": 100}
+    assert out.stat().st_mode & 0o077 == 0, "prices are for the owner's eyes"
+
+
+def test_that_a_bundle_merges_on_another_computer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(folder, "import", str(folder / "q.csv"), "--supplier", "Haven", "--answer", "带宽|rate=bits", "--skip-errors")
+    run(folder, "export-data", "--out", str(folder / "e.json"))
+    other = ("--workspace", str(folder / "other.db"), "--json")
+    capsys.readouterr()
+    assert main(["import-data", str(folder / "e.json"), "--dry-run", *other]) == Exit.OK
+    assert (said := told(capsys))["written"] is False and said["sections"]["offers"] == {"new": 1, "changed": 0}
+    assert main(["import-data", str(folder / "e.json"), *other]) == Exit.OK
+    assert told(capsys)["written"] is True
+    assert main(["import-data", str(folder / "e.json"), *other]) == Exit.OK
+    assert (said := told(capsys))["differences"] == [] and said["same"] > 5
+
+
+def test_that_no_text_of_an_export_is_a_formula_or_a_link() -> None:
+    evil = ["=HYPERLINK(\"http://x\")", "+1", "-2", "@sum", "http://example.com", "a\x1b[2J", "007", "12345678901234567890"]
+    book = openpyxl.load_workbook(io.BytesIO(xlsx_bytes("a/b:c[1]", ["=head"], [[words] for words in evil])))
+    cells = [cell for (cell,) in book.active.iter_rows(min_row=2)]
+    assert [cell.data_type for cell in cells] == ["s"] * len(evil) and not any(cell.hyperlink for cell in cells)
+    assert [cell.value for cell in cells][5:] == ["a␛[2J", "007", "12345678901234567890"] and book.active["A1"].value == "=head"
+    assert book.active.title == "a-b-c-1-"
+    text = csv_table(["x"], [[words] for words in evil] + [[-2], [2.5]]).decode("utf-8")
+    assert text.startswith("\ufeffx\r\n") and text.splitlines()[1:5] == ['"\'=HYPERLINK(""http://x"")"', "'+1", "'-2", "'@sum"]
+    assert text.splitlines()[-2:] == ["-2", "2.5"], "true numbers keep their sign"
+
+
+def test_that_numbers_of_a_workbook_stay_exact() -> None:
+    from decimal import Decimal
+
+    book = openpyxl.load_workbook(io.BytesIO(xlsx_bytes("s", ["n"], [[Decimal("16.20")], [Decimal("0.12345678901234567")], [10**20], [True], [None]])))
+    assert [row[0].value for row in book.active.iter_rows(min_row=2, max_row=5)] == [16.2, "0.12345678901234567", "100000000000000000000", True]
