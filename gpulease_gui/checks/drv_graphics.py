@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.domain.finding import Finding, SubjectFinding, Verdict
+from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.facts.graphics import Graphics
 from gpulease_gui.facts.smi_xml import SmiReport
@@ -38,6 +38,9 @@ def judge(graphics: Graphics, report: SmiReport | None, promise: Promise) -> tup
         subjects = [SubjectFinding(gpu.key, Verdict.FAIL, None, gpu.index, words) for gpu in unpaid]
         return (CHECK.finding(Verdict.FAIL, words, subjects=subjects, reason_code="unlicensed", next_step=_LICENSE),)
     if not graphics.icds and not graphics.libraries:
+        if report is None:
+            unknown = Text("no driver of NVIDIA answers here", "此处没有 NVIDIA 驱动应答")
+            return (_finding(Verdict.INCONCLUSIVE, unknown, None, Reason.DRIVER, _TRY),)
         absent = Text("no OpenGL, Vulkan or encoder library of the driver is here", "没有驱动的 OpenGL、Vulkan 或编码库")
         return (_finding(Verdict.WARN, absent, None, "no_graphics", _GET),)
     if graphics.devices is None:
@@ -60,4 +63,4 @@ def _listed(graphics: Graphics, devices: tuple[str, ...], cards: int | None) -> 
 
 
 def _finding(verdict: Verdict, reason: Text, count: int | None, code: str, step: Text) -> Finding:
-    return CHECK.finding(verdict, reason, measured=count, reason_code=code, next_step=step)
+    return CHECK.finding(verdict, reason, measured=count, reason_code=str(code), next_step=step)
