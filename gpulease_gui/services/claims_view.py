@@ -41,7 +41,7 @@ _GROUPS: Mapping[str, tuple[str, Text]] = {
     "cuda": ("software", Text("Software", "软件")),
     "framework": ("software", Text("Software", "软件")),
 }
-_GROUP_ORDER = ("gpu", "host", "network", "disk", "software", "access", "npu")
+GROUP_ORDER = ("gpu", "host", "network", "disk", "software", "access", "npu")
 _WRITTEN = {ClaimState.ANSWERED: False, ClaimState.EVIDENCED: True}
 
 
@@ -124,7 +124,7 @@ def terms_in(connection: sqlite3.Connection, holder: Holder, catalogue: Catalogu
         _row(connection, holder, term, held.get(term.key), implied.get(term.key), found.get(term.key))
         for term in catalogue.terms.values()
     ]
-    place = {key: n for n, key in enumerate(_GROUP_ORDER)}
+    place = {key: n for n, key in enumerate(GROUP_ORDER)}
     return tuple(sorted(rows, key=lambda row: place.get(row.group.key, len(place))))
 
 

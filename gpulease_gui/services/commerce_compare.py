@@ -22,10 +22,10 @@ from gpulease_gui.domain.term import Term
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.economics.rounding import half_up
 from gpulease_gui.economics.workload import Workload
-from gpulease_gui.reports.wording import value_text, with_unit
+from gpulease_gui.reports.wording import value_text
 from gpulease_gui.services.checklist_templates import Template, template_in
 from gpulease_gui.services.checklist_view import OUTCOME_WORDS, ChecklistView, Outcome, checklist_of
-from gpulease_gui.services.claims_view import Found, found_in, group_of
+from gpulease_gui.services.claims_view import GROUP_ORDER, Found, found_in, group_of, short_unit
 from gpulease_gui.services.commerce import DealFacts, deal_in
 from gpulease_gui.services.commerce_cost import DealCost, cost_of, flags_in, reference_in
 from gpulease_gui.services.commerce_score import score_of, stability_of, weights_in
@@ -249,7 +249,8 @@ def _number(value: FieldValue) -> Decimal | None:
 
 
 def _term_rows(sides: Sequence[_Side], catalogue: Catalogue) -> Iterable[CompareRow]:
-    for term in catalogue.terms.values():
+    place = {key: n for n, key in enumerate(GROUP_ORDER)}
+    for term in sorted(catalogue.terms.values(), key=lambda term: place.get(group_of(term).key, len(place))):
         cells = tuple(_term_cell(term, side.claims.get(term.key), side.found.get(term.key)) for side in sides)
         yield CompareRow(term.key, f"terms.{group_of(term).key}", term.label, cells, {"more": "more", "less": "less"}.get(term.better or "", ""))
 
@@ -264,7 +265,9 @@ def _term_cell(term: Term, claim: Claim | None, found: Found | None) -> Cell:
     shown = finding is not None and finding.measured is not None and finding.verdict in (Verdict.PASS, Verdict.WARN, Verdict.FAIL)
     measured = value_text(finding.measured) if finding is not None and shown else NO_TEXT
     state = claim.state if claim.state is not ClaimState.NOT_ASKED else ClaimState.ANSWERED
-    return Cell(with_unit(value, term.unit), CellState.STATED, number, claim=state, measured=measured)
+    said, unit = value_text(value), short_unit(term)
+    text = Text(f"{said.en} {unit.en}".rstrip(), f"{said.zh} {unit.zh}".rstrip())
+    return Cell(text, CellState.STATED, number, claim=state, measured=measured)
 
 
 _CELLS = {Outcome.UNKNOWN: CellState.NOT_STATED, Outcome.NOT_APPLICABLE: CellState.NOT_APPLICABLE}

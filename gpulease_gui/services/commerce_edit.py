@@ -177,12 +177,14 @@ def accept_offer(db: Database, offer_id: str, contract: Contract) -> Contract:
     Raises UsageError for an unknown offer or a number that is taken.
     """
     _refuse_contract(contract, suppliers.list_contracts(db.conn))
+    if contract.price is None:
+        offer = suppliers.get_offer(db.conn, offer_id)
+        contract = replace(contract, price=offer.price, price_unit=offer.price_unit)
     acting, copying = recorder(db), recorder(db, "taken over from the offer")
     acting.put("contract", (contract.id,), suppliers.contract_document(contract))
+    # The prices of the offer come first: the contract's own one is then a change of the one of today.
+    copy_commerce(copying, Subject(HolderOf.OFFER, offer_id), Subject(HolderOf.CONTRACT, contract.id))
     claims.accept_offer(db, offer_id, contract, by=acting.by, at=acting.at)
-    subject = Subject(HolderOf.CONTRACT, contract.id)
-    copy_commerce(copying, Subject(HolderOf.OFFER, offer_id), subject)
-    _follow_price(copying, subject, deals.enter(db, subject), contract)
     copying.settle()
     acting.finish(Text(f"accept as contract {contract.number}", f"转为合同 {contract.number}"))
     return contract

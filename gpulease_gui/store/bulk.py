@@ -44,7 +44,7 @@ def add_offers(acting: Recorder, suppliers: Iterable[Supplier], offers: Sequence
     _insert(db, "offers", [{"id": n.offer.id, **offer_document(_priced(n))} for n in offers])
     first = db.conn.execute("SELECT coalesce(max(id), 0) + 1 FROM deals").fetchone()[0]
     numbered = list(enumerate(offers, first))
-    _insert(db, "deals", [{"id": deal, **deals.line_of(n.offer.id, _priced(n), n.price, n.terms, n.claims)} for deal, n in numbered])
+    _insert(db, "deals", [{"id": deal, **deals.line_of(_priced(n), n.price, n.terms, n.claims, n.answers)} for deal, n in numbered])
     stamps = {"saved_at": utc_text(acting.at), "saved_by": acting.by, "why": acting.why}
     _insert(db, "price_versions", [{"price_id": n.price.id, **document_of(d, n.price), "withdrawn": 0, **stamps} for d, n in numbered if n.price])
     _insert(db, "term_versions", [

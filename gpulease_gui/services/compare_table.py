@@ -1,0 +1,123 @@
+"""How is a comparison written as plain lines, for the clipboard, a CSV file, a spreadsheet, JSON?"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+
+from gpulease_gui.domain.claim import CLAIM_WORDS, ClaimState
+from gpulease_gui.domain.text import Language, Text, visible
+from gpulease_gui.economics.flag import FlagState
+from gpulease_gui.economics.scoring import Status
+from gpulease_gui.reports.as_csv import safe_cell
+from gpulease_gui.services.comparison import Cell, CellState, CompareHead, CompareRow, Comparison
+
+STATUS_WORDS = {
+    Status.QUALIFIED: Text("qualified", "合格"), Status.WAIVED: Text("qualified with waivers", "合格（含豁免）"),
+    Status.BLOCKED: Text("answers missing", "待补证"), Status.REJECTED: Text("rejected", "否决"),
+}  # fmt: skip
+_BEST = Text("best", "最优")
+_NO_RATE = Text("no rate", "无汇率")
+_MEASURED = Text("measured", "实测")
+
+
+def lines_of(comparison: Comparison, language: Language, *, differences_only: bool = False) -> tuple[tuple[str, ...], ...]:
+    """The matrix as lines of words: heads first, then a line a row under its group; every cell says something."""
+    lines = [*_head_lines(comparison, language)]
+    for group in comparison.groups:
+        rows = comparison.rows_of(group.key, differences_only=differences_only)
+        if rows:
+            lines.append((group.title.say(language), *("" for _ in comparison.heads)))
+            lines += [_line(row, language) for row in rows]
+    return tuple(lines)
+
+
+def _head_lines(comparison: Comparison, language: Language) -> Iterable[tuple[str, ...]]:
+    heads = comparison.heads
+    yield Text("Supplier", "供应商").say(language), *(visible(head.row.supplier) for head in heads)
+    yield Text("Offer", "报价").say(language), *(visible(f"{head.row.number} {head.row.title}".strip()) for head in heads)
+    yield Text("Conclusion", "结论").say(language), *(STATUS_WORDS[head.score.score.status].say(language) for head in heads)
+    yield Text("Score, low to high", "得分区间").say(language), *(_score(head) for head in heads)
+    yield Text("Red flags", "风险信号").say(language), *(_flags(head, language) for head in heads)
+    if comparison.rates:
+        said = "; ".join(f"1 {r.from_currency} = {r.rate:f} {r.to_currency} ({r.day} {r.source})".replace(" )", ")") for r in comparison.rates)
+        yield Text("Rates", "汇率").say(language), *(said for _ in heads)
+
+
+def _score(head: CompareHead) -> str:
+    found = head.score.score
+    return "–" if found.score_low is None else f"{found.score_low} – {found.score_high}"
+
+
+def _flags(head: CompareHead, language: Language) -> str:
+    raised = [f.flag.title.say(language) for f in head.flags if f.flagged.state is FlagState.RAISED]
+    return "; ".join(raised) or "–"
+
+
+def _line(row: CompareRow, language: Language) -> tuple[str, ...]:
+    return row.label.say(language), *(cell_words(cell, language) for cell in row.cells)
+
+
+def cell_words(cell: Cell, language: Language) -> str:
+    """A cell in one line: the value, what was agreed in its own currency, what was measured, how far it is proven, best."""
+    parts = [cell.text.say(language)]
+    if cell.original.en:
+        parts.append(f"({cell.original.say(language)})")
+    if cell.state is CellState.NOT_CONVERTED:
+        parts.append(f"({_NO_RATE.say(language)})")
+    if cell.measured.en and cell.claim is ClaimState.REFUTED:
+        parts.append(f"[{_MEASURED.say(language)} {cell.measured.say(language)}]")
+    if cell.claim in (ClaimState.VERIFIED, ClaimState.REFUTED):
+        parts.append(f"[{CLAIM_WORDS[cell.claim].say(language)}]")
+    if cell.best:
+        parts.append(f"▲ {_BEST.say(language)}")
+    return " ".join(parts)
+
+
+def csv_bytes(comparison: Comparison, language: Language, *, differences_only: bool = False) -> bytes:
+    """UTF-8 with a byte order mark, CRLF; no cell can start a formula."""
+    out = io.StringIO(newline="")
+    csv.writer(out).writerows(
+        [safe_cell(cell) for cell in line] for line in lines_of(comparison, language, differences_only=differences_only)
+    )
+    return out.getvalue().encode("utf-8-sig", "replace")
+
+
+def comparison_json(comparison: Comparison) -> dict[str, object]:
+    """The whole matrix with documented keys: words in English, money as text, scores as numbers, null = not stated."""
+    return {
+        "currency": comparison.currency,
+        "rates": [{"from": r.from_currency, "to": r.to_currency, "rate": f"{r.rate:f}", "date": str(r.day), "source": r.source} for r in comparison.rates],
+        "missing_rates": list(comparison.missing_rates),
+        "stable": comparison.stable,
+        "offers": [_head_json(head) for head in comparison.heads],
+        "rows": [_row_json(row) for row in comparison.rows],
+    }
+
+
+def _head_json(head: CompareHead) -> dict[str, object]:
+    found, cost = head.score.score, head.cost.cost if head.cost else None
+    return {
+        "id": head.row.id, "kind": str(head.row.kind), "supplier": head.row.supplier, "number": head.row.number,
+        "status": str(found.status), "score_low": None if found.score_low is None else float(found.score_low),
+        "score_high": None if found.score_high is None else float(found.score_high),
+        "coverage": None if found.coverage is None else float(found.coverage),
+        "open_musts": list(found.open_musts), "failed_musts": list(found.failed_musts),
+        "comparison_cost": None if cost is None else f"{cost.comparison_cost:f}",
+        "currency": None if cost is None else cost.currency, "trouble": head.trouble or None,
+        "assumed": [words.en for words in head.cost.assumed] if head.cost else [],
+        "flags": [{"id": f.flag.id, "state": str(f.flagged.state), "severity": str(f.flag.severity), "reason": f.flagged.reason.en} for f in head.flags],
+    }  # fmt: skip
+
+
+def _row_json(row: CompareRow) -> dict[str, object]:
+    return {"key": row.key, "group": row.group, "label": row.label.en, "differs": row.differs, "cells": [_cell_json(c) for c in row.cells]}
+
+
+def _cell_json(cell: Cell) -> dict[str, object]:
+    stated = cell.state in (CellState.STATED, CellState.NOT_CONVERTED)
+    return {
+        "value": cell.text.en if stated else None, "state": str(cell.state), "agreed": cell.original.en or None,
+        "claim": None if cell.claim is None else str(cell.claim), "measured": cell.measured.en or None, "best": cell.best,
+    }  # fmt: skip

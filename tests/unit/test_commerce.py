@@ -1,0 +1,212 @@
+"""Can offers be written down, accepted, compared, deleted and brought back, and does a run move their checklist?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpulease_gui.domain.answer import AnswerState, AnswerValue
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.claim import ClaimState
+from gpulease_gui.domain.commercial import HolderOf, Stated, Subject
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.money import Money
+from gpulease_gui.domain.supplier import Contract, FxRate, Offer, Price, Supplier
+from gpulease_gui.domain.text import Language
+from gpulease_gui.economics.scoring import Waiver
+from gpulease_gui.economics.workload import equal_sessions
+from gpulease_gui.services import checklist_edit, commerce, commerce_edit, commerce_undo, directory
+from gpulease_gui.services.checklist_edit import Given
+from gpulease_gui.services.checklist_templates import ItemEdit, Template, save_template, templates_in
+from gpulease_gui.services.checklist_view import Outcome, checklist_in
+from gpulease_gui.services.commerce_compare import CompareBy, comparison_in
+from gpulease_gui.services.commerce_score import set_weights, weights_in
+from gpulease_gui.services.compare_table import lines_of
+from gpulease_gui.services.comparison import Cell, CellState, Comparison
+from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.targets import node_of
+from gpulease_gui.services.verify import Request
+from gpulease_gui.store import answers
+from gpulease_gui.store.claims import Holder
+
+DAY = date(2026, 6, 1)
+ONE, TWO = Subject(HolderOf.OFFER, "o1"), Subject(HolderOf.OFFER, "o2")
+PAPER = Subject(HolderOf.CONTRACT, "c1")
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Services]:
+    opened = open_services(tmp_path / "own.db")
+    write(opened, lambda db: commerce_edit.save_supplier(db, Supplier("s1", "北辰算力", "CN")))
+    for id_, amount, code in (("o1", "16.20", "CNY"), ("o2", "2.00", "USD")):
+        write(opened, lambda db, i=id_, a=amount, c=code: commerce_edit.save_offer(db, Offer(i, "s1", f"Q-{i}", price=Money(Decimal(a), c))))
+        write(opened, lambda db, i=id_: directory.state_term(db, Holder.offer(i), "gpu.model", "nvidia-h100-sxm5-80gb", opened.catalogue))
+    yield opened
+    opened.close()
+
+
+def write(services: Services, work: Callable[[Any], Any], *kinds: str) -> Any:
+    return services.change(work, *kinds).result(20)
+
+
+def read(services: Services, work: Callable[[Any], Any]) -> Any:
+    return services.query(work).result(20)
+
+
+def state(services: Services, subject: Subject, **values: object) -> None:
+    changes = {key.replace("__", "."): Stated(value) for key, value in values.items()}  # type: ignore[arg-type]
+    write(services, lambda db: commerce_edit.state_fields(db, subject, changes, services.catalogue))
+
+
+def facts(services: Services, subject: Subject = ONE) -> commerce.DealFacts:
+    return read(services, lambda c: commerce.deal_in(c, subject, DAY))
+
+
+def compared(services: Services, **by: Any) -> Comparison:
+    return read(services, lambda c: comparison_in(c, [ONE, TWO], services.catalogue, DAY, CompareBy(**by)))
+
+
+def cells(comparison: Comparison, key: str) -> tuple[Cell, ...]:
+    return next(row for row in comparison.rows if row.key == key).cells
+
+
+def test_that_an_accepted_offer_takes_everything_along_and_one_step_takes_it_back(own: Services) -> None:
+    state(own, ONE, billing__min_billed_s=86400)
+    write(own, lambda db: commerce_edit.change_price(db, ONE, Price("p2", Money(Decimal("15.00"), "CNY")), date(2099, 7, 1)))
+    write(own, lambda db: checklist_edit.answer_items(db, ONE, ["SU-01"], Given(AnswerState.EVIDENCED, AnswerValue.YES, note="called at night")))
+    write(own, lambda db: checklist_edit.waive_items(db, ONE, ["SL-04"], Waiver("Wang", "trial", date(2026, 9, 1))))
+    write(own, lambda db: commerce_edit.accept_offer(db, "o1", Contract("c1", "s1", "HT-1", "o1", price=Money(Decimal("16.20"), "CNY"))))
+    paper = facts(own, PAPER)
+    assert paper.terms == facts(own).terms and paper.promised == facts(own).promised
+    assert [(str(p.money), p.valid_from, p.valid_to) for p in paper.prices] == [
+        ("CNY 16.20", None, date(2099, 6, 30)), ("CNY 15.00", date(2099, 7, 1), None),
+    ]  # fmt: skip
+    assert paper.answers["SU-01"].note == "called at night" and paper.waivers["SL-04"].by == "Wang"
+    write(own, commerce_undo.undo)
+    assert read(own, commerce.contracts_in) == ()
+    write(own, commerce_undo.redo)
+    assert [row.number for row in read(own, commerce.contracts_in)] == ["HT-1"]
+
+
+def test_that_a_deleted_supplier_takes_its_offers_along_and_comes_back_with_them(own: Services) -> None:
+    assert write(own, lambda db: commerce_edit.delete(db, "supplier", "s1", "gave up")) == 3
+    assert read(own, commerce.offers_in) == ()
+    assert write(own, lambda db: commerce_edit.restore(db, "offer", "o1")) == 3
+    assert [row.number for row in read(own, commerce.offers_in)] == ["Q-o1", "Q-o2"]
+    with pytest.raises(UsageError, match="no offer 'o9'"):
+        write(own, lambda db: commerce_edit.delete(db, "offer", "o9"))
+
+
+def test_that_a_changed_price_of_the_form_is_one_more_version(own: Services) -> None:
+    write(own, lambda db: commerce_edit.save_offer(db, Offer("o1", "s1", "Q-o1", price=Money(Decimal("15.80"), "CNY"))))
+    history = read(own, lambda c: commerce.prices_history_in(c, ONE))
+    assert [(str(v.price.money), v.by) for v in history] == [("CNY 16.20", "me"), ("CNY 15.80", "me")]
+    write(own, commerce_undo.undo)
+    assert facts(own).row.price_amount == "16.20" and str(facts(own).price and facts(own).price.money) == "CNY 16.20"
+
+
+def test_that_a_promise_is_taken_back_as_any_other_act(own: Services) -> None:
+    write(own, lambda db: directory.state_term(db, Holder.offer("o1"), "gpu.count", 8, own.catalogue))
+    assert read(own, commerce_undo.can_undo).words.en == "change GPUs per node"
+    write(own, commerce_undo.undo)
+    assert (facts(own).promised, facts(own).row.gpu_count) == ({"gpu.model": "nvidia-h100-sxm5-80gb"}, None)
+
+
+def test_that_an_item_is_not_applicable_only_with_a_reason(own: Services) -> None:
+    with pytest.raises(UsageError, match="a reason is needed"):
+        write(own, lambda db: checklist_edit.answer_items(db, ONE, ["IC-12"], Given(AnswerState.NOT_APPLICABLE)))
+    with pytest.raises(UsageError, match="a name and a reason"):
+        write(own, lambda db: checklist_edit.waive_items(db, ONE, ["IC-01"], Waiver("", "x", DAY)))
+    assert facts(own).answers == {} == facts(own).waivers
+
+
+def test_that_sending_the_letter_marks_what_was_not_asked_yet(own: Services) -> None:
+    write(own, lambda db: checklist_edit.answer_items(db, ONE, ["BI-01"], Given(AnswerState.ANSWERED, AnswerValue.YES)))
+    assert write(own, lambda db: checklist_edit.ask_items(db, ONE, ["BI-01", "BI-02", "BI-03"])) == 2
+    assert {item: a.state for item, a in facts(own).answers.items()} == {
+        "BI-01": AnswerState.ANSWERED, "BI-02": AnswerState.ASKED, "BI-03": AnswerState.ASKED,
+    }  # fmt: skip
+
+
+def test_that_a_template_comes_back_with_its_edits_and_is_taken_back_by_undo(own: Services) -> None:
+    mine = Template("t1", "cluster", "finetune", {"SU-04": ItemEdit(hidden=True)})
+    write(own, lambda db: save_template(db, mine, own.catalogue.checklist))
+    write(own, lambda db: checklist_edit.choose_template(db, ONE, "t1", ""))
+    assert read(own, templates_in) == (mine,)
+    shown = read(own, lambda c: checklist_in(c, ONE, own.catalogue, DAY))
+    assert shown.scenario == "finetune" and "SU-04" not in {row.item.id for row in shown.rows}
+    write(own, commerce_undo.undo)
+    shown = read(own, lambda c: checklist_in(c, ONE, own.catalogue, DAY, ""))
+    assert shown.template.id == "" and shown.row("SU-04").outcome is Outcome.UNKNOWN
+
+
+def test_that_weights_are_kept_per_use_and_go_back_to_what_is_shipped(own: Services) -> None:
+    write(own, lambda db: set_weights(db, "", {"sla": Decimal(30)}))
+    assert read(own, lambda c: weights_in(c, None))["sla"] == 30
+    write(own, lambda db: set_weights(db, "", None))
+    assert set(read(own, lambda c: weights_in(c, None)).values()) == {Decimal(1)}
+
+
+def test_that_offers_are_compared_in_one_currency_with_the_agreed_price_beside_it(own: Services) -> None:
+    assert compared(own, currency="CNY").missing_rates == ("USD",)
+    assert [c.state for c in cells(compared(own, currency="CNY"), "price.gpu_hour")] == [CellState.STATED, CellState.NOT_CONVERTED]
+    write(own, lambda db: commerce_edit.save_rate(db, FxRate("USD", "CNY", Decimal("7.0835"), DAY, "bank")))
+    found = compared(own, currency="CNY", workload=equal_sessions(8, 1, 3600))
+    one, two = cells(found, "price.gpu_hour")
+    assert (one.text.en, one.best, two.text.en, two.original.en, two.best) == ("CNY 16.20", False, "CNY 14.1670", "USD 2.00", True)
+    assert [c.text.en for c in cells(found, "price.total")] == ["CNY 129.60", "CNY 113.34"]
+    assert [(r.from_currency, r.day) for r in found.rates] == [("USD", DAY)]
+
+
+def test_that_what_an_offer_does_not_say_is_never_blank_and_never_best(own: Services) -> None:
+    state(own, ONE, billing__min_billed_s=3600, billing__whole_node_only=True)
+    state(own, TWO, billing__whole_node_only=False)
+    found = compared(own)
+    assert [(c.text.zh, c.state, c.best) for c in cells(found, "billing.min_billed_s")] == [
+        ("1 小时", CellState.STATED, False), ("未约定", CellState.NOT_STATED, False),
+    ]  # fmt: skip
+    assert [c.best for c in cells(found, "billing.whole_node_only")] == [False, True]
+    lines = lines_of(found, Language.ZH, differences_only=True)
+    assert ("最短租期", "1 小时", "未约定") in lines and all(len(line) == 3 for line in lines)
+    assert not any(line[0] == "显存" for line in lines)
+
+
+def test_that_every_row_belongs_to_a_group_and_differences_are_a_part_of_all(own: Services) -> None:
+    found = compared(own)
+    groups = {group.key for group in found.groups}
+    assert {row.group for row in found.rows} == groups
+    assert sum(len(found.rows_of(key, differences_only=True)) for key in groups) == found.differing < len(found.rows)
+
+
+# -- a real run of a simulated node ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Services]:
+    opened = open_services(tmp_path / "demo.db", demo=True)
+    yield opened
+    opened.close()
+
+
+def test_that_a_run_moves_the_items_of_its_contract_and_is_shown_beside_the_claim(demo: Services) -> None:
+    node = node_of(demo.workspace, "demo:capped", "")
+    subject = Subject(HolderOf.CONTRACT, str(node.contract_id))
+    promised = facts(demo, subject).promised
+    outcome = demo.verification.run(node, Request(dict(promised), contract_id=node.contract_id), CancelToken())
+    demo.workspace.submit(lambda db: None).result(20)
+    after = facts(demo, subject).answers
+    assert {item: after[item].state for item in ("IC-01", "IC-11")} == {"IC-01": AnswerState.VERIFIED, "IC-11": AnswerState.REFUTED}
+    moved = after["IC-11"]
+    assert (moved.value, moved.run_id, moved.by) == (AnswerValue.NO, outcome.run, node.name) and moved.evidence
+    assert read(demo, commerce_undo.can_undo) is None
+    found = read(demo, lambda c: comparison_in(c, [subject], demo.catalogue, DAY))
+    (cell,) = cells(found, "gpu.power_w")
+    assert cell.claim is ClaimState.REFUTED and cell.measured.en and cell.measured != cell.text
+    again = write(demo, lambda db: checklist_edit.apply_run(db, str(outcome.run), demo.catalogue.checklist))
+    assert again == ()
+    assert read(demo, lambda c: answers.list_answer_history(c, facts(demo, subject).row.deal, "IC-11")) == ()
