@@ -12,6 +12,7 @@ import pytest
 from gpulease_gui.domain.finding import CheckState, Finding, Verdict
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Language, Text, foreign
+from gpulease_gui.domain.threshold import JudgedBy, Origin
 from gpulease_gui.reports.as_csv import csv_bytes
 from gpulease_gui.reports.as_html import html_text
 from gpulease_gui.reports.as_json import json_bytes
@@ -32,7 +33,7 @@ from gpulease_gui.reports.document import (
 )
 from gpulease_gui.reports.facts import EvaluationFacts, NodeFacts, loudest_first
 from gpulease_gui.reports.known_notes import note_text
-from gpulease_gui.reports.run_hash import run_hash
+from gpulease_gui.reports.run_hash import finding_record, run_hash
 from gpulease_gui.reports.section import builders
 from gpulease_gui.reports.sections import (
     bandwidth,
@@ -318,3 +319,24 @@ def test_that_html_holds_every_cell_of_every_table(language: Language) -> None:
 
 def test_that_an_unknown_check_keeps_its_id_as_name() -> None:
     assert finding_name(replace(GOOD, check="new.check", direction=""), {}).zh == "new.check"
+
+
+def test_that_the_figures_of_what_does_not_fit_stand_under_the_table_with_their_origin() -> None:
+    figure = JudgedBy("power.limit", "lowered", Text("cut below", "压低界限"), 0.93, "share", Origin.ASSUMPTION, "", "<")
+    fleet = JudgedBy("disk.seq", "fleet_median", Text("own nodes", "自有节点"), 93.1, "MB/s", Origin.FLEET, "n = 6")
+    judged = [replace(POWER, judged_by=(figure,)), replace(GOOD, judged_by=(figure,)), replace(BANDWIDTH, judged_by=(figure, fleet))]
+    assert [f.verdict for f in judged] == [Verdict.FAIL, Verdict.PASS, Verdict.FAIL]
+    tables = [b for b in only(findings.build(facts_of(node_of(judged))), Table) if isinstance(b, Table)]
+    said = [[cell.text.en for cell in row if isinstance(cell, Words)] for row in tables[1].rows]
+    assert sorted(row[1] for row in said) == [
+        "cut below: < 93 % (assumption)", "cut below: < 93 % (assumption); own nodes: 93.1 MB/s (own fleet: n = 6)",
+    ]  # fmt: skip
+    bare = only(findings.build(facts_of(node_of([replace(GOOD, judged_by=(figure,))]))), Table)
+    assert len(bare) == 1
+
+
+def test_that_a_finding_without_figures_keeps_the_hash_that_it_had() -> None:
+    figure = JudgedBy("power.limit", "lowered", Text("cut below", "压低界限"), 0.93, "share", Origin.ASSUMPTION)
+    moved = replace(POWER, judged_by=(figure,))
+    assert "judged_by" not in finding_record(POWER) and "judged_by" in finding_record(moved)
+    assert run_hash("r", [POWER], []) != run_hash("r", [moved], []) != run_hash("r", [replace(moved, judged_by=(replace(figure, value=0.9),))], [])
