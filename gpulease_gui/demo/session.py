@@ -12,6 +12,7 @@ import paramiko
 
 from gpulease_gui.demo.active import Call, Meeting, call_of, run_client, run_server
 from gpulease_gui.demo.answers import FORGED_BOUNDARY, answer
+from gpulease_gui.demo.look_report import look
 from gpulease_gui.demo.nodes import DemoNode
 from gpulease_gui.demo.stream import stream_lines
 from gpulease_gui.domain.command import CommandOutput
@@ -104,7 +105,11 @@ def _active(line: _Line, boundary: str, fact_id: str, call: Call, node: DemoNode
         served = run_server(node, call, park.meeting, line.wait, lambda words: line.send(start + words))
         line.send(served.stdout + f"\n{boundary} END {served.exit_code}\n".encode())
         return 0
-    output = run_client(node, call, park.meeting, line.wait, lambda seconds: line.wait(seconds * park.pace))
+    looked = look(node.machine, fact_id, call.words, park.clock())
+    if looked is not None:
+        output = looked if line.wait(looked.seconds * park.pace) else None
+    else:
+        output = run_client(node, call, park.meeting, line.wait, lambda seconds: line.wait(seconds * park.pace))
     if output is None:
         return 1
     line.send(write_frame(boundary, Frame(fact_id, output)) + write_end(boundary))
