@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -17,6 +19,7 @@ from gpulease_gui.checks.fleet import Fleet, FleetMedian, KnownTool
 from gpulease_gui.checks.history import History
 from gpulease_gui.checks.judgement import Evidence, judge
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.repeats import BandMarks
 from gpulease_gui.checks.thresholds import Moved, Threshold, Thresholds
 from gpulease_gui.checks.yardstick import yardstick
 from gpulease_gui.domain.errors import UsageError
@@ -169,6 +172,27 @@ def test_that_no_rule_compares_with_a_number_that_is_no_mark() -> None:
                 used = {leaf.id for leaf in ast.walk(node) if isinstance(leaf, ast.Name)} & constants
                 loose += [(path.name, node.lineno, name) for name in used if (path.name, name) not in FORMATS]
     assert loose == []
+
+
+def figures_read(module: ModuleType) -> set[Threshold]:
+    """What a module asks the promise for, by `promise.limit(NAME)` or `NAME.at(promise)`."""
+    found: set[Threshold] = set()
+    for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text("utf-8"))):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        name = node.args[0] if node.func.attr == "limit" and node.args else node.func.value if node.func.attr == "at" else None
+        value = getattr(module, name.id, None) if isinstance(name, ast.Name) else None
+        found |= set(value.both) if isinstance(value, BandMarks) else {value} if isinstance(value, Threshold) else set()
+    return found
+
+
+def test_that_a_check_names_every_figure_that_its_rule_reads() -> None:
+    read = 0
+    for id_, rule in rules().items():
+        figures = figures_read(sys.modules[rule.judge.__module__])
+        read += len(figures)
+        assert figures <= set(rule.check.thresholds), f"{id_} reads a figure that it does not list"
+    assert read > 60
 
 
 # -- fleet and published figures ----------------------------------------------------------------------------------------
