@@ -27,7 +27,7 @@ from gpulease_gui.services.checklist_templates import Template, template_in
 from gpulease_gui.services.checklist_view import OUTCOME_WORDS, ChecklistView, Outcome, checklist_of
 from gpulease_gui.services.claims_view import GROUP_ORDER, Found, found_in, group_of, short_unit
 from gpulease_gui.services.commerce import DealFacts, deal_in
-from gpulease_gui.services.commerce_cost import DealCost, cost_of, flags_in, reference_in
+from gpulease_gui.services.commerce_cost import DealCost, cost_of, flags_in, offer_facts_of, reference_in
 from gpulease_gui.services.commerce_score import score_of, stability_of, weights_in
 from gpulease_gui.services.commercial_words import PRICE_MODES, PRICE_UNITS, field_text, plain
 from gpulease_gui.services.comparison import (
@@ -37,8 +37,10 @@ from gpulease_gui.services.comparison import (
     CompareHead,
     CompareRow,
     Comparison,
+    flagged,
     marked,
 )
+from gpulease_gui.services.market_view import market_place
 from gpulease_gui.store import claims, reference, suppliers
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.reference import rate_between
@@ -82,11 +84,11 @@ def comparison_in(
     heads = _heads(connection, sides, catalogue, by, rates, currency)
     used = {s.facts.row.price_currency: rate_between(rates, s.facts.row.price_currency, currency) for s in sides if s.facts.row.price_currency}
     rows = (*_price_rows(sides, heads, currency, used, by), *_field_rows(sides, catalogue, currency, used), *_term_rows(sides, catalogue), *_item_rows(sides))
-    stability = stability_of((str(head.row.deal), head.score) for head in heads)
+    stability = stability_of((head.name, head.score) for head in heads)
     return Comparison(
-        heads, _groups(rows, catalogue), tuple(marked(row) for row in rows), currency,
+        heads, _groups(rows, catalogue), tuple(flagged(marked(row), heads) for row in rows), currency,
         tuple(rate for code, rate in used.items() if rate is not None and code != currency),
-        tuple(code for code, rate in used.items() if rate is None), None if stability is None else stability.stable,
+        tuple(code for code, rate in used.items() if rate is None), None if stability is None else stability.stable, stability,
     )  # fmt: skip
 
 
@@ -118,7 +120,8 @@ def _heads(
     for side in sides:
         cost, trouble = _cost(side.facts, by, rates, currency)
         flags = flags_in(side.facts, held_against, gpus)
-        found.append(CompareHead(side.facts.row, score_of(side.view, weights), flags, cost, trouble))
+        market = market_place(offer_facts_of(side.facts, gpus), held_against)
+        found.append(CompareHead(side.facts.row, score_of(side.view, weights), flags, cost, trouble, market))
     return tuple(found)
 
 

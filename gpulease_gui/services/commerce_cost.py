@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.supplier import FxRate
 from gpulease_gui.domain.text import Text
+from gpulease_gui.economics.billing_terms import Alignment
 from gpulease_gui.economics.cost import Cost, cost
 from gpulease_gui.economics.flag import FlagFinding, flags_of
 from gpulease_gui.economics.offer_facts import OfferFacts, PriceMode, Reference
@@ -24,6 +25,7 @@ from gpulease_gui.services.commerce_billing import Billing, billing_of
 from gpulease_gui.store import reference
 from gpulease_gui.store.codec import json_text
 from gpulease_gui.store.deals import DealRow
+from gpulease_gui.store.kept import Document
 from gpulease_gui.store.reference import rate_between
 
 if TYPE_CHECKING:
@@ -56,10 +58,18 @@ def cost_of(
     """
     own = facts.price.money.currency if facts.price else ""
     rate = rate_between(rates, own, currency) if currency and own != currency else None
-    billing = billing_of(facts, tax_recoverable=tax_recoverable, rate=rate)
+    billing = _without_clock(billing_of(facts, tax_recoverable=tax_recoverable, rate=rate), workload)
     found = cost(billing.terms, workload)
     same = not currency or own == currency
     return DealCost(found, billing, rate, found.comparison_cost if same else found.comparison_cost_base)
+
+
+def _without_clock(billing: Billing, workload: Workload) -> Billing:
+    """Sessions without a time of day, under steps of the clock: each is taken to begin with a step, which costs least."""
+    if billing.terms.alignment is not Alignment.CLOCK or all(s.start is not None for s in workload.sessions):
+        return billing
+    said = Text("every session begins with a billing step", "每次使用都从计费整点开始")
+    return Billing(replace(billing.terms, alignment=Alignment.ROLLING), {**billing.assumed, "workload.start": said})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +91,14 @@ def save_workload(db: Database, saved: SavedWorkload) -> SavedWorkload:
     if not saved.name.strip():
         raise UsageError("a workload needs a name", next_step="write one, such as fine-tuning, 200 h a month")
     acting = recorder(db)
-    acting.put("workload", (saved.id,), {"name": saved.name.strip(), "document": _workload_text(saved.workload)})
+    acting.put("workload", (saved.id,), workload_document(saved))
     acting.finish(Text(f"save workload {saved.name}", f"保存负载 {saved.name}"))
     return saved
+
+
+def workload_document(saved: SavedWorkload) -> Document:
+    """How the journal keeps a workload (kind workload); its key is (id,)."""
+    return {"name": saved.name.strip(), "document": _workload_text(saved.workload)}
 
 
 def remove_workload(db: Database, workload_id: str) -> None:

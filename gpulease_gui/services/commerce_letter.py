@@ -9,7 +9,7 @@ from datetime import date
 
 from gpulease_gui.catalog.checklist import DIMENSIONS, IMPORTANCE_WORDS, ChecklistItem, Importance
 from gpulease_gui.domain.text import Language, Text, foreign, visible
-from gpulease_gui.reports.document import Block, Document, Heading, Pair, Pairs, Paragraph, Tone, Words
+from gpulease_gui.reports.document import Block, Document, Heading, Pair, Pairs, Paragraph, Title, Tone, Words
 from gpulease_gui.services.checklist_view import ChecklistView, Outcome
 
 
@@ -124,6 +124,7 @@ def letter_document(letter: Letter, language: Language) -> Document:
 
 
 def _head(letter: Letter) -> Iterable[Block]:
+    yield Title(_subject(letter))
     yield Pairs((
         Pair(Text("Supplier", "供应商"), Words(foreign(visible(letter.supplier)))),
         Pair(Text("Offer or contract", "报价或合同"), Words(foreign(visible(f"{letter.number} {letter.title}".strip())))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -9,10 +10,12 @@ from enum import StrEnum
 from gpulease_gui.domain.claim import ClaimState
 from gpulease_gui.domain.supplier import FxRate
 from gpulease_gui.domain.text import NO_TEXT, Text
-from gpulease_gui.economics.flag import FlagFinding
+from gpulease_gui.economics.flag import FlagFinding, FlagState
+from gpulease_gui.economics.ranking import Candidate, Front, Sensitivity, pareto
 from gpulease_gui.services.commerce_cost import DealCost
 from gpulease_gui.services.commerce_score import DealScore
 from gpulease_gui.services.commercial_words import NOT_STATED
+from gpulease_gui.services.market_view import MarketPlace
 from gpulease_gui.store.deals import DealRow
 
 
@@ -69,18 +72,35 @@ class CompareGroup:
 
 @dataclass(frozen=True, slots=True)
 class CompareHead:
-    """The top of one column. `cost` None: no workload, or `trouble` says why it can't be counted."""
+    """The top of one column. `cost` None: no workload, or `trouble` says why it can't be counted.
+
+    `market` says where the offer lies among the public prices that were imported.
+    """
 
     row: DealRow
     score: DealScore
     flags: tuple[FlagFinding, ...]
     cost: DealCost | None = None
     trouble: str = ""
+    market: MarketPlace | None = None
+
+    @property
+    def name(self) -> str:
+        """How the ranking knows this column."""
+        return str(self.row.deal)
+
+    @property
+    def raised(self) -> tuple[FlagFinding, ...]:
+        """The red flags that were seen; open ones are questions."""
+        return tuple(found for found in self.flags if found.flagged.state is FlagState.RAISED)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The whole matrix, in `currency` per GPU-hour. `rates` converted it; `missing_rates` are currencies without one."""
+    """The whole matrix, in `currency` per GPU-hour. `rates` converted it; `missing_rates` are currencies without one.
+
+    `sensitivity` None: fewer than two offers have a score; its names are those of the heads.
+    """
 
     heads: tuple[CompareHead, ...]
     groups: tuple[CompareGroup, ...]
@@ -89,6 +109,24 @@ class Comparison:
     rates: tuple[FxRate, ...] = ()
     missing_rates: tuple[str, ...] = ()
     stable: bool | None = None
+    sensitivity: Sensitivity | None = None
+
+    def row(self, key: str) -> CompareRow | None:
+        """A row by its key."""
+        return next((row for row in self.rows if row.key == key), None)
+
+    @property
+    def front(self) -> Front:
+        """The offers that nothing beats in both score and cost."""
+        return pareto(
+            Candidate(head.name, head.score.score.status, head.score.score.score_low, head.cost.converted if head.cost else None)
+            for head in self.heads
+        )
+
+    def arranged(self, order: Sequence[int]) -> Comparison:
+        """The same with the columns in another order (places of now)."""
+        rows = tuple(replace(row, cells=tuple(row.cells[n] for n in order)) for row in self.rows)
+        return replace(self, heads=tuple(self.heads[n] for n in order), rows=rows)
 
     def rows_of(self, group: str, *, differences_only: bool = False) -> tuple[CompareRow, ...]:
         """The rows of a group."""
@@ -111,6 +149,14 @@ def marked(row: CompareRow) -> CompareRow:
         return row
     top = max(known)
     return replace(row, cells=tuple(replace(cell, best=value == top) for cell, value in zip(row.cells, worth, strict=True)))
+
+
+def flagged(row: CompareRow, heads: Sequence[CompareHead]) -> CompareRow:
+    """The row with the reason of every red flag that speaks of it."""
+    reasons = [next((f.flagged.reason for f in head.raised if f.flag.about == row.key), NO_TEXT) for head in heads]
+    if not any(reason.en for reason in reasons):
+        return row
+    return replace(row, cells=tuple(replace(cell, flag=reason) for cell, reason in zip(row.cells, reasons, strict=True)))
 
 
 def _worth(cell: Cell, better: str) -> Decimal | None:

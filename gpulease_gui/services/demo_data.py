@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui.demo.nodes import DemoNode, demo_nodes
 from gpulease_gui.domain.claim import Claim, ClaimState
+from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.supplier import Contract, Offer, Supplier
 from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.services.commerce_edit import copy_commerce
+from gpulease_gui.services.demo_commerce import put_rates_and_workloads, put_terms_of
 from gpulease_gui.store import claims, hostkeys, nodes, suppliers
 from gpulease_gui.store.claims import Holder
+from gpulease_gui.store.journal import Recorder
 from gpulease_gui.store.records import KeyDecision, KeyState
 from gpulease_gui.store.workspace import Workspace
 
@@ -57,6 +61,7 @@ def fill_demo(workspace: Workspace) -> None:
 
 def _fill(db: Database, all_nodes: Mapping[str, DemoNode]) -> None:
     seen: set[str] = set()
+    put_rates_and_workloads(db, WHO)
     for node in all_nodes.values():
         if node.deal.contract_no not in seen:
             seen.add(node.deal.contract_no)
@@ -77,5 +82,7 @@ def _save_deal(db: Database, node: DemoNode) -> None:
     for term, value in node.terms.items():
         claim = Claim(term, value, ClaimState.EVIDENCED, source=f"{deal.quote_no} (demo)")
         claims.save_claim(db, Holder.offer(offer_id), claim, by=WHO, at=now)
+    put_terms_of(db, offer_id, deal.quote_no, WHO)
     contract = Contract(contract_id(node.name), supplier_id, deal.contract_no, offer_id, deal.start, deal.end, price)
     claims.accept_offer(db, offer_id, contract, by=WHO, at=now)
+    copy_commerce(Recorder(db, WHO, now), Subject(HolderOf.OFFER, offer_id), Subject(HolderOf.CONTRACT, contract.id))

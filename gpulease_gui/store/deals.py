@@ -202,7 +202,7 @@ def refresh(db: Database, deal: int, day: date) -> None:
         f"SELECT price_amount, price_currency, price_unit FROM {subject.kind}s WHERE id = ?", (subject.id,)
     ).fetchone()
     terms = get_terms(db.conn, subject)
-    per_hour = _per_gpu_hour(amount, unit, claims.get("gpu.count"), terms.amount("billing.month_hours"))
+    per_hour = _per_gpu_hour(amount, unit, _first(claims, "gpu.count", "npu.count"), terms.amount("billing.month_hours"))
     included = price.tax_included if price else None
     db.conn.execute(
         "UPDATE deals SET gpu_model = ?, gpu_count = ?, node_count = ?, price_amount = ?, price_currency = ?, price_unit = ?, "
@@ -210,7 +210,7 @@ def refresh(db: Database, deal: int, day: date) -> None:
         "answered = (SELECT count(*) FROM answers WHERE deal_id = deals.id AND state NOT IN ('not_asked', 'asked')), "
         "refuted = (SELECT count(*) FROM answers WHERE deal_id = deals.id AND state = 'refuted') WHERE id = ?",
         (
-            _text(claims.get("gpu.model")), _count(claims.get("gpu.count")), _count(claims.get("node.count")), amount, currency,
+            _text(_first(claims, "gpu.model", "npu.model")), _count(_first(claims, "gpu.count", "npu.count")), _count(claims.get("node.count")), amount, currency,
             unit if amount is not None else None, price.mode if price else None,
             None if per_hour is None else format(per_hour, "f"), None if per_hour is None else float(per_hour),
             None if included is None else int(included), terms.words("offer.availability"),
@@ -271,6 +271,11 @@ def _per_gpu_hour(amount: str | None, unit: str, gpus: object, month_hours: Deci
     return Decimal(amount) if exact == Fraction(Decimal(amount)) else half_up(exact, 6)
 
 
+def _first(said: Mapping[str, Any], *terms: str) -> object:
+    """The first of these terms that is stated: lists call a card a card, whoever made it."""
+    return next((said[term] for term in terms if term in said), None)
+
+
 def _count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
@@ -284,11 +289,11 @@ def line_of(
 ) -> dict[str, object]:
     """The line of a new offer that comes in bulk, without its number; the same as `refresh` makes."""
     said = {claim.term: claim.value for claim in claims if claim.value is not None}
-    amount, count = amount_text(offer.price), _count(said.get("gpu.count"))
+    amount, count = amount_text(offer.price), _count(_first(said, "gpu.count", "npu.count"))
     per_hour = _per_gpu_hour(amount, offer.price_unit, count, terms.amount("billing.month_hours"))
     included = price.tax_included if price else None
     return {
-        "offer_id": offer.id, "gpu_model": _text(said.get("gpu.model")), "gpu_count": count,
+        "offer_id": offer.id, "gpu_model": _text(_first(said, "gpu.model", "npu.model")), "gpu_count": count,
         "node_count": _count(said.get("node.count")), "price_amount": amount,
         "price_currency": offer.price.currency if offer.price else None,
         "price_unit": offer.price_unit if amount is not None else None, "price_mode": price.mode if price else None,

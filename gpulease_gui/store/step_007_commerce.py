@@ -24,23 +24,23 @@ CREATE INDEX deals_by_model ON deals (gpu_model, price_gpu_hour_sort);
 CREATE INDEX deals_by_price ON deals (price_gpu_hour_sort);
 INSERT INTO deals (offer_id, gpu_model, gpu_count, node_count, price_amount, price_currency, price_unit, stated)
   SELECT id,
-    (SELECT json_extract(value, '$') FROM claims WHERE offer_id = offers.id AND term = 'gpu.model'
-      AND json_type(value) = 'text'),
-    (SELECT json_extract(value, '$') FROM claims WHERE offer_id = offers.id AND term = 'gpu.count'
-      AND json_type(value) = 'integer'),
+    (SELECT json_extract(value, '$') FROM claims WHERE offer_id = offers.id AND term IN ('gpu.model', 'npu.model')
+      AND json_type(value) = 'text' ORDER BY term LIMIT 1),
+    (SELECT json_extract(value, '$') FROM claims WHERE offer_id = offers.id AND term IN ('gpu.count', 'npu.count')
+      AND json_type(value) = 'integer' ORDER BY term LIMIT 1),
     (SELECT json_extract(value, '$') FROM claims WHERE offer_id = offers.id AND term = 'node.count'
-      AND json_type(value) = 'integer'),
+      AND json_type(value) = 'integer' ORDER BY term LIMIT 1),
     price_amount, price_currency, price_unit,
     (SELECT count(*) FROM claims WHERE offer_id = offers.id AND value IS NOT NULL)
   FROM offers ORDER BY quote_no, id;
 INSERT INTO deals (contract_id, gpu_model, gpu_count, node_count, price_amount, price_currency, price_unit, stated)
   SELECT id,
-    (SELECT json_extract(value, '$') FROM claims WHERE contract_id = contracts.id AND term = 'gpu.model'
-      AND json_type(value) = 'text'),
-    (SELECT json_extract(value, '$') FROM claims WHERE contract_id = contracts.id AND term = 'gpu.count'
-      AND json_type(value) = 'integer'),
+    (SELECT json_extract(value, '$') FROM claims WHERE contract_id = contracts.id AND term IN ('gpu.model', 'npu.model')
+      AND json_type(value) = 'text' ORDER BY term LIMIT 1),
+    (SELECT json_extract(value, '$') FROM claims WHERE contract_id = contracts.id AND term IN ('gpu.count', 'npu.count')
+      AND json_type(value) = 'integer' ORDER BY term LIMIT 1),
     (SELECT json_extract(value, '$') FROM claims WHERE contract_id = contracts.id AND term = 'node.count'
-      AND json_type(value) = 'integer'),
+      AND json_type(value) = 'integer' ORDER BY term LIMIT 1),
     price_amount, price_currency, price_unit,
     (SELECT count(*) FROM claims WHERE contract_id = contracts.id AND value IS NOT NULL)
   FROM contracts ORDER BY number, id;

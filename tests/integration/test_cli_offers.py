@@ -17,7 +17,7 @@ from gpulease_gui.services.commerce_edit import state_fields
 from gpulease_gui.services.composition import open_services
 
 OFFER = "NL-2026-0311"
-OTHER = "VC-88021"
+OTHER = "BM-0047"
 
 
 @pytest.fixture(scope="module")
@@ -56,14 +56,14 @@ def test_that_the_checklist_is_that_of_the_use(asked: Callable[..., str]) -> Non
     said = json.loads(asked("checklist", OFFER, "--scenario", "finetune", "--json"))
     item = next(item for item in said["items"] if item["id"] == "BI-03")
     assert (item["outcome"], item["state"], item["derived"], item["waiver"]) == ("pass", "answered", True, None)
-    assert said["status"] == "blocked" and "SL-04" in said["open_musts"] and sum(said["totals"].values()) == len(said["items"])
+    assert said["status"] == "blocked" and "SU-01" in said["open_musts"] and sum(said["totals"].values()) == len(said["items"])
     assert "blocked" in asked("checklist", OFFER).splitlines()[-1]
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", "Must · Billing"), ("zh", "必须 · 计费")])
 def test_that_the_letter_is_printed_and_written_in_its_language(language: str, words: str, asked: Callable[..., str], tmp_path: Path) -> None:
     text = asked("letter", OFFER, "--lang", language)
-    assert words in text and "BI-03" not in text and "SL-04" in text
+    assert words in text and "BI-03" not in text and "SU-01" in text
     out = tmp_path / "questions.txt"
     asked("letter", OFFER, "--lang", language, "--out", str(out))
     assert out.read_bytes().decode() == text
@@ -75,12 +75,12 @@ def test_that_a_comparison_is_lines_json_or_csv_of_the_same_cells(path: Path, ca
     said = json.loads(capfdbinary.readouterr().out)
     row = next(row for row in said["rows"] if row["key"] == "price.total")
     # 8 GPUs x 24 h at 2.15, though only 10 hours are used.
-    assert [(cell["value"], cell["best"]) for cell in row["cells"]] == [("USD 412.80", False), ("USD 143.20", True)]
+    assert [(cell["value"], cell["best"]) for cell in row["cells"]] == [("USD 412.80", False), ("USD 156.00", True)]
     assert main([*words, "--csv", "--workspace", str(path), "--demo", "--day", "2026-10-01"]) == 0
     out = capfdbinary.readouterr().out
     assert out.startswith(b"\xef\xbb\xbf")
     lines = list(csv.reader(io.StringIO(out.decode("utf-8-sig"), newline="")))
-    assert ["Comparison cost of the workload", "USD 412.80", "USD 143.20 ▲ best"] in lines
+    assert ["Comparison cost of the workload", "USD 412.80", "USD 156.00 ▲ best"] in lines
     assert {len(line) for line in lines} == {3}
 
 

@@ -18,6 +18,7 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import Contract, FxRate, Offer, Price, Supplier
 from gpulease_gui.domain.text import Language
+from gpulease_gui.economics.flag import FlagState
 from gpulease_gui.economics.scoring import Waiver
 from gpulease_gui.economics.workload import equal_sessions
 from gpulease_gui.services import checklist_edit, commerce, commerce_edit, commerce_undo, directory
@@ -25,6 +26,7 @@ from gpulease_gui.services.checklist_edit import Given
 from gpulease_gui.services.checklist_templates import ItemEdit, Template, save_template, templates_in
 from gpulease_gui.services.checklist_view import Outcome, checklist_in
 from gpulease_gui.services.commerce_compare import CompareBy, comparison_in
+from gpulease_gui.services.commerce_cost import workloads_in
 from gpulease_gui.services.commerce_score import set_weights, weights_in
 from gpulease_gui.services.compare_table import lines_of
 from gpulease_gui.services.comparison import Cell, CellState, Comparison
@@ -210,3 +212,16 @@ def test_that_a_run_moves_the_items_of_its_contract_and_is_shown_beside_the_clai
     again = write(demo, lambda db: checklist_edit.apply_run(db, str(outcome.run), demo.catalogue.checklist))
     assert again == ()
     assert read(demo, lambda c: answers.list_answer_history(c, facts(demo, subject).row.deal, "IC-11")) == ()
+
+
+def test_that_the_demo_comes_with_terms_rates_and_a_workload_that_can_be_priced(demo: Services) -> None:
+    rows = read(demo, commerce.offers_in)
+    assert [row.gpu_model for row in rows if row.number == "XC-2611-09"] == ["huawei-ascend-910b3-64gb"]
+    (saved,) = read(demo, workloads_in)
+    subjects = [row.subject for row in rows]
+    found = read(demo, lambda c: comparison_in(c, subjects, demo.catalogue, DAY, CompareBy(None, saved.workload, "CNY")))
+    assert found.missing_rates == () and all(head.cost is not None for head in found.heads)
+    raised = {head.row.number: {f.flag.id for f in head.flags if f.flagged.state is FlagState.RAISED} for head in found.heads}
+    assert {"hidden_minimum", "idle_billed", "auto_renewal"} <= raised["VC-88021"]
+    assert {"spot_above_on_demand", "provisioning_billed"} <= raised["KR-5530"]
+    assert read(demo, commerce_undo.can_undo) is None

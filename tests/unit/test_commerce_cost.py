@@ -104,6 +104,14 @@ def test_that_a_month_price_is_a_period_paid_whole() -> None:
     assert cost.comparison_cost == Decimal("36000.00")
 
 
+def test_that_sessions_without_a_time_of_day_are_taken_to_begin_with_a_step_of_the_clock() -> None:
+    facts = deal(terms={"billing.alignment": "clock", "billing.granularity_s": 3600})
+    bare = cost_of(facts, equal_sessions(1, 1, 1200))
+    assert bare.cost.comparison_cost == Decimal("2.00") and "workload.start" in bare.billing.assumed
+    timed = cost_of(facts, Workload(1, (Session(1200, datetime(2026, 3, 2, 10, 50, tzinfo=UTC)),)))
+    assert timed.cost.comparison_cost == Decimal("4.00") and "workload.start" not in timed.billing.assumed
+
+
 def test_that_an_offer_without_a_price_has_no_cost() -> None:
     with pytest.raises(UsageError, match="there is no price"):
         cost_of(deal(amount=None), equal_sessions(1, 1, 3600))
