@@ -29,11 +29,12 @@ class FlagState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RedFlag:
-    """One thing that buyers are caught by."""
+    """One thing that buyers are caught by. `about` is the field, promise or line of the comparison that it speaks of."""
 
     id: str
     title: Text
     severity: FlagSeverity
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag, unsaid
 from gpulease_gui.economics.offer_facts import OfferFacts, Reference
 
-FLAG = RedFlag("auto_renewal", Text("Renews by itself", "自动续费"), FlagSeverity.NOTABLE)
+FLAG = RedFlag("auto_renewal", Text("Renews by itself", "自动续费"), FlagSeverity.NOTABLE, "billing.auto_renew")
 
 
 def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:

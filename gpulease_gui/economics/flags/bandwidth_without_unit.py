@@ -8,7 +8,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag
 from gpulease_gui.economics.offer_facts import OfferFacts, Reference
 
-FLAG = RedFlag("bandwidth_without_unit", Text("Bandwidth without unit", "带宽未写单位"), FlagSeverity.SERIOUS)
+FLAG = RedFlag("bandwidth_without_unit", Text("Bandwidth without unit", "带宽未写单位"), FlagSeverity.SERIOUS, "network.gbit_s")
 # "100GE", "100Gbps" and "12.5 GB/s" say what they mean; "100G", "100 G/s" do not.
 _BARE = re.compile(r"\d\s*[KMGTkmgt](?![A-Za-z])")
 _RATES = ("network.", "rdma.")

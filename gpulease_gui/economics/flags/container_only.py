@@ -6,7 +6,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag, unsaid
 from gpulease_gui.economics.offer_facts import OfferFacts, Reference
 
-FLAG = RedFlag("container_only", Text("Container only", "只提供容器"), FlagSeverity.NOTABLE)
+FLAG = RedFlag("container_only", Text("Container only", "只提供容器"), FlagSeverity.NOTABLE, "isolation")
 
 
 def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:

@@ -6,7 +6,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag, unsaid
 from gpulease_gui.economics.offer_facts import OfferFacts, Reference
 
-FLAG = RedFlag("form_factor_missing", Text("Form factor missing", "未写明板卡形态"), FlagSeverity.SERIOUS)
+FLAG = RedFlag("form_factor_missing", Text("Form factor missing", "未写明板卡形态"), FlagSeverity.SERIOUS, "gpu.form_factor")
 
 
 def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:

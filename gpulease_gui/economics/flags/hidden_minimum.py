@@ -7,7 +7,7 @@ from gpulease_gui.domain.units import number_text
 from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag, unsaid
 from gpulease_gui.economics.offer_facts import OfferFacts, Reference
 
-FLAG = RedFlag("hidden_minimum", Text("Hidden minimum", "隐藏的最低收费"), FlagSeverity.SERIOUS)
+FLAG = RedFlag("hidden_minimum", Text("Hidden minimum", "隐藏的最低收费"), FlagSeverity.SERIOUS, "billing.min_billed_s")
 _HOUR_S = 3600
 
 

@@ -10,7 +10,7 @@ from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag, unsaid
 from gpulease_gui.economics.offer_facts import OfferFacts, Reference
 from gpulease_gui.economics.rounding import half_up
 
-FLAG = RedFlag("idle_billed", Text("Idle time is billed", "关机仍计费"), FlagSeverity.NOTABLE)
+FLAG = RedFlag("idle_billed", Text("Idle time is billed", "关机仍计费"), FlagSeverity.NOTABLE, "billing.stopped_rate")
 
 
 def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:

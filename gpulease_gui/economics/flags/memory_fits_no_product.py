@@ -7,7 +7,7 @@ from gpulease_gui.domain.units import number_text
 from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag, unsaid
 from gpulease_gui.economics.offer_facts import OfferFacts, Reference
 
-FLAG = RedFlag("memory_fits_no_product", Text("Memory fits no product", "显存与任何产品都对不上"), FlagSeverity.SERIOUS)
+FLAG = RedFlag("memory_fits_no_product", Text("Memory fits no product", "显存与任何产品都对不上"), FlagSeverity.SERIOUS, "gpu.memory_gb")
 
 
 def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:

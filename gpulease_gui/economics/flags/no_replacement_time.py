@@ -6,7 +6,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag
 from gpulease_gui.economics.offer_facts import OfferFacts, Reference
 
-FLAG = RedFlag("no_replacement_time", Text("No replacement time", "没有换卡时限"), FlagSeverity.SERIOUS)
+FLAG = RedFlag("no_replacement_time", Text("No replacement time", "没有换卡时限"), FlagSeverity.SERIOUS, "sla.replace_s")
 
 
 def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:

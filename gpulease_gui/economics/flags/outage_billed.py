@@ -6,7 +6,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag, unsaid
 from gpulease_gui.economics.offer_facts import OfferFacts, Reference
 
-FLAG = RedFlag("outage_billed", Text("Outages are billed", "故障时间计费"), FlagSeverity.SERIOUS)
+FLAG = RedFlag("outage_billed", Text("Outages are billed", "故障时间计费"), FlagSeverity.SERIOUS, "billing.bill_outage")
 
 
 def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:

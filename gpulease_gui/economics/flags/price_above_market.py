@@ -7,7 +7,7 @@ from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag
 from gpulease_gui.economics.market import spread_of
 from gpulease_gui.economics.offer_facts import OfferFacts, Reference
 
-FLAG = RedFlag("price_above_market", Text("Price above the market", "价格高于市场"), FlagSeverity.NOTABLE)
+FLAG = RedFlag("price_above_market", Text("Price above the market", "价格高于市场"), FlagSeverity.NOTABLE, "price.gpu_hour")
 
 
 def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:

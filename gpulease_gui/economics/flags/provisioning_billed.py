@@ -6,7 +6,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag, unsaid
 from gpulease_gui.economics.offer_facts import OfferFacts, Reference
 
-FLAG = RedFlag("provisioning_billed", Text("Starting up is billed", "开通时间计费"), FlagSeverity.NOTABLE)
+FLAG = RedFlag("provisioning_billed", Text("Starting up is billed", "开通时间计费"), FlagSeverity.NOTABLE, "billing.bill_provisioning")
 
 
 def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:

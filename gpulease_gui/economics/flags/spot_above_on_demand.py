@@ -6,7 +6,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag, unsaid
 from gpulease_gui.economics.offer_facts import OfferFacts, PriceMode, Reference
 
-FLAG = RedFlag("spot_above_on_demand", Text("Spot above on-demand", "竞价价高于按需价"), FlagSeverity.NOTABLE)
+FLAG = RedFlag("spot_above_on_demand", Text("Spot above on-demand", "竞价价高于按需价"), FlagSeverity.NOTABLE, "price.mode")
 
 
 def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:

@@ -6,7 +6,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag
 from gpulease_gui.economics.offer_facts import OfferFacts, Reference
 
-FLAG = RedFlag("tax_not_said", Text("Tax not stated", "未说明是否含税"), FlagSeverity.NOTABLE)
+FLAG = RedFlag("tax_not_said", Text("Tax not stated", "未说明是否含税"), FlagSeverity.NOTABLE, "price.tax")
 
 
 def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:

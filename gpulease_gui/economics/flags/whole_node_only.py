@@ -6,7 +6,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag, unsaid
 from gpulease_gui.economics.offer_facts import OfferFacts, Reference
 
-FLAG = RedFlag("whole_node_only", Text("Whole node only", "只租整机"), FlagSeverity.SERIOUS)
+FLAG = RedFlag("whole_node_only", Text("Whole node only", "只租整机"), FlagSeverity.SERIOUS, "billing.whole_node_only")
 
 
 def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:

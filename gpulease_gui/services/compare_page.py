@@ -1,0 +1,204 @@
+"""What does the compare page show beside the matrix: what can be chosen, the head figures, who leads and who is beaten?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from gpulease_gui.catalog.catalogue import Catalogue
+from gpulease_gui.catalog.checklist import DIMENSIONS
+from gpulease_gui.catalog.scenarios import Scenario, load_scenarios
+from gpulease_gui.domain.commercial import HolderOf, Subject
+from gpulease_gui.domain.supplier import FxRate
+from gpulease_gui.domain.text import NO_TEXT, Language, Text, visible
+from gpulease_gui.economics.ranking import Front
+from gpulease_gui.economics.scoring import Status
+from gpulease_gui.reports.as_csv import safe_cell
+from gpulease_gui.reports.as_xlsx import xlsx_bytes
+from gpulease_gui.services.commerce import contracts_in, offers_in
+from gpulease_gui.services.commerce_compare import CompareBy, comparison_in
+from gpulease_gui.services.commerce_cost import SavedWorkload, workloads_in
+from gpulease_gui.services.compare_table import lines_of
+from gpulease_gui.services.comparison import CellState, CompareHead, Comparison
+from gpulease_gui.store.deals import DealRow, deal_ids, deal_rows
+from gpulease_gui.store.reference import list_rates
+
+if TYPE_CHECKING:
+    import sqlite3
+
+EVERY_USE = Text("Every use", "不限场景")
+
+
+@dataclass(frozen=True, slots=True)
+class HeadFigures:
+    """What the top of a column draws. Money per GPU-hour in the currency of the comparison; None = can't be told.
+
+    `quoted` is the headline price, `effective` what an hour of use costs with the workload. `top` and `cheapest` mark
+    the best of those that may be taken (rejected ones are never the best).
+    """
+
+    quoted: Decimal | None
+    effective: Decimal | None
+    hidden_pct: Decimal | None
+    top: bool = False
+    cheapest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CompareLook:
+    """A comparison with all that is drawn around it; `figures` one a column, `differing` the keys of rows that differ."""
+
+    comparison: Comparison
+    figures: tuple[HeadFigures, ...]
+    front: Front
+    differing: frozenset[str]
+    stability: Text
+
+
+def look_in(
+    connection: sqlite3.Connection, subjects: Sequence[Subject], catalogue: Catalogue, day: date, by: CompareBy | None = None
+) -> CompareLook:
+    """Compare and count everything that the page draws; for a worker. Raises UsageError as `comparison_in` does."""
+    return look_of(comparison_in(connection, subjects, catalogue, day, by))
+
+
+def look_of(comparison: Comparison) -> CompareLook:
+    """The look of a comparison that was read or whose columns were moved."""
+    differing = frozenset(row.key for row in comparison.rows if row.differs)
+    return CompareLook(comparison, figures_of(comparison), comparison.front, differing, stability_text(comparison))
+
+
+def figures_of(comparison: Comparison) -> tuple[HeadFigures, ...]:
+    """The figures of the heads, with the best marked."""
+    quoted, effective = _numbers(comparison, "price.gpu_hour"), _numbers(comparison, "price.effective")
+    hidden = _numbers(comparison, "price.hidden")
+    may = [head.score.score.status is not Status.REJECTED for head in comparison.heads]
+    scores = [head.score.score.score_low if ok else None for head, ok in zip(comparison.heads, may, strict=True)]
+    costs = [(e if e is not None else q) if ok else None for e, q, ok in zip(effective, quoted, may, strict=True)]
+    best_score = max((s for s in scores if s is not None), default=None) if _differ(scores) else None
+    best_cost = min((c for c in costs if c is not None), default=None) if _differ(costs) else None
+    return tuple(
+        HeadFigures(q, e, h, s is not None and s == best_score, c is not None and c == best_cost)
+        for q, e, h, s, c in zip(quoted, effective, hidden, scores, costs, strict=True)
+    )
+
+
+def _numbers(comparison: Comparison, key: str) -> list[Decimal | None]:
+    row = comparison.row(key)
+    if row is None:
+        return [None] * len(comparison.heads)
+    return [cell.number if cell.state is CellState.STATED else None for cell in row.cells]
+
+
+def _differ(values: Sequence[Decimal | None]) -> bool:
+    return len({value for value in values if value is not None}) > 1
+
+
+def head_name(head: CompareHead) -> str:
+    """How people call a column: the supplier, and its number where one supplier stands there twice."""
+    return head.row.supplier or head.row.number
+
+
+def deal_words(row: DealRow) -> Text:
+    """What is offered, in one line: cards, number."""
+    if row.gpu_model is None:
+        model = NO_TEXT
+    else:
+        count = f"{row.gpu_count} × " if row.gpu_count else ""
+        model = Text(f"{count}{row.gpu_model}", f"{count}{row.gpu_model}")
+    said = [part for part in (model.en, row.number) if part]
+    contract = Text("contract ", "合同 ") if row.kind is HolderOf.CONTRACT else NO_TEXT
+    return Text(contract.en + " · ".join(said), contract.zh + " · ".join(said))
+
+
+def stability_text(comparison: Comparison) -> Text:
+    """Whether the leader stays ahead when one weight moves by a fifth, and if not, which move makes whom lead."""
+    found = comparison.sensitivity
+    if found is None or not found.base.order:
+        return Text("fewer than two offers have a score", "有得分的报价不足两个")
+    names = {head.name: head_name(head) for head in comparison.heads}
+    leader = names[found.base.order[0]]
+    if found.stable:
+        return Text(f"Any weight moved by ±20 %: {leader} stays first", f"任一权重变动 ±20 %：{leader}仍居首")
+    move = next(move for move in found.moves if move.leader_changes)
+    title, other = DIMENSIONS[move.dimension], names[move.standing.order[0]]
+    how = f"× {move.factor}"
+    return Text(f"{leader} is first; with the weight of {title.en.lower()} {how} {other} leads",
+                f"{leader}居首；若“{title.zh}”权重 {how}，{other}领先")  # fmt: skip
+
+
+def rate_text(rate: FxRate) -> Text:
+    """A rate with its day and who said so."""
+    source = f", {rate.source}" if rate.source else ""
+    said = f"1 {rate.from_currency} = {rate.rate:f} {rate.to_currency}"
+    return Text(f"{said} ({rate.day}{source})", f"{said}（{rate.day}{source.replace(', ', '，')}）")
+
+
+# -- what can be chosen ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the pickers over the matrix offer."""
+
+    scenarios: tuple[Scenario, ...]
+    workloads: tuple[SavedWorkload, ...]
+    rates: tuple[FxRate, ...]
+
+
+def choices_in(connection: sqlite3.Connection) -> Choices:
+    """The uses, the saved workloads and the rates of exchange."""
+    return Choices(tuple(load_scenarios().scenarios.values()), workloads_in(connection), list_rates(connection))
+
+
+@dataclass(frozen=True, slots=True)
+class PickId:
+    """An offer or contract that may be ticked, by its number in this file."""
+
+    kind: HolderOf
+    deal: int
+
+
+def pickable_in(connection: sqlite3.Connection, words: str = "") -> tuple[PickId, ...]:
+    """Offers, then contracts; with `words` only those whose supplier, number, title or model hold all of them."""
+    wanted = words.casefold().split()
+    if not wanted:
+        return tuple(PickId(kind, deal) for kind in (HolderOf.OFFER, HolderOf.CONTRACT) for deal in deal_ids(connection, kind))
+    rows = (*offers_in(connection), *contracts_in(connection))
+    return tuple(PickId(row.kind, row.deal) for row in rows if all(word in _hay(row) for word in wanted))
+
+
+def _hay(row: DealRow) -> str:
+    return f"{row.supplier} {row.number} {row.title} {row.gpu_model or ''}".casefold()
+
+
+def picked_rows(connection: sqlite3.Connection, picks: Sequence[PickId]) -> tuple[DealRow, ...]:
+    """The lines of some of them, in no order."""
+    kinds = (HolderOf.OFFER, HolderOf.CONTRACT)
+    return tuple(row for kind in kinds for row in deal_rows(connection, kind, [p.deal for p in picks if p.kind is kind]))
+
+
+def first_offers(connection: sqlite3.Connection, most: int) -> tuple[Subject, ...]:
+    """One offer of each supplier, in the order in which they came; what the demo shows before anything was chosen."""
+    seen: dict[str, Subject] = {}
+    for row in offers_in(connection):
+        seen.setdefault(row.supplier_id, row.subject)
+    return tuple(seen.values())[:most]
+
+
+# -- what leaves the page ----------------------------------------------------------------------------------------------------
+
+
+def tsv_text(comparison: Comparison, language: Language, *, differences_only: bool = False) -> str:
+    """The matrix with its heads for the clipboard: no cell breaks a row or starts a formula."""
+    lines = lines_of(comparison, language, differences_only=differences_only)
+    return "\n".join("\t".join(safe_cell(" ".join(visible(cell).split())) for cell in line) for line in lines)
+
+
+def sheet_bytes(comparison: Comparison, language: Language, *, differences_only: bool = False) -> bytes:
+    """The matrix as a workbook: one sheet, text only, the head frozen."""
+    first, *rest = lines_of(comparison, language, differences_only=differences_only)
+    return xlsx_bytes(Text("Comparison", "对比").say(language), first, rest)
