@@ -8,10 +8,12 @@ from gpulease_gui.checks.machine import (
     BREAK_PERCENT,
     IDENTITY_KINDS,
     NOTE_PERCENT,
+    Change,
     FallLimits,
     Machine,
     changes,
     machine_of,
+    not_told,
 )
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict, worst
@@ -30,7 +32,13 @@ CHECK = Check(
     optional=("nvlink",),
     needs_promise=False,
     vendor=Vendor.NVIDIA,
+    rule_version=2,
     thresholds=(NOTE_PERCENT, BREAK_PERCENT),
+)
+NOT_TOLD = "not_told"
+_READ_AGAIN = Text(
+    "run it again; what stays silent, read by hand on the node and compare with the accepted run",
+    "请重新运行；仍读不到的项目，请在节点上手动读取并与验收时的记录对照",
 )
 _ASK = Text("ask the supplier to restore what was accepted", "请供应商恢复验收时的配置")
 
@@ -54,14 +62,21 @@ def _compared(history: History, pinned: Machine, now: Machine, promise: Promise)
     day = f"{history.pinned_at:%Y-%m-%d}" if history.pinned_at else "–"
     falls = FallLimits(promise.limit(NOTE_PERCENT), promise.limit(BREAK_PERCENT))
     seen = [c for c in changes(pinned, now, falls) if c.kind not in IDENTITY_KINDS and c.verdict is not Verdict.PASS]
-    if not seen:
-        words = Text(f"{same} cards set as on {day}", f"{same} 张卡的配置与 {day} 一致")
-        return CHECK.finding(Verdict.PASS, words, measured=0)
-    verdict = worst(change.verdict for change in seen)
-    more = len(seen) - 3
-    words = Text(
-        f"since {day}: " + "; ".join(c.words.en for c in seen[:3]) + (f" and {more} more" if more > 0 else ""),
-        f"自 {day} 以来：" + "；".join(c.words.zh for c in seen[:3]) + (f"，另有 {more} 项" if more > 0 else ""),
-    )
+    silent = not_told(pinned, now)
+    if seen or silent:
+        return _changed(day, seen, silent)
+    return CHECK.finding(Verdict.PASS, Text(f"{same} cards set as on {day}", f"{same} 张卡的配置与 {day} 一致"), measured=0)
+
+
+def _changed(day: str, seen: list[Change], silent: tuple[Text, ...]) -> Finding:
+    """What is different now, and what was known on `day` and is not told now: a fail stands, a pass would be a guess."""
+    verdict = worst([*(change.verdict for change in seen), *(Verdict.INCONCLUSIVE for _ in silent)])
+    untold = Text("not told now: " + ", ".join(t.en for t in silent), "本次未读到：" + "、".join(t.zh for t in silent))
+    parts = [c.words for c in seen[:3]]
+    if more := len(seen) - len(parts):
+        parts.append(Text(f"{more} more changes", f"另有 {more} 项变化"))
+    parts += [untold] if silent else []
+    words = Text(f"since {day}: " + "; ".join(t.en for t in parts), f"自 {day} 以来：" + "；".join(t.zh for t in parts))
     subjects = [SubjectFinding(c.subject, c.verdict, c.after, None, c.words) for c in seen if c.subject]
-    return CHECK.finding(verdict, words, measured=len(seen), subjects=subjects, reason_code=seen[0].kind, next_step=_ASK)
+    code, step = (NOT_TOLD, _READ_AGAIN) if verdict is Verdict.INCONCLUSIVE else (seen[0].kind, _ASK)
+    return CHECK.finding(verdict, words, measured=len(seen), subjects=subjects, reason_code=code, next_step=step)

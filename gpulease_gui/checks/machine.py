@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -130,6 +130,26 @@ def changes(old: Machine, new: Machine, falls: FallLimits = SHIPPED_FALLS) -> tu
     found = [*_cards(old.cards, new.cards, falls), *_node(old, new)]
     order = (Verdict.FAIL, Verdict.WARN, Verdict.PASS)
     return tuple(sorted(found, key=lambda change: order.index(change.verdict)))
+
+
+_MARKS: tuple[tuple[Callable[[CardMarks], Value], Text], ...] = (
+    (lambda card: card.power_limit_w, Text("power limit", "功耗上限")),
+    (lambda card: card.memory_mib, Text("memory", "显存容量")),
+    (lambda card: card.links, Text("NVLinks", "NVLink 链路")),
+    (lambda card: card.vbios, Text("VBIOS", "VBIOS 版本")),
+)
+
+
+def not_told(old: Machine, new: Machine) -> tuple[Text, ...]:
+    """The settings that `old` names and `new` is silent about, of the cards that are in both; what is silent may have changed."""
+    now = {card.key: card for card in new.cards if card.key}
+    pairs = [(card, now[card.key]) for card in old.cards if card.key in now]
+    found = []
+    for mark, name in _MARKS:
+        silent = sum(mark(before) is not None and mark(after) is None for before, after in pairs)
+        if silent:
+            found.append(Text(f"{name.en} of {silent} {'card' if silent == 1 else 'cards'}", f"{silent} 张卡的{name.zh}"))
+    return (*found, Text("driver version", "驱动版本")) if old.driver and not new.driver else tuple(found)
 
 
 def _cards(old: Sequence[CardMarks], new: Sequence[CardMarks], falls: FallLimits) -> Iterator[Change]:
