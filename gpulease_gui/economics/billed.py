@@ -30,7 +30,10 @@ class Billed:
 
 def billed(terms: BillingTerms, workload: Workload) -> Billed:
     """The charged GPUs and seconds. Raises UsageError if the clock rules and a session has no start."""
-    each = tuple(billed_seconds(terms, session) for session in workload.sessions)
+    # Runs of a pattern are one object many times: it is charged once.
+    kinds = {id(session): session for session in workload.sessions}
+    charged = {key: billed_seconds(terms, session) for key, session in kinds.items()}
+    each = tuple(charged[id(session)] for session in workload.sessions)
     return Billed(billed_gpus(terms, workload.gpus), each, _total(terms, sum(each)))
 
 

@@ -22,7 +22,10 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """The use that an offer is priced for; `busy_fraction` is the part of the ready time that does useful work."""
+    """The use that an offer is priced for; `busy_fraction` is the part of the ready time that does useful work.
+
+    `span_hours`: how long it takes from first to last, idle nights and all; None = within one period of any contract.
+    """
 
     gpus: int = 1
     sessions: tuple[Session, ...] = ()
@@ -31,6 +34,7 @@ class Workload:
     storage_hours: Decimal = Decimal(0)
     egress_gb: Decimal = Decimal(0)
     busy_fraction: Decimal = Decimal(1)
+    span_hours: Decimal | None = None
 
     @property
     def ready_gpu_hours(self) -> Fraction:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.supplier import FxRate
 from gpulease_gui.domain.text import Text
-from gpulease_gui.economics.billing_terms import Alignment
+from gpulease_gui.economics.billing_terms import Alignment, Commitment, CommittedHours, CommittedSpend, PrepaidPeriod
 from gpulease_gui.economics.cost import Cost, cost
 from gpulease_gui.economics.flag import FlagFinding, flags_of
 from gpulease_gui.economics.offer_facts import OfferFacts, PriceMode, Reference
 from gpulease_gui.economics.suitable import Choice
 from gpulease_gui.economics.workload import Session, Workload
+from gpulease_gui.economics.workload_pattern import Pattern, pattern_of
 from gpulease_gui.services.acting import recorder
 from gpulease_gui.services.commerce import DealFacts
 from gpulease_gui.services.commerce_billing import Billing, billing_of
@@ -59,6 +62,7 @@ def cost_of(
     own = facts.price.money.currency if facts.price else ""
     rate = rate_between(rates, own, currency) if currency and own != currency else None
     billing = _without_clock(billing_of(facts, tax_recoverable=tax_recoverable, rate=rate), workload)
+    billing = over_span(billing, workload)
     found = cost(billing.terms, workload)
     same = not currency or own == currency
     return DealCost(found, billing, rate, found.comparison_cost if same else found.comparison_cost_base)
@@ -72,18 +76,52 @@ def _without_clock(billing: Billing, workload: Workload) -> Billing:
     return Billing(replace(billing.terms, alignment=Alignment.ROLLING), {**billing.assumed, "workload.start": said})
 
 
+def over_span(billing: Billing, workload: Workload) -> Billing:
+    """A workload of several periods pays the commitment of each; a number of periods that the offer states stays the least."""
+    commitment = billing.terms.commitment
+    hours = commitment.period_hours if commitment else None
+    if commitment is None or not hours or workload.span_hours is None:
+        return billing
+    periods = Decimal(ceil(Fraction(workload.span_hours) / Fraction(hours)))
+    longer = _longer(commitment, periods)
+    if longer == commitment:
+        return billing
+    said = Text(f"the workload spans {periods} periods of the commitment", f"负载跨 {periods} 个承诺周期")
+    return Billing(replace(billing.terms, commitment=longer), {**billing.assumed, "workload.span": said})
+
+
+def _longer(commitment: Commitment, periods: Decimal) -> Commitment:
+    if periods <= 1:
+        return commitment
+    match commitment:
+        case PrepaidPeriod():
+            return replace(commitment, periods=max(periods, commitment.periods))
+        case CommittedHours():
+            return replace(commitment, hours=commitment.hours * periods)
+        case CommittedSpend():
+            return replace(commitment, amount=commitment.amount * periods)
+
+
 @dataclass(frozen=True, slots=True)
 class SavedWorkload:
-    """A workload with its name."""
+    """A workload with its name. `pattern`: how it was said, when it repeats; the tax comes back unless it does not."""
 
     id: str
     name: str
     workload: Workload
+    pattern: Pattern | None = None
+    tax_recoverable: bool = True
 
 
 def workloads_in(connection: sqlite3.Connection) -> tuple[SavedWorkload, ...]:
     """The saved workloads by name."""
-    return tuple(SavedWorkload(s.id, s.name, _workload(json.loads(s.document))) for s in reference.list_workloads(connection))
+    return tuple(_saved(s.id, s.name, json.loads(s.document)) for s in reference.list_workloads(connection))
+
+
+def _saved(id_: str, name: str, said: dict[str, Any]) -> SavedWorkload:
+    workload, pattern = _workload(said), said.get("pattern")
+    made = pattern_of(workload) if pattern is None else _pattern(pattern)
+    return SavedWorkload(id_, name, workload, made, said.get("tax_recoverable", True))
 
 
 def save_workload(db: Database, saved: SavedWorkload) -> SavedWorkload:
@@ -98,7 +136,7 @@ def save_workload(db: Database, saved: SavedWorkload) -> SavedWorkload:
 
 def workload_document(saved: SavedWorkload) -> Document:
     """How the journal keeps a workload (kind workload); its key is (id,)."""
-    return {"name": saved.name.strip(), "document": _workload_text(saved.workload)}
+    return {"name": saved.name.strip(), "document": _workload_text(saved)}
 
 
 def remove_workload(db: Database, workload_id: str) -> None:
@@ -108,21 +146,44 @@ def remove_workload(db: Database, workload_id: str) -> None:
     acting.finish(Text("delete a workload", "删除负载"))
 
 
-def _workload_text(workload: Workload) -> str:
+def _workload_text(saved: SavedWorkload) -> str:
+    workload = saved.workload
     return json_text({
         "gpus": workload.gpus, "stopped_s": workload.stopped_s, "storage_gb": format(workload.storage_gb, "f"),
         "storage_hours": format(workload.storage_hours, "f"), "egress_gb": format(workload.egress_gb, "f"),
         "busy_fraction": format(workload.busy_fraction, "f"),
         "sessions": [[s.duration_s, s.start.isoformat() if s.start else None, s.ready] for s in workload.sessions],
+        "span_hours": None if workload.span_hours is None else format(workload.span_hours, "f"),
+        "pattern": _pattern_table(saved.pattern), "tax_recoverable": saved.tax_recoverable,
     })  # fmt: skip
 
 
+_DECIMALS = ("hours_per_day", "storage_gb", "egress_gb_per_month", "busy_fraction")
+
+
+def _pattern_table(pattern: Pattern | None) -> dict[str, object] | None:
+    if pattern is None:
+        return None
+    told: dict[str, object] = asdict(pattern)
+    return {**told, **{name: format(getattr(pattern, name), "f") for name in _DECIMALS}}
+
+
+def _pattern(said: dict[str, Any]) -> Pattern:
+    return Pattern(**{**said, **{name: Decimal(said[name]) for name in _DECIMALS}})
+
+
 def _workload(said: dict[str, Any]) -> Workload:
-    sessions = tuple(Session(s, datetime.fromisoformat(start) if start else None, ready) for s, start, ready in said["sessions"])
+    kinds = {tuple(session): _session(*session) for session in said["sessions"]}
+    sessions = tuple(kinds[tuple(session)] for session in said["sessions"])
     return Workload(
         said["gpus"], sessions, said["stopped_s"], Decimal(said["storage_gb"]), Decimal(said["storage_hours"]),
         Decimal(said["egress_gb"]), Decimal(said["busy_fraction"]),
+        None if said.get("span_hours") is None else Decimal(said["span_hours"]),
     )  # fmt: skip
+
+
+def _session(seconds: int, start: str | None, ready: bool) -> Session:
+    return Session(seconds, datetime.fromisoformat(start) if start else None, ready)
 
 
 def offer_facts_of(facts: DealFacts, gpus_asked: int | None = None) -> OfferFacts:
