@@ -6,6 +6,7 @@ Typing is exact: a time needs its unit, a percentage its sign or a part of one, 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
@@ -30,6 +31,15 @@ _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+")
 _NOTHING = frozenset(["none", "no", "无", "没有", "0"])
 
 
+@dataclass(frozen=True, slots=True)
+class BadCell:
+    """Where in a list something was typed that can't be meant, counted from 0, and why."""
+
+    line: int
+    column: int
+    words: Text
+
+
 def read_typed(field: Field, words: str, currency: str, catalogue: Catalogue) -> FieldValue | Text | None:
     """The value, None for no words (not stated), or a sentence that says what is wrong with them."""
     if not words.strip():
@@ -43,10 +53,8 @@ def read_typed(field: Field, words: str, currency: str, catalogue: Catalogue) ->
         return _complaint(error, field.key)
 
 
-def read_rows(
-    field: Field, cells: list[list[str]], currency: str, catalogue: Catalogue
-) -> tuple[Row, ...] | tuple[int, int, Text]:
-    """The rows that were typed, without empty ones; or (row, column, what is wrong) of the first bad cell."""
+def read_rows(field: Field, cells: list[list[str]], currency: str, catalogue: Catalogue) -> tuple[Row, ...] | BadCell:
+    """The rows that were typed, without empty ones; or the first bad cell."""
     made: list[Row] = []
     for number, line in enumerate(cells):
         row: list[tuple[str, Scalar]] = []
@@ -55,14 +63,14 @@ def read_rows(
                 continue
             found = read_scalar(column, words, currency)
             if isinstance(found, Text):
-                return number, place, found
+                return BadCell(number, place, found)
             row.append((column.key, found))
         if row:
             made.append(tuple(row))
     try:
         validate_field(field.key, tuple(made), catalogue.fields)
     except UsageError as error:
-        return 0, 0, _complaint(error, field.key)
+        return BadCell(0, 0, _complaint(error, field.key))
     return tuple(made)
 
 
