@@ -6,8 +6,8 @@ import random
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -66,30 +66,33 @@ def fill(path: Path, offers: int, answers: int = ANSWERS) -> None:
 def bars(size: str) -> Iterator[Bar]:
     """All bars at `size`: smallest (200 offers, one round), usual and full (20,000 offers, five rounds)."""
     most, rounds = (200, 1) if size == "smallest" else (20_000, 5)
-    with tempfile.TemporaryDirectory() as folder:
-        growth: dict[int, dict[str, float]] = {}
-        for part in (4, 2, 1):
-            path = Path(folder) / f"{part}.db"
-            fill(path, most // part)
-            with closing(connect(path, read_only=True)) as connection:
-                found = {name: timed(work, connection, rounds) for name, work in WORKS.items()}
-            growth[4 // part] = {name: min(times) for name, times in found.items()}
-        for name, limit in LIMITS.items():
-            yield absolute(f"matrix.{name}", found[name], limit, "ms")
-        for name in ("list", "sort_item", "filter_items"):
-            for times in (2, 4):
-                # Per offer, against a quarter of them: 1 is linear.
-                yield absolute(f"matrix.growth_{times}x.{name}", [growth[times][name] / growth[1][name] / times], 1.3, "x")
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        sizes = {}
+        for times in (1, 2, 4):
+            fill(Path(folder) / f"{times}.db", most * times // 4)
+            sizes[times] = stack.enter_context(closing(connect(Path(folder) / f"{times}.db", read_only=True)))
+        for name, work in WORKS.items():
+            found = interleaved(work, sizes, rounds)
+            if name in LIMITS:
+                yield absolute(f"matrix.{name}", found[4], LIMITS[name], "ms")
+            if name in GROWING:
+                for times in (2, 4):
+                    # Per offer, against the smallest of the three in the same round: 1 is linear.
+                    ratios = [big / small / times for big, small in zip(found[times], found[1], strict=True)]
+                    yield absolute(f"matrix.growth_{times}x.{name}", ratios, 1.3, "x")
 
 
-def timed(work: Callable[[sqlite3.Connection], object], connection: sqlite3.Connection, rounds: int) -> list[float]:
-    """Milliseconds of CPU of each round, after one that warms up."""
-    work(connection)
-    found = []
-    for _ in range(rounds):
-        began = time.process_time()
-        work(connection)
-        found.append(1000 * max(time.process_time() - began, 1e-6))
+def interleaved(
+    work: Callable[[sqlite3.Connection], object], sizes: Mapping[int, sqlite3.Connection], rounds: int
+) -> dict[int, list[float]]:
+    """Milliseconds of CPU of each round at each size, after one that warms up; the sizes take turns."""
+    found: dict[int, list[float]] = {times: [] for times in sizes}
+    for number in range(rounds + 1):
+        for times, connection in sizes.items():
+            began = time.process_time()
+            work(connection)
+            if number:
+                found[times].append(1000 * max(time.process_time() - began, 1e-6))
     return found
 
 
@@ -136,4 +139,5 @@ WORKS: dict[str, Callable[[sqlite3.Connection], object]] = {
     "compare_six_sql": compare_sql,
 }
 # Milliseconds at 20,000 offers x 100 answers.
+GROWING = ("list", "sort_item", "filter_items")
 LIMITS = {"open": 150, "window_64": 20, "sort_price": 60, "sort_item": 60, "filter_items": 50, "compare_six_sql": 5}
