@@ -13,7 +13,7 @@ from gpulease_gui.domain.supplier import Price
 from gpulease_gui.domain.term import Term, TermKind
 from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.reports.as_xlsx import TableCell
-from gpulease_gui.services.importing_lines import UNIT_LABELS
+from gpulease_gui.services.importing_price import UNIT_LABELS
 from gpulease_gui.store import claims, deals, prices, suppliers, term_versions
 from gpulease_gui.store.claims import Holder
 

@@ -19,6 +19,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.quote_price import PriceReading, price_words
 from gpulease_gui.services.commerce_edit import save_mapping
 from gpulease_gui.services.importing_lines import LEFT_OUT, Layout, Line, Lines, Said
+from gpulease_gui.services.importing_pause import collector_paused
 from gpulease_gui.services.importing_targets import Targets
 from gpulease_gui.store import claims, deals, prices, suppliers, term_versions
 from gpulease_gui.store.bulk import NewOffer, add_offers
@@ -115,15 +116,16 @@ def plan(connection: Reader, lines: Lines, supplier: Supplier | None, today: dat
     planned: list[Planned] = []
     numbers = Counter(line.quote_no for line in lines.lines)
     taken: set[tuple[str, str, str]] = set()
-    for line in lines.lines:
-        if line.bad or line.waits:
-            continue
-        owner = _owner(line, supplier, known, fresh)
-        if owner.id not in books:
-            books[owner.id] = _known_offers(connection, owner.id)
-        offer = _named(line, owner, taken)
-        before = _find(books[owner.id], offer, only=numbers[line.quote_no] == 1)
-        planned.append(_new(line, offer, today) if before is None else _change(connection, line, before, offer, today))
+    with collector_paused():
+        for line in lines.lines:
+            if line.bad or line.waits:
+                continue
+            owner = _owner(line, supplier, known, fresh)
+            if owner.id not in books:
+                books[owner.id] = _known_offers(connection, owner.id)
+            offer = _named(line, owner, taken)
+            before = _find(books[owner.id], offer, only=numbers[line.quote_no] == 1)
+            planned.append(_new(line, offer) if before is None else _change(connection, line, before, offer, today))
     used = {row.offer.supplier_id for row in planned}
     return DryRun(lines, tuple(planned), tuple(s for s in fresh.values() if s.id in used and s.name not in known), source, supplier.id if supplier else "")
 
@@ -176,7 +178,7 @@ def _money(price: PriceReading | None) -> Money | None:
     return Money(price.amount, price.currency) if price and price.currency else None
 
 
-def _new(line: Line, offer: Offer, today: date) -> Planned:
+def _new(line: Line, offer: Offer) -> Planned:
     terms = Terms({said.key: _stated(said) for said in line.fields}) if line.fields else None
     return Planned(line, offer, True, tuple(map(_claim, line.terms)), _price(line, line.valid_from), terms)
 
@@ -253,8 +255,9 @@ def save(db: Database, run: DryRun, *, by: str, at: datetime, mapping: str = "")
     saved.
     """
     recorder = Recorder(db, by, at, f"imported from {run.source}" if run.source else "imported")
-    fresh = [NewOffer(row.offer, row.price, row.terms or Terms(), row.claims) for row in run.planned if row.is_new]
-    add_offers(recorder, run.new_suppliers, fresh)
+    with collector_paused():
+        fresh = [NewOffer(row.offer, row.price, row.terms or Terms(), row.claims) for row in run.planned if row.is_new]
+        add_offers(recorder, run.new_suppliers, fresh)
     for row in run.planned:
         if row.changes and not row.is_new:
             _save(recorder, row)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from decimal import Decimal
 from typing import Any
 
 from gpulease_gui.catalog.catalogue import Catalogue
@@ -14,15 +13,15 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.commercial import FieldValue
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
-from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.economics.quote_price import Price, PriceReading, TaxReading, read_price, read_tax
 from gpulease_gui.economics.quote_units import read_yes_no
-from gpulease_gui.economics.quote_words import Ambiguous, Option, Unread, Unstated
+from gpulease_gui.economics.quote_words import Ambiguous, Unread, Unstated
 from gpulease_gui.services.importing_cells import day_of, read_field, read_mode, read_term
+from gpulease_gui.services.importing_pause import collector_paused
+from gpulease_gui.services.importing_price import BARE, bare_rate, times, which_currency, which_end, which_unit
 from gpulease_gui.services.importing_targets import IGNORED, Part, Target, Targets
-from gpulease_gui.store.exchange.sheet import Cell, CellFault, Sheet, cell_text
+from gpulease_gui.store.exchange.sheet import Cell, CellFault, Sheet, cell_text, column_letters
 
-NO_UNIT_YET = "unit"
 LEFT_OUT = "leave"
 _HEAD_ROWS = 20
 _CHECK_EVERY = 200
@@ -166,10 +165,11 @@ def read_lines(sheet: Sheet, layout: Layout, targets: Targets, catalogue: Catalo
     reading = _Reading(sheet, layout, targets, catalogue)
     token = cancel or CancelToken()
     first = 0 if layout.header is None else layout.header + 1
-    for row in range(first, len(sheet.rows)):
-        if row % _CHECK_EVERY == 0:
-            token.check()
-        reading.take(row)
+    with collector_paused():
+        for row in range(first, len(sheet.rows)):
+            if row % _CHECK_EVERY == 0:
+                token.check()
+            reading.take(row)
     return reading.result()
 
 
@@ -184,7 +184,9 @@ class _Reading:
         self.columns = tuple((c, targets.by_key[key]) for c, key in enumerate(layout.columns) if key in targets.by_key)
         header = layout.header
         self.headings = ["" if header is None else cell_text(sheet.cell(header, c)) for c in range(sheet.width)]
-        self.head_words = None if header is None else [cell_text(cell) for cell in sheet.rows[header]]
+        self.head_cells = None if header is None else sheet.rows[header]
+        self.letters = [column_letters(c) for c in range(sheet.width)]
+        self.place = ""
         self.known: dict[tuple[int, str], Any] = {}
         self.lines: list[Line] = []
         self.issues: list[Issue] = []
@@ -202,21 +204,23 @@ class _Reading:
 
     def take(self, row: int) -> None:
         cells = self.sheet.rows[row]
-        filled = [cell_text(cell) for cell in cells if cell is not None]
+        filled = [cell for cell in cells if cell is not None]
         if not filled:
             return
         if self._is_no_offer(cells, filled):
-            self.skipped.append((self.sheet.address(row, 0), filled[0][:80]))
+            self.skipped.append((self.sheet.address(row, 0), cell_text(filled[0])[:80]))
             return
-        self.row, self.bad, self.waits = row, False, []
-        line = self._line(cells)
-        self.lines.append(replace(line, bad=self.bad, waits=tuple(dict.fromkeys(self.waits))))
+        self.row, self.bad, self.waits, self.place = row, False, [], str(row + self.sheet.first_row)
+        self.lines.append(self._line(cells))
 
-    def _is_no_offer(self, cells: Sequence[Cell], filled: list[str]) -> bool:
+    def _is_no_offer(self, cells: Sequence[Cell], filled: Sequence[Cell]) -> bool:
         """A total, a title of a section, the headings once more."""
-        mapped = [column for column, _ in self.columns if column < len(cells) and cells[column] is not None]
-        title_row = len(set(filled)) == 1 and len(self.columns) > 1
-        return not mapped or title_row or bool(_TOTAL.fullmatch(filled[0])) or filled == self.head_words
+        if not any(column < len(cells) and cells[column] is not None for column, _ in self.columns):
+            return True
+        first = filled[0]
+        one_word = len(self.columns) > 1 and all(cell == first for cell in filled)
+        is_total = isinstance(first, str) and _TOTAL.fullmatch(first) is not None
+        return one_word or is_total or tuple(cells) == self.head_cells
 
     def _line(self, cells: Sequence[Cell]) -> Line:
         found: dict[str, Any] = {}
@@ -240,18 +244,25 @@ class _Reading:
         if Part.PRICE in prices:
             found["price_words"] = prices[Part.PRICE][1]
             found["price"] = self._price(prices)
-        return Line(self.row, self.sheet.address(self.row, 0), terms=tuple(terms), fields=tuple(fields), **found)
+        waits = tuple(dict.fromkeys(self.waits))
+        return Line(self.row, self._address(0), terms=tuple(terms), fields=tuple(fields), waits=waits, bad=self.bad, **found)
+
+    def _address(self, column: int) -> str:
+        """As `Sheet.address`, for the row that is read."""
+        return f"{self.sheet.name}!{self.letters[column]}{self.place}"
 
     def _value(
         self, column: int, target: Target, cell: Cell, words: str, found: dict[str, Any], terms: list[Said], fields: list[Said]
     ) -> None:
-        value = self._settled(column, words, self._understood(column, target, cell, words))
+        value = self._understood(column, target, cell, words)
+        if isinstance(value, _NOT_SETTLED):
+            value = self._settled(column, words, value)
         if value is None:
             return
         if target.part is Part.TERM:
-            terms.append(Said(target.key, value, words, self.sheet.address(self.row, column)))
+            terms.append(Said(target.key, value, words, self._address(column)))
         elif target.part is Part.FIELD:
-            fields.append(Said(target.key, value, words, self.sheet.address(self.row, column)))
+            fields.append(Said(target.key, value, words, self._address(column)))
         else:
             found[str(target.part)] = value
 
@@ -283,7 +294,7 @@ class _Reading:
         key = f"{self.headings[column]}|{asked.kind}"
         answer = self.layout.answers.get(key)
         cells = self.asked.setdefault(key, (asked, column, []))[2]
-        cells.append(self.sheet.address(self.row, column))
+        cells.append(self._address(column))
         if answer is None or (answer != LEFT_OUT and asked.answered(answer) is None):
             self.waits.append(key)
             return None
@@ -291,7 +302,7 @@ class _Reading:
 
     def _issue(self, column: int, words: str, why: Text, next_step: Text) -> None:
         self.bad = True
-        self.issues.append(Issue(self.sheet.address(self.row, column), self.row, column, words, why, next_step))
+        self.issues.append(Issue(self._address(column), self.row, column, words, why, next_step))
 
     def _fault(self, column: int, fault: CellFault) -> None:
         if fault.formula:
@@ -310,8 +321,9 @@ class _Reading:
         if not isinstance(price, PriceReading):
             return None
         if Part.TAX in prices:
-            price = replace(price, tax=self._tax(*prices[Part.TAX], price.tax))
-        for ask in (_which_end, _which_currency, _which_unit):
+            tax = self._tax(*prices[Part.TAX], price.tax)
+            price = replace(price, tax=tax) if tax != price.tax else price
+        for ask in (which_end, which_currency, which_unit):
             question = ask(price, words)
             settled = self._answer(column, question) if question else price
             if not isinstance(settled, PriceReading):
@@ -321,12 +333,12 @@ class _Reading:
 
     def _price_of(self, column: int, words: str, above: str) -> Price:
         """Bare numbers under the same words are understood once, as so many times 1."""
-        bare = _BARE.fullmatch(words) is not None
+        bare = BARE.fullmatch(words) is not None
         key = column, f"{1 if bare else words}\0{above}"
         if key not in self.known:
             self.known[key] = read_price("1" if bare else words, above)
         price: Price = self.known[key]
-        return _times(price, words) if bare else price
+        return times(price, words) if bare else price
 
     def _beside(self, prices: Mapping[Part, tuple[int, str]]) -> Iterator[str]:
         if Part.UNIT in prices:
@@ -336,66 +348,22 @@ class _Reading:
 
     def _tax(self, column: int, words: str, before: TaxReading) -> TaxReading:
         """A column of its own: "含税", "6%", or yes and no under a heading that says which."""
+        key = column, f"{words}\0{before}"
+        if key not in self.known:
+            self.known[key] = self._tax_anew(column, words, before)
+        tax: TaxReading = self.known[key]
+        return tax
+
+    def _tax_anew(self, column: int, words: str, before: TaxReading) -> TaxReading:
         heading = read_tax(self.headings[column])
         said = read_yes_no(words)
         if isinstance(said, bool):
             return TaxReading(said if heading.included is not False else not said, before.rate)
         found = read_tax(f"{words} 税" if re.fullmatch(r"[\d.\s]+%?", words) else words)
-        rate = found.rate if found.rate is not None else _bare_rate(words)
+        rate = found.rate if found.rate is not None else bare_rate(words)
         return TaxReading(found.included if found.included is not None else heading.included or before.included, rate if rate is not None else before.rate)
 
 
-_BARE = re.compile(r"\d+(?:\.\d+)?")
-
-
-def _times(price: Price, words: str) -> Price:
-    number = Decimal(words)
-    if isinstance(price, PriceReading):
-        return replace(price, amount=price.amount * number)
-    if isinstance(price, Ambiguous):
-        options = tuple(replace(o, reading=replace(o.reading, amount=o.reading.amount * number)) for o in price.options)
-        return replace(price, words=words, options=options)
-    return replace(price, words=words)
-
-
-def _bare_rate(words: str) -> Decimal | None:
-    """0.06 and 6 in a column of tax rates are 6 %."""
-    if not re.fullmatch(r"\d{1,2}(?:\.\d+)?", words):
-        return None
-    rate = Decimal(words)
-    return rate if rate < 1 else rate / 100
-
-
+_NOT_SETTLED = (Unread, Ambiguous, Unstated)
 _PRICE_PARTS = frozenset([Part.PRICE, Part.CURRENCY, Part.UNIT, Part.TAX])
 _TEXT_PARTS = {Part.SUPPLIER: "supplier", Part.QUOTE_NO: "quote_no", Part.TITLE: "title", Part.NOTE: "note"}
-_CURRENCIES = ("CNY", "USD", "EUR", "HKD")
-
-
-def _which_end(price: PriceReading, words: str) -> Ambiguous[PriceReading] | None:
-    if price.upper is None:
-        return None
-    low, high = replace(price, upper=None), replace(price, amount=price.upper, upper=None)
-    return Ambiguous("span", words, Text("A span of prices: which end counts?", "价格为区间，取哪一端？"), (
-        Option("low", Text("the lower end", "下限"), low), Option("high", Text("the upper end", "上限"), high),
-    ))  # fmt: skip
-
-
-def _which_currency(price: PriceReading, words: str) -> Ambiguous[PriceReading] | None:
-    if price.currency is not None:
-        return None
-    options = tuple(Option(code, Text(code, code), replace(price, currency=code)) for code in _CURRENCIES)
-    return Ambiguous("currency", words, Text("In which currency are these prices?", "这些价格是什么币种？"), options)
-
-
-def _which_unit(price: PriceReading, words: str) -> Ambiguous[PriceReading] | None:
-    if price.unit is not None:
-        return None
-    options = tuple(Option(str(unit), label, replace(price, unit=unit)) for unit, label in UNIT_LABELS.items())
-    return Ambiguous(NO_UNIT_YET, words, Text("What is this price per?", "该价格按什么计？"), options)
-
-
-UNIT_LABELS: Mapping[PriceUnit, Text] = {
-    PriceUnit.GPU_HOUR: Text("per GPU-hour", "每卡时"), PriceUnit.NODE_HOUR: Text("per node-hour", "每节点时"),
-    PriceUnit.GPU_DAY: Text("per GPU-day", "每卡天"), PriceUnit.NODE_DAY: Text("per node-day", "每节点天"),
-    PriceUnit.GPU_MONTH: Text("per GPU-month", "每卡月"), PriceUnit.NODE_MONTH: Text("per node-month", "每节点月"),
-}  # fmt: skip

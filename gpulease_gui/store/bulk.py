@@ -59,20 +59,23 @@ def add_offers(acting: Recorder, suppliers: Iterable[Supplier], offers: Sequence
 
 def _priced(new: NewOffer) -> Offer:
     """The offer with the price that its row shows."""
-    return new.offer if new.price is None else replace(new.offer, price=new.price.money, price_unit=new.price.unit)
+    price, offer = new.price, new.offer
+    if price is None or (offer.price == price.money and offer.price_unit == price.unit):
+        return offer
+    return replace(offer, price=price.money, price_unit=price.unit)
 
 
 def _add_claims(acting: Recorder, offers: Iterable[NewOffer]) -> None:
-    ids = [(new_id(), new.offer.id, claim) for new in offers for claim in new.claims]
+    ids = [(new_id(), new.offer.id, claim, maybe_value_text(claim.value)) for new in offers for claim in new.claims]
     _insert(acting.db, "claims", [
-        {"id": id_, "offer_id": offer, "term": c.term, "value": maybe_value_text(c.value), "state": c.state, "source": c.source,
-         "note": c.note, "node_id": c.node_id}
-        for id_, offer, c in ids
+        {"id": id_, "offer_id": offer, "term": c.term, "value": value, "state": c.state, "source": c.source, "note": c.note,
+         "node_id": c.node_id}
+        for id_, offer, c, value in ids
     ])  # fmt: skip
+    at = utc_text(acting.at)
     _insert(acting.db, "claim_history", [
-        {"claim_id": id_, "at": utc_text(acting.at), "changed_by": acting.by, "value": maybe_value_text(c.value), "state": c.state,
-         "note": acting.why or c.note}
-        for id_, _, c in ids
+        {"claim_id": id_, "at": at, "changed_by": acting.by, "value": value, "state": c.state, "note": acting.why or c.note}
+        for id_, _, c, value in ids
     ])  # fmt: skip
 
 

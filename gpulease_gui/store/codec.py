@@ -69,12 +69,22 @@ def currency_text(money: Money | None) -> str | None:
 
 def json_text(value: object) -> str:
     """`value` as strict JSON; other scripts stay readable, half surrogates (foreign text) are escaped."""
-    plain = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return json.dumps(value, allow_nan=False, separators=(",", ":")) if _has_surrogate(plain) else plain
+    plain = _READABLE.encode(value)
+    return _ESCAPED.encode(value) if _has_surrogate(plain) else plain
+
+
+_READABLE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_ESCAPED = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
 def _has_surrogate(text: str) -> bool:
-    return not text.isascii() and any(0xD800 <= ord(character) < 0xE000 for character in text)
+    if text.isascii():
+        return False
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def storable(text: str) -> str:

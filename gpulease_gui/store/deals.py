@@ -261,6 +261,8 @@ def _per_gpu_hour(amount: str | None, unit: str, gpus: object, month_hours: Deci
     if amount is None or unit not in set(PriceUnit):
         return None
     known = PriceUnit(unit)
+    if known is PriceUnit.GPU_HOUR:
+        return Decimal(amount)
     count = _count(gpus)
     if known.of_node and not count:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import uuid
+import os
 import zlib
 from array import array
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from gpulease_gui.domain.term import TermValue
 
 def new_id() -> str:
     """32 random hexadecimal digits: the id of a new record."""
-    return uuid.uuid4().hex
+    return os.urandom(16).hex()
 
 
 class RunState(StrEnum):

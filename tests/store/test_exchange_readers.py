@@ -184,7 +184,13 @@ def test_that_entities_are_never_expanded(tmp_path: Path):
     whole = parts(rows([["x"]]))
     whole["xl/worksheets/sheet1.xml"] = whole["xl/worksheets/sheet1.xml"].replace(HEAD.encode(), (HEAD + laughs).encode())
     (tmp_path / "q.xlsx").write_bytes(pack(whole))
-    assert "damaged" in refused(tmp_path / "q.xlsx") and "Entities" in refused(tmp_path / "q.xlsx")
+    assert "declares XML entities" in refused(tmp_path / "q.xlsx")
+    whole["xl/worksheets/sheet1.xml"] = (HEAD + laughs + "<w>&b;</w>").encode("utf-16").replace('encoding="UTF-8"'.encode("utf-16-le"), b"")
+    (tmp_path / "q.xlsx").write_bytes(pack(whole))
+    assert "declares XML entities" in refused(tmp_path / "q.xlsx"), "in another encoding, too"
+    late = HEAD.encode() + b"<!--" + b"x" * 2_000_000 + b"-->" + laughs.encode() + b"<w/>"
+    (tmp_path / "q.xlsx").write_bytes(pack({**whole, "xl/sharedStrings.xml": late, "xl/worksheets/sheet1.xml": b"<w/>"}))
+    assert "a megabyte of nothing" in refused(tmp_path / "q.xlsx")
 
 
 def test_that_links_to_other_files_are_not_followed(tmp_path: Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from xml.parsers import expat
 
 from gpulease_gui.store.exchange.sheet import Limits
 
@@ -22,6 +23,13 @@ def guard(file: str, limits: Limits) -> tuple[str, ...]:
     """What was left aside ("links to other files"); raises Refused for macros, passwords and bombs, OSError, BadZipFile."""
     with zipfile.ZipFile(file) as package:
         entries = package.infolist()
+        _refuse_package(entries, limits)
+        for entry in entries:
+            _refuse_document_type(package, entry)
+    return ("links",) if any(entry.filename.startswith("xl/externalLinks/") for entry in entries) else ()
+
+
+def _refuse_package(entries: list[zipfile.ZipInfo], limits: Limits) -> None:
     names = {entry.filename for entry in entries}
     if "[Content_Types].xml" not in names or not any(name.startswith("xl/") for name in names):
         raise Refused("this is a ZIP file, but no workbook", "unpack it, and import the table inside")
@@ -30,7 +38,6 @@ def guard(file: str, limits: Limits) -> tuple[str, ...]:
     if any(name.lower().endswith(("vbaproject.bin", ".exe", ".dll")) for name in names):
         raise Refused("the workbook carries macros", "save it as XLSX, without macros")
     _refuse_bomb(entries, limits)
-    return ("links",) if any(name.startswith("xl/externalLinks/") for name in names) else ()
 
 
 def _refuse_bomb(entries: list[zipfile.ZipInfo], limits: Limits) -> None:
@@ -46,3 +53,33 @@ def _refuse_bomb(entries: list[zipfile.ZipInfo], limits: Limits) -> None:
     worst = max(entries, key=lambda e: e.file_size, default=None)
     if worst and unpacked > 64 * 1024 * 1024 and unpacked > limits.ratio * max(packed, 1):
         raise Refused(f"the workbook unpacks to {unpacked // max(packed, 1):,} times its size, as bombs do", _SAVE_AS)
+
+
+_LONGEST_PROLOG = 1024 * 1024
+
+
+class _Root(Exception):
+    """The first element was reached: no document type can follow."""
+
+
+def _refuse_document_type(package: zipfile.ZipFile, entry: zipfile.ZipInfo) -> None:
+    """Entities, which bombs and look-ups of files are made of, need a document type; no workbook has one."""
+
+    def refuse(*_: object) -> None:
+        raise Refused("the workbook declares XML entities, as bombs do", _SAVE_AS)
+
+    def stop(*_: object) -> None:
+        raise _Root
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler, parser.StartElementHandler = refuse, stop
+    try:
+        with package.open(entry) as part:
+            for _ in range(_LONGEST_PROLOG // 4096):
+                chunk = part.read(4096)
+                parser.Parse(chunk, not chunk)
+                if not chunk:
+                    return
+    except (_Root, expat.ExpatError):
+        return  # what is no XML is no entity either: the reader below can't parse it
+    raise Refused("a part of the workbook begins with a megabyte of nothing", _SAVE_AS)

@@ -1,0 +1,66 @@
+"""What must be asked about a price before it can be kept, and how do bare numbers of a column share one reading?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.economics.billing_terms import PriceUnit
+from gpulease_gui.economics.quote_price import Price, PriceReading
+from gpulease_gui.economics.quote_words import Ambiguous, Option
+
+BARE = re.compile(r"\d+(?:\.\d+)?")
+
+
+def times(price: Price, words: str) -> Price:
+    number = Decimal(words)
+    if isinstance(price, PriceReading):
+        return replace(price, amount=price.amount * number)
+    if isinstance(price, Ambiguous):
+        options = tuple(replace(o, reading=replace(o.reading, amount=o.reading.amount * number)) for o in price.options)
+        return replace(price, words=words, options=options)
+    return replace(price, words=words)
+
+
+def bare_rate(words: str) -> Decimal | None:
+    """0.06 and 6 in a column of tax rates are 6 %."""
+    if not re.fullmatch(r"\d{1,2}(?:\.\d+)?", words):
+        return None
+    rate = Decimal(words)
+    return rate if rate < 1 else rate / 100
+
+
+_CURRENCIES = ("CNY", "USD", "EUR", "HKD")
+
+
+def which_end(price: PriceReading, words: str) -> Ambiguous[PriceReading] | None:
+    if price.upper is None:
+        return None
+    low, high = replace(price, upper=None), replace(price, amount=price.upper, upper=None)
+    return Ambiguous("span", words, Text("A span of prices: which end counts?", "价格为区间，取哪一端？"), (
+        Option("low", Text("the lower end", "下限"), low), Option("high", Text("the upper end", "上限"), high),
+    ))  # fmt: skip
+
+
+def which_currency(price: PriceReading, words: str) -> Ambiguous[PriceReading] | None:
+    if price.currency is not None:
+        return None
+    options = tuple(Option(code, Text(code, code), replace(price, currency=code)) for code in _CURRENCIES)
+    return Ambiguous("currency", words, Text("In which currency are these prices?", "这些价格是什么币种？"), options)
+
+
+def which_unit(price: PriceReading, words: str) -> Ambiguous[PriceReading] | None:
+    if price.unit is not None:
+        return None
+    options = tuple(Option(str(unit), label, replace(price, unit=unit)) for unit, label in UNIT_LABELS.items())
+    return Ambiguous("unit", words, Text("What is this price per?", "该价格按什么计？"), options)
+
+
+UNIT_LABELS: Mapping[PriceUnit, Text] = {
+    PriceUnit.GPU_HOUR: Text("per GPU-hour", "每卡时"), PriceUnit.NODE_HOUR: Text("per node-hour", "每节点时"),
+    PriceUnit.GPU_DAY: Text("per GPU-day", "每卡天"), PriceUnit.NODE_DAY: Text("per node-day", "每节点天"),
+    PriceUnit.GPU_MONTH: Text("per GPU-month", "每卡月"), PriceUnit.NODE_MONTH: Text("per node-month", "每节点月"),
+}  # fmt: skip

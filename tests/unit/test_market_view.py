@@ -1,0 +1,57 @@
+"""Where does an offer lie among the public prices, and when can that not be said?"""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from gpulease_gui.catalog.gpus import load_gpus
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.economics.offer_facts import MarketPrice, OfferFacts, PriceMode, Reference
+from gpulease_gui.services.importing_market import read_market
+from gpulease_gui.services.market_view import Place, market_place
+from gpulease_gui.store.exchange.plain_text import read_text
+
+GPUS, DAY = load_gpus(), date(2026, 11, 1)
+LISTED = tuple(MarketPrice("H100", Decimal(price), "USD", PriceMode.ON_DEMAND, "list A", DAY) for price in ("2.00", "3.00", "4.00"))
+
+
+def offer(price: str, **other: object) -> OfferFacts:
+    said: dict = {"terms": {"gpu.model": "nvidia-h100-sxm5-80gb"}, "currency": "USD", "price_mode": PriceMode.ON_DEMAND}
+    return OfferFacts(price_gpu_hour=Decimal(price), **{**said, **other})
+
+
+@pytest.mark.parametrize(
+    ("price", "place", "share"), [("1.99", Place.BELOW, None), ("2.00", Place.WITHIN, "0"), ("2.50", Place.WITHIN, "0.25"), ("4.00", Place.WITHIN, "1"), ("4.01", Place.ABOVE, None)]
+)
+def test_that_an_offer_lies_below_within_or_above_the_listed_prices(price: str, place: Place, share: str | None) -> None:
+    found = market_place(offer(price), Reference(GPUS, LISTED))
+    assert (found.place, found.share) == (place, None if share is None else Decimal(share))
+    assert found.sources == ("list A 2026-11-01",) and price in found.words.en and price in found.words.zh
+
+
+def test_that_nothing_is_said_without_enough_to_compare_with() -> None:
+    for facts in (offer("2.5", currency="CNY"), offer("2.5", price_mode=None), offer("2.5", terms={})):
+        found = market_place(facts, Reference(GPUS, LISTED))
+        assert found.place is Place.UNKNOWN and found.spread is None and found.words.zh
+    assert market_place(offer("2.5"), Reference(GPUS, LISTED[:2])).place is Place.UNKNOWN
+
+
+def test_that_both_kinds_of_public_lists_are_read_by_their_headings() -> None:
+    one = read_text(b"InstanceType,AcceleratorName,AcceleratorCount,Price,SpotPrice\np5,H100,8,98.32,0\n")
+    two = read_text(b"instance_name,location,price,gpu_count,gpu_name,gpu_memory,spot\nx,a,12.29,1,H100,80,False\ny,a,5,1,RTX4090,24,True\n")
+    assert [(p.gpu_model, p.price_gpu_hour, p.mode) for p in read_market(one, GPUS, "a", DAY).prices] == [("H100", Decimal("12.29"), PriceMode.ON_DEMAND)]
+    found = read_market(two, GPUS, "b", DAY).prices
+    assert [(p.price_gpu_hour, p.mode) for p in found] == [(Decimal("12.29"), PriceMode.ON_DEMAND), (Decimal(5), PriceMode.SPOT)]
+    assert [p.source for p in found] == ["b", "b"]
+    with pytest.raises(UsageError, match="is no price list: it has no column for gpu, count"):
+        read_market(read_text(b"a,price\n1,2\n"), GPUS, "a", DAY)
+
+
+def test_that_a_price_is_divided_exactly_and_rounded_once() -> None:
+    listed = read_text(b"AcceleratorName,AcceleratorCount,Price\nH100,3,10\nH100,8,98.32\nH100,8,98.32\nH100,8,x\n")
+    found = read_market(listed, GPUS, "a", DAY)
+    assert [p.price_gpu_hour for p in found.prices] == [Decimal("3.333333"), Decimal("12.29")]
+    assert (found.lines, found.bad) == (4, ("CSV!C5",))
