@@ -114,8 +114,10 @@ def end_waivers(db: Database, subject: Subject, items: Sequence[str]) -> int:
 
 
 def choose_template(db: Database, subject: Subject, template_id: str, scenario: str) -> None:
-    """Which template and use the checklist of a deal follows; answers stay."""
-    deals.set_setup(db, deals.enter(db, subject), template_id, scenario)
+    """Which template and use the checklist of a deal follows, as one step; answers stay."""
+    acting = recorder(db)
+    acting.put("setup", (deals.enter(db, subject),), {"template_id": template_id, "scenario": scenario})
+    acting.finish(Text("choose the template", "选择清单模板"))
 
 
 # -- what a run finds ------------------------------------------------------------------------------------------------------

@@ -171,6 +171,32 @@ class Added:
         return ()
 
 
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Which template and use the checklist of a deal follows; the key is (deal,)."""
+
+    def read(self, connection: sqlite3.Connection, key: Key) -> Document | None:
+        """The choice as it is."""
+        row = connection.execute("SELECT template_id, scenario FROM deals WHERE id = ?", key).fetchone()
+        return None if row is None else {"template_id": row[0], "scenario": row[1]}
+
+    def write(self, db: Database, key: Key, before: Document | None, after: Document | None, who: Written) -> None:
+        """Change it; what it was goes to `earlier_versions`."""
+        if before is not None and after is not None:
+            from gpulease_gui.store.deals import set_setup
+
+            _keep_earlier(db, "setup", key, before, who)
+            set_setup(db, int(key[0]), str(after["template_id"]), str(after["scenario"]))
+
+    def same(self, one: Document | None, other: Document | None) -> bool:
+        """Whether both say the same."""
+        return one == other
+
+    def deals(self, connection: sqlite3.Connection, key: Key) -> tuple[int, ...]:
+        """None: nothing else of the line depends on it."""
+        return ()
+
+
 _ROWS: Mapping[str, Rows] = {
     row.kind: row
     for row in (
@@ -202,4 +228,4 @@ def kinds() -> Mapping[str, Kept]:
     from gpulease_gui.store.prices import PRICES
     from gpulease_gui.store.term_versions import TERMS
 
-    return {**_ROWS, "claim": CLAIMS, "terms": TERMS, "price": PRICES, "added": Added()}
+    return {**_ROWS, "claim": CLAIMS, "terms": TERMS, "price": PRICES, "added": Added(), "setup": Setup()}

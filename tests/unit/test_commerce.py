@@ -23,7 +23,7 @@ from gpulease_gui.economics.scoring import Waiver
 from gpulease_gui.economics.workload import equal_sessions
 from gpulease_gui.services import checklist_edit, commerce, commerce_edit, commerce_undo, directory
 from gpulease_gui.services.checklist_edit import Given
-from gpulease_gui.services.checklist_templates import ItemEdit, Template, save_template, templates_in
+from gpulease_gui.services.checklist_templates import ItemEdit, Template, remove_template, save_template, templates_in
 from gpulease_gui.services.checklist_view import Outcome, checklist_in
 from gpulease_gui.services.commerce_compare import CompareBy, comparison_in
 from gpulease_gui.services.commerce_cost import workloads_in
@@ -143,8 +143,11 @@ def test_that_a_template_comes_back_with_its_edits_and_is_taken_back_by_undo(own
     shown = read(own, lambda c: checklist_in(c, ONE, own.catalogue, DAY))
     assert shown.scenario == "finetune" and "SU-04" not in {row.item.id for row in shown.rows}
     write(own, commerce_undo.undo)
+    assert facts(own).row.template_id == ""
+    write(own, commerce_undo.redo)
+    write(own, lambda db: remove_template(db, "t1"))
     shown = read(own, lambda c: checklist_in(c, ONE, own.catalogue, DAY, ""))
-    assert shown.template.id == "" and shown.row("SU-04").outcome is Outcome.UNKNOWN
+    assert facts(own).row.template_id == "t1" and shown.template.id == "" and shown.row("SU-04").outcome is Outcome.UNKNOWN
 
 
 def test_that_weights_are_kept_per_use_and_go_back_to_what_is_shipped(own: Services) -> None:
@@ -209,9 +212,10 @@ def test_that_a_run_moves_the_items_of_its_contract_and_is_shown_beside_the_clai
     found = read(demo, lambda c: comparison_in(c, [subject], demo.catalogue, DAY))
     (cell,) = cells(found, "gpu.power_w")
     assert cell.claim is ClaimState.REFUTED and cell.measured.en and cell.measured != cell.text
-    again = write(demo, lambda db: checklist_edit.apply_run(db, str(outcome.run), demo.catalogue.checklist))
-    assert again == ()
-    assert read(demo, lambda c: answers.list_answer_history(c, facts(demo, subject).row.deal, "IC-11")) == ()
+    # The same run again changes nothing.
+    before = read(demo, lambda c: answers.list_answer_history(c, facts(demo, subject).row.deal, "IC-11"))
+    assert write(demo, lambda db: checklist_edit.apply_run(db, str(outcome.run), demo.catalogue.checklist)) == ()
+    assert read(demo, lambda c: answers.list_answer_history(c, facts(demo, subject).row.deal, "IC-11")) == before
 
 
 def test_that_the_demo_comes_with_terms_rates_and_a_workload_that_can_be_priced(demo: Services) -> None:
