@@ -12,16 +12,20 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from gpulease_gui.domain.supplier import Supplier
 from gpulease_gui.domain.text import Language
 from gpulease_gui.gui.forms.import_wizard import DOUBTS, MAPPING, OUTCOME, SOURCE, ImportWizard
 from gpulease_gui.gui.language import Translations
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages.suppliers import SuppliersPage
 from gpulease_gui.gui.theme.theme import Theme
+from gpulease_gui.services.commerce_edit import save_supplier
 from gpulease_gui.services.composition import open_services
+from gpulease_gui.services.exchange import export_bundle
+from gpulease_gui.store.workspace import Workspace
 
 from .guards import StallGuard
-from .opened import cells, wait_for, window_on, words_of
+from .opened import AT, cells, wait_for, window_on, words_of
 
 LEFT = Qt.MouseButton.LeftButton
 QUOTE = "报价单号\t型号\t卡数\t单价（元/卡/时，含税）\t带宽\nQ1\tH100 80GB SXM\t8\t12.5\t100G\nQ2\tH999\t8\t11\t100Gbps\n"
@@ -120,3 +124,37 @@ def test_that_the_import_speaks_both_languages(own: MainWindow, qtbot: QtBot, en
     wait_for(qtbot, lambda: wizard.windowTitle() == "导入报价")
     assert "每一列是什么？" in words_of(wizard) and "GPU 型号与版本" in words_of(wizard)
     wizard.reject()
+
+
+def test_that_the_journey_works_without_a_mouse(own: MainWindow, qtbot: QtBot) -> None:
+    page = suppliers(own, qtbot)
+    QApplication.clipboard().setText("型号\t单价（元/卡/时）\nH100 80GB SXM\t12.5\n")
+    page.first_quote.setFocus()
+    QTest.keyClick(page.first_quote, Qt.Key.Key_Space)
+    wizard = page.imports.wizard
+    assert wizard is not None
+    wait_for(qtbot, lambda: wizard.stack.currentIndex() == MAPPING)
+    wizard.mapping.new_name.setFocus()
+    QTest.keyClicks(wizard.mapping.new_name, "Haven")
+    for step in (DOUBTS, OUTCOME):
+        QTest.keyClick(wizard, Qt.Key.Key_Return)
+        wait_for(qtbot, lambda step=step: wizard.stack.currentIndex() == step)
+    QTest.keyClick(wizard, Qt.Key.Key_Return)
+    wait_for(qtbot, lambda: page.crumbs() == ("Haven", ""))
+
+
+def test_that_a_dropped_bundle_shows_what_it_changes_before_it_is_merged(own: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    there = Workspace.open(tmp_path / "there.db")
+    there.submit(lambda db: save_supplier(db, Supplier("s9", "Haven <b>x</b>"))).result()
+    with there.read() as connection:
+        (tmp_path / "b.json").write_bytes(export_bundle(connection, at=AT, demo=False))
+    there.close()
+    page = suppliers(own, qtbot)
+    page.imports.open_bundle(tmp_path / "b.json")
+    wait_for(qtbot, lambda: page.imports.merging is not None)
+    dialog = page.imports.merging
+    assert dialog is not None and "1 new, 0 changed" in words_of(dialog)
+    qtbot.mouseClick(dialog.merge, LEFT)
+    wait_for(qtbot, lambda: page.imported.headline.text() == "1 record was merged" and page.crumbs() == ("Haven <b>x</b>",))
+    page.imports.open_bundle(tmp_path / "quote.csv")
+    wait_for(qtbot, own.trouble_band.isVisible)

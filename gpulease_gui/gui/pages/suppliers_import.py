@@ -8,19 +8,23 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
 
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.forms.import_source import TABLES, file_of
 from gpulease_gui.gui.forms.import_wizard import ImportWizard
+from gpulease_gui.gui.forms.merge_dialog import MergeDialog
 from gpulease_gui.services.commerce_undo import undo
+from gpulease_gui.services.exchange import KINDS, apply_merge, merge_in, read_bundle
 from gpulease_gui.services.importing import DryRun
+from gpulease_gui.store.exchange.bundle import Merge
 from gpulease_gui.store.journal import Replay
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.pages.suppliers import SuppliersPage
 
+_BUNDLE = ".json"
 _LONGEST_CLIPBOARD = 2_000_000
-_KINDS = ("supplier", "offer", "claim", "price", "terms")
 
 
 class QuoteDesk:
@@ -29,6 +33,7 @@ class QuoteDesk:
     def __init__(self, page: SuppliersPage) -> None:
         self._page = page
         self.wizard: ImportWizard | None = None
+        self.merging: MergeDialog | None = None
         page.quote.clicked.connect(self.paste)
         page.setAcceptDrops(True)
 
@@ -57,15 +62,47 @@ class QuoteDesk:
     def welcome(self, event: QDragEnterEvent) -> None:
         """Take tables; other files are none of an import."""
         path = file_of(event.mimeData())
-        if path is not None and path.suffix.lower() in TABLES:
+        if path is not None and path.suffix.lower() in (*TABLES, _BUNDLE):
             event.acceptProposedAction()
 
     def take(self, event: QDropEvent) -> None:
-        """Import what was dropped."""
+        """Import the table, or ask about the bundle, that was dropped."""
         path = file_of(event.mimeData())
-        if path is not None:
-            event.acceptProposedAction()
+        if path is None:
+            return
+        event.acceptProposedAction()
+        if path.suffix.lower() == _BUNDLE:
+            self.open_bundle(path)
+        else:
             self.open_file(path)
+
+    # -- a bundle from another computer ------------------------------------------------------------------------------------
+
+    def open_bundle(self, path: Path) -> None:
+        """Show what merging a bundle would change; nothing is written before the user says so."""
+        services = self._page.frame.services
+
+        def look(token: CancelToken) -> Merge:
+            bundle = read_bundle(path, services.catalogue)
+            token.check()
+            with services.workspace.read() as connection:
+                return merge_in(connection, bundle, demo=services.demo)
+
+        job = services.jobs.start("Merge", look)
+        self._page.frame.bridge.when_done(job.done, lambda merge: self._ask(path, merge))  # type: ignore[arg-type]
+
+    def _ask(self, path: Path, merge: Merge) -> None:
+        name = visible(path.name)[:80]
+        self.merging = MergeDialog(name, merge, parent=self._page)
+        self.merging.accepted.connect(lambda: self._merge(name, merge))
+        open_dialog(self.merging)
+
+    def _merge(self, name: str, merge: Merge) -> None:
+        future = self._page.frame.services.change(lambda db: apply_merge(db, merge, name), *KINDS)
+        count = len(merge.differences)
+        records = "record was" if count == 1 else "records were"
+        done = Text(f"{count} {records} merged", f"已合并 {count} 条记录")
+        self._page.frame.bridge.when_done(future, lambda _: self._page.imported.offer(done, self._take_back))
 
     def _saved(self, run: DryRun) -> None:
         count = run.added + run.changed
@@ -76,7 +113,7 @@ class QuoteDesk:
         self._page.imported.offer(Text(f"{count} {offers} imported", f"已导入 {count} 个报价"), self._take_back)
 
     def _take_back(self) -> None:
-        future = self._page.frame.services.change(undo, *_KINDS)
+        future = self._page.frame.services.change(undo, *KINDS)
         self._page.frame.bridge.when_done(future, self._taken_back)
 
     def _taken_back(self, replay: Replay | None) -> None:
