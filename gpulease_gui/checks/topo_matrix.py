@@ -27,6 +27,8 @@ CHECK = Check(
     optional=("smi_xml",),
     terms=(TERM,),
     vendor=Vendor.NVIDIA,
+    partial=True,
+    rule_version=2,
     ask=Text(
         "How are the GPUs joined inside the node: NVSwitch, NVLink, bridges or PCIe only?",
         "节点内 GPU 如何互联：NVSwitch、NVLink、桥接还是仅 PCIe？",

@@ -24,7 +24,8 @@ CHECK = Check(
     optional=("smi_xml",),
     terms=(TERM,),
     vendor=Vendor.NVIDIA,
-    rule_version=2,
+    partial=True,
+    rule_version=3,
     ask=Text("How many network cards are there, and is one near every GPU?", "有多少张网卡？每张 GPU 是否都有就近网卡？"),
 )
 _NEAR = ("PIX", "PXB")

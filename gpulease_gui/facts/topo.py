@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gpulease_gui.domain.command import Command, CommandOutput
 from gpulease_gui.domain.text import Text
-from gpulease_gui.facts.driver_text import no_reading
+from gpulease_gui.facts.driver_text import failed_after, no_reading
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.smi_values import without_prefix
 from gpulease_gui.facts.table_text import clean, ends_mid_line, value
@@ -148,12 +148,19 @@ def link_rank(word: str) -> int:
 
 
 def parse(output: CommandOutput) -> Topology:
-    """Read the matrix by its header words. Raises Unreadable when there is no row of it."""
+    """Read the matrix by its header words. Raises Unreadable: no row of it, or the command failed (the matrix is the reading)."""
     text = _matrix_text(output.text)
     matrix = read_matrix(text, torn=ends_mid_line(text) or output.stdout_cut)
     rows = [row for row in matrix.rows if row.gpu is not None]
     if not rows:
         raise no_reading(output, "topology matrix")
+    topology = _topology(text, matrix, rows)
+    if output.exit_code:
+        raise failed_after(output, topology, "matrix")
+    return topology
+
+
+def _topology(text: str, matrix: Matrix, rows: list[Row]) -> Topology:
     pairs, disagreeing = _pairs(matrix, rows)
     return Topology(
         gpu_columns=matrix.gpu_columns,
