@@ -1,0 +1,69 @@
+"""What does one unit of a currency cost in another, on which day, and who says so?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal, InvalidOperation
+
+from PySide6.QtWidgets import QWidget
+
+from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.supplier import FxRate
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.fields import Field, LineField
+from gpulease_gui.gui.widgets.buttons import Button
+from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
+
+
+class RateDialog(FactDialog):
+    """A rate of exchange; `keep` is called with it. Rates are only ever added: what was compared before stays explained."""
+
+    def __init__(self, source: str, target: str, day: date, keep: Callable[[FxRate], None], known: FxRate | None = None,
+                 parent: QWidget | None = None) -> None:  # fmt: skip
+        super().__init__(
+            Text("Rate of exchange", "汇率"), Text(f"{source} to {target}", f"{source} 换算为 {target}"),
+            consequence=Text("Prices stay in their own currency; the rate only converts what is compared.",
+                             "价格仍以原币种保存；汇率只用于对比时换算。"), parent=parent,
+        )  # fmt: skip
+        self._pair, self._keep = (source, target), keep
+        self.rate = LineField(Text("Rate", "汇率"), "7.0835")
+        self.day = LineField(Text("Day", "日期"), "2026-12-01")
+        self.source = LineField(Text("Source", "来源"), Text("such as a bank's list", "例如某银行牌价"))
+        self._rate = Field(Text(f"1 {source} in {target}", f"1 {source} 等于多少 {target}"), self.rate)
+        self._day = Field(Text("Day of the rate", "汇率日期"), self.day)
+        for field in (self._rate, self._day, Field(Text("Who says so", "来源"), self.source)):
+            self.column.addWidget(field)
+        self.day.setText(day.isoformat())
+        if known is not None:
+            self.rate.setText(f"{known.rate:f}")
+        self.add_button(Button(CANCEL), rejects=True)
+        self.save = self.add_button(Button(Text("Save the rate", "保存汇率"), kind="primary"), default=True)
+        self.save.clicked.connect(self._save)
+        self.rate.setFocus()
+
+    def _save(self) -> None:
+        rate, day = _rate_of(self.rate.text()), _day_of(self.day.text())
+        self._rate.complain("" if rate else Text("a number above 0, such as 7.0835", "请填写大于 0 的数字，如 7.0835"))
+        self._day.complain("" if day else Text("a day such as 2026-12-01", "请按 2026-12-01 的格式填写"))
+        if rate is not None and day is not None:
+            self._keep(FxRate(*self._pair, rate, day, self.source.text().strip()))
+
+    def refuse(self, trouble: UserFacing) -> None:
+        """The store did not take it."""
+        self._rate.complain(trouble.what)
+
+
+def _rate_of(words: str) -> Decimal | None:
+    try:
+        rate = Decimal(words.strip())
+    except InvalidOperation:
+        return None
+    return rate if rate.is_finite() and rate > 0 else None
+
+
+def _day_of(words: str) -> date | None:
+    try:
+        return date.fromisoformat(words.strip())
+    except ValueError:
+        return None

@@ -1,0 +1,102 @@
+"""What is a comparison made for: use, workload, currency, and which lines are shown?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QSizePolicy
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.fields import Chooser
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.widgets.buttons import Button, IconButton, Switch
+from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
+from gpulease_gui.gui.widgets.lively import Lively
+from gpulease_gui.gui.widgets.panes import hairline
+from gpulease_gui.services.compare_page import EVERY_USE, Choices, rate_text
+from gpulease_gui.services.comparison import Comparison
+
+OWN_CURRENCY = ""
+_NO_WORKLOAD = Text("no workload", "不计负载")
+_USUAL = ("CNY", "USD", "EUR")
+
+
+class LiveCheck(Lively, QCheckBox):
+    """A check box whose words follow the language."""
+
+    def __init__(self, words: Words) -> None:
+        super().__init__()
+        self._words = words
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        """Say the words."""
+        self.setText(say(self._words))
+
+
+class CompareBar(QFrame):
+    """40 px over the matrix. `changed` says that the comparison must be read anew, `filtered` that only lines change."""
+
+    changed = Signal()
+    filtered = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("filterBar")
+        self.setMinimumHeight(40)
+        self.scenario = Chooser(Text("Use", "场景"), (("", EVERY_USE),))
+        self.workload = Chooser(Text("Workload", "负载"), (("", _NO_WORKLOAD),))
+        self.currency = Chooser(Text("Currency", "币种"))
+        for chooser, least in ((self.scenario, 9), (self.workload, 9), (self.currency, 6)):
+            chooser.setMinimumContentsLength(least)
+            chooser.picked.connect(lambda _: self.changed.emit())
+        self.rate = ElidedLabel("", size="dense", level="3")
+        self.rate.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.enter_rate = Button("", kind="link", small=True)
+        self.differences = Switch(Text("Only differences", "只看差异"))
+        self.count = PlainLabel("", size="dense", level="3")
+        self.unstated = LiveCheck(Text("Not stated", "未约定项"))
+        self.unstated.setChecked(True)
+        self.columns = IconButton("columns", Text("Columns: move, pin, remove", "列：移动、固定、移除"))
+        self.differences.toggled.connect(lambda _: self.filtered.emit())
+        self.unstated.toggled.connect(lambda _: self.filtered.emit())
+        self._currencies: tuple[str, ...] = ()
+        self._build()
+
+    def _build(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 6, 16, 6)
+        row.setSpacing(8)
+        line = hairline(vertical=True)
+        line.setFixedHeight(16)
+        for part in (self.scenario, self.workload, self.currency, self.rate, self.enter_rate, line, self.differences, self.count, self.unstated):
+            row.addWidget(part)
+        row.addStretch(1)
+        row.addWidget(self.columns)
+        self.enter_rate.hide()
+
+    def show_choices(self, choices: Choices) -> None:
+        """Offer the uses and the saved workloads; what is chosen stays so."""
+        scenarios: list[tuple[str, Words]] = [("", EVERY_USE), *((s.id, s.title) for s in choices.scenarios)]
+        self.scenario.set_choices(scenarios)
+        self.workload.set_choices([("", _NO_WORKLOAD), *((w.id, w.name) for w in choices.workloads)])
+
+    def show_comparison(self, comparison: Comparison, own: Sequence[str]) -> None:
+        """Name the currency with its rates, or what is missing; `own` are the currencies of the offers."""
+        codes = tuple(dict.fromkeys((comparison.currency, *_USUAL, *own)))
+        self.currency.set_choices([(code, Text(f"{code} / GPU-hour", f"{code} / 卡时")) for code in codes], comparison.currency)
+        words = [rate_text(rate) for rate in comparison.rates]
+        self.rate.set_words(Text("; ".join(w.en for w in words), "；".join(w.zh for w in words)))
+        self.rate.setVisible(bool(words) and not comparison.missing_rates)
+        missing = comparison.missing_rates
+        self.enter_rate.setVisible(bool(missing or words))
+        code = missing[0] if missing else ""
+        self.enter_rate.set_words(
+            Text(f"No rate {code} → {comparison.currency}: enter it…", f"缺少 {code} → {comparison.currency} 汇率：填写…")
+            if missing else Text("Change…", "修改…")
+        )  # fmt: skip
+
+    def tell_count(self, shown: int, whole: int) -> None:
+        """How many lines pass the filters."""
+        self.count.set_words(Text(f"{shown} of {whole} rows", f"{shown} / {whole} 行"))

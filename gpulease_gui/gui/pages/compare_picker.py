@@ -1,0 +1,237 @@
+"""Which offers are compared: a list with ticks that reads only the lines in sight?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from gpulease_gui.domain.commercial import Subject
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.pages.overview_parts import is_open
+from gpulease_gui.gui.pages.page import Frame
+from gpulease_gui.gui.theme import icons
+from gpulease_gui.gui.theme.sizes import TextSize, sized
+from gpulease_gui.gui.theme.theme import colours
+from gpulease_gui.gui.widgets.labels import plain_tip
+from gpulease_gui.gui.widgets.lively import Lively
+from gpulease_gui.gui.widgets.matrix_cells import draw_words
+from gpulease_gui.services.compare_page import PickId, deal_words, pickable_in, picked_rows
+from gpulease_gui.store.deals import DealRow
+
+Index = QModelIndex | QPersistentModelIndex
+_NO_INDEX = QModelIndex()
+_WINDOW, _SOON_MS = 64, 15
+_READING = Text("…", "…")
+
+
+class PickModel(QAbstractListModel):
+    """All numbers, the lines of a few. `missing` carries places whose line was asked for and is not read yet."""
+
+    missing = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.picks: tuple[PickId, ...] = ()
+        self.lines: dict[int, DealRow] = {}
+        self.ticked: dict[Subject, None] = {}
+
+    def show_picks(self, picks: tuple[PickId, ...]) -> None:
+        """Offer other records; lines are read anew."""
+        self.beginResetModel()
+        self.picks, self.lines = picks, {}
+        self.endResetModel()
+
+    def take(self, rows: Sequence[DealRow]) -> None:
+        """Lines that were read."""
+        self.lines.update({row.deal: row for row in rows})
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw all lines in sight anew."""
+        if self.picks:
+            self.dataChanged.emit(self.index(0), self.index(len(self.picks) - 1))
+
+    def row_at(self, place: int) -> DealRow | None:
+        """The line at a place; None while it is being read."""
+        return self.lines.get(self.picks[place].deal) if 0 <= place < len(self.picks) else None
+
+    def rowCount(self, parent: Index = _NO_INDEX) -> int:
+        """How many offers and contracts there are."""
+        return 0 if parent.isValid() else len(self.picks)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The words of a line; asking for one that was not read asks for its window."""
+        if not index.isValid() or index.row() >= len(self.picks):
+            return None
+        row = self.row_at(index.row())
+        if row is None:
+            if role == Qt.ItemDataRole.DisplayRole:
+                self.missing.emit(index.row())
+            return say(_READING) if role == Qt.ItemDataRole.DisplayRole else None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return say(row.supplier)
+        if role == Qt.ItemDataRole.CheckStateRole:
+            return Qt.CheckState.Checked if row.subject in self.ticked else Qt.CheckState.Unchecked
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            ticked = say(Text("ticked", "已勾选") if row.subject in self.ticked else Text("not ticked", "未勾选"))
+            return f"{say(row.supplier)} {say(deal_words(row))} {ticked}"
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(f"{row.supplier}\n{say(deal_words(row))}\n{row.title}")
+        return None
+
+
+class _PickDelegate(QStyledItemDelegate):
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        font: QFont = option.font
+        two = QFontMetrics(sized(font, TextSize.DENSE)).height() + QFontMetrics(sized(font, TextSize.CAPTION)).height()
+        return QSize(120, max(38, two + 8))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        palette, rect, font = colours(), option.rect, option.font
+        said, ticked = str(index.data()), index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
+        model = index.model()
+        row = model.row_at(index.row()) if isinstance(model, PickModel) else None
+        painter.save()
+        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
+        painter.fillRect(rect, QColor(palette.accent_bg if ticked else palette.hover if hovered else palette.surface))
+        painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), QColor(palette.border))
+        _paint_tick(painter, QRectF(rect.left() + 16.5, rect.center().y() - 6.5, 13, 13), ticked=ticked)
+        above, below = QFontMetrics(sized(font, TextSize.DENSE)).height(), QFontMetrics(sized(font, TextSize.CAPTION)).height()
+        top = rect.top() + (rect.height() - above - below) // 2
+        room = QRect(rect.left() + 40, top, rect.width() - 52, above)
+        draw_words(painter, room, said, palette.t1, sized(font, TextSize.DENSE, 500))
+        if row is not None:
+            note = room.translated(0, above)
+            note.setHeight(below)
+            draw_words(painter, note, deal_words(row), palette.t2 if ticked else palette.t3, sized(font, TextSize.CAPTION))
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QPen(QColor(palette.accent), 1))
+            painter.drawRect(rect.adjusted(0, 0, -1, -2))
+        painter.restore()
+
+
+def _paint_tick(painter: QPainter, box: QRectF, *, ticked: bool) -> None:
+    palette = colours()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QColor(palette.accent if ticked else palette.ctl))
+    painter.setBrush(QColor(palette.accent if ticked else palette.surface))
+    painter.drawRoundedRect(box, 3, 3)
+    if ticked:
+        icons.paint(painter, QRectF(box.left() + 1, box.top() + 1, 12, 12), "check", palette.ton)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+
+
+class PickList(Lively, QListView):
+    """The list; a click or Space ticks. `ticked` carries a record and whether it is ticked now."""
+
+    ticked = Signal(object, bool)
+
+    def __init__(self, frame: Frame, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._frame, self._words = frame, ""
+        self.rows = PickModel()
+        self.rows.setParent(self)
+        self.setModel(self.rows)
+        self.setItemDelegate(_PickDelegate(self))
+        self.setFrameShape(QListView.Shape.NoFrame)
+        self.setMouseTracking(True)
+        self.setUniformItemSizes(True)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+        self._wanted: set[int] = set()
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(_SOON_MS)
+        self._soon.timeout.connect(self._read_window)
+        self.rows.missing.connect(self._want)
+        self.retranslate()
+
+    @property
+    def chosen(self) -> tuple[Subject, ...]:
+        """The ticked records in the order in which they were ticked."""
+        return tuple(self.rows.ticked)
+
+    def choose(self, subjects: Iterable[Subject]) -> None:
+        """Tick exactly these, without telling anyone."""
+        self.rows.ticked = dict.fromkeys(subjects)
+        self.rows.redraw()
+
+    def refresh(self, words: str | None = None) -> None:
+        """Read which records there are; with `words` only those that hold them."""
+        self._words = self._words if words is None else words
+        if is_open(self._frame):
+            asked = self._words
+            future = self._frame.services.query(lambda connection: pickable_in(connection, asked))
+            self._frame.bridge.when_done(future, lambda picks: self._took(asked, picks))
+
+    def _took(self, asked: str, picks: tuple[PickId, ...]) -> None:
+        if asked == self._words:
+            current = self.currentIndex().row()
+            self.rows.show_picks(picks)
+            if picks:
+                self.setCurrentIndex(self.rows.index(min(max(current, 0), len(picks) - 1)))
+
+    def _want(self, place: int) -> None:
+        self._wanted.add(place // _WINDOW)
+        if not self._soon.isActive():
+            self._soon.start()
+
+    def _read_window(self) -> None:
+        windows, self._wanted = self._wanted, set()
+        picks = [pick for n in sorted(windows) for pick in self.rows.picks[n * _WINDOW : (n + 1) * _WINDOW]]
+        if picks and is_open(self._frame):
+            future = self._frame.services.query(lambda connection: picked_rows(connection, picks))
+            self._frame.bridge.when_done(future, self.rows.take)
+
+    def tick(self, place: int) -> None:
+        """Tick or untick a line."""
+        row = self.rows.row_at(place)
+        if row is None:
+            return
+        on = row.subject not in self.rows.ticked
+        if on:
+            self.rows.ticked[row.subject] = None
+        else:
+            self.rows.ticked.pop(row.subject)
+        self.rows.redraw()
+        self.ticked.emit(row.subject, on)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click anywhere on a line ticks it."""
+        super().mouseReleaseEvent(event)
+        index = self.indexAt(event.position().toPoint())
+        if index.isValid() and event.button() is Qt.MouseButton.LeftButton:
+            self.tick(index.row())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Space and Enter tick the current line."""
+        if event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.tick(self.currentIndex().row())
+            return
+        super().keyPressEvent(event)
+
+    def retranslate(self) -> None:
+        """Say the name; lines follow by themselves."""
+        self.setAccessibleName(say(Text("Offers and contracts to compare", "可对比的报价与合同")))
+        self.viewport().update()
+
+    def retheme(self) -> None:
+        """Heights follow the font."""
+        self.scheduleDelayedItemsLayout()
