@@ -15,6 +15,7 @@ from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.supplier import Contract, Offer, Supplier
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.services.commerce_edit import copy_commerce
+from gpulease_gui.services.demo_answers import put_answers_of
 from gpulease_gui.services.demo_commerce import put_rates_and_workloads, put_terms_of
 from gpulease_gui.store import claims, hostkeys, nodes, suppliers
 from gpulease_gui.store.claims import Holder
@@ -83,6 +84,9 @@ def _save_deal(db: Database, node: DemoNode) -> None:
         claim = Claim(term, value, ClaimState.EVIDENCED, source=f"{deal.quote_no} (demo)")
         claims.save_claim(db, Holder.offer(offer_id), claim, by=WHO, at=now)
     put_terms_of(db, offer_id, deal.quote_no, WHO)
+    put_answers_of(db, Subject(HolderOf.OFFER, offer_id), deal.quote_no, WHO)
     contract = Contract(contract_id(node.name), supplier_id, deal.contract_no, offer_id, deal.start, deal.end, price)
     claims.accept_offer(db, offer_id, contract, by=WHO, at=now)
-    copy_commerce(Recorder(db, WHO, now), Subject(HolderOf.OFFER, offer_id), Subject(HolderOf.CONTRACT, contract.id))
+    copying = Recorder(db, WHO, now)
+    copy_commerce(copying, Subject(HolderOf.OFFER, offer_id), Subject(HolderOf.CONTRACT, contract.id))
+    copying.settle()

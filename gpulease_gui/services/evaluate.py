@@ -7,7 +7,7 @@ import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -206,12 +206,22 @@ def export(
 
     Blocks; cancelling ends the child and raises Cancelled. Raises UserFacing with the words of the child.
     """
-    cancel.check()
     words = [
-        sys.executable, "-m", "gpulease_gui.cli.main", "export", "--contract", contract_id, "--lang", str(language),
-        "--out", str(out_path), "--workspace", str(workspace_path), *(["--demo"] if demo else []),
+        "export", "--contract", contract_id, "--lang", str(language), "--out", str(out_path), "--workspace", str(workspace_path),
+        *(["--demo"] if demo else []),
     ]  # fmt: skip
-    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
+    write_by_child(words, out_path, cancel)
+    return out_path
+
+
+def write_by_child(words: Sequence[str], out_path: Path, cancel: CancelToken) -> None:
+    """Run one of the program's own commands that writes `out_path`, in a child process.
+
+    Blocks; cancelling ends the child and raises Cancelled. Raises UserFacing with the words of the child.
+    """
+    cancel.check()
+    command = [sys.executable, "-m", "gpulease_gui.cli.main", *words]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
         forget = cancel.on_cancel(child.kill)
         try:
             said = child.communicate()[1].decode("utf-8", "replace").strip()
@@ -219,6 +229,5 @@ def export(
             forget()
     cancel.check()
     if child.returncode:
-        why = said.splitlines()[-1].removeprefix("gpulease export: ") if said else f"exit code {child.returncode}"
+        why = said.splitlines()[-1].removeprefix(f"gpulease {words[0]}: ") if said else f"exit code {child.returncode}"
         raise UserFacing(f"the report {out_path.name} was not written", why, "an earlier file of this name is unchanged")
-    return out_path

@@ -149,6 +149,13 @@ class Segment(QWidget):
         """Choose without telling anyone."""
         self._group.button(self._keys.index(key)).setChecked(True)
 
+    def choose_none(self) -> None:
+        """Show that several things differ: none of the choices is marked."""
+        self._group.setExclusive(False)
+        for button in self._group.buttons():
+            button.setChecked(False)
+        self._group.setExclusive(True)
+
 
 def _place(number: int, count: int) -> str:
     if count == 1:

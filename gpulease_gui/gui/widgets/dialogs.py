@@ -62,6 +62,12 @@ class FactDialog(QDialog):
         self.setMinimumWidth(460)
         self._name()
 
+    def fill(self) -> None:
+        """Give the column all the room that there is, such as for a table."""
+        outer = self.layout()
+        if isinstance(outer, QVBoxLayout):
+            outer.setStretchFactor(self.column, 1)
+
     def add_button(self, button: Button, *, accepts: bool = False, rejects: bool = False, default: bool = False) -> Button:
         """Put `button` at the right end of the foot."""
         if accepts:
