@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from gpulease_gui.cli.codes import Exit
-from gpulease_gui.cli.workspace_file import services_of
+from gpulease_gui.cli.workspace_file import services_of, wrong_input
 from gpulease_gui.domain.text import visible
 from gpulease_gui.services.exchange import KINDS, apply_merge, merge_in, read_bundle
 from gpulease_gui.store.exchange.bundle import Difference, Merge
@@ -26,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Merge; one step back in the window."""
     with closing(services_of(options.workspace, demo=options.demo)) as services:
-        bundle = read_bundle(options.file, services.catalogue)
-        with services.workspace.read() as connection:
+        with wrong_input(), services.workspace.read() as connection:
+            bundle = read_bundle(options.file, services.catalogue)
             merge = merge_in(connection, bundle, demo=services.demo)
         if merge.differences and not options.dry_run:
             services.change(lambda db: apply_merge(db, merge, visible(options.file.name)), *KINDS).result()

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from gpulease_gui.cli.codes import Exit
-from gpulease_gui.cli.workspace_file import services_of
+from gpulease_gui.cli.workspace_file import services_of, wrong_input
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.supplier import Supplier
@@ -48,7 +48,8 @@ def run(options: argparse.Namespace) -> int:
     """Import; 0 done, 1 errors in cells, 2 questions are open: then nothing was written."""
     with closing(services_of(options.workspace, demo=options.demo)) as services:
         targets = targets_of(services.catalogue)
-        sheet = _sheet(options, targets, services)
+        with wrong_input():
+            sheet = _sheet(options, targets, services)
         layout = _layout(options, sheet, targets, services)
         found = read_lines(sheet, layout, targets, services.catalogue)
         with services.workspace.read() as connection:

@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 
 from gpulease_gui.cli.codes import Exit
-from gpulease_gui.cli.workspace_file import services_of
+from gpulease_gui.cli.workspace_file import services_of, wrong_input
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.text import Text
 from gpulease_gui.services.commerce_edit import import_market
@@ -32,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Import; 0 done, 1 no line of the list could be used."""
     day = _day(options.date)
-    sheet = sheet_of_file(options.file)
+    with wrong_input():
+        sheet = sheet_of_file(options.file)
     with closing(services_of(options.workspace, demo=options.demo)) as services:
         found = read_market(sheet, services.catalogue.gpus, options.source, day, options.currency)
         if found.prices and not options.dry_run:

@@ -46,3 +46,14 @@ def _refuse(path: Path, *, must_exist: bool) -> None:
         raise UsageError(f"there is no folder {folder}", next_step="make it first, or name another --workspace")
     if must_exist and not path.exists():
         raise UsageError(f"there is no workspace {path}", next_step="check the name of --workspace")
+
+
+@contextmanager
+def wrong_input() -> Iterator[None]:
+    """Inside, an input file that can't be read, or is refused, is a wrong call."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except UserFacing as error:
+        raise UsageError(error.what, error.why, error.next_step) from error

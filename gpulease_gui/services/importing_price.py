@@ -16,6 +16,7 @@ BARE = re.compile(r"\d+(?:\.\d+)?")
 
 
 def times(price: Price, words: str) -> Price:
+    """What was read of "1" under some words, for the bare number `words` under the same ones."""
     number = Decimal(words)
     if isinstance(price, PriceReading):
         return replace(price, amount=price.amount * number)
@@ -37,6 +38,7 @@ _CURRENCIES = ("CNY", "USD", "EUR", "HKD")
 
 
 def which_end(price: PriceReading, words: str) -> Ambiguous[PriceReading] | None:
+    """The question for a span of prices; None where there is one price."""
     if price.upper is None:
         return None
     low, high = replace(price, upper=None), replace(price, amount=price.upper, upper=None)
@@ -46,6 +48,7 @@ def which_end(price: PriceReading, words: str) -> Ambiguous[PriceReading] | None
 
 
 def which_currency(price: PriceReading, words: str) -> Ambiguous[PriceReading] | None:
+    """The question for a price without a currency; None where it names one."""
     if price.currency is not None:
         return None
     options = tuple(Option(code, Text(code, code), replace(price, currency=code)) for code in _CURRENCIES)
@@ -53,6 +56,7 @@ def which_currency(price: PriceReading, words: str) -> Ambiguous[PriceReading] |
 
 
 def which_unit(price: PriceReading, words: str) -> Ambiguous[PriceReading] | None:
+    """The question for a price that does not say what it is per; None where it does."""
     if price.unit is not None:
         return None
     options = tuple(Option(str(unit), label, replace(price, unit=unit)) for unit, label in UNIT_LABELS.items())

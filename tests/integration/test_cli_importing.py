@@ -82,7 +82,7 @@ def test_that_a_hostile_file_is_a_clear_word_and_no_traceback(folder: Path) -> N
         [sys.executable, "-m", "gpulease_gui.cli.main", "import", str(folder / "bad.xlsx"), "--supplier", "H", "--workspace", str(folder / "w.db")],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == Exit.OUR_FAULT
+    assert done.returncode == Exit.USAGE
     assert done.stderr.startswith("gpulease import: the workbook is damaged") and "Traceback" not in done.stderr
 
 
@@ -128,6 +128,12 @@ def test_that_a_bundle_merges_on_another_computer(folder: Path, capsys: pytest.C
     assert told(capsys)["written"] is True
     assert main(["import-data", str(folder / "e.json"), *other]) == Exit.OK
     assert (said := told(capsys))["differences"] == [] and said["same"] > 5
+
+
+def test_that_a_bundle_of_somebody_else_is_refused_before_anything_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "b.json").write_text('{"format": "other"}', "utf-8")
+    assert run(folder, "import-data", str(folder / "b.json")) == Exit.USAGE
+    assert "this is no exchange bundle" in capsys.readouterr().err
 
 
 def test_that_no_text_of_an_export_is_a_formula_or_a_link() -> None:

@@ -26,7 +26,7 @@ from gpulease_gui.services import commerce_edit as edit
 from gpulease_gui.services.commerce_undo import undo
 from gpulease_gui.services.exchange import apply_merge, export_bundle, merge_in, read_bundle, valid_bundle
 from gpulease_gui.store.bulk import NewOffer
-from gpulease_gui.store.exchange.bundle_schema import parse_bundle
+from gpulease_gui.store.exchange.bundle_schema import SECTIONS, parse_bundle
 from gpulease_gui.store.records import EvidenceBlob
 from gpulease_gui.store.workspace import Workspace
 
@@ -237,3 +237,10 @@ def test_that_a_missing_or_huge_file_is_refused(tmp_path: Path) -> None:
         file.truncate(300 * 1024 * 1024)
     with pytest.raises(UserFacing, match="too large for a bundle"):
         read_bundle(tmp_path / "huge.json", CATALOGUE)
+
+
+def test_that_the_format_is_written_down_as_it_is() -> None:
+    words = (Path(__file__).parents[2] / "docs" / "exchange.md").read_text("utf-8")
+    for section in SECTIONS:
+        fields = ", ".join(f"`{name}`" for name in section.fields) or "–"
+        assert f"| `{section.name}` | {', '.join(f'`{name}`' for name in section.key)} | {fields} |" in words

@@ -113,6 +113,11 @@ def test_that_a_formula_counts_by_its_saved_result_and_is_a_fault_without_one(tm
     assert read_file(workbook(tmp_path, cells)).rows == ((2, CellFault("", formula=True), CellFault("#DIV/0!"), "=cmd|calc"),)
 
 
+def test_that_no_noise_behind_the_fifteenth_digit_becomes_money(tmp_path: Path):
+    cells = '<sheetData><row r="1"><c r="A1"><v>48.300000000000004</v></c><c r="B1"><v>0.1</v></c><c r="C1"><v>1.23456789012345E-3</v></c></row></sheetData>'
+    assert read_file(workbook(tmp_path, cells)).rows == ((Decimal("48.3"), Decimal("0.1"), Decimal("0.00123456789012345")),)
+
+
 def test_that_merged_cells_hold_for_their_rows(tmp_path: Path):
     book = openpyxl.Workbook()
     for row in (["报价单", None], ["H100", 1], [None, 2], ["H800", 3]):

@@ -35,10 +35,15 @@ def read_book(
     reading = _Reading()
     with _child(path, sheet, limits, cancel) as lines:
         for line in lines:
-            reading.take(json.loads(line, parse_float=Decimal, parse_constant=CellFault))
+            reading.take(json.loads(line, parse_float=_decimal, parse_constant=CellFault))
             if progress:
                 progress(len(reading.rows))
     return reading.sheet(limits)
+
+
+def _decimal(digits: str) -> Decimal:
+    """A number as the spreadsheet shows it: it keeps fifteen digits, the file may hold the noise behind them."""
+    return Decimal(f"{float(digits):.15g}")
 
 
 class _Reading:
