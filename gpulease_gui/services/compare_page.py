@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.catalog.checklist import DIMENSIONS
+from gpulease_gui.catalog.gpus import GpuCatalogue
 from gpulease_gui.catalog.scenarios import Scenario, load_scenarios
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.supplier import FxRate
@@ -49,9 +50,13 @@ class HeadFigures:
 
 @dataclass(frozen=True, slots=True)
 class CompareLook:
-    """A comparison with all that is drawn around it; `figures` one a column, `differing` the keys of rows that differ."""
+    """A comparison with all that is drawn around it; `titles` (cards, number) and `figures` one a column.
+
+    `differing` are the keys of the rows that differ.
+    """
 
     comparison: Comparison
+    titles: tuple[Text, ...]
     figures: tuple[HeadFigures, ...]
     front: Front
     differing: frozenset[str]
@@ -62,13 +67,14 @@ def look_in(
     connection: sqlite3.Connection, subjects: Sequence[Subject], catalogue: Catalogue, day: date, by: CompareBy | None = None
 ) -> CompareLook:
     """Compare and count everything that the page draws; for a worker. Raises UsageError as `comparison_in` does."""
-    return look_of(comparison_in(connection, subjects, catalogue, day, by))
+    return look_of(comparison_in(connection, subjects, catalogue, day, by), catalogue.gpus)
 
 
-def look_of(comparison: Comparison) -> CompareLook:
+def look_of(comparison: Comparison, gpus: GpuCatalogue) -> CompareLook:
     """The look of a comparison that was read or whose columns were moved."""
     differing = frozenset(row.key for row in comparison.rows if row.differs)
-    return CompareLook(comparison, figures_of(comparison), comparison.front, differing, stability_text(comparison))
+    titles = tuple(deal_words(head.row, gpus) for head in comparison.heads)
+    return CompareLook(comparison, titles, figures_of(comparison), comparison.front, differing, stability_text(comparison))
 
 
 def figures_of(comparison: Comparison) -> tuple[HeadFigures, ...]:
@@ -102,14 +108,12 @@ def head_name(head: CompareHead) -> str:
     return head.row.supplier or head.row.number
 
 
-def deal_words(row: DealRow) -> Text:
-    """What is offered, in one line: cards, number."""
-    if row.gpu_model is None:
-        model = NO_TEXT
-    else:
-        count = f"{row.gpu_count} × " if row.gpu_count else ""
-        model = Text(f"{count}{row.gpu_model}", f"{count}{row.gpu_model}")
-    said = [part for part in (model.en, row.number) if part]
+def deal_words(row: DealRow, gpus: GpuCatalogue) -> Text:
+    """What is offered, in one line: cards by the name of the catalogue where it is one of it, number."""
+    product = gpus.models.get(row.gpu_model or "")
+    model = product.name if product is not None else row.gpu_model or ""
+    count = f"{row.gpu_count} × " if row.gpu_count and model else ""
+    said = [part for part in (count + model, row.number) if part]
     contract = Text("contract ", "合同 ") if row.kind is HolderOf.CONTRACT else NO_TEXT
     return Text(contract.en + " · ".join(said), contract.zh + " · ".join(said))
 
@@ -175,18 +179,35 @@ def _hay(row: DealRow) -> str:
     return f"{row.supplier} {row.number} {row.title} {row.gpu_model or ''}".casefold()
 
 
-def picked_rows(connection: sqlite3.Connection, picks: Sequence[PickId]) -> tuple[DealRow, ...]:
+@dataclass(frozen=True, slots=True)
+class PickLine:
+    """An offer or contract with what is offered in one line."""
+
+    row: DealRow
+    words: Text
+
+
+def picked_lines(connection: sqlite3.Connection, picks: Sequence[PickId], gpus: GpuCatalogue) -> tuple[PickLine, ...]:
     """The lines of some of them, in no order."""
     kinds = (HolderOf.OFFER, HolderOf.CONTRACT)
-    return tuple(row for kind in kinds for row in deal_rows(connection, kind, [p.deal for p in picks if p.kind is kind]))
+    rows = (row for kind in kinds for row in deal_rows(connection, kind, [p.deal for p in picks if p.kind is kind]))
+    return tuple(PickLine(row, deal_words(row, gpus)) for row in rows)
 
 
 def first_offers(connection: sqlite3.Connection, most: int) -> tuple[Subject, ...]:
-    """One offer of each supplier, in the order in which they came; what the demo shows before anything was chosen."""
-    seen: dict[str, Subject] = {}
+    """One offer of each supplier in the order in which they came, the last in another currency if there is one.
+
+    It is what the demo shows before anything was chosen.
+    """
+    seen: dict[str, DealRow] = {}
     for row in offers_in(connection):
-        seen.setdefault(row.supplier_id, row.subject)
-    return tuple(seen.values())[:most]
+        seen.setdefault(row.supplier_id, row)
+    rows = list(seen.values())
+    first = rows[:most]
+    other = next((row for row in rows[most:] if row.price_currency != first[0].price_currency), None)
+    if other is not None and len({row.price_currency for row in first}) == 1:
+        first[-1] = other
+    return tuple(row.subject for row in first)
 
 
 # -- what leaves the page ----------------------------------------------------------------------------------------------------

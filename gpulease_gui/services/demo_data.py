@@ -17,6 +17,7 @@ from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.services.commerce_edit import copy_commerce
 from gpulease_gui.services.demo_answers import put_answers_of
 from gpulease_gui.services.demo_commerce import put_rates_and_workloads, put_terms_of
+from gpulease_gui.services.demo_market import put_market
 from gpulease_gui.store import claims, hostkeys, nodes, suppliers
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.journal import Recorder
@@ -63,6 +64,7 @@ def fill_demo(workspace: Workspace) -> None:
 def _fill(db: Database, all_nodes: Mapping[str, DemoNode]) -> None:
     seen: set[str] = set()
     put_rates_and_workloads(db, WHO)
+    put_market(db, WHO)
     for node in all_nodes.values():
         if node.deal.contract_no not in seen:
             seen.add(node.deal.contract_no)

@@ -261,6 +261,7 @@ class ComparePage(Page):
         if first:
             self._show_picker(shown=False)
             self.compare(offers)
+            self.matrix.setFocus()
         self._begun = True
 
     # -- at the sides ------------------------------------------------------------------------------------------------------------

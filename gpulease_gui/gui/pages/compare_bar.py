@@ -70,7 +70,13 @@ class CompareBar(QFrame):
         row.setSpacing(8)
         line = hairline(vertical=True)
         line.setFixedHeight(16)
-        for part in (self.scenario, self.workload, self.currency, self.rate, self.enter_rate, line, self.differences, self.count, self.unstated):
+        for words, chooser in ((Text("Use", "场景"), self.scenario), (Text("Workload", "负载"), self.workload), (Text("In", "统一为"), self.currency)):
+            label = PlainLabel(words, size="dense", level="2")
+            label.setBuddy(chooser)
+            row.addWidget(label)
+            row.addWidget(chooser)
+            row.addSpacing(4)
+        for part in (self.rate, self.enter_rate, line, self.differences, self.count, self.unstated):
             row.addWidget(part)
         row.addStretch(1)
         row.addWidget(self.columns)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
-from gpulease_gui.services.compare_page import deal_words, look_of
+from gpulease_gui.services.compare_page import look_of
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.pages.compare import ComparePage
@@ -34,7 +34,7 @@ class CompareColumns:
             return
         order = list(range(count))
         order.insert(target - 1, order.pop(source - 1))
-        self._page.take_look(look_of(look.comparison.arranged(order)))
+        self._page.take_look(look_of(look.comparison.arranged(order), self._page.frame.services.catalogue.gpus))
         self._page.matrix.choose_column(target)
 
     def toggle_pin(self, column: int) -> None:
@@ -76,9 +76,10 @@ class CompareColumns:
     def menu(self) -> QMenu:
         """Every offer with what can be done with its column, and the groups."""
         menu = self._menu()
-        for column, head in enumerate(self._page.look.comparison.heads if self._page.look is not None else (), 1):
-            title = f"{say(head.row.supplier)} · {say(deal_words(head.row))}".replace("&", "&&")
-            self.offer_menu(column, menu.addMenu(title))
+        look = self._page.look
+        for column, head in enumerate(look.comparison.heads if look is not None else (), 1):
+            title = look.titles[column - 1] if look is not None else ""
+            self.offer_menu(column, menu.addMenu(f"{say(head.row.supplier)} · {say(title)}".replace("&", "&&")))
         menu.addSeparator()
         menu.addAction(say(Text("Fold all groups", "折叠全部分组")), lambda: self._page.rows.fold_all(folded=True))
         menu.addAction(say(Text("Open all groups", "展开全部分组")), lambda: self._page.rows.fold_all(folded=False))

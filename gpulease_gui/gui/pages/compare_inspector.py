@@ -14,7 +14,7 @@ from gpulease_gui.gui.widgets.front_chart import FrontChart, FrontPoint
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
 from gpulease_gui.gui.widgets.matrix_head import money_words, status_badge
 from gpulease_gui.gui.widgets.panes import Icon, KeyValues, Pane, Section, clear_layout
-from gpulease_gui.services.compare_page import CompareLook, HeadFigures, deal_words, head_name
+from gpulease_gui.services.compare_page import CompareLook, HeadFigures, head_name
 from gpulease_gui.services.comparison import CompareHead, CompareRow
 
 _WIDTH = 292
@@ -84,7 +84,7 @@ class CompareInspector(Pane):
         if head is not self._head:
             self._head = head
             self.name.set_words(head.row.supplier)
-            self.lead.set_words(deal_words(head.row))
+            self.lead.set_words(look.titles[place])
             self.badge.set_state(status_badge(head.score.score.status))
             self.figures.set_pairs(_pairs(head, look.figures[place], look.comparison.currency))
             self._show_flags(head.flags)

@@ -30,8 +30,7 @@ from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.labels import plain_tip
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.matrix_cells import draw_words
-from gpulease_gui.services.compare_page import PickId, deal_words, pickable_in, picked_rows
-from gpulease_gui.store.deals import DealRow
+from gpulease_gui.services.compare_page import PickId, PickLine, pickable_in, picked_lines
 
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
@@ -47,7 +46,7 @@ class PickModel(QAbstractListModel):
     def __init__(self) -> None:
         super().__init__()
         self.picks: tuple[PickId, ...] = ()
-        self.lines: dict[int, DealRow] = {}
+        self.lines: dict[int, PickLine] = {}
         self.ticked: dict[Subject, None] = {}
 
     def show_picks(self, picks: tuple[PickId, ...]) -> None:
@@ -56,9 +55,9 @@ class PickModel(QAbstractListModel):
         self.picks, self.lines = picks, {}
         self.endResetModel()
 
-    def take(self, rows: Sequence[DealRow]) -> None:
+    def take(self, lines: Sequence[PickLine]) -> None:
         """Lines that were read."""
-        self.lines.update({row.deal: row for row in rows})
+        self.lines.update({line.row.deal: line for line in lines})
         self.redraw()
 
     def redraw(self) -> None:
@@ -66,7 +65,7 @@ class PickModel(QAbstractListModel):
         if self.picks:
             self.dataChanged.emit(self.index(0), self.index(len(self.picks) - 1))
 
-    def row_at(self, place: int) -> DealRow | None:
+    def line_at(self, place: int) -> PickLine | None:
         """The line at a place; None while it is being read."""
         return self.lines.get(self.picks[place].deal) if 0 <= place < len(self.picks) else None
 
@@ -78,20 +77,21 @@ class PickModel(QAbstractListModel):
         """The words of a line; asking for one that was not read asks for its window."""
         if not index.isValid() or index.row() >= len(self.picks):
             return None
-        row = self.row_at(index.row())
-        if row is None:
+        line = self.line_at(index.row())
+        if line is None:
             if role == Qt.ItemDataRole.DisplayRole:
                 self.missing.emit(index.row())
             return say(_READING) if role == Qt.ItemDataRole.DisplayRole else None
+        row = line.row
         if role == Qt.ItemDataRole.DisplayRole:
             return say(row.supplier)
         if role == Qt.ItemDataRole.CheckStateRole:
             return Qt.CheckState.Checked if row.subject in self.ticked else Qt.CheckState.Unchecked
         if role == Qt.ItemDataRole.AccessibleTextRole:
             ticked = say(Text("ticked", "已勾选") if row.subject in self.ticked else Text("not ticked", "未勾选"))
-            return f"{say(row.supplier)} {say(deal_words(row))} {ticked}"
+            return f"{say(row.supplier)} {say(line.words)} {ticked}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(f"{row.supplier}\n{say(deal_words(row))}\n{row.title}")
+            return plain_tip(f"{row.supplier}\n{say(line.words)}\n{row.title}")
         return None
 
 
@@ -105,7 +105,7 @@ class _PickDelegate(QStyledItemDelegate):
         palette, rect, font = colours(), option.rect, option.font
         said, ticked = str(index.data()), index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
         model = index.model()
-        row = model.row_at(index.row()) if isinstance(model, PickModel) else None
+        line = model.line_at(index.row()) if isinstance(model, PickModel) else None
         painter.save()
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
         painter.fillRect(rect, QColor(palette.accent_bg if ticked else palette.hover if hovered else palette.surface))
@@ -115,10 +115,10 @@ class _PickDelegate(QStyledItemDelegate):
         top = rect.top() + (rect.height() - above - below) // 2
         room = QRect(rect.left() + 40, top, rect.width() - 52, above)
         draw_words(painter, room, said, palette.t1, sized(font, TextSize.DENSE, 500))
-        if row is not None:
+        if line is not None:
             note = room.translated(0, above)
             note.setHeight(below)
-            draw_words(painter, note, deal_words(row), palette.t2 if ticked else palette.t3, sized(font, TextSize.CAPTION))
+            draw_words(painter, note, line.words, palette.t2 if ticked else palette.t3, sized(font, TextSize.CAPTION))
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QPen(QColor(palette.accent), 1))
             painter.drawRect(rect.adjusted(0, 0, -1, -2))
@@ -197,14 +197,16 @@ class PickList(Lively, QListView):
         windows, self._wanted = self._wanted, set()
         picks = [pick for n in sorted(windows) for pick in self.rows.picks[n * _WINDOW : (n + 1) * _WINDOW]]
         if picks and is_open(self._frame):
-            future = self._frame.services.query(lambda connection: picked_rows(connection, picks))
+            gpus = self._frame.services.catalogue.gpus
+            future = self._frame.services.query(lambda connection: picked_lines(connection, picks, gpus))
             self._frame.bridge.when_done(future, self.rows.take)
 
     def tick(self, place: int) -> None:
         """Tick or untick a line."""
-        row = self.rows.row_at(place)
-        if row is None:
+        line = self.rows.line_at(place)
+        if line is None:
             return
+        row = line.row
         on = row.subject not in self.rows.ticked
         if on:
             self.rows.ticked[row.subject] = None

@@ -77,8 +77,9 @@ class FrontChart(Lively, QWidget):
         draw_words(painter, foot, Text(f"cost, {self._unit} →", f"成本，{self._unit} →"), palette.t3, caption)
         self._paint_front(painter, plot, palette)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for number, point in enumerate(self._points):
-            self._paint_point(painter, plot, point, number, palette)
+        taken: list[QRect] = []
+        for point in self._points:
+            self._paint_point(painter, plot, point, taken, palette)
 
     def _paint_front(self, painter: QPainter, plot: QRectF, palette: Palette) -> None:
         front = sorted((p for p in self._points if p.leads), key=lambda p: p.cost)
@@ -88,15 +89,19 @@ class FrontChart(Lively, QWidget):
             painter.drawLine(one, QPointF(other.x(), one.y()))
             painter.drawLine(QPointF(other.x(), one.y()), other)
 
-    def _paint_point(self, painter: QPainter, plot: QRectF, point: FrontPoint, number: int, palette: Palette) -> None:
+    def _paint_point(self, painter: QPainter, plot: QRectF, point: FrontPoint, taken: list[QRect], palette: Palette) -> None:
         at = self._place(point, plot)
         colour = palette.accent if point.leads else palette.t3
         painter.setPen(QPen(QColor(colour), 1.5))
         painter.setBrush(QColor(colour if point.leads else palette.plot))
         painter.drawEllipse(at, 4, 4)
         font = sized(self.font(), TextSize.CAPTION, 600 if point.leads else 400)
-        wide = min(painter.fontMetrics().horizontalAdvance(point.name) + 12, 110)
+        painter.setFont(sized(self.font(), TextSize.CAPTION))
+        wide = min(painter.fontMetrics().horizontalAdvance(point.name) + 6, 110)
         left = at.x() + 7 if at.x() + 7 + wide < plot.right() else at.x() - 7 - wide
-        room = QRect(int(left), int(at.y()) - 8, int(wide), 16)
+        room = QRect(int(left), int(at.y()) - 8, int(wide), 15)
+        while any(room.intersects(other) for other in taken) and room.top() > plot.top():
+            room.translate(0, -15)
+        taken.append(room)
         draw_words(painter, room, point.name, palette.t1 if point.leads else palette.t3, font)
         painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -20,7 +20,7 @@ from gpulease_gui.gui.widgets.labels import plain_tip
 from gpulease_gui.gui.widgets.matrix_cells import draw_words
 from gpulease_gui.pdf.badges import Badge
 from gpulease_gui.pdf.palette import Palette
-from gpulease_gui.services.compare_page import HeadFigures, deal_words
+from gpulease_gui.services.compare_page import HeadFigures
 from gpulease_gui.services.compare_table import STATUS_WORDS
 from gpulease_gui.services.comparison import CompareHead
 from gpulease_gui.services.market_view import Place
@@ -151,13 +151,13 @@ class MatrixHead(QHeaderView):
         if section == self.current:
             painter.fillRect(QRect(rect.left(), rect.top(), rect.width() - 1, 3), QColor(palette.accent))
         name, score, cost, market = (part.adjusted(_PAD, 0, -_PAD, 0) for part in self.parts(rect))
-        self._draw_name(painter, name, head, palette)
+        self._draw_name(painter, name, head, look.titles[section - 1], palette)
         self._draw_score(painter, score, head, figures, palette)
         most = max((f.effective or f.quoted or Decimal(0) for f in look.figures), default=Decimal(0))
         self._draw_cost(painter, cost, head, figures, most, look.comparison.currency, palette)
         self._draw_market(painter, market, head, palette)
 
-    def _draw_name(self, painter: QPainter, part: QRect, head: CompareHead, palette: Palette) -> None:
+    def _draw_name(self, painter: QPainter, part: QRect, head: CompareHead, title: Text, palette: Palette) -> None:
         body, _, caption = self.lines()
         line = QRect(part.left(), part.top() + 8, part.width(), body)
         if head.row.deal in self.pinned:
@@ -165,7 +165,7 @@ class MatrixHead(QHeaderView):
             line = line.adjusted(0, 0, -18, 0)
         draw_words(painter, line, head.row.supplier, palette.t1, sized(self.font(), TextSize.BODY, 600))
         below = QRect(part.left(), part.top() + 8 + body, part.width(), caption)
-        draw_words(painter, below, deal_words(head.row), palette.t2, sized(self.font(), TextSize.CAPTION))
+        draw_words(painter, below, title, palette.t2, sized(self.font(), TextSize.CAPTION))
         painter.setFont(sized(self.font(), TextSize.DENSE, 500))
         badge = QRectF(part.left(), below.bottom() + 4, part.width(), 22)
         status = status_badge(head.score.score.status)
@@ -267,7 +267,7 @@ class MatrixHead(QHeaderView):
         look = self._matrix.look
         if look is None or not 0 < section <= len(look.comparison.heads):
             return Text("", "")
-        return head_words(look.comparison.heads[section - 1])
+        return head_words(look.comparison.heads[section - 1], look.titles[section - 1])
 
     def viewportEvent(self, event: QEvent) -> bool:
         """The tooltip of the head under the pointer."""
@@ -281,10 +281,10 @@ def _no_cost(head: CompareHead) -> Text:
     return Text("no price stated", "未说明价格") if head.row.price_amount is None else Text("no rate", "无汇率")
 
 
-def head_words(head: CompareHead) -> Text:
+def head_words(head: CompareHead, title: Text) -> Text:
     """Supplier, conclusion, trouble, market and red flags, line by line."""
     status = STATUS_WORDS[head.score.score.status]
-    lines = [foreign(head.row.supplier), deal_words(head.row), status]
+    lines = [foreign(head.row.supplier), title, status]
     if head.trouble:
         lines.append(foreign(head.trouble))
     if head.market is not None:
