@@ -118,6 +118,11 @@ def test_that_no_noise_behind_the_fifteenth_digit_becomes_money(tmp_path: Path):
     assert read_file(workbook(tmp_path, cells)).rows == ((Decimal("48.3"), Decimal("0.1"), Decimal("0.00123456789012345")),)
 
 
+def test_that_rows_out_of_order_keep_their_numbers(tmp_path: Path):
+    cells = '<sheetData><row r="3"><c r="A3"><v>3</v></c></row><row r="2"><c r="A2"><v>2</v></c></row><row r="-4"><c r="A5"><v>4</v></c></row></sheetData>'
+    assert read_file(workbook(tmp_path, cells)).rows == ((), (2,), (3,), (4,))
+
+
 def test_that_merged_cells_hold_for_their_rows(tmp_path: Path):
     book = openpyxl.Workbook()
     for row in (["报价单", None], ["H100", 1], [None, 2], ["H800", 3]):

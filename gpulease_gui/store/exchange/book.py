@@ -60,8 +60,7 @@ class _Reading:
     def take(self, line: Any) -> None:
         if isinstance(line, list):
             for number, cells in line:
-                self.rows.extend(() for _ in range(len(self.rows), number - 1))
-                self.rows.append(tuple(map(_cell, cells)))
+                self._put(number - 1, tuple(map(_cell, cells)))
         elif "trouble" in line:
             raise UserFacing(str(line["trouble"]), str(line.get("why", "")), str(line.get("next", "")))
         elif "sheets" in line:
@@ -72,6 +71,14 @@ class _Reading:
         else:
             self.ended = True
             self.merged = [range_ for ref in line["merged"] if (range_ := _merged(ref))]
+
+    def _put(self, place: int, row: Row) -> None:
+        """Rows keep their numbers; those that come out of order, or with none that can be, too."""
+        if 0 <= place < len(self.rows):
+            self.rows[place] = row
+            return
+        self.rows.extend(() for _ in range(len(self.rows), place))
+        self.rows.append(row)
 
     def _note(self, line: Any) -> None:
         if "links" in line["left"]:
