@@ -6,7 +6,7 @@ from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.disk_tests import DIRECT_STEP, cached, joined, no_test
 from gpulease_gui.checks.over_time import LONG_S, SHORT_S, TOO_FEW, Course, course, held
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.checks.repeats import band_marks
+from gpulease_gui.checks.repeats import band_marks, without_rate
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
@@ -33,6 +33,7 @@ CHECK = Check(
         "最大 16 GiB 的临时文件，持续写入 15 分钟，结束后删除",
     ),
     takes_s=900,
+    rule_version=2,
     thresholds=(*BANDS.both, LONG_S, SHORT_S),
 )
 
@@ -43,7 +44,7 @@ def judge(rates: FioSet, promise: Promise) -> tuple[Finding, ...]:
     good = [test for test in tests if test.mb_s and not test.trouble]
     if not good:
         reason, code, step = no_test(tests)
-        return (_finding(Verdict.INCONCLUSIVE, reason, None, code, step),)
+        return (_finding(without_rate(code)[0], reason, None, code, step),)
     found = course([(point.end_s, point.mb_s) for point in good[0].series])
     if found is None:
         few = bool(good[0].series)

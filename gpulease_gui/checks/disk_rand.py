@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.disk_tests import AGAIN_STEP, DIRECT_STEP, SLOW_STEP, cached, joined, no_test, seconds_text
 from gpulease_gui.checks.promise import Promise, Stated
-from gpulease_gui.checks.repeats import PROMISE, PROMISE_ITSELF, band_marks, judged, repeat_due
+from gpulease_gui.checks.repeats import PROMISE, PROMISE_ITSELF, band_marks, judged, repeat_due, without_rate
 from gpulease_gui.checks.thresholds import Origin
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict
@@ -31,6 +31,7 @@ CHECK = Check(
     ask=Text("How many 4 KiB random reads a second does the disk do?", "磁盘 4 KiB 随机读能达到多少 IOPS？"),
     writes=Text("a scratch file of up to 4 GiB, removed at the end", "最大 4 GiB 的临时文件，结束后删除"),
     takes_s=60,
+    rule_version=2,
     thresholds=BANDS.both,
 )
 
@@ -41,7 +42,8 @@ def judge(rates: FioSet, promise: Promise) -> tuple[Finding, ...]:
     good = _good(rates.of(READ))
     if not good:
         reason, code, step = no_test(rates.of(READ))
-        return (_finding(Verdict.INCONCLUSIVE, reason, stated, None, code, step, rates),)
+        verdict, none = without_rate(code)
+        return (_finding(verdict, reason, stated, none, code, step, rates),)
     iops = good[0].iops or 0.0
     reason = _reason(good, rates, stated)
     if words := cached(good, rates.direct, rates.filesystem):

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise, Stated
-from gpulease_gui.checks.repeats import PROMISE, PROMISE_ITSELF, band_marks, judged, repeat_due
+from gpulease_gui.checks.repeats import (
+    MOVED_NOTHING,
+    PROMISE,
+    PROMISE_ITSELF,
+    band_marks,
+    judged,
+    repeat_due,
+    without_rate,
+)
 from gpulease_gui.checks.thresholds import Origin
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
@@ -32,6 +40,7 @@ CHECK = Check(
     ask=Text("How many MB/s does the disk read and write in a row?", "磁盘顺序读、顺序写各是多少 MB/s？"),
     writes=Text("a scratch file of up to 4 GiB, removed at the end", "最大 4 GiB 的临时文件，结束后删除"),
     takes_s=60,
+    rule_version=2,
     thresholds=BANDS.both,
 )
 
@@ -114,6 +123,9 @@ def _no_rate(name: str, term: str, tries: tuple[FioTry, ...], stated: Stated | N
     last = tries[-1] if tries else None
     code = (last.code if last else "") or (Reason.UNREADABLE if last else Reason.NOT_COLLECTED)
     said = last.trouble if last else ""
+    verdict, mb_s = without_rate(code)
+    if verdict is Verdict.FAIL:
+        return _finding(name, term, verdict, MOVED_NOTHING, stated, mb_s, code, _SLOW_STEP)
     reason = Text(f"no rate was measured: {said}", f"没有测得速率：{said}") if said else _NOTHING
     step = _INSTALL if code == Reason.MISSING_TOOL else foreign(last.next_step) if last and last.next_step else _BY_HAND
     return _finding(name, term, Verdict.INCONCLUSIVE, reason, stated, None, str(code), step)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpulease_gui.checks.repeats import MOVED_NOTHING
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.fio_set import FioTest
+from gpulease_gui.facts.raw_runs import NOTHING_MOVED
 
 IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")
 
@@ -51,6 +53,8 @@ def no_test(tests: Sequence[FioTest]) -> tuple[Text, str, Text]:
     if last is None:
         return _NOTHING, Reason.NOT_COLLECTED, _BY_HAND
     code = last.code or Reason.UNREADABLE
+    if code == NOTHING_MOVED:
+        return MOVED_NOTHING, NOTHING_MOVED, SLOW_STEP
     said = last.trouble
     reason = Text(f"no rate was measured: {said}", f"没有测得速率：{said}") if said else _NOTHING
     step = _INSTALL if code == Reason.MISSING_TOOL else foreign(last.next_step) if last.next_step else _BY_HAND

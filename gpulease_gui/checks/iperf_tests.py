@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpulease_gui.checks.repeats import MOVED_NOTHING
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.iperf3_json import IperfRun
 from gpulease_gui.facts.iperf_pair import IperfTry
+from gpulease_gui.facts.raw_runs import NOTHING_MOVED
 
 NOTHING = Text("no rate was measured", "没有测得带宽")
 REACH_STEP = Text(
     "Ask the supplier for a private address or an open port range between the nodes, then measure again.",
     "请供应商提供节点间的内网地址或开放的端口范围，然后重新测量。",
+)
+NOTHING_STEP = Text(
+    "Send a large packet in each direction (ping -M do -s 8972): a path that drops large packets lets tests connect and no data pass.",
+    "请双向发送大包（ping -M do -s 8972）：丢弃大包的路径能建立连接，却传不了数据。",
 )
 _INSTALL = Text(
     "Install iperf3 on both nodes: apt-get install -y iperf3", "请在两个节点上安装 iperf3：apt-get install -y iperf3"
@@ -31,6 +37,8 @@ def no_rate(tries: Sequence[IperfTry]) -> tuple[Text, str, Text]:
     if last is None:
         return NOTHING, Reason.NOT_COLLECTED, REACH_STEP
     code = last.code or Reason.UNREADABLE
+    if code == NOTHING_MOVED:
+        return MOVED_NOTHING, NOTHING_MOVED, NOTHING_STEP
     reason = Text(f"no rate was measured: {last.trouble}", f"没有测得带宽：{last.trouble}") if last.trouble else NOTHING
     step = _INSTALL if code == Reason.MISSING_TOOL else foreign(last.next_step) if last.next_step else REACH_STEP
     return reason, str(code), step

@@ -6,8 +6,9 @@ import re
 from dataclasses import replace
 
 from gpulease_gui.checks.check import Check
+from gpulease_gui.checks.iperf_tests import NOTHING_STEP
 from gpulease_gui.checks.promise import Promise, Stated
-from gpulease_gui.checks.repeats import PROMISE, band_marks, judged, repeat_due
+from gpulease_gui.checks.repeats import MOVED_NOTHING, PROMISE, band_marks, judged, repeat_due, without_rate
 from gpulease_gui.checks.thresholds import Origin, Threshold
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
@@ -41,6 +42,7 @@ CHECK = Check(
     ask=Text("What is the bandwidth between two nodes in each direction?", "两节点之间每个方向的带宽是多少？"),
     writes=Text("nothing; the line between the two nodes is full for 20 s each way", "不写入；两节点间链路每个方向占满 20 秒"),
     takes_s=40,
+    rule_version=2,
     thresholds=(*BANDS.both, CPU_BUSY_PERCENT),
 )
 
@@ -116,6 +118,9 @@ def _busy(reason: Text, run: IperfRun) -> Text:
 def _no_rate(name: str, tries: tuple[IperfTry, ...], stated: Stated | None) -> Finding:
     last = tries[-1] if tries else None
     code = (last.code if last else "") or (Reason.UNREADABLE if last else Reason.NOT_COLLECTED)
+    verdict, gbit_s = without_rate(code)
+    if verdict is Verdict.FAIL:
+        return _finding(name, verdict, MOVED_NOTHING, stated, gbit_s, code, NOTHING_STEP)
     said = last.trouble if last and last.trouble else ""
     reason = Text(f"no rate was measured: {said}", f"没有测得带宽：{said}") if said else _NOTHING
     step = _INSTALL if code == Reason.MISSING_TOOL else foreign(last.next_step) if last and last.next_step else _REACH

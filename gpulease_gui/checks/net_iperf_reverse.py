@@ -6,7 +6,7 @@ from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.iperf_tests import best_first, no_rate, seconds_text
 from gpulease_gui.checks.net_iperf_multi import CPU_BUSY_PERCENT, tool_limited
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.checks.repeats import MEASURED_ONCE, band_marks
+from gpulease_gui.checks.repeats import MEASURED_ONCE, band_marks, without_rate
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
@@ -28,6 +28,7 @@ CHECK = Check(
     level=2,
     writes=Text("nothing; shares the two-way test of the node-to-node bandwidth", "不写入；与节点间带宽共用一次双向测试"),
     takes_s=40,
+    rule_version=2,
     thresholds=(*BANDS.both, CPU_BUSY_PERCENT),
 )
 
@@ -38,7 +39,8 @@ def judge(pair: IperfPair, promise: Promise) -> tuple[Finding, ...]:
     for name, tries in ((FORWARD, pair.forward), (BACKWARD, pair.backward)):
         if not ways[name]:
             reason, code, step = no_rate(tries)
-            return (_finding(Verdict.INCONCLUSIVE, reason, None, name, code, step),)
+            verdict, none = without_rate(code)
+            return (_finding(verdict, reason, none, name, code, step),)
     slow, fast = sorted(ways, key=lambda name: ways[name][0].gbit_s or 0.0)
     ratio = (ways[slow][0].gbit_s or 0.0) / (ways[fast][0].gbit_s or 1.0)
     verdict = BANDS.at(promise).of(ratio, 1.0)

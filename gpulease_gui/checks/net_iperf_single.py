@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.iperf_tests import best_first, no_rate, seconds_text
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.repeats import without_rate
 from gpulease_gui.checks.thresholds import SHARE, Origin, Threshold
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
@@ -33,12 +34,13 @@ CHECK = Check(
     level=2,
     writes=Text("nothing; one stream to the peer and one back, 15 s each", "不写入；与对端往返各一条流，每条 15 秒"),
     takes_s=30,
+    rule_version=2,
     thresholds=(PART, UP_TO_GBIT_S),
 )
 
 
 def judge(pair: IperfPair, promise: Promise) -> tuple[Finding, ...]:
-    """One finding for each direction; never a fail, since nobody promises a single stream."""
+    """One finding for each direction; a fail only where nothing arrived, since nobody promises a single stream."""
     stated = promise.get(LINE_TERM)
     wanted = promise.limit(PART) * min(stated.number, promise.limit(UP_TO_GBIT_S)) if stated else None
     return (_direction(FORWARD, pair.forward, wanted), _direction(BACKWARD, pair.backward, wanted))
@@ -48,7 +50,8 @@ def _direction(name: str, tries: tuple[IperfTry, ...], wanted: float | None) -> 
     good = best_first(tries)
     if not good:
         reason, code, step = no_rate(tries)
-        return _finding(name, Verdict.INCONCLUSIVE, reason, None, code, step)
+        verdict, none = without_rate(code)
+        return _finding(name, verdict, reason, none, code, step)
     rate = good[0].gbit_s or 0.0
     told, length = number_text(rate, 2), seconds_text(good[0].run)
     if wanted is None:

@@ -8,7 +8,7 @@ from gpulease_gui.checks.net_iperf_multi import BANDS as LINE_BANDS
 from gpulease_gui.checks.net_iperf_multi import CPU_BUSY_PERCENT, tool_limited
 from gpulease_gui.checks.over_time import LONG_S, SHORT_S, TOO_FEW, Course, course, held
 from gpulease_gui.checks.promise import Promise, Stated
-from gpulease_gui.checks.repeats import band_marks
+from gpulease_gui.checks.repeats import band_marks, without_rate
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
@@ -34,6 +34,7 @@ CHECK = Check(
     level=3,
     writes=Text("nothing; the line to the peer is full for 10 min", "不写入；到对端的链路占满 10 分钟"),
     takes_s=600,
+    rule_version=2,
     thresholds=(*BANDS.both, LONG_S, SHORT_S, *LINE_BANDS.both, CPU_BUSY_PERCENT),
 )
 
@@ -45,7 +46,7 @@ def judge(rates: IperfSustained, promise: Promise) -> tuple[Finding, ...]:
     if not good:
         silent = any(one.gbit_s for one in rates.tests)
         reason, code, step = (_NO_SERIES, str(Reason.UNREADABLE), _LONGER) if silent else no_rate(rates.tests)
-        return (_finding(Verdict.INCONCLUSIVE, reason, stated, None, code, step),)
+        return (_finding(without_rate(code)[0], reason, stated, None, code, step),)
     found = course([(point.end_s, point.gbit_s) for point in rates.series])
     if found is None:
         return (_finding(Verdict.INCONCLUSIVE, TOO_FEW, stated, None, "too_short", _LONGER),)

@@ -29,6 +29,7 @@ CHECK = Check(
     level=3,
     vendor=Vendor.ASCEND,
     takes_s=60,
+    rule_version=2,
     writes=Text("nothing; the NPUs are used alone by the test", "不写入；测试独占 NPU"),
     thresholds=BANDS.both,
 )
@@ -43,6 +44,8 @@ def judge(found: NpuFlops, report: NpuReport | None, promise: Promise) -> tuple[
     if not best:
         said = Text(f"nothing was measured: {found.trouble}", f"没有测得结果：{found.trouble}")
         return (CHECK.finding(Verdict.INCONCLUSIVE, said, reason_code=found.code or Reason.NOT_COLLECTED, next_step=_RUN, basis=Basis.MEASURED),)
+    if dead := [device for device, rates in best.items() if rates and not any(rates)]:
+        return (_finding(Verdict.FAIL, _dead(dead), best, 0.0, "nothing_computed", _ASK, dict.fromkeys(dead, Verdict.FAIL)),)
     slowest = min((rates for rates in best.values() if rates), key=max)
     sheet, name = _sheet(report, promise)
     told = Text(f"{number_text(max(slowest))} TFLOPS of FP16", f"FP16 {number_text(max(slowest))} TFLOPS")
@@ -61,9 +64,14 @@ def judge(found: NpuFlops, report: NpuReport | None, promise: Promise) -> tuple[
     return (_finding(verdict, full, best, max(slowest), code, step, {d: v for d, (v, _) in marks.items()}),)
 
 
+def _dead(devices: list[int]) -> Text:
+    names = ", ".join(f"npu{device}" for device in devices[:8])
+    return Text(f"0 TFLOPS on {names}: the tool ended well and nothing was computed", f"{names} 为 0 TFLOPS：工具报告正常结束，却没有任何计算量")
+
+
 def to_repeat(found: NpuFlops, promise: Promise) -> tuple[str, ...]:
     """`flops` when one device is far behind the fastest of the only test: it is run once more at once."""
-    rates = [d.tflops for d in found.tests[0] if d.tflops] if len(found.tests) == 1 else []
+    rates = [d.tflops for d in found.tests[0] if d.tflops is not None] if len(found.tests) == 1 else []
     return ("flops",) if rates and min(rates) < promise.limit(BANDS.warns) * max(rates) else ()
 
 
@@ -72,7 +80,7 @@ def _best(found: NpuFlops) -> dict[int, list[float]]:
     rates: dict[int, list[float]] = {}
     for test in found.tests:
         for device in test:
-            rates.setdefault(device.device, []).extend([device.tflops] if device.tflops else [])
+            rates.setdefault(device.device, []).extend([] if device.tflops is None else [device.tflops])
     return rates if any(rates.values()) else {}
 
 

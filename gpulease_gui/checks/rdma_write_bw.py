@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.checks.repeats import BandMarks, band_marks, judged
+from gpulease_gui.checks.repeats import MOVED_NOTHING, BandMarks, band_marks, judged
 from gpulease_gui.checks.thresholds import Origin
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
@@ -36,6 +36,7 @@ CHECK = Check(
     level=3,
     writes=Text("memory of the peer only; each RDMA port is full for 10 s", "仅写入对端内存；每个 RDMA 端口占满 10 秒"),
     takes_s=10,
+    rule_version=2,
     thresholds=(*_FAST.both, *_ROCE_FAST.both, *_OTHER.both),
 )
 
@@ -77,6 +78,8 @@ def _bands(port: IbPort) -> BandMarks:
 def _subject(port: IbPort, promise: Promise) -> SubjectFinding:
     rates = _rates(port)
     if not rates:
+        if port.tests and port.tests[-1].gbit_s == 0:
+            return SubjectFinding(port.device, Verdict.FAIL, 0.0, reason=MOVED_NOTHING)
         said = port.tests[-1].trouble if port.tests else ""
         words = Text(f"no rate was measured: {said}", f"没有测得带宽：{said}")
         return SubjectFinding(port.device, Verdict.INCONCLUSIVE, reason=words)

@@ -9,6 +9,7 @@ from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.thresholds import SHARE, Origin, Threshold
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Text
+from gpulease_gui.facts.raw_runs import NOTHING_MOVED
 
 # The reason code of a rate that would fail and has to be measured once more.
 MEASURED_ONCE = "measured_once"
@@ -68,6 +69,16 @@ def band_marks(
 
 PROMISE = Text("the promise", "承诺值")
 PROMISE_ITSELF = "the promise itself"
+
+
+MOVED_NOTHING = Text(
+    "the tool reports a good end and moved nothing at all: a rate of nought", "工具报告正常结束，却没有传输任何数据：速率为零"
+)
+
+
+def without_rate(code: str) -> tuple[Verdict, float | None]:
+    """Verdict and measured value where no test gave a rate, by the code of the last: nothing moved is a fail, all else is open."""
+    return (Verdict.FAIL, 0.0) if code == NOTHING_MOVED else (Verdict.INCONCLUSIVE, None)
 
 
 def judged(rates: Sequence[float], promised: float, bands: Bands) -> tuple[Verdict, str]:

@@ -15,7 +15,7 @@ from gpulease_gui.facts import fio_json
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.fio_json import FioReport
 from gpulease_gui.facts.json_text import count, document, words
-from gpulease_gui.facts.raw_runs import pack, reason_code, unpack
+from gpulease_gui.facts.raw_runs import NOTHING_MOVED, pack, reason_code, unpack
 
 # What is printed; the write test differs in one word, and the run puts its own length and size in their places.
 FACT = Fact(
@@ -123,7 +123,8 @@ def _rate(report: FioReport, direction: str) -> FioTry:
     states = {job.direct for job in report.jobs}
     times = [f.runtime_ms for f in flows if f.runtime_ms]
     if not rates:
-        return FioTry(None, trouble=f"fio did no {direction} at all", code=Reason.UNREADABLE)
+        code = NOTHING_MOVED if any(f.nothing_moved for f in flows) else Reason.UNREADABLE
+        return FioTry(None, trouble=f"fio did no {direction} at all", code=code)
     return FioTry(sum(rates) / 1e6, states.pop() if len(states) == 1 else None, max(times) / 1000 if times else None)
 
 

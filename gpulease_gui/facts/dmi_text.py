@@ -42,7 +42,7 @@ def figures(lines: Iterable[str], word: str) -> tuple[float, ...]:
     found = []
     for row in rows(lines, word):
         value = number(row[_column(list(row), word)].replace(",", ""))
-        if value is not None and value > 0:
+        if value is not None and value >= 0:
             found.append(value)
     return tuple(found)
 

@@ -11,7 +11,7 @@ from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.json_text import count, document, document_start, figure, items, member, words
+from gpulease_gui.facts.json_text import count, document, document_start, figure, is_nothing, items, member, words
 from gpulease_gui.facts.table_text import MISSING_TOOL_WORDS, clean, first_line
 
 
@@ -20,6 +20,7 @@ class Flow:
     """What one job did in one direction: bytes/s, I/O operations/s, p99 completion latency in ns, run time in ms.
 
     `bw_bytes_s` is told by fio 3; from fio 2 (`bw_told_in_kib`) it is its KiB/s figure. No I/O: p99 is None.
+    `nothing_moved`: the job ran this way for a time, and its rate is told as nought or as no number.
     """
 
     bw_bytes_s: float | None
@@ -29,6 +30,7 @@ class Flow:
     io_count: int | None
     io_bytes: int | None
     bw_told_in_kib: bool = False
+    nothing_moved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,17 +124,18 @@ def _error_line(head: str, output: CommandOutput) -> tuple[int | None, str | Non
 def _job(found: dict[str, Any], everywhere: dict[str, Any]) -> FioJob:
     options = member(found, "job options")
     direct = options.get("direct", everywhere.get("direct"))
+    way, ran = words(options, "rw") or words(everywhere, "rw") or "", bool(count(found, "job_runtime"))
     return FioJob(
         name=words(found, "jobname") or "",
         error=count(found, "error"),
-        read=_flow(member(found, "read")),
-        write=_flow(member(found, "write")),
+        read=_flow(member(found, "read"), asked=ran and ("read" in way or "rw" in way)),
+        write=_flow(member(found, "write"), asked=ran and ("write" in way or "rw" in way)),
         direct={"1": True, "0": False}.get(str(direct)),
         runtime_ms=count(found, "job_runtime"),
     )
 
 
-def _flow(found: dict[str, Any]) -> Flow:
+def _flow(found: dict[str, Any], *, asked: bool) -> Flow:
     bytes_s, kib_s = figure(found, "bw_bytes"), figure(found, "bw")
     return Flow(
         bw_bytes_s=bytes_s if bytes_s is not None or kib_s is None else kib_s * 1024,
@@ -142,7 +145,13 @@ def _flow(found: dict[str, Any]) -> Flow:
         io_count=count(found, "total_ios"),
         io_bytes=count(found, "io_bytes"),
         bw_told_in_kib=bytes_s is None,
+        nothing_moved=(asked or bool(count(found, "runtime"))) and _is_nothing(found),
     )
+
+
+def _is_nothing(found: dict[str, Any]) -> bool:
+    told = [name for name in ("bw_bytes", "bw") if name in found]
+    return bool(told) and all(is_nothing(found, name) for name in told)
 
 
 def _p99_ns(found: dict[str, Any]) -> float | None:

@@ -14,7 +14,7 @@ from gpulease_gui.domain.finding import Reason
 from gpulease_gui.facts import fio_json
 from gpulease_gui.facts.fio_json import FioReport, Flow
 from gpulease_gui.facts.json_text import count, document, figure, items, member, words
-from gpulease_gui.facts.raw_runs import pack, reason_code, unpack
+from gpulease_gui.facts.raw_runs import NOTHING_MOVED, pack, reason_code, unpack
 
 # Stands in front of the bandwidth log that a script prints after fio's own document.
 LOG_MARK = "gpulease bandwidth log"
@@ -147,6 +147,7 @@ def _rates(report: FioReport, text: str, reads: bool, number: int | None, troubl
     states = {job.direct for job in report.jobs}
     iops = _sum([flow.iops for flow in flows])
     idle = not trouble and not iops
+    code = NOTHING_MOVED if idle and any(flow.nothing_moved for flow in flows) else Reason.UNREADABLE
     return FioTest(
         iops=iops or None,
         mb_s=_megabytes(_sum([flow.bw_bytes_s for flow in flows])),
@@ -158,7 +159,7 @@ def _rates(report: FioReport, text: str, reads: bool, number: int | None, troubl
         series=_series(text),
         error=number,
         trouble="fio did no I/O at all" if idle else trouble,
-        code=Reason.UNREADABLE if trouble or idle else "",
+        code=code if trouble or idle else "",
     )
 
 

@@ -10,7 +10,7 @@ from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.json_text import count, document, events, figure, items, member, words
+from gpulease_gui.facts.json_text import count, document, events, figure, is_nothing, items, member, words
 from gpulease_gui.facts.table_text import clean
 
 # The first second is left out of the sums: slow start is no bandwidth. Eight streams, because one TCP stream is often
@@ -40,6 +40,7 @@ class IperfRun:
 
     `error` set: the test did not end well, whatever else is told. "sent" and "received" are the sums of the side that
     sends and of the side that receives, not of this and that machine. `reverse`: the peer sent.
+    `nothing_received`: TCP ran for a time, and what arrived is told as nought or as no number.
     `udp_gbit_s` and the loss are told by UDP tests only. `start_time_s` is seconds since 1970 by the client's clock.
     """
 
@@ -63,6 +64,7 @@ class IperfRun:
     intervals: tuple[Interval, ...] = ()
     start_time_s: float | None = None
     whole_document: bool = True
+    nothing_received: bool = False
 
     @property
     def sender_cpu_percent(self) -> float | None:
@@ -150,6 +152,7 @@ def _run(found: dict[str, Any], whole_document: bool = True) -> IperfRun:
         intervals=_intervals(found),
         start_time_s=figure(member(start, "timestamp"), "timesecs"),
         whole_document=whole_document,
+        nothing_received=not udp and bool(figure(received, "seconds")) and is_nothing(received, "bits_per_second"),
     )
 
 

@@ -15,7 +15,7 @@ from gpulease_gui.facts import iperf3_json
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.iperf3_json import IperfRun
 from gpulease_gui.facts.json_text import document
-from gpulease_gui.facts.raw_runs import pack, reason_code, unpack
+from gpulease_gui.facts.raw_runs import NOTHING_MOVED, pack, reason_code, unpack
 
 FORWARD, BACKWARD = "target->peer", "peer->target"
 
@@ -81,6 +81,8 @@ def _try(output: CommandOutput) -> IperfTry:
     except Unreadable as error:
         words = output.error_text.strip().split("\n")[0][:200]
         return IperfTry(None, words or error.reason, reason_code(output, error), error.next_step)
+    if run.nothing_received and not run.error and not output.exit_code:
+        return IperfTry(run, "nothing arrived", NOTHING_MOVED)
     return IperfTry(run, run.error or "", Reason.UNREADABLE if run.error else "")
 
 

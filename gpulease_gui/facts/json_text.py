@@ -88,6 +88,12 @@ def figure(holder: dict[str, Any], name: str) -> float | None:
     return plain if math.isfinite(plain) else None
 
 
+def is_nothing(holder: dict[str, Any], name: str) -> bool:
+    """Whether the number `name` is nought or NaN: what a tool prints as its rate when nothing moved."""
+    found = holder.get(name)
+    return isinstance(found, int | float) and not isinstance(found, bool) and (found == 0 or found != found)
+
+
 def count(holder: dict[str, Any], name: str) -> int | None:
     """The whole number `name`; None when it is none."""
     found = figure(holder, name)

@@ -76,7 +76,7 @@ def parse(output: CommandOutput) -> NpuFlops:
 
 def _test(run: CommandOutput) -> tuple[DeviceRate, ...]:
     devices = tuple(_device(record) for record in keyed_lines(run, "dmi_flops").records("device"))
-    if not any(device.tflops for device in devices):
+    if all(device.tflops is None for device in devices):
         raise Unreadable("ascend-dmi gave no figure")
     return devices
 
@@ -84,7 +84,7 @@ def _test(run: CommandOutput) -> tuple[DeviceRate, ...]:
 def _device(record: KeyedLines) -> DeviceRate:
     number, good = whole(record.first("device")), record.number("code") == 0
     rate = max(figures(record.all("row"), "tflops"), default=None) if good else None
-    return DeviceRate(number if number is not None else -1, rate, max(figures(record.all("row"), "power"), default=None) if good else None)
+    return DeviceRate(number if number is not None else -1, rate, (max(figures(record.all("row"), "power"), default=0) or None) if good else None)
 
 
 def as_dict(reading: NpuFlops) -> dict[str, object]:

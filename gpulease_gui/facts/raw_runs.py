@@ -10,6 +10,8 @@ from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Reason
 
 MAX_RUNS = 16
+# The code of a test that ended well by its own account and moved not a byte: no missing reading, but a fault.
+NOTHING_MOVED = "nothing_moved"
 
 
 def pack(output: CommandOutput) -> object:
