@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ from gpulease_gui.services.commerce_cost import SavedWorkload, workloads_in
 from gpulease_gui.services.compare_table import lines_of
 from gpulease_gui.services.comparison import CellState, CompareHead, Comparison
 from gpulease_gui.store.deals import DealRow, deal_ids, deal_rows
-from gpulease_gui.store.reference import list_rates
+from gpulease_gui.store.reference import list_rates, rate_between
 
 if TYPE_CHECKING:
     import sqlite3
@@ -66,8 +66,25 @@ class CompareLook:
 def look_in(
     connection: sqlite3.Connection, subjects: Sequence[Subject], catalogue: Catalogue, day: date, by: CompareBy | None = None
 ) -> CompareLook:
-    """Compare and count everything that the page draws; for a worker. Raises UsageError as `comparison_in` does."""
-    return look_of(comparison_in(connection, subjects, catalogue, day, by), catalogue.gpus)
+    """Compare and count everything that the page draws; for a worker. Raises UsageError as `comparison_in` does.
+
+    Without a currency in `by` it is the first one that all prices can be converted to, that of the first offer before
+    others.
+    """
+    by = by or CompareBy()
+    found = comparison_in(connection, subjects, catalogue, day, by)
+    if by.currency is None and found.missing_rates:
+        currency = _currency_for(found, list_rates(connection))
+        if currency is not None:
+            found = comparison_in(connection, subjects, catalogue, day, replace(by, currency=currency))
+    return look_of(found, catalogue.gpus)
+
+
+def _currency_for(comparison: Comparison, rates: Sequence[FxRate]) -> str | None:
+    """A currency that every price of the comparison can be converted to; None when there is none."""
+    own = tuple(dict.fromkeys(head.row.price_currency for head in comparison.heads if head.row.price_currency))
+    known = dict.fromkeys((*own, *(code for rate in rates for code in (rate.to_currency, rate.from_currency))))
+    return next((code for code in known if all(rate_between(rates, one, code) is not None for one in own)), None)
 
 
 def look_of(comparison: Comparison, gpus: GpuCatalogue) -> CompareLook:
@@ -104,8 +121,8 @@ def _differ(values: Sequence[Decimal | None]) -> bool:
 
 
 def head_name(head: CompareHead) -> str:
-    """How people call a column: the supplier, and its number where one supplier stands there twice."""
-    return head.row.supplier or head.row.number
+    """How people call a column, in one line."""
+    return " ".join((head.row.supplier or head.row.number).split())
 
 
 def deal_words(row: DealRow, gpus: GpuCatalogue) -> Text:

@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from gpulease_gui.domain.claim import CLAIM_WORDS, ClaimState
+from gpulease_gui.domain.claim import CLAIM_WORDS
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import current_language, say
 from gpulease_gui.gui.widgets.labels import plain_tip
@@ -18,8 +18,6 @@ from gpulease_gui.services.comparison import Cell, CellState, CompareGroup, Comp
 
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
-MATRIX_ROLE = int(Qt.ItemDataRole.UserRole) + 1
-HEADING_ROLE = int(Qt.ItemDataRole.UserRole) + 2
 _CLAIMED = Text("{0} claimed / {1} measured", "承诺 {0} / 实测 {1}")
 
 
@@ -31,14 +29,6 @@ class MatrixHeading:
     is_open: bool
     rows: int
     differing: int
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixCell:
-    """What the delegate draws: the label of a line (`cell` None) or one value."""
-
-    row: CompareRow
-    cell: Cell | None
 
 
 class MatrixModel(QAbstractTableModel):
@@ -95,6 +85,10 @@ class MatrixModel(QAbstractTableModel):
         """Hide or show the lines under every heading."""
         self._folded = set(self._known_groups) if folded else set()
         self._again()
+
+    def shown_at(self, place: int) -> CompareRow | MatrixHeading | None:
+        """The line or heading at `place`."""
+        return self._shown[place] if 0 <= place < len(self._shown) else None
 
     def heading_at(self, place: int) -> MatrixHeading | None:
         """The heading at `place`; None for a line."""
@@ -183,8 +177,6 @@ class MatrixModel(QAbstractTableModel):
         if isinstance(shown, MatrixHeading):
             return self._heading_data(shown, index.column(), role)
         cell = shown.cells[index.column() - 1] if index.column() else None
-        if role == MATRIX_ROLE:
-            return MatrixCell(shown, cell)
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return say(shown.label) if cell is None else say(cell_words(cell, current_language()))
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -193,8 +185,6 @@ class MatrixModel(QAbstractTableModel):
 
     @staticmethod
     def _heading_data(heading: MatrixHeading, column: int, role: int) -> Any:
-        if role == HEADING_ROLE:
-            return heading
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole) and column == 0:
             return say(heading.group.title)
         return None
@@ -233,8 +223,3 @@ def claimed_words(cell: Cell) -> Text:
     if not cell.measured.en:
         return cell.text
     return Text(_CLAIMED.en.format(cell.text.en, cell.measured.en), _CLAIMED.zh.format(cell.text.zh, cell.measured.zh))
-
-
-def is_proven(cell: Cell) -> bool:
-    """Whether a run has shown that it is so."""
-    return cell.claim is ClaimState.VERIFIED

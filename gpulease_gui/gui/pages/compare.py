@@ -135,6 +135,7 @@ class ComparePage(Page):
         self.picker.ticked.connect(lambda _subject, _on: self._ticked())
         self.bar.changed.connect(self.refresh)
         self.bar.filtered.connect(self._filter)
+        self.bar.workloads_wanted.connect(lambda: self.frame.go("workloads"))
         self.bar.enter_rate.clicked.connect(self.enter_rate)
         self.matrix.chosen.connect(self._inspect)
         self.matrix.opened.connect(lambda: self._show_inspector(shown=True))
@@ -201,7 +202,7 @@ class ComparePage(Page):
         known = self.choices
         scenario = next((s for s in known.scenarios if s.id == self.bar.scenario.current), None) if known else None
         saved = next((w for w in known.workloads if w.id == self.bar.workload.current), None) if known else None
-        return CompareBy(scenario, saved.workload if saved else None, self.bar.currency.current or None)
+        return CompareBy(scenario, saved.workload if saved else None, self.bar.chosen_currency)
 
     def _failed(self, asked: int, trouble: UserFacing) -> None:
         if asked == self._asked:
@@ -257,7 +258,7 @@ class ComparePage(Page):
         first = not begun and offers and not self.subjects
         self.bar.show_choices(self.choices)
         if first and self.choices.workloads:
-            self.bar.workload.choose(self.choices.workloads[0].id)
+            self.bar.choose_workload(self.choices.workloads[0].id)
         if first:
             self._show_picker(shown=False)
             self.compare(offers)

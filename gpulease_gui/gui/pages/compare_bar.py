@@ -17,7 +17,7 @@ from gpulease_gui.gui.widgets.panes import hairline
 from gpulease_gui.services.compare_page import EVERY_USE, Choices, rate_text
 from gpulease_gui.services.comparison import Comparison
 
-OWN_CURRENCY = ""
+_EDIT, _EDIT_WORDS = "~", Text("Write workloads…", "编辑负载…")
 _NO_WORKLOAD = Text("no workload", "不计负载")
 _USUAL = ("CNY", "USD", "EUR")
 
@@ -36,10 +36,14 @@ class LiveCheck(Lively, QCheckBox):
 
 
 class CompareBar(QFrame):
-    """40 px over the matrix. `changed` says that the comparison must be read anew, `filtered` that only lines change."""
+    """40 px over the matrix. `changed` says that the comparison must be read anew, `filtered` that only lines change.
+
+    `workloads_wanted` asks for the page where workloads are written.
+    """
 
     changed = Signal()
     filtered = Signal()
+    workloads_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +54,7 @@ class CompareBar(QFrame):
         self.currency = Chooser(Text("Currency", "币种"))
         for chooser, least in ((self.scenario, 9), (self.workload, 9), (self.currency, 6)):
             chooser.setMinimumContentsLength(least)
-            chooser.picked.connect(lambda _: self.changed.emit())
+            chooser.picked.connect(self._picked)
         self.rate = ElidedLabel("", size="dense", level="3")
         self.rate.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.enter_rate = Button("", kind="link", small=True)
@@ -61,7 +65,8 @@ class CompareBar(QFrame):
         self.columns = IconButton("columns", Text("Columns: move, pin, remove", "列：移动、固定、移除"))
         self.differences.toggled.connect(lambda _: self.filtered.emit())
         self.unstated.toggled.connect(lambda _: self.filtered.emit())
-        self._currencies: tuple[str, ...] = ()
+        self._workload = ""
+        self.chosen_currency: str | None = None  # None: the comparison finds one
         self._build()
 
     def _build(self) -> None:
@@ -82,11 +87,22 @@ class CompareBar(QFrame):
         row.addWidget(self.columns)
         self.enter_rate.hide()
 
+    def _picked(self, key: str) -> None:
+        if key == _EDIT:
+            self.workload.choose(self._workload)
+            self.workloads_wanted.emit()
+            return
+        self._workload = self.workload.current
+        if self.sender() is self.currency:
+            self.chosen_currency = self.currency.current
+        self.changed.emit()
+
     def show_choices(self, choices: Choices) -> None:
         """Offer the uses and the saved workloads; what is chosen stays so."""
         scenarios: list[tuple[str, Words]] = [("", EVERY_USE), *((s.id, s.title) for s in choices.scenarios)]
         self.scenario.set_choices(scenarios)
-        self.workload.set_choices([("", _NO_WORKLOAD), *((w.id, w.name) for w in choices.workloads)])
+        self.workload.set_choices([("", _NO_WORKLOAD), *((w.id, w.name) for w in choices.workloads), (_EDIT, _EDIT_WORDS)])
+        self._workload = self.workload.current
 
     def show_comparison(self, comparison: Comparison, own: Sequence[str]) -> None:
         """Name the currency with its rates, or what is missing; `own` are the currencies of the offers."""
@@ -99,9 +115,14 @@ class CompareBar(QFrame):
         self.enter_rate.setVisible(bool(missing or words))
         code = missing[0] if missing else ""
         self.enter_rate.set_words(
-            Text(f"No rate {code} → {comparison.currency}: enter it…", f"缺少 {code} → {comparison.currency} 汇率：填写…")
+            Text(f"Enter the {code} rate…", f"填写 {code} 汇率…")
             if missing else Text("Change…", "修改…")
         )  # fmt: skip
+
+    def choose_workload(self, workload_id: str) -> None:
+        """Choose a saved workload without telling anyone."""
+        self.workload.choose(workload_id)
+        self._workload = self.workload.current
 
     def tell_count(self, shown: int, whole: int) -> None:
         """How many lines pass the filters."""

@@ -136,7 +136,7 @@ class _Drawing:
         for row in range(self._row, min(last, rows.rowCount())):
             for column, left in enumerate(self._lefts()):
                 rect = QRect(left, self._head + row * self._height, self._widths[column], self._height)
-                delegate.draw(painter, rect, self._matrix.font(), rows.index(row, column))
+                delegate.draw(painter, rect, self._matrix.font(), (row, column))
         painter.end()
         self._row = last
         if last < self._rows:

@@ -132,7 +132,7 @@ class Matrix(QWidget):
         super().__init__(parent)
         self.rows = rows
         rows.setParent(self)
-        self.delegate = MatrixDelegate(self)
+        self.delegate = MatrixDelegate(rows, self)
         self.frozen, self.main = MatrixTable(rows, labels, self.delegate, self), MatrixTable(rows, name, self.delegate, self)
         self.frozen.setSelectionModel(self.main.selectionModel())
         self.pinned: frozenset[int] = frozenset()
@@ -176,7 +176,9 @@ class Matrix(QWidget):
 
     def choose_column(self, column: int) -> None:
         """Make an offer current on the line that is current."""
-        row = max(0, self.main.currentIndex().row())
+        row = self.main.currentIndex().row()
+        if row < 0:
+            row = 1 if self.rows.rowCount() > 1 else 0
         self.main.setCurrentIndex(self.rows.index(row, max(1, column)))
 
     def pin(self, deals: Iterable[int]) -> None:
