@@ -25,7 +25,7 @@ class Spread:
     def words(self) -> Text:
         """The spread for people."""
         span = f"{self.currency} {self.low:f} – {self.high:f}"
-        return Text(f"{span} in {self.count} listed prices", f"{self.count} 条公开价格为 {span}")
+        return Text(f"{span} in {self.count} listed prices", f"公开价区间 {span}（{self.count} 条）")
 
 
 def spread_of(facts: OfferFacts, reference: Reference) -> Spread | Flagged:

@@ -217,7 +217,7 @@ def test_that_a_missing_rate_is_asked_for_and_shown_with_its_day(window: MainWin
     page = comparing(window, qtbot, three[0], dollar)
     assert said(page, "price.gpu_hour")[1:] == ["CNY 15.20", "USD 2.00 (no rate)"], "not converted is not cheaper"
     assert page.bar.enter_rate.isVisible() and "USD" in page.bar.enter_rate.text()
-    dialog = page.enter_rate()
+    dialog = page.dialogs.enter_rate()
     assert dialog is not None
     dialog.rate.setText("0")
     dialog.day.setText("2026-11-30")

@@ -6,36 +6,32 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget
 
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.span import utc_now
-from gpulease_gui.domain.supplier import FxRate
 from gpulease_gui.domain.text import Text
-from gpulease_gui.gui.forms.fields import open_dialog
-from gpulease_gui.gui.forms.rate_dialog import RateDialog
 from gpulease_gui.gui.models.matrix import MatrixModel
 from gpulease_gui.gui.pages.compare_bar import CompareBar
 from gpulease_gui.gui.pages.compare_columns import CompareColumns
+from gpulease_gui.gui.pages.compare_dialogs import CompareDialogs
 from gpulease_gui.gui.pages.compare_export import CompareExport
 from gpulease_gui.gui.pages.compare_inspector import CompareInspector
 from gpulease_gui.gui.pages.compare_picker import PickList
 from gpulease_gui.gui.pages.overview_parts import is_open
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
 from gpulease_gui.gui.widgets.buttons import Button
-from gpulease_gui.gui.widgets.labels import PlainLabel, Words
+from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
 from gpulease_gui.gui.widgets.matrix import Matrix
 from gpulease_gui.gui.widgets.panes import EmptyState, Icon, Pane, hairline
 from gpulease_gui.services.commerce_compare import CompareBy
-from gpulease_gui.services.commerce_edit import save_rate
 from gpulease_gui.services.compare_page import Choices, CompareLook, choices_in, first_offers, look_in
 from gpulease_gui.services.comparison import CompareHead
 from gpulease_gui.services.events import Event, RecordsChanged, RunEnded
 from gpulease_gui.services.overview import local_day
-from gpulease_gui.store.reference import rate_between
 
 if TYPE_CHECKING:
     import sqlite3
@@ -73,8 +69,9 @@ class ComparePage(Page):
         self.picker = PickList(frame)
         self.inspector = CompareInspector()
         self.choose = Button(Text("Choose offers…", "选择报价…"), icon="filter")
+        self.questions = Button(Text("Questions to ask…", "询问清单…"), icon="question")
         self.copy_button = Button(Text("Copy", "复制"), icon="copy")
-        self.export, self.columns = CompareExport(self), CompareColumns(self)
+        self.export, self.columns, self.dialogs = CompareExport(self), CompareColumns(self), CompareDialogs(self)
         self.export_button = Button(Text("Export", "导出"), icon="export", kind="primary")
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
@@ -93,6 +90,7 @@ class ComparePage(Page):
         self.stack = QStackedWidget()
         self.empty, self.full = self._empty(), Pane(2)
         self.full.column.addWidget(self.bar)
+        self.full.column.addWidget(self.bar.rates)
         self.full.column.addWidget(self.matrix, 1)
         self.full.column.addWidget(hairline())
         self.full.column.addLayout(self._legend())
@@ -126,9 +124,9 @@ class ComparePage(Page):
                 row.addWidget(Icon(icon, token, 14))
             row.addWidget(PlainLabel(words, size="dense", level="2"))
             row.addSpacing(10)
-        row.addStretch(1)
-        self.stability = PlainLabel("", size="dense", level="2")
-        row.addWidget(self.stability)
+        self.stability = ElidedLabel("", size="dense", level="2")
+        self.stability.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.stability, 1)
         return row
 
     def _connect(self) -> None:
@@ -136,7 +134,6 @@ class ComparePage(Page):
         self.bar.changed.connect(self.refresh)
         self.bar.filtered.connect(self._filter)
         self.bar.workloads_wanted.connect(lambda: self.frame.go("workloads"))
-        self.bar.enter_rate.clicked.connect(self.enter_rate)
         self.matrix.chosen.connect(self._inspect)
         self.matrix.opened.connect(lambda: self._show_inspector(shown=True))
         self.matrix.copy_wanted.connect(self.export.copy)
@@ -295,24 +292,6 @@ class ComparePage(Page):
         super().resizeEvent(event)
         self._show_sides()
 
-    # -- rates -------------------------------------------------------------------------------------------------------------------
-
-    def enter_rate(self) -> RateDialog | None:
-        """Ask for the first missing rate, or for a newer one than the shown."""
-        look = self.look
-        if look is None:
-            return None
-        comparison = look.comparison
-        source = next(iter(comparison.missing_rates), "") or comparison.rates[0].from_currency
-        known = rate_between(self.choices.rates, source, comparison.currency) if self.choices else None
-        dialog = RateDialog(source, comparison.currency, local_day(utc_now()), lambda rate: self._keep_rate(rate, dialog), known, self)
-        open_dialog(dialog)
-        return dialog
-
-    def _keep_rate(self, rate: FxRate, dialog: RateDialog) -> None:
-        future = self.frame.services.change(lambda db: save_rate(db, rate), "rate")
-        self.frame.bridge.when_done(future, lambda _: dialog.accept(), dialog.refuse)
-
     # -- what the window asks ------------------------------------------------------------------------------------------------------
 
     def export_menu(self) -> None:
@@ -327,7 +306,7 @@ class ComparePage(Page):
 
     def buttons(self) -> tuple[Button, ...]:
         """Choosing, copying, exporting."""
-        return (self.choose, self.copy_button, self.export_button) if self.look is not None else ()
+        return (self.choose, self.questions, self.copy_button, self.export_button) if self.look is not None else ()
 
     def doable(self) -> frozenset[str]:
         """Details, export, and choosing anew."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QSizePolicy
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import Chooser
@@ -19,6 +20,7 @@ from gpulease_gui.services.comparison import Comparison
 
 _EDIT, _EDIT_WORDS = "~", Text("Write workloads…", "编辑负载…")
 _NO_WORKLOAD = Text("no workload", "不计负载")
+_LABELS_FROM, _COUNT_FROM = 900, 740
 _USUAL = ("CNY", "USD", "EUR")
 
 
@@ -55,17 +57,19 @@ class CompareBar(QFrame):
         for chooser, least in ((self.scenario, 9), (self.workload, 9), (self.currency, 6)):
             chooser.setMinimumContentsLength(least)
             chooser.picked.connect(self._picked)
-        self.rate = ElidedLabel("", size="dense", level="3")
-        self.rate.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.rates = QFrame()
+        self.rate = ElidedLabel("", size="dense", level="2")
         self.enter_rate = Button("", kind="link", small=True)
         self.differences = Switch(Text("Only differences", "只看差异"))
         self.count = PlainLabel("", size="dense", level="3")
         self.unstated = LiveCheck(Text("Not stated", "未约定项"))
         self.unstated.setChecked(True)
+        self.weights = Button(Text("Weights…", "权重…"), icon="nav-settings", small=True)
         self.columns = IconButton("columns", Text("Columns: move, pin, remove", "列：移动、固定、移除"))
         self.differences.toggled.connect(lambda _: self.filtered.emit())
         self.unstated.toggled.connect(lambda _: self.filtered.emit())
         self._workload = ""
+        self._labels: list[PlainLabel] = []
         self.chosen_currency: str | None = None  # None: the comparison finds one
         self._build()
 
@@ -79,13 +83,29 @@ class CompareBar(QFrame):
             label = PlainLabel(words, size="dense", level="2")
             label.setBuddy(chooser)
             row.addWidget(label)
+            self._labels.append(label)
             row.addWidget(chooser)
             row.addSpacing(4)
-        for part in (self.rate, self.enter_rate, line, self.differences, self.count, self.unstated):
+        for part in (line, self.differences, self.count, self.unstated):
             row.addWidget(part)
         row.addStretch(1)
+        row.addWidget(self.weights)
         row.addWidget(self.columns)
-        self.enter_rate.hide()
+        below = QHBoxLayout(self.rates)
+        below.setContentsMargins(16, 0, 16, 6)
+        below.setSpacing(8)
+        below.addWidget(PlainLabel(Text("Rates", "汇率"), size="dense", level="3"))
+        below.addWidget(self.rate, 1)
+        below.addWidget(self.enter_rate)
+        self.rates.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow bar the labels go first, then the count; the editors keep their names for assistive tools."""
+        super().resizeEvent(event)
+        room = self.width() / max(1.0, self.fontMetrics().height() / 18)
+        for label in self._labels:
+            label.setVisible(room >= _LABELS_FROM)
+        self.count.setVisible(room >= _COUNT_FROM)
 
     def _picked(self, key: str) -> None:
         if key == _EDIT:
@@ -110,9 +130,9 @@ class CompareBar(QFrame):
         self.currency.set_choices([(code, Text(f"{code} / GPU-hour", f"{code} / 卡时")) for code in codes], comparison.currency)
         words = [rate_text(rate) for rate in comparison.rates]
         self.rate.set_words(Text("; ".join(w.en for w in words), "；".join(w.zh for w in words)))
-        self.rate.setVisible(bool(words) and not comparison.missing_rates)
         missing = comparison.missing_rates
-        self.enter_rate.setVisible(bool(missing or words))
+        self.rate.setVisible(bool(words))
+        self.rates.setVisible(bool(missing or words))
         code = missing[0] if missing else ""
         self.enter_rate.set_words(
             Text(f"Enter the {code} rate…", f"填写 {code} 汇率…")

@@ -71,8 +71,8 @@ class CompareInspector(Pane):
     def show_look(self, look: CompareLook) -> None:
         """Draw the front anew."""
         points = tuple(
-            FrontPoint(head_name(head), float(head.score.score.score_low), float(head.cost.converted), head.name in look.front.names)
-            for head in look.comparison.heads
+            FrontPoint(number, head_name(head), float(head.score.score.score_low), float(head.cost.converted), head.name in look.front.names)
+            for number, head in enumerate(look.comparison.heads, 1)
             if head.score.score.score_low is not None and head.cost is not None and head.cost.converted is not None
         )
         self.chart.show_points(points, look.comparison.currency)
@@ -153,12 +153,12 @@ def _pairs(head: CompareHead, figures: HeadFigures, currency: str) -> list[tuple
 
 def front_text(look: CompareLook) -> Text:
     """Who is beaten by whom, in a sentence."""
-    names = {head.name: head_name(head) for head in look.comparison.heads}
+    names = {head.name: f"{number} {head_name(head)}" for number, head in enumerate(look.comparison.heads, 1)}
     front = [names[name] for name in look.front.names]
     if not front:
         return Text("Choose a workload to see score against cost.", "选择负载后可查看得分与成本。")
     en, zh = f"Nothing beats {', '.join(front)} in both.", f"得分与成本均未被超越：{'、'.join(front)}。"
     for name, by in look.front.dominated.items():
-        en += f" {names[by]} beats {names[name]}."
-        zh += f"{names[by]}优于{names[name]}。"
+        en += f"\n{names[by]} beats {names[name]}."
+        zh += f"\n{names[by]} 优于 {names[name]}。"
     return Text(en, zh)

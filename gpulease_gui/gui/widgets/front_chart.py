@@ -16,13 +16,14 @@ from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.matrix_cells import draw_words
 from gpulease_gui.pdf.palette import Palette
 
-_LEFT, _RIGHT, _TOP, _FOOT = 30, 12, 10, 20
+_LEFT, _RIGHT, _TOP, _FOOT = 30, 12, 12, 28
 
 
 @dataclass(frozen=True, slots=True)
 class FrontPoint:
-    """An offer: its proven score, its cost, and whether nothing beats it (`leads`)."""
+    """An offer by its column: its proven score, its cost, and whether nothing beats it (`leads`)."""
 
+    number: int
     name: str
     score: float
     cost: float
@@ -73,13 +74,12 @@ class FrontChart(Lively, QWidget):
             y = plot.bottom() - score / 100 * plot.height()
             painter.fillRect(QRectF(plot.left(), round(y), plot.width(), 1), QColor(palette.grid))
             draw_words(painter, QRect(2, int(y) - 8, _LEFT - 4, 16), str(score), palette.t3, caption)
-        foot = QRect(_LEFT, int(plot.bottom()) + 3, int(plot.width()), _FOOT - 2)
+        foot = QRect(_LEFT, int(plot.bottom()) + 10, int(plot.width()), _FOOT - 10)
         draw_words(painter, foot, Text(f"cost, {self._unit} →", f"成本，{self._unit} →"), palette.t3, caption)
         self._paint_front(painter, plot, palette)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        taken: list[QRect] = []
         for point in self._points:
-            self._paint_point(painter, plot, point, taken, palette)
+            self._paint_point(painter, plot, point, palette)
 
     def _paint_front(self, painter: QPainter, plot: QRectF, palette: Palette) -> None:
         front = sorted((p for p in self._points if p.leads), key=lambda p: p.cost)
@@ -89,19 +89,13 @@ class FrontChart(Lively, QWidget):
             painter.drawLine(one, QPointF(other.x(), one.y()))
             painter.drawLine(QPointF(other.x(), one.y()), other)
 
-    def _paint_point(self, painter: QPainter, plot: QRectF, point: FrontPoint, taken: list[QRect], palette: Palette) -> None:
+    def _paint_point(self, painter: QPainter, plot: QRectF, point: FrontPoint, palette: Palette) -> None:
+        """A disc with the number of the column: filled on the front, an outline where another offer beats it."""
         at = self._place(point, plot)
-        colour = palette.accent if point.leads else palette.t3
-        painter.setPen(QPen(QColor(colour), 1.5))
-        painter.setBrush(QColor(colour if point.leads else palette.plot))
-        painter.drawEllipse(at, 4, 4)
-        font = sized(self.font(), TextSize.CAPTION, 600 if point.leads else 400)
-        painter.setFont(sized(self.font(), TextSize.CAPTION))
-        wide = min(painter.fontMetrics().horizontalAdvance(point.name) + 6, 110)
-        left = at.x() + 7 if at.x() + 7 + wide < plot.right() else at.x() - 7 - wide
-        room = QRect(int(left), int(at.y()) - 8, int(wide), 15)
-        while any(room.intersects(other) for other in taken) and room.top() > plot.top():
-            room.translate(0, -15)
-        taken.append(room)
-        draw_words(painter, room, point.name, palette.t1 if point.leads else palette.t3, font)
+        painter.setPen(QPen(QColor(palette.accent if point.leads else palette.t3), 1.5))
+        painter.setBrush(QColor(palette.accent if point.leads else palette.plot))
+        painter.drawEllipse(at, 8, 8)
+        painter.setFont(sized(self.font(), TextSize.CAPTION, 600))
+        painter.setPen(QColor(palette.ton if point.leads else palette.t2))
+        painter.drawText(QRectF(at.x() - 9, at.y() - 9, 18, 18), Qt.AlignmentFlag.AlignCenter, str(point.number))
         painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -118,7 +118,7 @@ class MatrixHead(QHeaderView):
         self._two(painter, QRect(name.left(), name.top() + body - 4, name.width(), 0),
                   Text(f"{count} offers", f"{count} 份报价"), Text("", ""), palette)  # fmt: skip
         self._two(painter, QRect(name.left(), name.bottom() - dense - 10, name.width(), 0),
-                  Text("Conclusion, red flags", "结论、风险信号"), Text("", ""), palette)  # fmt: skip
+                  Text("Conclusion", "结论"), Text("", ""), palette)  # fmt: skip
         self._two(painter, score, Text("Score range", "得分区间"), Text("low – high · coverage", "低分 – 高分 · 覆盖率"), palette)
         self._two(painter, cost, Text("Effective cost / GPU-hour", "有效成本 / 卡时"), Text("", ""), palette)
         self._key(painter, cost.left() + _EDGE, cost.top() + 6 + dense, palette)
@@ -165,24 +165,27 @@ class MatrixHead(QHeaderView):
             line = line.adjusted(0, 0, -18, 0)
         draw_words(painter, line, head.row.supplier, palette.t1, sized(self.font(), TextSize.BODY, 600))
         below = QRect(part.left(), part.top() + 8 + body, part.width(), caption)
+        flags = self._draw_flags(painter, below, head, palette)
+        below.setRight(below.right() - flags)
         draw_words(painter, below, title, palette.t2, sized(self.font(), TextSize.CAPTION))
         painter.setFont(sized(self.font(), TextSize.DENSE, 500))
         badge = QRectF(part.left(), below.bottom() + 4, part.width(), 22)
         status = status_badge(head.score.score.status)
         paint_verdict(painter, badge, status, filled=True, word=say(status.word))
-        self._draw_flags(painter, badge, head, palette)
 
-    def _draw_flags(self, painter: QPainter, badge: QRectF, head: CompareHead, palette: Palette) -> None:
+    def _draw_flags(self, painter: QPainter, line: QRect, head: CompareHead, palette: Palette) -> int:
+        """The number of red flags at the right end of a line; how much room it takes."""
         count = len(head.raised)
         if not count:
-            return
-        font = sized(self.font(), TextSize.DENSE, 500)
+            return 0
+        font = sized(self.font(), TextSize.DENSE, 600)
         wide = QFontMetrics(font).horizontalAdvance(str(count))
-        left = badge.right() - wide
-        icons.paint(painter, QRectF(left - 18, badge.center().y() - 7, 14, 14), "verdict-warn", palette.warn)
+        left = line.right() - wide
+        icons.paint(painter, QRectF(left - 17, line.center().y() - 6, 13, 13), "verdict-warn", palette.warn)
         painter.setFont(font)
         painter.setPen(QColor(palette.warn))
-        painter.drawText(QRectF(left, badge.top(), wide + 2, badge.height()), Qt.AlignmentFlag.AlignVCenter, str(count))
+        painter.drawText(QRectF(left, line.top(), wide + 2, line.height()), Qt.AlignmentFlag.AlignVCenter, str(count))
+        return wide + 24
 
     def _line(self, painter: QPainter, part: QRect, figure: str, tag: Text | None, right: str, tone: str, palette: Palette) -> None:
         """A figure in 600, a tag beside it, a caption at the right end."""
