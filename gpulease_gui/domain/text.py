@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -46,20 +47,20 @@ def visible(words: str) -> str:
     """
     if words.isascii() and words.isprintable():
         return words
-    return "".join(_shown(character) for character in words)
-
-
-def _shown(character: str) -> str:
-    code = ord(character)
-    if character in "\n\t":
-        return character
-    if code < 0x20:
-        return _VISIBLE.get(code, chr(0x2400 + code))
-    if code == 0x7F or 0x80 <= code < 0xA0 or code in _INVISIBLE or 0xD800 <= code < 0xE000:
-        return _VISIBLE.get(code, f"⟨U+{code:04X}⟩")
-    return character
+    return words.translate(_SHOWN)
 
 
 _INVISIBLE = frozenset(
     [0x00AD, 0x061C, 0x180E, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)]
 )
+
+
+def _shown(code: int) -> str:
+    if code < 0x20:
+        return _VISIBLE.get(code, chr(0x2400 + code))
+    return _VISIBLE.get(code, f"⟨U+{code:04X}⟩")
+
+
+_SHOWN: Mapping[int, str] = {
+    code: _shown(code) for code in (*range(0x20), *range(0x7F, 0xA0), *_INVISIBLE, *range(0xD800, 0xE000)) if chr(code) not in "\n\t"
+}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +60,14 @@ class Palette:
         return {name: value for name, value in named.items() if isinstance(value, str)}
 
     def colour(self, token: str) -> str:
-        """The colour of a token such as `t2` or `fail_bg`. Raises KeyError for any other word."""
-        return _tokens_of(self)[token]
+        """The colour of a token such as `t2` or `fail_bg`. Raises KeyError for any other word.
 
-
-@cache
-def _tokens_of(palette: Palette) -> Mapping[str, str]:
-    """There are two palettes, and every painted cell asks."""
-    return palette.tokens()
+        Every painted cell asks; a cache by palette would hash all its colours each time.
+        """
+        value = getattr(self, token, None) or getattr(self, f"{token}_", None)
+        if not isinstance(value, str) or token.endswith("_"):
+            raise KeyError(token)
+        return value
 
 
 _DASHES: tuple[tuple[float, ...], ...] = (

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cache
 
 from gpulease_gui.catalog.catalogue import Catalogue
-from gpulease_gui.catalog.scenarios import Scenario
+from gpulease_gui.catalog.scenarios import Scenario, load_scenarios
 from gpulease_gui.checks.check import rules
 from gpulease_gui.domain.commercial import Field, HolderOf, Stated, Subject
 from gpulease_gui.domain.finding import WORST_FIRST
@@ -32,13 +33,14 @@ from gpulease_gui.store.records import RunState
 class ChecklistSeen:
     """A checklist for the use of the deal, its score by use ("" = every use alike), the user's templates and name.
 
-    `files` are the deal's attachments by id.
+    `files` are the deal's attachments by id, `scenarios` all uses that there are.
     """
 
     view: ChecklistView
     scores: Mapping[str, DealScore]
     templates: tuple[Template, ...]
     files: Mapping[str, Attachment]
+    scenarios: Mapping[str, Scenario]
     user: str
 
     @property
@@ -47,10 +49,15 @@ class ChecklistSeen:
         return self.scores[self.view.scenario]
 
 
-def seen_in(
-    connection: sqlite3.Connection, subject: Subject, catalogue: Catalogue, scenarios: Mapping[str, Scenario], day: date
-) -> ChecklistSeen:
+@cache
+def known_scenarios() -> Mapping[str, Scenario]:
+    """The uses of the catalogue by id; read once, on a worker."""
+    return load_scenarios().scenarios
+
+
+def seen_in(connection: sqlite3.Connection, subject: Subject, catalogue: Catalogue, day: date) -> ChecklistSeen:
     """Everything that the page shows of an offer or contract as of `day`. Raises UsageError for an unknown one."""
+    scenarios = known_scenarios()
     facts = deal_in(connection, subject, day)
     known = templates_in(connection)
     template = next((t for t in known if t.id == facts.row.template_id), Template("", ""))
@@ -62,7 +69,7 @@ def seen_in(
         here = view if use == view.scenario else checklist_of(facts, template, catalogue, use)
         scores[use] = score_of(here, weights_in(connection, scenario))
     files = {file.id: file for file in attachments.list_attachments(connection, subject)}
-    return ChecklistSeen(view, scores, known, files, user_name_in(connection))
+    return ChecklistSeen(view, scores, known, files, scenarios, user_name_in(connection))
 
 
 # -- one item ----------------------------------------------------------------------------------------------------------------

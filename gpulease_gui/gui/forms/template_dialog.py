@@ -16,7 +16,7 @@ from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.gui.forms.fields import Chooser, LineField
 from gpulease_gui.gui.models.cell import Cell, Column, Group
 from gpulease_gui.gui.models.table import TableModel
-from gpulease_gui.gui.pages.checklist_bands import EVERY_USE, SHIPPED
+from gpulease_gui.gui.pages.checklist_bands import SHIPPED, uses_of
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.cells import CHECK
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
@@ -73,7 +73,7 @@ class TemplateDialog(FactDialog):
         self.which.picked.connect(self._choose)
         self.name = LineField(Text("Name", "名称"), Text("such as: training cluster", "例如：训练集群"))
         self.name.textEdited.connect(lambda _: self._fit())
-        self.use = Chooser(Text("Use", "场景"), [("", EVERY_USE), *((id_, s.title) for id_, s in scenarios.items())])
+        self.use = Chooser(Text("Use", "场景"), uses_of(scenarios))
         self.model: TableModel[TemplateLine] = TableModel(_columns(), lambda line: line.item.id, search=_hay, group=_group)
         self.table = TableView(self.model, _TITLE)
         self.table.chosen.connect(lambda _: self._show_line())

@@ -10,11 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QHBoxLayout, QWidget
 
 from gpulease_gui.catalog.checklist import DIMENSIONS
-from gpulease_gui.catalog.scenarios import Scenario
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import Chooser
 from gpulease_gui.gui.language import say
-from gpulease_gui.gui.pages.checklist_bands import EVERY_USE, span_words
+from gpulease_gui.gui.pages.checklist_bands import span_words, uses_of
 from gpulease_gui.gui.pages.checklist_parts import ScoreBar
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
@@ -34,18 +33,18 @@ _HIGHEST = 100.0
 class WeightsDialog(FactDialog):
     """One line a dimension: weight, its share, what is proven and possible there; the whole score follows each change."""
 
-    def __init__(self, frame: Frame, seen: ChecklistSeen, scenarios: Mapping[str, Scenario], *, parent: QWidget | None = None) -> None:
+    def __init__(self, frame: Frame, seen: ChecklistSeen, *, parent: QWidget | None = None) -> None:
         super().__init__(
             _TITLE, _TITLE, icon="load", parent=parent,
             consequence=Text("The score is the weighted geometric mean of the dimensions: low counts what is proven, high what could still "
                              "come. Weights count for every deal with this use.",
                              "得分为各维度的加权几何平均：下限只计已证明的部分，上限计入未知项的可能。权重对该场景下的所有报价与合同生效。"),
         )  # fmt: skip
-        self._frame, self._seen, self._scenarios = frame, seen, scenarios
+        self._frame, self._seen = frame, seen
         self._shipped: Mapping[str, Decimal] = {}
         self.facts.hide()
         self.setMinimumWidth(620)
-        self.use = Chooser(Text("Use", "场景"), [("", EVERY_USE), *((id_, s.title) for id_, s in scenarios.items())])
+        self.use = Chooser(Text("Use", "场景"), uses_of(seen.scenarios))
         self.use.choose(seen.view.scenario)
         self.use.picked.connect(self.load)
         self.score = PlainLabel("", weight=600)
@@ -90,7 +89,7 @@ class WeightsDialog(FactDialog):
 
     def load(self, use: str) -> None:
         """Read the weights of another use."""
-        scenario = self._scenarios.get(use)
+        scenario = self._seen.scenarios.get(use)
         found = self._frame.services.query(lambda connection: weights_of(connection, scenario))
         self._frame.bridge.when_done(found, lambda both: self._take(use, *both))
 

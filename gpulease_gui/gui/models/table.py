@@ -22,6 +22,7 @@ GROUP_ROLE = int(Qt.ItemDataRole.UserRole) + 2
 
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
+_HEADING_FLAGS, _ROW_FLAGS = Qt.ItemFlag.ItemIsEnabled, Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _LOUDEST_FIRST = {token: rank for rank, token in enumerate(("fail", "warn", "inc", "pass", "run", "na", "t3"))}
 
 
@@ -253,8 +254,8 @@ class TableModel(QAbstractTableModel, Generic[Row]):
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Rows can be selected, headings cannot."""
         if not index.isValid() or self.heading_at(index.row()) is not None:
-            return Qt.ItemFlag.ItemIsEnabled
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+            return _HEADING_FLAGS
+        return _ROW_FLAGS
 
     def cell(self, index: Index) -> Cell | None:
         """What is drawn at `index`; None for a heading."""

@@ -8,7 +8,6 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from gpulease_gui.catalog.checklist import Importance
-from gpulease_gui.catalog.scenarios import load_scenarios
 from gpulease_gui.domain.answer import AnswerState, AnswerValue
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.errors import UserFacing
@@ -23,6 +22,7 @@ from gpulease_gui.gui.pages.checklist_parts import DimensionList, Legend, entrie
 from gpulease_gui.gui.pages.checklist_table import NOTE_COLUMN, ChecklistModel, ChecklistTable, lines_of
 from gpulease_gui.gui.pages.overview_parts import is_open
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
+from gpulease_gui.gui.pages.suppliers_panes import UndoBand
 from gpulease_gui.gui.widgets.buttons import Button, IconButton
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.panes import EmptyState, Pane, ThinSplitter, hairline
@@ -55,13 +55,13 @@ class ChecklistPage(Page):
 
     def __init__(self, frame: Frame) -> None:
         super().__init__(frame)
-        self.scenarios = load_scenarios().scenarios
         self.seen: ChecklistSeen | None = None
         self._subject: Subject | None = None
         self._wanted_item = ""
         self._dimension = ""
-        self.desk = ChecklistDesk(frame, self)
-        self.band, self.scores = DealBand(self.scenarios), ScorePane(self.scenarios)
+        self.undo = UndoBand()
+        self.desk = ChecklistDesk(frame, self, self.undo)
+        self.band, self.scores = DealBand(), ScorePane()
         self.dimensions, self.answered = DimensionList(), PlainLabel("", size="caption", level="3")
         self.chips = FilterBar(_CHIPS)
         self.notes = IconButton("columns", Text("Show or hide the notes", "显示或隐藏备注列"))
@@ -78,7 +78,20 @@ class ChecklistPage(Page):
         self._connect()
 
     def _build(self) -> None:
-        left, centre = Pane(1), Pane(2)
+        """From the outside in: a widget that is moved into another window is styled again with all that it holds."""
+        self.stack = QStackedWidget()
+        self.column.addWidget(self.stack)
+        self.waiting, self.empty, self.whole = Pane(2), self._empty(), Pane(2)
+        for part in (self.waiting, self.empty, self.whole):
+            self.stack.addWidget(part)
+        self.split, left, centre = ThinSplitter(), Pane(1), Pane(2)
+        self.whole.column.addWidget(self.band)
+        self.whole.column.addWidget(self.split, 1)
+        for pane in (left, centre, self.inspector):
+            self.split.addWidget(pane)
+        left.setMinimumWidth(200)
+        self.split.setStretchFactor(1, 1)
+        self.split.setSizes([_LEFT, 850, _RIGHT])
         head = QHBoxLayout()
         head.setContentsMargins(16, 9, 16, 9)
         head.addWidget(PlainLabel(Text("Dimensions", "维度"), size="dense", weight=600))
@@ -87,24 +100,10 @@ class ChecklistPage(Page):
         left.column.addLayout(head)
         self.chips.add_tool(self.notes)
         beside: tuple[QWidget, ...] = (hairline(), self.dimensions, Legend(), hairline(), self.scores)
-        middle: tuple[QWidget, ...] = (self.chips, hairline(), self.table, hairline(), self.keys, self.bulk)
+        middle: tuple[QWidget, ...] = (self.chips, hairline(), self.table, hairline(), self.keys, self.bulk, self.undo)
         for pane, widgets in ((left, beside), (centre, middle)):
             for widget in widgets:
                 pane.column.addWidget(widget, 1 if widget in (self.dimensions, self.table) else 0)
-        self.split = ThinSplitter()
-        for pane in (left, centre, self.inspector):
-            self.split.addWidget(pane)
-        left.setMinimumWidth(200)
-        self.split.setStretchFactor(1, 1)
-        self.split.setSizes([_LEFT, 850, _RIGHT])
-        whole = Pane(2)
-        whole.column.addWidget(self.band)
-        whole.column.addWidget(self.split, 1)
-        self.stack = QStackedWidget()
-        self.waiting, self.empty, self.whole = Pane(2), self._empty(), whole
-        for part in (self.waiting, self.empty, whole):
-            self.stack.addWidget(part)
-        self.column.addWidget(self.stack)
 
     def _empty(self) -> EmptyState:
         add = Button(Text("Add an offer", "添加报价"), icon="add", kind="primary")
@@ -153,12 +152,12 @@ class ChecklistPage(Page):
         """Read the checklist anew on a worker; what is chosen stays chosen."""
         if not is_open(self.frame):
             return
-        catalogue, scenarios, wanted = self.frame.services.catalogue, self.scenarios, self._subject
+        catalogue, wanted = self.frame.services.catalogue, self._subject
         day = utc_now().astimezone().date()
 
         def work(connection: sqlite3.Connection) -> ChecklistSeen | None:
             subject = wanted or first_deal(connection)
-            return None if subject is None else seen_in(connection, subject, catalogue, scenarios, day)
+            return None if subject is None else seen_in(connection, subject, catalogue, day)
 
         self.frame.bridge.when_done(self.frame.services.query(work), lambda seen: self._show(wanted, seen), self._gone)
 
@@ -181,7 +180,9 @@ class ChecklistPage(Page):
         self.band.show_seen(seen)
         self.scores.show_seen(seen)
         self._show_counts(seen)
-        self.model.set_rows(lines_of(view.rows, seen.files))
+        lines = lines_of(view.rows, seen.files)
+        if tuple(lines) != self.model.rows:
+            self.model.set_rows(lines)
         if self._wanted_item:
             self.table.choose(self._wanted_item)
             self._wanted_item = ""
@@ -266,6 +267,7 @@ class ChecklistPage(Page):
 
     def _open(self, subject: Subject) -> None:
         self.inspector.note.keep()
+        self.undo.hide()
         self._subject = subject
         self.table.selectionModel().clear()
         self.refresh()
@@ -284,7 +286,7 @@ class ChecklistPage(Page):
         from gpulease_gui.gui.forms.template_dialog import TemplateDialog
 
         if self.seen is not None:
-            self.template_dialog = TemplateDialog(self.frame, self.seen.view.template.id, self.scenarios, parent=self)
+            self.template_dialog = TemplateDialog(self.frame, self.seen.view.template.id, self.seen.scenarios, parent=self)
             self.template_dialog.saved.connect(lambda template: self._set_up(template, self.band.use.current))
             open_dialog(self.template_dialog)
 
@@ -293,7 +295,7 @@ class ChecklistPage(Page):
         from gpulease_gui.gui.forms.weights_dialog import WeightsDialog
 
         if self.seen is not None:
-            self.weights_dialog = WeightsDialog(self.frame, self.seen, self.scenarios, parent=self)
+            self.weights_dialog = WeightsDialog(self.frame, self.seen, parent=self)
             open_dialog(self.weights_dialog)
 
     def open_letter(self) -> None:

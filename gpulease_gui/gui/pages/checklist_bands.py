@@ -52,6 +52,11 @@ def span_words(score: Score) -> Text:
     return Text(f"{span}, coverage {part}", f"{span}，覆盖率 {part}")
 
 
+def uses_of(scenarios: Mapping[str, Scenario]) -> tuple[tuple[str, Text], ...]:
+    """Every use as a choice, "" for all alike."""
+    return (("", EVERY_USE), *((id_, scenario.title) for id_, scenario in scenarios.items()))
+
+
 class DealBand(Lively, QFrame):
     """Deal, use and template at the left; verdict on the deal and its musts at the right.
 
@@ -61,15 +66,14 @@ class DealBand(Lively, QFrame):
     used = Signal(str)
     patterned = Signal(str)
 
-    def __init__(self, scenarios: Mapping[str, Scenario], *, parent: QWidget | None = None) -> None:
+    def __init__(self, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("targetBand")
-        self._scenarios = scenarios
         self.pick = Button("…", icon="chevron-down", kind="quiet", small=True)
         self.pick.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands after the number
         self.about = ElidedLabel("", size="dense", level="2")
         self.kind = PlainLabel("", size="dense", level="3")
-        self.use = Chooser(Text("Use", "场景"), [("", EVERY_USE), *((id_, s.title) for id_, s in scenarios.items())])
+        self.use = Chooser(Text("Use", "场景"))
         self.use.picked.connect(self.used)
         self.template = Chooser(Text("Template", "模板"))
         self.template.picked.connect(self.patterned)
@@ -96,7 +100,7 @@ class DealBand(Lively, QFrame):
         self.kind.set_words(_KIND_WORDS[deal.kind])
         self.pick.set_words(foreign(deal.number or deal.title or deal.id))
         self.about.set_words(foreign(" · ".join(part for part in (deal.supplier, deal.title) if part)))
-        self.use.choose(seen.view.scenario)
+        self.use.set_choices(uses_of(seen.scenarios), seen.view.scenario)
         self.template.set_choices([("", SHIPPED), *((t.id, foreign(t.name)) for t in seen.templates)], seen.view.template.id)
         score = seen.score.score
         self.status.set_state(badge_of_status(score.status))
@@ -115,7 +119,7 @@ def must_words(view: ChecklistView) -> Text:
 class ScorePane(Pane):
     """The score from what is proven to what is possible, for every use; the one that counts is heavier."""
 
-    def __init__(self, scenarios: Mapping[str, Scenario]) -> None:
+    def __init__(self) -> None:
         super().__init__(1)
         head = QHBoxLayout()
         head.setContentsMargins(16, 8, 16, 4)
@@ -123,27 +127,33 @@ class ScorePane(Pane):
         head.addWidget(PlainLabel(Text("Score by use", "各场景得分"), size="dense", weight=600))
         head.addStretch()
         head.addWidget(self.weights)
-        grid = QGridLayout()
-        grid.setContentsMargins(16, 0, 16, 10)
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(3)
-        grid.setColumnMinimumWidth(0, 84)
-        grid.setColumnStretch(1, 1)
+        self._grid = QGridLayout()
+        self._grid.setContentsMargins(16, 0, 16, 10)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(3)
+        self._grid.setColumnMinimumWidth(0, 84)
+        self._grid.setColumnStretch(1, 1)
         self._lines: dict[str, tuple[PlainLabel, ScoreBar, PlainLabel]] = {}
-        for place, (use, title) in enumerate((("", EVERY_USE), *((id_, s.title) for id_, s in scenarios.items()))):
-            name, bar, said = ElidedLabel(title, size="caption", level="2"), ScoreBar(), PlainLabel("", size="caption", level="2")
-            for column, widget in enumerate((name, bar, said)):
-                grid.addWidget(widget, place, column)
-            self._lines[use] = (name, bar, said)
         self.column.addLayout(head)
-        self.column.addLayout(grid)
+        self.column.addLayout(self._grid)
+
+    def _line(self, use: str, title: Text) -> tuple[PlainLabel, ScoreBar, PlainLabel]:
+        if use not in self._lines:
+            name, bar, said = ElidedLabel(title, size="caption", level="2"), ScoreBar(), PlainLabel("", size="caption", level="2")
+            place = len(self._lines)
+            self._grid.addWidget(name, place, 0)
+            self._grid.addWidget(bar, place, 1)
+            self._grid.addWidget(said, place, 2)
+            self._lines[use] = (name, bar, said)
+        return self._lines[use]
 
     def show_seen(self, seen: ChecklistSeen) -> None:
         """Show other scores."""
-        for use, (name, bar, said) in self._lines.items():
+        for use, title in uses_of(seen.scenarios):
+            name, bar, said = self._line(use, title)
             score = seen.scores[use].score
             low, high = score.score_low, score.score_high
-            sentence = f"{name.text()}: {say(span_words(score))}"
+            sentence = f"{say(title)}: {say(span_words(score))}"
             bar.set_span(None if low is None else float(low), None if high is None else float(high), sentence)
             said.set_words("–" if low is None or high is None else f"{low:.0f} – {high:.0f}")
             for label in (name, said):

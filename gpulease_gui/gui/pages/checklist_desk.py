@@ -18,6 +18,8 @@ from gpulease_gui.gui.forms.checklist_dialogs import ReasonDialog, WaiverDialog,
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.page import Frame
+from gpulease_gui.gui.pages.suppliers_panes import UndoBand
+from gpulease_gui.gui.taking_back import undo_act
 from gpulease_gui.services import checklist_edit, checklist_entry
 from gpulease_gui.services.checklist_edit import Given
 from gpulease_gui.services.checklist_page import Proof
@@ -38,8 +40,8 @@ LARGEST = 64 << 20
 class ChecklistDesk:
     """Writes for the items that are chosen on the page; the page reads them anew when RecordsChanged tells."""
 
-    def __init__(self, frame: Frame, parent: QWidget) -> None:
-        self._frame, self._parent = frame, parent
+    def __init__(self, frame: Frame, parent: QWidget, undo: UndoBand) -> None:
+        self._frame, self._parent, self._undo = frame, parent, undo
         self.subject: Subject | None = None
         self.rows: tuple[ChecklistRow, ...] = ()
         self.user = ""
@@ -53,8 +55,17 @@ class ChecklistDesk:
         subject = self.subject
         if subject is None:
             return
+        many = len(self.rows) > 1
         future = self._frame.services.change(lambda db: work(db, subject), *(kinds or ("answer",)))
-        self._frame.bridge.when_done(future, lambda _: self._frame.note(done))
+        self._frame.bridge.when_done(future, lambda _: self._done(done, many=many))
+
+    def _done(self, done: Text, *, many: bool) -> None:
+        """Say what was done; where it was done to many items, the way back stands beside it."""
+        self._frame.note(done)
+        if many:
+            self._undo.offer(done, lambda: undo_act(self._frame))
+        else:
+            self._undo.hide()
 
     # -- answers ----------------------------------------------------------------------------------------------------------
 

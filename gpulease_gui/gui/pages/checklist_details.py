@@ -58,6 +58,7 @@ class ItemDetails(Pane):
         self._bodies[self.proofs].addLayout(self._files)
         self._bodies[self.proofs].addWidget(self.attach_button, 0, Qt.AlignmentFlag.AlignLeft)
         self._bodies[self.proofs].addWidget(PlainLabel(Text("or drop a file here", "也可将文件拖到此处"), size="caption", level="3"))
+        self.clear()
 
     def clear(self) -> None:
         """Nothing is known of the item yet."""
@@ -65,9 +66,13 @@ class ItemDetails(Pane):
             section.hide()
         clear_layout(self._files)
         self.question.set_words("")
+        self._seen: ItemSeen | None = None
 
     def show_item(self, seen: ItemSeen) -> None:
-        """Show another item."""
+        """Show another item; the same one is left alone."""
+        if seen == self._seen:
+            return
+        self._seen = seen
         self.question.set_words(_question(seen.row.item))
         self._show_checks(seen.checks)
         self._show_proofs(seen.proofs)

@@ -207,8 +207,7 @@ class ChecklistTable(TableView):
     def _mark(self) -> None:
         ids = frozenset(line.row.item.id for line in self.selected_rows)
         if ids != self._items.marked:
-            self._items.marked = ids
-            self.viewport().update()
+            self._items.marked = ids  # the view draws the rows anew whose selection changed
             self.marked.emit()
 
     def selectionCommand(self, index: Index, event: QEvent | None = None) -> QItemSelectionModel.SelectionFlag:
