@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `gpulease compare`."""
     parser.add_argument("offers", nargs="+", metavar="OFFER", help="ids, numbers or titles of offers or contracts")
     parser.add_argument("--differences", action="store_true", help="only the rows that differ (not with --json)")
-    parser.add_argument("--currency", metavar="CNY", help="the currency to compare in (default: that of the first offer)")
+    parser.add_argument("--currency", metavar="CNY", help="the currency to compare in (default: that of the first offer, else one that all prices convert to)")
     parser.add_argument("--workload", metavar="NAME", help="a saved workload to price")
     parser.add_argument("--gpus", type=int, metavar="N", help="or price N GPUs ...")
     parser.add_argument("--hours", type=int, metavar="H", help="... for one run of H hours")

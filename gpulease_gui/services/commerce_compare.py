@@ -53,7 +53,7 @@ _PRICE = CompareGroup("price", Text("Price", "价格"))
 
 @dataclass(frozen=True, slots=True)
 class CompareBy:
-    """What a comparison is made for. `currency` None: the first offer's; `scenario` None: every use alike."""
+    """What a comparison is made for. `currency` None: the first offer's, or one that all convert to; `scenario` None: every use alike."""
 
     scenario: Scenario | None = None
     workload: Workload | None = None
@@ -80,7 +80,7 @@ def comparison_in(
         raise UsageError("there is nothing to compare", next_step="choose two or more offers")
     sides = [_side(connection, subject, catalogue, day, by) for subject in subjects]
     rates = reference.list_rates(connection)
-    currency = by.currency or next((s.facts.row.price_currency for s in sides if s.facts.row.price_currency), "CNY")
+    currency = by.currency or _currency_of(sides, rates)
     heads = _heads(connection, sides, catalogue, by, rates, currency)
     used = {s.facts.row.price_currency: rate_between(rates, s.facts.row.price_currency, currency) for s in sides if s.facts.row.price_currency}
     rows = (*_price_rows(sides, heads, currency, used, by), *_field_rows(sides, catalogue, currency, used), *_term_rows(sides, catalogue), *_item_rows(sides))
@@ -90,6 +90,14 @@ def comparison_in(
         tuple(rate for code, rate in used.items() if rate is not None and code != currency),
         tuple(code for code, rate in used.items() if rate is None), None if stability is None else stability.stable, stability,
     )  # fmt: skip
+
+
+def _currency_of(sides: Iterable[_Side], rates: tuple[FxRate, ...]) -> str:
+    """The first currency that every price can be converted to, those of the offers first; without one the first offer's."""
+    own = tuple(dict.fromkeys(s.facts.row.price_currency for s in sides if s.facts.row.price_currency))
+    known = dict.fromkeys((*own, *(code for rate in rates for code in (rate.to_currency, rate.from_currency))))
+    fitting = (code for code in known if all(rate_between(rates, one, code) is not None for one in own))
+    return next(fitting, own[0] if own else "CNY") if own else "CNY"
 
 
 def _side(connection: sqlite3.Connection, subject: Subject, catalogue: Catalogue, day: date, by: CompareBy) -> _Side:

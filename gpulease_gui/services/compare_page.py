@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from gpulease_gui.catalog.catalogue import Catalogue
-from gpulease_gui.catalog.checklist import DIMENSIONS
 from gpulease_gui.catalog.gpus import GpuCatalogue
 from gpulease_gui.catalog.scenarios import Scenario, load_scenarios
 from gpulease_gui.domain.commercial import HolderOf, Subject
@@ -22,10 +21,10 @@ from gpulease_gui.reports.as_xlsx import xlsx_bytes
 from gpulease_gui.services.commerce import contracts_in, offers_in
 from gpulease_gui.services.commerce_compare import CompareBy, comparison_in
 from gpulease_gui.services.commerce_cost import SavedWorkload, workloads_in
-from gpulease_gui.services.compare_table import lines_of
-from gpulease_gui.services.comparison import CellState, CompareHead, Comparison
+from gpulease_gui.services.compare_table import lines_of, stability_text
+from gpulease_gui.services.comparison import CellState, Comparison
 from gpulease_gui.store.deals import DealRow, deal_ids, deal_rows
-from gpulease_gui.store.reference import list_rates, rate_between
+from gpulease_gui.store.reference import list_rates
 
 if TYPE_CHECKING:
     import sqlite3
@@ -66,25 +65,8 @@ class CompareLook:
 def look_in(
     connection: sqlite3.Connection, subjects: Sequence[Subject], catalogue: Catalogue, day: date, by: CompareBy | None = None
 ) -> CompareLook:
-    """Compare and count everything that the page draws; for a worker. Raises UsageError as `comparison_in` does.
-
-    Without a currency in `by` it is the first one that all prices can be converted to, that of the first offer before
-    others.
-    """
-    by = by or CompareBy()
-    found = comparison_in(connection, subjects, catalogue, day, by)
-    if by.currency is None and found.missing_rates:
-        currency = _currency_for(found, list_rates(connection))
-        if currency is not None:
-            found = comparison_in(connection, subjects, catalogue, day, replace(by, currency=currency))
-    return look_of(found, catalogue.gpus)
-
-
-def _currency_for(comparison: Comparison, rates: Sequence[FxRate]) -> str | None:
-    """A currency that every price of the comparison can be converted to; None when there is none."""
-    own = tuple(dict.fromkeys(head.row.price_currency for head in comparison.heads if head.row.price_currency))
-    known = dict.fromkeys((*own, *(code for rate in rates for code in (rate.to_currency, rate.from_currency))))
-    return next((code for code in known if all(rate_between(rates, one, code) is not None for one in own)), None)
+    """Compare and count everything that the page draws; for a worker. Raises UsageError as `comparison_in` does."""
+    return look_of(comparison_in(connection, subjects, catalogue, day, by), catalogue.gpus)
 
 
 def look_of(comparison: Comparison, gpus: GpuCatalogue) -> CompareLook:
@@ -120,11 +102,6 @@ def _differ(values: Sequence[Decimal | None]) -> bool:
     return len({value for value in values if value is not None}) > 1
 
 
-def head_name(head: CompareHead) -> str:
-    """How people call a column, in one line."""
-    return " ".join((head.row.supplier or head.row.number).split())
-
-
 def deal_words(row: DealRow, gpus: GpuCatalogue) -> Text:
     """What is offered, in one line: cards by the name of the catalogue where it is one of it, number."""
     product = gpus.models.get(row.gpu_model or "")
@@ -133,22 +110,6 @@ def deal_words(row: DealRow, gpus: GpuCatalogue) -> Text:
     said = [part for part in (count + model, row.number) if part]
     contract = Text("contract ", "合同 ") if row.kind is HolderOf.CONTRACT else NO_TEXT
     return Text(contract.en + " · ".join(said), contract.zh + " · ".join(said))
-
-
-def stability_text(comparison: Comparison) -> Text:
-    """Whether the leader stays ahead when one weight moves by a fifth, and if not, which move makes whom lead."""
-    found = comparison.sensitivity
-    if found is None or not found.base.order:
-        return Text("fewer than two offers have a score", "有得分的报价不足两个")
-    names = {head.name: head_name(head) for head in comparison.heads}
-    leader = names[found.base.order[0]]
-    if found.stable:
-        return Text(f"Any weight moved by ±20 %: {leader} stays first", f"任一权重变动 ±20 %：{leader}仍居首")
-    move = next(move for move in found.moves if move.leader_changes)
-    title, other = DIMENSIONS[move.dimension], names[move.standing.order[0]]
-    how = f"× {move.factor}"
-    return Text(f"{leader} is first; with the weight of {title.en.lower()} {how} {other} leads",
-                f"{leader}居首；若“{title.zh}”权重 {how}，{other}领先")  # fmt: skip
 
 
 def rate_text(rate: FxRate) -> Text:

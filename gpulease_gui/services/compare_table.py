@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable
 
+from gpulease_gui.catalog.checklist import DIMENSIONS
 from gpulease_gui.domain.claim import CLAIM_WORDS, ClaimState
 from gpulease_gui.domain.text import Language, Text, visible
 from gpulease_gui.economics.flag import FlagState
@@ -40,9 +41,37 @@ def _head_lines(comparison: Comparison, language: Language) -> Iterable[tuple[st
     yield Text("Conclusion", "结论").say(language), *(STATUS_WORDS[head.score.score.status].say(language) for head in heads)
     yield Text("Score, low to high", "得分区间").say(language), *(_score(head) for head in heads)
     yield Text("Red flags", "风险信号").say(language), *(_flags(head, language) for head in heads)
+    yield Text("Among list prices", "公开价区间").say(language), *(_market(head, language) for head in heads)
+    if len(heads) > 1:
+        yield Text("Weights", "权重").say(language), *(stability_text(comparison).say(language) for _ in heads)
     if comparison.rates:
         said = "; ".join(f"1 {r.from_currency} = {r.rate:f} {r.to_currency} ({r.day} {r.source})".replace(" )", ")") for r in comparison.rates)
         yield Text("Rates", "汇率").say(language), *(said for _ in heads)
+
+
+def _market(head: CompareHead, language: Language) -> str:
+    return "–" if head.market is None else head.market.words.say(language)
+
+
+def head_name(head: CompareHead) -> str:
+    """How people call a column, in one line."""
+    return " ".join((head.row.supplier or head.row.number).split())
+
+
+def stability_text(comparison: Comparison) -> Text:
+    """Whether the leader stays ahead when one weight moves by a fifth, and if not, which move makes whom lead."""
+    found = comparison.sensitivity
+    if found is None or not found.base.order:
+        return Text("fewer than two offers have a score", "有得分的报价不足两个")
+    names = {head.name: head_name(head) for head in comparison.heads}
+    leader = names[found.base.order[0]]
+    if found.stable:
+        return Text(f"Any weight moved by ±20 %: {leader} stays first", f"任一权重变动 ±20 %：{leader}仍居首")
+    move = next(move for move in found.moves if move.leader_changes)
+    title, other = DIMENSIONS[move.dimension], names[move.standing.order[0]]
+    how = f"× {move.factor}"
+    return Text(f"{leader} is first; with the weight of {title.en.lower()} {how} {other} leads",
+                f"{leader}居首；若“{title.zh}”权重 {how}，{other}领先")  # fmt: skip
 
 
 def _score(head: CompareHead) -> str:
@@ -91,6 +120,8 @@ def comparison_json(comparison: Comparison) -> dict[str, object]:
         "rates": [{"from": r.from_currency, "to": r.to_currency, "rate": f"{r.rate:f}", "date": str(r.day), "source": r.source} for r in comparison.rates],
         "missing_rates": list(comparison.missing_rates),
         "stable": comparison.stable,
+        "stability": stability_text(comparison).en,
+        "front": [head.row.id for head in comparison.heads if head.name in comparison.front.names],
         "offers": [_head_json(head) for head in comparison.heads],
         "rows": [_row_json(row) for row in comparison.rows],
     }
@@ -106,6 +137,7 @@ def _head_json(head: CompareHead) -> dict[str, object]:
         "open_musts": list(found.open_musts), "failed_musts": list(found.failed_musts),
         "comparison_cost": None if cost is None else f"{cost.comparison_cost:f}",
         "currency": None if cost is None else cost.currency, "trouble": head.trouble or None,
+        "market": None if head.market is None else {"place": str(head.market.place), "words": head.market.words.en},
         "assumed": [words.en for words in head.cost.assumed] if head.cost else [],
         "flags": [{"id": f.flag.id, "state": str(f.flagged.state), "severity": str(f.flag.severity), "reason": f.flagged.reason.en} for f in head.flags],
     }  # fmt: skip

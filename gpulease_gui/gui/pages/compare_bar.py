@@ -20,7 +20,7 @@ from gpulease_gui.services.comparison import Comparison
 
 _EDIT, _EDIT_WORDS = "~", Text("Write workloads…", "编辑负载…")
 _NO_WORKLOAD = Text("no workload", "不计负载")
-_LABELS_FROM, _COUNT_FROM = 900, 740
+_LABELS_FROM, _COUNT_FROM = 900, 860
 _USUAL = ("CNY", "USD", "EUR")
 
 

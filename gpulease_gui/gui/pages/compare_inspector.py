@@ -14,7 +14,8 @@ from gpulease_gui.gui.widgets.front_chart import FrontChart, FrontPoint
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
 from gpulease_gui.gui.widgets.matrix_head import money_words, status_badge
 from gpulease_gui.gui.widgets.panes import Icon, KeyValues, Pane, Section, clear_layout
-from gpulease_gui.services.compare_page import CompareLook, HeadFigures, head_name
+from gpulease_gui.services.compare_page import CompareLook, HeadFigures
+from gpulease_gui.services.compare_table import head_name
 from gpulease_gui.services.comparison import CompareHead, CompareRow
 
 _WIDTH = 292
