@@ -9,6 +9,8 @@ from gpulease_gui.services import commerce_undo
 from gpulease_gui.store.journal import Replay
 
 if TYPE_CHECKING:
+    from sqlite_utils import Database
+
     from gpulease_gui.gui.pages.page import Frame
 
 # An act may have changed records of any kind.
@@ -18,23 +20,32 @@ KINDS = (
 )  # fmt: skip
 
 
-def undo_act(frame: Frame) -> None:
-    """Take the newest act back and say in the task strip which it was."""
-    frame.bridge.when_done(frame.services.change(commerce_undo.undo, *KINDS), lambda replay: _say(frame, replay, _UNDONE))
+def undo_act(frame: Frame, entry: int | None = None) -> None:
+    """Take the newest act back and say in the task strip which it was; `entry`: only if that one is still the newest."""
+
+    def work(db: Database) -> Replay | None:
+        newest = commerce_undo.can_undo(db.conn)
+        mine = entry is None or (newest is not None and newest.entry == entry)
+        return commerce_undo.undo(db) if mine else None
+
+    nothing = _NO_UNDO if entry is None else _NOT_NEWEST
+    frame.bridge.when_done(frame.services.change(work, *KINDS), lambda replay: _say(frame, replay, _UNDONE, nothing))
 
 
 def redo_act(frame: Frame) -> None:
     """Do the act again that was taken back last."""
-    frame.bridge.when_done(frame.services.change(commerce_undo.redo, *KINDS), lambda replay: _say(frame, replay, _REDONE))
+    future = frame.services.change(commerce_undo.redo, *KINDS)
+    frame.bridge.when_done(future, lambda replay: _say(frame, replay, _REDONE, _NO_REDO))
 
 
 _UNDONE, _REDONE = Text("Undone", "已撤销"), Text("Done again", "已重做")
-_NOTHING = {_UNDONE: Text("Nothing to undo", "没有可撤销的操作"), _REDONE: Text("Nothing to redo", "没有可重做的操作")}
+_NO_UNDO, _NO_REDO = Text("Nothing to undo", "没有可撤销的操作"), Text("Nothing to redo", "没有可重做的操作")
+_NOT_NEWEST = Text("Something else was done since: Edit > Undo goes back step by step", "此后又有其他操作：可用“编辑 > 撤销”逐步返回")
 
 
-def _say(frame: Frame, replay: Replay | None, word: Text) -> None:
+def _say(frame: Frame, replay: Replay | None, word: Text, nothing: Text) -> None:
     if replay is None:
-        frame.note(_NOTHING[word])
+        frame.note(nothing)
         return
     kept_en = f"; {replay.kept} changed since and stay" if replay.kept else ""
     kept_zh = f"；{replay.kept} 项此后已变更，保持不变" if replay.kept else ""

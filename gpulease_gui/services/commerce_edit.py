@@ -254,7 +254,8 @@ _KIND_WORDS: Mapping[str, Text] = {
 
 def put_claim(acting: Recorder, holder: Holder, claim: Claim) -> None:
     """Write one technical promise within an act; the value is already one that its term can have."""
-    acting.put("claim", (holder.kind, holder.id, claim.term), claims.claim_document(claim))
+    nothing = claim == Claim(claim.term, None)  # as the store reads a claim of which nobody said anything
+    acting.put("claim", (holder.kind, holder.id, claim.term), None if nothing else claims.claim_document(claim))
 
 
 def import_offers(db: Database, new_suppliers: Iterable[Supplier], new_offers: Sequence[NewOffer], words: Text, why: str = "") -> int:

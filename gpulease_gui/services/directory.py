@@ -71,6 +71,20 @@ def suppliers_in(connection: sqlite3.Connection) -> tuple[SupplierDeals, ...]:
     return tuple(SupplierDeals(s, _deals_in(connection, s.id)) for s in suppliers.list_suppliers(connection))
 
 
+def record_in(connection: sqlite3.Connection, kind: str, record_id: str) -> tuple[SupplierDeals, Deal | None]:
+    """A supplier with all its deals; or one offer or contract with its supplier. Raises UsageError for an unknown one."""
+    if kind == "supplier":
+        return SupplierDeals(suppliers.get_supplier(connection, record_id), _deals_in(connection, record_id)), None
+    if kind == "contract":
+        deal = _contract_deal(connection, suppliers.get_contract(connection, record_id))
+    else:
+        offer = suppliers.get_offer(connection, record_id)
+        signed = suppliers.list_contracts(connection, offer.supplier_id)
+        numbers = tuple(contract.number for contract in signed if contract.offer_id == offer.id)
+        deal = Deal(offer, _stated(connection, Holder.offer(offer.id)), contracts=numbers)
+    return SupplierDeals(suppliers.get_supplier(connection, deal.record.supplier_id), (deal,)), deal
+
+
 def _deals_in(connection: sqlite3.Connection, supplier_id: str) -> tuple[Deal, ...]:
     signed = suppliers.list_contracts(connection, supplier_id)
     offered = [
@@ -88,7 +102,7 @@ def _contract_deal(connection: sqlite3.Connection, contract: Contract) -> Deal:
 
 
 def _stated(connection: sqlite3.Connection, holder: Holder) -> int:
-    return sum(claim.value is not None for claim in claims.list_claims(connection, holder))
+    return claims.count_stated(connection, holder)
 
 
 # -- changes: each is handed to Services.change --------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from gpulease_gui.domain.claim import ClaimState
 from gpulease_gui.domain.commercial import Field, FieldValue, HolderOf, Stated, Subject, Terms
 from gpulease_gui.domain.supplier import Attachment
 from gpulease_gui.domain.text import Text
-from gpulease_gui.store import attachments, term_versions
+from gpulease_gui.store import attachments, deals, prices, suppliers, term_versions
 from gpulease_gui.store.term_versions import TermsVersion
 
 if TYPE_CHECKING:
@@ -88,6 +88,28 @@ class FieldChange:
     after: Stated | None
 
 
+@dataclass(frozen=True, slots=True)
+class PartCounts:
+    """How much there is of each part of a record: commercial terms stated and in all, prices, sites, files."""
+
+    stated: int
+    fields: int
+    prices: int
+    sites: int
+    files: int
+
+
+def counts_in(connection: sqlite3.Connection, subject: Subject, catalogue: Catalogue) -> PartCounts:
+    """The counts of a record's parts."""
+    terms = term_versions.get_terms(connection, subject)
+    stated = sum(said.value is not None for said in terms.stated.values())
+    of_deal = subject.kind in (HolderOf.OFFER, HolderOf.CONTRACT)
+    known = prices.list_prices(connection, deals.deal_number(connection, subject)) if of_deal else ()
+    sites = suppliers.list_sites(connection, subject.id) if subject.kind is HolderOf.SUPPLIER else ()
+    files = attachments.list_attachments(connection, subject)
+    return PartCounts(stated, len(fields_of(catalogue.fields, subject.kind)), len(known), len(sites), len(files))
+
+
 def fields_in(connection: sqlite3.Connection, subject: Subject, catalogue: Catalogue) -> FieldsSheet:
     """The terms of a supplier, site, offer or contract in the order of screens, stated or not."""
     terms = term_versions.get_terms(connection, subject)
@@ -113,8 +135,7 @@ def _row(
 def _currency_in(connection: sqlite3.Connection, subject: Subject) -> str:
     if subject.kind not in (HolderOf.OFFER, HolderOf.CONTRACT):
         return ""
-    row = connection.execute(f"SELECT price_currency FROM {subject.kind}s WHERE id = ?", (subject.id,)).fetchone()
-    return str(row[0]) if row is not None and row[0] else ""
+    return deals.get_deal(connection, subject).price_currency or ""
 
 
 def field_history_in(connection: sqlite3.Connection, subject: Subject, key: str) -> tuple[FieldChange, ...]:

@@ -86,7 +86,7 @@ def read_scalar(field: Field | Column, words: str, currency: str) -> Scalar | Te
     if kind is FieldKind.SECONDS:
         return read_seconds(said)
     if kind is FieldKind.RATE:
-        return _rate(said)
+        return read_rate(said)
     if kind is FieldKind.MONEY:
         return _money(said, currency)
     if kind is FieldKind.NUMBER:
@@ -121,9 +121,10 @@ def read_seconds(words: str) -> int | Text:
     return int(total)
 
 
-def _rate(said: str) -> Decimal | Text:
-    """
-    >>> _rate("6 %"), _rate("0.06"), _rate("99.95%")
+def read_rate(said: str) -> Decimal | Text:
+    """A part of the whole, as a percentage or as a decimal.
+
+    >>> read_rate("6 %"), read_rate("0.06"), read_rate("99.95%")
     (Decimal('0.06'), Decimal('0.06'), Decimal('0.9995'))
     """
     figure = said.rstrip("%％ ")

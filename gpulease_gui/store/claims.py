@@ -131,6 +131,12 @@ def list_claims(connection: sqlite3.Connection, holder: Holder) -> tuple[Claim, 
     return tuple(_claim(*row) for row in rows)
 
 
+def count_stated(connection: sqlite3.Connection, holder: Holder) -> int:
+    """How many terms an offer or contract states."""
+    query = f"SELECT count(*) FROM claims WHERE {holder.column} = ? AND value IS NOT NULL"
+    return int(connection.execute(query, (holder.id,)).fetchone()[0])
+
+
 def get_claim(connection: sqlite3.Connection, holder: Holder, term: str) -> Claim | None:
     """The claim of one term; None if nobody wrote one down."""
     row = connection.execute(f"{_CLAIM} WHERE {holder.column} = ? AND term = ?", (holder.id, term)).fetchone()

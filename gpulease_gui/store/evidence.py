@@ -48,6 +48,13 @@ def save_blobs(db: Database, blobs: Iterable[EvidenceBlob]) -> None:
     )
 
 
+def full_sizes(connection: sqlite3.Connection, hashes: Iterable[str]) -> dict[str, int]:
+    """SHA-256 -> size in bytes of those contents that are kept."""
+    wanted = tuple(hashes)
+    marks = ", ".join("?" * len(wanted))
+    return dict(connection.execute(f"SELECT sha256, full_size FROM evidence WHERE sha256 IN ({marks})", wanted))
+
+
 def save_run_evidence(db: Database, line: RunEvidence, blobs: Iterable[EvidenceBlob] = ()) -> None:
     """Keep how one output came to be, with its content; a line that is kept already stays as it is.
 

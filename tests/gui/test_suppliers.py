@@ -90,12 +90,12 @@ def typed(page: SuppliersPage, key: str, words: str, qtbot: QtBot) -> None:
 def with_offer(page: SuppliersPage, qtbot: QtBot) -> None:
     """A supplier and an offer, by the forms."""
     page.new_supplier()
-    QTest.keyClicks(page.supplier_form.name, "Haven")
-    QTest.keyClick(page.supplier_form.name, Qt.Key.Key_Return)
+    QTest.keyClicks(page.forms.supplier.name, "Haven")
+    QTest.keyClick(page.forms.supplier.name, Qt.Key.Key_Return)
     wait_for(qtbot, lambda: page.stack.currentWidget() is page.supplier_pane)
     page.new_offer()
-    QTest.keyClicks(page.offer_form.number, "Q-7")
-    QTest.keyClick(page.offer_form.number, Qt.Key.Key_Return)
+    QTest.keyClicks(page.forms.offer.number, "Q-7")
+    QTest.keyClick(page.forms.offer.number, Qt.Key.Key_Return)
     wait_for(qtbot, lambda: page.stack.currentWidget() is page.deal_pane and page.inspector.row is not None)
 
 
@@ -106,43 +106,43 @@ def test_that_an_empty_page_leads_to_a_contract_with_its_promises_by_the_mouse(o
     page = suppliers(own, qtbot)
     assert page.stack.currentWidget() is page.empty and not page.list.isVisible()
     click(page.empty.findChild(Button), qtbot)
-    click(page.supplier_form.band.save, qtbot)
-    assert page.supplier_form._name.error.isVisible(), "a supplier without a name is refused"
-    qtbot.keyClicks(page.supplier_form.name, "Haven")
-    click(page.supplier_form.band.save, qtbot)
+    click(page.forms.supplier.band.save, qtbot)
+    assert page.forms.supplier._name.error.isVisible(), "a supplier without a name is refused"
+    qtbot.keyClicks(page.forms.supplier.name, "Haven")
+    click(page.forms.supplier.band.save, qtbot)
     wait_for(qtbot, lambda: page.stack.currentWidget() is page.supplier_pane)
     click(page.add_offer, qtbot)
-    qtbot.keyClicks(page.offer_form.number, "Q-7")
-    qtbot.keyClicks(page.offer_form.price.amount, "16.20")
-    click(page.offer_form.band.save, qtbot)
+    qtbot.keyClicks(page.forms.offer.number, "Q-7")
+    qtbot.keyClicks(page.forms.offer.price.amount, "16.20")
+    click(page.forms.offer.band.save, qtbot)
     wait_for(qtbot, lambda: page.stack.currentWidget() is page.deal_pane and page.inspector.row is not None)
     typed(page, "gpu.count", "8", qtbot)
     click(page.accept, qtbot)
-    assert page.contract_form.price.amount.text() == "16.20"
-    qtbot.keyClicks(page.contract_form.number, "HT-7")
-    qtbot.keyClicks(page.contract_form.end, "2027-02-30")
-    click(page.contract_form.band.save, qtbot)
-    assert page.contract_form._end.error.text() == "Write the date as 2026-12-31"
-    page.contract_form.end.setText("2027-02-28")
-    click(page.contract_form.band.save, qtbot)
+    assert page.forms.contract.price.amount.text() == "16.20"
+    qtbot.keyClicks(page.forms.contract.number, "HT-7")
+    qtbot.keyClicks(page.forms.contract.end, "2027-02-30")
+    click(page.forms.contract.band.save, qtbot)
+    assert page.forms.contract._end.error.text() == "Write the date as 2026-12-31"
+    page.forms.contract.end.setText("2027-02-28")
+    click(page.forms.contract.band.save, qtbot)
     wait_for(qtbot, lambda: page.crumbs() == ("Haven", "HT-7") and row(page, "gpu.count").value == 8)
     assert row(page, "gpu.count").state is ClaimState.ANSWERED
     page.deal_pane.terms.choose("gpu.count")
     wait_for(qtbot, lambda: "me · taken over from offer Q-7" in words_of(page.inspector))
-    assert [deal.number for deal in page._all[0].deals] == ["Q-7", "HT-7"]
+    assert [line.number for line in page.found.lines] == ["Q-7", "HT-7"]
 
 
 def test_that_the_same_is_done_without_a_mouse(own: MainWindow, qtbot: QtBot) -> None:
     page = suppliers(own, qtbot)
     QTest.keyClick(own, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
-    assert page.stack.currentWidget() is page.supplier_form and page.supplier_form.name.hasFocus()
-    QTest.keyClicks(page.supplier_form.name, "Haven")
+    assert page.stack.currentWidget() is page.forms.supplier and page.forms.supplier.name.hasFocus()
+    QTest.keyClicks(page.forms.supplier.name, "Haven")
     QTest.keyClick(own, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
     wait_for(qtbot, lambda: page.stack.currentWidget() is page.supplier_pane)
     page.add_offer.setFocus()
     QTest.keyClick(page.add_offer, Qt.Key.Key_Space)
-    QTest.keyClicks(page.offer_form.number, "Q-7")
-    QTest.keyClick(page.offer_form.number, Qt.Key.Key_Return)
+    QTest.keyClicks(page.forms.offer.number, "Q-7")
+    QTest.keyClick(page.forms.offer.number, Qt.Key.Key_Return)
     wait_for(qtbot, lambda: page.stack.currentWidget() is page.deal_pane and page.inspector.row is not None)
     typed(page, "cuda.min", "12.4", qtbot)
     assert cell(page, "cuda.min") == "12.4"
@@ -289,43 +289,49 @@ def test_that_an_unsaved_form_keeps_the_user_until_it_is_saved_or_discarded(own:
     page = suppliers(own, qtbot)
     with_offer(page, qtbot)
     click(page.edit_button, qtbot)
-    QTest.keyClicks(page.offer_form.offer_title, "eight cards")
+    QTest.keyClicks(page.forms.offer.offer_title, "eight cards")
     own.go("overview")
-    assert own.page is page and page.offer_form.band.isVisible()
-    page.open_key(f"supplier/{page._all[0].supplier.id}")
-    assert page.stack.currentWidget() is page.offer_form and page.offer_form.offer_title.text() == "eight cards"
-    click(page.offer_form.band.discard, qtbot)
+    assert own.page is page and page.forms.offer.band.isVisible()
+    page.open_key(f"supplier/{page.found.suppliers[0].id}")
+    assert page.stack.currentWidget() is page.forms.offer and page.forms.offer.offer_title.text() == "eight cards"
+    click(page.forms.offer.band.discard, qtbot)
     assert page.stack.currentWidget() is page.deal_pane
 
 
 def test_that_a_supplier_is_removed_and_brought_back(own: MainWindow, qtbot: QtBot) -> None:
     page = suppliers(own, qtbot)
     page.new_supplier()
-    QTest.keyClicks(page.supplier_form.name, "Haven")
-    page.supplier_form.save()
+    QTest.keyClicks(page.forms.supplier.name, "Haven")
+    page.forms.supplier.save()
     wait_for(qtbot, lambda: page.stack.currentWidget() is page.supplier_pane)
     page.act("delete")
     wait_for(qtbot, lambda: page.stack.currentWidget() is page.empty)
     click(page.undo.undo, qtbot)
-    wait_for(qtbot, lambda: [entry.supplier.name for entry in page._all] == ["Haven"])
+    wait_for(qtbot, lambda: [supplier.name for supplier in page.found.suppliers] == ["Haven"])
 
 
-def test_that_a_supplier_with_deals_is_not_removed_and_it_is_said_why(demo: MainWindow, qtbot: QtBot) -> None:
+def test_that_a_supplier_goes_to_the_trash_with_its_deals_and_all_come_back_at_once(demo: MainWindow, qtbot: QtBot) -> None:
     page = suppliers(demo, qtbot)
-    page.open_key(f"supplier/{page._all[0].supplier.id}")
+    supplier, before = page.found.suppliers[0], page.found
+    page.open_key(f"supplier/{supplier.id}")
+    wait_for(qtbot, lambda: page.stack.currentWidget() is page.supplier_pane)
     page.act("delete")
-    wait_for(qtbot, lambda: demo.trouble_band.isVisible())
-    assert demo.trouble_band.headline.text() == "this supplier can't be removed"
+    wait_for(qtbot, lambda: supplier not in page.found.suppliers)
+    assert not [line for line in page.found.lines if line.supplier_id == supplier.id]
+    assert page.undo.headline.text() == f"{supplier.name} is in the trash"
+    click(page.undo.undo, qtbot)
+    wait_for(qtbot, lambda: page.found.lines == before.lines)
+    assert page.found.suppliers == before.suppliers
 
 
 def test_that_a_hostile_name_stays_plain_text(own: MainWindow, qtbot: QtBot) -> None:
     name = "<img src=x onerror=alert(1)><b>Ever\u202egreen\u200b</b>"
     page = suppliers(own, qtbot)
     page.new_supplier()
-    page.supplier_form.name.setText(name)
-    page.supplier_form.save()
+    page.forms.supplier.name.setText(name)
+    page.forms.supplier.save()
     wait_for(qtbot, lambda: page.stack.currentWidget() is page.supplier_pane)
-    assert page._all[0].supplier.name == name
+    assert page.found.suppliers[0].name == name
     shown = "<img src=x onerror=alert(1)><b>Ever⟨U+202E⟩green⟨U+200B⟩</b>"
     assert page.supplier_pane.title.text() == shown
     assert page.list.rows.index(0, 0).data() == shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date
+from decimal import Decimal
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
@@ -12,20 +13,19 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QPlainTextEdit,
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.text import Text
+from gpulease_gui.economics.quote_price import PriceReading, read_price
 from gpulease_gui.gui.forms.fields import Chooser, Field, LineField
 from gpulease_gui.gui.widgets.bands import UnsavedBand
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.panes import Pane
+from gpulease_gui.services.commercial_words import PRICE_UNITS as UNIT_WORDS
 
 CURRENCIES = ("CNY", "USD", "EUR", "HKD", "JPY", "SGD")
-PRICE_UNITS: tuple[tuple[str, Words], ...] = (
-    ("gpu_hour", Text("per GPU-hour", "每卡时")),
-    ("node_hour", Text("per node-hour", "每节点时")),
-    ("gpu_month", Text("per GPU-month", "每卡月")),
-    ("node_month", Text("per node-month", "每节点月")),
+PRICE_UNITS: tuple[tuple[str, Words], ...] = tuple(
+    (unit, Text(f"per {words.en}", f"每{words.zh}")) for unit, words in UNIT_WORDS.items()
 )
 _BAD_DATE = Text("Write the date as 2026-12-31", "日期写作 2026-12-31")
-_BAD_PRICE = Text("Write digits and a dot, such as 16.20", "请用数字和小数点，例如 16.20")
+_BAD_PRICE = Text("Write digits and a dot, such as 16.20, or 3.6万", "请用数字和小数点，例如 16.20，或 3.6万")
 
 
 class Invalid(Exception):
@@ -88,20 +88,35 @@ class PriceField(Field):
         try:
             price = Money.parse(words, self.currency.current)
         except UsageError:
-            raise Invalid(self, _BAD_PRICE) from None
+            price = self._as_people_write(words)
         if price.amount < 0:
             raise Invalid(self, _BAD_PRICE)
+        return price
+
+    def _as_people_write(self, words: str) -> Money:
+        """ "3.6万", "¥12.5/卡/小时": currency and unit that the words say are chosen. Raises Invalid."""
+        found = read_price(words)
+        if not isinstance(found, PriceReading) or found.upper is not None:
+            raise Invalid(self, _BAD_PRICE)
+        currency, unit = found.currency or self.currency.current, str(found.unit) if found.unit else self.unit.current
+        whole = found.amount == found.amount.to_integral_value()
+        price = Money(found.amount.quantize(Decimal(1)) if whole else found.amount, currency)
+        self.show_price(price, unit)
         return price
 
 
 class RecordForm(Pane):
     """Fields one below the other, and at the foot what is unsaved. `saved` carries the record, `left` comes on Discard.
 
+    `edited` comes with every change of the user, `closed` when nothing is unsaved any more (kept or thrown away).
+
     A subclass makes its fields, then calls `arrange`; `build` makes the record and raises Invalid.
     """
 
     saved = Signal(object)
     left = Signal()
+    edited = Signal()
+    closed = Signal()
 
     def __init__(self) -> None:
         super().__init__(2)
@@ -176,9 +191,31 @@ class RecordForm(Pane):
         if not self._dirty:
             self._dirty = True
             self.band.tell(Text("Unsaved changes", "有未保存的修改"), self._title_words())
+        self.edited.emit()
 
     def _title_words(self) -> Words:
         return self.title.text()
+
+    def words_now(self) -> tuple[str, ...]:
+        """What stands in all editors, in the order of the fields."""
+        return tuple(_words_in(editor) for editor in self._editors())
+
+    def bring_back(self, words: Sequence[str], told: Words) -> None:
+        """Put words back that were typed before, and say so; a form of another shape is left as it is."""
+        editors = self._editors()
+        if len(words) != len(editors) or tuple(words) == self.words_now():
+            return
+        for editor, said in zip(editors, words, strict=True):
+            _write_into(editor, said)
+        self._dirty = True
+        self.band.tell(told, self._title_words())
+
+    def _editors(self) -> list[QWidget]:
+        kinds = (QLineEdit, QPlainTextEdit, Chooser)
+        found: list[QWidget] = []
+        for field in self._fields:
+            found += [widget for widget in field.findChildren(QWidget) if isinstance(widget, kinds)]
+        return found
 
     def build(self) -> object:
         """The record that the fields make. Raises Invalid."""
@@ -205,12 +242,29 @@ class RecordForm(Pane):
         """Throw away what was typed."""
         self._dirty = False
         self.band.hide()
+        self.closed.emit()
         self.left.emit()
 
     def done(self) -> None:
         """The record is kept."""
         self._dirty = False
         self.band.hide()
+        self.closed.emit()
+
+
+def _words_in(editor: QWidget) -> str:
+    if isinstance(editor, Chooser):
+        return editor.current
+    return editor.toPlainText() if isinstance(editor, QPlainTextEdit) else editor.text() if isinstance(editor, QLineEdit) else ""
+
+
+def _write_into(editor: QWidget, words: str) -> None:
+    if isinstance(editor, Chooser):
+        editor.choose(words)
+    elif isinstance(editor, QPlainTextEdit):
+        editor.setPlainText(words)
+    elif isinstance(editor, QLineEdit):
+        editor.setText(words)
 
 
 class NoteField(QPlainTextEdit):

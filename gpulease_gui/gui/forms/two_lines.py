@@ -55,13 +55,22 @@ class LinesModel(QAbstractListModel):
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:
         """How many entries there are."""
-        return 0 if parent.isValid() else len(self.lines)
+        return 0 if parent.isValid() else self.count
+
+    @property
+    def count(self) -> int:
+        """How many entries there are."""
+        return len(self.lines)
+
+    def line_at(self, place: int) -> Line | None:
+        """The entry at a place; None outside."""
+        return self.lines[place] if 0 <= place < len(self.lines) else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The entry for the delegate; its words for assistive tools and tooltips."""
-        if not index.isValid() or index.row() >= len(self.lines):
+        line = self.line_at(index.row()) if index.isValid() else None
+        if line is None:
             return None
-        line = self.lines[index.row()]
         if role == LINE_ROLE:
             return line
         if role == Qt.ItemDataRole.DisplayRole:
@@ -75,6 +84,12 @@ class LinesModel(QAbstractListModel):
     def place_of(self, key: str) -> int:
         """Where an entry stands; -1 when it is not there."""
         return next((place for place, line in enumerate(self.lines) if line.key == key), -1)
+
+
+def deal_height(font: QFont) -> int:
+    """How high an entry of two lines is."""
+    title, second = QFontMetrics(sized(font, TextSize.DENSE)), QFontMetrics(sized(font, TextSize.CAPTION))
+    return max(28, title.height() + second.height() + 8)
 
 
 class LinesDelegate(QStyledItemDelegate):
@@ -156,10 +171,10 @@ def _draw(painter: QPainter, rect: QRect, words: str, font: QFont, colour: str) 
 class LinesView(Lively, QListView):
     """A list of two-line entries with keyboard, selection and hover."""
 
-    def __init__(self, name: Words, *, parent: QWidget | None = None) -> None:
+    def __init__(self, name: Words, *, rows: LinesModel | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._name = name
-        self.rows = LinesModel()
+        self.rows = rows or LinesModel()
         self.rows.setParent(self)
         self.setModel(self.rows)
         self.setItemDelegate(LinesDelegate(self))
@@ -173,8 +188,7 @@ class LinesView(Lively, QListView):
     @property
     def current(self) -> Line | None:
         """The current entry."""
-        place = self.currentIndex().row()
-        return self.rows.lines[place] if 0 <= place < len(self.rows.lines) else None
+        return self.rows.line_at(self.currentIndex().row())
 
     def choose(self, key: str) -> bool:
         """Make an entry current; False when it is not shown."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.domain.finding import CheckState
@@ -15,14 +16,20 @@ from gpulease_gui.gui.forms.terms_form import TermsView
 from gpulease_gui.gui.models.cell import NOT_STATED, NOTHING, Cell, Column, state_cell
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.pages.overview_tables import PRICE_UNITS, nodes_en
-from gpulease_gui.gui.pages.suppliers_list import deal_key, deal_title, price_words
+from gpulease_gui.gui.pages.suppliers_deals import deal_key, deal_title, price_words
+from gpulease_gui.gui.pages.suppliers_fields import FieldsPane
+from gpulease_gui.gui.pages.suppliers_files import FilesPane
+from gpulease_gui.gui.pages.suppliers_prices import PricesPane
+from gpulease_gui.gui.pages.suppliers_risks import hidden_words, money_words
+from gpulease_gui.gui.pages.suppliers_sites import SitesPane
 from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.bands import Band
 from gpulease_gui.gui.widgets.buttons import Button, IconButton
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
-from gpulease_gui.gui.widgets.panes import KeyValues, Pane, hairline
+from gpulease_gui.gui.widgets.panes import KeyValues, Pane, TabRow, hairline
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.pdf.badges import badge_of
+from gpulease_gui.services.commerce_cost import DealCost
 from gpulease_gui.services.directory import Deal, SupplierDeals
 
 _OPEN = "open"
@@ -70,30 +77,108 @@ class _Fact(QWidget):
         self.setVisible(bool(words))
 
 
-class DealPane(Pane):
-    """The head of an offer or contract, its terms, and at the foot the way back from the last change."""
+TERMS, COMMERCIAL, PRICES, FILES = range(4)
+_DEAL_TABS = (Text("Technical terms", "技术条款"), Text("Commercial terms", "商务条款"), Text("Prices", "价格"), Text("Files", "附件"))
+DEALS, ABOUT, SITES, SUPPLIER_FILES = range(4)
+_SUPPLIER_TABS = (Text("Offers and contracts", "报价与合同"), Text("Company and licences", "主体、联系人与许可"), Text("Sites", "机房"), Text("Files", "附件"))
+
+
+class TabbedPane(Pane):
+    """A head, tabs, and one part at a time below, each built when it is first needed.
+
+    `turned` carries the tab that is in sight now.
+    """
+
+    turned = Signal(int)
+
+    def __init__(self, head: QHBoxLayout | QVBoxLayout, titles: Sequence[Text]) -> None:
+        super().__init__(2)
+        self._titles = tuple(titles)
+        self.tabs = TabRow(titles)
+        self.parts = QStackedWidget()
+        row = QHBoxLayout()
+        row.setContentsMargins(16, 0, 16, 0)
+        row.addWidget(self.tabs, 1)
+        self.column.addLayout(head)
+        self.column.addLayout(row)
+        self.column.addWidget(hairline())
+        self.column.addWidget(self.parts, 1)
+        self.tabs.setAccessibleName("tabs")
+        self.tabs.currentChanged.connect(self._turn)
+
+    def part(self, place: int) -> QWidget:
+        """The widget under a tab."""
+        raise NotImplementedError
+
+    def _turn(self, place: int) -> None:
+        part = self.part(place)
+        if self.parts.indexOf(part) < 0:
+            self.parts.addWidget(part)
+        self.parts.setCurrentWidget(part)
+        self.turned.emit(place)
+
+    def turn_to(self, place: int) -> None:
+        """Bring a part into sight."""
+        self.tabs.setCurrentIndex(place)
+
+    @property
+    def tab(self) -> int:
+        """The part that is in sight."""
+        return self.tabs.currentIndex()
+
+    def count(self, place: int, words: str) -> None:
+        """Show a count beside the title of a tab."""
+        title = self._titles[place]
+        self.tabs.name(place, Text(f"{title.en}  {words}", f"{title.zh}  {words}") if words else title)
+
+
+class DealPane(TabbedPane):
+    """The head of an offer or contract, its technical and commercial terms, its prices, its files."""
 
     def __init__(self, catalogue: Catalogue) -> None:
-        super().__init__(2)
         self.title = ElidedLabel("", size="section", weight=600)
         self.lead = ElidedLabel("", size="dense", level="2")
         self.price, self.term = _Fact(Text("Price", "单价")), _Fact(Text("Term", "期限"))
-        self.stated = _Fact(Text("Terms stated", "已约定条款"))
+        self.effective, self.hidden = _Fact(Text("Effective per GPU-hour", "实际 / 卡时")), _Fact(Text("Hidden cost", "隐性成本"))
         self.badge = BadgeLabel()
-        self.terms = TermsView(catalogue)
+        self._catalogue = catalogue
         head = QHBoxLayout()
-        head.setContentsMargins(16, 10, 16, 10)
-        head.setSpacing(24)
+        head.setContentsMargins(16, 10, 16, 6)
+        head.setSpacing(20)
         words = QVBoxLayout()
         words.setSpacing(1)
         words.addWidget(self.title)
         words.addWidget(self.lead)
         head.addLayout(words, 1)
-        for fact in (self.price, self.term, self.stated, self.badge):
+        for fact in (self.price, self.effective, self.hidden, self.term, self.badge):
             head.addWidget(fact)
-        self.column.addLayout(head)
-        self.column.addWidget(hairline())
-        self.column.addWidget(self.terms, 1)
+        super().__init__(head, _DEAL_TABS)
+        self.show_cost(None)
+        self._turn(TERMS)
+
+    @cached_property
+    def terms(self) -> TermsView:
+        """The technical terms."""
+        return TermsView(self._catalogue)
+
+    @cached_property
+    def fields(self) -> FieldsPane:
+        """The commercial terms."""
+        return FieldsPane(self._catalogue)
+
+    @cached_property
+    def prices(self) -> PricesPane:
+        """The prices."""
+        return PricesPane()
+
+    @cached_property
+    def files(self) -> FilesPane:
+        """The files."""
+        return FilesPane()
+
+    def part(self, place: int) -> QWidget:
+        """The widget under a tab."""
+        return (lambda: self.terms, lambda: self.fields, lambda: self.prices, lambda: self.files)[place]()
 
     def show_deal(self, entry: SupplierDeals, deal: Deal) -> None:
         """Name another deal."""
@@ -109,8 +194,16 @@ class DealPane(Pane):
         self.badge.setVisible(is_contract)
 
     def show_count(self, stated: int, total: int) -> None:
-        """How many terms are stated."""
-        self.stated.tell(f"{stated} / {total}")
+        """How many technical terms are stated."""
+        self.count(TERMS, f"{stated} / {total}")
+
+    def show_cost(self, cost: DealCost | None) -> None:
+        """What the deal costs for the chosen workload; nothing where it can't be counted."""
+        known = cost is not None and cost.cost.effective_per_gpu_hour is not None
+        self.effective.tell(money_words(cost.cost.effective_per_gpu_hour, cost.cost.currency) if cost is not None and known else "")
+        share = cost.cost.hidden_cost_pct if cost is not None else None
+        self.hidden.tell(hidden_words(share) if share is not None else "")
+        self.hidden.value.set_level("warn" if share is not None and share > 0 else "1")
 
 
 def _lead(supplier: Supplier, deal: Deal) -> Text:
@@ -134,13 +227,12 @@ def _span(deal: Deal) -> Words:
     return Text(f"valid until {record.valid_until}", f"有效期至 {record.valid_until}")
 
 
-class SupplierPane(Pane):
-    """A supplier: who it is, and everything that it offered and signed. `opened` carries the key of a deal."""
+class SupplierPane(TabbedPane):
+    """A supplier: who it is, what it offered and signed, where its machines stand. `opened` carries the key of a deal."""
 
     opened = Signal(str)
 
-    def __init__(self) -> None:
-        super().__init__(2)
+    def __init__(self, catalogue: Catalogue) -> None:
         self.title = ElidedLabel("", size="section", weight=600)
         self.facts = KeyValues()
         self.deals: TableModel[Deal] = TableModel(_deal_columns(), deal_key)
@@ -150,16 +242,38 @@ class SupplierPane(Pane):
         self.none = PlainLabel(Text("No offer yet. Add the quote that this supplier sent; its terms are typed next.",
                                     "还没有报价。请添加该供应商发来的报价，随后填写条款。"), level="2", wrap=True)  # fmt: skip
         self.none.setContentsMargins(16, 12, 16, 12)
+        self._catalogue = catalogue
         head = QVBoxLayout()
-        head.setContentsMargins(16, 12, 16, 12)
+        head.setContentsMargins(16, 12, 16, 6)
         head.setSpacing(8)
         head.addWidget(self.title)
         head.addWidget(self.facts)
-        self.column.addLayout(head)
-        self.column.addWidget(hairline())
-        self.column.addWidget(self.none)
-        self.column.addWidget(self.table, 1)
-        self.column.addStretch()
+        listed = Pane(2)
+        listed.column.addWidget(self.none)
+        listed.column.addWidget(self.table, 1)
+        listed.column.addStretch()
+        super().__init__(head, _SUPPLIER_TABS)
+        self._listed = listed
+        self._turn(DEALS)
+
+    @cached_property
+    def fields(self) -> FieldsPane:
+        """What is stated of the company."""
+        return FieldsPane(self._catalogue)
+
+    @cached_property
+    def sites(self) -> SitesPane:
+        """Where the machines stand."""
+        return SitesPane(self._catalogue)
+
+    @cached_property
+    def files(self) -> FilesPane:
+        """The files."""
+        return FilesPane()
+
+    def part(self, place: int) -> QWidget:
+        """The widget under a tab."""
+        return (lambda: self._listed, lambda: self.fields, lambda: self.sites, lambda: self.files)[place]()
 
     def show_supplier(self, entry: SupplierDeals) -> None:
         """Show another supplier."""
@@ -174,6 +288,7 @@ class SupplierPane(Pane):
         self.deals.set_rows(entry.deals)
         self.table.setVisible(bool(entry.deals))
         self.none.setVisible(not entry.deals)
+        self.count(DEALS, str(len(entry.deals)) if entry.deals else "")
 
 
 def _deal_columns() -> tuple[Column[Deal], ...]:

@@ -13,8 +13,9 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.term_cells import promise_with_unit
 from gpulease_gui.gui.pages.overview_parts import is_open
 from gpulease_gui.gui.pages.page import Frame
+from gpulease_gui.gui.pages.suppliers_acts import ActsBand
 from gpulease_gui.gui.pages.suppliers_inspector import TermInspector
-from gpulease_gui.gui.pages.suppliers_panes import DealPane, UndoBand
+from gpulease_gui.gui.pages.suppliers_panes import DealPane
 from gpulease_gui.services import directory
 from gpulease_gui.services.claims_view import TermRow, history_in, terms_in
 from gpulease_gui.services.overview import SOURCE_SEEN
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 class TermsDesk(QObject):
     """Between the terms form, its inspector and the services: reads, saves, takes back."""
 
-    def __init__(self, frame: Frame, pane: DealPane, inspector: TermInspector, undo: UndoBand) -> None:
+    def __init__(self, frame: Frame, pane: DealPane, inspector: TermInspector, acts: ActsBand) -> None:
         super().__init__(pane)
-        self._frame, self._pane, self._inspector, self._undo = frame, pane, inspector, undo
+        self._frame, self._pane, self._inspector, self._acts = frame, pane, inspector, acts
         self._holder: Holder | None = None
         self._source_seen = False
         terms = pane.terms
@@ -52,7 +53,6 @@ class TermsDesk(QObject):
         if holder != self._holder:
             self._holder = holder
             self._inspector.show_row(None)
-            self._undo.hide()
         services = self._frame.services
 
         def work(connection: sqlite3.Connection) -> tuple[TermRow, ...]:
@@ -97,21 +97,15 @@ class TermsDesk(QObject):
         def work(db: Database) -> Claim:
             return directory.state_term(db, holder, row.term.key, value, catalogue)
 
-        future = self._frame.services.change(work, "claim")
-        self._frame.bridge.when_done(future, lambda _: self._kept(holder, row, value))
+        self._acts.do(work, "claim", words=self._change(row, value))
 
-    def _kept(self, holder: Holder, row: TermRow, value: TermValue | None) -> None:
+    def _change(self, row: TermRow, value: TermValue | None) -> Text:
+        """Term: old → new."""
         catalogue, label = self._frame.services.catalogue, row.term.label
         none = Text("not stated", "未说明")
         before = promise_with_unit(row.term, row.value, catalogue) if row.value is not None else none
         after = promise_with_unit(row.term, value, catalogue) if value is not None else none
-        self._saved()
-        done = Text(f"{label.en}: {before.en} → {after.en}", f"{label.zh}：{before.zh} → {after.zh}")
-        old = row.claim or Claim(row.term.key, None)
-        self._undo.offer(done, lambda: self._take_back(holder, old))
-
-    def _take_back(self, holder: Holder, claim: Claim) -> None:
-        self._frame.services.change(lambda db: directory.restore_claim(db, holder, claim), "claim")
+        return Text(f"{label.en}: {before.en} → {after.en}", f"{label.zh}：{before.zh} → {after.zh}")
 
     def source(self, row: TermRow, words: str, *, written: bool) -> None:
         """Keep where a promise is written, or who said it."""

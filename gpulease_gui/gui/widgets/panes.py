@@ -196,6 +196,12 @@ class TabRow(Lively, QTabBar):
             self.addTab("")
         self.retranslate()
 
+    def name(self, place: int, words: Words) -> None:
+        """Give a tab other words, such as another count."""
+        if self._words[place] != words:
+            self._words = (*self._words[:place], words, *self._words[place + 1 :])
+            self.retranslate()
+
     def retranslate(self) -> None:
         """Say the words of the tabs."""
         for place, words in enumerate(self._words):

@@ -1,0 +1,73 @@
+"""How does what was typed in a form outlive a crash?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer
+
+from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.record_form import RecordForm
+from gpulease_gui.gui.pages.page import Frame
+from gpulease_gui.store.records import Draft
+from gpulease_gui.store.settings import list_drafts, remove_draft, save_draft
+
+if TYPE_CHECKING:
+    import sqlite3
+
+WAIT_MS = 400
+
+
+class DraftKeeper(QObject):
+    """Writes what stands in a form into the workspace a moment after it was typed; forgets it when it is kept or discarded.
+
+    A record that is not kept yet has no id to come back to: its draft is known by what it will belong to.
+    """
+
+    def __init__(self, frame: Frame, form: RecordForm, kind: str) -> None:
+        super().__init__(form)
+        self._frame, self._form, self._kind = frame, form, kind
+        self._record = ""
+        self._written = False
+        self._wait = QTimer(self)
+        self._wait.setSingleShot(True)
+        self._wait.setInterval(WAIT_MS)
+        self._wait.timeout.connect(self.write)
+        form.edited.connect(self._wait.start)
+        form.closed.connect(self._forget)
+
+    def open(self, record: str) -> None:
+        """The form shows this record now; an unsaved draft of it is brought back."""
+        self._record, self._written = record, False
+        kind = self._kind
+
+        def work(connection: sqlite3.Connection) -> Draft | None:
+            return next((d for d in list_drafts(connection) if (d.kind, d.record_id) == (kind, record)), None)
+
+        self._frame.bridge.when_done(self._frame.services.query(work), lambda draft: self._take(record, draft))
+
+    def _take(self, record: str, draft: Draft | None) -> None:
+        if draft is None or record != self._record or self._form.dirty:
+            return
+        self._written = True
+        at = draft.saved_at.astimezone()
+        told = Text(f"Brought back: typed {at:%Y-%m-%d %H:%M}, not saved", f"已恢复 {at:%Y-%m-%d %H:%M} 输入但未保存的内容")
+        self._form.bring_back([str(words) for _, words in draft.fields], told)
+
+    def write(self) -> None:
+        """Keep what stands in the form now."""
+        self._wait.stop()
+        if not self._form.dirty or not self._record:
+            return
+        self._written = True
+        words = tuple((str(n), said) for n, said in enumerate(self._form.words_now()))
+        draft = Draft(self._kind, self._record, words, utc_now())
+        self._frame.services.change(lambda db: save_draft(db, draft), "draft")
+
+    def _forget(self) -> None:
+        self._wait.stop()
+        kind, record = self._kind, self._record
+        if self._written and record:
+            self._written = False
+            self._frame.services.change(lambda db: remove_draft(db, kind, record), "draft")

@@ -1,0 +1,245 @@
+"""How are suppliers listed with what they offered and what was signed, twenty thousand deals at once?"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Signal
+from PySide6.QtWidgets import QHBoxLayout, QStyleOptionViewItem
+
+from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.money import Money
+from gpulease_gui.domain.supplier import Contract, Offer, Supplier
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.fields import Chooser
+from gpulease_gui.gui.forms.two_lines import Line, LinesDelegate, LinesModel, LinesView, deal_height
+from gpulease_gui.gui.pages.overview_tables import nodes_en
+from gpulease_gui.gui.widgets.labels import Words
+from gpulease_gui.gui.widgets.panes import Pane
+from gpulease_gui.pdf.badges import badge_of
+from gpulease_gui.services.deal_list import (
+    ALL,
+    BY_END,
+    BY_MODEL,
+    BY_PRICE,
+    BY_SUPPLIER,
+    CONTRACTS,
+    ENDING,
+    NO_PRICE,
+    OFFERS,
+    DealList,
+)
+from gpulease_gui.services.directory import Deal
+from gpulease_gui.store.deal_list import DealLine
+
+Index = QModelIndex | QPersistentModelIndex
+SUPPLIER, OFFER, CONTRACT = "supplier", "offer", "contract"
+MANY = 400  # from here on all entries are equally high: Qt would ask for each
+
+
+def key_of(kind: str, record_id: str) -> str:
+    """How an entry of the list is known."""
+    return f"{kind}/{record_id}"
+
+
+def deal_key(deal: Deal) -> str:
+    """The key of an offer or a contract."""
+    return key_of(CONTRACT if isinstance(deal.record, Contract) else OFFER, deal.record.id)
+
+
+class DealsModel(LinesModel):
+    """The list in an order of its own: places of deals, and -1 - s for the supplier s. Entries are made when drawn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.all = DealList()
+        self.words, self.chip, self.order = "", ALL, BY_SUPPLIER
+        self._orders: dict[str, list[int]] = {}
+        self._shown: list[int] = []
+        self._worst: dict[str, Verdict] = {}
+
+    def show_list(self, found: DealList) -> bool:
+        """Show what was read anew; False when it is the same."""
+        if found == self.all:
+            return False
+        self.all = found
+        self._worst = _worst_of(found)
+        self._orders.clear()
+        self._arrange()
+        return True
+
+    def narrow(self, words: str | None = None, chip: str | None = None, order: str | None = None) -> None:
+        """Show only what holds `words` and what a chip leaves, in an order; None keeps what is set."""
+        wanted = (self.words if words is None else words, self.chip if chip is None else chip, order or self.order)
+        if wanted != (self.words, self.chip, self.order):
+            self.words, self.chip, self.order = wanted
+            self._arrange()
+
+    def _arrange(self) -> None:
+        if self.order not in self._orders:
+            self._orders[self.order] = self.all.sorted_by(self.order)
+        self.beginResetModel()
+        found = self.all.holding(self._orders[self.order], self.words, self.chip)
+        if self.order == BY_SUPPLIER:
+            found = self.all.grouped(found, self.words, empty_suppliers=self.chip == ALL)
+        self._shown = found
+        self.endResetModel()
+
+    @property
+    def count(self) -> int:
+        """How many entries are shown."""
+        return len(self._shown)
+
+    def line_at(self, place: int) -> Line | None:
+        """The entry at a place."""
+        if not 0 <= place < len(self._shown):
+            return None
+        number = self._shown[place]
+        if number < 0:
+            return self._supplier_line(-1 - number)
+        return deal_line(self.all, number, grouped=self.order == BY_SUPPLIER)
+
+    def _supplier_line(self, s: int) -> Line:
+        supplier = self.all.suppliers[s]
+        worst = self._worst.get(supplier.id)
+        badge = badge_of(worst) if worst is not None else None
+        icon, tone = (badge.icon, badge.token) if badge else ("verdict-notrun", "t3")
+        return Line(key_of(SUPPLIER, supplier.id), supplier.name, supplier.country, icon=icon, tone=tone, heading=True)
+
+    def place_of(self, key: str) -> int:
+        """Where an entry stands; -1 when it is not shown."""
+        kind, _, id_ = key.partition("/")
+        if kind == SUPPLIER:
+            number = next((-1 - s for s, supplier in enumerate(self.all.suppliers) if supplier.id == id_), None)
+        else:
+            number = next((n for n, line in enumerate(self.all.lines) if line.id == id_ and line.kind == kind), None)
+        return self._shown.index(number) if number is not None and number in self._shown else -1
+
+
+def deal_line(all_: DealList, number: int, *, grouped: bool) -> Line:
+    """An offer or contract; out of its group it names its supplier."""
+    line = all_.lines[number]
+    owner = "" if grouped else f"{all_.suppliers[all_.owner[number]].name} · "
+    if line.kind == CONTRACT:
+        verdict = (all_.verdicts or {}).get(line.id)
+        badge = badge_of(verdict) if verdict is not None else None
+        icon, tone = (badge.icon, badge.token) if badge else ("document", "t3")
+        count = (all_.nodes or {}).get(line.id, 0)
+        nodes = Text(f"{owner}contract · {nodes_en(count)}", f"{owner}合同 · {count} 个节点")
+        return Line(key_of(CONTRACT, line.id), line.name, nodes, line.price, icon, tone)
+    return Line(key_of(OFFER, line.id), line.name, _offer_note(line, owner), line.price, "nav-offers", "t3")
+
+
+def _offer_note(line: DealLine, owner: str) -> Text:
+    signed = Text(" · accepted", " · 已转为合同") if line.signed else Text("", "")
+    return Text(f"{owner}{line.number} · offer{signed.en}", f"{owner}{line.number} · 报价{signed.zh}")
+
+
+def _worst_of(found: DealList) -> dict[str, Verdict]:
+    """Supplier id -> the worst verdict of its contracts."""
+    worst: dict[str, Verdict] = {}
+    for line in found.lines if found.verdicts else ():
+        verdict = (found.verdicts or {}).get(line.id)
+        if verdict is not None:
+            worst[line.supplier_id] = min(worst.get(line.supplier_id, verdict), verdict, key=_badness)
+    return worst
+
+
+def _badness(verdict: object) -> int:
+    return ("fail", "inconclusive", "warn", "pass").index(str(verdict)) if str(verdict) != "not_applicable" else 9
+
+
+class _DealsDelegate(LinesDelegate):
+    """Entries of a long list are all as high as a deal."""
+
+    def __init__(self, view: DealsView) -> None:
+        super().__init__(view)
+        self._view = view
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """In a long list one height for all, which Qt asks for once."""
+        if not self._view.uniformItemSizes():
+            return super().sizeHint(option, index)
+        return QSize(120, deal_height(option.font))
+
+
+class DealsView(LinesView):
+    """The list at the left of the page, and above it what narrows and sorts it. `narrowed` comes after a change of either."""
+
+    narrowed = Signal()
+
+    def __init__(self) -> None:
+        self.deals = DealsModel()
+        super().__init__(Text("Suppliers, offers, contracts", "供应商、报价、合同"), rows=self.deals)
+        self.setItemDelegate(_DealsDelegate(self))
+        self.deals.modelAboutToBeReset.connect(self._fit)
+        self.chooser = Pane(2)
+        self.chip = Chooser(Text("Which are shown", "显示范围"), tuple(CHIPS.items()))
+        self.sort = Chooser(Text("Order", "排序"), tuple(ORDERS.items()))
+        row = QHBoxLayout()
+        row.setContentsMargins(8, 6, 8, 6)
+        row.setSpacing(6)
+        row.addWidget(self.chip, 1)
+        row.addWidget(self.sort, 1)
+        self.chooser.column.addLayout(row)
+        self.chip.picked.connect(lambda key: self._narrow(chip=key))
+        self.sort.picked.connect(lambda key: self._narrow(order=key))
+
+    def _narrow(self, chip: str | None = None, order: str | None = None) -> None:
+        self.deals.narrow(chip=chip, order=order)
+        self.narrowed.emit()
+
+    def show_list(self, found: DealList) -> None:
+        """Show what was read, and how many of each kind there are."""
+        if self.deals.show_list(found):
+            counts = found.counts()
+            self.chip.set_choices([(key, Text(f"{w.en} {counts[key]}", f"{w.zh} {counts[key]}")) for key, w in CHIPS.items()])
+
+    def _fit(self) -> None:
+        self.setUniformItemSizes(len(self.deals.all.lines) + len(self.deals.all.suppliers) > MANY)
+
+
+CHIPS = {
+    ALL: Text("All", "全部"), OFFERS: Text("Offers", "报价"), CONTRACTS: Text("Contracts", "合同"),
+    ENDING: Text("End within 7 days", "7 天内到期"), NO_PRICE: Text("No price", "未报价"),
+}  # fmt: skip
+ORDERS = {
+    BY_SUPPLIER: Text("By supplier", "按供应商"), BY_PRICE: Text("By price per GPU-hour", "按卡时单价"), BY_MODEL: Text("By GPU", "按 GPU 型号"),
+    BY_END: Text("By last day", "按到期日"),
+}  # fmt: skip
+
+
+def price_words(price: Money | None) -> Words:
+    """Currency before the number with a thin space; nothing where no price is written."""
+    return f"{price.currency}\N{NARROW NO-BREAK SPACE}{price.amount}" if price else ""
+
+
+def first_key(found: DealList) -> str:
+    """Where a first look begins: a contract, else an offer, else a supplier."""
+    signed = next((line for line in found.lines if line.kind == CONTRACT), None)
+    line = signed or (found.lines[0] if found.lines else None)
+    if line is not None:
+        return key_of(line.kind, line.id)
+    return key_of(SUPPLIER, found.suppliers[0].id) if found.suppliers else ""
+
+
+def has_key(found: DealList, key: str) -> bool:
+    """Whether a record is there."""
+    kind, _, id_ = key.partition("/")
+    if kind == SUPPLIER:
+        return any(supplier.id == id_ for supplier in found.suppliers)
+    return any(line.id == id_ and line.kind == kind for line in found.lines)
+
+
+def supplier_of(found: DealList, key: str) -> Supplier | None:
+    """The supplier of an entry."""
+    kind, _, id_ = key.partition("/")
+    if kind == SUPPLIER:
+        return next((supplier for supplier in found.suppliers if supplier.id == id_), None)
+    place = next((n for n, line in enumerate(found.lines) if line.id == id_ and line.kind == kind), None)
+    return None if place is None else found.suppliers[found.owner[place]]
+
+
+def deal_title(record: Offer | Contract) -> str:
+    """The words over the terms."""
+    return record.number if isinstance(record, Contract) else record.title or record.quote_no
+
+

@@ -1,0 +1,235 @@
+"""What stands behind one commercial term: its wording, its evidence, its history, the questions that it answers?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout
+
+from gpulease_gui.domain.claim import ClaimState
+from gpulease_gui.domain.commercial import Stated
+from gpulease_gui.domain.supplier import Attachment
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.field_cells import CLAIM_ONLY, stated_text, value_text
+from gpulease_gui.gui.forms.fields import Chooser, LineField
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.pages.suppliers_inspector import LEAST_WIDTH
+from gpulease_gui.gui.widgets.badge import BadgeLabel
+from gpulease_gui.gui.widgets.buttons import Button
+from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel
+from gpulease_gui.gui.widgets.panes import KeyValues, Pane, Section, clear_layout
+from gpulease_gui.services.fields_view import FieldChange, FieldRow
+
+_NONE = "-"
+_BETTER = {
+    "more": Text("more is better", "越多越好"), "less": Text("less is better", "越少越好"),
+    "yes": Text("yes is better", "“是”更好"), "no": Text("no is better", "“否”更好"),
+}  # fmt: skip
+
+
+class ProofSection(Section):
+    """Which file proves the term, where in it, and in which words; kept by Save. `kept` carries what is said now."""
+
+    kept = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__(Text("Evidence", "凭据"))
+        self.file = Chooser(Text("File that proves it", "作为凭据的文件"), ((_NONE, CLAIM_ONLY),))
+        self.source = LineField(Text("Where it is written", "出处"), Text("page and clause, or who said it", "页码与条款，或由谁所说"))
+        self.wording = QPlainTextEdit()
+        self.wording.setFixedHeight(64)
+        self.wording.setTabChangesFocus(True)
+        self.save = Button(Text("Save evidence", "保存凭据"), small=True)
+        for part in (self.file, self.source, self.wording):
+            self.column.addWidget(part)
+        self.column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
+        self._before = Stated(None)
+        self.file.picked.connect(self._fit)
+        self.source.textEdited.connect(self._fit)
+        self.source.returnPressed.connect(self._keep)
+        self.wording.textChanged.connect(self._fit)
+        self.save.clicked.connect(self._keep)
+        self.retranslate_wording()
+
+    def retranslate_wording(self) -> None:
+        """Name the field of the wording."""
+        words = say(Text("Wording of the supplier, as it stands there", "供应商原文"))
+        self.wording.setPlaceholderText(words)
+        self.wording.setAccessibleName(words)
+
+    def show_proof(self, said: Stated, files: Sequence[Attachment]) -> None:
+        """Show another term's evidence."""
+        self._before = said
+        self.file.set_choices(((_NONE, CLAIM_ONLY), *((file.id, file.name) for file in files)), said.evidence or _NONE)
+        self.source.setText(said.source)
+        self.wording.setPlainText(said.note)
+        self.retranslate_wording()
+        self._fit()
+
+    @property
+    def now(self) -> Stated:
+        """What is said with the evidence as it stands in the fields."""
+        file = self.file.current
+        return replace(
+            self._before, evidence=None if file in ("", _NONE) else file, source=self.source.text().strip(),
+            note=self.wording.toPlainText().strip(),
+        )  # fmt: skip
+
+    @property
+    def dirty(self) -> bool:
+        """Whether something was changed and not kept."""
+        return self.now != self._before
+
+    def _fit(self) -> None:
+        self.save.setVisible(self.dirty)
+
+    def _keep(self) -> None:
+        if self.dirty:
+            self._before = self.now
+            self._fit()
+            self.kept.emit(self._before)
+
+
+class FieldInspector(Pane):
+    """The right pane beside the commercial terms. `changed` carries a row and what is said of it now."""
+
+    changed = Signal(object, object)
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self._row: FieldRow | None = None
+        self.setMinimumWidth(LEAST_WIDTH)
+        inside = Pane(1)
+        self.head = _Head()
+        self.question = Section(Text("Ask the supplier", "询问供应商"))
+        self.proof = ProofSection()
+        self.items = Section(Text("Answers in the checklist", "对应的清单项"))
+        self.history = Section(Text("History", "沿革"), last=True)
+        self._bodies = {section: QVBoxLayout() for section in (self.question, self.items, self.history)}
+        for section, body in self._bodies.items():
+            body.setSpacing(4)
+            section.column.addLayout(body)
+        for part in (self.head, self.question, self.proof, self.items, self.history):
+            inside.column.addWidget(part)
+        inside.column.addStretch(1)
+        self.proof.kept.connect(self._proof_kept)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(inside)
+        self.column.addWidget(area)
+        self._inside = inside
+        inside.hide()
+
+    @property
+    def row(self) -> FieldRow | None:
+        """The term that is shown."""
+        return self._row
+
+    def show_row(self, row: FieldRow | None, files: Sequence[Attachment] = ()) -> None:
+        """Show another term; its history comes by `show_history`."""
+        other = row is None or self._row is None or row.key != self._row.key
+        self._row = row
+        self._inside.setVisible(row is not None)
+        if row is None:
+            return
+        self.head.show_row(row)
+        if other or not self.proof.dirty:
+            self.proof.show_proof(row.said or Stated(None), files)
+        self.proof.setVisible(row.value is not None)
+        self._show_question(row)
+        self._show_items(row)
+        if other:
+            self.show_history(())
+
+    def _show_question(self, row: FieldRow) -> None:
+        body = self._bodies[self.question]
+        clear_layout(body)
+        self.question.setVisible(row.value is None)
+        if row.value is not None:
+            return
+        body.addWidget(PlainLabel(row.question, size="dense", wrap=True, select=True))
+        copy = Button(Text("Copy question", "复制问题"), icon="copy", small=True)
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(say(row.question)))
+        body.addWidget(copy, 0, Qt.AlignmentFlag.AlignLeft)
+        if row.state is not ClaimState.ASKED:
+            ask = Button(Text("Mark as asked", "标记为已询问"), small=True)
+            ask.clicked.connect(lambda: self.changed.emit(row, replace(row.said or Stated(None), asked=True)))
+            body.addWidget(ask, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _show_items(self, row: FieldRow) -> None:
+        body = self._bodies[self.items]
+        clear_layout(body)
+        self.items.setVisible(bool(row.items))
+        for words in row.items:
+            body.addWidget(PlainLabel(words, size="dense", level="2", wrap=True))
+
+    def show_history(self, changes: Sequence[FieldChange]) -> None:
+        """Show who wrote what and when, newest last: the old value, then the new one."""
+        body = self._bodies[self.history]
+        clear_layout(body)
+        self.history.setVisible(bool(changes))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(6)
+        grid.setColumnStretch(1, 1)
+        for place, change in enumerate(changes):
+            at = PlainLabel(f"{change.at.astimezone():%m-%d %H:%M}", size="dense", level="3")
+            grid.addWidget(at, place, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addLayout(self._change(change), place, 1)
+        body.addLayout(grid)
+
+    def _change(self, change: FieldChange) -> QVBoxLayout:
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        if self._row is not None:
+            words.addWidget(PlainLabel(_said_of(self._row, change), size="dense", wrap=True))
+        by = " · ".join(part for part in (change.by, change.why) if part)
+        words.addWidget(PlainLabel(by, size="caption", level="2", wrap=True))
+        return words
+
+    def _proof_kept(self, said: Stated) -> None:
+        if self._row is not None:
+            self.changed.emit(self._row, said)
+
+
+def _said_of(row: FieldRow, change: FieldChange) -> Text:
+    """Old → new; where only the evidence changed, that."""
+    before, after = stated_text(row, change.before), stated_text(row, change.after)
+    if (change.before or Stated(None)).value == (change.after or Stated(None)).value:
+        source = change.after.source if change.after is not None else ""
+        return Text(f"{after.en}: source or evidence {source}".rstrip(), f"{after.zh}：出处或凭据 {source}".rstrip())
+    return Text(f"{before.en} → {after.en}", f"{before.zh} → {after.zh}")
+
+
+class _Head(Section):
+    """Label, key, state, value."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.badge = BadgeLabel()
+        self.name = ElidedLabel("", size="section", weight=600)
+        self.key = ElidedLabel("", size="caption", level="3", code=True)
+        self.pairs = KeyValues(label_width=64)
+        self.title.hide()
+        self.note.hide()
+        self.column.addWidget(self.name)
+        line = QHBoxLayout()
+        line.addWidget(self.key, 1)
+        line.addWidget(self.badge)
+        self.column.addLayout(line)
+        self.column.addSpacing(4)
+        self.column.addWidget(self.pairs)
+
+    def show_row(self, row: FieldRow) -> None:
+        """Show another term."""
+        self.name.set_words(row.field.label)
+        self.key.set_words(row.key)
+        self.badge.set_state(row.state)
+        pairs: list[tuple[Text, Text]] = [(Text("Stated", "约定值"), value_text(row))]
+        if row.field.better:
+            pairs.append((Text("Order", "优劣"), _BETTER[row.field.better]))
+        self.pairs.set_pairs(pairs)
