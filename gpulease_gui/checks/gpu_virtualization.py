@@ -24,12 +24,13 @@ CHECK = Check(
     optional=("preload",),
     terms=(TERM,),
     vendor=Vendor.NVIDIA,
-    rule_version=2,
+    rule_version=3,
     ask=Text("Do we get whole cards, or shares of them (vGPU)?", "交付的是整卡还是 vGPU？"),
 )
 # What the driver calls "None"; as a figure beside a promise that word would read as nothing measured.
 _NO_MODE = "none (whole GPU)"
 _ASK = Text("ask the supplier for whole cards, or for the price of a share", "请供应商交付整卡，或按份额计价")
+_LOOK = Text("run `env; cat /etc/ld.so.preload` where you work and look for names of vGPU software", "请在工作环境中运行 `env; cat /etc/ld.so.preload`，查看有无 vGPU 切分软件")
 _RUN = Text("run `nvidia-smi -q` on the node and read GPU Virtualization Mode", "在节点上运行 `nvidia-smi -q`，查看 GPU Virtualization Mode")
 
 
@@ -65,6 +66,9 @@ def _mark(gpu: Gpu, preload: Preload | None, bare: bool) -> Mark:
     if mode.lower() == "pass-through" and bare:
         passed = Text("passed through to a virtual machine, bare metal was promised", "显卡直通给虚拟机，承诺的是裸金属")
         return Mark(Verdict.WARN, passed, "pass_through", mode, _ASK)
+    if mode.lower() in ("none", "pass-through") and preload is None:
+        open_ = Text("a whole card by the driver; whether software cuts it was not read", "驱动显示为整卡；是否被软件切分未读取")
+        return Mark(Verdict.INCONCLUSIVE, open_, "software_not_read", _said(mode), _LOOK)
     if mode.lower() in ("none", "pass-through"):
         return Mark(Verdict.PASS, Text("a whole card", "整卡"), "", _said(mode))
     return Mark(Verdict.INCONCLUSIVE, Text("the driver does not name the mode", "驱动未给出虚拟化模式"), Reason.UNREADABLE, None, _RUN)
