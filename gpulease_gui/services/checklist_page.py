@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
+from typing import TYPE_CHECKING
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.catalog.scenarios import Scenario, load_scenarios
@@ -27,6 +27,9 @@ from gpulease_gui.store.answers import AnswerChange
 from gpulease_gui.store.deals import DealRow
 from gpulease_gui.store.evidence import list_run_evidence
 from gpulease_gui.store.records import RunState
+
+if TYPE_CHECKING:
+    import sqlite3
 
 
 @dataclass(frozen=True, slots=True)
