@@ -108,6 +108,35 @@ class NodeFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class ChecklistLine:
+    """One item of the contract's checklist. `verdict` None: it is waived, as `waiver` says.
+
+    `answer` is value and proof in words, `by` and `at` who gave it and when (None = it follows from the stated terms).
+    """
+
+    id: str
+    dimension: Text
+    level: Text
+    text: Text
+    answer: Text
+    verdict: Verdict | None
+    by: str = ""
+    at: datetime | None = None
+    note: str = ""
+    waiver: Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChecklistFacts:
+    """The contract's checklist by dimension, for which use it counts, and what it comes to."""
+
+    lines: tuple[ChecklistLine, ...]
+    use: Text
+    conclusion: Text
+    score: Text
+
+
+@dataclass(frozen=True, slots=True)
 class EvaluationFacts:
     """All that a report is made of. `promises` are the contract's claims, `terms` what the catalogue knows of terms.
 
@@ -128,6 +157,7 @@ class EvaluationFacts:
     utc_offset_s: int = 0
     tool_version: str = ""
     demo: bool = False
+    checklist: ChecklistFacts | None = None
 
     @property
     def zone(self) -> timezone:

@@ -31,6 +31,7 @@ from gpulease_gui.reports.document import Document
 from gpulease_gui.reports.facts import CONCLUSIVE, Device, EvaluationFacts, EvidenceLine, KeyLine, NodeFacts, RunFacts
 from gpulease_gui.reports.run_hash import joint_hash, run_hash
 from gpulease_gui.services.acceptance import Acceptance, NodeAcceptance
+from gpulease_gui.services.checklist_paper import checklist_facts
 from gpulease_gui.services.live_stretches import live_stretches
 from gpulease_gui.store import claims, evidence, hostkeys, inspection, nodes, runs, settings, suppliers
 from gpulease_gui.store.claims import Holder
@@ -68,7 +69,7 @@ def evaluation_facts(
         suppliers.get_supplier(connection, contract.supplier_id), contract, _ordered(held, catalogue), all_nodes,
         acceptance.verdict, acceptance.sentence, joint_hash(n.run.hash for n in all_nodes if n.run), now,
         catalogue.terms, tuple(term for term in stated if term not in checkable), _utc_offset_s(now), __version__,
-        inspection.is_demo(connection),
+        inspection.is_demo(connection), checklist_facts(connection, contract_id, catalogue, now.astimezone().date()),
     )  # fmt: skip
 
 

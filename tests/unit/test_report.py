@@ -79,7 +79,8 @@ def first_table(blocks: tuple[Block, ...]) -> Table:
 
 def test_that_the_sections_come_in_the_order_of_reading_and_headings_are_numbered() -> None:
     assert [b.section.id for b in builders()] == [
-        "summary", "findings", "details", "bandwidth", "live", "ascend", "identity", "handover", "questions", "evidence", "sign_off",
+        "summary", "findings", "details", "bandwidth", "live", "ascend", "identity", "handover", "questions",
+        "checklist", "evidence", "sign_off",
     ]  # fmt: skip
     headings = only(assemble(usual(), Language.EN).blocks, Heading)
     assert [h.number for h in headings if isinstance(h, Heading)] == list(range(1, 10))
