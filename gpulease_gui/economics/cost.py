@@ -92,6 +92,14 @@ def cost(terms: BillingTerms, workload: Workload) -> Cost:
     )
 
 
+def exact_cost(terms: BillingTerms, workload: Workload) -> Fraction:
+    """The exact comparison cost alone, for curves and searches of many workloads. Raises UsageError as `cost` does."""
+    compute = charge(terms, workload, billed(terms, workload)).amount * _kept(terms.discounts)
+    fees = sum((Fraction(fee.amount) for fee in terms.fees), Fraction(0))
+    net, gross = _taxed(terms.tax, compute + _storage(terms, workload) + _egress(terms, workload) + fees)
+    return net if terms.tax.recoverable else gross
+
+
 def _shown(value: Fraction | None, places: int) -> Decimal | None:
     return None if value is None else half_up(value, places)
 

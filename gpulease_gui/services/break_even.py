@@ -10,12 +10,12 @@ from fractions import Fraction
 from gpulease_gui.domain.supplier import FxRate
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.economics.billing_terms import BillingTerms, PrepaidPeriod, PriceUnit
-from gpulease_gui.economics.cost import cost
+from gpulease_gui.economics.cost import exact_cost
 from gpulease_gui.economics.workload import Session
 from gpulease_gui.economics.workload_pattern import MONTH_HOURS, Pattern, workload_of
 from gpulease_gui.services.workload_desk import Ask, PricedOffer
 
-POINTS = 37
+POINTS = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _price_of(terms_rate: tuple[BillingTerms, FxRate | None], pattern: Pattern) 
     def price(hours: int) -> Fraction:
         each, over = divmod(hours * 3600, count)
         sessions = (Session(each + 1),) * over + (Session(each),) * (count - over)
-        return cost(terms, replace(month, sessions=sessions)).exact_comparison * factor
+        return exact_cost(terms, replace(month, sessions=sessions)) * factor
 
     return price
 

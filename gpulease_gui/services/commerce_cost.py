@@ -21,7 +21,7 @@ from gpulease_gui.economics.flag import FlagFinding, flags_of
 from gpulease_gui.economics.offer_facts import OfferFacts, PriceMode, Reference
 from gpulease_gui.economics.suitable import Choice
 from gpulease_gui.economics.workload import Session, Workload
-from gpulease_gui.economics.workload_pattern import Pattern, pattern_of
+from gpulease_gui.economics.workload_pattern import MONTH_HOURS, Pattern, pattern_of
 from gpulease_gui.services.acting import recorder
 from gpulease_gui.services.commerce import DealFacts
 from gpulease_gui.services.commerce_billing import Billing, billing_of
@@ -76,13 +76,18 @@ def _without_clock(billing: Billing, workload: Workload) -> Billing:
     return Billing(replace(billing.terms, alignment=Alignment.ROLLING), {**billing.assumed, "workload.start": said})
 
 
+_MONTH = (28 * 24, 31 * 24)
+
+
 def over_span(billing: Billing, workload: Workload) -> Billing:
     """A workload of several periods pays the commitment of each; a number of periods that the offer states stays the least."""
     commitment = billing.terms.commitment
     hours = commitment.period_hours if commitment else None
     if commitment is None or not hours or workload.span_hours is None:
         return billing
-    periods = Decimal(ceil(Fraction(workload.span_hours) / Fraction(hours)))
+    # A month has 672 to 744 hours, by contract; one month of use is one month of pay in each of them.
+    each = Decimal(MONTH_HOURS) if _MONTH[0] <= hours <= _MONTH[1] else hours
+    periods = Decimal(ceil(Fraction(workload.span_hours) / Fraction(each)))
     longer = _longer(commitment, periods)
     if longer == commitment:
         return billing

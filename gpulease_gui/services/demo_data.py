@@ -18,6 +18,7 @@ from gpulease_gui.services.commerce_edit import copy_commerce
 from gpulease_gui.services.demo_answers import put_answers_of
 from gpulease_gui.services.demo_commerce import put_rates_and_workloads, put_terms_of
 from gpulease_gui.services.demo_market import put_market
+from gpulease_gui.services.demo_workloads import put_demo_workloads
 from gpulease_gui.store import claims, hostkeys, nodes, suppliers
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.journal import Recorder
@@ -72,6 +73,7 @@ def _fill(db: Database, all_nodes: Mapping[str, DemoNode]) -> None:
         nodes.save_node(db, record(node))
         decision = KeyDecision(node_id(node.name), node.host_key, KeyState.TRUSTED, utc_now(), "shipped with the demo", WHO)
         hostkeys.save_key_decision(db, decision)
+    put_demo_workloads(db, all_nodes, WHO)
 
 
 def _save_deal(db: Database, node: DemoNode) -> None:

@@ -14,7 +14,7 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.supplier import Contract, FxRate
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.economics.billing_terms import Alignment, BillingTerms
-from gpulease_gui.economics.cost import cost
+from gpulease_gui.economics.cost import exact_cost
 from gpulease_gui.economics.price import per_gpu_hour
 from gpulease_gui.economics.rounding import CENTS, half_up
 from gpulease_gui.economics.workload import Workload
@@ -205,8 +205,8 @@ class Saving:
 
 def what_rules_cost(terms: BillingTerms, workload: Workload) -> tuple[Saving, ...]:
     """Each rule alone taken away: what it adds here, dearest first. Rules that cost nothing here are left out."""
-    whole = cost(terms, workload).exact_comparison
-    tried = [(rule, whole - cost(other, workload).exact_comparison) for rule, other in _without(terms)]
+    whole = exact_cost(terms, workload)
+    tried = [(rule, whole - exact_cost(other, workload)) for rule, other in _without(terms)]
     found = [Saving(rule, half_up(more, CENTS)) for rule, more in tried if more > 0]
     return tuple(sorted(found, key=lambda saving: -saving.amount))
 

@@ -14,6 +14,7 @@ from gpulease_gui.catalog.catalogue import Catalogue, load_catalogue
 from gpulease_gui.catalog.scenarios import Scenarios, load_scenarios
 from gpulease_gui.cli.main import main
 from gpulease_gui.domain.supplier import FxRate
+from gpulease_gui.economics.cost import exact_cost
 from gpulease_gui.economics.sizing import Method, Setup
 from gpulease_gui.economics.workload import equal_sessions
 from gpulease_gui.economics.workload_pattern import Pattern, workload_of
@@ -140,3 +141,11 @@ def test_that_leaving_counts_the_hours_of_the_running_period() -> None:
     later = exit_today(signed, date(2026, 6, 1), date(2026, 7, 2))
     assert later is not None and later.used_hours == Decimal(24)
     assert exit_today(signed, date(2026, 6, 1), date(2026, 5, 31)) is None and exit_today(deal(), date(2026, 6, 1), date(2026, 6, 2)) is None
+
+
+def test_that_the_cost_of_a_curve_is_the_exact_one_of_the_bill() -> None:
+    offer = named("q", "2.00", billing__min_billed_s=86400, storage__price_gb_month=Decimal("0.1"), billing__fees=((("amount", Decimal(3)),),))
+    for recoverable in (True, False):
+        (priced,) = price_offers([replace(offer, price=replace(offer.price, tax_rate=Decimal("0.13")))], replace(RUNS, tax_recoverable=recoverable), ())
+        assert priced.found is not None
+        assert exact_cost(priced.found.billing.terms, RUNS.workload) == priced.found.cost.exact_comparison

@@ -44,7 +44,8 @@ def test_that_every_period_of_a_commitment_is_paid() -> None:
     cases = [
         (PrepaidPeriod(month), PrepaidPeriod(month, Decimal(3))),
         (PrepaidPeriod(month, Decimal(12)), PrepaidPeriod(month, Decimal(12))),
-        (PrepaidPeriod(Decimal(720)), PrepaidPeriod(Decimal(720), Decimal(4))),
+        (PrepaidPeriod(Decimal(720)), PrepaidPeriod(Decimal(720), Decimal(3))),
+        (PrepaidPeriod(Decimal(168)), PrepaidPeriod(Decimal(168), Decimal(14))),
         (CommittedHours(Decimal(10), Decimal(2), Decimal(3), month), CommittedHours(Decimal(30), Decimal(2), Decimal(3), month)),
         (CommittedSpend(Decimal(100), month), CommittedSpend(Decimal(300), month)),
         (CommittedSpend(Decimal(100)), CommittedSpend(Decimal(100))),

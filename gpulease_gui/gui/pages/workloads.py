@@ -7,26 +7,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from gpulease_gui.catalog.scenarios import load_scenarios
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.economics.workload_pattern import Pattern, workload_of
 from gpulease_gui.gui.forms.record_form import Invalid
-from gpulease_gui.gui.forms.two_lines import Line, LinesView
-from gpulease_gui.gui.pages.overview_parts import HeadLine, is_open
+from gpulease_gui.gui.pages.overview_parts import is_open
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
 from gpulease_gui.gui.pages.suppliers_panes import UndoBand
-from gpulease_gui.gui.pages.workloads_chart import chart_of, chart_sentence
 from gpulease_gui.gui.pages.workloads_cost import CostPane
-from gpulease_gui.gui.pages.workloads_form import WorkloadForm
-from gpulease_gui.gui.pages.workloads_sizing import SizingPane
-from gpulease_gui.gui.pages.workloads_what_if import WhatIf
+from gpulease_gui.gui.pages.workloads_parts import ListPane, WorkPane, first_look, once
 from gpulease_gui.gui.taking_back import undo_act
 from gpulease_gui.gui.widgets.buttons import Button
-from gpulease_gui.gui.widgets.labels import PlainLabel, Words
-from gpulease_gui.gui.widgets.panes import EmptyState, Pane, Section, TabRow, ThinSplitter, hairline
+from gpulease_gui.gui.widgets.labels import Words
+from gpulease_gui.gui.widgets.panes import Pane, ThinSplitter
 from gpulease_gui.services.commerce_cost import SavedWorkload, remove_workload, save_workload
 from gpulease_gui.services.directory import fresh_id
 from gpulease_gui.services.events import Event, RecordsChanged
@@ -41,7 +37,7 @@ if TYPE_CHECKING:
 _TITLE = Text("Workloads", "负载")
 _WAIT_MS = 120
 _KINDS = frozenset(["workload", "offer", "contract", "terms", "price", "rate", "claim", "supplier"])
-_LIST_WIDTH = 216
+_LIST_WIDTH = 192
 
 
 class WorkloadsPage(Page):
@@ -51,86 +47,42 @@ class WorkloadsPage(Page):
 
     def __init__(self, frame: Frame) -> None:
         super().__init__(frame)
-        from gpulease_gui.gui.widgets.line_chart import LineChart
-
         self.scenarios = load_scenarios()
         self._desk: Desk | None = None
         self._key = ""
         self._chosen = ""
         self._sieve = Sieve()
-        self._busy = self._again = False
-        self._filling = False
-        self.list = LinesView(Text("Saved workloads", "已存负载"))
-        self.form, self.what_if, self.cost = WorkloadForm(), WhatIf(), CostPane()
-        self.sizing = SizingPane(self.scenarios)
-        self.chart = LineChart()
-        self.chart_words = PlainLabel("", size="dense", level="2", wrap=True)
+        self._busy = self._again = self._filling = False
+        # From the outside inwards: a tree that is moved into another is styled anew as a whole.
+        self.stack = QStackedWidget(self)
+        self.split = ThinSplitter(parent=self.stack)
+        self.saved, self.work, self.cost = ListPane(self.split), WorkPane(self.scenarios, self.split), CostPane(self.split)
+        self.list, self.form, self.what_if = self.saved.list, self.work.form, self.work.what_if
         self.undo = UndoBand()
         self.add = Button(Text("New workload", "新建负载"), icon="add")
         self.copy = Button(Text("Duplicate", "复制"), icon="copy")
         self.drop = Button(Text("Delete", "删除"), icon="delete")
-        self._soon = _once(self, _WAIT_MS, self.refresh)
+        self.first = Button(Text("New workload", "新建负载"), icon="add", kind="primary")
+        self.to_offers = Button(Text("Go to the offers", "转到报价"))
+        self._soon = once(self, _WAIT_MS)
         self._build()
         self._connect()
 
-    # -- layout ----------------------------------------------------------------------------------------------------------
-
     def _build(self) -> None:
-        self.stack = QStackedWidget()
-        self.waiting, self.empty = Pane(2), self._empty()
-        self.split = ThinSplitter()
-        left, middle = Pane(2), Pane(2)
-        head = Pane(1)
-        head.column.addWidget(HeadLine(Text("Saved workloads", "已存负载")))
-        for part in (head, hairline(), self.list):
-            left.column.addWidget(part)
-        self.tabs = TabRow((Text("Workload", "负载"), Text("Model and GPUs", "模型与 GPU")))
-        self.tabs.setContentsMargins(16, 0, 16, 0)
-        tab_row = QVBoxLayout()
-        tab_row.setContentsMargins(16, 4, 16, 0)
-        tab_row.addWidget(self.tabs)
-        middle.column.addLayout(tab_row)
-        middle.column.addWidget(hairline())
-        self.sides = QStackedWidget()
-        self.sides.addWidget(_scrolled(self._use_side()))
-        self.sides.addWidget(_scrolled(self.sizing))
-        for below in (self.sides, self.undo, self.form.band):
-            middle.column.addWidget(below)
-        for pane in (left, middle, self.cost):
+        self.waiting, self.empty = Pane(2), first_look(self.first, self.to_offers)
+        for place, pane in enumerate((self.saved, self.work, self.cost)):
             self.split.addWidget(pane)
-        for place, stretch in enumerate((0, 1, 1)):
-            self.split.setStretchFactor(place, stretch)
-        self.split.setSizes([_LIST_WIDTH, 560, 610])
+            self.split.setStretchFactor(place, min(place, 1))
+        self.split.setSizes([_LIST_WIDTH, 574, 620])
         for whole in (self.waiting, self.empty, self.split):
             self.stack.addWidget(whole)
         self.column.addWidget(self.stack)
-
-    def _use_side(self) -> QWidget:
-        made = QWidget()
-        column = QVBoxLayout(made)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        meeting = Section(Text("By the hour or by the month", "按小时还是包月"), Text("cost of one month", "一个月的成本"), last=True)
-        meeting.column.addWidget(self.chart)
-        meeting.column.addWidget(self.chart_words)
-        for part in (self.form, self.what_if, meeting):
-            column.addWidget(part)
-        column.addStretch()
-        return made
-
-    def _empty(self) -> EmptyState:
-        add = Button(Text("New workload", "新建负载"), icon="add", kind="primary")
-        add.clicked.connect(self.new)
-        offers = Button(Text("Go to the offers", "转到报价"))
-        offers.clicked.connect(lambda: self.frame.go("suppliers"))
-        return EmptyState(
-            "coin", Text("No workload yet", "还没有负载"),
-            Text("Write down what you will run: GPUs, hours a day, storage. Every offer is then priced for it.",
-                 "写下要运行什么：GPU 数、每日小时、存储；随后所有报价都按它计价。"),
-            primary=add, secondary=offers,
-        )  # fmt: skip
+        self.column.addWidget(self.undo)
 
     def _connect(self) -> None:
+        self._soon.timeout.connect(self.refresh)
+        self.first.clicked.connect(self.new)
+        self.to_offers.clicked.connect(lambda: self.frame.go("suppliers"))
         self.list.selectionModel().currentRowChanged.connect(self._picked)
         self.form.edited.connect(self._edited)
         self.form.saved.connect(self._save)
@@ -138,11 +90,10 @@ class WorkloadsPage(Page):
         self.what_if.turned.connect(self.recount)
         self.what_if.taken.connect(self._take_over)
         self.cost.chosen.connect(self._choose)
-        self.cost.currency_chosen.connect(self._convert)
+        self.cost.currency_chosen.connect(lambda _: self.refresh())
         self.cost.opened.connect(lambda id_: self.frame.go("suppliers", "offer", id_))
-        self.sizing.edited.connect(self.resize_plan)
-        self.sizing.added.connect(self._price_too)
-        self.tabs.currentChanged.connect(self._turn)
+        self.work.model_wanted.connect(self.resize_plan)
+        self.work.offer_wanted.connect(self._price_too)
         self.add.clicked.connect(self.new)
         self.copy.clicked.connect(self.duplicate)
         self.drop.clicked.connect(self.remove)
@@ -160,7 +111,7 @@ class WorkloadsPage(Page):
         self._desk = desk
         known = {saved.id for saved in desk.workloads}
         self.frame.set_count("workloads", str(len(known)) if known else "")
-        is_new = self.form.record_id == self._key and self._key not in known and self.form.band.isVisibleTo(self)
+        is_new = self.form.record_id == self._key and self._key not in known and not self.form.band.isHidden()
         if self._key not in known and not is_new:
             self._key = desk.workloads[0].id if desk.workloads else ""
         self._fill_list()
@@ -179,9 +130,7 @@ class WorkloadsPage(Page):
 
     def _fill_list(self) -> None:
         self._filling = True
-        saved = self._desk.workloads if self._desk else ()
-        self.list.rows.set_lines([Line(w.id, foreign(w.name), _note(w), icon="coin") for w in saved])
-        self.list.choose(self._key)
+        self.saved.show_saved(self._desk.workloads if self._desk else (), self._key)
         self._filling = False
 
     def _picked(self) -> None:
@@ -220,8 +169,7 @@ class WorkloadsPage(Page):
             return
         self.what_if.begin(record.workload, record.pattern)
         self.recount()
-        if self.sides.currentIndex() == 1:
-            self.resize_plan()
+        self.resize_plan()
 
     def turn(self) -> Turn | None:
         """What is asked of the desk now; None while a field can't be read."""
@@ -259,10 +207,7 @@ class WorkloadsPage(Page):
     def show_outcome(self, outcome: Outcome) -> None:
         """Show the figures of one count."""
         self.cost.show_outcome(outcome, len(self._desk.rows) if self._desk else 0)
-        self.sizing.added_ids = frozenset(offer.facts.row.id for offer in outcome.offers)
-        self.chart.setVisible(outcome.line is not None)
-        self.chart.set_chart(chart_of(outcome.line) if outcome.line else None)
-        self.chart_words.set_words(chart_sentence(outcome.line))
+        self.work.show_line(outcome.line)
         detail = outcome.detail
         if detail is not None and detail.more is not None:
             sign = "+" if detail.more >= 0 else "−"
@@ -274,24 +219,17 @@ class WorkloadsPage(Page):
             self._chosen = offer_id
             self.recount()
 
-    def _convert(self) -> None:
-        self.refresh()
-
     # -- the model ---------------------------------------------------------------------------------------------------------
-
-    def _turn(self, place: int) -> None:
-        self.sides.setCurrentIndex(place)
-        if place == 1:
-            self.resize_plan()
 
     def resize_plan(self) -> None:
         """Size the model for the GPUs of the workload, and price the offers that serve it."""
-        turn, desk, services = self.turn(), self._desk, self.frame.services
-        if turn is None or desk is None:
+        turn, desk = self.turn(), self._desk
+        if turn is None or desk is None or not self.work.sizes_model or not is_open(self.frame):
             return
+        services = self.frame.services
         ask = turn.what_if or turn.ask
         try:
-            plan = self.sizing.form.plan(ask.workload.gpus)
+            plan = self.work.sizing.form.plan(ask.workload.gpus)
         except Invalid:
             return
 
@@ -299,7 +237,10 @@ class WorkloadsPage(Page):
             view = size_up(plan.setup, plan.scenario, self.scenarios, services.catalogue)
             return view, serving_in(connection, desk.rows, view.choices, services.catalogue, ask, desk.rates, desk.day)
 
-        self.frame.bridge.when_done(services.query(work), lambda found: self.sizing.show_view(*found))
+        self.frame.bridge.when_done(services.query(work), self._show_plan)
+
+    def _show_plan(self, found: tuple[SizingView, tuple[ServedPlan, ...]]) -> None:
+        self.work.sizing.show_view(*found, priced=frozenset(offer.facts.row.id for offer in self.cost.offers.rows))
 
     def _price_too(self, offer_id: str) -> None:
         shown = tuple(offer.facts.row.id for offer in self.cost.offers.rows)
@@ -324,12 +265,10 @@ class WorkloadsPage(Page):
     def _begin(self, saved: SavedWorkload) -> None:
         self._key = saved.id
         self.form.open_record(saved, is_new=True)
-        self.tabs.setCurrentIndex(0)
         self._show(self.split)
-        self.list.clearSelection()
+        self._fill_list()
         self._edited()
-        self.form.name.setFocus()
-        self.form.name.selectAll()
+        self.work.show_plan()
 
     def _save(self, record: SavedWorkload) -> None:
         future = self.frame.services.change(lambda db: save_workload(db, record), "workload")
@@ -348,7 +287,7 @@ class WorkloadsPage(Page):
             return
         turned = replace(record, workload=self.what_if.workload, pattern=self.what_if.pattern)
         self.form.open_record(turned)
-        self.form._changed()
+        self.form.touch()
 
     def remove(self) -> None:
         """Delete the shown workload; Undo brings it back."""
@@ -403,28 +342,6 @@ class WorkloadsPage(Page):
         self.form.band.tell(Text("Save or discard first", "请先保存或放弃"), self.form.name.text())
         self.form.band.save.setFocus(Qt.FocusReason.OtherFocusReason)
         return False
-
-
-def _note(saved: SavedWorkload) -> Text:
-    hours = float(saved.workload.ready_gpu_hours)
-    return Text(f"{saved.workload.gpus} GPUs · {hours:,.0f} GPU-hours", f"{saved.workload.gpus} 卡 · {hours:,.0f} 卡时")
-
-
-def _once(owner: QWidget, wait_ms: int, work: object) -> QTimer:
-    timer = QTimer(owner)
-    timer.setSingleShot(True)
-    timer.setInterval(wait_ms)
-    timer.timeout.connect(work)
-    return timer
-
-
-def _scrolled(inside: QWidget) -> QScrollArea:
-    area = QScrollArea()
-    area.setWidgetResizable(True)
-    area.setFrameShape(QScrollArea.Shape.NoFrame)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setWidget(inside)
-    return area
 
 
 PAGE = PageSpec("workloads", _TITLE, "coin", NavGroup.CHOOSE, 28, WorkloadsPage)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.text import Text, foreign, visible
 from gpulease_gui.gui.forms.fields import Chooser
 from gpulease_gui.gui.models.cell import Cell, Column
 from gpulease_gui.gui.models.table import TableModel
@@ -22,7 +22,7 @@ from gpulease_gui.services.workload_desk import PricedOffer
 from gpulease_gui.services.workload_result import OfferDetail, Outcome
 
 CURRENCIES = ("CNY", "USD", "EUR", "HKD", "JPY", "SGD")
-_MOST_ROWS = 8
+_MOST_ROWS = 9
 
 
 class CostPane(Pane):
@@ -32,21 +32,30 @@ class CostPane(Pane):
     currency_chosen = Signal(str)
     opened = Signal(str)
 
-    def __init__(self) -> None:
-        super().__init__(2)
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(2, parent=parent)
         self.offers: TableModel[PricedOffer] = TableModel(_columns(), lambda o: o.facts.row.id)
-        self.table = TableView(self.offers, Text("Offers priced for the workload", "按负载计价的报价"))
+        self.table = TableView(self.offers, Text("Offers priced for the workload", "按负载计价的报价"), parent=self)
         self.currency = Chooser(Text("Currency", "币种"), [(code, code) for code in CURRENCIES])
         self.count = PlainLabel("", size="dense", level="3")
         self.order = PlainLabel("", size="dense", level="2", wrap=True)
         self.order.setContentsMargins(16, 8, 16, 8)
+        self._area = QScrollArea(self)
+        self._area.setWidgetResizable(True)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setFrameShape(QScrollArea.Shape.NoFrame)
+        inside = QWidget(self._area.viewport())
+        self._inside = QVBoxLayout(inside)
+        self._inside.setContentsMargins(0, 0, 0, 0)
+        self._inside.setSpacing(0)
+        self._area.setWidget(inside)
         self.steps = StepGrid()
-        self.detail_head = Section("")
-        self.assumed = Section(Text("Assumed, as nobody stated it", "未约定项按以下假设"))
+        self.detail_head = Section("", parent=inside)
+        self.assumed = Section(Text("Assumed, as nobody stated it", "未约定项按以下假设"), parent=inside)
         self.assumed_words = PlainLabel("", size="dense", level="2", wrap=True)
-        self.rules = Section(Text("What the rules add here", "各条款在此负载下的代价"))
+        self.rules = Section(Text("What the rules add here", "各条款在此负载下的代价"), parent=inside)
         self.rule_pairs = KeyValues(label_width=220)
-        self.leaving = Section(Text("Leaving today", "今日退出"), last=True)
+        self.leaving = Section(Text("Leaving today", "今日退出"), last=True, parent=inside)
         self.leaving_pairs = KeyValues(label_width=160)
         self.no_exit = PlainLabel("", size="dense", level="2", wrap=True)
         self._filling = False
@@ -62,10 +71,7 @@ class CostPane(Pane):
         self.column.addLayout(head)
         for part in (hairline(), self.table, self.order, hairline()):
             self.column.addWidget(part)
-        inside = QWidget()
-        below = QVBoxLayout(inside)
-        below.setContentsMargins(0, 0, 0, 0)
-        below.setSpacing(0)
+        below = self._inside
         self.detail_head.column.addWidget(self.steps)
         self.assumed.column.addWidget(self.assumed_words)
         self.rules.column.addWidget(self.rule_pairs)
@@ -74,12 +80,7 @@ class CostPane(Pane):
         for section in (self.detail_head, self.assumed, self.rules, self.leaving):
             below.addWidget(section)
         below.addStretch()
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setWidget(inside)
-        self.column.addWidget(area, 1)
+        self.column.addWidget(self._area, 1)
         self.table.chosen.connect(self._picked)
         self.table.opened.connect(lambda offer: self.opened.emit(offer.facts.row.id))
         self.currency.picked.connect(self.currency_chosen)
@@ -187,8 +188,8 @@ class StepGrid(QWidget):
 def assumed_words(assumed: Sequence[Text]) -> Text:
     """One line a value: not stated, so assumed as what costs least."""
     return Text(
-        "\n".join(f"not stated: assumed that {words.en}" for words in assumed),
-        "\n".join(f"未约定：假设{words.zh}" for words in assumed),
+        "\n".join(f"not stated, assumed: {words.en}" for words in assumed),
+        "\n".join(f"未约定，假设：{words.zh}" for words in assumed),
     )
 
 
@@ -197,7 +198,7 @@ def order_words(outcome: Outcome) -> Text:
     order = outcome.order
     if len(order.by_price) < 2:
         return Text("", "")
-    quoted, real = " < ".join(order.by_price[:4]), " < ".join(order.by_cost[:4])
+    quoted, real = " < ".join(order.by_price[:6]), " < ".join(order.by_cost[:6])
     if order.by_price == order.by_cost:
         return Text(f"Cheapest first, quoted and here alike: {real}", f"报价与实际成本的次序一致：{real}")
     en, zh = f"By quoted price: {quoted}\nFor this workload: {real}", f"按报价：{quoted}\n按此负载：{real}"
@@ -225,17 +226,22 @@ def exit_pairs(leaving: ExitToday) -> tuple[tuple[Words, Words], ...]:
 
 def _columns() -> tuple[Column[PricedOffer], ...]:
     return (
-        Column(Text("Offer", "报价"), lambda o: Cell(o.name, weight=500, note=foreign(o.facts.row.supplier)), lambda o: o.name, 150, stretch=True),
-        Column(Text("Quoted/h", "报价/时"), lambda o: _figure(o.headline), lambda o: _sort(o.headline), 82, number=True,
+        Column(Text("Offer", "报价"), _name, lambda o: o.name, 150, stretch=True),
+        Column(Text("Quoted/h", "报价/时"), lambda o: _figure(o.headline), lambda o: _sort(o.headline), 76, number=True,
                tip=Text("quoted price of a GPU-hour", "报价的每卡时单价")),
-        Column(Text("Effective/h", "有效/时"), _effective, lambda o: _sort(o.effective), 92, number=True,
+        Column(Text("Effective/h", "有效/时"), _effective, lambda o: _sort(o.effective), 84, number=True,
                tip=Text("what a useful GPU-hour costs, all counted", "全部计入后每有效卡时的成本")),
-        Column(Text("Hidden", "隐性"), _hidden, lambda o: _sort(_hidden_pct(o)), 82, number=True,
+        Column(Text("Hidden", "隐性"), _hidden, lambda o: _sort(_hidden_pct(o)), 78, number=True,
                tip=Text("above the quoted price for every hour used", "超出报价的部分")),
-        Column(Text("Cost", "成本"), lambda o: _figure(o.total, weight=600), lambda o: _sort(o.total), 104, number=True),
-        Column(Text("Place", "名次"), _place, lambda o: o.by_cost or 99, 74, number=True,
+        Column(Text("Cost", "成本"), lambda o: _figure(o.total, weight=600), lambda o: _sort(o.total), 98, number=True),
+        Column(Text("Place", "名次"), _place, lambda o: o.by_cost or 99, 64, number=True,
                tip=Text("place by quoted price → place by cost", "按报价的名次 → 按成本的名次")),
     )  # fmt: skip
+
+
+def _name(offer: PricedOffer) -> Cell:
+    supplier = visible(offer.facts.row.supplier)
+    return Cell(foreign(f"{offer.name} · {supplier}"), weight=500, tip=foreign(f"{offer.name}\n{supplier}\n{visible(offer.facts.row.title)}"))
 
 
 def _figure(value: Decimal | None, *, weight: int = 400) -> Cell:

@@ -82,8 +82,8 @@ class WorkloadForm(QWidget):
     saved = Signal(object)
     left = Signal()
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
         self._record = SavedWorkload("", "", Workload())
         self._dirty = False
         self.name = LineField(Text("Name", "名称"), Text("such as fine-tuning, 20 runs a month", "例如：微调，每月 20 次"))
@@ -116,7 +116,7 @@ class WorkloadForm(QWidget):
     def _arrange(self) -> None:
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        section = Section(Text("Workload", "负载"))
+        section = Section(Text("What will run", "运行计划"), parent=self)
         head = QHBoxLayout()
         head.setSpacing(12)
         head.addWidget(self._name, 1)
@@ -140,13 +140,13 @@ class WorkloadForm(QWidget):
 
     def _connect(self) -> None:
         for field in self._numbers:
-            field.line.textEdited.connect(self._changed)
+            field.line.textEdited.connect(self.touch)
             field.line.returnPressed.connect(self.save)
-        self.name.textEdited.connect(self._changed)
+        self.name.textEdited.connect(self.touch)
         self.name.returnPressed.connect(self.save)
-        self.sessions.textChanged.connect(self._changed)
-        self.kept.clicked.connect(self._changed)
-        self.tax.clicked.connect(self._changed)
+        self.sessions.textChanged.connect(self.touch)
+        self.kept.clicked.connect(self.touch)
+        self.tax.clicked.connect(self.touch)
         self.way.chosen.connect(self._turn_way)
         self.band.save.clicked.connect(self.save)
         self.band.discard.clicked.connect(self.discard)
@@ -224,7 +224,7 @@ class WorkloadForm(QWidget):
         if way == LISTED and not self.sessions.toPlainText().strip():
             self._guarded(lambda: self.sessions.setPlainText(write_sessions(self._of_pattern().sessions)))
         self._show_way(way)
-        self._changed()
+        self.touch()
 
     def _of_pattern(self) -> Workload:
         return workload_of(Pattern(1, self.hours.number(), self.starts.whole(), self.days.whole(), self.months.whole()))
@@ -241,7 +241,8 @@ class WorkloadForm(QWidget):
         shown = self._pattern_row if way == PATTERN else self._sessions
         self.ways.setFixedHeight(shown.sizeHint().height() if way == PATTERN else max(148, shown.minimumSizeHint().height()))
 
-    def _changed(self) -> None:
+    def touch(self) -> None:
+        """Something was changed that is not kept yet."""
         if not self._dirty:
             self._dirty = True
             self.band.tell(Text("Unsaved changes", "有未保存的修改"), self.name.text())

@@ -13,14 +13,15 @@ from gpulease_gui.catalog.scenarios import LlmModel, Scenario, Scenarios
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.economics.memory_need import KvFormat, WeightFormat
 from gpulease_gui.economics.sizing import FitVerdict, Method, Setup
-from gpulease_gui.economics.suitable import LinkNeed, Standing
+from gpulease_gui.economics.suitable import LinkKind, LinkNeed, Standing
 from gpulease_gui.gui.forms.fields import Chooser, Field
 from gpulease_gui.gui.forms.record_form import Invalid
 from gpulease_gui.gui.models.cell import NOT_STATED, Cell, Column, action_cell, state_cell
 from gpulease_gui.gui.models.table import TableModel
+from gpulease_gui.gui.pages.overview_parts import HeadLine
 from gpulease_gui.gui.pages.workloads_form import Bounds, NumberField
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel
-from gpulease_gui.gui.widgets.panes import Section
+from gpulease_gui.gui.widgets.panes import Section, hairline
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.pdf.badges import Badge
 from gpulease_gui.services.sizing_view import (
@@ -62,8 +63,8 @@ class SizingForm(Section):
 
     edited = Signal()
 
-    def __init__(self, scenarios: Scenarios) -> None:
-        super().__init__(Text("Model", "模型"), Text("LLMs by their dimensions", "大模型按结构参数估算"))
+    def __init__(self, scenarios: Scenarios, parent: QWidget) -> None:
+        super().__init__(Text("Model", "模型"), Text("LLMs by their dimensions", "大模型按结构参数估算"), parent=parent)
         self._scenarios = scenarios
         self.scenario = Chooser(Text("Use", "场景"), [(s.id, s.title) for s in scenarios.scenarios.values()])
         models = [(m.id, foreign(f"{m.id} · {m.params / 1e9:.1f}B")) for m in scenarios.models.values()]
@@ -101,8 +102,14 @@ class SizingForm(Section):
     def _connect(self) -> None:
         for field in self._numbers:
             field.line.textEdited.connect(self._soon.start)
+        self.method.picked.connect(self._follow_method)
         for chooser in (self.scenario, self.model, self.method, self.weights, self.kv):
             chooser.picked.connect(self._picked)
+
+    def _follow_method(self, method: str) -> None:
+        """Training and serving are different uses; other uses than these two stay chosen."""
+        if self.scenario.current in ("finetune", "inference"):
+            self.scenario.choose("inference" if method == Method.INFERENCE else "finetune")
 
     def _put_usual(self) -> None:
         self.model.choose("llama3.1-8b")
@@ -207,16 +214,16 @@ class SizingPane(QWidget):
     edited = Signal()
     added = Signal(str)
 
-    def __init__(self, scenarios: Scenarios) -> None:
-        super().__init__()
-        self.form = SizingForm(scenarios)
+    def __init__(self, scenarios: Scenarios, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.form = SizingForm(scenarios, self)
         self.form.edited.connect(self.edited)
-        self.need = Section(Text("Memory needed", "所需显存"))
+        self.need = Section(Text("Memory needed", "所需显存"), parent=self)
         self._rows: list[_PartRow] = []
         self.products: TableModel[ProductLine] = TableModel(_product_columns(), lambda line: line.gpu.id)
-        self.product_table = TableView(self.products, Text("Products beside the plan", "各型号能否装下"))
+        self.product_table = TableView(self.products, Text("Products beside the plan", "各型号能否装下"), parent=self)
         self.served: TableModel[ServedPlan] = TableModel(_served_columns(lambda: self.added_ids), lambda s: s.serving.row.id)
-        self.served_table = TableView(self.served, Text("Stored offers that serve it", "可满足的已存报价"))
+        self.served_table = TableView(self.served, Text("Stored offers that serve it", "可满足的已存报价"), parent=self)
         self.served_note = PlainLabel("", size="dense", level="2", wrap=True)
         self.gpus = 1
         self.added_ids: frozenset[str] = frozenset()
@@ -227,21 +234,21 @@ class SizingPane(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        products, served = Section(Text("Which GPUs, and how many", "哪些 GPU、需要几张")), Section(Text("Stored offers that serve it", "可满足的已存报价"), last=True)
-        products.column.addWidget(self.product_table)
-        products.column.addWidget(self.matters)
-        served.column.addWidget(self.served_note)
-        served.column.addWidget(self.served_table)
+        for label in (self.matters, self.served_note):
+            label.setContentsMargins(16, 8, 16, 8)
         self.product_table.setFixedHeight(228)
         self.served_table.setFixedHeight(200)
-        for part in (self.form, self.need, products, served):
+        which, serving = HeadLine(Text("Which GPUs, and how many", "哪些 GPU、需要几张")), HeadLine(Text("Stored offers that serve it", "可满足的已存报价"))
+        for part in (self.form, self.need, which, hairline(), self.product_table, self.matters, hairline(), serving, hairline(),
+                     self.served_table, self.served_note):  # fmt: skip
             column.addWidget(part)
         column.addStretch()
         self.served_table.acted.connect(lambda plan, _: self.added.emit(plan.serving.row.id))
         self.served_table.opened.connect(lambda plan: self.added.emit(plan.serving.row.id))
 
-    def show_view(self, view: SizingView, served: Sequence[ServedPlan]) -> None:
-        """Show other figures."""
+    def show_view(self, view: SizingView, served: Sequence[ServedPlan], *, priced: frozenset[str]) -> None:
+        """Show other figures; `priced` are the ids of the offers whose cost is shown beside."""
+        self.added_ids = priced
         self.gpus = view.setup.gpu_count
         each = f"{view.per_gpu_gb:,f} GB"
         on_one = self.gpus == 1
@@ -269,6 +276,8 @@ class SizingPane(QWidget):
 def _matters(best: ProductLine | None) -> Text:
     if best is None:
         return Text("No product of the catalogue holds it on 64 cards.", "目录中没有型号能在 64 张卡内装下。")
+    if best.link.kind is LinkKind.NONE:
+        return Text(f"On one {best.gpu.name} no link between cards matters.", f"单张 {best.gpu.name} 即可，无需卡间互联。")
     words, rate = LINK_WORDS[best.link.kind], _rate(best.link)
     floor = best.link.step_floor_ms
     en = f"On {best.fewest} x {best.gpu.name} the link that matters: {words.en}{rate}"
@@ -285,10 +294,10 @@ def _rate(link: LinkNeed) -> str:
 def _product_columns() -> tuple[Column[ProductLine], ...]:
     return (
         Column(Text("Product", "型号"), lambda p: Cell(p.gpu.name, weight=500), lambda p: p.gpu.name, 150, stretch=True),
-        Column(Text("For this use", "对此场景"), _standing, lambda p: list(Standing).index(p.standing), 104),
-        Column(Text("At 1", "1 卡时"), _verdict, _ratio, 132),
-        Column(Text("Fewest", "最少"), lambda p: Cell(str(p.fewest)) if p.fewest else Cell("–", tone="3"), lambda p: p.fewest or 999, 60, number=True),
-        Column(Text("Link", "互联"), _link, lambda p: str(p.link.kind), 116),
+        Column(Text("For this use", "对此场景"), _standing, lambda p: list(Standing).index(p.standing), 98),
+        Column(Text("At 1", "1 卡时"), _verdict, _ratio, 118),
+        Column(Text("Fewest", "最少"), lambda p: Cell(str(p.fewest)) if p.fewest else Cell("–", tone="3"), lambda p: p.fewest or 999, 56, number=True),
+        Column(Text("Link", "互联"), _link, lambda p: str(p.link.kind), 134),
     )  # fmt: skip
 
 

@@ -52,7 +52,8 @@ class TurnSlider(Lively, QWidget):
         self.moved.emit()
 
     def _say(self) -> None:
-        self.value.set_words(self._words(self.slider.value()))
+        able = self.slider.isEnabled()
+        self.value.set_words(self._words(self.slider.value()) if able else Text("as listed", "按列表"))
         self.slider.setAccessibleDescription(self.value.text())
 
     def put(self, place: int) -> None:
@@ -61,6 +62,11 @@ class TurnSlider(Lively, QWidget):
         self.slider.setMaximum(max(self.slider.maximum(), place))
         self.slider.setValue(place)
         self.slider.blockSignals(False)
+        self._say()
+
+    def allow(self, *, able: bool) -> None:
+        """A slider without a meaning for the workload can't be moved, and says so."""
+        self.slider.setEnabled(able)
         self._say()
 
     def retranslate(self) -> None:
@@ -85,8 +91,8 @@ class WhatIf(Section):
     turned = Signal()
     taken = Signal()
 
-    def __init__(self) -> None:
-        super().__init__(Text("What if", "假设分析"))
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(Text("What if", "假设分析"), parent=parent)
         self.hours = TurnSlider(Text("Hours a day", "每日小时"), 48, lambda n: _plain(f"{plain(Decimal(n) / 2)} h"))
         self.starts = TurnSlider(Text("Starts a day", "每日启动次数"), 24, lambda n: _plain(str(n)), least=1)
         self.idle = TurnSlider(Text("Idle share", "空闲占比"), 95, _percent)
@@ -126,8 +132,8 @@ class WhatIf(Section):
             self.starts.put(pattern.starts_per_day)
         self.idle.put(round((1 - workload.busy_fraction) * 100))
         self.gpus.put(workload.gpus)
-        self.hours.setEnabled(pattern is not None)
-        self.starts.setEnabled(pattern is not None)
+        self.hours.allow(able=pattern is not None)
+        self.starts.allow(able=pattern is not None)
         self._show()
 
     def _moved(self) -> None:

@@ -5,6 +5,9 @@ Lines by pyqtgraph; axes, legend and marks are painted, in the look of the lanes
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
@@ -19,7 +22,8 @@ from gpulease_gui.gui.widgets.lane_plot import Layer
 from gpulease_gui.gui.widgets.lively import Lively
 
 _HEAD, _AXIS, _FOOT = 24, 72, 20
-_TIMES, _LEVELS = 6, 3
+_TIMES, _LEVELS = 6, 4
+_ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
 _APART = 110  # px between the markers of a line
 _V = Qt.AlignmentFlag.AlignVCenter
 
@@ -54,7 +58,7 @@ class LineChart(Lively, QWidget):
         for number, curve in enumerate(self._curves):
             curve.setVisible(number < len(lines))
             if chart is not None and number < len(lines):
-                curve.setData(chart.xs, lines[number].values)
+                curve.setData(np.array(chart.xs), np.array(lines[number].values))
         if chart is not None:
             self._box.setRange(xRange=(0, chart.xs[-1]), yRange=(0, self._top), padding=0, disableAutoRange=True)
         self.retheme()
@@ -96,6 +100,21 @@ class LineChart(Lively, QWidget):
         for layer in self._layers:
             layer.fit(self.width() - _AXIS, self.height() - _HEAD - _FOOT)
 
+    @property
+    def _levels(self) -> list[float]:
+        """Round values of the grid, at most four."""
+        top = self._top
+        size = 10.0 ** math.floor(math.log10(top / _LEVELS))
+        step = next(size * part for part in _ROUND if size * part * _LEVELS >= top * 0.999)
+        return [step * n for n in range(1, int(top / step) + 1)]
+
+    @property
+    def _times(self) -> list[float]:
+        """Round places of the grid, six or so."""
+        last = self._chart.xs[-1] if self._chart else 1.0
+        step = max(1.0, math.floor(last / _TIMES / 10) * 10)
+        return [step * n for n in range(int(last / step) + 1)]
+
     def _x(self, place: float, width: int) -> int:
         return round(place / self._chart.xs[-1] * width) if self._chart else 0
 
@@ -105,11 +124,10 @@ class LineChart(Lively, QWidget):
     def _paint_ground(self, painter: QPainter, room: QRect) -> None:
         palette = colours()
         painter.fillRect(room, QColor(palette.plot))
-        for part in range(1, _TIMES):
-            painter.fillRect(round(room.width() * part / _TIMES), 0, 1, room.height(), QColor(palette.grid))
-        for level in range(1, _LEVELS + 1):
-            y = self._y(self._top / 1.12 * level / _LEVELS, room.height())
-            painter.fillRect(0, y, room.width(), 1, QColor(palette.grid))
+        for place in self._times[1:]:
+            painter.fillRect(self._x(place, room.width()), 0, 1, room.height(), QColor(palette.grid))
+        for level in self._levels:
+            painter.fillRect(0, self._y(level, room.height()), room.width(), 1, QColor(palette.grid))
 
     def _paint_marks(self, painter: QPainter, room: QRect) -> None:
         chart, palette = self._chart, colours()
@@ -151,16 +169,18 @@ class LineChart(Lively, QWidget):
         painter.setPen(QColor(palette.t3))
         painter.fillRect(plot.right() + 1, plot.top(), 1, plot.height(), QColor(palette.border))
         painter.fillRect(0, plot.bottom() + 1, plot.width(), 1, QColor(palette.border))
-        for level in range(1, _LEVELS + 1):
-            value = self._top / 1.12 * level / _LEVELS
+        for value in self._levels:
             y = plot.top() + self._y(value, plot.height())
             painter.drawText(QRect(plot.right() + 8, y - 9, _AXIS - 8, 18), _V, f"{value:,.0f}")
-        for part in range(_TIMES + 1):
-            x = plot.width() * part // _TIMES
-            words = f"{chart.xs[-1] * part / _TIMES:.0f}" + (f" {say(chart.x_unit)}" if part == _TIMES else "")
-            side = Qt.AlignmentFlag.AlignLeft if part == 0 else Qt.AlignmentFlag.AlignHCenter
-            box = QRect(x if part == 0 else x - 40, plot.bottom() + 3, 80, _FOOT - 3)
-            painter.drawText(box, side | _V, words)
+        self._paint_times(painter, plot, chart)
+
+    def _paint_times(self, painter: QPainter, plot: QRect, chart: Chart) -> None:
+        places = self._times
+        for place in places:
+            x, words = self._x(place, plot.width()), f"{place:.0f}"
+            side = Qt.AlignmentFlag.AlignLeft if place == 0 else Qt.AlignmentFlag.AlignHCenter
+            painter.drawText(QRect(x if place == 0 else x - 40, plot.bottom() + 3, 80, _FOOT - 3), side | _V, words)
+        painter.drawText(QRect(plot.right() + 8, plot.bottom() + 3, _AXIS - 8, _FOOT - 3), _V, say(chart.x_unit))
 
     def _paint_legend(self, painter: QPainter, chart: Chart) -> None:
         palette, left = colours(), 0.0
