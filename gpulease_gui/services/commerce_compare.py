@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 _PRICE = CompareGroup("price", Text("Price", "价格"))
+_FIRST = ("price", "billing", "commitment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,11 +263,11 @@ def _number(value: FieldValue) -> Decimal | None:
 def _term_rows(sides: Sequence[_Side], catalogue: Catalogue) -> Iterable[CompareRow]:
     place = {key: n for n, key in enumerate(GROUP_ORDER)}
     for term in sorted(catalogue.terms.values(), key=lambda term: place.get(group_of(term).key, len(place))):
-        cells = tuple(_term_cell(term, side.claims.get(term.key), side.found.get(term.key)) for side in sides)
+        cells = tuple(_term_cell(term, side.claims.get(term.key), side.found.get(term.key), catalogue) for side in sides)
         yield CompareRow(term.key, f"terms.{group_of(term).key}", term.label, cells, {"more": "more", "less": "less"}.get(term.better or "", ""))
 
 
-def _term_cell(term: Term, claim: Claim | None, found: Found | None) -> Cell:
+def _term_cell(term: Term, claim: Claim | None, found: Found | None, catalogue: Catalogue) -> Cell:
     """The promise, how far it is proven, and what a run found beside it."""
     if claim is None or claim.value is None:
         return Cell()
@@ -276,7 +277,8 @@ def _term_cell(term: Term, claim: Claim | None, found: Found | None) -> Cell:
     shown = finding is not None and finding.measured is not None and finding.verdict in (Verdict.PASS, Verdict.WARN, Verdict.FAIL)
     measured = value_text(finding.measured) if finding is not None and shown else NO_TEXT
     state = claim.state if claim.state is not ClaimState.NOT_ASKED else ClaimState.ANSWERED
-    said, unit = value_text(value), short_unit(term)
+    product = catalogue.gpus.models.get(str(value)) if term.key == "gpu.model" else None
+    said, unit = foreign(product.name) if product is not None else value_text(value), short_unit(term)
     text = Text(f"{said.en} {unit.en}".rstrip(), f"{said.zh} {unit.zh}".rstrip())
     return Cell(text, CellState.STATED, number, claim=state, measured=measured)
 
@@ -300,7 +302,15 @@ def _groups(rows: Iterable[CompareRow], catalogue: Catalogue) -> tuple[CompareGr
     titles = {"price": _PRICE.title, **GROUPS, **{f"checklist.{d}": _checklist(title) for d, title in DIMENSIONS.items()}}
     for term in catalogue.terms.values():
         titles[f"terms.{group_of(term).key}"] = group_of(term).title
-    return tuple(CompareGroup(key, titles.get(key, foreign(key))) for key in dict.fromkeys(row.group for row in rows))
+    keys = sorted(dict.fromkeys(row.group for row in rows), key=_place)
+    return tuple(CompareGroup(key, titles.get(key, foreign(key))) for key in keys)
+
+
+def _place(group: str) -> int:
+    """Price and billing, then what was promised of the machine, then the other papers, then the checklist."""
+    if group in _FIRST:
+        return 0
+    return {"terms": 1, "checklist": 3}.get(group.partition(".")[0], 2)
 
 
 def _checklist(title: Text) -> Text:

@@ -37,7 +37,8 @@ class HeadFigures:
     """What the top of a column draws. Money per GPU-hour in the currency of the comparison; None = can't be told.
 
     `quoted` is the headline price, `effective` what an hour of use costs with the workload. `top` and `cheapest` mark
-    the best of those that may be taken (rejected ones are never the best).
+    the best of those that may be taken (rejected ones are never the best). `assumed` is how many terms nobody stated: then
+    the cost is the least that it can be.
     """
 
     quoted: Decimal | None
@@ -45,6 +46,7 @@ class HeadFigures:
     hidden_pct: Decimal | None
     top: bool = False
     cheapest: bool = False
+    assumed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,8 @@ def figures_of(comparison: Comparison) -> tuple[HeadFigures, ...]:
     best_score = max((s for s in scores if s is not None), default=None) if _differ(scores) else None
     best_cost = min((c for c in costs if c is not None), default=None) if _differ(costs) else None
     return tuple(
-        HeadFigures(q, e, h, s is not None and s == best_score, c is not None and c == best_cost)
-        for q, e, h, s, c in zip(quoted, effective, hidden, scores, costs, strict=True)
+        HeadFigures(q, e, h, s is not None and s == best_score, c is not None and c == best_cost, len(head.cost.assumed) if head.cost else 0)
+        for q, e, h, s, c, head in zip(quoted, effective, hidden, scores, costs, comparison.heads, strict=True)
     )
 
 

@@ -232,7 +232,8 @@ class MatrixHead(QHeaderView):
         hidden = figures.hidden_pct
         right = "" if hidden is None else f"{hidden:+.1f}\N{THIN SPACE}%".replace("-", "−")
         loud = hidden is not None and hidden >= 10
-        words = money_words(shown, currency) if shown is not None else say(_no_cost(head))
+        least = "≥\N{THIN SPACE}" if figures.assumed and figures.effective is not None else ""
+        words = least + money_words(shown, currency) if shown is not None else say(_no_cost(head))
         self._line(painter, part, words, _CHEAPEST if figures.cheapest else None, right, "warn" if loud else "t3", palette)
         if shown is None or not most:
             return
@@ -290,6 +291,9 @@ def head_words(head: CompareHead, title: Text) -> Text:
     lines = [foreign(head.row.supplier), title, status]
     if head.trouble:
         lines.append(foreign(head.trouble))
+    if head.cost is not None and head.cost.assumed:
+        count = len(head.cost.assumed)
+        lines.append(Text(f"the cost is the least: {count} terms are not stated", f"成本为下限：有 {count} 项条款未约定"))
     if head.market is not None:
         lines.append(head.market.words)
     for found in head.raised:

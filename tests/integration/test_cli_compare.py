@@ -1,0 +1,45 @@
+"""Does `gpulease compare` print what the window shows?"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from gpulease_gui.cli.main import main
+from gpulease_gui.domain.commercial import HolderOf, Subject
+from gpulease_gui.domain.text import Language
+from gpulease_gui.services.commerce_compare import CompareBy
+from gpulease_gui.services.commerce_cost import workloads_in
+from gpulease_gui.services.compare_page import first_offers, look_in
+from gpulease_gui.services.compare_table import csv_bytes
+from gpulease_gui.services.composition import open_services
+
+DAY = date(2026, 10, 1)
+
+
+def test_that_window_and_command_line_say_the_same_of_the_same_offers(tmp_path: Path, capfdbinary: Any) -> None:
+    path = tmp_path / "demo.db"
+    services = open_services(path, demo=True)
+    subjects = services.query(lambda c: first_offers(c, 4)).result(20)
+    saved = services.query(workloads_in).result(20)[0]
+    by = CompareBy(workload=saved.workload)
+    look = services.query(lambda c: look_in(c, subjects, services.catalogue, DAY, by)).result(20)
+    services.close()
+    offers, more = [subject.id for subject in subjects], ["--workload", saved.name, "--workspace", str(path), "--demo", "--day", str(DAY)]
+    assert main(["compare", *offers, "--csv", "--differences", *more]) == 0
+    out = capfdbinary.readouterr().out
+    assert out == csv_bytes(look.comparison, Language.EN, differences_only=True)
+    assert {len(line) for line in csv.reader(io.StringIO(out.decode("utf-8-sig"), newline=""))} == {5}
+    assert main(["compare", *offers, "--json", *more]) == 0
+    said = json.loads(capfdbinary.readouterr().out)
+    assert said["currency"] == look.comparison.currency == "CNY" and said["missing_rates"] == []
+    assert {(rate["from"], rate["to"]) for rate in said["rates"]} == {("USD", "CNY"), ("EUR", "CNY")}
+    assert [offer["market"]["place"] for offer in said["offers"]] == [str(h.market.place) for h in look.comparison.heads if h.market]
+    assert said["front"] == [h.row.id for h in look.comparison.heads if h.name in look.front.names] != []
+    assert said["stability"] == look.stability.en
+    kinds = {subject.kind for subject in subjects}
+    assert kinds == {HolderOf.OFFER} and Subject(HolderOf.OFFER, offers[0]) == subjects[0]
