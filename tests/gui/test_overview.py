@@ -53,7 +53,7 @@ def test_that_an_empty_workspace_offers_the_first_step(own: MainWindow, qtbot: Q
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     shown = own.page
     assert isinstance(shown, SuppliersPage)
-    wait_for(qtbot, lambda: shown.stack.currentWidget() is shown.supplier_form)
+    wait_for(qtbot, lambda: shown.stack.currentWidget() is shown.forms.supplier)
 
 
 def test_that_a_broken_promise_stands_first_with_its_node_after_the_run(demo: MainWindow, qtbot: QtBot) -> None:

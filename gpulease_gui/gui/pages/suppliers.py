@@ -147,7 +147,8 @@ class SuppliersPage(Page):
         kind, _, record = self.key.partition("/")
         if not record:
             self._current = None
-            self.show_current()
+            if not self.in_form:
+                self.show_current()
             return
         key = self.key
         future = self.frame.services.query(lambda connection: record_in(connection, kind, record))
@@ -254,13 +255,12 @@ class SuppliersPage(Page):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """A table begins an import, a PDF or a picture is kept with the record that is shown."""
-        self.imports.welcome(event)
-        if not event.isAccepted() or not self.in_form:
-            self.desks.welcome(event)
+        if self.in_form or not self.desks.welcome(event):
+            self.imports.welcome(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Begin an import of a table or a bundle; keep other files."""
-        if not self.desks.take(event):
+        if self.in_form or not self.desks.take(event):
             self.imports.take(event)
 
     # -- removing ----------------------------------------------------------------------------------------------------------

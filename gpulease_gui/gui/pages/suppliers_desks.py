@@ -14,11 +14,12 @@ from PySide6.QtWidgets import QStackedWidget
 
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.supplier import Contract
+from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.pages.suppliers_acts import ActsBand
 from gpulease_gui.gui.pages.suppliers_field_inspector import FieldInspector
 from gpulease_gui.gui.pages.suppliers_fields import FieldsDesk, FieldsPane
-from gpulease_gui.gui.pages.suppliers_files import FilesDesk
+from gpulease_gui.gui.pages.suppliers_files import FilesDesk, files_of
 from gpulease_gui.gui.pages.suppliers_inspector import TermInspector
 from gpulease_gui.gui.pages.suppliers_panes import (
     ABOUT,
@@ -246,17 +247,23 @@ class RecordDesks(QObject):
         fields = self._fields_in_sight()
         return (fields is not None and fields.view.unfinished) or (self._deal.isVisible() and self._deal.terms.unfinished)
 
-    def _files(self) -> FilesDesk:
-        desk = self.files if self._deal.isVisible() else self.supplier_files
-        if self.subject is not None:
-            desk.open_subject(self.subject)
-        return desk
-
     def welcome(self, event: QDragEnterEvent) -> bool:
-        """Whether dropped files can be kept with the record in sight."""
-        return self._files().welcome(event)
+        """Whether dropped files can be kept with the record in sight; the hint names it."""
+        if self.subject is None or not files_of(event):
+            return False
+        event.acceptProposedAction()
+        name = self._deal.title.text() if self._deal.isVisible() else self._supplier.title.text()
+        self._frame.note(Text(f"Drop: keep with {name}", f"松开即作为附件存入 {name}"))
+        return True
 
     def take(self, event: QDropEvent) -> bool:
         """Keep dropped files with the record in sight."""
-        return self._files().take(event)
-
+        paths = files_of(event)
+        if self.subject is None or not paths:
+            return False
+        event.acceptProposedAction()
+        desk, pane = (self.files, self._deal) if self._deal.isVisible() else (self.supplier_files, self._supplier)
+        desk.open_subject(self.subject)
+        pane.turn_to(FILES)
+        desk.attach(paths)
+        return True

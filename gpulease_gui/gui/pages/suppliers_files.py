@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QDesktopServices, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout
 
 from gpulease_gui.domain.commercial import Subject
@@ -131,22 +131,6 @@ class FilesDesk(QObject):
 
     def _keep(self, subject: Subject, read: tuple[str, str, EvidenceBlob]) -> None:
         self._acts.do(keep_file(subject, read), "attachment")
-
-    def welcome(self, event: QDragEnterEvent) -> bool:
-        """Take files that are no tables: those begin an import."""
-        if self._subject is None or not files_of(event):
-            return False
-        event.acceptProposedAction()
-        return True
-
-    def take(self, event: QDropEvent) -> bool:
-        """Keep what was dropped."""
-        paths = files_of(event)
-        if self._subject is None or not paths:
-            return False
-        event.acceptProposedAction()
-        self.attach(paths)
-        return True
 
     # -- out -------------------------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
@@ -77,6 +78,7 @@ class _Fact(QWidget):
         self.setVisible(bool(words))
 
 
+Part = TypeVar("Part", bound=QWidget)
 TERMS, COMMERCIAL, PRICES, FILES = range(4)
 _DEAL_TABS = (Text("Technical terms", "技术条款"), Text("Commercial terms", "商务条款"), Text("Prices", "价格"), Text("Files", "附件"))
 DEALS, ABOUT, SITES, SUPPLIER_FILES = range(4)
@@ -106,15 +108,17 @@ class TabbedPane(Pane):
         self.tabs.setAccessibleName("tabs")
         self.tabs.currentChanged.connect(self._turn)
 
+    def keep(self, part: Part) -> Part:
+        """Take a part in that was just built."""
+        self.parts.addWidget(part)
+        return part
+
     def part(self, place: int) -> QWidget:
         """The widget under a tab."""
         raise NotImplementedError
 
     def _turn(self, place: int) -> None:
-        part = self.part(place)
-        if self.parts.indexOf(part) < 0:
-            self.parts.addWidget(part)
-        self.parts.setCurrentWidget(part)
+        self.parts.setCurrentWidget(self.part(place))
         self.turned.emit(place)
 
     def turn_to(self, place: int) -> None:
@@ -159,22 +163,22 @@ class DealPane(TabbedPane):
     @cached_property
     def terms(self) -> TermsView:
         """The technical terms."""
-        return TermsView(self._catalogue)
+        return self.keep(TermsView(self._catalogue))
 
     @cached_property
     def fields(self) -> FieldsPane:
         """The commercial terms."""
-        return FieldsPane(self._catalogue)
+        return self.keep(FieldsPane(self._catalogue))
 
     @cached_property
     def prices(self) -> PricesPane:
         """The prices."""
-        return PricesPane()
+        return self.keep(PricesPane())
 
     @cached_property
     def files(self) -> FilesPane:
         """The files."""
-        return FilesPane()
+        return self.keep(FilesPane())
 
     def part(self, place: int) -> QWidget:
         """The widget under a tab."""
@@ -253,23 +257,23 @@ class SupplierPane(TabbedPane):
         listed.column.addWidget(self.table, 1)
         listed.column.addStretch()
         super().__init__(head, _SUPPLIER_TABS)
-        self._listed = listed
+        self._listed = self.keep(listed)
         self._turn(DEALS)
 
     @cached_property
     def fields(self) -> FieldsPane:
         """What is stated of the company."""
-        return FieldsPane(self._catalogue)
+        return self.keep(FieldsPane(self._catalogue))
 
     @cached_property
     def sites(self) -> SitesPane:
         """Where the machines stand."""
-        return SitesPane(self._catalogue)
+        return self.keep(SitesPane(self._catalogue))
 
     @cached_property
     def files(self) -> FilesPane:
         """The files."""
-        return FilesPane()
+        return self.keep(FilesPane())
 
     def part(self, place: int) -> QWidget:
         """The widget under a tab."""
