@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from gpulease_gui.gui.language import say
@@ -16,6 +16,7 @@ from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.labels import Words, plain_tip
 from gpulease_gui.gui.widgets.lively import Lively
+from gpulease_gui.gui.widgets.ticks import TICK, paint_tick
 from gpulease_gui.pdf.palette import Palette
 
 Index = QModelIndex | QPersistentModelIndex
@@ -27,7 +28,10 @@ _V = Qt.AlignmentFlag.AlignVCenter
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One entry: title, second line, something at the right. A `heading` is one line high on a darker ground."""
+    """One entry: title, second line, something at the right. A `heading` is one line high on a darker ground.
+
+    `checked` draws a tick box in front; None draws none.
+    """
 
     key: str
     title: Words
@@ -36,6 +40,7 @@ class Line:
     icon: str = ""
     tone: str = "t3"
     heading: bool = False
+    checked: bool | None = None
 
 
 class LinesModel(QAbstractListModel):
@@ -77,6 +82,8 @@ class LinesModel(QAbstractListModel):
             return say(line.title)
         if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.AccessibleDescriptionRole):
             return " ".join(say(part) for part in (line.title, line.note, line.right) if say(part))
+        if role == Qt.ItemDataRole.CheckStateRole and line.checked is not None:
+            return Qt.CheckState.Checked if line.checked else Qt.CheckState.Unchecked
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip("\n".join(say(part) for part in (line.title, line.note) if say(part)))
         return None
@@ -115,6 +122,9 @@ class LinesDelegate(QStyledItemDelegate):
         painter.save()
         _paint_ground(painter, rect, state, palette, heading=line.heading)
         left = rect.left() + _EDGE
+        if line.checked is not None:
+            paint_tick(painter, left, rect.center().y(), ticked=line.checked)
+            left += TICK + 8
         if line.icon:
             top = rect.center().y() - _ICON // 2 + 1
             icons.paint(painter, QRectF(left, top, _ICON, _ICON), line.icon, palette.colour(line.tone))
@@ -169,7 +179,9 @@ def _draw(painter: QPainter, rect: QRect, words: str, font: QFont, colour: str) 
 
 
 class LinesView(Lively, QListView):
-    """A list of two-line entries with keyboard, selection and hover."""
+    """A list of two-line entries with keyboard, selection and hover. `ticked` carries an entry whose box was hit, or Space on it."""
+
+    ticked = Signal(str)
 
     def __init__(self, name: Words, *, rows: LinesModel | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -198,6 +210,23 @@ class LinesView(Lively, QListView):
         self.setCurrentIndex(self.rows.index(place, 0))
         self.scrollTo(self.rows.index(place, 0))
         return True
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A press on a tick box ticks and chooses nothing."""
+        index = self.indexAt(event.position().toPoint())
+        line = self.rows.line_at(index.row()) if index.isValid() else None
+        if line is not None and line.checked is not None and event.position().x() < _EDGE + TICK + 6:
+            self.ticked.emit(line.key)
+            return
+        super().mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Space ticks the current entry where it has a box."""
+        line = self.current
+        if event.key() == Qt.Key.Key_Space and line is not None and line.checked is not None:
+            self.ticked.emit(line.key)
+            return
+        super().keyPressEvent(event)
 
     def retranslate(self) -> None:
         """Draw in the window's language."""

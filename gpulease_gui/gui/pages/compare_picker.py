@@ -10,7 +10,6 @@ from PySide6.QtCore import (
     QModelIndex,
     QPersistentModelIndex,
     QRect,
-    QRectF,
     QSize,
     Qt,
     QTimer,
@@ -24,12 +23,12 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.overview_parts import is_open
 from gpulease_gui.gui.pages.page import Frame
-from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.labels import plain_tip
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.matrix_cells import draw_words
+from gpulease_gui.gui.widgets.ticks import paint_tick
 from gpulease_gui.services.compare_page import PickId, PickLine, pickable_in, picked_lines
 
 Index = QModelIndex | QPersistentModelIndex
@@ -110,7 +109,7 @@ class _PickDelegate(QStyledItemDelegate):
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
         painter.fillRect(rect, QColor(palette.accent_bg if ticked else palette.hover if hovered else palette.surface))
         painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), QColor(palette.border))
-        _paint_tick(painter, QRectF(rect.left() + 16.5, rect.center().y() - 6.5, 13, 13), ticked=ticked)
+        paint_tick(painter, rect.left() + 16, rect.center().y(), ticked=ticked)
         above, below = QFontMetrics(sized(font, TextSize.DENSE)).height(), QFontMetrics(sized(font, TextSize.CAPTION)).height()
         top = rect.top() + (rect.height() - above - below) // 2
         room = QRect(rect.left() + 40, top, rect.width() - 52, above)
@@ -123,18 +122,6 @@ class _PickDelegate(QStyledItemDelegate):
             painter.setPen(QPen(QColor(palette.accent), 1))
             painter.drawRect(rect.adjusted(0, 0, -1, -2))
         painter.restore()
-
-
-def _paint_tick(painter: QPainter, box: QRectF, *, ticked: bool) -> None:
-    palette = colours()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QColor(palette.accent if ticked else palette.ctl))
-    painter.setBrush(QColor(palette.accent if ticked else palette.surface))
-    painter.drawRoundedRect(box, 3, 3)
-    if ticked:
-        icons.paint(painter, QRectF(box.left() + 1, box.top() + 1, 12, 12), "check", palette.ton)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
 
 
 class PickList(Lively, QListView):

@@ -14,6 +14,7 @@ from gpulease_gui.gui.forms.record_form import RecordForm
 from gpulease_gui.gui.pages.overview_parts import HeadLine, is_open
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
 from gpulease_gui.gui.pages.suppliers_acts import ActsBand
+from gpulease_gui.gui.pages.suppliers_compare import CompareFoot
 from gpulease_gui.gui.pages.suppliers_deals import DealsView, first_key, has_key, key_of
 from gpulease_gui.gui.pages.suppliers_desks import RecordDesks
 from gpulease_gui.gui.pages.suppliers_forms import FormsDesk
@@ -84,9 +85,10 @@ class SuppliersPage(Page):
         centre.column.addWidget(self.undo)
         centre.column.addWidget(self.imported)
         self.split = ThinSplitter()
+        self.ticks = CompareFoot(self.frame, self.list)
         left, head = Pane(2), Pane(1)
         head.column.addWidget(HeadLine(Text("Supplier / offer", "供应商 / 报价"), Text("Price", "单价")))
-        for line in (head, hairline(), self.list.chooser, hairline(), self.list):
+        for line in (head, hairline(), self.list.chooser, hairline(), self.list, self.ticks):
             left.column.addWidget(line)
         self.left = left
         for pane in (left, centre, self.desks.aside):

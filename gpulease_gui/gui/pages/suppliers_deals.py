@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QStyleOptionViewItem
 
@@ -55,6 +57,17 @@ class DealsModel(LinesModel):
         self._orders: dict[str, list[int]] = {}
         self._shown: list[int] = []
         self._worst: dict[str, Verdict] = {}
+        self.ticked: dict[str, None] = {}  # keys of deals to compare, in the order in which they were ticked
+
+    def toggle(self, key: str) -> None:
+        """Tick or untick a deal; it stays ticked while it is out of sight."""
+        if key in self.ticked:
+            self.ticked.pop(key)
+        else:
+            self.ticked[key] = None
+        place = self.place_of(key)
+        if place >= 0:
+            self.dataChanged.emit(self.index(place), self.index(place))
 
     def show_list(self, found: DealList) -> bool:
         """Show what was read anew; False when it is the same."""
@@ -62,6 +75,8 @@ class DealsModel(LinesModel):
             return False
         self.all = found
         self._worst = _worst_of(found)
+        there = {key_of(line.kind, line.id) for line in found.lines} if self.ticked else set()
+        self.ticked = {key: None for key in self.ticked if key in there}
         self._orders.clear()
         self._arrange()
         return True
@@ -95,7 +110,8 @@ class DealsModel(LinesModel):
         number = self._shown[place]
         if number < 0:
             return self._supplier_line(-1 - number)
-        return deal_line(self.all, number, grouped=self.order == BY_SUPPLIER)
+        line = deal_line(self.all, number, grouped=self.order == BY_SUPPLIER)
+        return replace(line, checked=line.key in self.ticked)
 
     def _supplier_line(self, s: int) -> Line:
         supplier = self.all.suppliers[s]
