@@ -15,14 +15,13 @@ from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.deal_picker import DealPicker
 from gpulease_gui.gui.forms.fields import open_dialog
-from gpulease_gui.gui.pages.checklist_bands import BulkBand, DealBand, KeyLine, ScorePane
+from gpulease_gui.gui.pages.checklist_bands import DealBand, Foot, ScorePane
 from gpulease_gui.gui.pages.checklist_desk import ChecklistDesk
 from gpulease_gui.gui.pages.checklist_inspector import ItemInspector, mixed_words
 from gpulease_gui.gui.pages.checklist_parts import DimensionList, Legend, entries_of
 from gpulease_gui.gui.pages.checklist_table import NOTE_COLUMN, ChecklistModel, ChecklistTable, lines_of
 from gpulease_gui.gui.pages.overview_parts import is_open
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
-from gpulease_gui.gui.pages.suppliers_panes import UndoBand
 from gpulease_gui.gui.widgets.buttons import Button, IconButton
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.panes import EmptyState, Pane, ThinSplitter, hairline
@@ -59,15 +58,16 @@ class ChecklistPage(Page):
         self._subject: Subject | None = None
         self._wanted_item = ""
         self._dimension = ""
-        self.undo = UndoBand()
-        self.desk = ChecklistDesk(frame, self, self.undo)
+        self.foot = Foot()
+        self.bulk, self.undo = self.foot.bulk, self.foot.undo
+        self.desk = ChecklistDesk(frame, self, self.foot)
         self.band, self.scores = DealBand(), ScorePane()
         self.dimensions, self.answered = DimensionList(), PlainLabel("", size="caption", level="3")
         self.chips = FilterBar(_CHIPS)
         self.notes = IconButton("columns", Text("Show or hide the notes", "显示或隐藏备注列"))
         self.model = ChecklistModel()
         self.table = ChecklistTable(self.model)
-        self.inspector, self.bulk, self.keys = ItemInspector(), BulkBand(), KeyLine()
+        self.inspector = ItemInspector()
         self.letter_button = Button(Text("Questions to ask…", "询问清单…"), icon="question")
         self.report_button = Button(Text("Evaluation report…", "生成评估报告…"), icon="nav-reports", kind="primary")
         self._soon = QTimer(self)
@@ -100,7 +100,7 @@ class ChecklistPage(Page):
         left.column.addLayout(head)
         self.chips.add_tool(self.notes)
         beside: tuple[QWidget, ...] = (hairline(), self.dimensions, Legend(), hairline(), self.scores)
-        middle: tuple[QWidget, ...] = (self.chips, hairline(), self.table, hairline(), self.keys, self.bulk, self.undo)
+        middle: tuple[QWidget, ...] = (self.chips, hairline(), self.table, hairline(), self.foot)
         for pane, widgets in ((left, beside), (centre, middle)):
             for widget in widgets:
                 pane.column.addWidget(widget, 1 if widget in (self.dimensions, self.table) else 0)
@@ -226,8 +226,7 @@ class ChecklistPage(Page):
         if rows != self.desk.rows:
             self.desk.rows = rows
             self.inspector.show_rows(rows)
-            self.bulk.show_chosen(len(rows), mixed_words(rows))
-            self.keys.setVisible(len(rows) < 2)
+            self.foot.show_chosen(self.desk.items, mixed_words(rows))
         self._read_item()
 
     def _read_item(self) -> None:
@@ -267,7 +266,7 @@ class ChecklistPage(Page):
 
     def _open(self, subject: Subject) -> None:
         self.inspector.note.keep()
-        self.undo.hide()
+        self.foot.settle()
         self._subject = subject
         self.table.selectionModel().clear()
         self.refresh()

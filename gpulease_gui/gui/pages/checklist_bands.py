@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QStackedWidget, QWidget
 
 from gpulease_gui.catalog.checklist import Importance
 from gpulease_gui.catalog.scenarios import Scenario
@@ -169,14 +169,6 @@ class BulkBand(Band):
         self.asked = Button(Text("Mark as asked", "标为已询问"), small=True)
         self.clear = Button(Text("Clear choice", "取消选择"), kind="quiet", small=True)
         super().__init__("accent", "", "", self.not_applicable, self.waive, self.asked, self.clear)
-        self.hide()
-
-    def show_chosen(self, count: int, sentence: Text) -> None:
-        """Two or more items show the band."""
-        if count < 2:
-            self.hide()
-        else:
-            self.tell(Text(f"{count} chosen", f"已选 {count} 项"), sentence)
 
 
 class KeyLine(Lively, QWidget):
@@ -200,3 +192,59 @@ class KeyLine(Lively, QWidget):
         """Say the keys."""
         self._said.set_words(Text("   ".join(f"{key} {words.en}" for key, words in self.KEYS),
                                   "   ".join(f"{key} {words.zh}" for key, words in self.KEYS)))  # fmt: skip
+
+
+class WayBack(Band):
+    """What was just done to many items, and the way back. `closed` when there is nothing more to say."""
+
+    closed = Signal()
+
+    def __init__(self) -> None:
+        self.undo = Button(Text("Undo", "撤销"), icon="undo", small=True)
+        close = IconButton("close", Text("Close this message", "关闭此消息"), size=14)
+        super().__init__("accent", "", "", self.undo, close)
+        close.clicked.connect(self.closed)
+        self.undo.clicked.connect(self._back)
+        self._way_back: Callable[[], None] | None = None
+
+    def offer(self, done: Text, way_back: Callable[[], None]) -> None:
+        """Say what was done."""
+        self._way_back = way_back
+        self.tell(done)
+
+    def _back(self) -> None:
+        way_back, self._way_back = self._way_back, None
+        self.closed.emit()
+        if way_back is not None:
+            way_back()
+
+
+class Foot(QStackedWidget):
+    """One line under the table: the keys, what is done to many, or the way back. It never moves the table."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.keys, self.bulk, self.undo = KeyLine(), BulkBand(), WayBack()
+        self._chosen: tuple[str, ...] = ()
+        for part in (self.keys, self.bulk, self.undo):
+            self.addWidget(part)
+        self.undo.closed.connect(self.settle)
+
+    def show_chosen(self, items: tuple[str, ...], sentence: Text) -> None:
+        """Another choice: two or more items can be treated at once."""
+        count, other = len(items), items != self._chosen
+        self._chosen = items
+        self.bulk.headline.set_words(Text(f"{count} chosen", f"已选 {count} 项"))
+        self.bulk.sentence.set_words(sentence)
+        if other or self.currentWidget() is not self.undo:
+            self.settle()
+
+    def offer(self, done: Text, way_back: Callable[[], None]) -> None:
+        """Show the way back until something else is chosen."""
+        self.undo.offer(done, way_back)
+        self.setCurrentWidget(self.undo)
+
+    def settle(self) -> None:
+        """The way back is not wanted any more."""
+        self.setCurrentWidget(self.bulk if len(self._chosen) > 1 else self.keys)

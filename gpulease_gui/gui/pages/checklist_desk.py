@@ -17,8 +17,8 @@ from gpulease_gui.economics.scoring import Waiver
 from gpulease_gui.gui.forms.checklist_dialogs import ReasonDialog, WaiverDialog, items_words
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
+from gpulease_gui.gui.pages.checklist_bands import Foot
 from gpulease_gui.gui.pages.page import Frame
-from gpulease_gui.gui.pages.suppliers_panes import UndoBand
 from gpulease_gui.gui.taking_back import undo_act
 from gpulease_gui.services import checklist_edit, checklist_entry
 from gpulease_gui.services.checklist_edit import Given
@@ -40,8 +40,8 @@ LARGEST = 64 << 20
 class ChecklistDesk:
     """Writes for the items that are chosen on the page; the page reads them anew when RecordsChanged tells."""
 
-    def __init__(self, frame: Frame, parent: QWidget, undo: UndoBand) -> None:
-        self._frame, self._parent, self._undo = frame, parent, undo
+    def __init__(self, frame: Frame, parent: QWidget, foot: Foot) -> None:
+        self._frame, self._parent, self._foot = frame, parent, foot
         self.subject: Subject | None = None
         self.rows: tuple[ChecklistRow, ...] = ()
         self.user = ""
@@ -63,9 +63,9 @@ class ChecklistDesk:
         """Say what was done; where it was done to many items, the way back stands beside it."""
         self._frame.note(done)
         if many:
-            self._undo.offer(done, lambda: undo_act(self._frame))
+            self._foot.offer(done, lambda: undo_act(self._frame))
         else:
-            self._undo.hide()
+            self._foot.settle()
 
     # -- answers ----------------------------------------------------------------------------------------------------------
 

@@ -216,7 +216,10 @@ class _Parts:
     """The words of a cell and how much room all but the text take."""
 
     def __init__(self, cell: Cell, pen: _Pen) -> None:
-        self.text, self.note, self.tag, self.struck = say(cell.text), say(cell.note), say(cell.tag), say(cell.struck)
+        self.text = say(cell.text)
+        self.note = say(cell.note) if cell.note else ""
+        self.tag = say(cell.tag) if cell.tag else ""
+        self.struck = say(cell.struck) if cell.struck else ""
         self.around = _ICON + _GAP if cell.icon else 0
         self.around += pen.metrics().horizontalAdvance(self.note) + 6 if self.note else 0
         self.around += pen.metrics(size=pen.caption).horizontalAdvance(self.tag) + 18 if self.tag else 0
