@@ -19,7 +19,7 @@ from gpulease_gui.demo.nodes import NAMES
 PLACES = ("target", "run", "started", "host_key", "contract", "demo", "findings", "totals", "overall")
 FINDING_KEYS = {
     "check", "verdict", "term", "required", "promised", "measured", "unit", "subjects", "reason", "reason_code", "next_step",
-    "basis", "rule_version", "evidence",
+    "basis", "rule_version", "evidence", "judged_by",
 }  # fmt: skip
 # Demo node -> the checks that must name its fraud, and the exit code.
 FRAUDS = {
@@ -93,7 +93,7 @@ def test_that_a_wrong_terms_file_is_refused_with_what_where_and_what_to_do(
 
 @pytest.mark.parametrize(
     "words",
-    [["verify"], ["verify", "local", "--only", "gpu.nonsense"], ["verify", "local", "--only", "perf.bf16"], ["verify", "demo:nobody"],
+    [["verify"], ["verify", "local", "--only", "gpu.nonsense"], ["verify", "local", "--only", "evidence.bundle"], ["verify", "demo:nobody"],
      ["verify", "local", "--seconds", "0"], ["verify", "local", "--url", "-o/etc/x"], ["verify", "local", *["--url", "http://h/f"] * 5],
      ["verify", "local", "--fingerprint", "MD5:00"], ["frobnicate"],
      ["parse", "--kind", "nothing", "x"], ["parse", "/does/not/exist"], ["verify", "-oProxyCommand=true"]],
@@ -105,7 +105,7 @@ def test_that_a_wrong_call_is_a_usage_error(words: list[str], tmp_path: Path) ->
 
 def test_that_a_planned_check_is_listed_but_can_not_be_run() -> None:
     rows = {row["id"]: row for row in json.loads(gpulease("checks", "--json").stdout)}
-    assert rows["perf.bf16"]["state"] == "planned" and rows["gpu.model"]["state"] == "ready"
+    assert rows["evidence.bundle"]["state"] == "planned" and rows["gpu.model"]["state"] == "ready"
     assert len(rows) >= 136
 
 

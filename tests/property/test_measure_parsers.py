@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,25 +34,33 @@ MEASURED = sorted(id_ for id_, rule in rules().items() if set(rule.check.facts) 
 CATALOGUE = load_catalogue()
 
 
+OF_JSON: tuple[Callable[[bytes], bytes], ...] = (
+    lambda raw: re.sub(rb"\d+(\.\d+)?", rb"null", raw),
+    lambda raw: re.sub(rb'"(?:[^"\\]|\\.){1,40}"(?=[,}\]])', rb"[{}]", raw),
+    lambda raw: raw.replace(b"[", b"{").replace(b"]", b"}"),
+    lambda raw: raw.replace(b": ", b":\x1b[31m "),
+)
+
+
 @st.composite
 def damaged(draw: st.DrawFn, kind: str) -> bytes:
     """A combined output after one change to its JSON, or after the changes that every output may suffer."""
-    raw = draw(st.sampled_from(mutations.seeds(kind)))
-    changes = (
-        draw(mutations.damaged(kind)),
-        re.sub(rb"\d+(\.\d+)?", rb"null", raw),
-        re.sub(rb'"(?:[^"\\]|\\.){1,40}"(?=[,}\]])', rb"[{}]", raw),
-        raw.replace(b"[", b"{").replace(b"]", b"}"),
-        raw.replace(b": ", b":\x1b[31m "),
-    )
-    return draw(st.sampled_from(changes))
+    change = draw(st.sampled_from((None, *OF_JSON)))
+    return draw(mutations.damaged(kind)) if change is None else change(draw(st.sampled_from(mutations.seeds(kind))))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @mutations.EVERY_READER
 @given(data=st.data())
 def test_that_a_damaged_output_is_read_or_refused(kind: str, data: st.DataObject) -> None:
-    mutations.check_ends_well(kind, data.draw(damaged(kind)))
+    mutations.check_ends_well(kind, data.draw(mutations.damaged(kind)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_that_an_output_of_other_shapes_is_read_or_refused(kind: str) -> None:
+    for raw in mutations.seeds(kind):
+        for change in OF_JSON:
+            mutations.check_ends_well(kind, change(raw))
 
 
 @pytest.mark.parametrize("kind", KINDS)
