@@ -248,10 +248,9 @@ def case_runner() -> ModuleType:
 def failing_cases(kind: str) -> tuple[Path, ...]:
     """The cases of tests/checks whose check reads `kind` and fails by more than a contradiction.
 
-    A contradiction needs both of its sources, a change both of its times: with one of them cut there is none left to see.
+    A contradiction needs both of its sources: with one of them cut there is none left to see.
     """
     users = [id_ for id_, rule in rules().items() if kind in (*rule.check.facts, *rule.check.optional)]
-    users = [id_ for id_ in users if id_ != "evidence.drift" or kind in rules()[id_].check.facts]
     paths = [path for id_ in sorted(users) for path in sorted((TESTS / "checks" / id_).glob("*.toml"))]
     told = [p for p in paths if kind in _outputs(p) and any(e.get("verdict") == "fail" for e in _case(p)["expect"])]
     some = told if THOROUGH else told[:: len(told) // MOST_CASES + 1]
