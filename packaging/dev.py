@@ -87,6 +87,7 @@ def test() -> int:
     if (code := install_system(missing)) or (code := set_up("test")):
         return code
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONHASHSEED": "0"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of children would compile the program anew each
     steps = {
         "lint": [BIN / "ruff", "check", "."],
         "types": [BIN / "mypy"],
