@@ -26,6 +26,8 @@ from gpulease_gui.gui.language import Translations
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages.compare import PAGE, ComparePage, key_of
 from gpulease_gui.gui.pages.page import NavGroup, Page, PageSpec
+from gpulease_gui.gui.pages.suppliers import PAGE as SUPPLIERS
+from gpulease_gui.gui.pages.suppliers import SuppliersPage
 from gpulease_gui.services.commerce_cost import SavedWorkload, save_workload
 from gpulease_gui.services.commerce_edit import save_offer, save_rate, save_supplier, state_fields
 from gpulease_gui.services.compare_page import tsv_text
@@ -120,6 +122,34 @@ def test_that_three_offers_are_compared_by_their_differences_in_five_clicks(wind
     assert said(page, "billing.granularity_s")[1:] == ["1 h", "1 s ▲ best", "1 s ▲ best"]
     assert page.rows.place_of("billing.min_billed_s") == -1, "nobody states it: it does not differ"
     assert page.bar.count.text() == f"{page.rows.counts[0]} of {whole} rows" and page.rows.counts[0] < whole
+
+
+def test_that_ticks_in_the_list_of_suppliers_lead_to_the_comparison(
+    make_window: Callable[..., MainWindow], services: Services, three: tuple[Subject, ...], qtbot: QtBot
+) -> None:
+    window = make_window(SUPPLIERS, PAGE)
+    window.resize(1440, 900)
+    window.attach(services)
+    page = window.page
+    assert isinstance(page, SuppliersPage)
+    wait_for(qtbot, lambda: page.list.deals.count == 6 and page.list.isVisible())
+    for number, subject in enumerate(three):
+        place = page.list.deals.place_of(key_of(subject))
+        if number == 1:  # the second one by the keyboard
+            page.list.setCurrentIndex(page.list.deals.index(place))
+            QTest.keyClick(page.list, Qt.Key.Key_Space)
+        else:
+            box = page.list.visualRect(page.list.deals.index(place)).topLeft() + QPoint(22, 14)
+            qtbot.mouseClick(page.list.viewport(), LEFT, pos=box)
+        assert page.ticks.isVisible() and page.ticks.compare.isEnabled() is (number > 0)
+    assert page.ticks.compare.text().strip() == "Compare 3"
+    qtbot.wait(20)  # the foot finds its place under the list
+    qtbot.mouseClick(page.ticks.compare, LEFT)
+    compare = page_of(window)
+    wait_for(qtbot, lambda: compare.look is not None)
+    assert compare.subjects == three and compare.pick_pane.isHidden()
+    qtbot.mouseClick(compare.bar.differences, LEFT, pos=QPoint(14, 10))  # the fifth click
+    assert compare.rows.differences_only
 
 
 def test_that_three_offers_are_compared_by_the_keyboard_alone(window: MainWindow, qtbot: QtBot) -> None:
@@ -311,9 +341,9 @@ def test_that_six_offers_with_every_row_scroll_without_a_stall(window: MainWindo
     bar = page.matrix.main.verticalScrollBar()
     assert bar.maximum() > 5000
     with measured(stalls):
-        for place in range(0, bar.maximum(), bar.maximum() // 40):
+        for place in range(0, bar.maximum(), bar.maximum() // 100):  # about a notch of the wheel
             bar.setValue(place)
-            qtbot.wait(5)
+            qtbot.wait(2)
         assert page.matrix.frozen.verticalScrollBar().value() == bar.value()
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QTableView, QWidget
 
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.models.matrix import MatrixModel
 from gpulease_gui.gui.theme.sizes import row_height
+from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.matrix_cells import MatrixDelegate
@@ -48,6 +49,7 @@ class MatrixTable(Lively, QTableView):
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # else Qt draws all cells anew at each step of a scroll
         self.verticalHeader().hide()
         self.verticalHeader().setMinimumSectionSize(20)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
@@ -64,6 +66,13 @@ class MatrixTable(Lively, QTableView):
         """Heights follow the font."""
         self.verticalHeader().setDefaultSectionSize(row_height(QFont(self.font())))
         self.head.setFixedHeight(self.head.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The ground where no cell is, then the cells."""
+        painter = QPainter(self.viewport())
+        painter.fillRect(event.rect(), QColor(colours().surface))
+        painter.end()
+        super().paintEvent(event)
 
     def copy(self) -> None:
         """Edit > Copy: the whole comparison as a table."""
