@@ -119,7 +119,8 @@ def test_that_twenty_items_are_marked_with_one_reason_in_three_clicks_and_taken_
         QTest.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=rows.visualRect(rows.entries.index(place)).center())  # 1
         page = window.page
         assert isinstance(page, ChecklistPage)
-        wait_for(qtbot, lambda: page.seen is not None and len(page.desk.rows) == 1)
+        wait_for(qtbot, lambda: page.seen is not None and page.inspector.details.question.text() != "")
+        qtbot.wait(100)
     assert page.seen is not None
     before = page.seen.view.totals[Outcome.NOT_APPLICABLE]
     places, viewport = item_places(page, 20), page.table.viewport()

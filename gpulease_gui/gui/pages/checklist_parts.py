@@ -91,10 +91,11 @@ class _Dimensions(QAbstractListModel):
         self.entries: tuple[DimensionEntry, ...] = ()
 
     def set_entries(self, entries: Sequence[DimensionEntry]) -> None:
-        same = [entry.key for entry in entries] == [entry.key for entry in self.entries]
-        if same:
-            self.entries = tuple(entries)
-            self.dataChanged.emit(self.index(0), self.index(len(entries) - 1))
+        if [entry.key for entry in entries] == [entry.key for entry in self.entries]:
+            before, self.entries = self.entries, tuple(entries)
+            for place, (old, new) in enumerate(zip(before, entries, strict=True)):
+                if old != new:
+                    self.dataChanged.emit(self.index(place), self.index(place))
             return
         self.beginResetModel()
         self.entries = tuple(entries)

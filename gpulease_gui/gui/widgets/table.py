@@ -86,7 +86,9 @@ class TableView(Lively, QTableView):
     @property
     def selected_rows(self) -> tuple[Any, ...]:
         """All selected rows from top to bottom."""
-        places = sorted(index.row() for index in self.selectionModel().selectedRows())
+        # By ranges: Qt's selectedRows asks the model for the flags of every cell of every row.
+        chosen = self.selectionModel().selection().toList()
+        places = sorted({place for part in chosen for place in range(part.top(), part.bottom() + 1)})
         return tuple(row for place in places if (row := self._table.row_at(place)) is not None)
 
     def choose(self, key: Hashable) -> bool:
