@@ -122,7 +122,7 @@ def identify(catalogue: GpuCatalogue, seen: Observed) -> Identity:
     """The product that the signs of one card name."""
     by_id = _of_board(catalogue.of_device(seen.pci_device_id), seen.pci_subsystem_id) if seen.pci_device_id else ()
     by_name = catalogue.named(seen.name) if seen.name else ()
-    common = tuple(m for m in by_id if m in by_name)
+    common = tuple(m for m in by_id if m in by_name and not _refuted(m, seen.memory_total_mib))
     if by_id and by_name and not common:
         return _inconsistent(seen, by_id, by_name)
     pool = _by_memory(common or by_id or by_name, seen.memory_total_mib)
@@ -143,14 +143,20 @@ def _by_memory(models: tuple[GpuModel, ...], mib: int | None) -> tuple[GpuModel,
     return fitting or tuple(m for m in models if m.genuine) or models
 
 
+def _refuted(model: GpuModel, mib: int | None) -> bool:
+    """Whether the memory says that the card is not this modified one."""
+    return not model.genuine and mib is not None and not memory_fits(model, mib)
+
+
 def memory_fits(model: GpuModel, mib: int) -> bool:
     """Whether `mib` is a total of this product: exact, or less or more by what a driver may reserve."""
     return any(abs(mib - m) <= max(EXACT_MIB, m * RESERVED_PART) for m in model.listed("memory_total_mib"))
 
 
 def _inconsistent(seen: Observed, by_id: tuple[GpuModel, ...], by_name: tuple[GpuModel, ...]) -> Identity:
-    hidden = any(not m.genuine for m in by_name)
-    of_id, of_name = by_id[0].name, by_name[0].name
+    named, by_id = _by_memory(by_name, seen.memory_total_mib), _by_memory(by_id, seen.memory_total_mib)
+    hidden = all(not m.genuine for m in named)
+    of_id, of_name = by_id[0].name, named[0].name
     reason = Text(
         f"PCI id {seen.pci_device_id} is {of_id}, but the name {seen.name} is {of_name}",
         f"PCI 设备号 {seen.pci_device_id} 对应 {of_id}，名称 {seen.name} 却对应 {of_name}",

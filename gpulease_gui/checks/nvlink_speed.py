@@ -91,6 +91,8 @@ def _judged(
     gpu: GpuLinks, up: list[float], wanted: float | None, total: float, promise: Promise, cut: bool
 ) -> tuple[Verdict, Text]:
     stated, least = promise.get(TERM), 1 - promise.limit(TOLERANCE)
+    if not gpu.mig_hides and not up and any(link.active is None for link in gpu.links):
+        return Verdict.INCONCLUSIVE, Text("no rate of its links could be read", "链路速率均无法读取")
     if gpu.mig_hides or (not up and stated is None):
         return Verdict.NOT_APPLICABLE, Text("no link of this card is up", "该卡没有活动的链路")
     slow = [rate for rate in up if wanted is not None and rate < wanted * least]

@@ -94,7 +94,7 @@ def _is_built_in(model: GpuModel) -> bool:
 def _subject(report: NvlinkReport, gpu: GpuLinks, wanted: _Wanted) -> SubjectFinding:
     last = gpu is report.gpus[-1]
     verdict, reason = _judged(gpu, wanted, torn=report.cut_off and last)
-    told = bool(gpu.links) or gpu.all_inactive
+    told = any(link.active is not None for link in gpu.links) or gpu.all_inactive
     return SubjectFinding(gpu.key, verdict, gpu.active_count if told else None, gpu.index, reason)
 
 

@@ -12,7 +12,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import NO_VALUES
 from gpulease_gui.facts import smi_error
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.smi_values import MOST_LINES, number, plain, plain_text, version, whole, word
+from gpulease_gui.facts.smi_values import MOST_LINES, figure, number, plain, plain_text, version, whole, word
 
 FACT = Fact(id="smi_csv", title=Text("Query of nvidia-smi as CSV", "nvidia-smi 查询（CSV）"), ok_codes=None)
 
@@ -188,7 +188,7 @@ def _in_own_unit(read: Callable[[str | None], object], cell: str | None, unit: s
     """The value of a cell in the tool's own unit; the cell's unit, else the header's, says which it is printed in."""
     printed = _UNIT.search(cell) if cell else None
     factor = _UNITS.get(printed[1].lower() if printed else unit)
-    value = number(cell) if factor and read in (number, whole) else None
+    value = figure(cell) if factor and read in (number, whole) else None
     if factor is None or value is None:
         return read(cell)
     return read(f"{value * factor:.6f}".rstrip("0").rstrip("."))

@@ -20,8 +20,10 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[
 _QUOTE = re.compile(r"^> ?", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _NUMBER = re.compile(
-    r"\s*([-+]?(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?:\.\d{1,9})?)\s*(?:[A-Za-z%/]{0,12}|bank\(s\))\s*"
+    r"\s*([-+]?(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?:\.\d{1,9})?)\s*([A-Za-z%/]{0,12}|bank\(s\))\s*"
 )
+# Other sizes of the units that these tools print (W, MiB, MHz, C): a number taken without them would be another value.
+_OTHER_UNITS = frozenset({"kw", "mw", "gw", "kib", "gib", "tib", "ghz", "khz", "hz", "f", "k"})
 # What pdsh, mpirun or a container's log puts before every line.
 _PREFIX = re.compile(r"[\w.@-]{1,64}: |\[\d+,\d+\]<std(?:out|err)>: ?|\S{19,40} std(?:out|err) F ")
 _BROKEN = re.compile(r"\b(?:err!|unknown error|gpu is lost|requires reset)", re.IGNORECASE)
@@ -90,7 +92,16 @@ def word(cell: str | None) -> str | None:
 
 
 def number(cell: str | None) -> float | None:
-    """The number of a cell, its unit dropped ("588.39 W" is 588.39, "16x" is 16); None for anything else."""
+    """The number of a cell, its unit dropped ("588.39 W" is 588.39, "16x" is 16); None for anything else.
+
+    A unit of another size than the tools print (kW, GiB, F) is no value: the callers' fields are W, MiB, MHz and C.
+    """
+    found = _NUMBER.fullmatch(cell) if cell and len(cell) < 80 else None
+    return float(found[1].replace(",", "")) if found and found[2].casefold() not in _OTHER_UNITS else None
+
+
+def figure(cell: str | None) -> float | None:
+    """The number of a cell whatever its unit is, for a caller that knows the unit from elsewhere."""
     found = _NUMBER.fullmatch(cell) if cell and len(cell) < 80 else None
     return float(found[1].replace(",", "")) if found else None
 
