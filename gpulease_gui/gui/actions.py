@@ -50,6 +50,7 @@ class ActionSpec:
     choice: str = ""
     checkable: bool = False
     after_line: bool = False
+    more: str = ""  # keys that do the same
 
     @property
     def sequence(self) -> QKeySequence:
@@ -66,12 +67,13 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("export", Menu.FILE, Text("Export PDF…", "导出 PDF…"), "Ctrl+E", Scope.PAGE),
     ActionSpec("quit", Menu.FILE, Text("Quit", "退出"), _Key.Quit, after_line=True),
     ActionSpec("undo", Menu.EDIT, Text("Undo", "撤销"), _Key.Undo, Scope.FIELD),
-    ActionSpec("redo", Menu.EDIT, Text("Redo", "重做"), _Key.Redo, Scope.FIELD),
+    ActionSpec("redo", Menu.EDIT, Text("Redo", "重做"), "Ctrl+Shift+Z", Scope.FIELD, more="Ctrl+Y"),
     ActionSpec("cut", Menu.EDIT, Text("Cut", "剪切"), _Key.Cut, Scope.FIELD, after_line=True),
     ActionSpec("copy", Menu.EDIT, Text("Copy", "复制"), _Key.Copy, Scope.FIELD),
     ActionSpec("paste", Menu.EDIT, Text("Paste", "粘贴"), _Key.Paste, Scope.FIELD),
     ActionSpec("selectAll", Menu.EDIT, Text("Select all", "全选"), _Key.SelectAll, Scope.FIELD),
     ActionSpec("delete", Menu.EDIT, Text("Delete", "删除"), "Del", Scope.PAGE),
+    ActionSpec("trash", Menu.EDIT, Text("Trash…", "回收站…")),
     ActionSpec("find", Menu.EDIT, Text("Find on this page", "在本页查找"), _Key.Find, after_line=True),
     ActionSpec("go_to", Menu.EDIT, Text("Go to…", "跳转…"), "Ctrl+K"),
     ActionSpec("navigation", Menu.VIEW, Text("Wide navigation", "宽导航栏"), "Ctrl+B", checkable=True),

@@ -15,13 +15,14 @@ from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.gui.actions import ActionSpec, Scope
 from gpulease_gui.gui.bridge import Bridge
 from gpulease_gui.gui.first_run import Start
+from gpulease_gui.gui.going import Going
 from gpulease_gui.gui.help import about_dialog, shortcuts_dialog
 from gpulease_gui.gui.language import Translations, current_language, say
 from gpulease_gui.gui.menus import Menus
 from gpulease_gui.gui.pages.page import Page, PageSpec, Target
 from gpulease_gui.gui.preferences import Preferences
 from gpulease_gui.gui.shell import Shell
-from gpulease_gui.gui.taking_back import redo_act, undo_act
+from gpulease_gui.gui.taking_back import ActWords, redo_act, undo_act
 from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode
 from gpulease_gui.gui.widgets.dialogs import question
@@ -62,6 +63,7 @@ class MainWindow(QMainWindow):
         self.menus.wanted.connect(self._act)
         self.menus.page_wanted.connect(self.go)
         self._build(pages, data_folder)
+        self.going, self._act_words = Going(self, self.menus, pages), ActWords(self, self.menus.name, self)
         self._check_choices()
         self._name()
         self.resize(1440, 900)
@@ -95,12 +97,15 @@ class MainWindow(QMainWindow):
         self.bridge.attach(services.bus)
         self._preferences.remember_workspace(services.workspace.path, demo=services.demo)
         self.shell.show_whole(demo=services.demo)
+        self.going.forget()
+        self._act_words.read()
         saved = self._preferences.page
         self.go(saved if saved in self._specs else next(iter(self._specs), ""))
 
     def detach(self) -> None:
         """Let go of the services: no event, no result comes through from now on."""
         self.bridge.detach()
+        self._act_words.stop()
         self._drop_pages()
         self._services = None
 
@@ -194,6 +199,8 @@ class MainWindow(QMainWindow):
             self.task_strip.job_changed(event)
         for page in self._pages.values():
             page.handle(event)
+        self.going.heard(event)
+        self._act_words.heard(event)
 
     def _cancel_job(self, job_id: str) -> None:
         for job in self.services.jobs.running:
@@ -240,6 +247,8 @@ class MainWindow(QMainWindow):
             self.wear(ThemeMode(value))
         elif family == "language":
             self.speak(Language(value))
+        elif action == "go_to" and self._services is not None:
+            self.going.begin()
         elif action in ("find", "go_to"):
             self.header.search.setFocus()
             self.header.search.selectAll()
@@ -280,6 +289,12 @@ class MainWindow(QMainWindow):
             from gpulease_gui.gui.forms.thresholds_dialog import thresholds_dialog
 
             thresholds_dialog(self, self)
+
+    def _do_trash(self) -> None:
+        if self._services is not None:
+            from gpulease_gui.gui.forms.trash_dialog import open_trash
+
+            open_trash(self, self)
 
     def _do_shortcuts(self) -> None:
         shortcuts_dialog(self.menus.all_actions(), self).open()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu
 
+from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.actions import ACTIONS, ActionSpec, Menu, Scope, page_keys
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.page import PageSpec
@@ -22,6 +23,7 @@ class Menus(QObject):
     def __init__(self, window: QMainWindow, pages: Sequence[PageSpec]) -> None:
         super().__init__(window)
         self._actions: dict[str, QAction] = {}
+        self._words: dict[str, Text] = {}
         self._menus: dict[Menu, QMenu] = {}
         self._pages = [(spec, QAction(window)) for spec in pages]
         groups: dict[str, QActionGroup] = {}
@@ -29,7 +31,7 @@ class Menus(QObject):
             self._menus[menu] = window.menuBar().addMenu("")
         for spec in ACTIONS:
             action = QAction(window)
-            action.setShortcut(spec.sequence)
+            action.setShortcuts([QKeySequence(keys) for keys in (spec.keys, spec.more) if keys])
             action.setCheckable(spec.checkable or bool(spec.choice))
             if spec.choice:
                 groups.setdefault(spec.choice, QActionGroup(window)).addAction(action)
@@ -60,12 +62,17 @@ class Menus(QObject):
         """Check an action without triggering it."""
         self._actions[action].setChecked(checked)
 
+    def name(self, action: str, words: Text) -> None:
+        """Give an action other words, such as what Undo would take back."""
+        self._words[action] = words
+        self._actions[action].setText(say(words).replace("&", "&&"))
+
     def retranslate(self) -> None:
         """Say all titles in the window's language."""
         for menu, made in self._menus.items():
             made.setTitle(say(menu.value))
         for spec in ACTIONS:
-            self._actions[spec.id].setText(say(spec.text).replace("&", "&&"))
+            self._actions[spec.id].setText(say(self._words.get(spec.id, spec.text)).replace("&", "&&"))
         for page, action in self._pages:
             action.setText(say(page.title).replace("&", "&&"))
 

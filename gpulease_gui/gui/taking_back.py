@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.services import commerce_undo
-from gpulease_gui.store.journal import Replay
+from gpulease_gui.services.events import Event, RecordsChanged
+from gpulease_gui.store.journal import Act, Replay
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from sqlite_utils import Database
 
     from gpulease_gui.gui.pages.page import Frame
@@ -51,3 +57,40 @@ def _say(frame: Frame, replay: Replay | None, word: Text, nothing: Text) -> None
     kept_zh = f"；{replay.kept} 项此后已变更，保持不变" if replay.kept else ""
     act = replay.act.words
     frame.note(Text(f"{word.en}: {act.en}{kept_en}", f"{word.zh}：{act.zh}{kept_zh}"))
+
+
+class ActWords(QObject):
+    """Keeps the words of Undo and Redo in the Edit menu those of the act that they would take back or do again."""
+
+    def __init__(self, frame: Frame, name: Callable[[str, Text], None], parent: QObject) -> None:
+        super().__init__(parent)
+        self._frame, self._name = frame, name
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(_WAIT_MS)
+        self._soon.timeout.connect(self.read)
+
+    def heard(self, event: Event) -> None:
+        """Records changed: the newest act may be another one."""
+        if isinstance(event, RecordsChanged) and not self._soon.isActive():
+            self._soon.start()
+
+    def stop(self) -> None:
+        """The workspace is closed."""
+        self._soon.stop()
+
+    def read(self) -> None:
+        """Ask for both acts on a worker."""
+
+        def work(connection: sqlite3.Connection) -> tuple[Act | None, Act | None]:
+            return commerce_undo.can_undo(connection), commerce_undo.can_redo(connection)
+
+        self._frame.bridge.when_done(self._frame.services.query(work), self._show)
+
+    def _show(self, acts: tuple[Act | None, Act | None]) -> None:
+        for action, word, act in (("undo", _UNDO, acts[0]), ("redo", _REDO, acts[1])):
+            self._name(action, word if act is None else Text(f"{word.en}: {act.words.en}", f"{word.zh}：{act.words.zh}"))
+
+
+_WAIT_MS = 150
+_UNDO, _REDO = Text("Undo", "撤销"), Text("Redo", "重做")

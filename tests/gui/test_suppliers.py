@@ -379,7 +379,8 @@ def test_that_reading_and_typing_never_hold_the_window(demo: MainWindow, qtbot: 
     with measured(stalls):
         with stalls.allow("first build of the page"):
             page = suppliers(demo, qtbot, "contract", "demo-contract-BM-0047-1")
-            qtbot.wait(80)
+            wait_for(qtbot, lambda: page.desks._has_risks)
+            qtbot.wait(120)
         for key in ("gpu.power_w", "ram_gb", "gpu.count"):
             page.deal_pane.terms.choose(key)
             qtbot.wait(30)

@@ -25,7 +25,7 @@ def field_columns() -> tuple[Column[FieldRow], ...]:
         Column(Text("Stated", "约定值"), value_cell, width=180, stretch=True),
         Column(Text("Evidence", "凭据"), evidence_cell, width=132),
         Column(Text("Where", "出处"), source_cell, width=120),
-        Column(Text("State", "状态"), lambda row: state_cell(badge_of(row.state)), lambda row: -list(ClaimState).index(row.state), width=102),
+        Column(Text("State", "状态"), lambda row: state_cell(badge_of(row.state)), lambda row: -list(ClaimState).index(row.state), width=118),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -49,7 +51,6 @@ class SuppliersPage(Page):
 
     def __init__(self, frame: Frame) -> None:
         super().__init__(frame)
-        catalogue = frame.services.catalogue
         self.found = DealList()
         self.key = ""
         self._current: tuple[SupplierDeals, Deal | None] | None = None
@@ -57,8 +58,8 @@ class SuppliersPage(Page):
         self._wanted_new = False
         self.list = DealsView()
         self.undo, self.imported = ActsBand(frame), UndoBand()
-        self.deal_pane, self.supplier_pane = DealPane(catalogue), SupplierPane(catalogue)
-        self.desks = RecordDesks(frame, self.deal_pane, self.supplier_pane, self.undo)
+        self.deal_pane = DealPane(frame.services.catalogue)
+        self.desks = RecordDesks(frame, self.deal_pane, self.undo)
         self.inspector = self.desks.term_inspector
         self.forms = FormsDesk(self)
         self.add_supplier = Button(Text("Add supplier", "添加供应商"), icon="add")
@@ -78,7 +79,7 @@ class SuppliersPage(Page):
         self.stack = QStackedWidget()
         self.waiting = Pane(2)
         self.empty = self._empty()
-        for part in (self.waiting, self.empty, self.deal_pane, self.supplier_pane):
+        for part in (self.waiting, self.empty, self.deal_pane):
             self.stack.addWidget(part)
         centre = Pane(2)
         centre.column.addWidget(self.stack, 1)
@@ -98,6 +99,14 @@ class SuppliersPage(Page):
         self.column.addWidget(self.split)
         self._show(self.waiting)
 
+    @cached_property
+    def supplier_pane(self) -> SupplierPane:
+        """Built when a supplier is first shown."""
+        made = self.desks.supplier
+        self.stack.addWidget(made)
+        made.opened.connect(self.open_key)
+        return made
+
     def _empty(self) -> EmptyState:
         add = Button(Text("Add supplier", "添加供应商"), icon="add", kind="primary")
         add.clicked.connect(self.new_supplier)
@@ -112,7 +121,6 @@ class SuppliersPage(Page):
     def _connect(self) -> None:
         self.list.selectionModel().currentRowChanged.connect(self._picked)
         self.list.narrowed.connect(self._choose_shown)
-        self.supplier_pane.opened.connect(self.open_key)
         self.desks.price_form_wanted.connect(self.forms.open_price)
         self.desks.site_form_wanted.connect(self.forms.open_site)
         self.add_supplier.clicked.connect(self.new_supplier)
@@ -203,7 +211,7 @@ class SuppliersPage(Page):
 
     def _show(self, part: QWidget) -> None:
         self.stack.setCurrentWidget(part)
-        self.desks.show_aside(deal=part is self.deal_pane, supplier=part is self.supplier_pane)
+        self.desks.show_aside(deal=part is self.deal_pane, supplier=isinstance(part, SupplierPane))
         self.left.setVisible(part is not self.empty and bool(self.found.suppliers))
         self.header_changed.emit()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QStackedWidget
 
@@ -51,27 +51,60 @@ class RecordDesks(QObject):
     price_form_wanted = Signal(object, bool, object, object)
     site_form_wanted = Signal(object, bool)
 
-    def __init__(self, frame: Frame, deal: DealPane, supplier: SupplierPane, acts: ActsBand) -> None:
+    def __init__(self, frame: Frame, deal: DealPane, acts: ActsBand) -> None:
         super().__init__(deal)
-        self._frame, self._deal, self._supplier, self._acts = frame, deal, supplier, acts
+        self._frame, self._deal, self._acts = frame, deal, acts
         self._wanted = True
         self.subject: Subject | None = None
         self.stated = 0
-        self.term_inspector, self.risk_pane = TermInspector(frame.services.catalogue), RisksPane()
+        self._has_supplier = self._has_risks = False
+        self.term_inspector = TermInspector(frame.services.catalogue)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.term_inspector)
         self.aside = ThinSplitter(Qt.Orientation.Vertical)
         self.aside.addWidget(self.pages)
-        self.aside.addWidget(self.risk_pane)
-        self.aside.setStretchFactor(0, 3)
-        self.aside.setStretchFactor(1, 2)
         self.terms = TermsDesk(frame, deal, self.term_inspector, acts)
-        self.risks = RisksDesk(frame, self.risk_pane)
-        self.risks.counted.connect(self._risks_counted)
+        self._later = QTimer(self)  # what stands beside the terms is built in a turn of its own
+        self._later.setSingleShot(True)
+        self._later.setInterval(0)
+        self._later.timeout.connect(self._open_risks)
         deal.turned.connect(lambda _: self._turned(deal=True))
-        supplier.turned.connect(lambda _: self._turned(deal=False))
 
     # -- desks that are made with their part -------------------------------------------------------------------------------
+
+    @cached_property
+    def supplier(self) -> SupplierPane:
+        """The pane of a supplier; the page puts it into its stack."""
+        made = SupplierPane(self._frame.services.catalogue)
+        made.turned.connect(lambda _: self._turned(deal=False))
+        self._has_supplier = True
+        return made
+
+    @property
+    def in_supplier(self) -> bool:
+        """Whether a supplier is in sight."""
+        return self._has_supplier and self.supplier.isVisible()
+
+    @cached_property
+    def risk_pane(self) -> RisksPane:
+        """Red flags and cost, under what stands beside the terms."""
+        made = RisksPane()
+        self.aside.addWidget(made)
+        self.aside.setSizes([460, 360])
+        self._has_risks = True
+        return made
+
+    @cached_property
+    def risks(self) -> RisksDesk:
+        """Red flags and cost of a deal."""
+        made = RisksDesk(self._frame, self.risk_pane)
+        made.counted.connect(self._risks_counted)
+        return made
+
+    def _open_risks(self) -> None:
+        if self.subject is not None and self.subject.kind is not HolderOf.SUPPLIER:
+            self.risks.open_subject(self.subject)
+            self.risk_pane.setVisible(self._deal.isVisible())
 
     @cached_property
     def field_inspector(self) -> FieldInspector:
@@ -88,12 +121,12 @@ class RecordDesks(QObject):
     @cached_property
     def about(self) -> FieldsDesk:
         """What is stated of a company."""
-        return FieldsDesk(self._frame, self._supplier.fields, self.field_inspector, self._acts)
+        return FieldsDesk(self._frame, self.supplier.fields, self.field_inspector, self._acts)
 
     @cached_property
     def site_fields(self) -> FieldsDesk:
         """What is stated of a site."""
-        return FieldsDesk(self._frame, self._supplier.sites.fields, self.field_inspector, self._acts)
+        return FieldsDesk(self._frame, self.supplier.sites.fields, self.field_inspector, self._acts)
 
     @cached_property
     def prices(self) -> PricesDesk:
@@ -110,14 +143,15 @@ class RecordDesks(QObject):
     @cached_property
     def supplier_files(self) -> FilesDesk:
         """Files of a supplier."""
-        return FilesDesk(self._frame, self._supplier.files, self._acts)
+        return FilesDesk(self._frame, self.supplier.files, self._acts)
 
     @cached_property
     def sites(self) -> SitesDesk:
         """Sites of a supplier."""
-        made = SitesDesk(self._frame, self._supplier.sites, self._acts)
+        made = SitesDesk(self._frame, self.supplier.sites, self._acts)
         made.form_wanted.connect(self.site_form_wanted)
         made.chosen.connect(self.site_fields.open_subject)
+        made.shown.connect(lambda: self.show_aside(deal=self._deal.isVisible(), supplier=self.in_supplier))
         return made
 
     # -- showing -----------------------------------------------------------------------------------------------------------
@@ -127,7 +161,7 @@ class RecordDesks(QObject):
         kind = HolderOf.CONTRACT if isinstance(deal.record, Contract) else HolderOf.OFFER
         self._open(Subject(kind, deal.record.id))
         self.terms.open_holder(deal.holder)
-        self.risks.open_subject(Subject(kind, deal.record.id))
+        self._later.start()
 
     def open_supplier(self, supplier: str) -> None:
         """Read what is in sight of a supplier."""
@@ -149,9 +183,9 @@ class RecordDesks(QObject):
         self.stated = counts.stated
         stated, files = f"{counts.stated} / {counts.fields}", str(counts.files) if counts.files else ""
         if subject.kind is HolderOf.SUPPLIER:
-            self._supplier.count(ABOUT, stated)
-            self._supplier.count(SITES, str(counts.sites) if counts.sites else "")
-            self._supplier.count(SUPPLIER_FILES, files)
+            self.supplier.count(ABOUT, stated)
+            self.supplier.count(SITES, str(counts.sites) if counts.sites else "")
+            self.supplier.count(SUPPLIER_FILES, files)
         else:
             self._deal.count(COMMERCIAL, stated)
             self._deal.count(PRICES, str(counts.prices) if counts.prices else "")
@@ -163,7 +197,7 @@ class RecordDesks(QObject):
         if subject is None:
             return
         if subject.kind is HolderOf.SUPPLIER:
-            tab = self._supplier.tab
+            tab = self.supplier.tab
             if tab == ABOUT:
                 self.about.open_subject(subject)
             elif tab == SITES:
@@ -186,12 +220,13 @@ class RecordDesks(QObject):
 
     def show_aside(self, *, deal: bool, supplier: bool) -> None:
         """Show beside the record what belongs to the part in sight."""
-        tab = self._deal.tab if deal else self._supplier.tab if supplier else -1
-        of_terms, of_fields = deal and tab == TERMS, (deal and tab == COMMERCIAL) or (supplier and tab in (ABOUT, SITES))
+        tab = self._deal.tab if deal else self.supplier.tab if supplier else -1
+        of_terms, of_fields = deal and tab == TERMS, (deal and tab == COMMERCIAL) or (supplier and (tab == ABOUT or (tab == SITES and self.supplier.sites.has_sites)))
         self.pages.setVisible(of_terms or of_fields)
         if of_terms:
             self.pages.setCurrentWidget(self.term_inspector)
-        self.risk_pane.setVisible(deal)
+        if self._has_risks:
+            self.risk_pane.setVisible(deal)
         self.aside.setVisible(self._wanted and (deal or of_fields))
         if of_fields:
             self.pages.setCurrentWidget(self.field_inspector)
@@ -207,8 +242,8 @@ class RecordDesks(QObject):
     def _fields_in_sight(self) -> FieldsPane | None:
         if self._deal.isVisible():
             return self._deal.fields if self._deal.tab == COMMERCIAL else None
-        if self._supplier.isVisible() and self._supplier.tab in (ABOUT, SITES):
-            return self._supplier.fields if self._supplier.tab == ABOUT else self._supplier.sites.fields
+        if self.in_supplier and self.supplier.tab in (ABOUT, SITES):
+            return self.supplier.fields if self.supplier.tab == ABOUT else self.supplier.sites.fields
         return None
 
     def search(self, words: str) -> bool:
@@ -233,9 +268,9 @@ class RecordDesks(QObject):
             self.prices.withdraw()
         elif self._deal.isVisible() and self._deal.tab == FILES and self._deal.files.table.hasFocus():
             self.files.delete()
-        elif self._supplier.isVisible() and self._supplier.tab == SITES and self._supplier.sites.table.hasFocus():
+        elif self.in_supplier and self.supplier.tab == SITES and self.supplier.sites.table.hasFocus():
             self.sites.delete()
-        elif self._supplier.isVisible() and self._supplier.tab == SUPPLIER_FILES and self._supplier.files.table.hasFocus():
+        elif self.in_supplier and self.supplier.tab == SUPPLIER_FILES and self.supplier.files.table.hasFocus():
             self.supplier_files.delete()
         else:
             return False
@@ -252,7 +287,7 @@ class RecordDesks(QObject):
         if self.subject is None or not files_of(event):
             return False
         event.acceptProposedAction()
-        name = self._deal.title.text() if self._deal.isVisible() else self._supplier.title.text()
+        name = self._deal.title.text() if self._deal.isVisible() else self.supplier.title.text()
         self._frame.note(Text(f"Drop: keep with {name}", f"松开即作为附件存入 {name}"))
         return True
 
@@ -262,7 +297,7 @@ class RecordDesks(QObject):
         if self.subject is None or not paths:
             return False
         event.acceptProposedAction()
-        desk, pane = (self.files, self._deal) if self._deal.isVisible() else (self.supplier_files, self._supplier)
+        desk, pane = (self.files, self._deal) if self._deal.isVisible() else (self.supplier_files, self.supplier)
         desk.open_subject(self.subject)
         pane.turn_to(FILES)
         desk.attach(paths)

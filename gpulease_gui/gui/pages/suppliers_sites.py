@@ -88,6 +88,11 @@ class SitesPane(Pane):
         self.column.addWidget(hairline())
         self.column.addWidget(self.fields, 3)
 
+    @property
+    def has_sites(self) -> bool:
+        """Whether a site is shown."""
+        return bool(self.sites.rows)
+
     def show_sites(self, sites: tuple[Site, ...]) -> None:
         """Show the places of a supplier."""
         self.sites.set_rows(sites)
@@ -100,10 +105,14 @@ class SitesPane(Pane):
 
 
 class SitesDesk(QObject):
-    """Between the sites and the services. `form_wanted` carries (site, is new), `chosen` the subject of a site."""
+    """Between the sites and the services.
+
+    `form_wanted` carries (site, is new), `chosen` the subject of a site; `shown` comes when they were read.
+    """
 
     form_wanted = Signal(object, bool)
     chosen = Signal(object)
+    shown = Signal()
 
     def __init__(self, frame: Frame, pane: SitesPane, acts: ActsBand) -> None:
         super().__init__(pane)
@@ -127,6 +136,7 @@ class SitesDesk(QObject):
     def _take(self, supplier: str, sites: tuple[Site, ...]) -> None:
         if supplier == self._supplier:
             self._pane.show_sites(sites)
+            self.shown.emit()
 
     def _choose(self, site: Site | None) -> None:
         if site is not None:

@@ -1,0 +1,92 @@
+"""What was deleted in the last thirty days, and how does it come back?"""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.gui.forms.fields import open_dialog
+from gpulease_gui.gui.models.cell import NOTHING, Cell, Column
+from gpulease_gui.gui.models.table import TableModel
+from gpulease_gui.gui.pages.page import Frame
+from gpulease_gui.gui.taking_back import KINDS
+from gpulease_gui.gui.widgets.buttons import Button
+from gpulease_gui.gui.widgets.dialogs import FactDialog
+from gpulease_gui.gui.widgets.labels import PlainLabel
+from gpulease_gui.gui.widgets.table import TableView
+from gpulease_gui.services.commerce import trash_in
+from gpulease_gui.services.commerce_edit import restore
+from gpulease_gui.store.trash import SHOWN, Trashed
+
+KIND_WORDS = {
+    "supplier": Text("supplier", "供应商"), "site": Text("site", "机房"), "offer": Text("offer", "报价"), "contract": Text("contract", "合同"),
+    "attachment": Text("file", "附件"),
+}  # fmt: skip
+
+
+class TrashDialog(FactDialog):
+    """The trash as a table; Restore brings a record back, and what was deleted together with it."""
+
+    def __init__(self, frame: Frame, *, parent: QWidget | None = None) -> None:
+        days = SHOWN.days
+        super().__init__(
+            Text("Trash", "回收站"), Text(f"Deleted in the last {days} days", f"最近 {days} 天删除的内容"), icon="delete", parent=parent,
+        )  # fmt: skip
+        self._frame = frame
+        self.rows: TableModel[Trashed] = TableModel(_columns(), lambda entry: (entry.kind, entry.id))
+        self.table = TableView(self.rows, Text("Trash", "回收站"))
+        self.table.setMinimumSize(640, 260)
+        self.none = PlainLabel(Text("The trash is empty.", "回收站为空。"), level="2")
+        self.column.addWidget(self.none)
+        self.column.addWidget(self.table, 1)
+        self.close_button = self.add_button(Button(Text("Close", "关闭")), rejects=True)
+        self.restore = self.add_button(Button(Text("Restore", "恢复"), icon="undo", kind="primary"), default=True)
+        self.restore.clicked.connect(self.bring_back)
+        self.table.opened.connect(lambda _: self.bring_back())
+        self.table.chosen.connect(lambda _: self._fit())
+        self._fit()
+        self.read()
+
+    def read(self) -> None:
+        """Read the trash on a worker."""
+        future = self._frame.services.query(lambda connection: trash_in(connection, utc_now()))
+        self._frame.bridge.when_done(future, self._show)
+
+    def _show(self, found: tuple[Trashed, ...]) -> None:
+        self.rows.set_rows(found)
+        self.table.choose_first()
+        self._fit()
+
+    def _fit(self) -> None:
+        self.none.setVisible(not self.rows.rows)
+        self.table.setVisible(bool(self.rows.rows))
+        self.restore.setEnabled(self.table.current_row is not None)
+
+    def bring_back(self) -> None:
+        """Restore the chosen record."""
+        entry: Trashed | None = self.table.current_row
+        if entry is not None:
+            future = self._frame.services.change(lambda db: restore(db, entry.kind, entry.id), *KINDS)
+            self._frame.bridge.when_done(future, lambda count: self._restored(entry, count))
+
+    def _restored(self, entry: Trashed, count: int) -> None:
+        more_en, more_zh = (f", {count} records", f"，共 {count} 条记录") if count > 1 else ("", "")
+        self._frame.note(Text(f"Restored: {entry.name}{more_en}", f"已恢复：{entry.name}{more_zh}"))
+        self.read()
+
+
+def open_trash(frame: Frame, parent: QWidget) -> TrashDialog:
+    """Show the trash of the open workspace."""
+    dialog = TrashDialog(frame, parent=parent)
+    open_dialog(dialog)
+    return dialog
+
+
+def _columns() -> tuple[Column[Trashed], ...]:
+    return (
+        Column(Text("What", "类别"), lambda e: Cell(KIND_WORDS.get(e.kind, foreign(e.kind)), tone="2"), width=90),
+        Column(Text("Name", "名称"), lambda e: Cell(e.name, weight=500, tip=e.name), width=240, stretch=True),
+        Column(Text("Deleted", "删除时间"), lambda e: Cell(f"{e.at.astimezone():%Y-%m-%d %H:%M}", tone="2"), width=130),
+        Column(Text("By", "操作人"), lambda e: Cell(e.by, tone="2") if e.by else NOTHING, width=100),
+    )
