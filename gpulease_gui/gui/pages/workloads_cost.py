@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.text import Text, foreign, visible
@@ -14,6 +15,7 @@ from gpulease_gui.gui.models.cell import Cell, Column
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.theme.sheet import set_role
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
+from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.panes import KeyValues, Pane, Section, hairline
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.services.commercial_words import NOT_STATED, plain, seconds_text
@@ -23,17 +25,23 @@ from gpulease_gui.services.workload_result import OfferDetail, Outcome
 
 CURRENCIES = ("CNY", "USD", "EUR", "HKD", "JPY", "SGD")
 _MOST_ROWS = 9
+_REST = 320  # px for what stands around the table
+_NAME = 90
+_QUOTED, _HIDDEN = 1, 3
 
 
-class CostPane(Pane):
+class CostPane(Lively, Pane):
     """The offers, the two orders, and the chosen one step by step. `chosen` carries the id of an offer."""
 
     chosen = Signal(str)
     currency_chosen = Signal(str)
     opened = Signal(str)
 
+    _made = False
+
     def __init__(self, parent: QWidget) -> None:
         super().__init__(2, parent=parent)
+        self._widths: dict[int, int] = {}
         self.offers: TableModel[PricedOffer] = TableModel(_columns(), lambda o: o.facts.row.id)
         self.table = TableView(self.offers, Text("Offers priced for the workload", "按负载计价的报价"), parent=self)
         self.currency = Chooser(Text("Currency", "币种"), [(code, code) for code in CURRENCIES])
@@ -59,7 +67,9 @@ class CostPane(Pane):
         self.leaving_pairs = KeyValues(label_width=160)
         self.no_exit = PlainLabel("", size="dense", level="2", wrap=True)
         self._filling = False
+        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._arrange()
+        self._made = True
 
     def _arrange(self) -> None:
         head = QHBoxLayout()
@@ -105,14 +115,32 @@ class CostPane(Pane):
             self._show_detail(outcome.detail, outcome)
 
     def _fit(self) -> None:
-        """As high as its rows, so that the steps follow at once."""
-        rows = max(1, min(self.offers.rowCount(), _MOST_ROWS))
-        height = self.table.horizontalHeader().sizeHint().height() + rows * self.table.verticalHeader().defaultSectionSize() + 2
-        self.table.setFixedHeight(height)
+        """As high as its rows, so that the steps follow at once, but never more than leaves room for them."""
+        row = self.table.verticalHeader().defaultSectionSize()
+        room = max(3, (self.height() - _REST) // row)
+        rows = max(1, min(self.offers.rowCount(), _MOST_ROWS, room))
+        self.table.setFixedHeight(self.table.horizontalHeader().sizeHint().height() + rows * row + 2)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Where room is short, what stands in the steps too gives way, so that the names stay readable."""
+        head = self.table.horizontalHeader()
+        wanted = {place: head.sectionSize(place) or self._widths.get(place, 0) for place in range(1, len(self.offers.columns))}
+        self._widths.update({place: width for place, width in wanted.items() if width})
+        spare = self.width() - sum(self._widths.values()) - _NAME
+        for place in (_HIDDEN, _QUOTED):
+            self.table.setColumnHidden(place, spare < 0)
+            spare += self._widths[place] if spare < 0 else 0
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Rows and columns follow the room."""
+        super().resizeEvent(event)
+        self._fit()
 
     def retheme(self) -> None:
         """The height follows the font."""
-        self._fit()
+        if self._made:
+            self._fit()
 
     def _show_detail(self, detail: OfferDetail, outcome: Outcome) -> None:
         row = detail.offer.facts.row

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPlainTextEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.text import Text
@@ -122,12 +122,10 @@ class WorkloadForm(QWidget):
         head.addWidget(self._name, 1)
         head.addWidget(self.way, 0, Qt.AlignmentFlag.AlignBottom)
         section.column.addLayout(head)
-        self.ways = QStackedWidget()
         self._pattern_row = _row(self.hours, self.starts, self.days)
-        for part in (self._pattern_row, self._sessions):
-            self.ways.addWidget(part)
         section.column.addLayout(_grid((self.gpus, self.months, self.idle)))
-        section.column.addWidget(self.ways)
+        section.column.addWidget(self._pattern_row)
+        section.column.addWidget(self._sessions)
         section.column.addLayout(_grid((self.storage, self.egress)))
         self.total = PlainLabel("", size="caption", level="3", wrap=True)
         for part in (self.kept, self.tax, self.total):
@@ -237,9 +235,8 @@ class WorkloadForm(QWidget):
 
     def _show_way(self, way: str) -> None:
         self.way.choose(way)
-        self.ways.setCurrentIndex(0 if way == PATTERN else 1)
-        shown = self._pattern_row if way == PATTERN else self._sessions
-        self.ways.setFixedHeight(shown.sizeHint().height() if way == PATTERN else max(148, shown.minimumSizeHint().height()))
+        self._pattern_row.setVisible(way == PATTERN)
+        self._sessions.setVisible(way == LISTED)
 
     def touch(self) -> None:
         """Something was changed that is not kept yet."""
@@ -255,14 +252,9 @@ class WorkloadForm(QWidget):
             workload = self.read().workload
         except Invalid as wrong:
             wrong.field.complain(wrong.words)
-            self._fit_errors()
             return
-        self._fit_errors()
         self._tell_total(workload)
         self.edited.emit()
-
-    def _fit_errors(self) -> None:
-        self._show_way(self.way.current)
 
     def _tell_total(self, workload: Workload) -> None:
         used = float(workload.ready_gpu_hours)
@@ -281,7 +273,6 @@ class WorkloadForm(QWidget):
         except Invalid as wrong:
             wrong.field.complain(wrong.words)
             wrong.field.editor.setFocus()
-            self._fit_errors()
             return
         self.saved.emit(record)
 
