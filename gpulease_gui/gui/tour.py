@@ -112,7 +112,8 @@ class _Tour:
         return {name: str(getattr(self._wait(job.done), "overall", "?")) for name, job in jobs.items()}
 
     def _look(self, nodes: dict[str, Node]) -> None:
-        paths = {"verification": (nodes[SHOWN_NODE].id,), "live": (nodes[WATCHED_NODE].id,)}
+        contract = ("contract", str(nodes[SHOWN_NODE].contract_id))
+        paths = {"verification": (nodes[SHOWN_NODE].id,), "live": (nodes[WATCHED_NODE].id,), "checklist": contract}
         for language in Language:
             self._program.window.speak(language)
             for mode in (ThemeMode.LIGHT, ThemeMode.DARK):

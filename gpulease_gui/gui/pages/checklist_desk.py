@@ -51,13 +51,13 @@ class ChecklistDesk:
         """The ids of the chosen items."""
         return tuple(row.item.id for row in self.rows)
 
-    def _change(self, work: Callable[[Database, Subject], Any], done: Text, *kinds: str) -> None:
+    def _change(self, work: Callable[[Database, Subject], Any], done: Text | Callable[[Any], Text], *kinds: str) -> None:
         subject = self.subject
         if subject is None:
             return
         many = len(self.rows) > 1
         future = self._frame.services.change(lambda db: work(db, subject), *(kinds or ("answer",)))
-        self._frame.bridge.when_done(future, lambda _: self._done(done, many=many))
+        self._frame.bridge.when_done(future, lambda found: self._done(done if isinstance(done, Text) else done(found), many=many))
 
     def _done(self, done: Text, *, many: bool) -> None:
         """Say what was done; where it was done to many items, the way back stands beside it."""
@@ -91,9 +91,8 @@ class ChecklistDesk:
         """Note that the supplier was asked; what is known stays."""
         asked = self.items if items is None else items
         if asked:
-            about = items_words(asked)
             self._change(lambda db, subject: checklist_edit.ask_items(db, subject, asked),
-                         Text(f"Marked as asked: {about.en}", f"已标记为待答复：{about.zh}"))  # fmt: skip
+                         lambda count: Text(f"Marked as asked: {count} that were not answered", f"已标为待答复：{count} 项未答复的条目"))  # fmt: skip
 
     def ask_reason(self) -> ReasonDialog | None:
         """Ask why the chosen items do not apply, then mark them: one step for all."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from gpulease_gui.catalog.checklist import DIMENSIONS, IMPORTANCE_WORDS, Importance
@@ -37,7 +37,8 @@ _STATE_ICONS = {
 _WORST_FIRST = {outcome: place for place, outcome in enumerate(Outcome)}
 _BEST_LAST = {AnswerValue.NO: 0, AnswerValue.UNKNOWN: 1, AnswerValue.PARTLY: 2, AnswerValue.YES: 3}
 _HEAVIEST_FIRST = {severity: place for place, severity in enumerate(Importance)}
-BOX, NOTE_COLUMN = 0, 6
+BOX, NOTE_COLUMN, BY_COLUMN = 0, 6, 7
+_ROOMY = 700
 
 
 def badge_of_outcome(outcome: Outcome, *, asked: bool = False) -> Badge:
@@ -225,6 +226,12 @@ class ChecklistTable(TableView):
             self.keyed.emit(key)
         else:
             super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """On a small screen the words of the items need the room of who and when; both stand beside the table, too."""
+        super().resizeEvent(event)
+        least = _ROOMY * max(1.0, self.fontMetrics().height() / 18)
+        self.setColumnHidden(BY_COLUMN, event.size().width() < least)
 
     def go_next(self) -> None:
         """Make the next item current; the last one stays."""
