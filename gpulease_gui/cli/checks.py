@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gpulease_gui.checks.check import rules
 from gpulease_gui.cli.codes import Exit
+from gpulease_gui.domain.frame import AGENT
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import readers
 
@@ -97,7 +98,7 @@ def listing() -> list[dict[str, object]]:
 
 
 def commands() -> list[dict[str, object]]:
-    """Every command text, with impact: facts, then what streams while a node is watched."""
+    """Every command text, with impact: facts, then what streams while a node is watched: the agent, or the scripts."""
     rows: list[dict[str, object]] = [
         {"id": id_, "impact": str(reader.fact.impact), "seconds": reader.fact.seconds, "command": reader.fact.command.line}
         for id_, reader in readers().items()
@@ -106,6 +107,8 @@ def commands() -> list[dict[str, object]]:
     package = importlib.import_module("gpulease_gui.telemetry")
     for info in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
         source = getattr(importlib.import_module(info.name), "SOURCE", None)
-        if source is not None:
+        if source is not None and source.script:
             rows.append({"id": f"stream {source.id}", "impact": "passive", "seconds": 0, "command": source.script})
+    program = (resources.files("gpulease_gui") / "agent" / "node_agent.py").read_text("utf-8")
+    rows.append({"id": "agent", "impact": "passive", "seconds": 0, "command": f"{AGENT}\n{program}"})
     return rows

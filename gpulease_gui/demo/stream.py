@@ -39,6 +39,8 @@ def _can(node: DemoNode, source: str) -> bool:
 
 
 def _refusal(boundary: str, source: str) -> str:
+    if source == "rdma":  # no trouble, as on a node without such ports
+        return f"{boundary} END {source} 0\n"
     tool = {"gpu": "nvidia-smi", "npu": "npu-smi"}.get(source, source)
     return f"{boundary} {source} ! {tool} is not installed on the node\n{boundary} END {source} 0\n"
 

@@ -22,6 +22,12 @@ MAX_STDERR_BYTES = 256 * 1024
 COLLECT = "sh -s gpulease-collect 1"
 STREAM = "sh -s gpulease-stream 1"
 ACTIVE = "sh -s gpulease-active 1"
+# The first line is the length of the program that follows; `python3 -` would wait for the end of stdin, which is our
+# lifeline. The current folder is no place to take libraries from.
+AGENT = (
+    "python3 -c 'import sys;sys.path[:]=filter(None,sys.path);b=sys.stdin.buffer;"
+    'exec(compile(b.read(int(b.readline())),"agent","exec"))\''
+)
 
 _HEADER_MAX = 256
 _ID = re.compile(r"[a-z0-9_]{1,64}\Z")

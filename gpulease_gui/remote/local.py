@@ -9,6 +9,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 
@@ -54,13 +55,16 @@ class LocalLine:
         return self._open
 
     def open(self, exec_string: str) -> Channel:
-        """Start `sh ...`. Raises LineLost after `close`, UserFacing when the system has no room for a process."""
-        _, *words = shlex.split(exec_string)
+        """Start `sh ...` or `python3 ...`, which is the Python that we run on.
+
+        Raises LineLost after `close`, UserFacing when the system has no such program, or no room for a process.
+        """
+        program, *words = shlex.split(exec_string)
         with self._lock:
             if not self._open:
                 raise LineLost(self.name)
             try:
-                channel = LocalChannel([self._shell, *words])
+                channel = LocalChannel([self._shell if program == "sh" else own_python(), *words])
             except OSError as error:
                 raise UserFacing("no command can be started on this computer", error.strerror or str(error)) from error
             self._channels = [known for known in self._channels if not known.closed]
@@ -150,6 +154,11 @@ class LocalChannel:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._process.wait(max(0.0, deadline - time.monotonic()))
                 return
+
+
+def own_python() -> str:
+    """The Python that runs this program; a frozen program has none of its own."""
+    return "python3" if getattr(sys, "frozen", False) else sys.executable
 
 
 def has_shell() -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from gpulease_gui.domain.cancel import CancelToken
-from gpulease_gui.domain.frame import STREAM, new_boundary
+from gpulease_gui.domain.frame import AGENT, STREAM, new_boundary
 from gpulease_gui.domain.text import visible
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost, finish
 from gpulease_gui.remote.wrap import stream_script
@@ -16,6 +17,8 @@ from gpulease_gui.remote.wrap import stream_script
 LINE_MAX_BYTES = 64 * 1024
 SILENT_INTERVALS = 2.8
 SILENT_LEAST_S = 2.5
+# A busy node on a slow line takes its time to start Python.
+AGENT_PATIENCE_S = 12.0
 _END_SECONDS = 3.0
 _SAID_BYTES = 2048
 
@@ -27,15 +30,42 @@ class StreamEnding(StrEnum):
     LOST = "lost"
     SILENT = "silent"
     SOURCES_ENDED = "sources_ended"
+    PROGRAM_ENDED = "program_ended"
 
 
 @dataclass(frozen=True, slots=True)
 class StreamEnd:
-    """How a stream ended. `last_s`: monotonic time of the last byte; a gap starts there. `said`: foreign text."""
+    """How a stream ended. `last_s`: monotonic time of the last byte; a gap starts there. `said`: foreign text.
+
+    `heard`: whether the far side ever sent one of our lines.
+    """
 
     ending: StreamEnding
     last_s: float
     said: str = ""
+    heard: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a stream begins: what is run, and by `opening(boundary)` the first bytes on its stdin, which stays open.
+
+    `patience_s` is how long its first line may take.
+    """
+
+    exec_string: str
+    opening: Callable[[str], bytes]
+    patience_s: float = SILENT_LEAST_S
+
+
+def agent_start(program: bytes, interval_s: float) -> Start:
+    """The start of the agent, whose lines are the payloads of the telemetry sources, every `interval_s` seconds."""
+
+    def opening(boundary: str) -> bytes:
+        wish = json.dumps({"mark": boundary, "interval_s": interval_s})
+        return b"%d\n%b%b\n" % (len(program), program, wish.encode())
+
+    return Start(AGENT, opening, AGENT_PATIENCE_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +148,7 @@ class Stream:
         *,
         on_ended: Callable[[str, int], None] | None = None,
         on_lost: Callable[[StreamEnd], None] | None = None,
+        start: Start | None = None,
     ) -> None:
         self._line = line
         self._sources = tuple(sources)
@@ -128,12 +159,15 @@ class Stream:
         self._stop = CancelToken()
         self._running = {id_ for id_, _ in sources}
         self._said = b""
+        self._start = start or Start(STREAM, lambda boundary: stream_script(boundary, self._sources, interval_s))
+        self._heard = False
+        self._own = start is not None
         self.silent_s = max(SILENT_INTERVALS * interval_s, SILENT_LEAST_S)
 
     def run(self) -> StreamEnd:
         """Block until `close`, loss, or the end of all sources. Raises UserFacing when no channel can be opened."""
         boundary = new_boundary()
-        channel = self._line.open(STREAM)
+        channel = self._line.open(self._start.exec_string)
         try:
             end = self._flow(channel, boundary)
             if end.ending is StreamEnding.CLOSED:
@@ -152,9 +186,9 @@ class Stream:
         cutter = LineCutter(boundary, [id_ for id_, _ in self._sources])
         last = time.monotonic()
         try:
-            channel.write(stream_script(boundary, self._sources, self._interval_s))
+            channel.write(self._start.opening(boundary))
         except LineLost as error:
-            return StreamEnd(StreamEnding.LOST, last, error.why)
+            return StreamEnd(StreamEnding.LOST, last, error.why, heard=False)
         while not self._stop.cancelled:
             chunk = channel.read(SLICE_S)
             now = time.monotonic()
@@ -165,10 +199,11 @@ class Stream:
                 self._pass(line, now)
             ending = self._ending(chunk.ended, now - last)
             if ending is not None:
-                return StreamEnd(ending, last, visible(self._said.decode("utf-8", "replace").strip()))
-        return StreamEnd(StreamEnding.CLOSED, last)
+                return StreamEnd(ending, last, visible(self._said.decode("utf-8", "replace").strip()), self._heard)
+        return StreamEnd(StreamEnding.CLOSED, last, heard=self._heard)
 
     def _pass(self, line: StreamLine, now: float) -> None:
+        self._heard = True
         if line.payload is not None:
             self._on_line(line.source, line.payload, now)
             return
@@ -180,5 +215,6 @@ class Stream:
         if not self._running:
             return StreamEnding.SOURCES_ENDED
         if ended:
-            return StreamEnding.LOST
-        return StreamEnding.SILENT if silence_s > self.silent_s else None
+            return StreamEnding.PROGRAM_ENDED if self._own and self._line.alive else StreamEnding.LOST
+        patience_s = self.silent_s if self._heard else max(self.silent_s, self._start.patience_s)
+        return StreamEnding.SILENT if silence_s > patience_s else None

@@ -3,78 +3,47 @@
 from __future__ import annotations
 
 import random
-import shlex
-import sys
 import threading
-import time
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from importlib import resources
 
 from gpulease_gui.domain.cancel import CancelToken
-from gpulease_gui.domain.errors import Cancelled, Unreadable, UserFacing
-from gpulease_gui.domain.node import Node, Reach
-from gpulease_gui.remote.stream import Stream, StreamEnd, StreamEnding
-from gpulease_gui.remote.transport import Line
+from gpulease_gui.domain.errors import Cancelled, UserFacing
+from gpulease_gui.domain.node import Node
+from gpulease_gui.remote.stream import Stream, StreamEnd, StreamEnding, agent_start
+from gpulease_gui.remote.transport import Line, LineLost
 from gpulease_gui.services.events import Bus, GapClosed, GapOpened, NodeState, NodeStateChanged
+from gpulease_gui.services.intake import MOST_SERIES, GapSpan, Intake, SeriesKey, WatchView
 from gpulease_gui.services.links import Links, NotConnected
 from gpulease_gui.services.recall import recall
 from gpulease_gui.services.recording import Recorder
-from gpulease_gui.services.series import Ring
+from gpulease_gui.services.timeline import Clock, Timeline
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import append_blocks, append_gap
 from gpulease_gui.store.workspace import Workspace
-from gpulease_gui.telemetry.source import LineReader, metrics, sources
+from gpulease_gui.telemetry.source import metrics, sources
 
 INTERVAL_S = 1.0
 BACKOFF_S = (1.0, 60.0)
-# A large node has some three hundred; a node that invents names must not fill the memory.
-MOST_SERIES = 1024
 # Trying again can't help, and repeated logins would lock the account.
 HOPELESS = frozenset({"host_key", "auth"})
 _NS = 1_000_000_000
 GAP_WORDS: Mapping[StreamEnding, str] = {
-    StreamEnding.LOST: "connection_lost", StreamEnding.SILENT: "no_answer", StreamEnding.SOURCES_ENDED: "nothing_to_read"
+    StreamEnding.LOST: "connection_lost", StreamEnding.SILENT: "no_answer", StreamEnding.SOURCES_ENDED: "nothing_to_read",
+    StreamEnding.PROGRAM_ENDED: "agent_ended",
 }  # fmt: skip
 
 NOT_WATCHED = "not_watched"
-
-SeriesKey = tuple[str, str]
-
-
-@dataclass(slots=True)
-class GapSpan:
-    """A stretch without samples (UTC seconds); `end_s` None while it lasts, `resumed` when samples ended it."""
-
-    start_s: float
-    reason: str
-    end_s: float | None = None
-    resumed: bool = False
-
-
-@dataclass(slots=True)
-class WatchView:
-    """What a chart looks at: rings by (metric, subject), gaps, why a source can't be read. Only looked at.
-
-    `unsaved` says why the newest samples could not be written to the store; empty while all is well.
-    """
-
-    node_id: str
-    interval_s: float
-    rings: dict[SeriesKey, Ring] = field(default_factory=dict)
-    gaps: list[GapSpan] = field(default_factory=list)
-    troubles: dict[str, str] = field(default_factory=dict)
-    state: NodeState = NodeState.CONNECTING
-    reason: str = ""
-    unsaved: str = ""
+SLEPT = "computer_slept"
 
 
 class Watching:
     """The watched nodes: one thread each."""
 
-    def __init__(self, workspace: Workspace, bus: Bus, links: Links) -> None:
+    def __init__(self, workspace: Workspace, bus: Bus, links: Links, clock: Clock | None = None) -> None:
         self._workspace, self._bus, self._links = workspace, bus, links
+        self._clock = clock or Clock()
         self._lock = threading.Lock()
         self._watches: dict[str, _Watch] = {}
 
@@ -83,7 +52,7 @@ class Watching:
         with self._lock:
             watch = self._watches.get(node.id)
             if watch is None or watch.over:
-                watch = _Watch(node, min(60.0, max(0.1, interval_s)), self._workspace, self._bus, self._links)
+                watch = _Watch(node, min(60.0, max(0.1, interval_s)), self._workspace, self._bus, self._links, self._clock)
                 self._watches[node.id] = watch
                 watch.start()
             return watch.view
@@ -119,13 +88,16 @@ class Watching:
 class _Watch:
     """One node's thread: connect, stream, reconnect."""
 
-    def __init__(self, node: Node, interval_s: float, workspace: Workspace, bus: Bus, links: Links) -> None:
+    def __init__(
+        self, node: Node, interval_s: float, workspace: Workspace, bus: Bus, links: Links, clock: Clock
+    ) -> None:
         self._node, self._workspace, self._bus, self._links = node, workspace, bus, links
         self.view = WatchView(node.id, interval_s)
         self._cancel = CancelToken()
-        self._readers: dict[str, LineReader] = {}
         self._recorder = Recorder(node.id, interval_s, metrics())
-        self._zero_s = self._last_s = 0.0
+        self._intake = Intake(self.view, self._recorder, MOST_SERIES)
+        self._clock, self._timeline, self._last_s = clock, Timeline(clock), 0.0
+        self._no_agent = False
         self._saving: list[Future[None]] = []
         self._thread = threading.Thread(target=self._live, name=f"watch-{node.name}", daemon=True)
 
@@ -152,24 +124,24 @@ class _Watch:
                 break
             except NotConnected as error:
                 flowed = False
-                self._gap(time.time(), error.why or error.what)
+                self._gap(self._clock.wall(), error.why or error.what)
                 hopeless = error.phase in HOPELESS
                 self._state(NodeState.LOST if self._last_s and not hopeless else NodeState.REFUSED, str(error))
                 if hopeless:
                     break
             except UserFacing as error:
                 flowed = False
-                self._gap(time.time(), str(error))
+                self._gap(self._clock.wall(), str(error))
             backoff_s = BACKOFF_S[0] if flowed else min(BACKOFF_S[1], backoff_s * 2)
             self._cancel.wait(backoff_s * random.uniform(0.75, 1.25))
         self._flush()
-        self._close_gap(time.time(), resumed=False)
+        self._close_gap(self._clock.wall(), resumed=False)
 
     def _recall(self) -> None:
         """Put what was stored of the last hour before what will come."""
         try:
             with self._workspace.read() as connection:
-                rings, gaps = recall(connection, self._node.id, time.time(), self.view.interval_s)
+                rings, gaps = recall(connection, self._node.id, self._clock.wall(), self.view.interval_s)
         except UserFacing:
             return  # the store will say so itself when the first block is written
         last_s = max((end[0] for ring in rings.values() if (end := ring.last) is not None), default=0.0)
@@ -182,67 +154,67 @@ class _Watch:
         """One connection; whether samples came."""
         self._state(NodeState.CONNECTING, "")
         with self._links.open(self._node, self._cancel) as opened:
-            # From here on times follow the monotonic clock; one that was set back moves no sample before the last.
-            self._zero_s = max(time.time(), self._last_s) - time.monotonic()
-            self._readers = {id_: source.reader() for id_, source in sources().items()}
-            self.view.troubles.clear()
+            self._timeline.begin(self._last_s)
             before = sum(ring.total for ring in self.view.rings.values())
-            stream = self._stream(opened.line)
-            forget = self._cancel.on_cancel(stream.close)
-            try:
-                end = stream.run()
-            finally:
-                forget()
+            end = self._by_agent(opened.line) or self._flow(self._by_scripts(opened.line))
             self._flush()
             if end.ending is not StreamEnding.CLOSED:
                 self._lost(end)
             return sum(ring.total for ring in self.view.rings.values()) > before
 
-    def _stream(self, line: Line) -> Stream:
-        scripts = [(id_, self._script(id_, source.script)) for id_, source in sources().items()]
-        return Stream(line, scripts, self.view.interval_s, self._on_line)
+    def _by_agent(self, line: Line) -> StreamEnd | None:
+        """Sample through the agent; None if this node can't run it, which is not tried again."""
+        if self._no_agent:
+            return None
+        try:
+            end = self._flow(self._stream(line, agent=True))
+        except LineLost:
+            raise
+        except UserFacing:  # no such program, or none but the scripts may be started
+            end = StreamEnd(StreamEnding.PROGRAM_ENDED, 0.0, heard=False)
+        self._no_agent = not end.heard and line.alive and not self._cancel.cancelled
+        return None if self._no_agent else end
 
-    def _script(self, id_: str, script: str) -> str:
-        """This computer's GPUs are read through the agent as a child: a wedged driver can't hang the program."""
-        if id_ != "gpu" or self._node.reach is not Reach.LOCAL:
-            return script
-        agent = resources.files("gpulease_gui") / "agent" / "node_agent.py"
-        return f"exec {shlex.quote(sys.executable)} {shlex.quote(str(agent))}\n"
+    def _by_scripts(self, line: Line) -> Stream:
+        return self._stream(line, agent=False)
+
+    def _flow(self, stream: Stream) -> StreamEnd:
+        self._intake.renew()
+        forget = self._cancel.on_cancel(stream.close)
+        try:
+            return stream.run()
+        finally:
+            forget()
+
+    def _stream(self, line: Line, *, agent: bool) -> Stream:
+        self.view.by_agent = agent
+        scripts = [(id_, source.script) for id_, source in sources().items() if agent or source.script]
+        start = agent_start(agent_program(), self.view.interval_s) if agent else None
+        return Stream(line, scripts, self.view.interval_s, self._on_line, start=start)
 
     def _on_line(self, source_id: str, line: bytes, received_s: float) -> None:
-        at_s, text = self._zero_s + received_s, line.decode("utf-8", "replace")
-        if text.startswith("!"):
-            self.view.troubles[source_id] = text[1:].strip()[:200]
-            return
-        try:
-            points = self._readers[source_id].read(text)
-        except Unreadable as trouble:
-            self.view.troubles[source_id] = trouble.reason[:200]
+        at_s = self._after_sleep(self._timeline.at(received_s), received_s)
+        points = self._intake.read(source_id, line.decode("utf-8", "replace"))
+        if points is None:
+            self._intake.end_curves(source_id, at_s)
             return
         self._last_s = at_s
         if self.view.state is not NodeState.CONNECTED:
             self._state(NodeState.CONNECTED, "")
             self._close_gap(at_s, resumed=True)
-        self.view.troubles.pop(source_id, None)
-        for point in points:
-            ring = self._ring(point.metric, point.subject)
-            if ring is None:
-                self.view.troubles[source_id] = f"more than {MOST_SERIES} series: the rest is left out"
-                continue
-            ring.append(at_s, point.value)
-            self._recorder.add(point.metric, point.subject, at_s, point.value)
+        self._intake.take(source_id, points, at_s)
         if self._recorder.due(at_s):
             self._flush()
 
-    def _ring(self, metric: str, subject: str) -> Ring | None:
-        """The ring of a series; None when a node names more of them than any machine has."""
-        key = (metric, subject)
-        ring = self.view.rings.get(key)
-        if ring is None and len(self.view.rings) < MOST_SERIES:
-            # A chart on another thread may be walking over the rings: it gets a new mapping, not a changed one.
-            ring = Ring()
-            self.view.rings = {**self.view.rings, key: ring}
-        return ring
+    def _after_sleep(self, at_s: float, received_s: float) -> float:
+        """A line that outlived a sleep of this computer goes on after it, with a gap for the time that nobody saw."""
+        if not self._timeline.slept():
+            return at_s
+        self._flush()
+        if self.view.state is NodeState.CONNECTED:
+            self._gap(self._last_s, SLEPT)
+            self._close_gap(self._timeline.at(received_s), resumed=True)
+        return self._timeline.at(received_s)
 
     def _flush(self) -> None:
         blocks = self._recorder.take()
@@ -259,7 +231,7 @@ class _Watch:
         return True
 
     def _lost(self, end: StreamEnd) -> None:
-        at_s = self._zero_s + end.last_s
+        at_s = self._timeline.at(end.last_s)
         self._state(NodeState.LOST, end.said[:200])
         self._gap(at_s, GAP_WORDS.get(end.ending, str(end.ending)))
 
@@ -288,3 +260,11 @@ class _Watch:
             return
         self.view.state, self.view.reason = state, reason
         self._bus.publish(NodeStateChanged(self._node.id, state, reason))
+
+
+def agent_program() -> bytes:
+    """The agent's one file, as it is sent to a node."""
+    return (resources.files("gpulease_gui") / "agent" / "node_agent.py").read_bytes()
+
+
+__all__ = ["MOST_SERIES", "GapSpan", "SeriesKey", "WatchView", "Watching", "agent_program"]

@@ -6,7 +6,7 @@ import re
 
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text
-from gpulease_gui.telemetry.rates import Rates, split_sample
+from gpulease_gui.telemetry.rates import Present, Rates, split_sample
 from gpulease_gui.telemetry.source import Metric, Point, Source, proc_loop
 
 METRICS = (
@@ -20,7 +20,7 @@ _SECTOR_MB = 512 / 1e6
 
 class _Reader:
     def __init__(self) -> None:
-        self._rates = Rates()
+        self._rates, self._present = Rates(), Present()
 
     def read(self, line: str) -> tuple[Point, ...]:
         """/proc/diskstats: field 3 is the name, 6 the sectors read, 10 the sectors written (512 bytes each)."""
@@ -33,7 +33,7 @@ class _Reader:
             if _WHOLE.match(words[2]):
                 points.append(self._point("disk.read_mb_s", words[2], at_s, words[5]))
                 points.append(self._point("disk.write_mb_s", words[2], at_s, words[9]))
-        return tuple(points)
+        return self._present.with_missing(points)
 
     def _point(self, metric: str, name: str, at_s: float, sectors: str) -> Point:
         if not sectors.isdigit():

@@ -5,7 +5,8 @@ from __future__ import annotations
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import NO_VALUES
-from gpulease_gui.telemetry.source import Metric, Point, Source
+from gpulease_gui.telemetry import gpu_agent
+from gpulease_gui.telemetry.source import LineReader, Metric, Point, Source
 
 # Asked in this order; the last is the bit mask of clock event reasons (clocks_throttle_reasons.* before driver 535).
 FIELDS = (
@@ -23,9 +24,29 @@ METRICS = (
     Metric("gpu.clock_sm_mhz", Text("SM clock", "SM 频率"), "MHz", "clock", decimals=0),
     Metric("gpu.clock_memory_mhz", Text("Memory clock", "显存频率"), "MHz", "memory_clock", decimals=0),
     Metric("gpu.event_reasons", Text("Clock event reasons", "降频原因"), "", "events", decimals=0),
+    # What only the agent tells.
+    Metric("gpu.power_limit_w", Text("Power limit", "功耗上限"), "W", "power_limit", decimals=0),
+    Metric("gpu.temperature_memory_c", Text("Memory temperature", "显存温度"), "°C", "memory_temperature", decimals=0),
+    Metric("gpu.pcie_rx_gb_s", Text("PCIe received", "PCIe 接收"), "GB/s", "pcie_rx"),
+    Metric("gpu.pcie_tx_gb_s", Text("PCIe sent", "PCIe 发送"), "GB/s", "pcie_tx"),
+    Metric("gpu.nvlink_rx_gb_s", Text("NVLink received", "NVLink 接收"), "GB/s", "nvlink_rx"),
+    Metric("gpu.nvlink_tx_gb_s", Text("NVLink sent", "NVLink 发送"), "GB/s", "nvlink_tx"),
+    Metric("gpu.pcie_replays", Text("New PCIe replays", "新增 PCIe 重传"), "", "events", decimals=0),
+    Metric("gpu.nvlink_errors", Text("New NVLink errors", "新增 NVLink 错误"), "", "events", decimals=0),
+    Metric("gpu.ecc_corrected", Text("New corrected ECC errors", "新增可纠正 ECC 错误"), "", "events", decimals=0),
+    Metric("gpu.ecc_uncorrected", Text("New uncorrected ECC errors", "新增不可纠正 ECC 错误"), "", "events", decimals=0),
+    Metric("gpu.remapped_rows", Text("Newly remapped rows", "新增重映射行"), "", "events", decimals=0),
+    Metric("gpu.remap_pending", Text("Row remap pending", "待生效的行重映射"), "", "events", decimals=0),
+    Metric("gpu.remap_failed", Text("Row remap failed", "行重映射失败"), "", "events", decimals=0),
+    Metric("gpu.xid", Text("Xid", "Xid"), "", "events", decimals=0),
+    Metric("gpu.processes", Text("Processes", "进程数"), "", "events", decimals=0),
+    Metric("gpu.process_memory_gib", Text("Memory of processes", "进程占用显存"), "GiB", "process_memory"),
 )
-_IDS = tuple(metric.id for metric in METRICS)
+# What a row of nvidia-smi tells, in its order.
+BY_SMI = METRICS[: len(FIELDS) - 1]
+_IDS = tuple(metric.id for metric in BY_SMI)
 _MIB_PER_GIB = 1024.0
+GONE = "nvidia-smi does not name it any more"
 
 SCRIPT = (
     "command -v nvidia-smi >/dev/null 2>&1 || { printf '! nvidia-smi is not installed on the node\\n'; exit; }\n"
@@ -38,15 +59,35 @@ SCRIPT = (
 
 
 class _Reader:
+    def __init__(self) -> None:
+        self._agent: LineReader = gpu_agent.Reader()
+        self._indexes: dict[str, int] = {}
+        self._round: set[str] = set()
+
     def read(self, line: str) -> tuple[Point, ...]:
-        """One line is one GPU: index, UUID, then the values in the order of METRICS."""
+        """One line is one GPU: index, UUID, then the values in the order of METRICS; or an object of the agent."""
+        return self._agent.read(line) if line.startswith("{") else self._row(line)
+
+    def _row(self, line: str) -> tuple[Point, ...]:
         cells = [cell.strip() for cell in line.split(",")]
         if len(cells) != len(FIELDS) + 1 or not cells[0].isdigit():
             raise Unreadable(f"not a GPU sample: {line[:120]}")
         values = [number(cell) for cell in cells[2:]]
         if values[2] is not None:
             values[2] /= _MIB_PER_GIB
-        return tuple(Point(id_, cells[1], value) for id_, value in zip(_IDS, values, strict=True))
+        index, uuid = int(cells[0][:6]), cells[1]
+        points = tuple(Point(id_, uuid, value, index) for id_, value in zip(_IDS, values, strict=True))
+        return (*self._missing(uuid, index), *points)
+
+    def _missing(self, uuid: str, index: int) -> tuple[Point, ...]:
+        """A GPU that two lines of another one enclose, without a line of its own, is gone."""
+        lost: list[str] = []
+        if uuid in self._round:
+            lost = [known for known in self._indexes if known not in self._round]
+            self._round = set()
+        self._round.add(uuid)
+        self._indexes[uuid] = index
+        return tuple(Point(id_, gone, None, self._indexes[gone], GONE) for gone in lost for id_ in _IDS)
 
 
 def number(cell: str) -> float | None:

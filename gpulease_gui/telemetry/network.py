@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text
-from gpulease_gui.telemetry.rates import Rates, split_sample
+from gpulease_gui.telemetry.rates import Present, Rates, split_sample
 from gpulease_gui.telemetry.source import Metric, Point, Source, proc_loop
 
 METRICS = (
@@ -17,7 +17,7 @@ _GBIT_PER_BYTE = 8 / 1e9
 
 class _Reader:
     def __init__(self) -> None:
-        self._rates = Rates()
+        self._rates, self._present = Rates(), Present()
 
     def read(self, line: str) -> tuple[Point, ...]:
         """/proc/net/dev: name, then 8 receive and 8 transmit counters; bytes are the first of each."""
@@ -31,7 +31,7 @@ class _Reader:
             if len(words) < 9 or not (words[0].isdigit() and words[8].isdigit()):
                 raise Unreadable(f"not an interface row: {row[:80]}")
             points += [self._point("net.rx_gbit_s", name, at_s, words[0]), self._point("net.tx_gbit_s", name, at_s, words[8])]
-        return tuple(points)
+        return self._present.with_missing(points)
 
     def _point(self, metric: str, name: str, at_s: float, counter: str) -> Point:
         rate = self._rates.per_second(metric + name, at_s, float(counter))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpulease_gui.domain.errors import Unreadable
-from gpulease_gui.telemetry.source import RECORD_END
+from gpulease_gui.telemetry.source import RECORD_END, Point
 
 
 class Rates:
@@ -21,6 +21,37 @@ class Rates:
         if before is None or at_s <= before[0] or counter < before[1]:
             return None
         return (counter - before[1]) / (at_s - before[0])
+
+
+class Changes:
+    """Per key: by how much a counter rose since the line before; None for the first and for one that fell."""
+
+    __slots__ = ("_before",)
+
+    def __init__(self) -> None:
+        self._before: dict[str, float] = {}
+
+    def since(self, key: str, counter: float) -> float | None:
+        """The rise since the line before."""
+        before = self._before.get(key)
+        self._before[key] = counter
+        return None if before is None or counter < before else counter - before
+
+
+class Present:
+    """Which subjects a complete sample names, and which of those before it does not name any more."""
+
+    __slots__ = ("_before",)
+
+    def __init__(self) -> None:
+        self._before: dict[tuple[str, str], None] = {}
+
+    def with_missing(self, points: list[Point]) -> tuple[Point, ...]:
+        """The points, and one without a value for each curve that has just ended: a renamed interface, a lost disk."""
+        now = {(point.metric, point.subject): None for point in points}
+        missing = [Point(*key, None) for key in self._before if key not in now]
+        self._before = now
+        return (*points, *missing)
 
 
 def split_sample(line: str) -> tuple[float, list[str]]:

@@ -2,8 +2,8 @@
 
 A script prints one line per sample for ever, `$GPULEASE_INTERVAL` seconds (`$GPULEASE_INTERVAL_MS`) apart, and may write
 below `$GPULEASE_TMP`. Line ends inside a sample travel as
-the byte 0x1E. A line that starts with `!` says why the source can't be read and is its last. The agent on this
-computer prints the same lines.
+the byte 0x1E. A line that starts with `!` says why the source can't be read; a script prints nothing after it. The agent
+sends the lines of all sources itself; a source without a script comes from the agent only.
 """
 
 from __future__ import annotations
@@ -34,11 +34,17 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One value of one subject (GPU UUID, interface, disk, or "" for the node). None = not told; never a zero."""
+    """One value of one subject (GPU UUID, interface, disk, or "" for the node). None = not told; never a zero.
+
+    `index` is the number that the node gives the subject now, which another one may have tomorrow. `lost` says why a
+    subject that was there can't be read any more; its value is None.
+    """
 
     metric: str
     subject: str
     value: float | None
+    index: int | None = None
+    lost: str = ""
 
 
 class LineReader(Protocol):

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "gpulease_gui").rglob("*.py"))
 # Module -> why it is longer than 400 lines.
-LONG_FOR_A_REASON: dict[str, str] = {}
+LONG_FOR_A_REASON: dict[str, str] = {"agent/node_agent.py": "it travels through stdin as one file"}
 BROAD_EXCEPTS = {"services/jobs.py", "gui/app.py"}
 PUBLIC = ("domain", "facts", "checks", "remote", "store", "services", "catalog", "telemetry", "economics")
 

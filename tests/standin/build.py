@@ -19,6 +19,13 @@ def build_smi(texts: MachineTexts, target: Path) -> None:
     subprocess.run(["gcc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-I", work, "-o", target, SOURCE], check=True)
 
 
+def build_nvml(folder: Path) -> None:
+    """Write the stand-in of the driver's library into a folder, for LD_LIBRARY_PATH. Raises CalledProcessError."""
+    target, source = folder / "libnvidia-ml.so.1", Path(__file__).with_name("nvml.c")
+    warnings = ["-Wall", "-Wextra", "-Werror"]
+    subprocess.run(["gcc", "-std=gnu11", "-O1", *warnings, "-shared", "-fPIC", "-o", target, source], check=True)
+
+
 def _header(texts: MachineTexts) -> str:
     answers = "".join(f"{{{_quoted(words)}, {_quoted(text)}}},\n" for words, text in texts.answers().items())
     columns = texts.columns()

@@ -1,61 +1,295 @@
-"""The agent runs on old Pythons, imports nothing of ours and reads NVML right."""
+"""The agent runs on old Pythons, reads NVML right in both ways, and no driver can stop it."""
 
 from __future__ import annotations
 
 import ast
+import json
 import os
+import shlex
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gpulease_gui.telemetry.source import sources
+from gpulease_gui.demo.nodes import demo_nodes
+from gpulease_gui.demo.stream import stream_lines
+from gpulease_gui.domain.frame import AGENT
+from gpulease_gui.telemetry.source import Point, metrics, sources
+from tests.standin.build import build_nvml
 
-AGENT = Path(__file__).resolve().parents[2] / "gpulease_gui" / "agent" / "node_agent.py"
-FAKE_NVML = """
-class NVMLError(Exception): pass
-class _Of:
-    def __init__(self, **values): self.__dict__.update(values)
-def nvmlInit(): pass
-def nvmlDeviceGetCount(): return 2
-def nvmlDeviceGetHandleByIndex(index):
-    if index == 1: raise NVMLError("GPU is lost")
-    return index
-def nvmlDeviceGetUUID(handle): return b"GPU-0f0f"
-def nvmlDeviceGetUtilizationRates(handle): return _Of(gpu=87, memory=33)
-def nvmlDeviceGetMemoryInfo(handle): return _Of(used=2048 * 1024 * 1024)
-def nvmlDeviceGetPowerUsage(handle): return 412500
-def nvmlDeviceGetTemperature(handle, sensor): return 58
-def nvmlDeviceGetClockInfo(handle, kind): return {1: 1755, 2: 2619}[kind]
-def nvmlDeviceGetCurrentClocksThrottleReasons(handle): return 4
-"""
+FILE = Path(__file__).resolve().parents[2] / "gpulease_gui" / "agent" / "node_agent.py"
+MARK = "5" * 32
+FIRST, SECOND = "GPU-aaaa0000-0000-4000-8000-000000000000", "GPU-bbbb1111-0000-4000-8000-000000000001"
+GIB = 2**30 / 1e9
+no_driver = pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="this computer has an NVIDIA driver")
+both_ways = pytest.mark.parametrize("way", ["pynvml", "ctypes"])
 
 
-def run_agent(tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "GPULEASE_TICKS": "1", **environment}
-    return subprocess.run([sys.executable, str(AGENT)], capture_output=True, text=True, timeout=30, env=environment)
+class Running:
+    """The agent as it is started on a node: its program through stdin, which stays open."""
+
+    def __init__(self, way: str, environment: dict[str, str], deadline_s: float = 5.0) -> None:
+        _, option, code = shlex.split(AGENT)
+        python = [sys.executable, *(["-S"] if way == "ctypes" else [])]  # pynvml is a package of this environment
+        self.process = subprocess.Popen(
+            [*python, option, code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        )
+        wish = json.dumps({"mark": MARK, "interval_s": 0.1, "deadline_s": deadline_s}).encode()
+        program = FILE.read_bytes()
+        assert self.process.stdin and self.process.stdout and self.process.stderr
+        self.process.stdin.write(b"%d\n%b%b\n" % (len(program), program, wish))
+        self.process.stdin.flush()
+        self.readers = {id_: source.reader() for id_, source in sources().items()}
+        self.ended: tuple[int, bytes] | None = None
+        self.alarm = threading.Timer(30, self.process.kill)
+        self.alarm.start()
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """(source, payload), until the agent ends."""
+        assert self.process.stdout
+        for line in self.process.stdout:
+            mark, source, payload = line.decode().rstrip("\n").split(" ", 2)
+            assert mark == MARK
+            yield source, payload
+
+    def first(self, source: str, fits: Callable[[str], bool] = lambda payload: True) -> str:
+        return next(payload for id_, payload in self.lines() if id_ == source and fits(payload))
+
+    def points(self, source: str, fits: Callable[[tuple[Point, ...]], bool] = lambda points: True) -> tuple[Point, ...]:
+        """The first points that fit; troubles on the way are passed over."""
+        for id_, payload in self.lines():
+            if id_ == source and not payload.startswith("!"):
+                points = self.readers[source].read(payload)
+                if fits(points):
+                    return points
+        raise AssertionError("the agent ended")
+
+    def end(self) -> tuple[int, bytes]:
+        """Let go of its stdin: (exit code, what it complained)."""
+        if self.ended is None:
+            assert self.process.stdin and self.process.stdout and self.process.stderr
+            self.process.stdin.close()
+            code = self.process.wait(10)
+            self.alarm.cancel()
+            self.process.stdout.close()
+            with self.process.stderr as said:
+                self.ended = code, said.read()
+        return self.ended
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("nvml")
+    build_nvml(folder)
+    return folder
+
+
+@pytest.fixture
+def faults(tmp_path: Path) -> Path:
+    """What is wrong with the driver at this moment."""
+    path = tmp_path / "faults"
+    path.write_text("")
+    return path
+
+
+@pytest.fixture
+def start(library: Path, faults: Path) -> Iterator[Callable[..., Running]]:
+    started: list[Running] = []
+
+    def begin(way: str, *, driver: bool = True, path: str | None = None, deadline_s: float = 5.0) -> Running:
+        environment = {**os.environ, "NVML_STANDIN": str(faults)}
+        if driver:
+            environment["LD_LIBRARY_PATH"] = str(library)
+        if path is not None:
+            environment["PATH"] = path + os.pathsep + os.environ["PATH"]
+        started.append(Running(way, environment, deadline_s))
+        return started[-1]
+
+    yield begin
+    for running in started:
+        assert running.end() == (0, b"")
+
+
+def of(points: tuple[Point, ...], uuid: str) -> dict[str, float | None]:
+    return {point.metric: point.value for point in points if point.subject == uuid}
+
+
+def is_card(uuid: str) -> Callable[[tuple[Point, ...]], bool]:
+    return lambda points: points[0].subject == uuid
+
+
+def at_s(payload: str) -> float:
+    return float(json.loads(payload)["counters"]["at_s"])
 
 
 def test_that_python_3_6_can_read_it_and_it_imports_nothing_of_ours() -> None:
-    tree = ast.parse(AGENT.read_text(encoding="utf-8"), feature_version=(3, 6))
+    tree = ast.parse(FILE.read_text(encoding="utf-8"), feature_version=(3, 6))
     imported = {a.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
-    assert imported == {"os", "sys", "time", "pynvml"}
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert imported - sys.stdlib_module_names == {"pynvml"}
+    newer = {"capture_output", "text", "CLOCK_BOOTTIME", "time_ns"}  # of 3.7
+    words = {getattr(node, "attr", "") or getattr(node, "arg", "") for node in ast.walk(tree) if isinstance(node, ast.Attribute | ast.keyword)}
+    assert not words & newer
 
 
-def test_that_its_lines_are_those_of_the_gpu_source_and_a_lost_gpu_has_none(tmp_path: Path) -> None:
-    (tmp_path / "pynvml.py").write_text(FAKE_NVML)
-    lines = run_agent(tmp_path, PYTHONPATH=str(tmp_path)).stdout.splitlines()
-    assert len(lines) == 1
-    points = {p.metric: (p.subject, p.value) for p in sources()["gpu"].reader().read(lines[0])}
-    assert points["gpu.power_w"] == ("GPU-0f0f", 412.5)
-    assert points["gpu.memory_used_gib"] == ("GPU-0f0f", 2.0)
-    assert points["gpu.clock_memory_mhz"] == ("GPU-0f0f", 2619.0)
-    assert points["gpu.event_reasons"] == ("GPU-0f0f", 4.0)
+@both_ways
+def test_that_every_gauge_is_read_in_the_unit_of_its_metric(way: str, start: Callable[..., Running]) -> None:
+    running = start(way)
+    told = of(running.points("gpu", is_card(SECOND)), SECOND)
+    gauges = {id_: value for id_, value in told.items() if value is not None}
+    assert gauges == {
+        "gpu.util_percent": 88, "gpu.memory_util_percent": 33, "gpu.memory_used_gib": 8, "gpu.power_w": 412.5,
+        "gpu.power_limit_w": 700, "gpu.temperature_c": 58, "gpu.temperature_memory_c": 71, "gpu.clock_sm_mhz": 1755,
+        "gpu.clock_memory_mhz": 2619, "gpu.event_reasons": 2**40 + 4, "gpu.remap_pending": 1, "gpu.remap_failed": 0,
+        "gpu.processes": 2, "gpu.process_memory_gib": 8,
+    }  # fmt: skip
+    assert json.loads(running.first("agent", lambda p: '"via": ""' not in p))["via"] == way
 
 
-@pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="this computer has an NVIDIA driver")
-def test_that_a_computer_without_a_driver_gets_one_clear_line(tmp_path: Path) -> None:
-    done = run_agent(tmp_path)
+@both_ways
+def test_that_counters_become_rates_and_new_errors(way: str, start: Callable[..., Running], faults: Path) -> None:
+    running = start(way)
+    reader, seen = sources()["gpu"].reader(), dict[str, float]()
+    before = 0.0
+    for id_, payload in running.lines():
+        if id_ != "gpu" or FIRST not in payload:
+            continue
+        points = reader.read(payload)
+        passed_s, before = at_s(payload) - before, at_s(payload)
+        for point in points:
+            if point.value and point.metric not in GAUGES_OF_ONE:
+                seen[point.metric] = point.value * (passed_s if "gb_s" in point.metric else 1)
+        if "ecc_corrected" in payload and not faults.read_text():
+            faults.write_text("more")
+        if "gpu.ecc_corrected" in seen:
+            break
+    assert seen == pytest.approx({
+        "gpu.pcie_rx_gb_s": 6, "gpu.pcie_tx_gb_s": 3, "gpu.nvlink_tx_gb_s": GIB, "gpu.nvlink_rx_gb_s": 2 * GIB,
+        "gpu.pcie_replays": 4, "gpu.nvlink_errors": 6, "gpu.ecc_corrected": 7, "gpu.ecc_uncorrected": 2, "gpu.remapped_rows": 2,
+    })  # fmt: skip
+
+
+GAUGES_OF_ONE = {
+    "gpu.util_percent", "gpu.memory_util_percent", "gpu.memory_used_gib", "gpu.power_w", "gpu.power_limit_w", "gpu.temperature_c",
+    "gpu.temperature_memory_c", "gpu.clock_sm_mhz", "gpu.clock_memory_mhz", "gpu.event_reasons", "gpu.remap_pending",
+    "gpu.remap_failed", "gpu.processes", "gpu.process_memory_gib",
+}  # fmt: skip
+
+
+def test_that_the_two_tests_above_see_every_metric_of_a_gpu() -> None:
+    counted = {"pcie_rx_gb_s", "pcie_tx_gb_s", "nvlink_tx_gb_s", "nvlink_rx_gb_s", "pcie_replays", "nvlink_errors",
+               "ecc_corrected", "ecc_uncorrected", "remapped_rows", "xid"}  # fmt: skip
+    assert {id_ for id_ in metrics() if id_.startswith("gpu.")} == GAUGES_OF_ONE | {f"gpu.{name}" for name in counted}
+
+
+@both_ways
+def test_that_an_old_driver_is_read_by_the_calls_it_has(way: str, start: Callable[..., Running], faults: Path) -> None:
+    faults.write_text("old")
+    told = of(start(way).points("gpu", lambda points: points[0].subject == FIRST), FIRST)
+    assert told["gpu.memory_used_gib"] == 9
+    assert (told["gpu.pcie_tx_gb_s"], told["gpu.pcie_rx_gb_s"]) == (12, 24)
+    assert "gpu.nvlink_tx_gb_s" not in told and "gpu.temperature_memory_c" not in told
+
+
+@both_ways
+def test_that_a_gpu_that_falls_off_the_bus_is_lost_and_the_other_keeps_its_name(way: str, start: Callable[..., Running], faults: Path) -> None:
+    running = start(way)
+    running.points("gpu", is_card(SECOND))
+    faults.write_text("lost0 swapped")
+    lost = running.points("gpu", lambda points: bool(points[0].lost))
+    assert {(p.subject, p.value, p.index) for p in lost} == {(FIRST, None, 0)}
+    other = running.points("gpu", lambda points: points[0].index == 0 and not points[0].lost)
+    assert of(other, SECOND)["gpu.util_percent"] == 88
+    faults.write_text("")
+    assert of(running.points("gpu", lambda points: points[0].subject == FIRST and not points[0].lost), FIRST)["gpu.util_percent"] == 87
+
+
+@both_ways
+def test_that_a_reloaded_driver_is_told_and_read_again(way: str, start: Callable[..., Running], faults: Path) -> None:
+    running = start(way)
+    running.points("gpu")
+    faults.write_text("unloaded")
+    assert running.first("gpu", lambda payload: payload.startswith("!")).startswith("! ")
+    faults.write_text("")
+    assert of(running.points("gpu", is_card(FIRST)), FIRST)["gpu.power_w"] == 412.5
+
+
+@both_ways
+def test_that_a_wedged_driver_is_told_while_everything_else_goes_on(way: str, start: Callable[..., Running], faults: Path) -> None:
+    faults.write_text("hang")
+    running = start(way, deadline_s=0.4)
+    assert running.first("gpu") == "! the NVIDIA driver does not answer"
+    assert running.points("host", lambda points: points[0].value is not None)
+    faults.write_text("")
+    assert of(running.points("gpu", is_card(FIRST)), FIRST)["gpu.power_w"] == 412.5
+    faults.write_text("hang")
+    assert running.first("gpu", lambda payload: payload.startswith("!")) == "! the NVIDIA driver does not answer"
+    assert running.end() == (0, b""), "a call that hangs must not keep the agent"
+
+
+@both_ways
+def test_that_a_figure_that_stops_is_no_zero_and_an_xid_is_told_by_number(way: str, start: Callable[..., Running], faults: Path) -> None:
+    running = start(way)
+    running.points("gpu")
+    faults.write_text("na xid79")
+    seen: dict[str, Any] = {}
+    for id_, payload in running.lines():
+        if id_ == "gpu" and FIRST in payload:
+            seen |= of(running.readers["gpu"].read(payload), FIRST)
+        if "gpu.xid" in seen and seen["gpu.power_w"] is None:
+            break
+    assert seen["gpu.xid"] == 79 and seen["gpu.util_percent"] == 87
+
+
+def tool(folder: Path, name: str, script: str) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("#!/bin/sh\n" + script)
+    (folder / name).chmod(0o755)
+
+
+@no_driver
+def test_that_without_the_library_the_rows_of_nvidia_smi_are_passed_on(start: Callable[..., Running], tmp_path: Path) -> None:
+    tool(tmp_path / "bin", "nvidia-smi", (
+        'case "$*" in --help-query-gpu) echo clocks_event_reasons.active; exit;; *clocks_event_reasons*"-lms 100") ;; *) exit 2;; esac\n'
+        f"echo '1, {SECOND}, 97, 41, 71680, 688.41, 63, 1755, 2619, 0x0000000000000004'\nexec sleep 60\n"
+    ))  # fmt: skip
+    running = start("ctypes", driver=False, path=str(tmp_path / "bin"))
+    points = running.points("gpu")
+    assert of(points, SECOND)["gpu.power_w"] == 688.41 and points[0].index == 1
+    assert json.loads(running.first("agent"))["via"] == "nvidia-smi"
+
+
+@no_driver
+def test_that_an_ascend_node_is_read_through_npu_smi(start: Callable[..., Running], tmp_path: Path) -> None:
+    (tmp_path / "table").write_text(_npu_table())
+    tool(tmp_path / "bin", "npu-smi", f"[ $1 = info ] && exec cat {tmp_path / 'table'}\n")
+    running = start("ctypes", driver=False, path=str(tmp_path / "bin"))
+    assert len({point.subject for point in running.points("npu")}) == 8
+    (tmp_path / "table").unlink()
+    assert running.first("npu", lambda payload: payload.startswith("!")) == "! npu-smi does not answer"
+
+
+def _npu_table() -> str:
+    payload = list(islice(stream_lines(demo_nodes()["ascend"], MARK, ("npu",)), 2))[1][1].decode()
+    return next(line for line in payload.split("\n") if f"{MARK} npu " in line).split(" ", 2)[2].replace("\x1e", "\n")
+
+
+@no_driver
+def test_that_a_computer_without_a_driver_gets_one_clear_line_and_the_rest(start: Callable[..., Running]) -> None:
+    running = start("ctypes", driver=False)
+    assert running.first("gpu") == "! nvidia-smi is not installed on the node"
+    assert {metric.metric for metric in running.points("agent")} == {"agent.cpu_percent", "agent.memory_mib"}
+
+
+@no_driver
+def test_that_without_a_mark_it_prints_json_and_ends_after_its_ticks() -> None:
+    environment = {**os.environ, "GPULEASE_TICKS": "2", "GPULEASE_INTERVAL": "0.1"}
+    done = subprocess.run([sys.executable, FILE], capture_output=True, text=True, timeout=30, env=environment)
     assert done.returncode == 0 and done.stderr == ""
-    assert done.stdout.startswith("! no NVIDIA driver answers here")
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["source"] for row in said].count("host") >= 2

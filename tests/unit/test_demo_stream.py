@@ -8,6 +8,7 @@ import pytest
 
 from gpulease_gui.demo.nodes import demo_nodes
 from gpulease_gui.demo.stream import stream_lines
+from gpulease_gui.telemetry.gpu import BY_SMI
 from gpulease_gui.telemetry.source import Point, sources
 
 BOUNDARY = "0" * 32
@@ -33,10 +34,12 @@ def values(second: list[Point], metric: str) -> list[float | None]:
 
 @pytest.mark.parametrize(("name", "missing"), [("honest", {"npu"}), ("ascend", {"gpu"})])
 def test_that_only_the_other_makers_source_is_refused(name: str, missing: set[str]) -> None:
-    first = next(iter(stream_lines(demo_nodes()[name], BOUNDARY, tuple(sources()))))[1].decode()
-    assert {id_ for id_ in sources() if f" {id_} ! " in first} == missing & sources().keys()
-    for id_ in sources().keys() - missing:
-        metrics = {metric.id for metric in sources()[id_].metrics}
+    scripts = {id_ for id_, source in sources().items() if source.script}
+    first = next(iter(stream_lines(demo_nodes()[name], BOUNDARY, tuple(scripts))))[1].decode()
+    assert {id_ for id_ in scripts if f" {id_} ! " in first} == missing
+    assert f"{BOUNDARY} END rdma 0\n" in first
+    for id_ in scripts - missing - {"rdma"}:
+        metrics = {metric.id for metric in sources()[id_].metrics if id_ != "gpu" or metric in BY_SMI}
         assert {p.metric for p in points(name, 2, id_)[1] if p.value is not None} == metrics
 
 

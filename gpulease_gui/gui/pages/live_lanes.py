@@ -50,14 +50,18 @@ TROUBLES: Mapping[str, Text] = {
     "nvidia-smi is not installed on the node": Text("nvidia-smi is not installed on the node", "节点未安装 nvidia-smi"),
     "npu-smi is not installed on the node": Text("npu-smi is not installed on the node", "节点未安装 npu-smi"),
     "nvidia-smi ended": Text("nvidia-smi ended", "nvidia-smi 已退出"),
+    "the NVIDIA driver does not answer": Text("the NVIDIA driver does not answer", "NVIDIA 驱动无应答"),
+    "no NVIDIA GPU on the node": Text("no NVIDIA GPU on the node", "节点上没有 NVIDIA GPU"),
     "npu-smi does not answer": Text("npu-smi does not answer", "npu-smi 无应答"),
 }
 GAPS: Mapping[str, Text] = {
     "connection_lost": Text("connection lost", "连接中断"), "no_answer": Text("no answer", "无应答"),
     "nothing_to_read": Text("nothing to read", "无可读数据"), "not_watched": Text("not watched", "未监控"),
     "not_recorded": Text("not recorded", "未记录"),
+    "computer_slept": Text("this computer slept or its clock was set", "本机休眠或时钟被调整"),
+    "agent_ended": Text("the agent on the node ended", "节点上的采集程序已退出"),
 }
-_QUIET = frozenset(["not_watched", "not_recorded"])  # nothing was lost, so nothing was reconnected  # fmt: skip
+_QUIET = frozenset(["not_watched", "not_recorded", "computer_slept"])  # nothing was lost, so nothing was reconnected  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,133 @@
+"""What does one line of the agent say of a GPU?
+
+An object: index and uuid, gauges by name, the counters of the card under "counters" with the second of the node's steady
+clock, new Xids; or "lost" with the reason. Whatever has another type, is not finite or below zero is no value.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+
+from gpulease_gui.domain.errors import Unreadable
+from gpulease_gui.domain.text import visible
+from gpulease_gui.telemetry.rates import Changes, Rates
+from gpulease_gui.telemetry.source import Point
+
+_UUID = re.compile(r"[A-Za-z0-9/_.:-]{1,96}\Z")
+_MOST_INDEX, _MOST_XIDS, _MOST_GPUS = 1024, 16, 64
+_GIB_PER_MIB, _GB_PER_KB, _GB_PER_KIB = 1 / 1024, 1e-6, 1024 / 1e9
+
+# Name of the agent -> (metric, factor).
+_GAUGES: Mapping[str, tuple[str, float]] = {
+    "util_percent": ("gpu.util_percent", 1), "memory_util_percent": ("gpu.memory_util_percent", 1),
+    "memory_used_mib": ("gpu.memory_used_gib", _GIB_PER_MIB), "power_w": ("gpu.power_w", 1),
+    "power_limit_w": ("gpu.power_limit_w", 1), "temperature_c": ("gpu.temperature_c", 1),
+    "temperature_memory_c": ("gpu.temperature_memory_c", 1), "clock_sm_mhz": ("gpu.clock_sm_mhz", 1),
+    "clock_memory_mhz": ("gpu.clock_memory_mhz", 1), "event_reasons": ("gpu.event_reasons", 1),
+    "pcie_rx_kb_s": ("gpu.pcie_rx_gb_s", _GB_PER_KB), "pcie_tx_kb_s": ("gpu.pcie_tx_gb_s", _GB_PER_KB),
+    "remap_pending": ("gpu.remap_pending", 1), "remap_failed": ("gpu.remap_failed", 1), "processes": ("gpu.processes", 1),
+    "process_memory_mib": ("gpu.process_memory_gib", _GIB_PER_MIB),
+}  # fmt: skip
+_RATES: Mapping[str, tuple[str, float]] = {
+    "pcie_rx_bytes": ("gpu.pcie_rx_gb_s", 1e-9), "pcie_tx_bytes": ("gpu.pcie_tx_gb_s", 1e-9),
+    "nvlink_rx_kib": ("gpu.nvlink_rx_gb_s", _GB_PER_KIB), "nvlink_tx_kib": ("gpu.nvlink_tx_gb_s", _GB_PER_KIB),
+}  # fmt: skip
+# Counters that count as one are added up, as far as the card tells them.
+_CHANGES: Mapping[str, tuple[str, ...]] = {
+    "gpu.pcie_replays": ("pcie_replays",), "gpu.ecc_corrected": ("ecc_corrected",), "gpu.ecc_uncorrected": ("ecc_uncorrected",),
+    "gpu.nvlink_errors": ("nvlink_crc_flit", "nvlink_crc_data", "nvlink_replay", "nvlink_recovery"),
+    "gpu.remapped_rows": ("remapped_corrected", "remapped_uncorrected"),
+}  # fmt: skip
+
+
+class Reader:
+    """Reads the lines of one stream; a metric that a card never told makes no curve."""
+
+    def __init__(self) -> None:
+        self._rates, self._changes = Rates(), Changes()
+        self._told: dict[str, set[str]] = {}
+
+    def read(self, line: str) -> tuple[Point, ...]:
+        """The points of one card. Raises Unreadable."""
+        said = parsed(line)
+        index, uuid = said.get("index"), said.get("uuid")
+        if not isinstance(uuid, str) or not _UUID.match(uuid) or not _is_index(index):
+            raise Unreadable("the GPU line names no GPU")
+        if uuid not in self._told and len(self._told) >= _MOST_GPUS:
+            raise Unreadable(f"more than {_MOST_GPUS} GPUs")
+        assert isinstance(index, int)
+        told = self._told.setdefault(uuid, set())
+        lost = said.get("lost")
+        if isinstance(lost, str):
+            why = visible(lost)[:120] or "lost"
+            return tuple(Point(metric, uuid, None, index, why) for metric in sorted(told))
+        return tuple(self._points(said, uuid, index, told))
+
+    def _points(self, said: Mapping[str, object], uuid: str, index: int, told: set[str]) -> Iterator[Point]:
+        for metric, value in (*_gauges(said), *self._counted(said, uuid)):
+            if value is not None:
+                told.add(metric)
+            if metric in told:
+                yield Point(metric, uuid, value, index)
+        xids = said.get("xids")
+        for xid in xids[:_MOST_XIDS] if isinstance(xids, list) else ():
+            if (value := figure(xid)) is not None:
+                yield Point("gpu.xid", uuid, value, index)
+
+    def _counted(self, said: Mapping[str, object], uuid: str) -> Iterator[tuple[str, float | None]]:
+        counters = said.get("counters")
+        if not isinstance(counters, dict):
+            return
+        at_s = figure(counters.get("at_s"))
+        for name, (metric, factor) in _RATES.items():
+            counter = figure(counters.get(name))
+            # A card has either these counters or the gauge of the same metric.
+            if counter is not None and at_s is not None:
+                rate = self._rates.per_second(uuid + name, at_s, counter)
+                yield metric, None if rate is None else rate * factor
+        for metric, names in _CHANGES.items():
+            if any(name in counters for name in names):
+                yield metric, self._risen(uuid, {name: figure(counters.get(name)) for name in names})
+
+    def _risen(self, uuid: str, counters: Mapping[str, float | None]) -> float | None:
+        known = {name: value for name, value in counters.items() if value is not None}
+        rises = [self._changes.since(uuid + name, value) for name, value in known.items()]
+        seen = [rise for rise in rises if rise is not None]
+        return sum(seen) if seen and len(seen) == len(rises) else None
+
+
+def _gauges(said: Mapping[str, object]) -> Iterator[tuple[str, float | None]]:
+    for name, (metric, factor) in _GAUGES.items():
+        if name in said:
+            value = figure(said[name])
+            if value is not None or not metric.startswith("gpu.pcie"):
+                yield metric, None if value is None else value * factor
+
+
+def _is_index(index: object) -> bool:
+    return isinstance(index, int) and not isinstance(index, bool) and 0 <= index < _MOST_INDEX
+
+
+def figure(value: object) -> float | None:
+    """A finite number that is not below zero; None for everything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) and number >= 0 else None
+
+
+def parsed(line: str) -> Mapping[str, object]:
+    """The object that a line holds. Raises Unreadable."""
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("the line is not the agent's") from error
+    if not isinstance(said, dict):
+        raise Unreadable("the line is not the agent's")
+    return said

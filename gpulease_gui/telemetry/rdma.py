@@ -1,0 +1,57 @@
+"""How much goes through each RDMA port, and what goes wrong there?"""
+
+from __future__ import annotations
+
+from gpulease_gui.domain.errors import Unreadable
+from gpulease_gui.domain.text import Text
+from gpulease_gui.telemetry.rates import Changes, Present, Rates, split_sample
+from gpulease_gui.telemetry.source import Metric, Point, Source, proc_loop
+
+METRICS = (
+    Metric("rdma.rx_gbit_s", Text("RDMA received", "RDMA 接收"), "Gbit/s", "rdma"),
+    Metric("rdma.tx_gbit_s", Text("RDMA sent", "RDMA 发送"), "Gbit/s", "rdma"),
+    Metric("rdma.errors", Text("New RDMA errors", "新增 RDMA 错误"), "", "events", decimals=0),
+)
+# The port counters count words of four bytes (InfiniBand specification, PortRcvData and PortXmitData).
+_GBIT_PER_WORD = 4 * 8 / 1e9
+_PORTS = "/sys/class/infiniband/*/ports/*"
+
+# A node without RDMA is no trouble: the source ends without a word.
+SCRIPT = (
+    f"ls {_PORTS}/counters/port_rcv_data >/dev/null 2>&1 || exit 0\n"
+    "ports() {\n"
+    f"  for port in {_PORTS}; do\n"
+    '    read -r got < "$port/counters/port_rcv_data" && read -r sent < "$port/counters/port_xmit_data" || continue\n'
+    "    device=${port#/sys/class/infiniband/}\n"
+    '    printf \'%s/%s %s %s -\\n\' "${device%%/*}" "${port##*/}" "$got" "$sent"\n'
+    "  done\n"
+    "}\n"
+) + proc_loop("rdma", "ports")
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._rates, self._changes, self._present = Rates(), Changes(), Present()
+
+    def read(self, line: str) -> tuple[Point, ...]:
+        """Rows of device/port, words received, words sent, errors ("-": not told)."""
+        at_s, rows = split_sample(line)
+        points: list[Point] = []
+        for row in rows:
+            words = row.split()
+            if len(words) != 4 or not (words[1].isdigit() and words[2].isdigit()):
+                raise Unreadable(f"not an RDMA port row: {row[:80]}")
+            points += self._port(words[0], at_s, words[1:])
+        return self._present.with_missing(points)
+
+    def _port(self, name: str, at_s: float, words: list[str]) -> list[Point]:
+        points: list[Point] = []
+        for metric, counter in zip(("rdma.rx_gbit_s", "rdma.tx_gbit_s"), words[:2], strict=True):
+            rate = self._rates.per_second(metric + name, at_s, float(counter))
+            points.append(Point(metric, name, None if rate is None else rate * _GBIT_PER_WORD))
+        if words[2].isdigit():
+            points.append(Point("rdma.errors", name, self._changes.since(name, float(words[2]))))
+        return points
+
+
+SOURCE = Source("rdma", Text("RDMA ports", "RDMA 端口"), SCRIPT, METRICS, _Reader)
