@@ -221,7 +221,7 @@ def test_that_a_run_moves_the_items_of_its_contract_and_is_shown_beside_the_clai
 def test_that_the_demo_comes_with_terms_rates_and_a_workload_that_can_be_priced(demo: Services) -> None:
     rows = read(demo, commerce.offers_in)
     assert [row.gpu_model for row in rows if row.number == "XC-2611-09"] == ["huawei-ascend-910b3-64gb"]
-    (saved,) = read(demo, workloads_in)
+    saved, *_ = read(demo, workloads_in)
     subjects = [row.subject for row in rows]
     found = read(demo, lambda c: comparison_in(c, subjects, demo.catalogue, DAY, CompareBy(None, saved.workload, "CNY")))
     assert found.missing_rates == () and all(head.cost is not None for head in found.heads)
