@@ -37,12 +37,15 @@ from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.gui.language import Translations
 from gpulease_gui.gui.models.cell import NOT_STATED, NOTHING, Cell, Column, Group, action_cell, state_cell
 from gpulease_gui.gui.models.table import TableModel
+from gpulease_gui.gui.pages.workloads_what_if import TurnSlider
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode
 from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.bands import Band, RiskSegment, UnsavedBand
 from gpulease_gui.gui.widgets.buttons import Button, ChoiceBlock, IconButton, Segment, Switch
+from gpulease_gui.gui.widgets.chart_lines import Chart, ChartLine
 from gpulease_gui.gui.widgets.fields import Field, UnitEdit, padded
 from gpulease_gui.gui.widgets.labels import PlainLabel
+from gpulease_gui.gui.widgets.line_chart import LineChart
 from gpulease_gui.gui.widgets.panes import EmptyState, KeyFigure, KeyValues, Pane, TabRow, hairline
 from gpulease_gui.gui.widgets.raw import RawOutput
 from gpulease_gui.gui.widgets.ruler import PromiseBar, RulerBar
@@ -244,6 +247,19 @@ def foot() -> QWidget:
     line.addWidget(middle, 3)
     line.addWidget(empty, 2)
     line.addWidget(KeyFigure("Open promises broken", "9", "on 1 contract", level="fail"))
+    line.addWidget(meeting(), 3)
+    return made
+
+
+def meeting() -> QWidget:
+    made = QWidget()
+    column = QVBoxLayout(made)
+    slider, chart = TurnSlider(Text("Hours a day", "每日小时"), 24, lambda n: Text(f"{n} h", f"{n} 小时")), LineChart()
+    slider.put(9)
+    lines = (ChartLine("by the hour", (0.0, 24_000.0, 48_000.0)), ChartLine("by the month", (30_000.0, 30_000.0, 30_000.0)))
+    chart.set_chart(Chart((0.0, 365.0, 730.0), lines, Text("h a month", "小时/月"), "CNY", "sample", 456.0, "456 h", 200.0))
+    column.addWidget(slider)
+    column.addWidget(chart)
     return made
 
 

@@ -136,7 +136,7 @@ class LineChart(Lively, QWidget):
         for number, line in enumerate(chart.lines):
             picture = marker_pixmap(style_of(number, palette).marker, style_of(number, palette).colour, palette.plot)
             for x in range(_APART // 2, room.width(), _APART):
-                value = line.values[round(x / room.width() * (len(line.values) - 1))]
+                value = float(np.interp(x / room.width() * chart.xs[-1], chart.xs, line.values))
                 painter.drawPixmap(x - 5, self._y(value, room.height()) - 5, picture)
         if chart.now is not None:
             pen = QPen(QColor(palette.t2), 1)
@@ -180,7 +180,7 @@ class LineChart(Lively, QWidget):
             x, words = self._x(place, plot.width()), f"{place:.0f}"
             side = Qt.AlignmentFlag.AlignLeft if place == 0 else Qt.AlignmentFlag.AlignHCenter
             painter.drawText(QRect(x if place == 0 else x - 40, plot.bottom() + 3, 80, _FOOT - 3), side | _V, words)
-        painter.drawText(QRect(plot.right() + 8, plot.bottom() + 3, _AXIS - 8, _FOOT - 3), _V, say(chart.x_unit))
+        painter.drawText(QRect(plot.right() + 14, plot.bottom() + 3, _AXIS - 14, _FOOT - 3), _V, say(chart.x_unit))
 
     def _paint_legend(self, painter: QPainter, chart: Chart) -> None:
         palette, left = colours(), 0.0
