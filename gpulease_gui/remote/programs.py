@@ -50,6 +50,7 @@ if timeout -k 1 9 true 2>/dev/null; then T='timeout -k 2'; fi
 ENDING = r"""
 clean() {
   [ -z "$d$S" ] && return
+  trap '' TERM HUP INT PIPE
   cd / && for f in "$d" "$S"; do [ -n "$f" ] && { rm -rf "$f" || { sleep 1; rm -rf "$f"; }; }; done 2>/dev/null
 }
 trap clean EXIT
@@ -247,6 +248,8 @@ fi
 kill -KILL $life 2>/dev/null
 wait $life 2>/dev/null
 strays
+# What an active run wrote is gone before we say that it has ended: the client may end us at once.
+[ -n "$S" ] && clean
 printf '%s END\n' "$B"
 exit 0
 """
@@ -266,6 +269,7 @@ server() {
   kill -KILL "$life" 2>/dev/null
   wait "$life" 2>/dev/null
   strays
+  [ -n "$S" ] && clean
   printf '\n%s END %d\n' "$B" $c
   exit 0
 }
