@@ -34,6 +34,7 @@ from gpulease_gui.store.deal_list import DealLine
 
 Index = QModelIndex | QPersistentModelIndex
 SUPPLIER, OFFER, CONTRACT = "supplier", "offer", "contract"
+BATCH = 500
 MANY = 400  # from here on all entries are equally high: Qt would ask for each
 
 
@@ -210,7 +211,11 @@ class DealsView(LinesView):
             self.chip.set_choices([(key, Text(f"{w.en} {counts[key]}", f"{w.zh} {counts[key]}")) for key, w in CHIPS.items()])
 
     def _fit(self) -> None:
-        self.setUniformItemSizes(len(self.deals.all.lines) + len(self.deals.all.suppliers) > MANY)
+        many = len(self.deals.all.lines) + len(self.deals.all.suppliers) > MANY
+        self.setUniformItemSizes(many)
+        # Qt asks the model for each entry that it lays out, 6 us each: a long list is laid out in turns.
+        self.setLayoutMode(self.LayoutMode.Batched if many else self.LayoutMode.SinglePass)
+        self.setBatchSize(BATCH)
 
 
 CHIPS = {
