@@ -13,6 +13,7 @@ from gpulease_gui.economics.billing_terms import (
     CommittedHours,
     CommittedSpend,
     PrepaidPeriod,
+    PriceUnit,
     TierMode,
     Tiers,
 )
@@ -63,12 +64,20 @@ def _stopped(terms: BillingTerms, workload: Workload, quantity: Billed) -> Fract
 
 def _prepaid(terms: BillingTerms, prepaid: PrepaidPeriod, quantity: Billed) -> Charge:
     units = Fraction(quantity.gpus, terms.gpus_per_node if terms.price_unit.of_node else 1)
-    amount = Fraction(terms.unit_price) * units * Fraction(prepaid.periods)
+    amount = Fraction(terms.unit_price) * _units_of(prepaid, terms.price_unit) * units * Fraction(prepaid.periods)
     if prepaid.on_demand_gpu_hour is None:
         return Charge(amount)
     hourly = quantity.gpus * Fraction(prepaid.on_demand_gpu_hour)
     alternative = quantity.gpu_hours * Fraction(prepaid.on_demand_gpu_hour)
     return Charge(amount, on_demand=alternative, break_even_hours=amount / hourly if hourly else None)
+
+
+def _units_of(prepaid: PrepaidPeriod, unit: PriceUnit) -> Fraction:
+    """How many units of the price one period buys: a price by the hour or day is paid for each hour of the period."""
+    hours = Fraction(prepaid.period_hours)
+    if unit in (PriceUnit.GPU_HOUR, PriceUnit.NODE_HOUR):
+        return hours
+    return hours / 24 if unit in (PriceUnit.GPU_DAY, PriceUnit.NODE_DAY) else Fraction(1)
 
 
 def _committed(committed: CommittedHours, used: Fraction) -> Charge:

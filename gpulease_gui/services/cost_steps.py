@@ -16,6 +16,7 @@ from gpulease_gui.economics.billing_terms import (
     CommittedSpend,
     MinimumScope,
     PrepaidPeriod,
+    PriceUnit,
 )
 from gpulease_gui.economics.cost import Cost
 from gpulease_gui.economics.early_exit import ExitCost, exit_cost
@@ -106,8 +107,13 @@ def _compute_rule(terms: BillingTerms, cost: Cost) -> Text:
     quoted = money(cost.currency, half_up(per_gpu_hour(terms), 4).normalize())
     gpu_hours = f"{plain(cost.billed_gpu_hours)}"
     match terms.commitment:
-        case PrepaidPeriod(periods=periods):
+        case PrepaidPeriod(periods=periods, period_hours=hours):
             unit = money(cost.currency, terms.unit_price)
+            if terms.price_unit not in (PriceUnit.GPU_MONTH, PriceUnit.NODE_MONTH):
+                return Text(
+                    f"{plain(periods)} periods of {plain(hours)} h at {quoted} per GPU-hour paid ahead, used or not",
+                    f"预付 {plain(periods)} 期，每期 {plain(hours)} 小时，每卡时 {quoted}，用否均付",
+                )
             return Text(f"{plain(periods)} x {unit} paid ahead, used or not", f"预付 {plain(periods)} 期 × {unit}，用否均付")
         case CommittedHours(hours=least, price=price, overage_price=over):
             lost = cost.unused_commitment or Decimal(0)

@@ -269,3 +269,12 @@ def test_that_the_minimum_is_found_up_to_which_an_offer_stays_cheaper() -> None:
     assert longest_minimum_s(cheap, equal_sessions(1, 1, 10 * HOUR), rival) == 14 * HOUR
     assert longest_minimum_s(cheap, equal_sessions(1, 1, 10 * HOUR), rival, limit_s=HOUR) == HOUR
     assert longest_minimum_s(BillingTerms(Decimal("3.00")), equal_sessions(1, 1, 10 * HOUR), rival) is None
+
+
+@pytest.mark.parametrize(("unit", "amount", "paid"), [
+    (PriceUnit.GPU_HOUR, "2.00", "11520.00"), (PriceUnit.GPU_DAY, "48.00", "11520.00"), (PriceUnit.NODE_HOUR, "16.00", "11520.00"),
+    (PriceUnit.NODE_MONTH, "11520.00", "11520.00"),
+])  # fmt: skip
+def test_that_a_prepaid_month_priced_by_the_hour_is_paid_for_every_hour(unit: PriceUnit, amount: str, paid: str) -> None:
+    terms = BillingTerms(unit_price=Decimal(amount), price_unit=unit, gpus_per_node=8, commitment=PrepaidPeriod(Decimal(720)))
+    assert cost(terms, equal_sessions(8, 1, HOUR)).compute == Decimal(paid)
