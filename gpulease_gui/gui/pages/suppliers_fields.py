@@ -97,8 +97,9 @@ class FieldsDesk(QObject):
     def _take(self, subject: Subject, sheet: FieldsSheet) -> None:
         if subject != self._subject:
             return
-        self.sheet = sheet
-        self._pane.show_sheet(sheet)
+        if sheet != self.sheet:  # drawing the whole table anew for the same terms would be felt
+            self.sheet = sheet
+            self._pane.show_sheet(sheet)
         self.counted.emit(sheet.stated, len(sheet.rows))
         if self._pane.view.current_row is None:
             self._pane.view.choose_first()
