@@ -113,9 +113,11 @@ def _reason(good: list[FioTry], rates: DiskRates, stated: Stated | None) -> Text
     )
     other = ", ".join(number_text(t.mb_s or 0) for t in good[1:])
     also_en, also_zh = (f"; the other test gave {other}", f"；另一次为 {other}") if other else ("", "")
+    direct = rates.direct is True or all(t.direct is True for t in good)
+    way_en, way_zh = (", direct I/O", "，直接 I/O") if direct else ("", "")
     return Text(
-        f"{rate} MB/s over {length} s in a file of {size} MiB{of_en}{also_en}",
-        f"{length} 秒内 {rate} MB/s（文件 {size} MiB）{of_zh}{also_zh}",
+        f"{rate} MB/s over {length} s in a file of {size} MiB{way_en}{of_en}{also_en}",
+        f"{length} 秒内 {rate} MB/s（文件 {size} MiB{way_zh}）{of_zh}{also_zh}",
     )
 
 

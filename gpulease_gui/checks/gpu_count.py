@@ -89,10 +89,14 @@ def _other_count(report: SmiReport, listed: SmiList | None, count: int) -> _Answ
     return Verdict.INCONCLUSIVE if listed.cut_off else Verdict.FAIL, words, Reason.INCONSISTENT
 
 
+def _gpus(count: int) -> str:
+    return "1 GPU answers" if count == 1 else f"{count} GPUs answer"
+
+
 def _compare(report: SmiReport, count: int, stated: Stated | None, bad: _Answer | None) -> _Answer:
     want = int(stated.number) if stated else None
     if want is not None and count < want:
-        return Verdict.FAIL, Text(f"{count} GPUs answer, {want} were promised", f"有 {count} 张 GPU 应答，承诺 {want} 张"), "too_few"
+        return Verdict.FAIL, Text(f"{_gpus(count)}, {want} were promised", f"有 {count} 张 GPU 应答，承诺 {want} 张"), "too_few"
     if bad:
         return bad
     listed = report.attached_gpus_stated
@@ -102,7 +106,7 @@ def _compare(report: SmiReport, count: int, stated: Stated | None, bad: _Answer 
             f"输出自相矛盾：声明 {listed} 张，列出 {len(report.gpus)} 张，其中不重复的 {count} 张",
         ), Reason.INCONSISTENT  # fmt: skip
     if want is not None and count > want:
-        return Verdict.WARN, Text(f"{count} GPUs answer, only {want} were promised", f"有 {count} 张 GPU 应答，只承诺 {want} 张"), "too_many"
+        return Verdict.WARN, Text(f"{_gpus(count)}, only {want} were promised", f"有 {count} 张 GPU 应答，只承诺 {want} 张"), "too_many"
     return Verdict.PASS, Text(f"all {count} promised GPUs answer", f"承诺的 {count} 张 GPU 全部应答"), ""
 
 

@@ -61,8 +61,8 @@ def _mark(card: Card, votes: tuple[FormVote, ...], wanted: str, catalogue: GpuCa
         return Mark(Verdict.FAIL, _sold_as(card, against, wanted), "other_form", seen, _ASK)
     if against:
         told = Text(
-            f"{_signs(votes, wanted).en} say {wanted}, but {_signs(against).en} says {against[0].form}",
-            f"{_signs(votes, wanted).zh} 指向 {wanted}，但 {_signs(against).zh} 指向 {against[0].form}",
+            f"for {wanted}: {_signs(votes, wanted).en}; for {against[0].form}: {_signs(against).en}",
+            f"指向 {wanted} 的有：{_signs(votes, wanted).zh}；指向 {against[0].form} 的有：{_signs(against).zh}",
         )  # fmt: skip
         return Mark(Verdict.INCONCLUSIVE, told, "contradicted", seen, _MORE)
     if len(votes) >= 3:
@@ -72,7 +72,7 @@ def _mark(card: Card, votes: tuple[FormVote, ...], wanted: str, catalogue: GpuCa
             f"{card.identity.family} is built as {wanted} only", f"{card.identity.family} 只有 {wanted} 一种形态"
         ), "", wanted)  # fmt: skip
     return Mark(Verdict.INCONCLUSIVE, Text(
-        f"only {len(votes)} signs of the form were read, three are needed", f"只读到 {len(votes)} 项形态依据，需要三项"
+        f"signs of the form that were read: {len(votes)}; three are needed", f"只读到 {len(votes)} 项形态依据，需要三项"
     ), "too_few_signs", seen, _MORE)  # fmt: skip
 
 

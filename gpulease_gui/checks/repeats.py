@@ -50,6 +50,10 @@ class BandMarks:
         return Bands(promise.limit(self.passes), promise.limit(self.warns))
 
 
+# A share below this would pass what nobody calls kept: it is no mark any more.
+LEAST = 0.5
+
+
 def band_marks(
     check: str, passes: float, warns: float, of: Text, *, origin: Origin = Origin.ASSUMPTION, source: str = "", name: str = "",
     pass_origin: Origin | None = None, pass_source: str | None = None,
@@ -58,11 +62,11 @@ def band_marks(
     head = f"{name}_" if name else ""
     good = Threshold(
         check, f"{head}pass", passes, SHARE, Text(f"passes from (share of {of.en})", f"通过下限（基准：{of.zh}）"), ">=",
-        pass_origin or origin, source if pass_source is None else pass_source, high=1.0,
+        pass_origin or origin, source if pass_source is None else pass_source, low=min(passes, LEAST), high=1.0,
     )  # fmt: skip
     low = Threshold(
         check, f"{head}warn", warns, SHARE, Text(f"too slow below (share of {of.en})", f"过慢界限（基准：{of.zh}）"), "<",
-        origin, source, high=1.0,
+        origin, source, low=min(warns, LEAST), high=1.0,
     )  # fmt: skip
     return BandMarks(good, low)
 
