@@ -11,7 +11,7 @@ from gpulease_gui.cli.codes import Exit, of_verdict
 from gpulease_gui.cli.terms_file import terms_from
 from gpulease_gui.cli.workspace_file import services_of
 from gpulease_gui.domain.errors import UsageError
-from gpulease_gui.domain.finding import totals
+from gpulease_gui.domain.finding import Reason, totals
 from gpulease_gui.domain.frame import MAX_STDOUT_BYTES
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import visible
@@ -34,6 +34,7 @@ from gpulease_gui.store.records import Paste
 
 TARGET = "pasted"
 SENT_BY = "supplier"
+_MOST_CHARACTERS = 600
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -120,12 +121,23 @@ def _print(judged: Judged, paste: Paste, contract: str | None, services: Service
         print(json.dumps(whole, ensure_ascii=False, indent=1))
         return
     for output in judged.outputs:
-        problem = f": {output.problem.en}" if output.problem else ""
-        print(visible(f"{output.piece.source}: {output.piece.kind or 'unknown'}{problem}"))
+        print(visible(f"{output.piece.source}: {output.piece.kind or 'unknown'}{_remark(output)}"))
     for finding in judged.findings:
         print(visible(finding_line(finding)))
+        if finding.required and finding.reason_code == Reason.NOT_COLLECTED:
+            print(visible(f"{'':14} {finding.next_step.en}"))
     counts = ", ".join(f"{number} {verdict}" for verdict, number in totals(judged.findings).items() if number)
     print(f"{TARGET}: {judged.overall}; {counts or 'nothing could be judged'}; as sent by the supplier, not seen on a node")
+
+
+def _remark(output: PieceReading) -> str:
+    """Why an output was not judged; one that was read shows at least what it says."""
+    if output.problem is not None:
+        return f": {output.problem.en}"
+    if output.note is None:
+        return ""
+    values = "; ".join(f"{key} {json.dumps(value, ensure_ascii=False, default=str)}" for key, value in output.values)
+    return f": {output.note.en}: {values[:_MOST_CHARACTERS]}"
 
 
 def _output(output: PieceReading) -> dict[str, object]:
@@ -133,4 +145,5 @@ def _output(output: PieceReading) -> dict[str, object]:
     return {
         "file": piece.source, "kind": piece.kind, "command": piece.command, "sha256": output.blob.sha256,
         "bytes": output.blob.full_size, "cut": piece.cut, "problem": output.problem.en if output.problem else None,
+        "note": output.note.en if output.note else None,
     }  # fmt: skip

@@ -43,6 +43,7 @@ class FioJob:
     write: Flow
     direct: bool | None
     runtime_ms: int | None
+    way: str | None = None  # as asked for: read, randwrite ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,8 @@ def _error_line(head: str, output: CommandOutput) -> tuple[int | None, str | Non
 def _job(found: dict[str, Any], everywhere: dict[str, Any]) -> FioJob:
     options = member(found, "job options")
     direct = options.get("direct", everywhere.get("direct"))
-    way, ran = words(options, "rw") or words(everywhere, "rw") or "", bool(count(found, "job_runtime"))
+    asked = next((w for o in (options, everywhere) for key in ("rw", "readwrite") if (w := words(o, key))), None)
+    way, ran = asked or "", bool(count(found, "job_runtime"))
     return FioJob(
         name=words(found, "jobname") or "",
         error=count(found, "error"),
@@ -132,6 +134,7 @@ def _job(found: dict[str, Any], everywhere: dict[str, Any]) -> FioJob:
         write=_flow(member(found, "write"), asked=ran and ("write" in way or "rw" in way)),
         direct={"1": True, "0": False}.get(str(direct)),
         runtime_ms=count(found, "job_runtime"),
+        way=asked,
     )
 
 

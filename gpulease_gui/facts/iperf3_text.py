@@ -53,6 +53,7 @@ class IperfText:
     streams: tuple[str, ...]
     summaries: tuple[Summary, ...]
     torn_row: bool = False
+    reverse: bool | None = None  # None = the head, which names a test with -R, is not there
 
     def of_side(self, side: str, role: str = "") -> Summary | None:
         """The sum of one side: its SUM line, else its only stream; None when streams have no sum."""
@@ -143,12 +144,19 @@ def parse(output: CommandOutput) -> IperfText:
         streams=tuple(state.streams),
         summaries=tuple(state.summaries),
         torn_row=not state.rows and "connected to" not in text and _breaks_off_in_a_row(text),
+        reverse=_reverse(text),
     )
     if reading.summaries or reading.error or reading.interrupted:
         return reading
     if state.rows:
         raise Unreadable("the test has no summary", code=Reason.CUT_OFF, reading=reading)
     raise Unreadable(f"no iperf3 result in the output: {first_line(text)}")
+
+
+def _reverse(text: str) -> bool | None:
+    if "Reverse mode, remote host" in text:
+        return True
+    return False if re.search(r"^[ \t]*Connecting to host ", text, re.MULTILINE) else None
 
 
 def _breaks_off_in_a_row(text: str) -> bool:

@@ -10,9 +10,12 @@ from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts import smi_error
 from gpulease_gui.facts.fact import Fact
+from gpulease_gui.facts.smi_record import GpuProcess
 from gpulease_gui.facts.smi_values import (
     MOST_GPUS,
     TABLE_RULE,
+    is_broken,
+    is_lost,
     number,
     parted_rows,
     plain,
@@ -35,8 +38,15 @@ _STATE = re.compile(
     rf"\s*(?P<draw>[\d.]+\s?W|{_BLANK})?\s*/\s*(?P<cap>[\d.]+\s?W|{_BLANK})\s*"
 )
 _MEMORY = re.compile(r"\s*(\d+)\s?Mi?B\s*/\s*(\d+)\s?Mi?B\s*")
-_UTIL = re.compile(r"\s*(\d+)\s?%.*")
-_PROCESS = re.compile(r"\s*\d+\s+(?:(?:\d+|N/A)\s+(?:\d+|N/A)\s+)?\d+\s+\S.*")
+_UTIL = re.compile(rf"\s*(?:(\d+)\s?%|{_BLANK})\s*(.*?)\s*")
+_PROCESS = re.compile(
+    r"\s*(?P<gpu>\d+)\s+(?:(?:\d+|N/A)\s+(?:\d+|N/A)\s+)?(?P<pid>\d+)\s+(?P<kind>\S{1,8})\s+(?P<rest>\S.*)"
+)
+_PROCESS_MEMORY = re.compile(r"(?P<name>.*?)\s+(?P<mib>\d+)\s?Mi?B\s*|(?P<bare>.*?)(?:\s+N/A)?\s*")
+# As the third cell prints them beside the load; the full report writes them out.
+_COMPUTE_MODES = {
+    "Default": "Default", "Prohibited": "Prohibited", "E. Process": "Exclusive_Process", "E. Thread": "Exclusive_Thread",
+}  # fmt: skip
 _MIG_WORDS = ("Enabled", "Disabled", "N/A")
 
 
@@ -56,16 +66,31 @@ class TableGpu:
     memory_total_mib: int | None = None
     gpu_util_percent: float | None = None
     mig_mode: str | None = None
+    ecc_mode: str | None = None  # a count stands there only where ECC is on
+    compute_mode: str | None = None
+    persistence_mode: str | None = None
+    error_cells: tuple[str, ...] = ()  # cells that print ERR!, Unknown Error, GPU is lost, by what they should tell
+    lost_cells: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SmiTable:
-    """The records shown. `process_count` None: there is no process block."""
+    """The records shown. `process_count` None: there is no process block.
+
+    `processes` by the number of their card, () = the block says that there are none; None = it does not say.
+    """
 
     driver_version: str | None
     cuda_version: str | None
     gpus: tuple[TableGpu, ...]
     process_count: int | None
+    processes: tuple[tuple[int, GpuProcess], ...] | None = None
+    processes_cut: bool = False  # the block has no end: more may have followed
+
+    def processes_of(self, index: int) -> tuple[GpuProcess, ...] | None:
+        """The processes on one card; None = not told."""
+        found = tuple(process for gpu, process in self.processes or () if gpu == index)
+        return None if self.processes is None or (self.processes_cut and not found) else found
 
 
 def parse(output: CommandOutput) -> SmiTable:
@@ -77,7 +102,7 @@ def parse(output: CommandOutput) -> SmiTable:
         raise smi_error.unreadable(output, "the text has no GPU record of the nvidia-smi table")
     driver, cuda = _DRIVER.search(text), _CUDA.search(text)
     return SmiTable(
-        word(driver[1]) if driver else None, word(cuda[1]) if cuda else None, tuple(gpus), _processes(rows[:end])
+        word(driver[1]) if driver else None, word(cuda[1]) if cuda else None, tuple(gpus), *_processes(rows[:end])
     )  # fmt: skip
 
 
@@ -113,9 +138,26 @@ def _head(row: Sequence[str]) -> TableGpu | None:
     for at in range(1, len(row)):
         bus, name = _BUS.fullmatch(row[at]), _NAME.fullmatch(row[at - 1])
         if name and (bus or _NO_BUS.fullmatch(row[at])):
-            ecc = whole(row[at + 1]) if at + 1 < len(row) else None
-            return TableGpu(int(name["index"]), word(name["name"]), bus and bus[1], ecc_uncorrected_volatile=ecc)
+            return _with_ecc(
+                TableGpu(int(name["index"]), word(name["name"]), bus and bus[1], persistence_mode=word(name["mode"])),
+                row[at + 1] if at + 1 < len(row) else "", name["mode"],
+            )  # fmt: skip
     return None
+
+
+def _with_ecc(gpu: TableGpu, cell: str, persistence: str) -> TableGpu:
+    """The cell of the counter: a number where ECC is on, "Off", or nothing at all."""
+    count, broken = whole(cell), _broken(persistence_mode=persistence, ecc_errors=cell)
+    mode = "Enabled" if count is not None else "Disabled" if cell.strip() in ("Off", "Disabled") else None
+    return replace(gpu, ecc_uncorrected_volatile=count, ecc_mode=mode, error_cells=broken, lost_cells=_lost(ecc_errors=cell))
+
+
+def _broken(**cells: str | None) -> tuple[str, ...]:
+    return tuple(name for name, cell in cells.items() if cell and is_broken(cell.strip()))
+
+
+def _lost(**cells: str | None) -> tuple[str, ...]:
+    return tuple(name for name, cell in cells.items() if cell and is_lost(cell.strip()))
 
 
 def _with_row(gpu: TableGpu, row: Sequence[str]) -> TableGpu:
@@ -128,7 +170,9 @@ def _with_row(gpu: TableGpu, row: Sequence[str]) -> TableGpu:
             temperature_c=number(state["temp"]), performance_state=word(state["perf"]),
             power_draw_w=number(state["draw"]), power_cap_w=number(state["cap"]),
             memory_used_mib=int(memory[1]) if memory else None, memory_total_mib=int(memory[2]) if memory else None,
-            gpu_util_percent=float(util[1]) if util else None,
+            gpu_util_percent=float(util[1]) if util and util[1] else None,
+            compute_mode=_COMPUTE_MODES.get(util[2]) if util else None,
+            error_cells=(*gpu.error_cells, *_broken(**_cells(state, row))), lost_cells=(*gpu.lost_cells, *_lost(**_cells(state, row))),
         )  # fmt: skip
     mig = row[-1].strip().rstrip("*")
     if len(row) == 3 and not row[0].strip() and not row[1].strip() and mig in _MIG_WORDS:
@@ -136,17 +180,34 @@ def _with_row(gpu: TableGpu, row: Sequence[str]) -> TableGpu:
     return gpu
 
 
-def _processes(rows: Sequence[list[str]]) -> int | None:
-    """The rows of the process block; None if there is none, or if it breaks off before it says anything."""
+def _cells(state: re.Match[str], row: Sequence[str]) -> dict[str, str | None]:
+    """The cells of the second line of a record by the field of the full report that they show."""
+    return {
+        "fan_speed": state["fan"], "temperature": state["temp"], "performance_state": state["perf"], "power_draw": state["draw"],
+        "power_limit": state["cap"], "fb_memory_usage": row[1] if len(row) > 1 else None,
+        "utilization": (row[2].replace("Default", "") if len(row) > 2 else None),
+    }  # fmt: skip
+
+
+def _process(row: re.Match[str]) -> tuple[int, GpuProcess]:
+    told = _PROCESS_MEMORY.fullmatch(row["rest"])
+    name = (told["name"] or told["bare"] or "") if told else row["rest"]
+    memory = float(told["mib"]) if told and told["mib"] else None
+    return int(row["gpu"]), GpuProcess(int(row["pid"]), row["kind"], name.strip(), memory)
+
+
+def _processes(rows: Sequence[list[str]]) -> tuple[int | None, tuple[tuple[int, GpuProcess], ...] | None, bool]:
+    """How many rows the process block has, they, and whether it has no end; None if it says nothing."""
     texts = ["|".join(row) for row in rows]
     start = next((at for at, text in enumerate(texts) if "rocesses:" in text[:60]), None)
     if start is None:
-        return None
+        return None, None, False
     block = texts[start + 1 :]
-    count = sum(1 for text in block if _PROCESS.fullmatch(text))
+    found = tuple(_process(row) for text in block if (row := _PROCESS.fullmatch(text)))
     closed = "+" in block or any("No running" in text for text in block)
     refused = any("Not Supported" in text for text in block)
-    return count if count or (closed and not refused) else None
+    told = bool(found) or (closed and not refused)
+    return (len(found), found, not closed) if told else (None, None, False)
 
 
 def as_dict(reading: SmiTable) -> dict[str, object]:
@@ -169,6 +230,9 @@ def as_dict(reading: SmiTable) -> dict[str, object]:
         "ecc_uncorrected_volatile": [gpu.ecc_uncorrected_volatile for gpu in gpus],
         "mig_mode": [gpu.mig_mode for gpu in gpus],
         "process_count": reading.process_count,
+        "process_names": None if reading.processes is None else [process.name for _, process in reading.processes],
+        "compute_modes": [gpu.compute_mode for gpu in gpus],
+        "error_cells": [cell for gpu in gpus for cell in gpu.error_cells],
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.units import NO_VALUES
+from gpulease_gui.facts.table_text import undrawn
 
 # "None" is a value in places (recovery action, virtualization mode), so it is no blank here.
 _BLANKS = NO_VALUES - {"none"}
@@ -47,6 +48,7 @@ def plain(text: str) -> str:
     text = text.lstrip("\ufeff\ufffd").replace("\r\n", "\n").replace("\r", "\n")
     if "\x1b" in text:
         text = _ANSI.sub("", text)
+    text = undrawn(text)
     if text.lstrip().startswith(">") and all(line[:1] in ("", ">") for line in text[:2000].split("\n")):
         text = _QUOTE.sub("", text)
     text = without_prefix(text)

@@ -15,7 +15,17 @@ _NO_VALUE = frozenset(
 _PROMPT = re.compile(
     r"\s{0,8}(?:\([\w.-]{1,40}\) ?)?(?:\[?[\w.-]{1,64}@[\w.-]{1,64}[: ][^\n#$%>]{0,200}[#$%>]|(?:ba)?sh-[\d.]{1,8}[#$]|[#$] \S)"
 )
+# A chat or a terminal may draw a table's bars as lines.
+_BOX = re.compile("[\u2500-\u257f]")
+_BARS = {code: "|" for code in (0x2502, 0x2503, 0x2551, 0x2506, 0x2507, 0x250A, 0x250B, 0x254E, 0x254F)}
+_RULES = {code: "-" for code in (0x2500, 0x2501, 0x2504, 0x2505, 0x2508, 0x2509, 0x254C, 0x254D)}
+_DRAWN = {code: "+" for code in range(0x2500, 0x2580)} | {0x2550: "="} | _RULES | _BARS
 MISSING_TOOL_WORDS = re.compile(r"command not found|: not found\b|No such file or directory", re.IGNORECASE)
+
+
+def undrawn(text: str) -> str:
+    """`text` with the lines that draw a table as the bars, pluses and dashes that tools print."""
+    return text.translate(_DRAWN) if not text.isascii() and _BOX.search(text) else text
 
 
 def clean(text: str) -> str:
@@ -24,6 +34,7 @@ def clean(text: str) -> str:
     A chat turns blanks into no-break spaces, a mail puts `>` in front of every line: both are undone.
     """
     plain = _LINE_ENDS.sub("\n", _ESCAPES.sub("", text)).lstrip("\ufeff").replace("\0", "").replace("\xa0", " ")
+    plain = undrawn(plain)
     return _unquoted(plain) if plain.startswith(">") else plain
 
 

@@ -18,17 +18,26 @@ from gpulease_gui.checks.history import NO_HISTORY
 from gpulease_gui.checks.judgement import Evidence
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.thresholds import NOTHING_MOVED, Thresholds
+from gpulease_gui.checks.trust_cross_sources import CHECK as CROSS_SOURCES
 from gpulease_gui.domain.claim import Claim, ClaimState
 from gpulease_gui.domain.command import CommandOutput, Impact
 from gpulease_gui.domain.errors import Unreadable
-from gpulease_gui.domain.finding import Basis, Finding, Verdict, overall
+from gpulease_gui.domain.finding import WORST_FIRST, Basis, Finding, Reason, Verdict, overall
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Reader, read, readers
 from gpulease_gui.services.judging import Judging, RuleFault
-from gpulease_gui.services.pasted_forms import as_facts
 from gpulease_gui.services.pasted_pieces import Piece
+from gpulease_gui.services.pasted_sources import (
+    Contradiction,
+    Sent,
+    Source,
+    contradictions,
+    merged,
+    sources_of,
+    told_by,
+)
 from gpulease_gui.store import claims, doors
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.pastes import list_pastes, save_paste
@@ -53,6 +62,7 @@ class PieceReading:
     problem: Text | None = None
     reading: object | None = None
     trouble: Unreadable | None = None
+    note: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,35 +116,134 @@ def _values(reader: Reader, reading: object) -> tuple[tuple[str, object], ...]:
 def judge_pieces(
     catalogue: Catalogue, pieces: Sequence[Piece], terms: Mapping[str, TermValue], thresholds: Thresholds = NOTHING_MOVED
 ) -> Judged:
-    """Read every piece and judge what can be judged of it; the first output of a kind counts. Uses no store."""
+    """Read every piece and judge what can be judged of it; a term that none answers stays open. Uses no store."""
     outputs = tuple(read_piece(piece) for piece in pieces)
     promise = Promise(catalogue, terms, thresholds=thresholds)
-    whole: dict[str, Evidence] = {}
-    converted: dict[str, Evidence] = {}
-    for output in outputs:
-        _gather(output, whole, converted)
-    evidence = {**converted, **whole}
-    judging = Judging([rule for rule in rules().values() if _can_judge(rule, evidence)], promise)
-    judging.evidence.update({**converted, **whole})
-    findings: list[Finding] = []
+    sources = sources_of(
+        Sent(o.piece.kind, o.piece.source or o.piece.command, o.reading, o.trouble, o.blob.sha256) for o in outputs if o.piece.kind
+    )
+    torn = contradictions(sources)
+    found, broken = _findings(sources, promise, torn)
+    found += [_torn(one, sources) for one in torn]
+    found += [_open(term, value, rule) for term, value in terms.items() if (rule := unanswered(term, found)) is not None]
+    return Judged(tuple(_noted(output, found) for output in outputs), tuple(found), terms, tuple(dict.fromkeys(broken)))
+
+
+_Key = tuple[str, str | None, str]
+
+
+def _findings(
+    sources: Mapping[str, tuple[Source, ...]], promise: Promise, torn: Sequence[Contradiction]
+) -> tuple[list[Finding], list[str]]:
+    """The worst that any of the outputs says on each question; so the order in which they were pasted decides nothing."""
+    split = {one.fact_id for one in torn}
+    chosen = {fact_id: found[:1] if fact_id in split or found[0].strong else found for fact_id, found in sources.items()}
+    joined = {fact_id: merged(found) for fact_id, found in chosen.items()}
+    worst_of: dict[_Key, Finding] = {}
+    broken = _judge(chosen, joined, None, promise, worst_of)
+    for fact_id, found in sources.items():
+        for other in found[len(chosen[fact_id]) :]:
+            evidence = {**joined, fact_id: other.evidence}
+            broken += _judge({**chosen, fact_id: (other,)}, evidence, fact_id, promise, worst_of, is_weak=found[0].strong and not other.strong)
+    return list(worst_of.values()), broken
+
+
+def _judge(
+    sources: Mapping[str, tuple[Source, ...]], evidence: Mapping[str, Evidence], changed: str | None, promise: Promise,
+    worst_of: dict[_Key, Finding], *, is_weak: bool = False,
+) -> list[str]:  # fmt: skip
+    """Add to `worst_of` what the rules say; `changed` names the one fact that another output answers than at first.
+
+    `is_weak`: a fuller output stands beside this one, whose silence therefore means nothing.
+    """
+    chosen = [r for r in rules().values() if _can_judge(r, evidence) and (changed is None or changed in _facts(r))]
+    judging = Judging(chosen, promise)
+    judging.evidence.update(evidence)
     broken: list[str] = []
     for rule in judging.rest():
+        told = [rule.check.id in told_by(sources[id_]) or sources[id_][0].whole for id_ in rule.check.facts]
         try:
-            is_whole = all(id_ in whole for id_ in rule.check.facts)
-            findings += [_as_sent(f) for f in judging.findings(rule) if _says_something(f, promise, whole=is_whole)]
+            for finding in judging.findings(rule):
+                if _says_something(finding, promise, whole=all(told)) and (not is_weak or finding.verdict in _AGAINST):
+                    _keep_worst(worst_of, _with_all_hashes(_as_sent(finding), rule, sources))
         except RuleFault:
             broken.append(rule.check.id)
-    return Judged(outputs, tuple(findings), terms, tuple(broken))
+    return broken
 
 
-def _gather(output: PieceReading, whole: dict[str, Evidence], converted: dict[str, Evidence]) -> None:
-    kind = output.piece.kind
-    if kind is None:
-        return
-    sha = output.blob.sha256
-    whole.setdefault(kind, Evidence(output.reading, output.trouble, sha))
-    for fact_id, reading, same in as_facts(kind, output.reading):
-        (whole if same else converted).setdefault(fact_id, Evidence(reading, None, sha))
+def _with_all_hashes(finding: Finding, rule: Rule, sources: Mapping[str, tuple[Source, ...]]) -> Finding:
+    """What was put together from several outputs rests on each of them."""
+    hashes = [source.sent.sha256 for id_ in _facts(rule) for source in sources.get(id_, ())]
+    return replace(finding, evidence=tuple(dict.fromkeys(hashes)))
+
+
+_UNUSED = Text("read, but no ready check uses it", "已读取，但没有检查项使用它")
+
+
+def _noted(output: PieceReading, findings: Sequence[Finding]) -> PieceReading:
+    """Say of an output that was read and served no check that it did not."""
+    is_used = output.reading is None or any(output.blob.sha256 in finding.evidence for finding in findings)
+    return output if is_used else replace(output, note=_UNUSED)
+
+
+_AGAINST = (Verdict.FAIL, Verdict.WARN)
+
+
+def _facts(rule: Rule) -> tuple[str, ...]:
+    return (*rule.check.facts, *rule.check.optional)
+
+
+def _keep_worst(worst_of: dict[_Key, Finding], finding: Finding) -> None:
+    key = (finding.check, finding.term, finding.direction)
+    held = worst_of.get(key)
+    if held is None or WORST_FIRST.index(finding.verdict) < WORST_FIRST.index(held.verdict):
+        worst_of[key] = finding
+
+
+def _torn(one: Contradiction, sources: Mapping[str, tuple[Source, ...]]) -> Finding:
+    """Two outputs that can't be of one node at one time: nothing that rests on either is certain."""
+    title = readers()[one.fact_id].fact.title
+    names = sorted(_named(sent) for sent in (one.one, one.other))
+    said = Text(
+        f"two outputs contradict ({title.en}): {' / '.join(names)}; {one.what.en}",
+        f"两份输出相互矛盾（{title.zh}）：{' / '.join(names)}；{one.what.zh}",
+    )
+    finding = CROSS_SOURCES.finding(
+        Verdict.INCONCLUSIVE, said, reason_code=OUTPUTS_CONTRADICT, next_step=_ONE_NODE, direction=one.fact_id
+    )
+    return replace(_as_sent(finding), required=True, evidence=tuple(sorted((one.one.sha256, one.other.sha256))))
+
+
+def _named(sent: Sent) -> str:
+    return f"{sent.name} [{sent.kind}, SHA-256 {sent.sha256[:12]}]".strip()
+
+
+OUTPUTS_CONTRADICT = "outputs_contradict"
+_ONE_NODE = Text(
+    "judge the outputs of one node at a time, and ask the supplier which of the two is right",
+    "请每次只判定一台节点的输出，并请供应商说明哪一份正确",
+)
+
+
+def unanswered(term: str, findings: Sequence[Finding]) -> Rule | None:
+    """The check that would answer `term` when none of `findings` speaks of it; None when one does, or no check could."""
+    if any(finding.term == term for finding in findings):
+        return None
+    able = [rule for rule in rules().values() if term in rule.check.terms]
+    return min(able, key=lambda rule: rule.check.impact is not Impact.PASSIVE, default=None)
+
+
+_NOT_SENT = Text("nothing that was sent answers this promise", "所发内容没有一项能回答这一承诺")
+_RUN_IT = Text("no output answers this: run the check on the node", "没有可索取的输出：请在节点上运行该检查")
+
+
+def _open(term: str, value: TermValue, rule: Rule) -> Finding:
+    question = question_for(term)
+    step = Text(f"ask the supplier for: {question.command}", f"请向供应商索取：{question.command}") if question else _RUN_IT
+    finding = rule.check.finding(
+        Verdict.INCONCLUSIVE, _NOT_SENT, term=term, promised=value, reason_code=Reason.NOT_COLLECTED, next_step=step
+    )
+    return replace(finding, required=True)
 
 
 def _can_judge(rule: Rule, evidence: Mapping[str, Evidence]) -> bool:
@@ -147,7 +256,7 @@ def _says_something(finding: Finding, promise: Promise, *, whole: bool) -> bool:
         return False
     is_promised = finding.term is not None and promise.get(finding.term) is not None
     is_silent = finding.verdict is Verdict.INCONCLUSIVE and finding.measured is None
-    return whole or (is_promised and not is_silent)
+    return whole or finding.verdict is Verdict.FAIL or (is_promised and not is_silent)
 
 
 def _as_sent(finding: Finding) -> Finding:

@@ -1,54 +1,76 @@
-"""Which fact of ours does an output answer that only suppliers send?"""
+"""Which facts of ours does an output answer that only suppliers send?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpulease_gui.facts.ethtool import LinkSettings
+from gpulease_gui.facts.fio_json import FioReport
+from gpulease_gui.facts.ibstat import IbReport
+from gpulease_gui.facts.ibv_devinfo import RdmaReport
 from gpulease_gui.facts.iperf3_json import IperfRun
-from gpulease_gui.facts.iperf_pair import IperfPair, IperfTry
+from gpulease_gui.facts.iperf3_text import IperfText
+from gpulease_gui.facts.lspci import PciList
+from gpulease_gui.facts.nccl_tests import NcclReport
+from gpulease_gui.facts.nvbandwidth import CopyReport
+from gpulease_gui.facts.nvlink import NvlinkReport
+from gpulease_gui.facts.smi_csv import SmiCsv
 from gpulease_gui.facts.smi_list import SmiList
-from gpulease_gui.facts.smi_record import Gpu
 from gpulease_gui.facts.smi_table import SmiTable
 from gpulease_gui.facts.smi_xml import SmiReport
+from gpulease_gui.services import pasted_cards, pasted_machine, pasted_network
 
 # Fact id, its reading, whether the form tells as much as the fact itself.
 Answer = tuple[str, object, bool]
+CARDS = "smi_xml"
 
 
 def as_facts(kind: str, reading: object) -> Iterator[Answer]:
     """The facts that a reading of `kind` stands for, besides its own; what the form does not say stays None."""
     if kind == "smi_q" and isinstance(reading, SmiReport):
-        yield "smi_xml", reading, True
-    elif isinstance(reading, SmiTable):
-        yield "smi_xml", _report_of_table(reading), False
-    elif isinstance(reading, SmiList):
-        yield "smi_xml", _report_of_list(reading), False
-    elif isinstance(reading, IperfRun):
-        yield "iperf_pair", _pair(reading), True
+        yield CARDS, reading, True
+        return
+    report = _cards(reading)
+    if report is not None:
+        yield CARDS, report, False
+    yield from _machine(reading)
+    yield from _network(reading)
 
 
-def _report_of_table(table: SmiTable) -> SmiReport:
-    gpus = tuple(
-        Gpu(
-            gpu.index, gpu.bus_id, name=gpu.name, memory_total_mib=gpu.memory_total_mib, memory_used_mib=gpu.memory_used_mib,
-            power_limit_w=gpu.power_cap_w, temperature_c=gpu.temperature_c, mig_mode_current=gpu.mig_mode,
-        )
-        for gpu in table.gpus
-    )  # fmt: skip
-    return SmiReport(table.driver_version, table.cuda_version, None, gpus)
+def _cards(reading: object) -> SmiReport | None:
+    match reading:
+        case SmiTable():
+            return pasted_cards.report_of_table(reading)
+        case SmiList():
+            return pasted_cards.report_of_list(reading)
+        case NvlinkReport():
+            return pasted_cards.report_of_links(reading)
+        case SmiCsv():
+            return pasted_cards.report_of_query(reading)
+        case PciList():
+            return pasted_cards.report_of_bus(reading)
+        case CopyReport() | NcclReport():
+            return pasted_cards.report_of_names(reading.device_names or ())
+    return None
 
 
-def _report_of_list(listed: SmiList) -> SmiReport:
-    gpus = tuple(
-        Gpu(gpu.index, uuid=gpu.uuid, name=gpu.name, mig_devices=sum(d.gpu == gpu.index for d in listed.mig_devices) or None)
-        for gpu in listed.gpus
-    )
-    return SmiReport(None, None, None, gpus)
+def _machine(reading: object) -> Iterator[Answer]:
+    match reading:
+        case PciList():
+            yield "pci_devices", pasted_machine.bus_of_list(reading), False
+        case FioReport():
+            yield from pasted_machine.disks_of_fio(reading)
 
 
-def _pair(run: IperfRun) -> IperfPair:
-    """The direction is told by -R; without it, or both ways at once, nobody knows which way it was."""
-    tried = (IperfTry(run, run.error or ""),)
-    if run.reverse is None or run.bidirectional:
-        return IperfPair()
-    return IperfPair(backward=tried) if run.reverse else IperfPair(forward=tried)
+def _network(reading: object) -> Iterator[Answer]:
+    match reading:
+        case IperfRun():
+            yield "iperf_pair", pasted_network.pair_of(reading), True
+        case IperfText():
+            yield "iperf_pair", pasted_network.pair_of(pasted_network.run_of_text(reading)), True
+        case IbReport():
+            yield "net_links", pasted_network.ports_of_ibstat(reading), False
+        case RdmaReport():
+            yield "net_links", pasted_network.ports_of_devinfo(reading), False
+        case LinkSettings() if not reading.module:
+            yield "net_links", pasted_network.link_of(reading), False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,6 +100,165 @@ def test_that_a_list_of_cards_answers_promises_and_is_no_sign_of_health(catalogu
     assert verdict(found, "gpu.count") == [(Verdict.FAIL, 8)]
     assert found.overall is Verdict.FAIL
     assert [f.check for f in found.findings] == ["gpu.count"]
+
+
+CLEAN_LOG = (OUTPUTS / "d_dmesg_clean.txt").read_text("utf-8")
+LINKS = (OUTPUTS / "d_nvlink_18x8.txt").read_text("utf-8")
+H100 = {"gpu__model": "nvidia-h100-sxm5-80gb", "gpu__count": 8}
+
+
+def open_terms(found: Judged) -> list[tuple[str | None, str]]:
+    return [(f.term, f.next_step.en) for f in found.findings if f.reason_code == "not_collected" and f.required]
+
+
+def test_that_promises_which_nothing_sent_answers_stay_open_with_the_command_to_ask_for(catalogue: Catalogue) -> None:
+    found = judged(catalogue, CLEAN_LOG, **H100, gpu__interconnect="nvswitch")
+    assert found.overall is Verdict.INCONCLUSIVE
+    assert open_terms(found) == [
+        ("gpu.model", "ask the supplier for: nvidia-smi -q -x"), ("gpu.count", "ask the supplier for: nvidia-smi -q -x"),
+        ("gpu.interconnect", "ask the supplier for: nvidia-smi topo -m"),
+    ]  # fmt: skip
+    ascend = judged(catalogue, XML, npu__model="910B3", npu__count=8)
+    assert (ascend.overall, [term for term, _ in open_terms(ascend)]) == (Verdict.INCONCLUSIVE, ["npu.model", "npu.count"])
+
+
+def test_that_cards_named_beside_their_links_speak_against_another_promise(catalogue: Catalogue) -> None:
+    found = judged(catalogue, LINKS.replace("H100 80GB HBM3", "A100-SXM4-80GB"), **H100, gpu__interconnect="nvswitch")
+    assert found.overall is Verdict.INCONCLUSIVE
+    assert [(f.verdict, f.measured) for f in found.findings if f.check == "gpu.model"] == [(Verdict.INCONCLUSIVE, "A100 SXM4 80GB")]
+
+
+def torn(found: Judged) -> list[tuple[str, tuple[str, ...]]]:
+    return [(f.direction, f.evidence) for f in found.findings if f.reason_code == "outputs_contradict"]
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("<pci_device_id>233010DE", "<pci_device_id>232910DE"), ("<product_name>NVIDIA H100 80GB HBM3", "<product_name>NVIDIA H20"),
+    ("<uuid>GPU-3f1c", "<uuid>GPU-77aa"),
+])  # fmt: skip
+def test_that_two_reports_that_contradict_are_both_named_and_their_order_decides_nothing(catalogue: Catalogue, old: str, new: str) -> None:
+    other = XML.replace(old, new)
+    assert other != XML
+    pieces = [*pieces_of(XML.encode(), "first.xml"), *pieces_of(other.encode(), "second.xml")]
+    one, two = (judge_pieces(catalogue, order, {"gpu.count": 8, "gpu.model": "H100"}) for order in (pieces, pieces[::-1]))
+    assert torn(one) == [("smi_xml", tuple(sorted(o.blob.sha256 for o in one.outputs)))]
+    assert all(name in f.reason.en for name in ("first.xml", "second.xml") for f in one.findings if f.reason_code == "outputs_contradict")
+    assert one.overall is not Verdict.PASS
+    assert set(one.findings) == set(two.findings)
+
+
+def test_that_identical_outputs_and_a_warmer_card_contradict_nothing(catalogue: Catalogue) -> None:
+    warmer = re.sub(r"<gpu_temp>\d+ C", "<gpu_temp>41 C", XML)
+    assert warmer != XML
+    for other in (XML, warmer):
+        both = judge_pieces(catalogue, [*pieces_of(XML.encode()), *pieces_of(other.encode()), *pieces_of(LIST.encode())], {"gpu.count": 8})
+        assert (torn(both), both.overall) == ([], Verdict.PASS)
+
+
+RULE = "+-----------------------------------------+------------------------+----------------------+\n"
+NO_PROCESS = "|  No running processes found                                                             |"
+
+
+def table(*, ecc: str = "0", draw: str = "71W", mode: str = "Default", name: str = "NVIDIA H100 80GB HBM3", process: str = NO_PROCESS) -> str:
+    cards = "".join(
+        f"|   {n}  {name:<27} On  |   00000000:{27 + n:02X}:00.0 Off |{ecc:>21} |\n"
+        f"| N/A   31C    P0        {draw:>10} / 700W |       1MiB / 81559MiB |      0%  {mode:>11} |\n"
+        f"|                                         |                        |             Disabled |\n{RULE}"
+        for n in range(8)
+    )
+    head = "| NVIDIA-SMI 550.54.15              Driver Version: 550.54.15      CUDA Version: 12.4     |\n"
+    titles = "| Processes:                                                                              |\n"
+    return f"{RULE}{head}{RULE}{cards}\n{RULE}{titles}{process}\n{RULE}"
+
+
+MINER = "|    3   N/A  N/A     41234      C   /opt/w/miner --gpu 3                          21340MiB |"
+
+
+def of_checks(found: Judged, *checks: str) -> list[tuple[str, Verdict, object]]:
+    return [(f.check, f.verdict, f.measured) for f in found.findings if f.check in checks]
+
+
+def test_that_a_pasted_table_tells_of_processes_errors_and_modes_and_says_what_it_cannot_tell(catalogue: Catalogue) -> None:
+    clean = judged(catalogue, table(), gpu__count=8, tenancy="exclusive")
+    assert of_checks(clean, "iso.foreign_procs", "health.ecc_uncorrected", "health.err_fields", "iso.compute_mode") == [
+        ("health.ecc_uncorrected", Verdict.INCONCLUSIVE, None), ("health.err_fields", Verdict.PASS, 0),
+        ("iso.compute_mode", Verdict.PASS, "Default"), ("iso.foreign_procs", Verdict.PASS, "none"),
+    ]  # fmt: skip
+    busy = judged(catalogue, table(process=MINER), gpu__count=8, tenancy="exclusive")
+    assert of_checks(busy, "iso.foreign_procs") == [("iso.foreign_procs", Verdict.FAIL, "/opt/w/miner --gpu 3")]
+    assert of_checks(judged(catalogue, table(ecc="2"), gpu__count=8), "health.ecc_uncorrected") == [("health.ecc_uncorrected", Verdict.FAIL, 2)]
+    broken = judged(catalogue, table(ecc="ERR!", draw="ERR!"), gpu__count=8)
+    assert of_checks(broken, "health.err_fields") == [("health.err_fields", Verdict.FAIL, 2)]
+    assert of_checks(judged(catalogue, table(mode="Prohibited")), "iso.compute_mode") == [("iso.compute_mode", Verdict.FAIL, "Prohibited")]
+
+
+def test_that_a_table_drawn_with_lines_is_the_same_table(catalogue: Catalogue) -> None:
+    drawn = table().replace("|", "│").replace("+", "┼").replace("-----", "─────")
+    assert verdict(judged(catalogue, drawn, gpu__count=8), "gpu.count") == [(Verdict.PASS, 8)]
+
+
+FIO = {
+    "fio version": "fio-3.33", "jobs": [{
+        "jobname": "seq", "error": 0, "job options": {"rw": "read", "bs": "1M", "direct": "1"}, "job_runtime": 30000,
+        "read": {"io_bytes": 81_000_000_000, "bw_bytes": 2_700_000_000, "iops": 2575.0, "runtime": 30000, "total_ios": 77250},
+    }],
+}  # fmt: skip
+IPERF = """Connecting to host 10.8.0.2, port 5201
+[ ID] Interval           Transfer     Bitrate         Retr
+[  5]   0.00-1.00   sec  11.0 GBytes  94.4 Gbits/sec    0
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bitrate         Retr
+[  5]   0.00-10.00  sec   110 GBytes  94.4 Gbits/sec    7             sender
+[  5]   0.00-10.04  sec   110 GBytes  94.1 Gbits/sec                  receiver
+
+iperf Done.
+"""
+IB_PORT = """CA '{name}'
+\tNumber of ports: 1
+\tPort 1:
+\t\tState: {state}
+\t\tRate: 400
+\t\tLink layer: InfiniBand
+"""
+TWO_PORTS = IB_PORT.format(name="mlx5_0", state="Active") + IB_PORT.format(name="mlx5_1", state="Down")
+ETHTOOL = "Settings for eth0:\n\tSpeed: 25000Mb/s\n\tDuplex: Full\n\tLink detected: yes\n"
+BUS = "".join(f"{27 + n:02x}:00.0 3D controller [0302]: NVIDIA Corporation GA100 [10de:20b2] (rev a1)\n" for n in range(8))
+QUERY = "index, name, pci.device_id, memory.total [MiB], power.limit [W]\n" + "".join(
+    f"{n}, NVIDIA H100 80GB HBM3, 0x233010DE, 81559 MiB, 500.00 W\n" for n in range(8)
+)
+
+
+@pytest.mark.parametrize(("text", "terms", "check", "expected"), [
+    (QUERY, H100, "gpu.model", [(Verdict.PASS, "H100 SXM5 80GB")]), (QUERY, {"gpu__power_w": 700}, "power.limit", [(Verdict.FAIL, 500.0)]),
+    (BUS, H100, "gpu.pci_id", [(Verdict.FAIL, "10de:20b2")]),
+    (json.dumps(FIO), {"disk__read_mb_s": 2500}, "disk.seq", [(Verdict.PASS, 2700.0)]),
+    (json.dumps(FIO), {"disk__read_mb_s": 9000}, "disk.seq", [(Verdict.WARN, 2700.0)]),
+    (IPERF, {"network__gbit_s": 100}, "net.iperf_multi", [(Verdict.PASS, 94.1)]),
+    (TWO_PORTS, {"rdma__ports": 2}, "rdma.ports", [(Verdict.FAIL, 1)]),
+    (ETHTOOL, {"network__gbit_s": 25}, "net.inventory", [(Verdict.PASS, 25.0)]),
+    (ETHTOOL, {"network__gbit_s": 100}, "net.inventory", [(Verdict.INCONCLUSIVE, 25.0)]),
+])  # fmt: skip
+def test_that_what_suppliers_send_in_place_of_our_own_outputs_is_judged(
+    catalogue: Catalogue, text: str, terms: dict[str, object], check: str, expected: list[tuple[Verdict, object]]
+) -> None:
+    found = judged(catalogue, text, **terms)
+    stated = [f for f in found.findings if f.check == check and f.term and f.term.replace(".", "__") in terms and f.measured is not None]
+    assert [(f.verdict, f.measured) for f in stated] == expected
+
+
+def test_that_an_error_of_nvidia_smi_is_the_reason_and_contradicts_a_list_of_cards(catalogue: Catalogue) -> None:
+    error = "No devices were found\n"
+    found = judged(catalogue, error, gpu__count=8)
+    assert [f.reason_code for f in found.findings if f.term == "gpu.count"] == ["no_devices"]
+    assert found.overall is Verdict.INCONCLUSIVE
+    both = judge_pieces(catalogue, [*pieces_of(error.encode()), *pieces_of(LIST.encode())], {"gpu.count": 8})
+    assert (len(torn(both)), both.overall) == (1, Verdict.INCONCLUSIVE)
+
+
+def test_that_an_output_which_no_check_reads_is_said_to_be_unused(catalogue: Catalogue) -> None:
+    found = judged(catalogue, "# gpu   pwr gtemp mtemp\n# Idx     W     C     C\n    0    71    31    38\n", gpu__count=8)
+    assert [o.note.en if o.note else None for o in found.outputs] == ["read, but no ready check uses it"]
+    assert judged(catalogue, LIST, gpu__count=8).outputs[0].note is None
 
 
 def test_that_a_cut_report_passes_nothing(catalogue: Catalogue) -> None:
