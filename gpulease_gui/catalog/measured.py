@@ -22,6 +22,7 @@ class Metric(StrEnum):
     FP8 = "fp8_tflops"
     FP4 = "fp4_tflops"
     FP32 = "fp32_tflops"
+    FP64 = "fp64_tflops"
     H2D = "h2d_gb_s"
     D2H = "d2h_gb_s"
     P2P_ONE_WAY = "p2p_one_way_gb_s"

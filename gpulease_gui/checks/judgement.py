@@ -179,7 +179,8 @@ def _finished(check: Check, finding: Finding, promise: Promise, hashes: tuple[st
     required = finding.verdict is Verdict.FAIL or check.id in ALWAYS_REQUIRED or promised
     used = promise.thresholds.judged_by(check.thresholds, finding.term) if _was_judged(finding) else ()
     used += promise.fleet.beside(finding, promise.limit(FLEET_NODES))
-    return replace(_with_step(check, finding), required=required, evidence=hashes, judged_by=used)
+    # What a rule itself compared with (a median, a window) stands first.
+    return replace(_with_step(check, finding), required=required, evidence=hashes, judged_by=(*finding.judged_by, *used))
 
 
 def _was_judged(finding: Finding) -> bool:

@@ -16,11 +16,17 @@ def yardstick(promise: Promise, check: str, product: GpuModel, metric: Metric, *
     The median of the newest runs of at least five (FLEET_NODES) other nodes with this product; else the median of
     what was published; None where neither is known, so nothing can be judged by it. The findings' unit decides.
     """
-    own = promise.fleet.median(check, direction, product.name)
-    if own is not None and own.nodes >= promise.limit(FLEET_NODES):
-        return as_yardstick(own)
+    own = own_median(promise, check, product, direction=direction)
+    if own is not None:
+        return own
     window = promise.catalogue.measured.of(product.id, metric)
     if window is None:
         return None
     title = Text("median of published measurements", "公开实测中位数")
     return JudgedBy(check, f"published_{metric}", title, window.median, window.unit, Origin.PUBLISHED, window.source)
+
+
+def own_median(promise: Promise, check: str, product: GpuModel, *, direction: str = "") -> JudgedBy | None:
+    """The median of our own nodes with this product alone; None where fewer than FLEET_NODES measured it."""
+    own = promise.fleet.median(check, direction, product.name)
+    return as_yardstick(own) if own is not None and own.nodes >= promise.limit(FLEET_NODES) else None

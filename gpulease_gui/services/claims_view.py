@@ -37,11 +37,13 @@ _GROUPS: Mapping[str, tuple[str, Text]] = {
     "disk": ("disk", Text("Storage", "存储")),
     "network": ("network", Text("Network", "网络")),
     "rdma": ("network", Text("Network", "网络")),
+    "perf": ("gpu", Text("GPU", "GPU")),
+    "work": ("work", Text("Agreed task", "约定任务")),
     "driver": ("software", Text("Software", "软件")),
     "cuda": ("software", Text("Software", "软件")),
     "framework": ("software", Text("Software", "软件")),
 }
-GROUP_ORDER = ("gpu", "host", "network", "disk", "software", "access", "npu")
+GROUP_ORDER = ("gpu", "host", "network", "disk", "software", "access", "npu", "work")
 _WRITTEN = {ClaimState.ANSWERED: False, ClaimState.EVIDENCED: True}
 
 

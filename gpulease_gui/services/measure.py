@@ -10,8 +10,9 @@ from gpulease_gui.services.measure_host import HOST_MEASURES
 from gpulease_gui.services.measure_lines import Measurement
 from gpulease_gui.services.measure_look import LOOK_MEASURES
 from gpulease_gui.services.measure_network import NETWORK_MEASURES
+from gpulease_gui.services.measure_torch import TORCH_MEASURES
 
-MEASURES: Mapping[str, Measurement] = {**DISK_MEASURES, **NETWORK_MEASURES, **HOST_MEASURES, **LOOK_MEASURES}
+MEASURES: Mapping[str, Measurement] = {**DISK_MEASURES, **NETWORK_MEASURES, **HOST_MEASURES, **LOOK_MEASURES, **TORCH_MEASURES}
 
 
 def output_text(fact_id: str) -> str:

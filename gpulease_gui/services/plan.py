@@ -22,6 +22,8 @@ PAIR_CHECK = "net.iperf_multi"
 WEB_FACTS = frozenset(["web_rates"])
 # A look at idle cards comes before anything that loads the node, counters are read again when all of it is over.
 QUIET_FACTS, LAST_FACTS = frozenset(["idle_watch"]), frozenset(["counters_after"])
+# What heats the cards comes after all that times a copy: a hot card is slow for a while.
+HOT_FACTS = frozenset(["torch_matmul", "torch_train", "torch_loader", "torch_soak"])
 # A measurement that takes this long is never part of a level: it is named by itself or with `sustained`.
 LONG_S = 300
 # What connecting takes, what a quick command takes, and how much of its time limit another one usually needs.
@@ -145,7 +147,9 @@ def _plan(chosen: Sequence[Rule], left_out: Mapping[str, LeftOutBy]) -> Plan:
 def _turn(rule: Rule) -> int:
     """When a measurement has its turn; those of one turn keep their order."""
     facts = rule.check.facts
-    return -1 if QUIET_FACTS.intersection(facts) else 1 if LAST_FACTS.intersection(facts) else 0
+    if QUIET_FACTS.intersection(facts):
+        return -1
+    return 2 if LAST_FACTS.intersection(facts) else 1 if HOT_FACTS.intersection(facts) else 0
 
 
 def _refuse_unknown(ids: Iterable[str]) -> None:
@@ -161,8 +165,15 @@ def _of_level(choice: Choice) -> list[Rule]:
     return [rule for rule in rules().values() if rule.check.id in choice.added or _is_of_level(rule.check, choice)]
 
 
+def asks_the_node(check: Check) -> bool:
+    """Whether a command can answer it; what is only received (the log of a task) is judged where it comes in."""
+    return all(readers()[id_].fact.command is not None for id_ in check.facts)
+
+
 def _is_of_level(check: Check, choice: Choice) -> bool:
     level = choice.level or Level.INVENTORY
+    if not asks_the_node(check):
+        return False
     if check.impact is Impact.PASSIVE:
         return check.level <= level.number
     if choice.heavy or choice.level in (Level.PROBE, Level.LOAD) and check.level <= level.number:

@@ -98,7 +98,8 @@ def test_that_a_rule_breaks_on_no_reading_of_a_damaged_output(check: str, data: 
 SAMPLE: dict[str, Any] = {
     "disk.read_mb_s": 1000.0, "disk.write_mb_s": 1000.0, "disk.read_iops": 100000.0, "disk.size_gb": 1000.0,
     "network.gbit_s": 100.0, "network.same_site": True, "network.ports": "22, 8000", "network.ingress_mbit_s": 100.0,
-    "network.egress_mbit_s": 100.0,
+    "network.egress_mbit_s": 100.0, "gpu.memory_gb_s": 2800.0, "perf.bf16_tflops": 750.0, "perf.fp32_tflops": 50.0,
+    "perf.fp64_tflops": 50.0, "pcie.copy_gb_s": 50.0, "work.gpu_util_percent": 95.0,
 }  # fmt: skip
 
 

@@ -16,8 +16,8 @@ def catalogue() -> Catalogue:
     return load_catalogue()
 
 
-def test_that_all_40_terms_have_both_labels(catalogue):
-    assert len(catalogue.terms) == 40
+def test_that_all_49_terms_have_both_labels(catalogue):
+    assert len(catalogue.terms) == 49
     term = catalogue.terms["gpu.power_w"]
     assert (term.kind, term.unit, term.better, term.checks, term.label.zh) == (
         TermKind.NUMBER, "W", "more", ("power.limit",), "单卡功耗上限"

@@ -1,0 +1,90 @@
+"""Does the agreed task train as fast as the contract says, by its own log?"""
+
+from __future__ import annotations
+
+from gpulease_gui.checks.check import Check
+from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.repeats import PROMISE, PROMISE_ITSELF, band_marks
+from gpulease_gui.checks.thresholds import SHARE, Origin, Threshold
+from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict
+from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.domain.units import number_text
+from gpulease_gui.facts.train_curve import Rates, Unit
+from gpulease_gui.facts.train_faults import Fault, FaultKind
+from gpulease_gui.facts.train_log import TrainLog
+
+TERMS = {"work.tokens_s": Unit.TOKENS_S, "work.samples_s": Unit.SAMPLES_S, "work.step_s": Unit.STEP_S}
+BANDS = band_marks("work.task", 1.0, 0.9, PROMISE, pass_origin=Origin.SPEC, pass_source=PROMISE_ITSELF)
+DRIFT = Threshold("work.task", "drift", 0.07, SHARE, Text("slower over the run by more than", "全程变慢超过此比例"), ">", high=1.0)
+
+CHECK = Check(
+    id="work.task",
+    title=Text("The agreed task by its log", "约定任务（按日志）"),
+    why=Text("The team's own training is the measure that counts: the contract can name it, and its log proves it.",
+             "团队自己的训练才是最终标准：合同可以写明，日志可以证明。"),  # fmt: skip
+    facts=("train_log",),
+    terms=tuple(TERMS),
+    level=3,
+    ask=Text("Which speed of which task is promised: tokens/s, samples/s or seconds per step?", "承诺哪个任务的什么速度：token/s、样本/s 还是单步秒数？"),
+    thresholds=(*BANDS.both, DRIFT),
+)
+_KIND_WORDS = {
+    FaultKind.NAN_LOSS: Text("NaN or Inf in the loss", "损失出现 NaN 或 Inf"), FaultKind.OUT_OF_MEMORY: Text("out of memory", "显存或内存不足"),
+    FaultKind.CUDA: Text("a CUDA error", "CUDA 错误"), FaultKind.NCCL: Text("an NCCL error", "NCCL 错误"),
+    FaultKind.STALL: Text("a data loader that stalls", "数据加载停滞"), FaultKind.KILLED: Text("a process that was killed", "进程被杀死"),
+}  # fmt: skip
+_AGAIN = Text("run the task once more on the idle node with the same settings", "请在节点空闲时用相同设置再跑一次")
+_TELL = Text("let the task print this figure, or write a pattern that reads it", "请让任务打印该数值，或编写能读取它的模式")
+_READ = Text("read the log around this line; health.xid and nvlink.errors say whether the node is the cause", "请查看该行前后的日志；health.xid 与 nvlink.errors 可判断是否节点所致")
+
+
+def judge(log: TrainLog, promise: Promise) -> tuple[Finding, ...]:
+    """One finding for each promised speed (medians after the warm-up), and one for the faults in the log."""
+    found = [_speed(term, unit, log, promise) for term, unit in TERMS.items() if promise.get(term)]
+    return (*found, _health(log, promise))
+
+
+def _speed(term: str, unit: Unit, log: TrainLog, promise: Promise) -> Finding:
+    stated, told = promise.get(term), log.speed(unit)
+    figure, better = stated.number if stated else 0.0, "less" if unit is Unit.STEP_S else "more"
+    if told is None:
+        words = Text(f"the log does not tell {unit}", f"日志没有给出 {unit}")
+        return CHECK.finding(Verdict.INCONCLUSIVE, words, term=term, promised=figure, unit=unit, reason_code="not_told", next_step=_TELL, basis=Basis.MEASURED)
+    share = figure / told.median if better == "less" and told.median > 0 else told.median / figure
+    verdict, code, step = BANDS.at(promise).of(share, 1.0), "", NO_TEXT
+    if verdict is not Verdict.PASS:
+        # One log is one run: it warns, whoever wants to dispute it runs the task again.
+        verdict, code, step = Verdict.WARN, "measured_once" if verdict is Verdict.FAIL else "rate_low", _AGAIN
+    measured = float(f"{told.median:.5g}")
+    return CHECK.finding(
+        verdict, _words(told, share), term=term, promised=figure, measured=measured, unit=unit, subjects=(SubjectFinding("task", verdict, measured),),
+        reason_code=code, next_step=step, basis=Basis.MEASURED, better=better,
+    )  # fmt: skip
+
+
+def _words(told: Rates, share: float) -> Text:
+    median, low, high = (number_text(value, 2) for value in (told.median, told.p5, told.p95))
+    en = f"{median} {told.unit} in the middle of {told.n} lines (p5 {low}, p95 {high}), {number_text(share * 100, 0)} % of the promise"
+    zh = f"{told.n} 行的中位数为 {median} {told.unit}（p5 {low}，p95 {high}），为承诺值的 {number_text(share * 100, 0)}%"
+    return Text(en, zh)
+
+
+def _health(log: TrainLog, promise: Promise) -> Finding:
+    """Faults in the log, and a run that slows down."""
+    if log.faults:
+        return CHECK.finding(Verdict.WARN, _fault_words(log.faults), reason_code=str(log.faults[0].kind), next_step=_READ, basis=Basis.MEASURED)
+    main = next((rate for rate in log.rates if rate.drift is not None), None)
+    slower = 0.0 if main is None or main.drift is None else main.drift if main.unit is Unit.STEP_S else -main.drift
+    if slower > promise.limit(DRIFT):
+        percent = number_text(slower * 100)
+        words = Text(f"the run slows down by {percent} % from its first quarter to its last", f"从前四分之一到后四分之一变慢了 {percent}%")
+        return CHECK.finding(Verdict.WARN, words, reason_code="slows_down", next_step=_READ, basis=Basis.MEASURED)
+    words = Text(f"{log.form}: {log.steps} steps without a fault", f"{log.form}：{log.steps} 步无错误")
+    return CHECK.finding(Verdict.PASS, words, basis=Basis.MEASURED)
+
+
+def _fault_words(faults: tuple[Fault, ...]) -> Text:
+    first = faults[0]
+    what, more = _KIND_WORDS[first.kind], len(faults) - 1
+    en, zh = f"{what.en} in line {first.number}: {first.line}", f"第 {first.number} 行{what.zh}：{first.line}"
+    return Text(f"{en}; {more} more lines", f"{zh}；另有 {more} 行") if more else Text(en, zh)

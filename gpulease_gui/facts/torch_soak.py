@@ -1,0 +1,46 @@
+"""Does the rate of matrix products hold for twenty minutes?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpulease_gui.domain.command import Command, CommandOutput, Impact
+from gpulease_gui.domain.text import Text
+from gpulease_gui.facts import torch_matmul
+from gpulease_gui.facts.fact import Fact
+from gpulease_gui.facts.task_lines import combine_runs, parse_runs, recognise_task, task_command
+from gpulease_gui.facts.torch_matmul import TorchMatmul, matmul_run
+
+ID, TASK = "torch_soak", "soak"
+SECONDS = 1200
+
+
+def command(seconds: int) -> Command:
+    """`seconds` of BF16 products on all GPUs at once."""
+    return task_command("matmul.py", "--soak", "--seconds", str(int(seconds)))
+
+
+FACT = Fact(
+    id=ID, title=Text("Matrix products for twenty minutes", "矩阵乘 20 分钟"), command=command(SECONDS), seconds=1500,
+    impact=Impact.DISRUPTIVE, lane="torch", ok_codes=None,
+)  # fmt: skip
+
+
+def combine(outputs: Sequence[CommandOutput]) -> CommandOutput:
+    """One output that holds the runs."""
+    return combine_runs(ID, outputs)
+
+
+def parse(output: CommandOutput) -> TorchMatmul:
+    """Read a combined output, or the lines of one run. Raises Unreadable without any run."""
+    return TorchMatmul(parse_runs(output, ID, TASK, matmul_run))
+
+
+def as_dict(reading: TorchMatmul) -> dict[str, object]:
+    """The keys of torch_matmul."""
+    return torch_matmul.as_dict(reading)
+
+
+def recognise(text: str) -> int:
+    """Sure of our own marker."""
+    return recognise_task(text, ID, TASK)

@@ -1,0 +1,118 @@
+"""How fast was a training, in which unit, without its warm-up, and did it slow down?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+# Beyond this many points every second one is dropped, and from then on every second one kept: memory stays bounded.
+_MOST = 4096
+_MOST_WARM = 200
+_MOST_SERIES, _MOVED = 64, 2
+# Of the lines that tell a speed: what counts as warm-up (compiling, filling caches), at least one, at most 200.
+WARM_SHARE, WARM_FEWEST = 0.1, 1
+
+
+class Unit(StrEnum):
+    """A unit of speed as the log tells it."""
+
+    TOKENS_S = "tokens/s"
+    SAMPLES_S = "samples/s"
+    TOKENS_S_GPU = "tokens/s per GPU"
+    STEP_S = "s/step"
+    TFLOPS = "TFLOP/s per GPU"
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """The speeds in one unit after the warm-up. `drift`: median of the last quarter as a part of that of the first, less one.
+
+    `warmup` points were left out.
+    """
+
+    unit: Unit
+    n: int
+    median: float
+    p5: float
+    p95: float
+    drift: float | None
+    warmup: int
+
+
+class _Series:
+    """Values in order, thinned evenly once there are too many."""
+
+    def __init__(self) -> None:
+        self._kept: list[float] = []
+        self._every = 1
+        self.seen = 0
+
+    def add(self, value: float) -> None:
+        if self.seen % self._every == 0:
+            self._kept.append(value)
+            if len(self._kept) > _MOST:
+                self._kept = self._kept[::2]
+                self._every *= 2
+        self.seen += 1
+
+    def rates(self, unit: Unit) -> Rates | None:
+        """None where nothing is left after the warm-up."""
+        warm = min(_MOST_WARM, max(WARM_FEWEST, int(self.seen * WARM_SHARE)))
+        left = self._kept[(warm + self._every - 1) // self._every :]
+        if not left:
+            return None
+        ordered = sorted(left)
+        return Rates(unit, self.seen - warm, quantile(ordered, 0.5), quantile(ordered, 0.05), quantile(ordered, 0.95), _drift(left), warm)
+
+
+def quantile(ordered: list[float], share: float) -> float:
+    """The value at a share of a sorted list, between neighbours in proportion."""
+    place = (len(ordered) - 1) * share
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def _drift(values: list[float]) -> float | None:
+    """Of fewer than eight values nothing is said."""
+    part = len(values) // 4
+    if part < 2:
+        return None
+    first, last = quantile(sorted(values[:part]), 0.5), quantile(sorted(values[-part:]), 0.5)
+    return last / first - 1 if first > 0 else None
+
+
+class Curve:
+    """Collects steps, losses and speeds."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.last_step: int | None = None
+        self.first_loss: float | None = None
+        self.last_loss: float | None = None
+        self.lines = 0
+        self._series: dict[tuple[Unit, int | None], _Series] = {}
+
+    def step(self, number: int | None, loss: float | None) -> None:
+        """One line with a step or a loss; NaN is no loss (a fault says it)."""
+        self.steps += 1
+        if number is not None:
+            self.last_step = number if self.last_step is None else max(self.last_step, number)
+        if loss is not None:
+            self.first_loss = loss if self.first_loss is None else self.first_loss
+            self.last_loss = loss
+
+    def speed(self, unit: Unit, value: float, of: int | None = None) -> None:
+        """One speed; nought is a speed, a negative one is not. `of`: the total of the bar that tells it."""
+        if value < 0 or (len(self._series) >= _MOST_SERIES and (unit, of) not in self._series):
+            return
+        self._series.setdefault((unit, of), _Series()).add(value)
+
+    def rates(self) -> tuple[Rates, ...]:
+        """One entry per unit, in the order first told; of several bars the one with the largest total, if it moved at all."""
+        found = []
+        for unit in dict.fromkeys(unit for unit, _ in self._series):
+            own = [(of or 0, series) for (one, of), series in self._series.items() if one is unit]
+            moved = [pair for pair in own if pair[1].seen > _MOVED] or own
+            found.append(max(moved, key=lambda pair: pair[0])[1].rates(unit))
+        return tuple(one for one in found if one is not None)

@@ -1,0 +1,78 @@
+"""Which lines of a training log say that something went wrong?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+_MOST_OF_A_KIND = 20
+_SHOWN = 300
+
+
+class FaultKind(StrEnum):
+    """What a line reports."""
+
+    NAN_LOSS = "nan_loss"
+    OUT_OF_MEMORY = "out_of_memory"
+    CUDA = "cuda_error"
+    NCCL = "nccl_error"
+    STALL = "loader_stall"
+    KILLED = "killed"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A line with its number (from 1), cut for the eye."""
+
+    kind: FaultKind
+    number: int
+    line: str
+
+
+# Plain words first: a line without any of them is never searched.
+_HINTS = re.compile(r"memory|CUDA|NCCL|ncclS|ncclU|ncclI|cuda|[Dd]ata[Ll]oader|[Ww]atchdog|overflow|[Kk]illed|SIGKILL|starv|NaN|nan\b|Inf\b|timed out")
+_KINDS = (
+    (FaultKind.OUT_OF_MEMORY, re.compile(r"out of memory|OutOfMemoryError|CUBLAS_STATUS_ALLOC_FAILED|Cannot allocate memory", re.IGNORECASE)),
+    (
+        FaultKind.NCCL,
+        re.compile(
+            r"NCCL (?:WARN|error|failure)|ncclSystemError|ncclUnhandledCudaError|ncclInternalError|ncclRemoteError|DistBackendError"
+            r"|Watchdog caught collective operation timeout|NCCL watchdog",
+        ),
+    ),
+    (FaultKind.CUDA, re.compile(r"CUDA error|cudaError|CUDA_ERROR_|CUBLAS_STATUS_(?!SUCCESS)\w{1,40}|device-side assert|CUDNN_STATUS_(?!SUCCESS)")),
+    (
+        FaultKind.STALL,
+        re.compile(r"DataLoader (?:worker|timed out)|dataloader (?:is )?(?:stall|slow|bottleneck)|waiting for (?:the )?(?:next batch|data)|does not have many workers", re.IGNORECASE),
+    ),
+    (FaultKind.NAN_LOSS, re.compile(r"(?:found|detected|is|loss(?:es)?)\W{1,4}(?:NaN|nan|Inf)\b|non-?finite loss|loss is (?:nan|inf)", re.IGNORECASE)),
+    (FaultKind.KILLED, re.compile(r"\bSIGKILL\b|^Killed\b|exitcode\W{1,4}-9\b")),
+)
+
+
+class Faults:
+    """Collects them, at most twenty of a kind: the first ones tell the most."""
+
+    def __init__(self) -> None:
+        self._found: list[Fault] = []
+        self._counts: dict[FaultKind, int] = {}
+
+    def look(self, number: int, line: str) -> None:
+        """Look at one line, already bounded in length."""
+        if _HINTS.search(line):
+            for kind, words in _KINDS:
+                if words.search(line):
+                    self.add(kind, number, line)
+                    return
+
+    def add(self, kind: FaultKind, number: int, line: str) -> None:
+        """One fault; a line counts once."""
+        seen = self._counts.get(kind, 0)
+        if seen < _MOST_OF_A_KIND and not (self._found and self._found[-1].number == number):
+            self._found.append(Fault(kind, number, line.strip()[:_SHOWN]))
+        self._counts[kind] = seen + 1
+
+    def found(self) -> tuple[Fault, ...]:
+        """In the order of the log."""
+        return tuple(self._found)

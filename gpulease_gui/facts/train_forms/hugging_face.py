@@ -1,0 +1,27 @@
+"""What do the lines of the Hugging Face Trainer say?"""
+
+from __future__ import annotations
+
+import re
+
+from gpulease_gui.facts.train_curve import Unit
+from gpulease_gui.facts.train_forms.bar import bar_in
+from gpulease_gui.facts.train_forms.form import NUMBER, Form, StepLine, is_bad, speeds, value
+
+_DICT = re.compile(r"\{'loss': '?(?P<loss>" + NUMBER + r")'?, ")
+_SPEED = re.compile(r"'(?:train_)?tokens_per_second(?:_per_gpu)?': '?(?P<rate>" + NUMBER + ")")
+
+
+def read(line: str) -> StepLine | None:
+    """`{'loss': ..., 'learning_rate': ..., 'epoch': ...}`, and the bare bar of steps; both may share a line."""
+    found = _DICT.search(line) if "{'loss'" in line else None
+    if found and "'throughput'" not in line and ("'epoch'" in line or "'learning_rate'" in line):
+        rate = _SPEED.search(line)
+        return StepLine(None, value(found["loss"]), speeds((Unit.TOKENS_S, value(rate["rate"]) if rate else None)), is_bad(found["loss"]))
+    bar = None if found else bar_in(line)
+    if bar is None or bar.head or bar.tail.lstrip() not in ("]", "]\x1b[A"):
+        return None
+    return StepLine(bar.at, None, speeds((Unit.STEP_S, bar.step_s)), of=bar.of, counts=False)
+
+
+FORM = Form("Hugging Face Trainer", 30, read)

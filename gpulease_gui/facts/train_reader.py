@@ -1,0 +1,99 @@
+"""How is a training log read piece by piece, whatever its length?"""
+
+from __future__ import annotations
+
+from gpulease_gui.facts.train_curve import Curve
+from gpulease_gui.facts.train_faults import FaultKind, Faults
+from gpulease_gui.facts.train_forms import FORMS
+from gpulease_gui.facts.train_forms.form import Form, StepLine
+from gpulease_gui.facts.train_pattern import own_form
+
+LONGEST_LINE = 2000
+_DECIDED = 40  # a form with so many lines ahead of the others is the trainer's
+
+
+class LogReader:
+    """Feed it text as it comes; lines may be broken anywhere. Memory does not grow with the log."""
+
+    def __init__(self, pattern: str = "") -> None:
+        """`pattern`: the user's own in place of the known forms. Raises UsageError."""
+        forms = (own_form(pattern),) if pattern else FORMS
+        self._curves: dict[str, tuple[Form, Curve]] = {form.name: (form, Curve()) for form in forms}
+        self.faults = Faults()
+        self.lines = 0
+        self.cut_lines = 0
+        self._held = ""
+        self._dropping = False
+
+    def feed(self, piece: str) -> None:
+        """The next piece. A bare carriage return ends a line, too: progress bars are written so."""
+        lines = (self._held + piece).replace("\r", "\n").split("\n")
+        self._held = lines.pop()
+        for line in lines:
+            self._line(line)
+        if len(self._held) > LONGEST_LINE:
+            if not self._dropping:
+                self._line(self._held)
+                self.lines -= 1  # its end is still to come
+            self._held, self._dropping = "", True
+
+    def close(self) -> None:
+        """The log is over: what is held is its last line, which may be torn."""
+        if self._held and not self._dropping:
+            self._line(self._held)
+        self._held = ""
+
+    def _line(self, line: str) -> None:
+        self.lines += 1
+        if self._dropping:
+            self._dropping = False
+            return
+        if not line or line.isspace():
+            return
+        if len(line) > LONGEST_LINE:
+            self.cut_lines += 1
+            line = line[:LONGEST_LINE]
+        if not self._progress(line):
+            self.faults.look(self.lines, line)
+
+    def _progress(self, line: str) -> bool:
+        """Let each form still in question read the line."""
+        known = False
+        for form, curve in tuple(self._curves.values()):
+            told = form.read(line)
+            if told is not None:
+                known = True
+                self._take(curve, told, line)
+        if known and len(self._curves) > 1:
+            self._decide()
+        return known
+
+    def _take(self, curve: Curve, told: StepLine, line: str) -> None:
+        if told.counts:
+            curve.step(told.step, told.loss)
+        for unit, rate in told.speeds:
+            curve.speed(unit, rate, told.of)
+        curve.lines += 1
+        if told.bad_loss:
+            self.faults.add(FaultKind.NAN_LOSS, self.lines, line)
+
+    def _decide(self) -> None:
+        ordered = sorted((curve.lines for _, curve in self._curves.values()), reverse=True)
+        if ordered[0] - ordered[1] >= _DECIDED:
+            best = self._best
+            self._curves = {best[0].name: best}
+
+    @property
+    def _best(self) -> tuple[Form, Curve]:
+        return max(self._curves.values(), key=lambda one: (one[1].lines, -one[0].rank))
+
+    @property
+    def form(self) -> str:
+        """The trainer whose lines were found; empty if none were."""
+        form, curve = self._best
+        return form.name if curve.lines else ""
+
+    @property
+    def curve(self) -> Curve:
+        """What its lines say so far."""
+        return self._best[1]
