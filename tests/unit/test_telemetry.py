@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from gpulease_gui.domain.errors import Unreadable
@@ -81,3 +83,91 @@ def test_that_each_metric_belongs_to_one_source_and_says_its_unit() -> None:
     ids = [metric.id for source in sources().values() for metric in source.metrics]
     assert len(ids) == len(set(ids)) == len(metrics())
     assert all(metric.unit or metric.lane == "events" for metric in metrics().values())
+
+
+OTHER = "GPU-5d1f0c5e-77aa-4f0e-9d0b-3a6f2f9b1c02"
+CARD: dict[str, object] = {"index": 0, "uuid": UUID, "power_w": 412.5, "counters": {"at_s": 10.0, "nvlink_tx_kib": 1000}}
+
+
+def test_that_a_renamed_interface_ends_its_curve_once_and_begins_another() -> None:
+    read = reader("network")
+    row = "{}: {} 0 0 0 0 0 0 0 {} 0"
+    read.read(sample(1.0, row.format("eth0", 0, 0)))
+    read.read(sample(2.0, row.format("eth0", 10**9, 0)))
+    points = values(read.read(sample(3.0, row.format("ens3", 2 * 10**9, 0))))
+    assert points == dict.fromkeys([("net.rx_gbit_s", "ens3"), ("net.tx_gbit_s", "ens3"), ("net.rx_gbit_s", "eth0"), ("net.tx_gbit_s", "eth0")])
+    assert {subject for _, subject in values(read.read(sample(4.0, row.format("ens3", 3 * 10**9, 0))))} == {"ens3"}
+
+
+@pytest.mark.parametrize("counters", [(2**32 - 10, 10), (9_000, 0)])
+def test_that_a_wrapped_counter_of_the_agent_is_a_gap_and_the_next_sample_a_rate(counters: tuple[int, int]) -> None:
+    read = reader("gpu")
+    for at_s, counter in enumerate((*counters, counters[1] + 10**6)):
+        points = values(read.read(json.dumps({**CARD, "counters": {"at_s": float(at_s), "nvlink_tx_kib": counter, "ecc_corrected": counter}})))
+        if at_s == 1:
+            assert points.get(("gpu.nvlink_tx_gb_s", UUID)) is None and points.get(("gpu.ecc_corrected", UUID)) is None
+    assert points[("gpu.nvlink_tx_gb_s", UUID)] == pytest.approx(1.024)
+    assert points[("gpu.ecc_corrected", UUID)] == 10**6
+
+
+@pytest.mark.parametrize("later_s", [9.0, 10.0, -1.0])
+def test_that_a_clock_of_the_node_that_goes_back_is_no_rate(later_s: float) -> None:
+    read = reader("gpu")
+    read.read(json.dumps(CARD))
+    points = values(read.read(json.dumps({**CARD, "counters": {"at_s": later_s, "nvlink_tx_kib": 5000}})))
+    assert points == {("gpu.power_w", UUID): 412.5}
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "-1", "true", "null", '"412"', "[412]", "1e999", "9" * 400])
+def test_that_what_is_no_figure_is_no_value(value: str) -> None:
+    read = reader("gpu")
+    read.read(json.dumps(CARD))
+    points = values(read.read(f'{{"index": 0, "uuid": "{UUID}", "power_w": {value}, "counters": {value}, "xids": {value}}}'))
+    assert {value for (metric, _), value in points.items() if metric != "gpu.xid"} == {None}
+    assert not {value for (metric, _), value in points.items() if metric == "gpu.xid"} - {412.0}
+
+
+@pytest.mark.parametrize("line", [
+    "{", "{}", "[" * 60_000, "{\"a\":" * 20_000, '{"index": 0, "uuid": 7}', '{"index": true, "uuid": "GPU-1"}', '{"index": 0, "uuid": "<b>x</b>"}',
+    '{"index": 0, "uuid": "' + "x" * 60_000 + '"}', '{"index": -1, "uuid": "GPU-1"}', '{"index": ' + "9" * 60_000 + "}",
+])  # fmt: skip
+def test_that_a_hostile_line_in_place_of_a_gpu_is_unreadable(line: str) -> None:
+    with pytest.raises(Unreadable):
+        reader("gpu").read(line)
+
+
+def test_that_a_node_can_not_invent_gpus_without_end() -> None:
+    read = reader("gpu")
+    for number in range(64):
+        read.read(json.dumps({**CARD, "uuid": f"GPU-{number}"}))
+    with pytest.raises(Unreadable):
+        read.read(json.dumps({**CARD, "uuid": "GPU-64"}))
+
+
+def test_that_a_lost_gpu_has_no_values_and_says_why() -> None:
+    read = reader("gpu")
+    read.read(json.dumps(CARD))
+    points = read.read(json.dumps({"index": 0, "uuid": UUID, "lost": "GPU is lost\x1b[2J"}))
+    assert [(p.metric, p.value, p.index) for p in points] == [("gpu.power_w", None, 0)]
+    assert points[0].lost.startswith("GPU is lost") and "\x1b" not in points[0].lost
+
+
+def test_that_a_gpu_that_nvidia_smi_leaves_out_is_lost_and_the_others_keep_their_names() -> None:
+    read, row = reader("gpu"), "{}, {}, 97, 41, 71680, 688.41, 63, 1755, 2619, 0x4"
+    for index, uuid in ((0, UUID), (1, OTHER), (0, UUID), (1, OTHER)):
+        assert not any(point.lost for point in read.read(row.format(index, uuid)))
+    read.read(row.format(0, OTHER))
+    points = read.read(row.format(0, OTHER))
+    assert {point.subject for point in points if point.lost} == {UUID}
+    assert {point.value for point in points if point.lost} == {None}
+    assert {point.index for point in points if point.subject == OTHER} == {0}
+
+
+def test_that_rdma_words_of_four_bytes_become_gigabits() -> None:
+    read = reader("rdma")
+    read.read(sample(10.0, "mlx5_0/1 0 0 5", "mlx5_1/1 0 0 -"))
+    points = values(read.read(sample(12.0, "mlx5_0/1 2500000000 1250000000 7", "mlx5_1/1 0 0 -")))
+    assert points == {
+        ("rdma.rx_gbit_s", "mlx5_0/1"): 40.0, ("rdma.tx_gbit_s", "mlx5_0/1"): 20.0, ("rdma.errors", "mlx5_0/1"): 2.0,
+        ("rdma.rx_gbit_s", "mlx5_1/1"): 0.0, ("rdma.tx_gbit_s", "mlx5_1/1"): 0.0,
+    }  # fmt: skip
