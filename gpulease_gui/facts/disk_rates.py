@@ -17,6 +17,11 @@ from gpulease_gui.facts.fio_json import FioReport
 from gpulease_gui.facts.json_text import count, document, words
 from gpulease_gui.facts.raw_runs import NOTHING_MOVED, pack, reason_code, unpack
 
+# Both directions in one run, one after the other: what comes before the first name holds for both.
+_BOTH = (
+    "fio --filename=gpulease-fio.bin --size=4096M --bs=1M --ioengine=libaio --iodepth=32 --direct=1 --time_based --runtime=30 "
+    "--output-format=json --name=read --rw=read --name=write --stonewall --rw=write --unlink=1"
+)
 # What is printed; the write test differs in one word, and the run puts its own length and size in their places.
 FACT = Fact(
     id="disk_rates",
@@ -25,6 +30,7 @@ FACT = Fact(
     seconds=300,
     impact=Impact.ACTIVE,
     ok_codes=None,
+    ask=Text(_BOTH, _BOTH),
 )
 
 

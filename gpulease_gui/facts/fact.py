@@ -22,6 +22,9 @@ class Fact:
 
     `command` None: this kind is only received (pasted by a supplier), never run.
     `seconds` is the node's time limit. `lane` names facts that must not run beside each other.
+    `ask` is one plain line to send to a supplier, whose output this kind reads (placeholders in words); None = the
+    command itself, if it is one. `answers` names the facts that such an output stands for, `ask_terms` the promises
+    that it is asked for (() = all that those facts decide).
     `ok_codes`: exit codes with which the output is still read by `parse`; None = every one (the parser decides).
     """
 
@@ -32,6 +35,9 @@ class Fact:
     impact: Impact = Impact.PASSIVE
     lane: str = ""
     ok_codes: tuple[int, ...] | None = (0,)
+    ask: Text | None = None
+    answers: tuple[str, ...] = ()
+    ask_terms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,11 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.table_text import first_line, number, value, whole_lines
 
-FACT = Fact(id="ibstat", title=Text("InfiniBand ports (ibstat)", "InfiniBand 端口(ibstat)"), ok_codes=None)
+FACT = Fact(
+    id="ibstat", title=Text("InfiniBand ports (ibstat)", "InfiniBand 端口(ibstat)"), ok_codes=None,
+    ask=Text("ibstat", "ibstat"), answers=("net_links",),
+    ask_terms=("rdma.ports", "rdma.gbit_s", "network.kind"),
+)  # fmt: skip
 
 _SURE = re.compile(r"(Ethernet|InfiniBand|Unspecified)\s*$")
 

@@ -22,6 +22,8 @@ FACT = Fact(
     seconds=90,
     impact=Impact.ACTIVE,
     ok_codes=None,
+    ask=Text("iperf3 -c <address of our node> -J -t 30 -P 8", "iperf3 -c <我方节点地址> -J -t 30 -P 8"),
+    answers=("iperf_pair",),
 )
 
 

@@ -36,7 +36,7 @@ FACT = Fact(
 )
 
 # Version 1 control groups write "no limit" as the largest page-aligned number.
-_NO_LIMIT_BYTES = 1 << 60
+NO_LIMIT_BYTES = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def parse(output: CommandOutput) -> MemoryLimits:
     lines = keyed_lines(output, "meminfo")
     sizes = dict(_field(line) for line in lines.all("meminfo"))
     answered = [v for key in ("memory.max", "memory.limit_in_bytes") for v in lines.all(key)]
-    limits = [n for v in answered if (n := whole(v)) is not None and 0 < n < _NO_LIMIT_BYTES]
+    limits = [n for v in answered if (n := whole(v)) is not None and 0 < n < NO_LIMIT_BYTES]
     return MemoryLimits(
         total_gib=sizes.get("MemTotal"),
         available_gib=sizes.get("MemAvailable"),

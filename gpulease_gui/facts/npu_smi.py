@@ -11,7 +11,7 @@ from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.npu_table import Chip, ChipTable, read_tables
-from gpulease_gui.facts.table_text import MISSING_TOOL_WORDS, clean, first_line
+from gpulease_gui.facts.table_text import MISSING_TOOL_WORDS, clean, first_line, undrawn
 
 # npu-smi does not bear two calls at once, so all its facts share a lane.
 FACT = Fact(
@@ -50,7 +50,7 @@ class NpuReport:
 
 def parse(output: CommandOutput) -> NpuReport:
     """Read the table by its header words. Raises Unreadable: driver error (reading has its code), missing tool."""
-    text = clean(output.text)
+    text = undrawn(clean(output.text))
     tables = read_tables(text)
     version = re.search(r"npu-smi\s+(\S+)\s+Version:\s*(\S+)", text)
     if not tables.chips:

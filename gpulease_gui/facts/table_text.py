@@ -24,7 +24,10 @@ MISSING_TOOL_WORDS = re.compile(r"command not found|: not found\b|No such file o
 
 
 def undrawn(text: str) -> str:
-    """`text` with the lines that draw a table as the bars, pluses and dashes that tools print."""
+    """`text` with the lines that draw a table as the bars, pluses and dashes that tools print.
+
+    Not for tools that draw lines themselves (lsblk, tree).
+    """
     return text.translate(_DRAWN) if not text.isascii() and _BOX.search(text) else text
 
 
@@ -34,7 +37,6 @@ def clean(text: str) -> str:
     A chat turns blanks into no-break spaces, a mail puts `>` in front of every line: both are undone.
     """
     plain = _LINE_ENDS.sub("\n", _ESCAPES.sub("", text)).lstrip("\ufeff").replace("\0", "").replace("\xa0", " ")
-    plain = undrawn(plain)
     return _unquoted(plain) if plain.startswith(">") else plain
 
 

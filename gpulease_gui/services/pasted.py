@@ -8,8 +8,8 @@ is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from gpulease_gui import __version__
 from gpulease_gui.catalog.catalogue import Catalogue
@@ -20,12 +20,12 @@ from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.thresholds import NOTHING_MOVED, Thresholds
 from gpulease_gui.checks.trust_cross_sources import CHECK as CROSS_SOURCES
 from gpulease_gui.domain.claim import Claim, ClaimState
-from gpulease_gui.domain.command import CommandOutput, Impact
+from gpulease_gui.domain.command import Command, CommandOutput, Impact
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import WORST_FIRST, Basis, Finding, Reason, Verdict, overall
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.facts.fact import Reader, read, readers
 from gpulease_gui.services.judging import Judging, RuleFault
 from gpulease_gui.services.pasted_pieces import Piece
@@ -87,6 +87,7 @@ class Question:
     term: str
     command: str
     message: Text
+    line: Text = NO_TEXT  # the command in both languages: what is to be filled in stands in words
 
 
 def read_piece(piece: Piece) -> PieceReading:
@@ -125,7 +126,8 @@ def judge_pieces(
     torn = contradictions(sources)
     found, broken = _findings(sources, promise, torn)
     found += [_torn(one, sources) for one in torn]
-    found += [_open(term, value, rule) for term, value in terms.items() if (rule := unanswered(term, found)) is not None]
+    if sources:
+        found += [_open(term, value, rule) for term, value in terms.items() if (rule := unanswered(term, found)) is not None]
     return Judged(tuple(_noted(output, found) for output in outputs), tuple(found), terms, tuple(dict.fromkeys(broken)))
 
 
@@ -239,7 +241,7 @@ _RUN_IT = Text("no output answers this: run the check on the node", "没有可�
 
 def _open(term: str, value: TermValue, rule: Rule) -> Finding:
     question = question_for(term)
-    step = Text(f"ask the supplier for: {question.command}", f"请向供应商索取：{question.command}") if question else _RUN_IT
+    step = Text(f"ask the supplier for: {question.line.en}", f"请向供应商索取：{question.line.zh}") if question else _RUN_IT
     finding = rule.check.finding(
         Verdict.INCONCLUSIVE, _NOT_SENT, term=term, promised=value, reason_code=Reason.NOT_COLLECTED, next_step=step
     )
@@ -304,41 +306,52 @@ def after_paste(claim: Claim, verdict: Verdict) -> Claim:
 
 
 def question_for(term: str) -> Question | None:
-    """The one command whose output would answer `term`; None when no check judges it by a command."""
-    commands = [command for rule in rules().values() if term in rule.check.terms and (command := _command(rule))]
-    if not commands:
+    """The one line whose output would answer `term`; None when no check judges it by a line that can be sent."""
+    lines = [line for rule in rules().values() if term in rule.check.terms for line in _lines(rule, term)]
+    if not lines:
         return None
-    line = min(commands).line
-    return Question(term, line, message_for((line,)))
+    line = min(lines).line
+    return Question(term, line.en, message_for((line,)), line)
 
 
-def message_for(commands: Sequence[str]) -> Text:
+def message_for(commands: Sequence[Text]) -> Text:
     """What to send to the supplier: please run these, and send all that they print."""
-    lines = "\n\n".join(commands)
+    en, zh = ("\n\n".join(lines) for lines in (tuple(c.en for c in commands), tuple(c.zh for c in commands)))
     return Text(
-        f"Please run this on the node and send the whole output as text, not as a picture:\n{lines}",
-        f"请在节点上运行以下命令，并以文本（不要截图）发回完整输出：\n{lines}",
+        f"Please run this on the node and send the whole output as text, not as a picture:\n{en}",
+        f"请在节点上运行以下命令，并以文本（不要截图）发回完整输出：\n{zh}",
     )
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class _Command:
-    """Ordered by what is asked first: a plain command before a script, passive before active, short before long."""
+class _Line:
+    """Ordered by what is asked first: what loads nothing, then what the check itself reads, then the short one."""
 
-    is_script: bool
     loads: bool
+    stands_in: bool
     length: int
-    line: str
+    line: Text = field(compare=False)
 
 
-def _command(rule: Rule) -> _Command | None:
-    fact = readers()[rule.check.facts[0]].fact if rule.check.facts else None
-    if fact is None or fact.command is None or rule.check.impact is Impact.DISRUPTIVE:
-        return None
-    is_script = not fact.command.argv
-    # A script stands in a shell of its own: it may end it.
-    line = f"sh <<'GPULEASE'\n{fact.command.line.rstrip()}\nGPULEASE" if is_script else fact.command.line
-    return _Command(is_script, rule.check.impact is not Impact.PASSIVE, len(line), line)
+def _lines(rule: Rule, term: str) -> Iterator[_Line]:
+    """The lines whose outputs we read for the first fact of a check: its own command, or a plain one in its place."""
+    if not rule.check.facts or rule.check.impact is Impact.DISRUPTIVE:
+        return
+    loads, wanted = rule.check.impact is not Impact.PASSIVE, rule.check.facts[0]
+    for reader in readers().values():
+        fact = reader.fact
+        if fact.id == wanted and fact.ask is None and fact.command is not None and _can_be_sent(fact.command):
+            yield _Line(loads, False, len(fact.command.line), Text(fact.command.line, fact.command.line))
+        elif fact.ask is not None and (fact.id == wanted or wanted in fact.answers) and term in (fact.ask_terms or (term,)):
+            yield _Line(loads, fact.id != wanted, len(fact.ask.en), fact.ask)
+
+
+# A run of ours puts its own values in the place of such words; a supplier would type them as they stand.
+_PLACES = frozenset(["PEER", "PORT", "SECONDS", "WORD", "URL", "COUNT", "DEVICE"])
+
+
+def _can_be_sent(command: Command) -> bool:
+    return bool(command.argv) and "\n" not in command.line and not _PLACES & set(command.argv)
 
 
 def open_questions(connection: doors.Reader, contract_id: str) -> tuple[Question, ...]:

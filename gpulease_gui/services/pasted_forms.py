@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpulease_gui.facts.cpu_limits import CpuLimits
+from gpulease_gui.facts.detect_virt import Virtualization
 from gpulease_gui.facts.ethtool import LinkSettings
 from gpulease_gui.facts.fio_json import FioReport
 from gpulease_gui.facts.ibstat import IbReport
 from gpulease_gui.facts.ibv_devinfo import RdmaReport
+from gpulease_gui.facts.id_words import User
 from gpulease_gui.facts.iperf3_json import IperfRun
 from gpulease_gui.facts.iperf3_text import IperfText
 from gpulease_gui.facts.lspci import PciList
+from gpulease_gui.facts.memory_limits import MemoryLimits
 from gpulease_gui.facts.nccl_tests import NcclReport
 from gpulease_gui.facts.nvbandwidth import CopyReport
 from gpulease_gui.facts.nvlink import NvlinkReport
@@ -23,6 +27,7 @@ from gpulease_gui.services import pasted_cards, pasted_machine, pasted_network
 # Fact id, its reading, whether the form tells as much as the fact itself.
 Answer = tuple[str, object, bool]
 CARDS = "smi_xml"
+_OWN = ("cpu_limits", "memory_limits")  # these readings are the facts themselves
 
 
 def as_facts(kind: str, reading: object) -> Iterator[Answer]:
@@ -33,7 +38,8 @@ def as_facts(kind: str, reading: object) -> Iterator[Answer]:
     report = _cards(reading)
     if report is not None:
         yield CARDS, report, False
-    yield from _machine(reading)
+    if kind not in _OWN:
+        yield from _machine(reading)
     yield from _network(reading)
 
 
@@ -60,6 +66,14 @@ def _machine(reading: object) -> Iterator[Answer]:
             yield "pci_devices", pasted_machine.bus_of_list(reading), False
         case FioReport():
             yield from pasted_machine.disks_of_fio(reading)
+        case CpuLimits():
+            yield "cpu_limits", reading, False
+        case MemoryLimits():
+            yield "memory_limits", reading, False
+        case User():
+            yield "access", pasted_machine.access_of(reading), False
+        case Virtualization():
+            yield "environment", pasted_machine.environment_of(reading), False
 
 
 def _network(reading: object) -> Iterator[Answer]:

@@ -1,13 +1,17 @@
-"""What do lspci and fio, as a supplier runs them, say in the words of our own facts?"""
+"""What do lspci, fio, id and systemd-detect-virt, as a supplier runs them, say in the words of our own facts?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpulease_gui.facts.access import Access
+from gpulease_gui.facts.detect_virt import Virtualization
 from gpulease_gui.facts.disk_random import READ, WRITE
 from gpulease_gui.facts.disk_rates import DiskRates, FioTry
+from gpulease_gui.facts.environment import Environment
 from gpulease_gui.facts.fio_json import FioJob, FioReport, Flow
 from gpulease_gui.facts.fio_set import FioSet, FioTest
+from gpulease_gui.facts.id_words import User
 from gpulease_gui.facts.lspci import PciDevice as ListedDevice
 from gpulease_gui.facts.lspci import PciList
 from gpulease_gui.facts.pci_devices import PciBus, PciDevice, bus_id
@@ -27,6 +31,19 @@ def _function(device: ListedDevice) -> PciDevice | None:
     if slot is None or device.vendor_id is None or device.device_id is None or device.class_code is None:
         return None
     return PciDevice(slot, device.vendor_id, device.device_id, f"{device.class_code}00")
+
+
+def access_of(user: User) -> Access:
+    """The rights of the user; of the ways in this says nothing."""
+    return Access(user.uid, user.groups or (), (), (), (), None, ())
+
+
+def environment_of(virtualization: Virtualization) -> Environment:
+    """The tool asks the processor for a hypervisor, and looks for the marks of containers."""
+    word = virtualization.word
+    if virtualization.is_container:
+        return Environment(virt_container=word, container_signs=(f"systemd-detect-virt: {word}",))
+    return Environment(virt_vm=word, cpu_hypervisor=True if virtualization.is_machine else None)
 
 
 def disks_of_fio(report: FioReport) -> Iterator[tuple[str, object, bool]]:

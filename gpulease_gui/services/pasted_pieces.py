@@ -29,7 +29,7 @@ class Piece:
 
 _TOOLS = (
     "nvidia-smi|lspci|dmesg|journalctl|iperf3|fio|ethtool|ibstat|ibv_devinfo|lsblk|dcgmi|npu-smi|nvbandwidth|df|lscpu|free|cat|"
-    "uname|hostname|all_reduce_perf|all_gather_perf|sendrecv_perf|alltoall_perf|\\./build/\\w+_perf"
+    "uname|hostname|systemd-detect-virt|id|all_reduce_perf|all_gather_perf|sendrecv_perf|alltoall_perf|\\./build/\\w+_perf"
 )
 # root@node:~#  [root@node ~]#  (base) user@node:/data$  $   then a tool: only both together make a prompt.
 _PROMPT = re.compile(

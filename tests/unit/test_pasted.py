@@ -12,7 +12,7 @@ import pytest
 from gpulease_gui.catalog.catalogue import Catalogue, load_catalogue
 from gpulease_gui.cli.main import main
 from gpulease_gui.domain.claim import Claim, ClaimState
-from gpulease_gui.domain.finding import Basis, Verdict
+from gpulease_gui.domain.finding import Basis, Verdict, worst
 from gpulease_gui.domain.frame import MAX_STDOUT_BYTES
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
@@ -329,11 +329,39 @@ def test_that_each_open_claim_has_one_command_and_a_settled_one_none(workspace: 
     assert list(asked()) == ["gpu.interconnect", "gpu.memory_gb"]
 
 
-def test_that_a_question_names_a_plain_command_before_a_script_and_none_for_what_no_check_reads() -> None:
-    isolation = question_for("isolation")
-    assert isolation is not None and isolation.command.startswith("sh <<'GPULEASE'\n") and isolation.command.endswith("\nGPULEASE")
-    assert "不要截图" in isolation.message.zh and isolation.command in isolation.message.en
-    assert question_for("price.currency") is None
+def test_that_every_question_is_one_line_that_can_be_sent_and_whose_answer_is_read(catalogue: Catalogue) -> None:
+    found = {term: question for term in catalogue.terms if (question := question_for(term)) is not None}
+    assert len(found) > 25
+    for question in found.values():
+        assert "\n" not in question.line.en and "\n" not in question.line.zh
+        assert not re.search(r"\b(?:PEER|PORT|SECONDS|WORD|URL|COUNT|DEVICE)\b", question.line.en)
+    assert {term: found[term].command for term in ("access.root", "isolation", "rdma.ports", "network.kind")} == {
+        "access.root": "id", "isolation": "systemd-detect-virt", "rdma.ports": "ibstat", "network.kind": "ibstat",
+    }  # fmt: skip
+    assert found["network.gbit_s"].line.zh == "iperf3 -c <我方节点地址> -J -t 30 -P 8"
+    assert "--rw=write" in found["disk.write_mb_s"].command
+    assert "不要截图" in found["isolation"].message.zh and found["isolation"].command in found["isolation"].message.en
+    assert question_for("price.currency") is None and question_for("network.ports") is None
+
+
+CPUS = "Architecture:        x86_64\nCPU(s):              64\n"
+MEMORY = "MemTotal:       2113456128 kB\nMemAvailable:   2013456128 kB\n"
+
+
+@pytest.mark.parametrize(("text", "term", "value", "expected"), [
+    (CPUS + "3200000 100000\n", "cpu.cores", 64, Verdict.FAIL), (CPUS + "max 100000\n", "cpu.cores", 64, Verdict.PASS),
+    (CPUS, "cpu.cores", 64, Verdict.INCONCLUSIVE), (MEMORY + "274877906944\n", "ram_gb", 2000, Verdict.FAIL),
+    (MEMORY + "max\n", "ram_gb", 2000, Verdict.PASS), (MEMORY, "ram_gb", 2000, Verdict.INCONCLUSIVE),
+    ("uid=0(root) gid=0(root) groups=0(root)\n", "access.root", True, Verdict.PASS),
+    ("uid=1001(li) gid=1001(li) groups=1001(li)\n", "access.root", True, Verdict.FAIL),
+    ("kvm\n", "isolation", "bare_metal", Verdict.FAIL), ("none\n", "isolation", "bare_metal", Verdict.PASS),
+    ("docker\n", "isolation", "vm", Verdict.FAIL),
+])  # fmt: skip
+def test_that_the_answers_to_the_plain_commands_are_judged(
+    catalogue: Catalogue, text: str, term: str, value: object, expected: Verdict
+) -> None:
+    found = judge_pieces(catalogue, pieces_of(text.encode()), {term: value})
+    assert worst(f.verdict for f in found.findings if f.term == term) is expected
 
 
 def test_that_the_command_judges_files_and_prints_the_object_of_verify(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -272,7 +272,7 @@ class PasteOutputPage(Page):
 
     def copy_questions(self) -> None:
         """Put one message with every command, each once, into the clipboard."""
-        commands = dict.fromkeys(row.question.command for row in self.question_model.rows)
+        commands = dict.fromkeys(row.question.line for row in self.question_model.rows)
         QGuiApplication.clipboard().setText(say(message_for(tuple(commands))))
         self.frame.note(Text(f"Copied: {len(commands)} commands", f"已复制：{len(commands)} 条命令"))
 

@@ -101,7 +101,7 @@ class Results(ThinSplitter):
         values = value_rows(row.output) if row else ()
         self.value_rows.set_rows(values)
         self.value_head.set_count(len(values))
-        problem = row.output.problem if row else None
+        problem = row.output.problem or row.output.note if row else None
         self.values.setVisible(bool(values))
         self.no_values.setVisible(problem is not None)
         self.no_values.set_words(problem or "")

@@ -145,10 +145,7 @@ def questions_table() -> TableModel[QuestionRow]:
 
 
 def _command(row: QuestionRow) -> Cell:
-    lines = row.question.command.splitlines()
-    if len(lines) == 1:
-        return Cell(lines[0], code=True, tone="2")
-    return Cell(Text(f"a script of {len(lines)} lines", f"{len(lines)} 行脚本"), tone="2", tip=row.question.command[:2000])
+    return Cell(row.question.line, code=True, tone="2", tip=row.question.line)
 
 
 def question_rows(questions: tuple[Question, ...], terms: Mapping[str, Term]) -> tuple[QuestionRow, ...]:
