@@ -69,6 +69,7 @@ GROWING: dict[str, tuple[str, ...]] = {
     "lspci": ("devices", "nvidia_gpus", "nvswitch_bridges", "mellanox_functions", "cut_off"),
     "mounts": ("largest",),
     "npu_smi": ("npus", "chips", "cut_off", "unhealthy", "process_count"),
+    "train_log": ("form", "steps", "last_step", "first_loss", "last_loss", "rates", "faults", "lines", "cut_lines"),
 }
 
 # What a reading of each kind says, as a set: a part of an output may say less, never anything else.

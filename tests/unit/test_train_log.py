@@ -49,7 +49,7 @@ def test_that_a_reader_tells_what_it_has_before_the_log_ends() -> None:
     reader = LogReader()
     reader.feed(lines(20)[:-9])
     assert (reader.form, reader.curve.steps, reader.curve.last_step) == ("nanoGPT", 19, 18)
-    assert log_of(reader).steps == 20  # the torn last line holds a whole step
+    assert log_of(reader).steps == 19  # a torn line may end inside a number
 
 
 OWN = r"\[epoch=\d+ \| batch=(?P<step>\d+)\] objective (?P<loss>[\d.]+|nan) after (?P<step_s>[\d.]+) seconds"
