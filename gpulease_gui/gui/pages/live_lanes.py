@@ -29,9 +29,9 @@ PromiseOf = Callable[[str], Stated | None]
 
 # Lanes from top to bottom; what is not listed (memory controller, memory clock, event bits) is recorded, not drawn.
 ORDER = ("util", "npu_util", "power", "npu_power", "network", "disk", "memory", "npu_memory", "temperature",
-         "npu_temperature", "clock", "cpu", "ram")  # fmt: skip
+         "npu_temperature", "clock", "cpu", "ram", "rdma", "nvlink_rx", "nvlink_tx", "pcie_rx", "pcie_tx")  # fmt: skip
 # Where several metrics share a lane, it has a name of its own.
-SHARED: Mapping[str, Text] = {"network": Text("Network", "网络"), "cpu": Text("CPU", "CPU")}
+SHARED: Mapping[str, Text] = {"network": Text("Network", "网络"), "cpu": Text("CPU", "CPU"), "rdma": Text("RDMA", "RDMA")}
 _FULL: Mapping[str, float] = {"%": 100.0, "°C": 100.0}
 _ALIKE: Mapping[str, str] = {"gpu": "GPU", "npu": "NPU"}
 _MOST_SUBJECTS, _BUSY_SHARE = 3, 0.1
