@@ -76,6 +76,8 @@ class _Reader:
         if values[2] is not None:
             values[2] /= _MIB_PER_GIB
         index, uuid = int(cells[0][:6]), cells[1]
+        if uuid not in self._indexes and len(self._indexes) >= gpu_agent.MOST_GPUS:
+            raise Unreadable(f"more than {gpu_agent.MOST_GPUS} GPUs")
         points = tuple(Point(id_, uuid, value, index) for id_, value in zip(_IDS, values, strict=True))
         return (*self._missing(uuid, index), *points)
 

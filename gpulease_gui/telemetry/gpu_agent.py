@@ -17,7 +17,9 @@ from gpulease_gui.telemetry.rates import Changes, Rates
 from gpulease_gui.telemetry.source import Point
 
 _UUID = re.compile(r"[A-Za-z0-9/_.:-]{1,96}\Z")
-_MOST_INDEX, _MOST_XIDS, _MOST_GPUS = 1024, 16, 64
+_MOST_INDEX, _MOST_XIDS = 1024, 16
+# A node that invents GPUs must not fill the memory.
+MOST_GPUS = 64
 _GIB_PER_MIB, _GB_PER_KB, _GB_PER_KIB = 1 / 1024, 1e-6, 1024 / 1e9
 
 # Name of the agent -> (metric, factor).
@@ -56,8 +58,8 @@ class Reader:
         index, uuid = said.get("index"), said.get("uuid")
         if not isinstance(uuid, str) or not _UUID.match(uuid) or not _is_index(index):
             raise Unreadable("the GPU line names no GPU")
-        if uuid not in self._told and len(self._told) >= _MOST_GPUS:
-            raise Unreadable(f"more than {_MOST_GPUS} GPUs")
+        if uuid not in self._told and len(self._told) >= MOST_GPUS:
+            raise Unreadable(f"more than {MOST_GPUS} GPUs")
         assert isinstance(index, int)
         told = self._told.setdefault(uuid, set())
         lost = said.get("lost")

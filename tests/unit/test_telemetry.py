@@ -136,12 +136,13 @@ def test_that_a_hostile_line_in_place_of_a_gpu_is_unreadable(line: str) -> None:
         reader("gpu").read(line)
 
 
-def test_that_a_node_can_not_invent_gpus_without_end() -> None:
+@pytest.mark.parametrize("line", [json.dumps({**CARD, "uuid": "GPU-@"}), "0, GPU-@, 97, 41, 71680, 688.41, 63, 1755, 2619, 0x4"])
+def test_that_a_node_can_not_invent_gpus_without_end(line: str) -> None:
     read = reader("gpu")
     for number in range(64):
-        read.read(json.dumps({**CARD, "uuid": f"GPU-{number}"}))
+        read.read(line.replace("@", str(number)))
     with pytest.raises(Unreadable):
-        read.read(json.dumps({**CARD, "uuid": "GPU-64"}))
+        read.read(line.replace("@", "64"))
 
 
 def test_that_a_lost_gpu_has_no_values_and_says_why() -> None:
