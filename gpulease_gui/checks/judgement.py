@@ -56,7 +56,7 @@ def _findings(rule: Rule, evidence: Mapping[str, Evidence], promise: Promise) ->
 
 
 def _broke_off(found: Evidence) -> bool:
-    return found.trouble is not None and found.trouble.code == Reason.CUT_OFF
+    return found.trouble is not None and found.trouble.code in (Reason.CUT_OFF, Reason.MALFORMED)
 
 
 def _never_pass_torn(finding: Finding, torn: Unreadable | None) -> Finding:
@@ -84,6 +84,8 @@ _CODE_WORDS: Mapping[str, Text] = {
     Reason.MISSING_TOOL: Text("the tool is missing on the node", "节点上缺少该工具"),
     Reason.DENIED: Text("the node denied reading it", "节点拒绝读取"),
     Reason.CUT_OFF: Text("the output is cut off", "输出不完整"),
+    Reason.MALFORMED: Text("the output is malformed", "输出格式损坏"),
+    Reason.SAME_MACHINE: Text("the test was not made", "未进行测试"),
     Reason.CONNECTION_LOST: Text("the connection was lost before the output ended", "输出结束前连接中断"),
     Reason.NOT_COLLECTED: Text("this was not read in this run", "本次未读取"),
     Reason.DRIVER: Text("the driver does not answer", "驱动没有应答"),
@@ -105,6 +107,11 @@ _STEPS: Mapping[str, Text] = {
         "run it again; if it happens again, ask the supplier about the SSH service and the network",
         "请重新运行；若再次发生，请向供应商询问 SSH 服务与网络情况",
     ),
+    Reason.MALFORMED: Text(
+        "ask for the output as a file: an editor or a chat has changed this one",
+        "请索取文件形式的原始输出：当前内容被编辑器或聊天软件改动过",
+    ),
+    Reason.SAME_MACHINE: Text("name a node on another machine", "请指定位于另一台机器上的节点"),
     Reason.NOT_COLLECTED: Text(
         "run it again; if it is missing again, run the command by hand on the node",
         "请重新运行；若仍然缺失，请在节点上手动运行该命令",

@@ -60,6 +60,7 @@ class Reason(StrEnum):
     TIMEOUT = "timeout"
     DENIED = "denied"
     CUT_OFF = "cut_off"
+    MALFORMED = "malformed"
     UNREADABLE = "unreadable"
     CONNECTION_LOST = "connection_lost"
     NOT_COLLECTED = "not_collected"
@@ -68,6 +69,7 @@ class Reason(StrEnum):
     INCONSISTENT = "inconsistent"
     OTHER_VENDOR = "other_vendor"
     DRIVER = "driver_not_answering"
+    SAME_MACHINE = "same_machine"
 
 
 @dataclass(frozen=True, slots=True)

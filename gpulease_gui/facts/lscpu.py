@@ -17,7 +17,7 @@ _LINE = "lscpu; cat /sys/fs/cgroup/cpu.max /sys/fs/cgroup/cpu/cpu.cfs_quota_us"
 FACT = Fact(
     id="lscpu", title=Text("Processors (lscpu)", "处理器（lscpu）"), ok_codes=None, ask=Text(_LINE, _LINE), answers=("cpu_limits",)
 )
-_SURE = re.compile(r":\s*\S+\s$|^max ")
+_SURE = re.compile(r"^max 100000$|No such file or directory$")  # a last line that may go on is left out
 _QUOTA = re.compile(r"(max|\d{1,12}) (\d{1,9})")  # cpu.max: microseconds of a period
 _OLD_QUOTA = re.compile(r"-1|\d{4,12}")  # cpu.cfs_quota_us: -1 = no limit
 _OLD_PERIOD_US = 100_000
@@ -54,8 +54,9 @@ def _quota(row: str) -> float | None:
 
 
 def as_dict(reading: CpuLimits) -> dict[str, object]:
-    """The keys of `cpu_limits`."""
-    return limits_dict(reading)
+    """The keys of `cpu_limits`; what may be used is not told before a limit was read, it may stand behind a cut."""
+    told = limits_dict(reading)
+    return told if reading.quota_read else told | {"quota_read": None, "usable": None}
 
 
 def recognise(text: str) -> int:

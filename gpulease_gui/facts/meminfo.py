@@ -42,8 +42,9 @@ def parse(output: CommandOutput) -> MemoryLimits:
 
 
 def as_dict(reading: MemoryLimits) -> dict[str, object]:
-    """The keys of `memory_limits`."""
-    return limits_dict(reading)
+    """The keys of `memory_limits`; what may be used is not told before a limit was read, it may stand behind a cut."""
+    told = limits_dict(reading)
+    return told if reading.limit_read else told | {"limit_read": None, "usable_gib": None}
 
 
 def recognise(text: str) -> int:

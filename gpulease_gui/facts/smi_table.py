@@ -206,6 +206,9 @@ def _processes(rows: Sequence[list[str]]) -> tuple[int | None, tuple[tuple[int, 
     found = tuple(_process(row) for text in block if (row := _PROCESS.fullmatch(text)))
     closed = "+" in block or any("No running" in text for text in block)
     refused = any("Not Supported" in text for text in block)
+    if found and not closed:  # a bar may be part of the name: only the next line shows that the row has ended
+        gpu, last = found[-1]
+        found = (*found[:-1], (gpu, replace(last, name="", memory_mib=None)))
     told = bool(found) or (closed and not refused)
     return (len(found), found, not closed) if told else (None, None, False)
 
@@ -230,7 +233,7 @@ def as_dict(reading: SmiTable) -> dict[str, object]:
         "ecc_uncorrected_volatile": [gpu.ecc_uncorrected_volatile for gpu in gpus],
         "mig_mode": [gpu.mig_mode for gpu in gpus],
         "process_count": reading.process_count,
-        "process_names": None if reading.processes is None else [process.name for _, process in reading.processes],
+        "process_names": None if reading.processes is None else [process.name or None for _, process in reading.processes],
         "compute_modes": [gpu.compute_mode for gpu in gpus],
         "error_cells": [cell for gpu in gpus for cell in gpu.error_cells],
     }

@@ -52,6 +52,7 @@ _EXIT_WORDS = {
     15: "a GPU has fallen off the bus",
 }  # fmt: skip
 _START = re.compile(r"<\?xml|<!DOCTYPE nvidia_smi_log|<nvidia_smi_log|(?P<part><gpu id=)")
+_END = "</nvidia_smi_log>"  # a text that has it and can't be read was changed, not cut
 _ESCAPED = "&lt;nvidia_smi_log"
 _PROCESS_NAME = re.compile(r"(<process_name>)([^\n]*)(</process_name>)")
 _STRAY_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")
@@ -180,6 +181,8 @@ def parse(output: CommandOutput) -> SmiReport:
     if not document.gpus and smi_error.find(text):
         raise _no_report(output, failure)
     partial = _report(document, "", cut_off=True)
+    if failure and _END in xml and not output.stdout_cut:
+        raise Unreadable(f"the XML is damaged ({failure})", code=Reason.MALFORMED, reading=partial)
     raise Unreadable(
         f"the report breaks off after {len(partial.gpus)} GPU records ({failure})", code=Reason.CUT_OFF,
         next_step="collect it again", reading=partial,

@@ -175,17 +175,18 @@ class PairRuns:
             return PairResult(pair, reason=_NOT_MEASURED)
         except UserFacing as trouble:
             return PairResult(pair, reason=foreign(str(trouble)))
-        return _result(pair, outcome)
+        return result_of(pair, outcome)
 
 
-def _result(pair: Pair, outcome: Outcome) -> PairResult:
+def result_of(pair: Pair, outcome: Outcome) -> PairResult:
+    """What a run of two nodes says of them; without a rate, why: also where the test as a whole could not be made."""
     if outcome.error is not None:
         return PairResult(pair, reason=foreign(outcome.error.reason), run_id=outcome.run)
     by_way = {finding.direction: finding for finding in outcome.findings if finding.check == PAIR_CHECK}
     forward, backward = (by_way.get(way) for way in ("target->peer", "peer->target"))
-    reason = next((f.reason for f in (forward, backward) if f is not None and _rate(f) is None), NO_TEXT)
-    if not by_way:
-        reason = _NOT_MEASURED
+    silent = [f.reason for f in (forward, backward, *by_way.values()) if f is not None and _rate(f) is None]
+    no_reason = NO_TEXT if forward and backward else _NOT_MEASURED
+    reason = silent[0] if silent else no_reason
     return PairResult(pair, _rate(forward), _rate(backward), reason, outcome.run)
 
 

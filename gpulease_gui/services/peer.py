@@ -15,7 +15,6 @@ from gpulease_gui.services.measure_lines import NoPeer
 from gpulease_gui.services.outcome import Trouble
 
 CLOCK_FACT = "clock_now"
-SAME_MACHINE = "same_machine"
 _CLOCK_S = 10
 
 
@@ -80,5 +79,5 @@ def _boot_id(line: Line, cancel: CancelToken) -> str | None:
 def code_of(trouble: UserFacing) -> str:
     """The reason code of a measurement that could not be made."""
     if isinstance(trouble, SameMachine):
-        return SAME_MACHINE
+        return str(Reason.SAME_MACHINE)
     return str(Reason.NOT_COLLECTED if isinstance(trouble, NoPeer) else Reason.CONNECTION_LOST)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from gpulease_gui.catalog.catalogue import load_catalogue
+from gpulease_gui.checks.check import rules
+from gpulease_gui.checks.judgement import Evidence, judge
+from gpulease_gui.checks.promise import Promise
 from gpulease_gui.cli.pairs import report_json, report_text
-from gpulease_gui.domain.errors import UsageError
-from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.errors import Unreadable, UsageError
+from gpulease_gui.domain.finding import Reason, Verdict
 from gpulease_gui.domain.node import Address, Node, Reach
-from gpulease_gui.services.pair_runs import PairReport, PairResult, refuse, report, usual_seconds
+from gpulease_gui.domain.span import utc_now
+from gpulease_gui.services.outcome import Outcome
+from gpulease_gui.services.pair_runs import PairReport, PairResult, refuse, report, result_of, usual_seconds
 from gpulease_gui.services.pairs import Pair
 
 NAMES = ("n1", "n2", "n3", "n4")
@@ -49,6 +55,18 @@ def test_that_a_pair_without_a_rate_is_never_good() -> None:
     assert gap.result(3, 1) == gap.result(1, 3) and report_json(gap)["unmeasured"] == [["n2", "n4"]]
     half = report(("a", "b"), {(0, 1): PairResult((0, 1), 95.0, None)}, None)
     assert half.verdict is Verdict.INCONCLUSIVE and half.results[0].rate is None
+
+
+def test_that_a_test_which_could_not_be_made_says_why() -> None:
+    same = Unreadable(
+        "the peer b runs on the machine that is measured: both show the boot id 7", code=Reason.SAME_MACHINE,
+        next_step="name a node on another machine",
+    )  # fmt: skip
+    findings = judge(rules()["net.iperf_multi"], {"iperf_pair": Evidence(trouble=same)}, Promise(load_catalogue()))
+    (finding,) = findings
+    assert finding.reason.en == f"the test was not made: {same.reason}" and finding.next_step.zh == "请指定位于另一台机器上的节点"
+    result = result_of((0, 1), Outcome("a", "r1", utc_now(), None, None, False, findings))
+    assert (result.rate, result.reason) == (None, finding.reason)
 
 
 def test_that_the_matrix_shows_the_slower_direction_both_ways() -> None:
