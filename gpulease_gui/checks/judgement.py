@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from gpulease_gui.checks.check import Check, Rule, Vendor
 from gpulease_gui.checks.fleet import FLEET_NODES
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.terms_conflict import Conflict, conflicts
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
@@ -31,7 +32,23 @@ def judge(rule: Rule, evidence: Mapping[str, Evidence], promise: Promise) -> tup
     """The findings of one check. Never raises for anything that the node said."""
     check = rule.check
     hashes = tuple(e.sha256 for id_ in (*check.facts, *check.optional) if (e := evidence.get(id_)) and e.sha256)
-    return tuple(_finished(check, f, promise, hashes) for f in _findings(rule, evidence, promise))
+    found = _findings(rule, evidence, promise)
+    torn = conflicts(promise) if any(f.term is not None for f in found) else ()
+    return tuple(_finished(check, _never_decide_between(f, torn), promise, hashes) for f in found)
+
+
+_ONE_TERM = Text("settle in writing which of the two holds, and correct the contract", "请书面确认以哪一条为准，并更正合同")
+
+
+def _never_decide_between(finding: Finding, torn: tuple[Conflict, ...]) -> Finding:
+    """A term that another one of the contract excludes: whatever the node shows, one of both is broken."""
+    conflict = next((one for one in torn if finding.term in one.open_terms), None)
+    if conflict is None or finding.verdict is Verdict.NOT_APPLICABLE:
+        return finding
+    told = Text(f"{conflict.words.en}; {finding.reason.en}", f"{conflict.words.zh}；{finding.reason.zh}")
+    return replace(
+        finding, verdict=Verdict.INCONCLUSIVE, reason=told, reason_code=Reason.TERMS_CONTRADICT, next_step=_ONE_TERM
+    )
 
 
 def _findings(rule: Rule, evidence: Mapping[str, Evidence], promise: Promise) -> tuple[Finding, ...]:

@@ -70,6 +70,7 @@ class Reason(StrEnum):
     OTHER_VENDOR = "other_vendor"
     DRIVER = "driver_not_answering"
     SAME_MACHINE = "same_machine"
+    TERMS_CONTRADICT = "terms_contradict"
 
 
 @dataclass(frozen=True, slots=True)

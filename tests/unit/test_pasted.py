@@ -380,3 +380,11 @@ def test_that_the_command_judges_files_and_prints_the_object_of_verify(tmp_path:
     assert main([*words, str(other)]) == 2
     assert main([*words, "--kind", "nothing", str(file)]) == 64
     assert main(["judge", str(file), "--workspace", str(tmp_path / "w.db")]) == 64
+
+
+def test_that_terms_which_exclude_each_other_are_named_beside_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    terms, file = tmp_path / "t.toml", tmp_path / "out.xml"
+    terms.write_text('gpu.model = "nvidia-h100-sxm5-80gb"\ngpu.form_factor = "pcie"\n', encoding="utf-8")
+    file.write_text(XML, encoding="utf-8")
+    assert main(["judge", "--terms", str(terms), "--workspace", str(tmp_path / "w.db"), str(file)]) == 2
+    assert "the contract contradicts itself: gpu.form_factor = pcie, but H100 SXM5 80GB has sxm" in capsys.readouterr().err
