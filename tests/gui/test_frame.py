@@ -423,6 +423,24 @@ def test_that_the_first_run_opens_an_own_workspace_and_the_next_start_finds_it(
     program.deleteLater()
 
 
+@pytest.mark.parametrize("demo", [True, False], ids=["demo", "own"])
+def test_that_one_click_leads_from_the_first_run_into_a_workspace(
+    demo: bool, theme: Theme, qapp: QApplication, tmp_path: Path, qtbot: QtBot
+) -> None:
+    program = Program(qapp, tmp_path / "config")
+    program.show()
+    first = program.window.first_run
+    first._folder.setText(str(tmp_path))
+    QTest.mouseClick(first.demo if demo else first.empty, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: program._services is not None, timeout=20_000)
+    assert program.window.services.demo is demo
+    assert program.window.stack.currentWidget() is not first
+    program.close()
+    program.window.close()
+    program.window.deleteLater()
+    program.deleteLater()
+
+
 def test_that_a_workspace_that_cannot_be_opened_is_told_with_its_reason(
     theme: Theme, qapp: QApplication, tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -14,6 +14,7 @@ from gpulease_gui.gui.widgets.front_chart import FrontChart, FrontPoint
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
 from gpulease_gui.gui.widgets.matrix_head import money_words, status_badge
 from gpulease_gui.gui.widgets.panes import Icon, KeyValues, Pane, Section, clear_layout
+from gpulease_gui.services.commercial_words import plain
 from gpulease_gui.services.compare_page import CompareLook, HeadFigures
 from gpulease_gui.services.compare_table import head_name
 from gpulease_gui.services.comparison import CompareHead, CompareRow
@@ -121,6 +122,10 @@ def _flag_line(found: FlagFinding) -> QWidget:
     return made
 
 
+def _per_hour(money: str) -> Text:
+    return Text(f"{money} / GPU-hour", f"{money} / 卡时")
+
+
 def _pairs(head: CompareHead, figures: HeadFigures, currency: str) -> list[tuple[Words, Words]]:
     found = head.score.score
     pairs: list[tuple[Words, Words]] = []
@@ -134,13 +139,13 @@ def _pairs(head: CompareHead, figures: HeadFigures, currency: str) -> list[tuple
         count = len(found.open_musts)
         more = f" +{count - 6}" if count > 6 else ""
         pairs.append((Text("Open musts", "未答的必须项"), f"{count}: {', '.join(found.open_musts[:6])}{more}"))
-    pairs.append((Text("Quoted", "标价"), f"{money_words(figures.quoted, currency)} / h"))
+    pairs.append((Text("Quoted", "标价"), _per_hour(money_words(figures.quoted, currency))))
     if figures.effective is not None:
-        pairs.append((Text("Effective", "有效成本"), f"{money_words(figures.effective, currency)} / h"))
+        pairs.append((Text("Effective", "有效成本"), _per_hour(money_words(figures.effective, currency))))
     if head.cost is not None:
         own = head.cost.cost
-        pairs.append((Text("Workload", "负载总成本"), f"{own.currency} {own.comparison_cost:f}"))
-        pairs.append((Text("Billed", "计费卡时"), f"{own.billed_gpu_hours:f} GPU-h"))
+        pairs.append((Text("Workload", "负载总成本"), f"{own.currency} {own.comparison_cost:,f}"))
+        pairs.append((Text("Billed", "计费"), Text(f"{plain(own.billed_gpu_hours)} GPU-hours", f"{plain(own.billed_gpu_hours)} 卡时")))
         if head.cost.assumed:
             pairs.append((Text("Assumed", "假定"), Text("; ".join(t.en for t in head.cost.assumed), "；".join(t.zh for t in head.cost.assumed))))
     if head.trouble:

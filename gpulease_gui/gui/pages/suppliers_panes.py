@@ -143,7 +143,7 @@ class DealPane(TabbedPane):
         self.title = ElidedLabel("", size="section", weight=600)
         self.lead = ElidedLabel("", size="dense", level="2")
         self.price, self.term = _Fact(Text("Price", "单价")), _Fact(Text("Term", "期限"))
-        self.effective, self.hidden = _Fact(Text("Effective per GPU-hour", "实际 / 卡时")), _Fact(Text("Hidden cost", "隐性成本"))
+        self.effective, self.hidden = _Fact(Text("Effective per GPU-hour", "有效成本 / 卡时")), _Fact(Text("Hidden cost", "隐性成本"))
         self.badge = BadgeLabel()
         self._catalogue = catalogue
         head = QHBoxLayout()

@@ -27,7 +27,7 @@ class RisksPane(Pane):
     def __init__(self) -> None:
         super().__init__(1)
         inside = Pane(1)
-        self.cost = Section(Text("Effective cost", "实际成本"))
+        self.cost = Section(Text("Effective cost", "有效成本"))
         self.workload = Chooser(Text("Workload", "负载"))
         self.workload.picked.connect(self.picked)
         self.pairs = KeyValues(label_width=84)

@@ -228,7 +228,7 @@ def order_words(outcome: Outcome) -> Text:
         return Text("", "")
     quoted, real = " < ".join(order.by_price[:6]), " < ".join(order.by_cost[:6])
     if order.by_price == order.by_cost:
-        return Text(f"Cheapest first, quoted and here alike: {real}", f"报价与实际成本的次序一致：{real}")
+        return Text(f"Cheapest first, quoted and here alike: {real}", f"报价与有效成本的次序一致：{real}")
     en, zh = f"By quoted price: {quoted}\nFor this workload: {real}", f"按报价：{quoted}\n按此负载：{real}"
     if outcome.wins_below_s is not None:
         least, leader = seconds_text(outcome.wins_below_s), order.by_price[0]
