@@ -35,6 +35,7 @@ class MeasureLines:
         self._peer_address = peer_address
         self._links = links
         self._peer_opened: Opened | None = None
+        self.reached_port: int | None = None  # of the peer, once the node came through to it
 
     def peer(self, cancel: CancelToken) -> Opened:
         """The peer's line. Raises NotConnected, NoPeer."""

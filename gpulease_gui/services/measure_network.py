@@ -31,6 +31,8 @@ IPERF_PORT, IPERF_PORTS = 5201, 4
 RDMA_PORT = 18515
 STREAMS = 8
 _START_S = 8.0
+REACH_S = 8  # a short test over a far line takes two; a blocked port answers never
+_NO_SERVER = b"the peer could not start iperf3 as a server"
 _LISTENING = b"listening"
 _BOTH = (iperf_pair.FORWARD, iperf_pair.BACKWARD)
 _ALL_DEVICES = ("all",)
@@ -74,19 +76,49 @@ def _one_way(lines: MeasureLines, direction: str, seconds: int, streams: int, ca
 
 
 def _served(lines: MeasureLines, client: Client, seconds: int, cancel: CancelToken) -> CommandOutput:
-    """One test against a server on the peer; the next port is tried when one is taken."""
-    output = CommandOutput(b"", b"the peer could not start iperf3 as a server", 1)
-    for port in range(IPERF_PORT, IPERF_PORT + IPERF_PORTS):
-        server = start_server(lines.peer(cancel).line, "iperf3_json", iperf3_json.server_command(port), seconds + 60)
-        with server:
-            server.wait_for(_LISTENING, _START_S, cancel)
-            if server.ended:
-                output = CommandOutput(b"", server.output[-2048:] or output.stderr, _exit_code(server.output))
-                if output.exit_code == 127:
-                    return output
-                continue
-            return run_active(lines.line, "iperf3_json", client(port), seconds + 30, cancel, scratch=False)
+    """One test against a server on the peer, on a port that the node was seen to reach; taken ports are passed over."""
+    output = CommandOutput(b"", _NO_SERVER, 1)
+    if lines.reached_port is None and (failed := _find_port(lines, cancel)):
+        return failed
+    for port in range(lines.reached_port or IPERF_PORT, IPERF_PORT + IPERF_PORTS):
+        output, started = _at(lines, port, client(port), seconds, seconds + 30, cancel)
+        if started or output.exit_code == 127:
+            return output
     return output
+
+
+def _find_port(lines: MeasureLines, cancel: CancelToken) -> CommandOutput | None:
+    """Try the ports with a short test each, so that a blocked one costs seconds; the last answer when none is reached."""
+    output, blocked = CommandOutput(b"", _NO_SERVER, 1), False
+    for port in range(IPERF_PORT, IPERF_PORT + IPERF_PORTS):
+        command = iperf3_json.client_command(lines.peer_host, port, 1, 1, reverse=False)
+        output, started = _at(lines, port, command, REACH_S, REACH_S, cancel)
+        if output.exit_code == 127:
+            return output
+        if started and not _is_blocked(output):
+            lines.reached_port = port
+            return None
+        blocked = blocked or started
+    last = IPERF_PORT + IPERF_PORTS - 1
+    words = f"the node reaches none of the ports {IPERF_PORT} to {last} of its peer: a firewall or another address lies between"
+    return CommandOutput(b"", words.encode(), 1) if blocked else output
+
+
+def _is_blocked(output: CommandOutput) -> bool:
+    """Whether the client never came through: out of time, or refused on the way."""
+    return output.exit_code in (124, 137) or b"unable to connect" in output.stdout + output.stderr
+
+
+def _at(
+    lines: MeasureLines, port: int, command: Command, seconds: int, limit_s: int, cancel: CancelToken
+) -> tuple[CommandOutput, bool]:
+    """One client against a server on this port of the peer, and whether the server could listen."""
+    server = start_server(lines.peer(cancel).line, "iperf3_json", iperf3_json.server_command(port), seconds + 60)
+    with server:
+        server.wait_for(_LISTENING, _START_S, cancel)
+        if server.ended:
+            return CommandOutput(b"", server.output[-2048:] or _NO_SERVER, _exit_code(server.output)), False
+        return run_active(lines.line, "iperf3_json", command, limit_s, cancel, scratch=False), True
 
 
 def _exit_code(output: bytes) -> int:

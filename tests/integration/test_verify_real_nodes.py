@@ -169,6 +169,13 @@ def test_that_a_limited_link_is_measured_and_the_unlimited_claim_fails(
         assert [f["verdict"] for f in both] == [verdict, verdict], both
         assert all(0.15 < f["measured"] < 0.21 for f in both)
         assert done.returncode == code
+    done = gpulease(
+        "verify", *target(servers[0]), "--peer", str(servers[1].address), "--peer-address", "198.51.100.7",
+        "--only", "net.iperf_multi", "--seconds", "2", "--terms", str(terms), "--json", "--workspace", str(tmp_path / "w.db"),
+    )  # fmt: skip
+    blocked = json.loads(done.stdout)["findings"]
+    assert done.returncode == 2 and {f["verdict"] for f in blocked} == {"inconclusive"}
+    assert any("reaches none of the ports 5201 to 5204" in json.dumps(f["reason"]) for f in blocked), blocked
     assert until(lambda: not any(inside_of(name) for name in two_hosts), 5)
 
 
