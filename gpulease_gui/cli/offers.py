@@ -11,7 +11,7 @@ from gpulease_gui.domain.text import visible
 from gpulease_gui.reports.wording import with_unit
 from gpulease_gui.services.commerce import DealFacts, contracts_in, deal_in, offers_in
 from gpulease_gui.services.commerce_cost import flags_in, reference_in
-from gpulease_gui.services.commercial_words import field_text
+from gpulease_gui.services.commercial_words import PRICE_UNITS, field_text
 from gpulease_gui.services.composition import Services
 from gpulease_gui.store.deals import DealRow
 from gpulease_gui.store.doors import Reader
@@ -34,13 +34,17 @@ def run(options: argparse.Namespace) -> int:
     return reading(options, lambda c, services: _list(options, c) if options.action == "list" else _show(options, c, services))
 
 
+def _unit(unit: str | None) -> str:
+    return PRICE_UNITS[unit].en if unit in PRICE_UNITS else str(unit)
+
+
 def _list(options: argparse.Namespace, connection: Reader) -> int:
     rows = contracts_in(connection) if options.contracts else offers_in(connection)
     if options.json:
         print(json.dumps([_row_json(row) for row in rows], ensure_ascii=False, indent=1))
         return Exit.OK
     for row in rows:
-        price = f"{row.price_currency} {row.price_amount} / {row.price_unit}" if row.price_amount else "no price"
+        price = f"{row.price_currency} {row.price_amount} / {_unit(row.price_unit)}" if row.price_amount else "no price"
         gpus = f"{row.gpu_count or '?'} x {row.gpu_model or 'model not stated'}"
         print(visible(f"{row.number or row.title:20} {row.supplier[:32]:32} {gpus:34} {price:28} {row.stated} stated"))
     return Exit.OK

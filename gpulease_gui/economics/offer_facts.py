@@ -30,7 +30,7 @@ class OfferFacts:
 
     `terms` are the technical promises, `words` the supplier's own text of a term before a unit was read into it.
     Prices per GPU-hour in `currency`; times in seconds; `stopped_rate` is the part of the price while stopped.
-    `gpus_asked` is what the buyer wants.
+    `gpus_asked` is what the buyer wants; `valid_until` the last day of the quote, `day` the one it is looked at.
     """
 
     terms: Mapping[str, TermValue] = field(default_factory=dict)
@@ -52,6 +52,8 @@ class OfferFacts:
     auto_renew: bool | None = None
     renew_charge_lead_days: int | None = None
     replace_s: int | None = None
+    valid_until: date | None = None
+    day: date | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from gpulease_gui.economics.billing_terms import (
 )
 from gpulease_gui.economics.early_exit import ExitTerms, FeeBasis
 from gpulease_gui.services.commerce import DealFacts
+from gpulease_gui.services.price_of_day import hour_price, validity
 
 MONTH_HOURS = Decimal(730)
 
@@ -55,6 +56,7 @@ def billing_of(facts: DealFacts, *, tax_recoverable: bool = True, rate: FxRate |
     if price.unit not in set(PriceUnit):
         raise UsageError(f"{price.unit!r} is no unit of a price", next_step=f"write one of: {', '.join(PriceUnit)}")
     terms, unit = facts.terms, PriceUnit(price.unit)
+    gpu_hour = hour_price(facts)
     built = BillingTerms(
         unit_price=price.money.amount, currency=price.money.currency, price_unit=unit,
         gpus_per_node=facts.row.gpu_count or 8, whole_node_only=terms.yes_no("billing.whole_node_only") or False,
@@ -65,13 +67,13 @@ def billing_of(facts: DealFacts, *, tax_recoverable: bool = True, rate: FxRate |
         min_scope=MinimumScope(terms.words("billing.min_scope") or MinimumScope.SESSION),
         stopped_rate=terms.amount("billing.stopped_rate") or ZERO,
         bill_provisioning=terms.yes_no("billing.bill_provisioning") or False,
-        commitment=_commitment(terms, unit), tiers=_tiers(terms), storage=_storage(terms), egress=_egress(terms),
+        commitment=_commitment(terms, unit, gpu_hour.amount if gpu_hour else ZERO), tiers=_tiers(terms), storage=_storage(terms), egress=_egress(terms),
         fees=tuple(Fee(_decimal(row, "amount"), str(row.get("name", ""))) for row in terms.rows("billing.fees")),
         discounts=tuple(Discount(_decimal(row, "value"), str(row.get("name", ""))) for row in terms.rows("billing.discounts")),
         tax=Tax(price.tax_rate or ZERO, price.tax_included or False, tax_recoverable),
         fx=Exchange(rate.to_currency, rate.rate, day=rate.day) if rate is not None else None,
     )  # fmt: skip
-    return Billing(built, dict(_assumed(facts, price, unit)))
+    return Billing(built, dict(_assumed(facts, price, unit, tax_recoverable)))
 
 
 # What a field that nobody stated is taken as: always the reading that costs least, so nothing hidden is invented.
@@ -86,23 +88,52 @@ _SILENT: Mapping[str, Text] = {
 }
 
 
-def _assumed(facts: DealFacts, price: Price, unit: PriceUnit) -> Iterable[tuple[str, Text]]:
+def _assumed(facts: DealFacts, price: Price, unit: PriceUnit, tax_recoverable: bool) -> Iterable[tuple[str, Text]]:
     yield from ((key, words) for key, words in _SILENT.items() if facts.terms.value(key) is None)
-    if price.tax_included is None or (price.tax_rate is None and price.tax_included):
-        yield "price.tax", Text("the price is net and no tax is added", "价格不含税且不另计税")
-    if unit.of_node and facts.row.gpu_count is None:
+    if (tax := _assumed_tax(price, tax_recoverable)) is not None:
+        yield "price.tax", tax
+    if (lapsed := validity(facts)) is not None:
+        yield "price.valid_until", lapsed
+    yield from _assumed_commitment(facts.terms)
+    if (unit.of_node or facts.terms.yes_no("billing.whole_node_only")) and facts.row.gpu_count is None:
         yield "gpu.count", Text("a node has 8 GPUs", "每节点 8 卡")
     if unit in (PriceUnit.GPU_MONTH, PriceUnit.NODE_MONTH) and facts.terms.amount("billing.month_hours") is None:
         yield "billing.month_hours", Text("a month has 730 hours", "每月按 730 小时")
 
 
-def _commitment(terms: Terms, unit: PriceUnit) -> Commitment | None:
+def _assumed_tax(price: Price, tax_recoverable: bool) -> Text | None:
+    """What the cost takes the tax to be where it is not stated whole; None where nothing is missing that it needs."""
+    if price.tax_included and price.tax_rate is None:
+        return Text("the tax in the price is not taken out: its rate is not stated", "含税价未扣税：税率未约定")
+    if price.tax_included is None and price.tax_rate is None:
+        return Text("the price is net and no tax is added", "价格不含税且不另计税")
+    if price.tax_included is None:
+        return Text("the price is net", "价格不含税") if tax_recoverable else Text("the price is net, its tax is added", "价格不含税，另加税")
+    if price.tax_rate is None and not tax_recoverable:
+        return Text("no tax is added: its rate is not stated", "未另加税：税率未约定")
+    return None
+
+
+def _assumed_commitment(terms: Terms) -> Iterable[tuple[str, Text]]:
+    kind = terms.words("commitment.kind")
+    if kind == "committed_hours" and terms.amount("commitment.hours") is None:
+        yield "commitment.hours", Text("the commitment is not counted: its hours are not stated", "未计承诺：承诺时长未约定")
+    elif kind == "committed_hours" and terms.amount("commitment.price") is None:
+        yield "commitment.price", Text("committed hours cost the price of the offer", "承诺时长按报价单价计费")
+    if kind == "committed_hours" and terms.amount("commitment.hours") is not None and terms.amount("commitment.overage_price") is None:
+        yield "commitment.overage_price", Text("hours beyond the commitment cost the committed price", "超出承诺部分按承诺单价计费")
+    if kind == "committed_spend" and terms.amount("commitment.amount") is None:
+        yield "commitment.amount", Text("the commitment is not counted: its amount is not stated", "未计承诺：承诺金额未约定")
+
+
+def _commitment(terms: Terms, unit: PriceUnit, gpu_hour: Decimal) -> Commitment | None:
     month = terms.amount("billing.month_hours")
     hours, kind = terms.amount("commitment.period_hours") or month, terms.words("commitment.kind")
     if kind == "prepaid_period":
         return PrepaidPeriod(hours or MONTH_HOURS, terms.amount("commitment.periods") or Decimal(1), terms.amount("billing.on_demand_gpu_hour"))
     if kind == "committed_hours" and terms.amount("commitment.hours") is not None:
-        price = terms.amount("commitment.price") or ZERO
+        stated = terms.amount("commitment.price")
+        price = gpu_hour if stated is None else stated
         over = terms.amount("commitment.overage_price")
         return CommittedHours(terms.amount("commitment.hours") or ZERO, price, price if over is None else over, hours)
     if kind == "committed_spend" and terms.amount("commitment.amount") is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -41,6 +41,7 @@ from gpulease_gui.services.comparison import (
     marked,
 )
 from gpulease_gui.services.market_view import market_place
+from gpulease_gui.services.price_of_day import compared_price, on_the_day
 from gpulease_gui.store import claims, reference, suppliers
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.reference import rate_between
@@ -102,7 +103,7 @@ def _currency_of(sides: Iterable[_Side], rates: tuple[FxRate, ...]) -> str:
 
 
 def _side(connection: sqlite3.Connection, subject: Subject, catalogue: Catalogue, day: date, by: CompareBy) -> _Side:
-    facts = deal_in(connection, subject, day)
+    facts = on_the_day(deal_in(connection, subject, day))
     template = template_in(connection, facts.row.template_id) if facts.row.template_id else Template("", "")
     view = checklist_of(facts, template, catalogue, by.scenario.id if by.scenario else "")
     signed = _signed(connection, facts)
@@ -149,7 +150,7 @@ def _cost(facts: DealFacts, by: CompareBy, rates: tuple[FxRate, ...], currency: 
 def _price_rows(
     sides: Sequence[_Side], heads: Sequence[CompareHead], currency: str, rates: Mapping[str, FxRate | None], by: CompareBy
 ) -> Iterable[CompareRow]:
-    per_hour = [_per_hour(side.facts, rates, currency) for side in sides]
+    per_hour = [_per_hour(side.facts, rates, currency, by.tax_recoverable) for side in sides]
     yield CompareRow("price.gpu_hour", "price", Text("Price per GPU-hour", "单价 / 卡时"), tuple(per_hour), "less")
     yield _row("price.agreed", Text("Price as agreed", "标价，原币种"), (_agreed(side.facts) for side in sides))
     yield _row("price.mode", Text("Kind of price", "计价方式"), (_mode(side.facts) for side in sides))
@@ -169,10 +170,18 @@ def _said(text: Text | None, number: Decimal | None = None) -> Cell:
     return Cell() if text is None else Cell(text, CellState.STATED, number)
 
 
-def _per_hour(facts: DealFacts, rates: Mapping[str, FxRate | None], currency: str) -> Cell:
-    if facts.row.price_gpu_hour is None or facts.row.price_currency is None:
+def _per_hour(facts: DealFacts, rates: Mapping[str, FxRate | None], currency: str, tax_recoverable: bool) -> Cell:
+    """Net where the tax comes back, else gross, as the cost is compared; what was made of the agreed price stands beside it."""
+    found = compared_price(facts, tax_recoverable)
+    if found is None or facts.price is None:
         return Cell()
-    return _money(Decimal(facts.row.price_gpu_hour), facts.row.price_currency, rates, currency)
+    agreed = facts.price.money.amount
+    amount = found.amount if found.amount == agreed else half_up(Fraction(found.amount), 4)
+    cell, notes = _money(amount, facts.price.money.currency, rates, currency), (*found.notes, *found.assumed)
+    if not notes:
+        return cell
+    told = (*((cell.original,) if cell.original.en else ()), *notes)
+    return replace(cell, original=Text(", ".join(t.en for t in told), "，".join(t.zh for t in told)))
 
 
 def _money(amount: Decimal, own: str, rates: Mapping[str, FxRate | None], currency: str) -> Cell:

@@ -25,6 +25,7 @@ from gpulease_gui.economics.workload_pattern import MONTH_HOURS, Pattern, patter
 from gpulease_gui.services.acting import recorder
 from gpulease_gui.services.commerce import DealFacts
 from gpulease_gui.services.commerce_billing import Billing, billing_of
+from gpulease_gui.services.price_of_day import last_day
 from gpulease_gui.store import reference
 from gpulease_gui.store.codec import json_text
 from gpulease_gui.store.deals import DealRow
@@ -205,7 +206,7 @@ def offer_facts_of(facts: DealFacts, gpus_asked: int | None = None) -> OfferFact
         stopped_rate=terms.amount("billing.stopped_rate"), bill_provisioning=terms.yes_no("billing.bill_provisioning"),
         bill_outage=terms.yes_no("billing.bill_outage"), tax_included=price.tax_included if price else None,
         auto_renew=terms.yes_no("billing.auto_renew"), renew_charge_lead_days=terms.whole("billing.renew_charge_lead_days"),
-        replace_s=terms.whole("sla.replace_s"),
+        replace_s=terms.whole("sla.replace_s"), valid_until=last_day(facts), day=facts.day,
     )  # fmt: skip
 
 

@@ -168,6 +168,22 @@ def test_that_offers_are_compared_in_one_currency_with_the_agreed_price_beside_i
     assert [(r.from_currency, r.day) for r in found.rates] == [("USD", DAY)]
 
 
+def test_that_the_price_of_the_chosen_day_is_compared_and_a_lapsed_one_is_marked(own: Services) -> None:
+    for amount, first, last in (("9.00", date(2026, 1, 1), date(2026, 3, 31)), ("12.00", date(2026, 4, 1), date(2026, 7, 31))):
+        price = Price(amount, Money(Decimal(amount), "CNY"), valid_from=first, valid_to=last)
+        write(own, lambda db, p=price: commerce_edit.save_price(db, ONE, p))
+    by = CompareBy(currency="CNY", workload=equal_sessions(1, 1, 3600))
+    seen = []
+    for day in (date(2026, 2, 1), date(2026, 5, 1)):
+        found = read(own, lambda c, d=day: comparison_in(c, [ONE, TWO], own.catalogue, d, by))
+        seen.append((cells(found, "price.gpu_hour")[0].text.en, found.heads[0].row.price_amount, cells(found, "price.total")[0].text.en))
+    assert seen == [("CNY 9.00", "9.00", "CNY 9.00"), ("CNY 12.00", "12.00", "CNY 12.00")]
+    write(own, lambda db: commerce_edit.save_offer(db, Offer("o2", "s1", "Q-o2", price=Money(Decimal("2.00"), "USD"), valid_until=date(2026, 5, 30))))
+    late = read(own, lambda c: comparison_in(c, [ONE, TWO], own.catalogue, DAY, by))
+    assert [cell.flag.zh for cell in cells(late, "price.valid_until")] == ["", "有效期至 2026-05-30，请重新询价"]
+    assert late.heads[1].cost and "the price was valid until 2026-05-30" in [words.en for words in late.heads[1].cost.assumed]
+
+
 def test_that_what_an_offer_does_not_say_is_never_blank_and_never_best(own: Services) -> None:
     state(own, ONE, billing__min_billed_s=3600, billing__whole_node_only=True)
     state(own, TWO, billing__whole_node_only=False)

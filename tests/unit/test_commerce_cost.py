@@ -47,6 +47,7 @@ from gpulease_gui.services.commerce_cost import (
     workloads_in,
 )
 from gpulease_gui.services.commercial_words import field_text, plain, seconds_text
+from gpulease_gui.services.price_of_day import compared_price, hour_price
 from gpulease_gui.store.workspace import Workspace
 
 from .deal_by_hand import deal
@@ -110,6 +111,42 @@ def test_that_sessions_without_a_time_of_day_are_taken_to_begin_with_a_step_of_t
     assert bare.cost.comparison_cost == Decimal("2.00") and "workload.start" in bare.billing.assumed
     timed = cost_of(facts, Workload(1, (Session(1200, datetime(2026, 3, 2, 10, 50, tzinfo=UTC)),)))
     assert timed.cost.comparison_cost == Decimal("4.00") and "workload.start" not in timed.billing.assumed
+
+
+def test_that_committed_hours_without_a_price_cost_the_price_of_the_offer_and_say_so() -> None:
+    stated = {"commitment.kind": "committed_hours", "commitment.hours": Decimal(1000)}
+    bare = cost_of(deal(terms=stated), equal_sessions(1, 1, 100 * 3600))
+    assert bare.cost.comparison_cost == Decimal("2000.00")
+    assert {"commitment.price", "commitment.overage_price"} <= set(bare.billing.assumed)
+    silent = cost_of(deal(terms={"commitment.kind": "committed_hours"}), equal_sessions(1, 1, 100 * 3600))
+    assert silent.cost.comparison_cost == Decimal("200.00")
+    assert "the commitment is not counted: its hours are not stated" in [words.en for words in silent.assumed]
+
+
+@pytest.mark.parametrize(
+    ("included", "rate", "comes_back", "words"),
+    [
+        (None, None, True, "the price is net and no tax is added"), (None, "0.13", False, "the price is net, its tax is added"),
+        (True, None, True, "the tax in the price is not taken out: its rate is not stated"), (False, None, True, None),
+        (False, None, False, "no tax is added: its rate is not stated"), (True, "0.13", False, None),
+    ],
+)  # fmt: skip
+def test_that_the_assumed_tax_is_the_one_that_is_counted(included: bool | None, rate: str | None, comes_back: bool, words: str | None) -> None:
+    found = billing_of(deal(tax_included=included, tax_rate=rate), tax_recoverable=comes_back).assumed.get("price.tax")
+    assert (found.en if found else None) == words
+
+
+def test_that_a_whole_node_of_unknown_size_is_taken_as_8_gpus_aloud() -> None:
+    assert "gpu.count" in billing_of(deal(terms={"billing.whole_node_only": True})).assumed
+    assert "gpu.count" not in billing_of(deal(H100, {"billing.whole_node_only": True})).assumed
+
+
+def test_that_a_price_is_compared_net_where_the_tax_comes_back_and_a_month_is_written_per_hour() -> None:
+    gross, net = deal(amount="11.30", tax_included=True, tax_rate="0.13"), deal(amount="10.50", tax_included=False, tax_rate="0.13")
+    found = [compared_price(one, back) for back in (True, False) for one in (gross, net)]
+    assert [one.amount if one else None for one in found] == [Decimal("10"), Decimal("10.50"), Decimal("11.30"), Decimal("11.865")]
+    month = hour_price(deal(H100, amount="58400", unit="node_month"))
+    assert month is not None and (month.amount, month.assumed[0].en) == (Decimal(10), "a month has 730 hours")
 
 
 def test_that_an_offer_without_a_price_has_no_cost() -> None:

@@ -45,6 +45,11 @@ def with_terms(**terms: Any) -> dict[str, Any]:
     return {"terms": {**FAIR.terms, **{key.replace("__", "."): value for key, value in terms.items()}}}
 
 
+def test_that_a_quote_lapses_on_the_day_after_its_last() -> None:
+    last = date(2026, 5, 31)
+    assert [state("quote_lapsed", valid_until=last, day=day) for day in (last, date(2026, 6, 1))] == [None, RAISED]
+
+
 def test_that_a_fair_offer_raises_nothing() -> None:
     assert flags_of(FAIR, reference()) == ()
 
@@ -52,8 +57,9 @@ def test_that_a_fair_offer_raises_nothing() -> None:
 def test_that_an_offer_without_words_is_no_fair_offer() -> None:
     found = {finding.flag.id: finding.flagged.state for finding in flags_of(OfferFacts(), reference())}
     assert found.pop("no_replacement_time") is RAISED
-    # Nothing written cannot lack a unit, no price cannot lack its tax, and what is not spot is not above on-demand.
-    assert set(flag_rules()) - set(found) == {"no_replacement_time", "bandwidth_without_unit", "tax_not_said", "spot_above_on_demand"}
+    # Nothing written cannot lack a unit, no price cannot lack its tax, an open quote does not end, and what is not spot is not above on-demand.
+    quiet = {"no_replacement_time", "bandwidth_without_unit", "tax_not_said", "spot_above_on_demand", "quote_lapsed"}
+    assert set(flag_rules()) - set(found) == quiet
     assert set(found.values()) == {OPEN}
 
 

@@ -1,0 +1,89 @@
+"""What does a GPU-hour cost at the price of a day, with or without the tax, and what had to be assumed for it?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.economics.billing_terms import PriceUnit
+from gpulease_gui.economics.price import convert_to_gpu_hour
+from gpulease_gui.economics.rounding import half_up
+from gpulease_gui.services.commerce import DealFacts
+
+_MONTHS = (PriceUnit.GPU_MONTH, PriceUnit.NODE_MONTH)
+
+
+@dataclass(frozen=True, slots=True)
+class HourPrice:
+    """`amount` per GPU-hour in the currency of the price; `notes` say what it was made of, `assumed` what nobody stated."""
+
+    amount: Decimal
+    notes: tuple[Text, ...] = ()
+    assumed: tuple[Text, ...] = ()
+
+
+def hour_price(facts: DealFacts) -> HourPrice | None:
+    """The price of the day per GPU-hour as agreed; None without a price or with a unit that is not known."""
+    price = facts.price
+    if price is None or price.unit not in set(PriceUnit):
+        return None
+    unit, terms = PriceUnit(price.unit), facts.terms
+    hours = terms.amount("billing.month_hours") or terms.amount("commitment.period_hours")
+    exact = convert_to_gpu_hour(price.money.amount, unit, facts.row.gpu_count or 8, hours or Decimal(730))
+    amount = price.money.amount if exact == Fraction(price.money.amount) else half_up(exact, 6)
+    return HourPrice(amount, assumed=tuple(_assumed(unit, hours, facts.row.gpu_count)))
+
+
+def _assumed(unit: PriceUnit, hours: Decimal | None, gpus: int | None) -> Iterable[Text]:
+    if unit in _MONTHS and hours is None:
+        yield Text("a month has 730 hours", "每月按 730 小时")
+    if unit.of_node and gpus is None:
+        yield Text("a node has 8 GPUs", "每节点 8 卡")
+
+
+def compared_price(facts: DealFacts, tax_recoverable: bool) -> HourPrice | None:
+    """The same as the comparison cost takes it: net where the tax comes back, else gross, as far as the tax is stated."""
+    found = hour_price(facts)
+    price = facts.price
+    if found is None or price is None or not price.tax_rate or bool(price.tax_included) is not tax_recoverable:
+        return found
+    factor, rate = 1 + Fraction(price.tax_rate), f"{price.tax_rate * 100:f}".rstrip("0").rstrip(".")
+    if tax_recoverable:
+        said = Text(f"less {rate} % tax", f"已扣 {rate} % 税")
+        return replace(found, amount=half_up(Fraction(found.amount) / factor, 6), notes=(said,))
+    said = Text(f"with {rate} % tax", f"已加 {rate} % 税")
+    return replace(found, amount=half_up(Fraction(found.amount) * factor, 6), notes=(said,))
+
+
+def last_day(facts: DealFacts) -> date | None:
+    """The last day on which the price may be taken: that of the quote or of the price, whichever is first; None = open."""
+    days = [day for day in (facts.row.valid_until, facts.price.valid_to if facts.price else None) if day is not None]
+    return min(days) if days else None
+
+
+def validity(facts: DealFacts) -> Text | None:
+    """What is wrong with taking the price on the day of the facts; None where it holds."""
+    last, first = last_day(facts), facts.price.valid_from if facts.price else None
+    if last is not None and last < facts.day:
+        return Text(f"the price was valid until {last}", f"价格有效期至 {last}")
+    if first is not None and first > facts.day:
+        return Text(f"the price is valid from {first}", f"价格自 {first} 起有效")
+    return None
+
+
+def on_the_day(facts: DealFacts) -> DealFacts:
+    """The facts with the line of the deal at the price of their day; a figure that rests on an assumption is not in it."""
+    price, hour = facts.price, hour_price(facts)
+    if price is None:
+        return facts
+    stated = hour is not None and not hour.assumed
+    row = replace(
+        facts.row, price_amount=format(price.money.amount, "f"), price_currency=price.money.currency, price_unit=price.unit,
+        price_mode=price.mode, tax_included=price.tax_included,
+        price_gpu_hour=format(hour.amount, "f") if hour is not None and stated else None,
+    )  # fmt: skip
+    return replace(facts, row=row)
