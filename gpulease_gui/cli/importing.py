@@ -133,7 +133,8 @@ def _print(options: argparse.Namespace, sheet: Sheet, layout: Layout, plan: DryR
             print(f"question: {', '.join(question.cells[:5])} {question.words!r}: {question.question} {answers}")
     for row in plan.planned:
         print(f"{'add' if row.is_new else 'change' if row.changes else 'same'}: {_name(row)}{''.join(f'; {words}' for words in row.changes)}")
-    what = "saved" if saved else "nothing written"
+    waiting = f", because {len(plan.open)} question(s) above are open: answer them with --answer" if plan.open else ""
+    what = "saved" if saved else f"nothing written{waiting}"
     print(f"{plan.added} to add, {plan.changed} to change, {plan.same} the same, {plan.bad} with an error: {what}")
 
 

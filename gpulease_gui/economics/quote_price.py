@@ -83,6 +83,8 @@ def read_price(words: str, heading: str = "") -> Price:
     text, above = plain(words), plain(heading)
     if says_nothing(text):
         return Unstated(words)
+    if _ENDLESS.search(text):
+        return Unread(words[:40], Text("a number with too many digits", "数字位数过多"), _WRITE)
     found = _amount(_without_tax(text))
     if isinstance(found, Text):
         return Unread(words, found, _WRITE)
@@ -100,6 +102,7 @@ def read_price(words: str, heading: str = "") -> Price:
 
 
 _WRITE = Text("write digits and a dot, such as 16.20", "请写数字和小数点，例如 16.20")
+_ENDLESS = re.compile(r"[\d.,]{29}")
 _MARKS = "|".join(re.escape(mark) for mark, _ in _CURRENCIES)
 _MONEY_BEFORE = re.compile(rf"(?:{_MARKS})\s?$", re.IGNORECASE)
 _MONEY_AFTER = re.compile(rf"\s?(?:/|每|{_MARKS})", re.IGNORECASE)

@@ -80,6 +80,7 @@ def plain(words: str) -> str:
     return " ".join(words.translate(_NARROW).split())
 
 
+MOST_DIGITS = 28  # Decimal keeps as many
 # 1,234.56 · 1234.56 · .5 ; a comma groups three digits or it is none of ours.
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
 _TIMES = {"万": Decimal(10_000), "w": Decimal(10_000), "千": Decimal(1000), "k": Decimal(1000), "亿": Decimal(100_000_000)}
@@ -102,6 +103,8 @@ def find_numbers(words: str) -> Iterator[Number]:
     """Every number of `words` from left to right."""
     for found in _NUMBER.finditer(words):
         high = found["high"]
+        if max(len(found["low"]), len(high or "")) > MOST_DIGITS:
+            return  # it would be rounded without a word
         scale = _scale(found["high_scale"])
         # In "1-1.2万" the word at the end belongs to both.
         low_scale = _scale(found["low_scale"]) if found["low_scale"] or not high else scale

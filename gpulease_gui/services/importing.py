@@ -16,7 +16,8 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import Offer, Price, Supplier
 from gpulease_gui.domain.text import Text
-from gpulease_gui.economics.quote_price import PriceReading, price_words
+from gpulease_gui.economics.quote_price import PriceReading, TaxReading, price_words
+from gpulease_gui.economics.quote_words import trimmed
 from gpulease_gui.services.commerce_edit import save_mapping
 from gpulease_gui.services.importing_lines import LEFT_OUT, Layout, Line, Lines, Said
 from gpulease_gui.services.importing_pause import collector_paused
@@ -214,12 +215,17 @@ def _price_change(connection: Reader, line: Line, before: Offer, today: date) ->
     if price is None:
         return None, None
     now = prices.price_on(prices.list_prices(connection, deals.deal_number(connection, Subject(HolderOf.OFFER, before.id))), today)
+    if now is not None:
+        # What the sheet does not say stays as it is known.
+        price = replace(price, mode=price.mode or now.mode, tax_included=now.tax_included if price.tax_included is None else price.tax_included,
+                        tax_rate=now.tax_rate if price.tax_rate is None else price.tax_rate)  # fmt: skip
     same_money = before.price == price.money and before.price_unit == price.unit
     if same_money and (now is None or (now.tax_included, now.tax_rate, now.mode) == (price.tax_included, price.tax_rate, price.mode)):
         return None, None
     was = f"{before.price}/{before.price_unit}" if before.price else "-"
-    words = price_words(line.price) if line.price else Text("", "")
-    return price, Text(f"price: {words.en} (was {was})", f"单价：{words.zh}（原为 {was}）")
+    old = Text("", "") if now is None or now.tax_rate is None else Text(f", tax rate {trimmed(now.tax_rate * 100)} %", f"，税率 {trimmed(now.tax_rate * 100)}%")
+    words = price_words(replace(line.price, tax=TaxReading(price.tax_included, price.tax_rate))) if line.price else Text("", "")
+    return price, Text(f"price: {words.en} (was {was}{old.en})", f"单价：{words.zh}（原为 {was}{old.zh}）")
 
 
 def _words(said: Said, was: object) -> Text:

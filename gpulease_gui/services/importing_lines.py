@@ -13,12 +13,11 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.commercial import FieldValue
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
-from gpulease_gui.economics.quote_price import Price, PriceReading, TaxReading, read_price, read_tax
-from gpulease_gui.economics.quote_units import read_yes_no
-from gpulease_gui.economics.quote_words import Ambiguous, Unread, Unstated
+from gpulease_gui.economics.quote_price import Price, PriceReading, TaxReading, read_price
+from gpulease_gui.economics.quote_words import MOST_DIGITS, Ambiguous, Unread, Unstated
 from gpulease_gui.services.importing_cells import day_of, read_field, read_mode, read_term
 from gpulease_gui.services.importing_pause import collector_paused
-from gpulease_gui.services.importing_price import BARE, bare_rate, times, which_currency, which_end, which_unit
+from gpulease_gui.services.importing_price import BARE, tax_of, times, which_currency, which_end, which_unit
 from gpulease_gui.services.importing_targets import IGNORED, Part, Target, Targets
 from gpulease_gui.store.exchange.sheet import Cell, CellFault, Sheet, cell_text, column_letters
 
@@ -147,7 +146,8 @@ def columns_for(sheet: Sheet, header: int, targets: Targets, remembered: Mapping
     guesses = [known.get(words) or targets.guess(words) if words else IGNORED for words in headings]
     for key in tuple(guesses):
         rivals = [other for other, same in enumerate(guesses) if same == key != IGNORED]
-        if len(rivals) > 1:
+        # One column may say whether tax is in the price, another one how much it is.
+        if len(rivals) > 1 and key != Part.TAX:
             surest = max(rivals, key=lambda other: (headings[other] in known, targets.certainty(headings[other]), -other))
             guesses = [IGNORED if same == key and other != surest else same for other, same in enumerate(guesses)]
     return Layout(header, tuple(key if key in targets.by_key else IGNORED for key in guesses))
@@ -227,6 +227,7 @@ class _Reading:
         terms: list[Said] = []
         fields: list[Said] = []
         prices: dict[Part, tuple[int, str]] = {}
+        taxes: list[tuple[int, str]] = []
         for column, target in self.columns:
             cell = cells[column] if column < len(cells) else None
             if cell is None:
@@ -235,7 +236,9 @@ class _Reading:
                 self._fault(column, cell)
                 continue
             words = cell if isinstance(cell, str) else cell_text(cell)
-            if target.part in _PRICE_PARTS:
+            if target.part is Part.TAX:
+                taxes.append((column, words))
+            elif target.part in _PRICE_PARTS:
                 prices[target.part] = column, words
             elif target.part in _TEXT_PARTS:
                 found[_TEXT_PARTS[target.part]] = words
@@ -243,7 +246,7 @@ class _Reading:
                 self._value(column, target, cell, words, found, terms, fields)
         if Part.PRICE in prices:
             found["price_words"] = prices[Part.PRICE][1]
-            found["price"] = self._price(prices)
+            found["price"] = self._price(prices, taxes)
         waits = tuple(dict.fromkeys(self.waits))
         return Line(self.row, self._address(0), terms=tuple(terms), fields=tuple(fields), waits=waits, bad=self.bad, **found)
 
@@ -314,14 +317,14 @@ class _Reading:
 
     # -- price ------------------------------------------------------------------------------------------------------------
 
-    def _price(self, prices: Mapping[Part, tuple[int, str]]) -> PriceReading | None:
+    def _price(self, prices: Mapping[Part, tuple[int, str]], taxes: Sequence[tuple[int, str]]) -> PriceReading | None:
         column, words = prices[Part.PRICE]
         above = " ".join((self.headings[column], *self._beside(prices)))
         price = self._settled(column, words, self._price_of(column, words, above))
         if not isinstance(price, PriceReading):
             return None
-        if Part.TAX in prices:
-            tax = self._tax(*prices[Part.TAX], price.tax)
+        for place in taxes:
+            tax = self._tax(*place, price.tax)
             price = replace(price, tax=tax) if tax != price.tax else price
         for ask in (which_end, which_currency, which_unit):
             question = ask(price, words)
@@ -333,7 +336,7 @@ class _Reading:
 
     def _price_of(self, column: int, words: str, above: str) -> Price:
         """Bare numbers under the same words are understood once, as so many times 1."""
-        bare = BARE.fullmatch(words) is not None
+        bare = len(words) <= MOST_DIGITS and BARE.fullmatch(words) is not None
         key = column, f"{1 if bare else words}\0{above}"
         if key not in self.known:
             self.known[key] = read_price("1" if bare else words, above)
@@ -347,23 +350,14 @@ class _Reading:
             yield prices[Part.CURRENCY][1]
 
     def _tax(self, column: int, words: str, before: TaxReading) -> TaxReading:
-        """A column of its own: "含税", "6%", or yes and no under a heading that says which."""
+        """What a column of tax adds; words that say nothing of it are an issue."""
         key = column, f"{words}\0{before}"
         if key not in self.known:
-            self.known[key] = self._tax_anew(column, words, before)
-        tax: TaxReading = self.known[key]
-        return tax
-
-    def _tax_anew(self, column: int, words: str, before: TaxReading) -> TaxReading:
-        heading = read_tax(self.headings[column])
-        said = read_yes_no(words)
-        if isinstance(said, bool):
-            return TaxReading(said if heading.included is not False else not said, before.rate)
-        found = read_tax(f"{words} 税" if re.fullmatch(r"[\d.\s]+%?", words) else words)
-        rate = found.rate if found.rate is not None else bare_rate(words)
-        return TaxReading(found.included if found.included is not None else heading.included or before.included, rate if rate is not None else before.rate)
+            self.known[key] = tax_of(words, self.headings[column], before)
+        tax = self._settled(column, words, self.known[key])
+        return tax if isinstance(tax, TaxReading) else before
 
 
 _NOT_SETTLED = (Unread, Ambiguous, Unstated)
-_PRICE_PARTS = frozenset([Part.PRICE, Part.CURRENCY, Part.UNIT, Part.TAX])
+_PRICE_PARTS = frozenset([Part.PRICE, Part.CURRENCY, Part.UNIT])
 _TEXT_PARTS = {Part.SUPPLIER: "supplier", Part.QUOTE_NO: "quote_no", Part.TITLE: "title", Part.NOTE: "note"}

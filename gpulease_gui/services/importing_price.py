@@ -9,8 +9,9 @@ from decimal import Decimal
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.billing_terms import PriceUnit
-from gpulease_gui.economics.quote_price import Price, PriceReading
-from gpulease_gui.economics.quote_words import Ambiguous, Option
+from gpulease_gui.economics.quote_price import Price, PriceReading, TaxReading, read_tax
+from gpulease_gui.economics.quote_units import read_yes_no
+from gpulease_gui.economics.quote_words import Ambiguous, Option, Unread, plain, says_nothing
 
 BARE = re.compile(r"\d+(?:\.\d+)?")
 
@@ -32,6 +33,29 @@ def bare_rate(words: str) -> Decimal | None:
         return None
     rate = Decimal(words)
     return rate if rate < 1 else rate / 100
+
+
+_NOT_IN = re.compile(r"不含|未含|未税|另加|另计|另付|exclu|excl\b|not incl|plus|\+", re.IGNORECASE)
+_IN = re.compile(r"含|已税|inclu|incl\b", re.IGNORECASE)
+_POINTS = re.compile(r"(\d{1,2}(?:\.\d+)?)\s?(?:%|个?点)|税[点率]\s?[:：]?\s?(\d{1,2}(?:\.\d+)?)(?![\d.])")
+
+
+def tax_of(words: str, heading: str, before: TaxReading) -> TaxReading | Unread:
+    """A column of tax: "含税", "6%", "excl. 6%", or yes and no under a heading that says which; `before` is what was said so far."""
+    if says_nothing(words):
+        return before
+    above, said = read_tax(heading), read_yes_no(words)
+    if isinstance(said, bool):
+        return TaxReading(said if above.included is not False else not said, before.rate)
+    text, found = plain(words), read_tax(words)
+    included = found.included if found.included is not None else False if _NOT_IN.search(text) else True if _IN.search(text) else None
+    points = _POINTS.findall(text)
+    if len(points) > 1 or (not points and included is None and bare_rate(text) is None):
+        return Unread(words, Text("this is nothing that is known about tax", "无法识别的税务说明"),
+                      Text("write such as: included, 6 %", "请写成例如：含税 6%"))  # fmt: skip
+    rate = Decimal(points[0][0] or points[0][1]) / 100 if points else bare_rate(text)
+    first = next((one for one in (included, above.included, before.included) if one is not None), None)
+    return TaxReading(first, rate if rate is not None else before.rate)
 
 
 _CURRENCIES = ("CNY", "USD", "EUR", "HKD")

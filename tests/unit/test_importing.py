@@ -218,3 +218,34 @@ def test_that_the_mapping_of_a_supplier_is_remembered(workspace: Workspace):
     assert kept.answers == {"带宽|rate": "bits"}
     assert guess_layout(sheet, TARGETS, kept.columns).columns == ("gpu.model", "price", "network.gbit_s")
 
+
+
+def test_that_two_columns_of_tax_add_up_and_an_unstated_rate_stays(workspace: Workspace):
+    head = "Quote no.\tModel\tPrice (CNY/GPU-hour)"
+    first = lines(f"{head}\tTax included\tTax rate\nQ1\tH100\t12\tno\t13%\n")
+    price = first.lines[0].price
+    assert price is not None
+    assert (price.tax.included, price.tax.rate) == (False, Decimal("0.13"))
+    save(workspace, dry(workspace, first))
+    with workspace.read() as connection:
+        haven = suppliers.list_suppliers(connection)[0]
+    assert dry(workspace, lines(f"{head}\nQ1\tH100\t12\n"), haven).same == 1
+    dearer = dry(workspace, lines(f"{head}\nQ1\tH100\t14\n"), haven).planned[0]
+    assert dearer.price is not None
+    assert dearer.price.tax_rate == Decimal("0.13")
+    assert dearer.changes[0].en.endswith("(was CNY 12/gpu_hour, tax rate 13 %)")
+
+
+@pytest.mark.parametrize(("words", "tax"), [
+    ("13% included", (True, "0.13")), ("6% excluded", (False, "0.06")), ("excl. 6%", (False, "0.06")), ("incl. 13 %", (True, "0.13")),
+    ("普票另加3个点", (False, "0.03")), ("不含税，税点6", (False, "0.06")), ("0.06", (None, "0.06")),
+])  # fmt: skip
+def test_that_words_of_tax_are_read(words: str, tax: tuple[bool | None, str]):
+    price = lines(f"型号\t单价(元/卡/时)\t税\nH100\t12\t{words}\n").lines[0].price
+    assert price is not None
+    assert (price.tax.included, price.tax.rate) == (tax[0], Decimal(tax[1]))
+
+
+def test_that_unread_tax_and_endless_prices_are_errors_by_cell():
+    found = lines(f"型号\t单价(元/卡/时)\t税\nH100\t12\tbanana\nH100\t{'1' * 2_000_000}\t\nH100\t{'1' * 29}\t\n")
+    assert [issue.address for issue in found.issues] == ["pasted!C2", "pasted!B3", "pasted!B4"]
