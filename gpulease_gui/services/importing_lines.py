@@ -13,7 +13,7 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.commercial import FieldValue
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
-from gpulease_gui.economics.quote_price import Price, PriceReading, TaxReading, read_price
+from gpulease_gui.economics.quote_price import Price, PriceReading, TaxReading, read_currency, read_price
 from gpulease_gui.economics.quote_words import MOST_DIGITS, Ambiguous, Unread, Unstated
 from gpulease_gui.services.importing_cells import day_of, read_field, read_mode, read_term
 from gpulease_gui.services.importing_pause import collector_paused
@@ -322,6 +322,11 @@ class _Reading:
         above = " ".join((self.headings[column], *self._beside(prices)))
         price = self._settled(column, words, self._price_of(column, words, above))
         if not isinstance(price, PriceReading):
+            return None
+        named = read_currency(prices[Part.CURRENCY][1]) if Part.CURRENCY in prices else None
+        if named is not None and price.currency not in (None, named):
+            self._issue(column, words, Text(f"the price is in {price.currency}, its currency column says {named}", f"价格为 {price.currency}，币种列为 {named}"),
+                        Text("correct one of them", "请更正其中之一"))  # fmt: skip
             return None
         for place in taxes:
             tax = self._tax(*place, price.tax)

@@ -249,3 +249,9 @@ def test_that_words_of_tax_are_read(words: str, tax: tuple[bool | None, str]):
 def test_that_unread_tax_and_endless_prices_are_errors_by_cell():
     found = lines(f"型号\t单价(元/卡/时)\t税\nH100\t12\tbanana\nH100\t{'1' * 2_000_000}\t\nH100\t{'1' * 29}\t\n")
     assert [issue.address for issue in found.issues] == ["pasted!C2", "pasted!B3", "pasted!B4"]
+
+
+def test_that_a_price_and_its_currency_column_must_agree():
+    found = lines("Model\tPrice per GPU hour\tCurrency\nH100\t¥6\tUSD\nH100\t$6\tUSD\nH100\t6\tUSD\n")
+    assert [issue.address for issue in found.issues] == ["pasted!B2"]
+    assert [line.price and line.price.currency for line in found.lines] == [None, "USD", "USD"]
