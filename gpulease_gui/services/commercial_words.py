@@ -60,7 +60,8 @@ def _decimal(field: Field | Column, value: Decimal, currency: str) -> Text:
 
 def _with_unit(figure: str, unit: str) -> Text:
     words = _UNITS.get(unit, foreign(unit))
-    return Text(f"{figure} {words.en}".rstrip(), f"{figure} {words.zh}".rstrip())
+    en = words.en.removesuffix("s") if figure == "1" and unit in _UNITS else words.en
+    return Text(f"{figure} {en}".rstrip(), f"{figure} {words.zh}".rstrip())
 
 
 def plain(value: Decimal) -> str:
