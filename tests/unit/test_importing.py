@@ -255,3 +255,8 @@ def test_that_a_price_and_its_currency_column_must_agree():
     found = lines("Model\tPrice per GPU hour\tCurrency\nH100\t¥6\tUSD\nH100\t$6\tUSD\nH100\t6\tUSD\n")
     assert [issue.address for issue in found.issues] == ["pasted!B2"]
     assert [line.price and line.price.currency for line in found.lines] == [None, "USD", "USD"]
+
+
+def test_that_a_span_from_a_chat_is_asked_whole():
+    found = lines("H100 8卡 5.5万-6万/台/月\n")
+    assert [(question.question.en, question.words) for question in found.questions][:1] == [("A span of prices: which end counts?", "5.5万-6万/台/月")]
