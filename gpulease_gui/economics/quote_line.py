@@ -54,6 +54,7 @@ _TIMES_MODEL = re.compile(r"(?<![\d.])(\d{1,3})\s?[*x]\s?(?=[A-Za-z]+-?\d)", re.
 _MODEL_TIMES = re.compile(r"\s?[*x]\s?(\d{1,3})(?![\d.]|\s?[GT])", re.IGNORECASE)
 _MEMORY = re.compile(r"[ /-]?(\d{2,3}\s?Gi?B?)(?![A-Za-z0-9/])", re.IGNORECASE)
 _LONGEST_MODEL = 5
+_NOW = re.compile(r"现价|折后价?|优惠价|活动价")
 
 
 def parts_of(line: str, gpus: GpuCatalogue) -> tuple[Part, ...]:
@@ -68,7 +69,9 @@ def parts_of(line: str, gpus: GpuCatalogue) -> tuple[Part, ...]:
         found.append(part)
         left = _blank(left, part)
     for field, pattern in (("price", _PRICE), *_FORMS):
-        hit = pattern.search(left)
+        # "原价7万 现价5.8万元": the struck-out price stays in the note.
+        now = _NOW.search(left) if field == "price" else None
+        hit = pattern.search(left, now.end() if now else 0)
         if hit and not any(part.field == field for part in found):
             found.append(Part(field, hit[0].strip(), hit.start()))
             left = left[: hit.start()] + "\0" * len(hit[0]) + left[hit.end() :]

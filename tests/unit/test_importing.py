@@ -260,3 +260,9 @@ def test_that_a_price_and_its_currency_column_must_agree():
 def test_that_a_span_from_a_chat_is_asked_whole():
     found = lines("H100 8卡 5.5万-6万/台/月\n")
     assert [(question.question.en, question.words) for question in found.questions][:1] == [("A span of prices: which end counts?", "5.5万-6万/台/月")]
+
+
+def test_that_the_price_of_now_counts_and_the_old_one_is_a_note():
+    line = lines("H100 8卡 原价7万 现价5.8万元/台/月\n").lines[0]
+    assert line.price is not None
+    assert (line.price.amount, line.price.unit, "原价7万" in line.note) == (Decimal(58_000), "node_month", True)
