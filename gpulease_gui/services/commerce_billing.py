@@ -56,7 +56,6 @@ def billing_of(facts: DealFacts, *, tax_recoverable: bool = True, rate: FxRate |
     if price.unit not in set(PriceUnit):
         raise UsageError(f"{price.unit!r} is no unit of a price", next_step=f"write one of: {', '.join(PriceUnit)}")
     terms, unit = facts.terms, PriceUnit(price.unit)
-    gpu_hour = hour_price(facts)
     built = BillingTerms(
         unit_price=price.money.amount, currency=price.money.currency, price_unit=unit,
         gpus_per_node=facts.row.gpu_count or 8, whole_node_only=terms.yes_no("billing.whole_node_only") or False,
@@ -67,7 +66,7 @@ def billing_of(facts: DealFacts, *, tax_recoverable: bool = True, rate: FxRate |
         min_scope=MinimumScope(terms.words("billing.min_scope") or MinimumScope.SESSION),
         stopped_rate=terms.amount("billing.stopped_rate") or ZERO,
         bill_provisioning=terms.yes_no("billing.bill_provisioning") or False,
-        commitment=_commitment(terms, unit, gpu_hour.amount if gpu_hour else ZERO), tiers=_tiers(terms), storage=_storage(terms), egress=_egress(terms),
+        commitment=_commitment(facts, unit), tiers=_tiers(terms), storage=_storage(terms), egress=_egress(terms),
         fees=tuple(Fee(_decimal(row, "amount"), str(row.get("name", ""))) for row in terms.rows("billing.fees")),
         discounts=tuple(Discount(_decimal(row, "value"), str(row.get("name", ""))) for row in terms.rows("billing.discounts")),
         tax=Tax(price.tax_rate or ZERO, price.tax_included or False, tax_recoverable),
@@ -126,14 +125,16 @@ def _assumed_commitment(terms: Terms) -> Iterable[tuple[str, Text]]:
         yield "commitment.amount", Text("the commitment is not counted: its amount is not stated", "未计承诺：承诺金额未约定")
 
 
-def _commitment(terms: Terms, unit: PriceUnit, gpu_hour: Decimal) -> Commitment | None:
+def _commitment(facts: DealFacts, unit: PriceUnit) -> Commitment | None:
+    terms = facts.terms
     month = terms.amount("billing.month_hours")
     hours, kind = terms.amount("commitment.period_hours") or month, terms.words("commitment.kind")
     if kind == "prepaid_period":
         return PrepaidPeriod(hours or MONTH_HOURS, terms.amount("commitment.periods") or Decimal(1), terms.amount("billing.on_demand_gpu_hour"))
     if kind == "committed_hours" and terms.amount("commitment.hours") is not None:
         stated = terms.amount("commitment.price")
-        price = gpu_hour if stated is None else stated
+        quoted = hour_price(facts) if stated is None else None
+        price = (quoted.amount if quoted else ZERO) if stated is None else stated
         over = terms.amount("commitment.overage_price")
         return CommittedHours(terms.amount("commitment.hours") or ZERO, price, price if over is None else over, hours)
     if kind == "committed_spend" and terms.amount("commitment.amount") is not None:
