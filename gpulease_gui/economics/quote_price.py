@@ -85,6 +85,9 @@ def read_price(words: str, heading: str = "") -> Price:
         return Unstated(words)
     if _ENDLESS.search(text):
         return Unread(words[:40], Text("a number with too many digits", "数字位数过多"), _WRITE)
+    if _DISCOUNT.search(text):
+        return Unread(words, Text("a discount: it does not say whether the price is before or after it", "含折扣，无法确定价格是折前还是折后"),
+                      Text("write the price that is paid", "请写实付价格"))  # fmt: skip
     found = _amount(_without_tax(text))
     if isinstance(found, Text):
         return Unread(words, found, _WRITE)
@@ -102,6 +105,7 @@ def read_price(words: str, heading: str = "") -> Price:
 
 
 _WRITE = Text("write digits and a dot, such as 16.20", "请写数字和小数点，例如 16.20")
+_DISCOUNT = re.compile(r"%\s?(?:off|discount)|(?<![\d.])[1-9](?:\.\d)?\s?折", re.IGNORECASE)
 _ENDLESS = re.compile(r"[\d.,]{29}")
 _MARKS = "|".join(re.escape(mark) for mark, _ in _CURRENCIES)
 _MONEY_BEFORE = re.compile(rf"(?:{_MARKS})\s?$", re.IGNORECASE)

@@ -266,3 +266,7 @@ def test_that_the_price_of_now_counts_and_the_old_one_is_a_note():
     line = lines("H100 8卡 原价7万 现价5.8万元/台/月\n").lines[0]
     assert line.price is not None
     assert (line.price.amount, line.price.unit, "原价7万" in line.note) == (Decimal(58_000), "node_month", True)
+
+
+def test_that_a_discount_beside_a_price_is_an_error_by_cell():
+    assert [issue.address for issue in lines("型号\t单价(元/卡/时)\nH100\t20%off 6\nH100\t6\n").issues] == ["pasted!B2"]
