@@ -106,7 +106,7 @@ def test_that_starting_to_watch_does_not_stall_the_window(page: live.LivePage, q
     with stalls.allow("first lanes of a chart"):
         page.watch()
         qtbot.waitUntil(lambda: len(page.table.rows) >= 10, timeout=20000)
-        qtbot.wait(500)
+        qtbot.wait(2000)  # the agent's rarer sources bring their lanes a little later
         stalls.turns.clear()  # the building of the fixtures is no turn of the window
     qtbot.wait(4000)
 

@@ -90,11 +90,10 @@ def processes_of(home: Path) -> list[str]:
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
-            words = path.read_bytes()
-        except OSError:
+            if f"HOME={home}\0".encode() in path.read_bytes():
+                found.append((path.parent / "comm").read_text().strip())
+        except OSError:  # it ended meanwhile
             continue
-        if f"HOME={home}\0".encode() in words:
-            found.append((path.parent / "comm").read_text().strip() if (path.parent / "comm").exists() else "gone")
     return [name for name in found if not name.startswith("sshd")]
 
 
