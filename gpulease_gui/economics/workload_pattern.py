@@ -47,12 +47,18 @@ def workload_of(pattern: Pattern) -> Workload:
     )  # fmt: skip
 
 
+# Hours a day are shown and typed to two decimals: a length between them would be changed by being looked at.
+SHOWN_STEP_S = 36
+
+
 def pattern_of(workload: Workload) -> Pattern | None:
     """The one-month pattern that makes this workload, such as twenty runs of six hours; None when none does."""
     count = len(workload.sessions)
     if not 1 <= count <= MOST_DAYS or any(s != workload.sessions[0] or s.start or not s.ready for s in workload.sessions):
         return None
     each = workload.sessions[0].duration_s
+    if each % SHOWN_STEP_S:
+        return None
     made = Pattern(
         workload.gpus, Decimal(each) / 3600, 1, count, 1, workload.storage_gb, workload.egress_gb, workload.busy_fraction
     )

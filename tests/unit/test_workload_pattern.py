@@ -63,3 +63,8 @@ def test_that_the_pattern_and_the_tax_are_kept_with_the_workload(tmp_path: Path)
     with workspace.read() as connection:
         assert workloads_in(connection) == (saved,)
     workspace.close()
+
+
+def test_that_runs_whose_length_two_decimals_of_an_hour_can_not_show_stay_listed() -> None:
+    assert pattern_of(equal_sessions(1, 10, 1200)) is None
+    assert pattern_of(equal_sessions(1, 10, 1800)) is not None
