@@ -24,6 +24,9 @@ VENV = ROOT / ".venv"
 WINDOWS = os.name == "nt"
 BIN = VENV / ("Scripts" if WINDOWS else "bin")
 PYTHON = BIN / ("python.exe" if WINDOWS else "python")
+# What a rented node has installed, for the tests of the built-in tasks: no dependency of ours, and not in .venv.
+TORCH_VENV = ROOT / ".venv-torch"
+TORCH_PACKAGES = ("torch==2.13.0", "numpy")
 
 # What Qt loads at run time -> the Debian package that brings it.
 QT_LIBRARIES = {
@@ -88,6 +91,7 @@ def test() -> int:
         return code
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONHASHSEED": "0"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of children would compile the program anew each
+    torch = begin_torch()  # it loads and unpacks while the linters compute
     steps = {
         "lint": [BIN / "ruff", "check", "."],
         "types": [BIN / "mypy"],
@@ -97,10 +101,39 @@ def test() -> int:
     failed = []
     for name, words in steps.items():
         print(f"== {name}", flush=True)
+        if name == "tests" and torch is not None:
+            end_torch(torch)
         if subprocess.call([str(word) for word in words], cwd=ROOT, env=environment):
             failed.append(name)
     print(f"FAILED: {', '.join(failed)}" if failed else "lint, types, contracts and tests passed", flush=True)
     return 1 if failed else 0
+
+
+def begin_torch() -> subprocess.Popen[bytes] | None:
+    """Start to put PyTorch into .venv-torch, beside the linters; None when it is there or not wanted."""
+    if os.environ.get("GPULEASE_NO_TORCH") or torch_stamp().exists():
+        return None
+    shutil.rmtree(TORCH_VENV, ignore_errors=True)
+    if subprocess.call([str(PYTHON), "-m", "venv", "--without-pip", str(TORCH_VENV)]):
+        return None
+    inside = TORCH_VENV / BIN.name / PYTHON.name
+    pip = [str(PYTHON), "-m", "pip", "--python", str(inside), "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
+    return subprocess.Popen([*pip, *TORCH_PACKAGES], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def end_torch(install: subprocess.Popen[bytes]) -> None:
+    """Wait for it. Without it the tests that need it are skipped, and this says so."""
+    _, said = install.communicate()
+    if install.returncode == 0:
+        torch_stamp().touch()
+        return
+    last = said.decode("utf-8", "replace").strip().splitlines()[-1:] or ["pip says nothing"]
+    print(f"PyTorch could not be installed: the tests that run the built-in tasks are skipped ({last[0]})", flush=True)
+
+
+def torch_stamp() -> Path:
+    """The mark of a whole installation of just these packages."""
+    return TORCH_VENV / f"gpulease-{hashlib.sha256(' '.join(TORCH_PACKAGES).encode()).hexdigest()[:12]}.stamp"
 
 
 def run_bench(names: list[str], *, full: bool) -> int:

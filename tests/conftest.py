@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +17,7 @@ settings.register_profile("thorough", deadline=None, max_examples=1000, suppress
 settings.load_profile(os.environ.get("GPULEASE_HYPOTHESIS", "ci"))
 
 SETTLE_S = 5.0
+TORCH_VENV = Path(__file__).resolve().parent.parent / ".venv-torch"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -56,3 +58,11 @@ def no_unexpected_log_line(request: pytest.FixtureRequest) -> Iterator[None]:
     allowed = [str(mark.args[0]) for mark in request.node.iter_markers("allows_log")]
     surprising = [line for line in handler.lines if not any(text in line for text in allowed)]
     assert not surprising, f"unexpected log lines: {surprising}"
+
+
+@pytest.fixture(scope="session")
+def torch_bin() -> Path:
+    """The folder of a `python3` that has PyTorch, as on a rented node; skips where it could not be installed."""
+    if not any(TORCH_VENV.glob("gpulease-*.stamp")):
+        pytest.skip("there is no PyTorch to stand in for a node's: python3 packaging/dev.py test installs it")
+    return TORCH_VENV / "bin"

@@ -53,9 +53,8 @@ def test_that_a_node_without_pytorch_is_told_from_its_own_words(fact_id: str, tm
     assert run.head.code == "torch_absent"
 
 
-def test_that_a_task_with_pytorch_says_what_the_reader_reads() -> None:
-    pytest.importorskip("torch")
-    line = [sys.executable, str(TASKS / "matmul.py"), "--device", "cpu", "--seconds", "1", "--kinds", "fp32", "--sizes", "64"]
+def test_that_a_task_with_pytorch_says_what_the_reader_reads(torch_bin: Path) -> None:
+    line = [str(torch_bin / "python3"), str(TASKS / "matmul.py"), "--device", "cpu", "--seconds", "1", "--kinds", "fp32", "--sizes", "64"]
     done = subprocess.run(line, capture_output=True, timeout=100, check=True)
     (run,) = read(readers()["torch_matmul"], CommandOutput(done.stdout)).runs
     assert run.head.complete and (run.rate("cpu", "fp32") or 0) > 0
