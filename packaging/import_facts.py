@@ -289,6 +289,12 @@ METRICS = {
     ("p2p", "one direction"): "p2p_one_way_gb_s", ("p2p", "both directions"): "p2p_both_ways_gb_s",
     ("allreduce", "busbw large message"): "allreduce_8_gb_s",
 }  # fmt: skip
+LEFT_OUT_HEAD = [
+    "# Published figures that are no yardstick", "",
+    "Rates of GPUs are compared with `resources/measured.toml`. The importer (`packaging/import_facts.py`) maps the free words of each",
+    "published figure to catalogue ids by a table (`MEASURED_ON`); these found no place, each for the reason beside it. Written by the importer.", "",
+    "| kind | subject | how | figure | why not |", "|---|---|---|---|---|",
+]  # fmt: skip
 OTHER_METRIC = {"4x GB200 (one tray) ring": "allreduce_4_gb_s"}
 RANGE = re.compile(r"\b(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)\b")
 
@@ -307,18 +313,29 @@ def tool_of(conditions):
     return first if first.startswith(("BabelStream", "torch", "best shape", "mamf", "nvbandwidth", "cuBLAS", "gpu-fryer")) else None
 
 
+def why_left_out(row, subject, metric, ids):
+    """Why a published figure is no yardstick here; empty where it is one."""
+    if row["trap"]:
+        return "shows a mistake of measuring"
+    if row["confidence"] == "low":
+        return "no sure source"
+    if metric is None:
+        return "measured in a way that no task here measures"
+    return "" if subject in ids else "its words name no single product of the catalogue"
+
+
 def write_measured(facts):
-    """resources/measured.toml, and on standard error what found no place: no traps, no floors, no rumours."""
+    """resources/measured.toml, and docs/measured.md with what found no place: no traps, no floors, no rumours."""
     ids = {}
     for id_, words in MEASURED_ON.items():
         for word in words:
             ids.setdefault(word, []).append(id_)
-    text, found = ["# What was published of products: never a promise, never a percentage of a data sheet."], {}
+    text, found, left = ["# What was published of products: never a promise, never a percentage of a data sheet."], {}, []
     for row in json.loads((facts / "measured.json").read_text("utf-8"))["measurements"]:
         subject = row["subject"].strip()
         metric = OTHER_METRIC.get(subject, METRICS.get((row["kind"], row["metric"])))
-        if row["trap"] or row["confidence"] == "low" or metric is None or subject not in ids:
-            print(f"left out: {row['kind']} | {subject} | {row['metric']} | {row['value']} {row['unit']}", file=sys.stderr)
+        if why := why_left_out(row, subject, metric, ids):
+            left.append(f"| {row['kind']} | {subject} | {row['metric']} | {row['value']} {row['unit']} | {why} |")
             continue
         low, high = seen_range(row)
         sample = {"value": row["value"], "low": low, "high": high, "conditions": tool_of(row["conditions"]),
@@ -329,6 +346,7 @@ def write_measured(facts):
         text += ["", "[[figure]]", *lines({"model": id_, "metric": metric, "unit": unit}),
                  "samples = [", *(f"  {toml(sample)}," for sample in samples), "]"]  # fmt: skip
     write(ROOT / "measured.toml", "\n".join(text))
+    write(ROOT.parent / "docs" / "measured.md", "\n".join([*LEFT_OUT_HEAD, *left]))
 
 
 if __name__ == "__main__":
