@@ -10,6 +10,7 @@ from enum import StrEnum
 from gpulease_gui.checks.machine import Change
 from gpulease_gui.domain.finding import CheckState, Finding, Verdict
 from gpulease_gui.domain.node import HostKey, Node
+from gpulease_gui.domain.task import TaskProgress, TaskRun
 
 
 class NodeState(StrEnum):
@@ -142,9 +143,23 @@ class GapClosed:
     at_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class TaskProgressed:
+    """A task on a node goes on; at most five times a second."""
+
+    progress: TaskProgress
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEnded:
+    """A task on a node is over, its run and findings are saved."""
+
+    task: TaskRun
+
+
 Event = (
     NodeStateChanged | HostKeyQuestion | RunStarted | CheckChanged | FindingSaved | RunEnded | NodeDrifted | JobChanged
-    | RecordsChanged | GapOpened | GapClosed | PairMeasured
+    | RecordsChanged | GapOpened | GapClosed | PairMeasured | TaskProgressed | TaskEnded
 )  # fmt: skip
 
 
