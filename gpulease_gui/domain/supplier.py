@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from fractions import Fraction
 
 from gpulease_gui.domain.money import Money
 
@@ -105,10 +106,19 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class FxRate:
-    """One unit of `from_currency` costs `rate` of `to_currency` on `day`; `source` says who said so."""
+    """One unit of `from_currency` costs `rate` of `to_currency` on `day`; `source` says who said so.
+
+    `surcharge` is what a card or a bank adds to it, as a share: 0.03 is 3 %.
+    """
 
     from_currency: str
     to_currency: str
     rate: Decimal
     day: date
     source: str = ""
+    surcharge: Decimal = Decimal(0)
+
+    @property
+    def paid(self) -> Fraction:
+        """What one unit costs with the surcharge, exact."""
+        return Fraction(self.rate) * (1 + Fraction(self.surcharge))

@@ -103,7 +103,7 @@ def _rivals(offers: Sequence[PricedOffer], chosen: PricedOffer) -> tuple[Named, 
 def _price_of(terms_rate: tuple[BillingTerms, FxRate | None], pattern: Pattern) -> Price:
     """What so many hours of a month cost, spread over the starts of the pattern, to the second."""
     terms, rate = terms_rate
-    factor = Fraction(rate.rate) if rate is not None else Fraction(1)
+    factor = rate.paid if rate is not None else Fraction(1)
     month = workload_of(replace(pattern, hours_per_day=Decimal(0), kept_stopped=False))
     count = max(len(month.sessions), 1)
 

@@ -70,7 +70,7 @@ def billing_of(facts: DealFacts, *, tax_recoverable: bool = True, rate: FxRate |
         fees=tuple(Fee(_decimal(row, "amount"), str(row.get("name", ""))) for row in terms.rows("billing.fees")),
         discounts=tuple(Discount(_decimal(row, "value"), str(row.get("name", ""))) for row in terms.rows("billing.discounts")),
         tax=Tax(price.tax_rate or ZERO, price.tax_included or False, tax_recoverable),
-        fx=Exchange(rate.to_currency, rate.rate, day=rate.day) if rate is not None else None,
+        fx=Exchange(rate.to_currency, rate.rate, rate.surcharge, rate.day) if rate is not None else None,
     )  # fmt: skip
     return Billing(built, dict(_assumed(facts, price, unit, tax_recoverable)))
 

@@ -191,7 +191,7 @@ def _money(amount: Decimal, own: str, rates: Mapping[str, FxRate | None], curren
         return Cell(agreed, CellState.STATED, amount)
     if rate is None:
         return Cell(agreed, CellState.NOT_CONVERTED)
-    exact = Fraction(amount) * Fraction(rate.rate)
+    exact = Fraction(amount) * rate.paid
     return Cell(foreign(f"{currency} {half_up(exact, 4):f}"), CellState.STATED, half_up(exact, 8), agreed)
 
 

@@ -92,7 +92,7 @@ def _hay(row: DealRow) -> str:
 
 def _quoted(row: DealRow, into: Mapping[str, FxRate | None]) -> Decimal:
     rate = into.get(row.price_currency or "")
-    return _LAST if row.price_gpu_hour is None or rate is None else Decimal(row.price_gpu_hour) * rate.rate
+    return _LAST if row.price_gpu_hour is None or rate is None else half_up(Fraction(row.price_gpu_hour) * rate.paid, 12)
 
 
 def offer_name(row: DealRow) -> str:
@@ -172,7 +172,7 @@ def _priced(facts: DealFacts, ask: Ask, rates: Sequence[FxRate]) -> PricedOffer:
 def _factor(found: DealCost, currency: str) -> Fraction | None:
     if found.cost.currency == currency:
         return Fraction(1)
-    return Fraction(found.rate.rate) if found.rate is not None else None
+    return found.rate.paid if found.rate is not None else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,14 @@ from gpulease_gui.domain.answer import Answer
 from gpulease_gui.domain.claim import Claim
 from gpulease_gui.domain.commercial import HolderOf, Terms
 from gpulease_gui.domain.supplier import Offer, Price, Supplier
+from gpulease_gui.domain.term import TermValue
+from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.store import deals
 from gpulease_gui.store.answers import answer_document
-from gpulease_gui.store.codec import maybe_value_text, utc_text
+from gpulease_gui.store.codec import utc_text, value_text
 from gpulease_gui.store.journal import Recorder
 from gpulease_gui.store.prices import document_of
-from gpulease_gui.store.records import new_id
+from gpulease_gui.store.records import new_ids
 from gpulease_gui.store.suppliers import offer_document, supplier_document
 from gpulease_gui.store.term_versions import terms_text
 
@@ -60,23 +62,35 @@ def add_offers(acting: Recorder, suppliers: Iterable[Supplier], offers: Sequence
 def _priced(new: NewOffer) -> Offer:
     """The offer with the price that its row shows."""
     price, offer = new.price, new.offer
+    if price is None and offer.price is None:
+        return replace(offer, price_unit=PriceUnit.GPU_HOUR)
     if price is None or (offer.price == price.money and offer.price_unit == price.unit):
         return offer
     return replace(offer, price=price.money, price_unit=price.unit)
 
 
-def _add_claims(acting: Recorder, offers: Iterable[NewOffer]) -> None:
-    ids = [(new_id(), new.offer.id, claim, maybe_value_text(claim.value)) for new in offers for claim in new.claims]
-    _insert(acting.db, "claims", [
-        {"id": id_, "offer_id": offer, "term": c.term, "value": value, "state": c.state, "source": c.source, "note": c.note,
-         "node_id": c.node_id}
-        for id_, offer, c, value in ids
-    ])  # fmt: skip
-    at = utc_text(acting.at)
-    _insert(acting.db, "claim_history", [
-        {"claim_id": id_, "at": at, "changed_by": acting.by, "value": value, "state": c.state, "note": acting.why or c.note}
-        for id_, _, c, value in ids
-    ])  # fmt: skip
+def _add_claims(acting: Recorder, offers: Sequence[NewOffer]) -> None:
+    claims = [(new.offer.id, claim) for new in offers for claim in new.claims]
+    known: dict[tuple[type, TermValue], str] = {}
+    values = [None if c.value is None else _value_text(c.value, known) for _, c in claims]
+    ids, at = new_ids(len(claims)), utc_text(acting.at)
+    acting.db.conn.executemany(
+        "INSERT INTO claims (id, offer_id, term, value, state, source, note, node_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        ((id_, offer, c.term, value, c.state, c.source, c.note, c.node_id)
+         for id_, (offer, c), value in zip(ids, claims, values, strict=True)),
+    )  # fmt: skip
+    acting.db.conn.executemany(
+        "INSERT INTO claim_history (claim_id, at, changed_by, value, state, note) VALUES (?, ?, ?, ?, ?, ?)",
+        ((id_, at, acting.by, value, c.state, acting.why or c.note) for id_, (_, c), value in zip(ids, claims, values, strict=True)),
+    )
+
+
+def _value_text(value: TermValue, known: dict[tuple[type, TermValue], str]) -> str:
+    """`codec.value_text`; equal values of a sheet are written down once."""
+    key = type(value), value
+    if key not in known:
+        known[key] = value_text(value)
+    return known[key]
 
 
 def _insert(db: Database, table: str, rows: Sequence[Mapping[str, object]]) -> None:

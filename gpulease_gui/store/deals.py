@@ -246,13 +246,10 @@ def _claims(connection: sqlite3.Connection, subject: Subject) -> dict[str, Any]:
 
 
 def _price_of_today(db: Database, subject: Subject, deal: int, day: date) -> Price | None:
-    """The price that counts, also written into the record."""
+    """The price that counts, also written into the record; without one the unit is the usual one, whatever stood there."""
     price = price_on(list_prices(db.conn, deal), day)
-    amount, currency = (amount_text(price.money), price.money.currency) if price else (None, None)
-    db.conn.execute(
-        f"UPDATE {subject.kind}s SET price_amount = ?, price_currency = ?, price_unit = coalesce(?, price_unit) WHERE id = ?",
-        (amount, currency, price.unit if price else None, subject.id),
-    )
+    said = (amount_text(price.money), price.money.currency, price.unit) if price else (None, None, PriceUnit.GPU_HOUR)
+    db.conn.execute(f"UPDATE {subject.kind}s SET price_amount = ?, price_currency = ?, price_unit = ? WHERE id = ?", (*said, subject.id))
     return price
 
 

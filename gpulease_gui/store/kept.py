@@ -50,6 +50,7 @@ class Kept(Protocol):
 class Rows:
     """Records that are rows of a table. `stamps` are columns that say who and when: no change by themselves.
 
+    `follows` are columns that follow from other records (the price of today): they move without anybody changing the row.
     `trashed`: a row that others refer to is never removed but marked in `trash`. `of_deal`: its first key is a deal.
     """
 
@@ -60,6 +61,7 @@ class Rows:
     trashed: bool = False
     of_deal: bool = False
     deal_column: str = ""
+    follows: tuple[str, ...] = ()
 
     def read(self, connection: sqlite3.Connection, key: Key) -> Document | None:
         """The row without its key; None if there is none, or it lies in the trash."""
@@ -105,7 +107,7 @@ class Rows:
         return self._said(one) == self._said(other)
 
     def _said(self, document: Document | None) -> Document | None:
-        return None if document is None else {k: v for k, v in document.items() if k not in self.stamps}
+        return None if document is None else {k: v for k, v in document.items() if k not in (*self.stamps, *self.follows)}
 
     def deals(self, connection: sqlite3.Connection, key: Key) -> tuple[int, ...]:
         """The deal of the row, if it has one."""
@@ -197,13 +199,14 @@ class Setup:
         return ()
 
 
+_PRICE = ("price_amount", "price_currency", "price_unit")
 _ROWS: Mapping[str, Rows] = {
     row.kind: row
     for row in (
         Rows("supplier", "suppliers", ("id",), trashed=True),
         Rows("site", "sites", ("id",), trashed=True),
-        Rows("offer", "offers", ("id",), trashed=True, deal_column="offer_id"),
-        Rows("contract", "contracts", ("id",), trashed=True, deal_column="contract_id"),
+        Rows("offer", "offers", ("id",), trashed=True, deal_column="offer_id", follows=_PRICE),
+        Rows("contract", "contracts", ("id",), trashed=True, deal_column="contract_id", follows=_PRICE),
         Rows("attachment", "attachments", ("id",), trashed=True),
         Rows("answer", "answers", ("deal_id", "item_id"), stamps=("answered_at", "answered_by"), of_deal=True),
         Rows("waiver", "waivers", ("deal_id", "item_id"), stamps=("given_at",)),

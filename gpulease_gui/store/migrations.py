@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
-from gpulease_gui.store import step_006_thresholds, step_007_commerce
+from gpulease_gui.store import step_006_thresholds, step_007_commerce, step_008_rates
 
 APPLICATION_ID = 0x67504C53  # "gPLS": how other programs, and we, know the file
 
@@ -266,7 +266,7 @@ def _append_only(table: str) -> tuple[str, str]:
 
 
 _LATER_GUARDED = ("sightings", "pastes", "paste_outputs", "paste_findings")
-_STEPS = (step_006_thresholds, step_007_commerce)
+_STEPS = (step_006_thresholds, step_007_commerce, step_008_rates)
 _GUARDS = {
     table: _append_only(table)
     for table in (
@@ -329,4 +329,10 @@ def m007_commerce(db: Database) -> None:
     _build(db, step_007_commerce.SCRIPT, step_007_commerce.GUARDED, 7)
 
 
-LATEST_VERSION = 7
+@migrations()
+def m008_rates(db: Database) -> None:
+    """The surcharge on a rate of exchange; prices by their id."""
+    _build(db, step_008_rates.SCRIPT, step_008_rates.GUARDED, 8)
+
+
+LATEST_VERSION = 8

@@ -35,8 +35,8 @@ class PriceVersion:
 def list_prices(connection: sqlite3.Connection, deal: int) -> tuple[Price, ...]:
     """The newest version of each price that was not withdrawn, by first day, then in the order in which they came."""
     rows = connection.execute(
-        f"{_PRICE} WHERE deal_id = :deal AND entry IN (SELECT max(entry) FROM price_versions WHERE deal_id = :deal "
-        "GROUP BY price_id) AND NOT withdrawn ORDER BY valid_from, entry",
+        f"{_PRICE} p WHERE deal_id = :deal AND entry IN (SELECT max(entry) FROM price_versions WHERE deal_id = :deal "
+        "GROUP BY price_id) AND NOT withdrawn ORDER BY valid_from, (SELECT min(entry) FROM price_versions WHERE price_id = p.price_id)",
         {"deal": deal},
     )
     return tuple(_price(row) for row in rows)

@@ -20,6 +20,12 @@ def new_id() -> str:
     return os.urandom(16).hex()
 
 
+def new_ids(count: int) -> list[str]:
+    """So many ids in rising order: thousands of records in the order of their ids are stored twice as fast as at random."""
+    digits = os.urandom(16 * count).hex()
+    return sorted(digits[place : place + 32] for place in range(0, 32 * count, 32))
+
+
 class RunState(StrEnum):
     """What became of a run. Interrupted: the program ended before the run did."""
 

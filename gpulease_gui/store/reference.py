@@ -22,20 +22,20 @@ def save_rate(db: Database, rate: FxRate, *, by: str, at: datetime) -> None:
     """Note a rate; rates are only ever added."""
     db.table("fx_rates").insert({
         "from_currency": rate.from_currency, "to_currency": rate.to_currency, "rate": format(rate.rate, "f"),
-        "day": rate.day.isoformat(), "source": rate.source, "saved_at": utc_text(at), "saved_by": by,
+        "day": rate.day.isoformat(), "source": rate.source, "surcharge": format(rate.surcharge, "f"), "saved_at": utc_text(at), "saved_by": by,
     })  # fmt: skip
 
 
 def list_rates(connection: sqlite3.Connection) -> tuple[FxRate, ...]:
     """All rates, the newest day first."""
-    rows = connection.execute("SELECT from_currency, to_currency, rate, day, source FROM fx_rates ORDER BY day DESC, entry DESC")
-    return tuple(FxRate(a, b, Decimal(rate), date.fromisoformat(day), source) for a, b, rate, day, source in rows)
+    rows = connection.execute("SELECT from_currency, to_currency, rate, day, source, surcharge FROM fx_rates ORDER BY day DESC, entry DESC")
+    return tuple(FxRate(a, b, Decimal(rate), date.fromisoformat(day), source, Decimal(more)) for a, b, rate, day, source, more in rows)
 
 
 def rate_between(rates: Iterable[FxRate], source: str, target: str) -> FxRate | None:
     """The newest rate from `source` to `target`, turned round if only the other way is known; 1 for the same currency.
 
-    None where nobody gave one. A turned rate keeps ten significant digits.
+    None where nobody gave one. A turned rate keeps ten significant digits, and has no surcharge: that is paid one way only.
     """
     known = tuple(rates)
     if source == target:

@@ -8,21 +8,23 @@ import sqlite3
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.errors import UserFacing
-from gpulease_gui.domain.supplier import FxRate
+from gpulease_gui.domain.money import Money
+from gpulease_gui.domain.supplier import FxRate, Price
 from gpulease_gui.store import deals, reference
 from gpulease_gui.store.attachments import safe_name
-from gpulease_gui.store.codec import json_text
+from gpulease_gui.store.codec import json_text, maybe_value_from, maybe_value_text
 from gpulease_gui.store.evidence import get_content, save_blobs
 from gpulease_gui.store.exchange.bundle_schema import FORMAT, SECTIONS, VERSION, Bundle, Record, Section
 from gpulease_gui.store.journal import Recorder
 from gpulease_gui.store.kept import Document, Key, kinds
+from gpulease_gui.store.prices import document_of
 from gpulease_gui.store.records import EvidenceBlob
 
 if TYPE_CHECKING:
@@ -50,8 +52,10 @@ _SQL = {
                f"FROM answers a JOIN deals d ON d.id = a.deal_id WHERE {_LIVE_DEAL}",
     "waivers": f"SELECT {_DEAL}, w.item_id, w.given_by, w.reason, w.expires, w.given_at FROM waivers w JOIN deals d ON d.id = w.deal_id WHERE {_LIVE_DEAL}",
     "setups": f"SELECT {_DEAL}, d.template_id, d.scenario FROM deals d WHERE (d.template_id <> '' OR d.scenario <> '') AND {_LIVE_DEAL}",
-    "rates": "SELECT DISTINCT from_currency, to_currency, day, rate, source FROM fx_rates",
+    "rates": "SELECT DISTINCT from_currency, to_currency, day, rate, source, surcharge FROM fx_rates",
 }  # fmt: skip
+# Of two prices without days the later one counts, so they travel in the order in which they came.
+_ORDER = {"prices": "(SELECT min(entry) FROM price_versions WHERE price_id = p.price_id)"}
 _TABLES = {
     "suppliers": "suppliers", "sites": "sites", "offers": "offers", "contracts": "contracts", "attachments": "attachments",
     "templates": "checklist_templates", "weights": "scoring_weights", "workloads": "workloads", "mappings": "import_mappings",
@@ -70,7 +74,7 @@ def _section_rows(connection: sqlite3.Connection, section: Section) -> Iterator[
     if sql is None:
         kept = f" WHERE {_KEPT[section.kind]}" if section.kind in _KEPT else ""
         sql = f"SELECT {', '.join(names)} FROM {_TABLES[section.name]}{kept}"
-    order = ", ".join(str(place) for place in range(1, len(section.key) + 1))
+    order = _ORDER.get(section.name) or ", ".join(str(place) for place in range(1, len(section.key) + 1))
     for row in connection.execute(f"{sql} ORDER BY {order}"):
         entry = dict(zip(names, row, strict=True))
         if section.name == "claims":
@@ -122,15 +126,31 @@ def compare(connection: sqlite3.Connection, bundle: Bundle) -> Merge:
     _refuse_dangling(connection, bundle)
     found: list[Difference] = []
     same = 0
-    for record in bundle.records:
+    for record in (_as_kept(record) for record in bundle.records if not _says_nothing(record)):
         before = _before(connection, record)
-        after = dict(record.fields)
+        after = {name: value for name, value in record.fields if name not in record.section.follows}
         changed = () if before is None else tuple((name, before.get(name), value) for name, value in after.items() if before.get(name) != value)
         if before is None or changed:
             found.append(Difference(record, before is None, changed))
         else:
             same += 1
     return Merge(bundle, tuple(found), same)
+
+
+def _as_kept(record: Record) -> Record:
+    """The record as it reads once it was written: one that is spelled otherwise is no difference."""
+    fields = dict(record.fields)
+    if record.section.kind == "attachment":
+        fields["name"] = safe_name(str(fields["name"]))
+    if record.section.kind == "claim":
+        fields["value"] = json_text(maybe_value_text(maybe_value_from(json.loads(str(fields["value"])))))
+    return replace(record, fields=tuple(fields.items()))
+
+
+def _says_nothing(record: Record) -> bool:
+    """A promise or a choice that nobody made: written or not, it reads as none."""
+    empty = {"setup": ("", ""), "claim": ("null", "not_asked", "", ""), "terms": ("{}",)}.get(record.section.kind)
+    return tuple(value for _, value in record.fields) == empty
 
 
 def _refuse_dangling(connection: sqlite3.Connection, bundle: Bundle) -> None:
@@ -155,7 +175,7 @@ def _before(connection: sqlite3.Connection, record: Record) -> Document | None:
     section = record.section
     if section.kind == "rate":
         known = connection.execute(
-            "SELECT 1 FROM fx_rates WHERE from_currency = ? AND to_currency = ? AND day = ? AND rate = ? AND source = ?", record.key
+            "SELECT 1 FROM fx_rates WHERE from_currency = ? AND to_currency = ? AND day = ? AND rate = ? AND source = ? AND surcharge = ?", record.key
         ).fetchone()
         return None if known is None else {}
     if section.kind == "setup":
@@ -189,14 +209,26 @@ def write(recorder: Recorder, merge: Merge) -> None:
     save_blobs(recorder.db, [EvidenceBlob.of(content) for content in merge.bundle.contents.values()])
     for difference in merge.differences:
         _write(recorder, difference.record)
+    _price_the_new(recorder, merge)
+
+
+def _price_the_new(recorder: Recorder, merge: Merge) -> None:
+    """What an offer costs follows from its prices; one that brings none has the price that stands in its record."""
+    priced = {(r.value("holder_kind"), r.value("holder_id")) for r in merge.bundle.records if r.section.kind == "price"}
+    for difference in merge.differences:
+        record, kind = difference.record, difference.record.section.kind
+        amount, currency = record.value("price_amount"), record.value("price_currency")
+        if difference.new and kind in ("offer", "contract") and (kind, record.key[0]) not in priced and amount is not None and currency is not None:
+            price = Price(record.key[0], Money(Decimal(str(amount)), str(currency)), str(record.value("price_unit")))
+            recorder.put("price", record.key, document_of(_enter(recorder.db, kind, record.key[0]), price))
 
 
 def _write(recorder: Recorder, record: Record) -> None:
     db, kind = recorder.db, record.section.kind
     after: Document = dict(record.fields)
     if kind == "rate":
-        one, other, day, rate, source = record.key
-        reference.save_rate(db, FxRate(one, other, Decimal(rate), date.fromisoformat(day), source), by=recorder.by, at=recorder.at)
+        one, other, day, rate, source, surcharge = record.key
+        reference.save_rate(db, FxRate(one, other, Decimal(rate), date.fromisoformat(day), source, Decimal(surcharge)), by=recorder.by, at=recorder.at)
         return
     if kind == "setup":
         deals.set_setup(db, _enter(db, record.key[0], record.key[1]), str(after["template_id"]), str(after["scenario"]))
@@ -205,9 +237,10 @@ def _write(recorder: Recorder, record: Record) -> None:
         deal = _enter(db, str(after.pop("holder_kind")), str(after.pop("holder_id")))
         recorder.put(kind, record.key, {"deal_id": deal, **after})
         return
-    if kind == "attachment":
-        after["name"] = safe_name(str(after["name"]))
     key = record.key if kind not in ("answer", "waiver") else (_enter(db, record.key[0], record.key[1]), record.key[2])
+    before = kinds()[kind].read(db.conn, key) if record.section.follows else None
+    if before is not None:
+        after.update({name: before[name] for name in record.section.follows})
     recorder.put(kind, key, _filled(kind, after))
     if kind in ("offer", "contract"):
         _enter(db, kind, record.key[0])

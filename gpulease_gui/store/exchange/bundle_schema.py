@@ -100,7 +100,13 @@ def _bit(value: object) -> bool:
     return value in (0, 1) and isinstance(value, int) and not isinstance(value, bool)
 
 
-_money, _day, _at = _reads(_amount), _reads(date.fromisoformat), _reads(_moment)
+def _calendar_day(words: str) -> date | None:
+    """Only as we write days: what is kept in another spelling would differ from itself after the next export."""
+    day = date.fromisoformat(words)
+    return day if day.isoformat() == words else None
+
+
+_money, _day, _at = _reads(_amount), _reads(_calendar_day), _reads(_moment)
 _currency: Rule = lambda value: isinstance(value, str) and len(value) == 3 and value.isascii() and value.isupper()  # noqa: E731
 _unit, _mode = _one_of(*PriceUnit), _one_of(*PriceMode)
 _deal: Mapping[str, Rule] = {"holder_kind": _one_of("offer", "contract"), "holder_id": _text}
@@ -113,7 +119,8 @@ _PRICE: Mapping[str, Rule] = {"price_amount": _maybe(_money), "price_currency": 
 class Section:
     """One list of a bundle: its name, the kind of record, which fields are its key, and what each field may be.
 
-    `refers` names the fields that point to records of another section.
+    `refers` names the fields that point to records of another section; `added` what a field is that older files lack;
+    `follows` the fields that follow from other records: they tell a reader, and are no difference.
     """
 
     name: str
@@ -121,6 +128,8 @@ class Section:
     key: Mapping[str, Rule]
     fields: Mapping[str, Rule]
     refers: Mapping[str, str] = field(default_factory=dict)
+    added: Mapping[str, Value] = field(default_factory=dict)
+    follows: tuple[str, ...] = ()
 
 
 # In the order in which they are written: what others refer to comes first.
@@ -128,9 +137,9 @@ SECTIONS: tuple[Section, ...] = (
     Section("suppliers", "supplier", _id, {"name": _text, "country": _text, "contact": _text, "note": _text}),
     Section("sites", "site", _id, {"supplier_id": _text, "name": _text, "city": _text, "country": _text, "note": _text}, {"supplier_id": "suppliers"}),
     Section("offers", "offer", _id, {"supplier_id": _text, "quote_no": _text, "title": _text, **_PRICE, "valid_until": _maybe(_day), "note": _text},
-            {"supplier_id": "suppliers"}),
+            {"supplier_id": "suppliers"}, follows=tuple(_PRICE)),
     Section("contracts", "contract", _id, {"supplier_id": _text, "number": _text, "offer_id": _maybe(_text), "start_date": _maybe(_day),
-            "end_date": _maybe(_day), **_PRICE, "note": _text}, {"supplier_id": "suppliers", "offer_id": "offers"}),
+            "end_date": _maybe(_day), **_PRICE, "note": _text}, {"supplier_id": "suppliers", "offer_id": "offers"}, follows=tuple(_PRICE)),
     Section("attachments", "attachment", _id, {**_holder, "sha256": _text, "name": _text, "kind": _text, "note": _text, "added_at": _at, "added_by": _text},
             {"holder_id": "holder"}),
     Section("claims", "claim", {**_deal, "term": _text}, {"value": _json_value, "state": _one_of(*ClaimState), "source": _text, "note": _text},
@@ -150,7 +159,8 @@ SECTIONS: tuple[Section, ...] = (
     Section("mappings", "mapping", {"supplier_id": _text, "kind": _text}, {"document": _json_object}),
     Section("market", "market", _id, {"import_id": _text, "gpu_model": _text, "price_gpu_hour": _money, "currency": _currency, "mode": _mode,
             "source": _text, "day": _day}),
-    Section("rates", "rate", {"from_currency": _currency, "to_currency": _currency, "day": _day, "rate": _money, "source": _text}, {}),
+    Section("rates", "rate", {"from_currency": _currency, "to_currency": _currency, "day": _day, "rate": _money, "source": _text, "surcharge": _money}, {},
+            added={"surcharge": "0"}),
 )  # fmt: skip
 
 
@@ -222,7 +232,7 @@ def _records(section: Section, said: object, unknown: list[str]) -> list[Record]
 def _record(section: Section, entry: object, where: str, unknown: list[str]) -> Record:
     if not isinstance(entry, dict):
         raise _refuse(f"{where} is no record")
-    rules = {**section.key, **section.fields}
+    rules, entry = {**section.key, **section.fields}, {**section.added, **entry}
     for name, rule in rules.items():
         if name not in entry or not rule(entry[name]):
             raise _refuse(f"{where}.{name} can't be {json.dumps(entry.get(name))[:60]}")
