@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
-from gpulease_gui.store import step_006_thresholds, step_007_commerce, step_008_rates
+from gpulease_gui.store import step_006_thresholds, step_007_commerce, step_008_rates, step_009_tasks
 
 APPLICATION_ID = 0x67504C53  # "gPLS": how other programs, and we, know the file
 
@@ -266,7 +266,7 @@ def _append_only(table: str) -> tuple[str, str]:
 
 
 _LATER_GUARDED = ("sightings", "pastes", "paste_outputs", "paste_findings")
-_STEPS = (step_006_thresholds, step_007_commerce, step_008_rates)
+_STEPS = (step_006_thresholds, step_007_commerce, step_008_rates, step_009_tasks)
 _GUARDS = {
     table: _append_only(table)
     for table in (
@@ -335,4 +335,10 @@ def m008_rates(db: Database) -> None:
     _build(db, step_008_rates.SCRIPT, step_008_rates.GUARDED, 8)
 
 
-LATEST_VERSION = 8
+@migrations()
+def m009_tasks(db: Database) -> None:
+    """Tasks that ran on nodes, saved tasks, reference runs."""
+    _build(db, step_009_tasks.SCRIPT, step_009_tasks.GUARDED, 9)
+
+
+LATEST_VERSION = 9

@@ -26,6 +26,7 @@ from gpulease_gui.store.opening import (
 from gpulease_gui.store.place import advice
 from gpulease_gui.store.presence import Presence
 from gpulease_gui.store.runs import interrupt_unfinished
+from gpulease_gui.store.task_runs import cut_unfinished_tasks
 from gpulease_gui.store.upgrade import upgrade
 from gpulease_gui.store.writer import Writer
 
@@ -127,5 +128,6 @@ def _settle(connection: sqlite3.Connection, presence: Presence) -> bool:
     if alone:
         with transaction(connection):
             interrupt_unfinished(connection)
+            cut_unfinished_tasks(connection)
     presence.stay()
     return not alone
