@@ -26,6 +26,7 @@ from gpulease_gui.services.acting import recorder
 from gpulease_gui.services.commerce import DealFacts
 from gpulease_gui.services.commerce_billing import Billing, billing_of
 from gpulease_gui.services.price_of_day import last_day
+from gpulease_gui.services.workload_plan import ModelPlan, plan_from, plan_table
 from gpulease_gui.store import reference
 from gpulease_gui.store.codec import json_text
 from gpulease_gui.store.deals import DealRow
@@ -110,13 +111,17 @@ def _longer(commitment: Commitment, periods: Decimal) -> Commitment:
 
 @dataclass(frozen=True, slots=True)
 class SavedWorkload:
-    """A workload with its name. `pattern`: how it was said, when it repeats; the tax comes back unless it does not."""
+    """A workload with its name. `pattern`: how it was said, when it repeats; the tax comes back unless it does not.
+
+    `model`: which model it runs, if somebody wrote that down.
+    """
 
     id: str
     name: str
     workload: Workload
     pattern: Pattern | None = None
     tax_recoverable: bool = True
+    model: ModelPlan | None = None
 
 
 def workloads_in(connection: sqlite3.Connection) -> tuple[SavedWorkload, ...]:
@@ -127,7 +132,7 @@ def workloads_in(connection: sqlite3.Connection) -> tuple[SavedWorkload, ...]:
 def _saved(id_: str, name: str, said: dict[str, Any]) -> SavedWorkload:
     workload, pattern = _workload(said), said.get("pattern")
     made = pattern_of(workload) if pattern is None else _pattern(pattern)
-    return SavedWorkload(id_, name, workload, made, said.get("tax_recoverable", True))
+    return SavedWorkload(id_, name, workload, made, said.get("tax_recoverable", True), plan_from(said.get("model")))
 
 
 def save_workload(db: Database, saved: SavedWorkload) -> SavedWorkload:
@@ -161,6 +166,7 @@ def _workload_text(saved: SavedWorkload) -> str:
         "sessions": [[s.duration_s, s.start.isoformat() if s.start else None, s.ready] for s in workload.sessions],
         "span_hours": None if workload.span_hours is None else format(workload.span_hours, "f"),
         "pattern": _pattern_table(saved.pattern), "tax_recoverable": saved.tax_recoverable,
+        "model": plan_table(saved.model),
     })  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from decimal import Decimal
 from itertools import groupby
 
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.workload import Session
 
 MOST_SESSIONS = 20_000
@@ -25,21 +26,31 @@ _LINE = re.compile(
 )
 
 
+class WrongLine(UsageError):
+    """A line that is no session; `words` say so in both languages."""
+
+    def __init__(self, words: Text, next_step: str) -> None:
+        super().__init__(words.en, next_step=next_step)
+        self.words = words
+
+
 def read_sessions(words: str) -> tuple[Session, ...]:
-    """The sessions of the lines; a time without a zone is one of this computer. Raises UsageError naming the line."""
+    """The sessions of the lines; a time without a zone is one of this computer. Raises WrongLine naming the line."""
     found: list[Session] = []
     for number, line in enumerate(words.splitlines(), start=1):
         if line.strip():
             found += _of_line(line.strip(), number)
     if len(found) > MOST_SESSIONS:
-        raise UsageError(f"{len(found)} sessions are too many", next_step=f"write at most {MOST_SESSIONS}")
+        words_of = Text(f"{len(found)} sessions are too many", f"{len(found)} 次使用过多，最多 {MOST_SESSIONS} 次")
+        raise WrongLine(words_of, f"write at most {MOST_SESSIONS}")
     return tuple(found)
 
 
 def _of_line(line: str, number: int) -> list[Session]:
     said = _LINE.fullmatch(line)
     if said is None:
-        raise UsageError(f"line {number}: {line!r} is no session", next_step="write such as 20 x 6 h, or 2026-03-02T10:50+08:00 20 min")
+        told = Text(f"line {number}: {line!r} is no session", f"第 {number} 行：无法识别 {line!r}，例如 20 x 6 h")
+        raise WrongLine(told, "write such as 20 x 6 h, or 2026-03-02T10:50+08:00 20 min")
     seconds = round(Decimal(said["length"]) * _UNITS[said["unit"].lower()])
     session = Session(seconds, _start(said["start"], number), said["never"] is None)
     return [session] * int(said["count"] or 1)
@@ -51,7 +62,8 @@ def _start(words: str | None, number: int) -> datetime | None:
     try:
         start = datetime.fromisoformat(words)
     except ValueError:
-        raise UsageError(f"line {number}: {words!r} is no time", next_step="write such as 2026-03-02T10:50+08:00") from None
+        told = Text(f"line {number}: {words!r} is no time", f"第 {number} 行：{words!r} 不是时间")
+        raise WrongLine(told, "write such as 2026-03-02T10:50+08:00") from None
     return start if start.tzinfo is not None else start.astimezone()
 
 

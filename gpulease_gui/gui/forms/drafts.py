@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
@@ -10,6 +11,7 @@ from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.record_form import RecordForm
 from gpulease_gui.gui.pages.page import Frame
+from gpulease_gui.gui.pages.workloads_form import WorkloadForm
 from gpulease_gui.store.records import Draft
 from gpulease_gui.store.settings import list_drafts, remove_draft, save_draft
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 WAIT_MS = 400
+Drafted = RecordForm | WorkloadForm
 
 
 class DraftKeeper(QObject):
@@ -25,7 +28,7 @@ class DraftKeeper(QObject):
     A record that is not kept yet has no id to come back to: its draft is known by what it will belong to.
     """
 
-    def __init__(self, frame: Frame, form: RecordForm, kind: str) -> None:
+    def __init__(self, frame: Frame, form: Drafted, kind: str) -> None:
         super().__init__(form)
         self._frame, self._form, self._kind = frame, form, kind
         self._record = ""
@@ -34,18 +37,19 @@ class DraftKeeper(QObject):
         self._wait.setSingleShot(True)
         self._wait.setInterval(WAIT_MS)
         self._wait.timeout.connect(self.write)
-        form.edited.connect(self._wait.start)
+        (form.edited if isinstance(form, RecordForm) else form.typed).connect(self._wait.start)
         form.closed.connect(self._forget)
+
+    @property
+    def record(self) -> str:
+        """The record whose draft is kept now."""
+        return self._record
 
     def open(self, record: str) -> None:
         """The form shows this record now; an unsaved draft of it is brought back."""
         self._record, self._written = record, False
-        kind = self._kind
-
-        def work(connection: sqlite3.Connection) -> Draft | None:
-            return next((d for d in list_drafts(connection) if (d.kind, d.record_id) == (kind, record)), None)
-
-        self._frame.bridge.when_done(self._frame.services.query(work), lambda draft: self._take(record, draft))
+        future = self._frame.services.query(partial(_draft_of, self._kind, record))
+        self._frame.bridge.when_done(future, lambda draft: self._take(record, draft))
 
     def _take(self, record: str, draft: Draft | None) -> None:
         if draft is None or record != self._record or self._form.dirty:
@@ -71,3 +75,12 @@ class DraftKeeper(QObject):
         if self._written and record:
             self._written = False
             self._frame.services.change(lambda db: remove_draft(db, kind, record), "draft")
+
+
+def _draft_of(kind: str, record: str, connection: sqlite3.Connection) -> Draft | None:
+    return next((d for d in list_drafts(connection) if (d.kind, d.record_id) == (kind, record)), None)
+
+
+def latest_draft(kind: str, connection: sqlite3.Connection) -> str:
+    """The record of the newest draft of a kind; "" without any."""
+    return next((d.record_id for d in list_drafts(connection) if d.kind == kind), "")

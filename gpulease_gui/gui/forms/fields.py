@@ -107,9 +107,14 @@ class Chooser(Lively, QComboBox):
         place = self.currentIndex()
         return self._choices[place][0] if 0 <= place < len(self._choices) else ""
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that can be chosen."""
+        return tuple(key for key, _ in self._choices)
+
     def choose(self, key: str) -> None:
         """Choose without telling anyone; an unknown key chooses the first."""
-        keys = [known for known, _ in self._choices]
+        keys = self.keys
         self.setCurrentIndex(keys.index(key) if key in keys else 0 if keys else -1)
 
     def paintEvent(self, event: QPaintEvent) -> None:

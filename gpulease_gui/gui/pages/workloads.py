@@ -13,6 +13,7 @@ from gpulease_gui.catalog.scenarios import load_scenarios
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.economics.workload_pattern import Pattern, workload_of
+from gpulease_gui.gui.forms.drafts import DraftKeeper, latest_draft
 from gpulease_gui.gui.forms.record_form import Invalid
 from gpulease_gui.gui.pages.overview_parts import is_open
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
@@ -38,6 +39,7 @@ _TITLE = Text("Workloads", "负载")
 _WAIT_MS = 120
 _KINDS = frozenset(["workload", "offer", "contract", "terms", "price", "rate", "claim", "supplier"])
 _LIST_WIDTH = 192
+_NEW = "new"
 
 
 class WorkloadsPage(Page):
@@ -58,6 +60,8 @@ class WorkloadsPage(Page):
         self.split = ThinSplitter(parent=self.stack)
         self.saved, self.work, self.cost = ListPane(self.split), WorkPane(self.scenarios, self.split), CostPane(self.split)
         self.list, self.form, self.what_if = self.saved.list, self.work.form, self.work.what_if
+        self.drafts = DraftKeeper(frame, self.form, "workload")
+        self._visited = False
         self.undo = UndoBand()
         self.add = Button(Text("New workload", "新建负载"), icon="add")
         self.copy = Button(Text("Duplicate", "复制"), icon="copy")
@@ -151,6 +155,8 @@ class WorkloadsPage(Page):
     def _open(self, key: str) -> None:
         if self.current is not None:
             self.form.open_record(self.current)
+            if self.drafts.record != self._key:
+                self.drafts.open(self._key)
             self._edited()
         elif self._desk is not None and self._desk.workloads:
             self._key = self._desk.workloads[0].id
@@ -254,17 +260,18 @@ class WorkloadsPage(Page):
         """Begin a new workload."""
         if self.may_leave():
             pattern = Pattern()
-            self._begin(SavedWorkload(fresh_id(), "", workload_of(pattern), pattern))
+            self._begin(SavedWorkload(fresh_id(), "", workload_of(pattern), pattern), _NEW)
 
     def duplicate(self) -> None:
         """Begin a copy of the shown workload."""
         if self.current is not None and self.may_leave():
             name = self.current.name
-            self._begin(replace(self.current, id=fresh_id(), name=f"{name} (2)"))
+            self._begin(replace(self.current, id=fresh_id(), name=f"{name} (2)"), _NEW)
 
-    def _begin(self, saved: SavedWorkload) -> None:
+    def _begin(self, saved: SavedWorkload, draft: str) -> None:
         self._key = saved.id
         self.form.open_record(saved, is_new=True)
+        self.drafts.open(draft)
         self._show(self.split)
         self._fill_list()
         self._edited()
@@ -323,6 +330,19 @@ class WorkloadsPage(Page):
             self._sieve = Sieve(path[1:])
         elif path:
             self._key = path[0]
+        first, self._visited = not self._visited, True
+        if first and not path and is_open(self.frame):
+            future = self.frame.services.query(partial(latest_draft, "workload"))
+            self.frame.bridge.when_done(future, self._take_up)
+            return
+        self.refresh()
+
+    def _take_up(self, record: str) -> None:
+        """Begin with what was typed and not saved before the program ended."""
+        if record == _NEW and not self.form.dirty:
+            self.new()
+        elif record:
+            self._key = record
         self.refresh()
 
     def search(self, words: str) -> None:

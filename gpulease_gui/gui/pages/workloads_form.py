@@ -2,101 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Protocol
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.text import Text
-from gpulease_gui.economics.workload import Workload
+from gpulease_gui.economics.workload import Session, Workload
 from gpulease_gui.economics.workload_pattern import MONTH_HOURS, Pattern, workload_of
 from gpulease_gui.gui.forms.fields import Field, LineField
+from gpulease_gui.gui.forms.number_field import NumberField, number, whole_number
 from gpulease_gui.gui.forms.record_form import Invalid
 from gpulease_gui.gui.widgets.bands import UnsavedBand
 from gpulease_gui.gui.widgets.buttons import Segment, Switch
-from gpulease_gui.gui.widgets.labels import PlainLabel
+from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.panes import Section
 from gpulease_gui.services.commerce_cost import SavedWorkload
-from gpulease_gui.services.commercial_words import plain
-from gpulease_gui.services.workload_text import read_sessions, write_sessions
+from gpulease_gui.services.workload_plan import ModelPlan
+from gpulease_gui.services.workload_text import WrongLine, read_sessions, write_sessions
 
 PATTERN, LISTED = "pattern", "listed"
 _WAIT_MS = 60
-_NO_NUMBER = Text("Write a number", "请填写数字")
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What a number may be; `whole` takes no fraction."""
+class PlanSide(Protocol):
+    """The side of the model: its fields belong to the record, too."""
 
-    least: Decimal
-    most: Decimal
-    whole: bool = False
+    def read_plan(self) -> ModelPlan | None:
+        """The plan as it stands in its fields. Raises Invalid."""
 
+    def plan_words(self) -> str:
+        """What stands in its fields, nothing while nobody touched them."""
 
-class NumberField(Field):
-    """A number within bounds under a label that names its unit."""
-
-    def __init__(self, label: Text, bounds: Bounds) -> None:
-        self.line = LineField(label)
-        self.bounds = bounds
-        super().__init__(label, self.line)
-
-    def show_number(self, value: Decimal | int) -> None:
-        """Put a number in."""
-        self.line.setText(plain(Decimal(value)))
-        self.complain("")
-
-    def number(self) -> Decimal:
-        """The number. Raises Invalid."""
-        try:
-            value = Decimal(self.line.text().strip().replace(",", ""))
-        except InvalidOperation:
-            raise Invalid(self, _NO_NUMBER) from None
-        least, most = self.bounds.least, self.bounds.most
-        if not value.is_finite() or not least <= value <= most or (self.bounds.whole and value != value.to_integral_value()):
-            kind_en, kind_zh = ("a whole number", "整数") if self.bounds.whole else ("a number", "数字")
-            raise Invalid(self, Text(f"Write {kind_en} from {plain(least)} to {plain(most)}", f"请填写 {plain(least)} 到 {plain(most)} 的{kind_zh}"))
-        return value
-
-    def whole(self) -> int:
-        """The number as a whole one. Raises Invalid."""
-        return int(self.number())
-
-
-def _whole(label: Text, least: int, most: int) -> NumberField:
-    return NumberField(label, Bounds(Decimal(least), Decimal(most), whole=True))
-
-
-def _number(label: Text, most: int) -> NumberField:
-    return NumberField(label, Bounds(Decimal(0), Decimal(most)))
+    def bring_plan_back(self, words: str) -> None:
+        """Put back what `plan_words` gave."""
 
 
 class WorkloadForm(QWidget):
-    """The editor of one workload. `edited` comes a moment after each change that can be read; `saved` carries the record."""
+    """The editor of one workload. `edited` comes a moment after each change that can be read; `saved` carries the record.
+
+    `typed` comes with every change, `closed` when nothing is unsaved any more, `refused` carries a field that can't be read.
+    """
 
     edited = Signal()
     saved = Signal(object)
     left = Signal()
+    opened = Signal()
+    typed = Signal()
+    closed = Signal()
+    refused = Signal(object)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._record = SavedWorkload("", "", Workload())
         self._dirty = False
+        self._listed_text = ""
+        self.side: PlanSide | None = None
         self.name = LineField(Text("Name", "名称"), Text("such as fine-tuning, 20 runs a month", "例如：微调，每月 20 次"))
         self._name = Field(Text("Name", "名称"), self.name)
         self.way = Segment(((PATTERN, Text("Hours a day", "按每日小时")), (LISTED, Text("Listed sessions", "逐次列出"))), current=PATTERN)
-        self.gpus = _whole(Text("GPUs", "GPU 数"), 1, 65536)
-        self.hours = _number(Text("Hours a day", "每日小时"), 24)
-        self.starts = _whole(Text("Starts a day", "每日启动次数"), 1, 96)
-        self.days = _whole(Text("Days a month", "每月天数"), 0, 31)
-        self.months = _whole(Text("Months", "月数"), 1, 60)
-        self.storage = _number(Text("Storage, GB", "存储，GB"), 10**9)
-        self.egress = _number(Text("Traffic out, GB a month", "出流量，GB/月"), 10**9)
-        self.idle = _number(Text("Idle share, %", "空闲占比，%"), 100)
+        self.gpus = whole_number(Text("GPUs", "GPU 数"), 1, 65536)
+        self.hours = number(Text("Hours a day", "每日小时"), 24)
+        self.starts = whole_number(Text("Starts a day", "每日启动次数"), 1, 96)
+        self.days = whole_number(Text("Days a month", "每月天数"), 0, 31)
+        self.months = whole_number(Text("Months", "月数"), 1, 60)
+        self.storage = number(Text("Storage, GB", "存储，GB"), 10**9)
+        self.egress = number(Text("Traffic out, GB a month", "出流量，GB/月"), 10**9)
+        self.idle = number(Text("Idle share, %", "空闲占比，%"), 100)
         self.sessions = QPlainTextEdit()
         self.sessions.setTabChangesFocus(True)
         self.sessions.setMinimumHeight(92)
@@ -155,29 +130,35 @@ class WorkloadForm(QWidget):
         """Edit a workload; a new one is unsaved from the start."""
         self._record = saved
         self.name.setText(saved.name)
-        workload, pattern = saved.workload, saved.pattern
-        shown = pattern or _outline(workload)
-        self.gpus.show_number(shown.gpus)
-        self.hours.show_number(shown.hours_per_day.quantize(Decimal("0.01")))
-        self.starts.show_number(shown.starts_per_day)
-        self.days.show_number(shown.days_per_month)
-        self.months.show_number(shown.months)
-        self.storage.show_number(shown.storage_gb)
-        self.egress.show_number(shown.egress_gb_per_month)
-        self.idle.show_number((1 - shown.busy_fraction) * 100)
-        self.sessions.blockSignals(True)
-        self.sessions.setPlainText(write_sessions(workload.sessions))
-        self.sessions.blockSignals(False)
-        self.kept.setChecked(shown.kept_stopped)
+        self._show_numbers(saved.pattern or _outline(saved.workload))
+        self._list_sessions(saved.workload)
         self.tax.setChecked(saved.tax_recoverable)
-        self._show_way(PATTERN if pattern is not None else LISTED)
+        self._show_way(PATTERN if saved.pattern is not None else LISTED)
         self._sessions.complain("")
         self._name.complain("")
         self._dirty = False
         self.band.setVisible(is_new)
         if is_new:
             self.band.tell(Text("New workload, not saved yet", "新负载，尚未保存"))
-        self._tell_total(workload)
+        self._tell_total(saved.workload)
+        self.opened.emit()
+
+    def _show_numbers(self, shown: Pattern) -> None:
+        self.gpus.show_number(shown.gpus)
+        self.hours.show_number(shown.hours_per_day, 2)
+        self.starts.show_number(shown.starts_per_day)
+        self.days.show_number(shown.days_per_month)
+        self.months.show_number(shown.months)
+        self.storage.show_number(shown.storage_gb)
+        self.egress.show_number(shown.egress_gb_per_month, 3)
+        self.idle.show_number((1 - shown.busy_fraction) * 100, 3)
+        self.kept.setChecked(shown.kept_stopped)
+
+    def _list_sessions(self, workload: Workload) -> None:
+        self._listed_text = write_sessions(workload.sessions)
+        self.sessions.blockSignals(True)
+        self.sessions.setPlainText(self._listed_text)
+        self.sessions.blockSignals(False)
 
     @property
     def record_id(self) -> str:
@@ -185,32 +166,67 @@ class WorkloadForm(QWidget):
         return self._record.id
 
     @property
+    def plan(self) -> ModelPlan | None:
+        """Which model the opened workload runs."""
+        return self._record.model
+
+    @property
     def dirty(self) -> bool:
         """Whether something was changed since it was opened."""
         return self._dirty
 
     def read(self) -> SavedWorkload:
-        """The workload as it stands in the fields. Raises Invalid."""
-        pattern = Pattern(
-            self.gpus.whole(), self.hours.number() if self.is_pattern else Decimal(0), self.starts.whole() if self.is_pattern else 1,
-            self.days.whole() if self.is_pattern else 0, self.months.whole(), self.storage.number(), self.egress.number(),
-            1 - self.idle.number() / 100, self.kept.isChecked(),
+        """The workload as it stands in the fields; what nobody touched is as it was stored. Raises Invalid."""
+        if not self._dirty:
+            return self._record
+        before, pattern = self._record, self._pattern() if self.is_pattern else None
+        if pattern is None:
+            workload = self._listed() if before.pattern is None else self._of_list(workload_of(self._pattern()))
+        else:
+            workload = before.workload if pattern == before.pattern else workload_of(pattern)
+        return SavedWorkload(before.id, self.name.text().strip(), workload, pattern, self.tax.isChecked(), before.model)
+
+    def _pattern(self) -> Pattern:
+        repeats = self.is_pattern
+        return Pattern(
+            self.gpus.whole(), self.hours.number() if repeats else Decimal(0), self.starts.whole() if repeats else 1,
+            self.days.whole() if repeats else 0, self.months.whole(), self.storage.number(), self.egress.number(),
+            self._busy(), self.kept.isChecked(),
         )  # fmt: skip
-        if self.is_pattern:
-            return replace(self._made(workload_of(pattern)), pattern=pattern)
-        return self._made(self._listed(workload_of(pattern), kept=pattern.kept_stopped))
 
-    def _made(self, workload: Workload) -> SavedWorkload:
-        return SavedWorkload(self._record.id, self.name.text().strip(), workload, None, self.tax.isChecked())
+    def _busy(self) -> Decimal:
+        before = self._record.pattern.busy_fraction if self._record.pattern is not None else self._record.workload.busy_fraction
+        return 1 - self.idle.number() / 100 if self.idle.changed else before
 
-    def _listed(self, frame: Workload, *, kept: bool) -> Workload:
+    def _read_sessions(self) -> tuple[Session, ...]:
         try:
-            sessions = read_sessions(self.sessions.toPlainText())
-        except UsageError as wrong:
-            raise Invalid(self._sessions, Text(wrong.what, wrong.what)) from None
-        span_s = int((frame.span_hours or Decimal(MONTH_HOURS)) * 3600)
-        stopped = max(span_s - sum(s.duration_s for s in sessions), 0) if kept else 0
-        return replace(frame, sessions=sessions, stopped_s=stopped)
+            return read_sessions(self.sessions.toPlainText())
+        except WrongLine as wrong:
+            raise Invalid(self._sessions, wrong.words) from None
+
+    def _of_list(self, frame: Workload) -> Workload:
+        """A repeating workload that becomes a list of sessions."""
+        return self._stopped(replace(frame, sessions=self._read_sessions()))
+
+    def _stopped(self, workload: Workload) -> Workload:
+        span_s = int((workload.span_hours or Decimal(MONTH_HOURS)) * 3600)
+        rest = max(span_s - sum(s.duration_s for s in workload.sessions), 0)
+        return replace(workload, stopped_s=rest if self.kept.isChecked() else 0)
+
+    def _listed(self) -> Workload:
+        """A stored list of sessions with what was changed of it; the rest stays, such as hours that no field shows."""
+        before, months = self._record.workload, self.months.whole()
+        made = replace(before, gpus=self.gpus.whole(), storage_gb=self.storage.number(), busy_fraction=self._busy())
+        if self.months.changed:
+            made = replace(made, span_hours=Decimal(months * MONTH_HOURS), storage_hours=Decimal(months * MONTH_HOURS))
+        if self.months.changed or self.egress.changed:
+            made = replace(made, egress_gb=self.egress.number() * months)
+        listed_anew = self.sessions.toPlainText() != self._listed_text
+        if listed_anew:
+            made = replace(made, sessions=self._read_sessions())
+        if self.kept.isChecked() != (before.stopped_s > 0) or (self.kept.isChecked() and (listed_anew or self.months.changed)):
+            made = self._stopped(made)
+        return made
 
     @property
     def is_pattern(self) -> bool:
@@ -218,9 +234,11 @@ class WorkloadForm(QWidget):
         return self.way.current == PATTERN
 
     def _turn_way(self, way: str) -> None:
-        """The sessions of the pattern are listed, so that nothing typed is lost on the way there."""
-        if way == LISTED and not self.sessions.toPlainText().strip():
-            self._guarded(lambda: self.sessions.setPlainText(write_sessions(self._of_pattern().sessions)))
+        """The sessions of the pattern are listed, so that nothing typed is lost on the way there; a list that was typed stays."""
+        listed = self.sessions.toPlainText()
+        ours = self._record.pattern is not None and listed == self._listed_text
+        if way == LISTED and (ours or not listed.strip()):
+            self._guarded(lambda: self._list_sessions(self._of_pattern()))
         self._show_way(way)
         self.touch()
 
@@ -244,6 +262,7 @@ class WorkloadForm(QWidget):
             self._dirty = True
             self.band.tell(Text("Unsaved changes", "有未保存的修改"), self.name.text())
         self._soon.start()
+        self.typed.emit()
 
     def _told(self) -> None:
         for field in (*self._numbers, self._sessions):
@@ -267,10 +286,12 @@ class WorkloadForm(QWidget):
         """Send the workload, or say under its field what is wrong."""
         self._name.complain("")
         try:
-            record = self.read()
+            record = replace(self.read(), name=self.name.text().strip())
             if not record.name:
                 raise Invalid(self._name, Text("Write a name", "请填写名称"))
+            record = replace(record, model=self.side.read_plan() if self.side is not None else record.model)
         except Invalid as wrong:
+            self.refused.emit(wrong.field)
             wrong.field.complain(wrong.words)
             wrong.field.editor.setFocus()
             return
@@ -285,6 +306,34 @@ class WorkloadForm(QWidget):
         """What stands in the fields is kept."""
         self._dirty = False
         self.band.hide()
+        self.closed.emit()
+
+    # -- a draft -------------------------------------------------------------------------------------------------------------
+
+    def words_now(self) -> tuple[str, ...]:
+        """What stands in all fields, those of the model too."""
+        numbers = (field.line.text() for field in self._numbers)
+        switches = (str(switch.isChecked()) for switch in (self.kept, self.tax))
+        plan = self.side.plan_words() if self.side is not None else ""
+        return (self.name.text(), self.way.current, *numbers, self.sessions.toPlainText(), *switches, plan)
+
+    def bring_back(self, words: Sequence[str], told: Words) -> None:
+        """Put words back that were typed before, and say so; a draft of another shape is left."""
+        if len(words) != len(self.words_now()) or tuple(words) == self.words_now():
+            return
+        (name, way, *numbers), (sessions, kept, tax, plan) = words[:-4], words[-4:]
+        self.name.setText(name)
+        for field, said in zip(self._numbers, numbers, strict=True):
+            field.line.setText(said)
+        self.sessions.setPlainText(sessions)
+        self.kept.setChecked(kept == str(True))
+        self.tax.setChecked(tax == str(True))
+        self._show_way(way if way in (PATTERN, LISTED) else PATTERN)
+        if self.side is not None and plan:
+            self.side.bring_plan_back(plan)
+        self._dirty = True
+        self.band.tell(told, name)
+        self._soon.start()
 
 
 def _outline(workload: Workload) -> Pattern:

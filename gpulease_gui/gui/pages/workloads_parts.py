@@ -20,6 +20,7 @@ from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.gui.widgets.panes import EmptyState, Pane, Section, TabRow, hairline
 from gpulease_gui.services.break_even import BreakEven
 from gpulease_gui.services.commerce_cost import SavedWorkload
+from gpulease_gui.services.workload_plan import ModelPlan
 
 PLAN, MODEL = 0, 1
 
@@ -57,16 +58,48 @@ class WorkPane(Pane):
         for below in (hairline(), self.sides, self.form.band):
             self.column.addWidget(below)
         self.tabs.currentChanged.connect(self._turn)
+        self.form.side = self
+        self.form.opened.connect(self._show_kept_plan)
+        self.form.refused.connect(self._turn_to_field)
 
     @cached_property
     def sizing(self) -> SizingPane:
         """The side of the model."""
         inside, column = scrolled(self.sides)
         made = SizingPane(self._scenarios, inside)
+        made.form.show_plan(self.form.plan)
+        made.form.typed.connect(self.form.touch)
         column.addWidget(made)
         made.edited.connect(self.model_wanted)
         made.added.connect(self.offer_wanted)
         return made
+
+    # -- the model belongs to the record ---------------------------------------------------------------------------------------
+
+    @property
+    def _sized(self) -> SizingPane | None:
+        return self.sizing if "sizing" in vars(self) else None
+
+    def _show_kept_plan(self) -> None:
+        if self._sized is not None:
+            self._sized.form.show_plan(self.form.plan)
+
+    def read_plan(self) -> ModelPlan | None:
+        """The plan as it stands in its fields. Raises Invalid."""
+        return self.form.plan if self._sized is None else self._sized.form.told()
+
+    def plan_words(self) -> str:
+        """What stands in the fields of the model, nothing while nobody touched them."""
+        return "" if self._sized is None else self._sized.form.words_now()
+
+    def bring_plan_back(self, words: str) -> None:
+        """Put back what `plan_words` gave."""
+        self.sizing.form.bring_back(words)
+
+    def _turn_to_field(self, field: QWidget) -> None:
+        """Bring the side into sight on which a field can't be read."""
+        in_model = self._sized is not None and self._sized.isAncestorOf(field)
+        self.tabs.setCurrentIndex(MODEL if in_model else PLAN)
 
     def _turn(self, side: int) -> None:
         if side == MODEL:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
@@ -12,37 +11,29 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 from gpulease_gui.catalog.scenarios import LlmModel, Scenario, Scenarios
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.economics.memory_need import KvFormat, WeightFormat
-from gpulease_gui.economics.sizing import FitVerdict, Method, Setup
-from gpulease_gui.economics.suitable import LinkKind, LinkNeed, Standing
+from gpulease_gui.economics.sizing import Method, Setup
+from gpulease_gui.economics.suitable import LinkKind, LinkNeed
 from gpulease_gui.gui.forms.fields import Chooser, Field
+from gpulease_gui.gui.forms.number_field import NumberField, whole_number
 from gpulease_gui.gui.forms.record_form import Invalid
-from gpulease_gui.gui.models.cell import NOT_STATED, Cell, Column, action_cell, state_cell
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.pages.overview_parts import HeadLine
-from gpulease_gui.gui.pages.workloads_form import Bounds, NumberField
+from gpulease_gui.gui.pages.workloads_columns import product_columns, served_columns
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel
 from gpulease_gui.gui.widgets.panes import Section, hairline
 from gpulease_gui.gui.widgets.table import TableView
-from gpulease_gui.pdf.badges import Badge
 from gpulease_gui.services.sizing_view import (
-    FIT_WORDS,
     LINK_WORDS,
     METHOD_WORDS,
-    STANDING_WORDS,
     PartLine,
     ProductLine,
     ServedPlan,
     SizingView,
 )
-from gpulease_gui.services.workload_desk import offer_name
+from gpulease_gui.services.workload_plan import ModelPlan
 
-OWN, ADD = "own", "add"
+OWN = "own"
 _WAIT_MS = 60
-_BADGES = {
-    FitVerdict.FITS: Badge("verdict-pass", "pass", FIT_WORDS[FitVerdict.FITS]),
-    FitVerdict.TIGHT: Badge("verdict-warn", "warn", FIT_WORDS[FitVerdict.TIGHT]),
-    FitVerdict.DOES_NOT_FIT: Badge("verdict-fail", "fail", FIT_WORDS[FitVerdict.DOES_NOT_FIT]),
-}
 _DIMENSIONS: tuple[tuple[str, Text, int], ...] = (
     ("params", Text("Parameters", "参数量"), 10**14), ("layers", Text("Layers", "层数"), 10_000), ("hidden", Text("Hidden width", "隐藏维度"), 10**6),
     ("ffn", Text("FFN width", "FFN 维度"), 10**7), ("heads", Text("Heads", "注意力头数"), 10_000), ("kv_heads", Text("KV heads", "KV 头数"), 10_000),
@@ -59,9 +50,10 @@ class Plan:
 
 
 class SizingForm(Section):
-    """Use, model, method, sequence, batch. `edited` comes a moment after each change."""
+    """Use, model, method, sequence, batch. `typed` comes with each change, `edited` a moment after it."""
 
     edited = Signal()
+    typed = Signal()
 
     def __init__(self, scenarios: Scenarios, parent: QWidget) -> None:
         super().__init__(Text("Model", "模型"), Text("LLMs by their dimensions", "大模型按结构参数估算"), parent=parent)
@@ -76,6 +68,8 @@ class SizingForm(Section):
         self.sequences = _whole(Text("Sequences at once", "并发序列数"), 10**6)
         self.tokens = _whole(Text("Tokens each", "每序列 token"), 10**8)
         self.own = {name: _whole(label, most) for name, label, most in _DIMENSIONS}
+        self._plan: ModelPlan | None = None
+        self._touched = False
         self._own_pane, self._training, self._serving = QWidget(), QWidget(), QWidget()
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
@@ -101,9 +95,9 @@ class SizingForm(Section):
 
     def _connect(self) -> None:
         for field in self._numbers:
-            field.line.textEdited.connect(self._soon.start)
+            field.line.textEdited.connect(self._touch)
         self.method.picked.connect(self._follow_method)
-        for chooser in (self.scenario, self.model, self.method, self.weights, self.kv):
+        for chooser in self._choosers:
             chooser.picked.connect(self._picked)
 
     def _follow_method(self, method: str) -> None:
@@ -112,6 +106,9 @@ class SizingForm(Section):
             self.scenario.choose("inference" if method == Method.INFERENCE else "finetune")
 
     def _put_usual(self) -> None:
+        self.scenario.choose(next(iter(self._scenarios.scenarios)))
+        self.weights.choose(str(next(iter(WeightFormat))))
+        self.kv.choose(str(next(iter(KvFormat))))
         self.model.choose("llama3.1-8b")
         self.method.choose(Method.LORA)
         plain = Setup(self._scenarios.models["llama3.1-8b"], Method.LORA)
@@ -122,11 +119,74 @@ class SizingForm(Section):
         self._show_parts()
 
     def _picked(self) -> None:
+        self._show_dimensions()
+        self._show_parts()
+        self._touch()
+
+    def _show_dimensions(self) -> None:
         if self.model.current != OWN:
             for name, field in self.own.items():
                 field.show_number(getattr(self._scenarios.models[self.model.current], name))
-        self._show_parts()
+
+    def _touch(self) -> None:
+        self._touched = True
         self._soon.start()
+        self.typed.emit()
+
+    # -- what is kept of it ------------------------------------------------------------------------------------------------
+
+    def show_plan(self, plan: ModelPlan | None) -> None:
+        """Show a plan that was kept; without one, or with a model or use that is not known here, the usual one."""
+        self._plan, self._touched = plan, False
+        self._put_usual()
+        if plan is not None:
+            self._put(plan)
+
+    def _put(self, plan: ModelPlan) -> None:
+        chosen = ((self.scenario, plan.scenario), (self.model, plan.model), (self.method, plan.method), (self.weights, plan.weights), (self.kv, plan.kv))
+        for chooser, key in chosen:
+            if key in chooser.keys:
+                chooser.choose(key)
+        for field, number in ((self.sequence, plan.sequence), (self.batch, plan.micro_batch), (self.sequences, plan.sequences), (self.tokens, plan.tokens)):
+            field.show_number(number)
+        self._show_dimensions()
+        if self.model.current == OWN and len(plan.dimensions) == len(self.own):
+            for field, number in zip(self.own.values(), plan.dimensions, strict=True):
+                field.show_number(number)
+        self._show_parts()
+
+    def told(self) -> ModelPlan | None:
+        """The plan to keep: as it was, unless somebody touched it. Raises Invalid."""
+        if not self._touched:
+            return self._plan
+        own = tuple(field.whole() for field in self.own.values()) if self.model.current == OWN else ()
+        self._model()
+        return ModelPlan(
+            self.scenario.current, self.model.current, self.method.current, self.weights.current, self.kv.current,
+            self.sequence.whole(), self.batch.whole(), self.sequences.whole(), self.tokens.whole(), own,
+        )  # fmt: skip
+
+    @property
+    def _choosers(self) -> tuple[Chooser, ...]:
+        return (self.scenario, self.model, self.method, self.weights, self.kv)
+
+    def words_now(self) -> str:
+        """What stands in the fields, nothing while nobody touched them."""
+        words = [c.current for c in self._choosers] + [field.line.text() for field in self._numbers]
+        return "\t".join(words) if self._touched else ""
+
+    def bring_back(self, words: str) -> None:
+        """Put back what `words_now` gave; words of another shape are left."""
+        said = words.split("\t")
+        count = len(self._choosers)
+        if len(said) != count + len(self._numbers):
+            return
+        for chooser, key in zip(self._choosers, said, strict=False):
+            chooser.choose(key)
+        for field, typed in zip(self._numbers, said[count:], strict=True):
+            field.line.setText(typed)
+        self._show_parts()
+        self._touch()
 
     def _show_parts(self) -> None:
         inference = self.method.current == Method.INFERENCE
@@ -164,7 +224,7 @@ class SizingForm(Section):
 
 
 def _whole(label: Text, most: int) -> NumberField:
-    return NumberField(label, Bounds(Decimal(1), Decimal(most), whole=True))
+    return whole_number(label, 1, most)
 
 
 def _beside(fields: Sequence[QWidget], wide: int = 3) -> QGridLayout:
@@ -220,9 +280,9 @@ class SizingPane(QWidget):
         self.form.edited.connect(self.edited)
         self.need = Section(Text("Memory needed", "所需显存"), parent=self)
         self._rows: list[_PartRow] = []
-        self.products: TableModel[ProductLine] = TableModel(_product_columns(), lambda line: line.gpu.id)
+        self.products: TableModel[ProductLine] = TableModel(product_columns(), lambda line: line.gpu.id)
         self.product_table = TableView(self.products, Text("Products beside the plan", "各型号能否装下"), parent=self)
-        self.served: TableModel[ServedPlan] = TableModel(_served_columns(lambda: self.added_ids), lambda s: s.serving.row.id)
+        self.served: TableModel[ServedPlan] = TableModel(served_columns(lambda: self.added_ids), lambda s: s.serving.row.id)
         self.served_table = TableView(self.served, Text("Stored offers that serve it", "可满足的已存报价"), parent=self)
         self.served_note = PlainLabel("", size="dense", level="2", wrap=True)
         self.gpus = 1
@@ -289,67 +349,3 @@ def _matters(best: ProductLine | None) -> Text:
 
 def _rate(link: LinkNeed) -> str:
     return f", {link.one_way_gb_s:g} GB/s" if link.one_way_gb_s else ""
-
-
-def _product_columns() -> tuple[Column[ProductLine], ...]:
-    return (
-        Column(Text("Product", "型号"), lambda p: Cell(p.gpu.name, weight=500), lambda p: p.gpu.name, 150, stretch=True),
-        Column(Text("For this use", "对此场景"), _standing, lambda p: list(Standing).index(p.standing), 98),
-        Column(Text("At 1", "1 卡时"), _verdict, _ratio, 118),
-        Column(Text("Fewest", "最少"), lambda p: Cell(str(p.fewest)) if p.fewest else Cell("–", tone="3"), lambda p: p.fewest or 999, 56, number=True),
-        Column(Text("Link", "互联"), _link, lambda p: str(p.link.kind), 134),
-    )  # fmt: skip
-
-
-def _standing(line: ProductLine) -> Cell:
-    loud = line.standing is Standing.UNFIT
-    return Cell(STANDING_WORDS[line.standing], tone="warn" if loud else "1" if line.standing is Standing.RECOMMENDED else "2")
-
-
-def _ratio(line: ProductLine) -> float:
-    return float(line.fit.ratio) if line.fit else 1e9
-
-
-def _verdict(line: ProductLine) -> Cell:
-    if line.fit is None:
-        return Cell(Text("no such format", "不支持此格式"), tone="3")
-    badge = _BADGES[line.fit.verdict]
-    percent = f"{float(line.fit.ratio) * 100:,.0f}\N{THIN SPACE}%"
-    assert isinstance(badge.word, Text)
-    return state_cell(badge, Text(f"{badge.word.en} {percent}", f"{badge.word.zh} {percent}"))
-
-
-def _link(line: ProductLine) -> Cell:
-    words = LINK_WORDS[line.link.kind]
-    rate = f" {line.link.one_way_gb_s:g} GB/s" if line.link.one_way_gb_s else ""
-    return Cell(Text(words.en + rate, words.zh + rate), tone="2")
-
-
-def _served_columns(added: Callable[[], frozenset[str]]) -> tuple[Column[ServedPlan], ...]:
-    def act(plan: ServedPlan) -> Cell:
-        if plan.serving.row.id in added():
-            return Cell(Text("priced", "已计价"), tone="3")
-        return action_cell(Text("Price it", "计价"), ADD)
-
-    return (
-        Column(Text("Offer", "报价"), lambda s: Cell(offer_name(s.serving.row), weight=500), lambda s: offer_name(s.serving.row), 120, stretch=True),
-        Column(Text("Cards", "卡"), _cards, lambda s: s.serving.choice.gpu_count, 128),
-        Column(Text("Enough", "数量"), _enough, width=84),
-        Column(Text("Effective/h", "有效/时"), _served_price, lambda s: float(s.priced.effective or 10**9), 92, number=True),
-        Column("", act, width=74, number=True),
-    )  # fmt: skip
-
-
-def _cards(plan: ServedPlan) -> Cell:
-    choice = plan.serving.choice
-    return Cell(f"{choice.gpu_count} x {choice.gpu.family}", tone="2", tip=choice.gpu.name)
-
-
-def _enough(plan: ServedPlan) -> Cell:
-    if plan.serving.enough is None:
-        return NOT_STATED
-    return Cell(Text("enough", "足够")) if plan.serving.enough else Cell(Text("too few", "不足"), tone="warn", weight=500)
-
-
-def _served_price(plan: ServedPlan) -> Cell:
-    return NOT_STATED if plan.priced.effective is None else Cell(f"{plan.priced.effective:,f}")
