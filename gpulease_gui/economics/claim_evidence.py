@@ -1,23 +1,34 @@
-"""How does what is known of a claim count as an answer?"""
+"""How does an answer of the checklist count, by what stands behind it?"""
 
 from __future__ import annotations
 
-from gpulease_gui.domain.claim import ClaimState
+from gpulease_gui.domain.answer import Answer, AnswerState, AnswerValue
 from gpulease_gui.domain.finding import Basis
-from gpulease_gui.economics.scoring import Answer, EvidenceKind
+from gpulease_gui.economics import scoring
+from gpulease_gui.economics.scoring import EvidenceKind
+
+_VALUES = {
+    AnswerValue.YES: scoring.Answer.PASS, AnswerValue.PARTLY: scoring.Answer.PARTIAL, AnswerValue.NO: scoring.Answer.FAIL,
+    AnswerValue.UNKNOWN: scoring.Answer.UNKNOWN,
+}  # fmt: skip
+_KINDS = {
+    AnswerState.ANSWERED: EvidenceKind.CLAIM, AnswerState.EVIDENCED: EvidenceKind.DOCUMENT, AnswerState.IN_CONTRACT: EvidenceKind.CONTRACT,
+}  # fmt: skip
 
 
-def answer_of(state: ClaimState, basis: Basis | None, *, in_contract: bool) -> tuple[Answer, EvidenceKind]:
-    """The answer and its evidence. `basis` is the one of the finding that verified; `in_contract`: it was signed.
+def answer_of(answer: Answer | None) -> tuple[scoring.Answer, EvidenceKind]:
+    """The answer and what it rests on: measured 1.0, verified as reported or in the contract 0.9, evidenced 0.8, answered 0.6.
 
-    A refuted claim is a measured no; one that nobody answered is unknown, not a no.
+    Its own state decides, also on a contract: signing a contract does not write into it what the supplier only said
+    before, so an answer that was taken over from the offer counts as it did there. Refuted is a measured no; asked and
+    not asked are unknown.
     """
-    if state is ClaimState.REFUTED:
-        return Answer.FAIL, EvidenceKind.MEASURED
-    if state is ClaimState.VERIFIED:
-        return Answer.PASS, EvidenceKind.MEASURED if basis is Basis.MEASURED else EvidenceKind.CONTRACT
-    if state in (ClaimState.NOT_ASKED, ClaimState.ASKED):
-        return Answer.UNKNOWN, EvidenceKind.CLAIM
-    if in_contract:
-        return Answer.PASS, EvidenceKind.CONTRACT
-    return Answer.PASS, EvidenceKind.DOCUMENT if state is ClaimState.EVIDENCED else EvidenceKind.CLAIM
+    if answer is None or not answer.known:
+        return scoring.Answer.UNKNOWN, EvidenceKind.CLAIM
+    if answer.state is AnswerState.NOT_APPLICABLE:
+        return scoring.Answer.NOT_APPLICABLE, EvidenceKind.CLAIM
+    if answer.state is AnswerState.REFUTED:
+        return scoring.Answer.FAIL, EvidenceKind.MEASURED
+    if answer.state is AnswerState.VERIFIED:
+        return _VALUES[answer.value], EvidenceKind.MEASURED if answer.basis is Basis.MEASURED else EvidenceKind.CONTRACT
+    return _VALUES[answer.value], _KINDS[answer.state]

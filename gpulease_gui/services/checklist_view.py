@@ -183,6 +183,8 @@ def _is_bad(field: Field, stated: Stated) -> bool:
 
 
 def _state(facts: DealFacts, said: list[tuple[Field, Stated]]) -> AnswerState:
-    if facts.in_contract:
+    """As well proven as the weakest of the terms: in the contract, by a document, or by the supplier's word alone."""
+    outside = [stated for field, stated in said if field.key not in facts.written]
+    if not outside:
         return AnswerState.IN_CONTRACT
-    return AnswerState.ANSWERED if any(stated.is_claim for _, stated in said) else AnswerState.EVIDENCED
+    return AnswerState.ANSWERED if any(stated.is_claim for stated in outside) else AnswerState.EVIDENCED

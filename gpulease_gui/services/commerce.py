@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.answer import Answer
 from gpulease_gui.domain.claim import Claim, ClaimState
-from gpulease_gui.domain.commercial import HolderOf, Subject, Terms
+from gpulease_gui.domain.commercial import HolderOf, Stated, Subject, Terms
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.supplier import Attachment, Price, Supplier
 from gpulease_gui.domain.term import TermValue
@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DealFacts:
-    """Everything that is stored of one offer or contract. `price` is the one of `day`; None = none stated."""
+    """Everything that is stored of one offer or contract. `price` is the one of `day`; None = none stated.
+
+    `written` are the commercial terms that a contract itself states: all of a contract that came of no offer, and those
+    that were entered on it after it was signed, be it with another value, or with a source or a file that the offer had
+    not. What was only taken over from the offer is as well proven as it was there, and not among them.
+    """
 
     row: DealRow
     supplier: Supplier
@@ -40,6 +45,7 @@ class DealFacts:
     answers: Mapping[str, Answer]
     waivers: Mapping[str, Waiver]
     day: date
+    written: frozenset[str] = frozenset()
 
     @property
     def promised(self) -> Mapping[str, TermValue]:
@@ -48,7 +54,7 @@ class DealFacts:
 
     @property
     def in_contract(self) -> bool:
-        """Whether it was signed: then what is stated stands in a contract."""
+        """Whether it was signed; `written` says what of it stands in the contract."""
         return self.row.kind is HolderOf.CONTRACT
 
     def commercial(self, key: str) -> Terms:
@@ -71,12 +77,27 @@ def deal_in(connection: sqlite3.Connection, subject: Subject, day: date) -> Deal
     row = deals.get_deal(connection, subject)
     known = prices.list_prices(connection, row.deal)
     supplier = suppliers.get_supplier(connection, row.supplier_id)
+    terms = term_versions.get_terms(connection, subject)
     return DealFacts(
-        row, supplier, term_versions.get_terms(connection, subject),
+        row, supplier, terms,
         term_versions.get_terms(connection, Subject(HolderOf.SUPPLIER, supplier.id)), known, prices.price_on(known, day),
         {claim.term: claim for claim in claims.list_claims(connection, holder_of(subject))},
         answers.list_answers(connection, row.deal), answers.list_waivers(connection, row.deal), day,
+        _written(connection, subject, terms),
     )  # fmt: skip
+
+
+def _written(connection: sqlite3.Connection, subject: Subject, terms: Terms) -> frozenset[str]:
+    if subject.kind is not HolderOf.CONTRACT:
+        return frozenset()
+    offer_id = suppliers.get_contract(connection, subject.id).offer_id
+    before = () if offer_id is None else term_versions.list_terms_versions(connection, Subject(HolderOf.OFFER, offer_id))
+    offered = {key: [v.terms.stated[key] for v in before if key in v.terms.stated] for key in terms.stated}
+    return frozenset(key for key, said in terms.stated.items() if not any(_adds_nothing(said, old) for old in offered[key]))
+
+
+def _adds_nothing(said: Stated, offered: Stated) -> bool:
+    return said.value == offered.value and said.evidence in (None, offered.evidence) and said.source in ("", offered.source)
 
 
 def holder_of(subject: Subject) -> Holder:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui.catalog.checklist import DIMENSIONS
 from gpulease_gui.catalog.scenarios import Scenario
-from gpulease_gui.domain.answer import Answer, AnswerState, AnswerValue
 from gpulease_gui.domain.errors import UsageError
-from gpulease_gui.domain.finding import Basis
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics import scoring
+from gpulease_gui.economics.claim_evidence import answer_of
 from gpulease_gui.economics.ranking import Sensitivity, sensitivity
-from gpulease_gui.economics.scoring import EvidenceKind, Item, Score
+from gpulease_gui.economics.scoring import Item, Score
 from gpulease_gui.services.acting import recorder
 from gpulease_gui.services.checklist_view import ChecklistRow, ChecklistView
 from gpulease_gui.store import reference
@@ -55,40 +54,16 @@ def set_weights(db: Database, scenario_id: str, weights: Mapping[str, Decimal] |
 
 def score_of(view: ChecklistView, weights: Mapping[str, Decimal]) -> DealScore:
     """The score of a checklist that was read for its scenario, as of the day of the view."""
-    items = tuple(item_of(row, in_contract=view.facts.in_contract) for row in view.rows)
+    items = tuple(item_of(row) for row in view.rows)
     known = {**weights, **{item.dimension: Decimal(0) for item in items if item.dimension not in weights}}
     return DealScore(scoring.score(items, known, view.facts.day), known, items)
 
 
-def item_of(row: ChecklistRow, *, in_contract: bool) -> Item:
+def item_of(row: ChecklistRow) -> Item:
     """A line of the checklist as the score takes it."""
-    answer, evidence = answer_of(row.answer, in_contract=in_contract)
+    answer, evidence = answer_of(row.answer)
     measured = row.answer.measured if row.answer is not None and answer is not scoring.Answer.UNKNOWN else None
     return Item(row.item.id, row.item.dimension, row.item.severity, answer, evidence, measured, row.waiver)
-
-
-_VALUES = {
-    AnswerValue.YES: scoring.Answer.PASS, AnswerValue.PARTLY: scoring.Answer.PARTIAL, AnswerValue.NO: scoring.Answer.FAIL,
-    AnswerValue.UNKNOWN: scoring.Answer.UNKNOWN,
-}  # fmt: skip
-_KINDS = {AnswerState.ANSWERED: EvidenceKind.CLAIM, AnswerState.EVIDENCED: EvidenceKind.DOCUMENT}
-
-
-def answer_of(answer: Answer | None, *, in_contract: bool) -> tuple[scoring.Answer, EvidenceKind]:
-    """The answer and what it rests on: measured 1.0, reported or in the contract 0.9, evidenced 0.8, answered 0.6.
-
-    Refuted is a measured no; asked and not asked are unknown.
-    """
-    if answer is None or not answer.known:
-        return scoring.Answer.UNKNOWN, EvidenceKind.CLAIM
-    if answer.state is AnswerState.NOT_APPLICABLE:
-        return scoring.Answer.NOT_APPLICABLE, EvidenceKind.CLAIM
-    if answer.state is AnswerState.REFUTED:
-        return scoring.Answer.FAIL, EvidenceKind.MEASURED
-    if answer.state is AnswerState.VERIFIED:
-        return _VALUES[answer.value], EvidenceKind.MEASURED if answer.basis is Basis.MEASURED else EvidenceKind.CONTRACT
-    written = in_contract or answer.state is AnswerState.IN_CONTRACT
-    return _VALUES[answer.value], EvidenceKind.CONTRACT if written else _KINDS[answer.state]
 
 
 def stability_of(scores: Iterable[tuple[str, DealScore]]) -> Sensitivity | None:

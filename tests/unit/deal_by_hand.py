@@ -29,6 +29,7 @@ def deal(
     kind: HolderOf = HolderOf.OFFER, amount: str | None = "2.00", unit: str = "gpu_hour", currency: str = "USD", mode: str | None = None,
     tax_included: bool | None = None, tax_rate: str | None = None, country: str = "", answers: tuple[Answer, ...] = (),
     waivers: Mapping[str, Waiver] | None = None, day: date = DAY, number: str = "Q-1", evidence: str | None = None,
+    written: frozenset[str] = frozenset(),
 ) -> DealFacts:  # fmt: skip
     said = dict(promised or {})
     price = None
@@ -45,5 +46,5 @@ def deal(
     return DealFacts(
         row, Supplier("s1", "北辰算力", country), stated, Terms(), (price,) if price else (), price,
         {term: Claim(term, value, ClaimState.ANSWERED) for term, value in said.items()}, {a.item: a for a in answers},
-        waivers or {}, day,
+        waivers or {}, day, written,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from gpulease_gui.domain.answer import AnswerState, AnswerValue
 from gpulease_gui.domain.commercial import HolderOf
 from gpulease_gui.domain.finding import Basis, Finding, Verdict
 from gpulease_gui.domain.text import Language, Text
+from gpulease_gui.economics.claim_evidence import answer_of
 from gpulease_gui.economics.scoring import Answer, EvidenceKind, Status, Waiver
 from gpulease_gui.reports.document import Paragraph
 from gpulease_gui.services.checklist_edit import answer_found
@@ -22,7 +23,7 @@ from gpulease_gui.services.checklist_templates import ItemEdit, Template, items_
 from gpulease_gui.services.checklist_view import ChecklistView, Outcome, checklist_of
 from gpulease_gui.services.commerce import DealFacts
 from gpulease_gui.services.commerce_letter import letter_document, letter_of, letter_text
-from gpulease_gui.services.commerce_score import answer_of, score_of, stability_of
+from gpulease_gui.services.commerce_score import score_of, stability_of
 from gpulease_gui.services.deal_tags import tags_of
 
 from .deal_by_hand import DAY, answer, deal
@@ -73,9 +74,8 @@ def test_that_only_what_surely_does_not_concern_an_offer_is_left_out(catalogue: 
 def test_that_a_stated_minimum_answers_its_item_and_its_evidence_counts(catalogue: Catalogue) -> None:
     terms = {"billing.min_billed_s": 86400, "billing.min_scope": "session"}
     claimed, shown = (view(deal(terms=terms, evidence=e), catalogue).row("BI-03") for e in (None, "a1"))
-    signed = view(deal(terms=terms, kind=HolderOf.CONTRACT), catalogue).row("BI-03")
-    assert [(r.outcome, r.derived, r.answer.state) for r in (claimed, shown, signed) if r.answer] == [
-        (Outcome.PASS, True, AnswerState.ANSWERED), (Outcome.PASS, True, AnswerState.EVIDENCED), (Outcome.PASS, True, AnswerState.IN_CONTRACT),
+    assert [(r.outcome, r.derived, r.answer.state) for r in (claimed, shown) if r.answer] == [
+        (Outcome.PASS, True, AnswerState.ANSWERED), (Outcome.PASS, True, AnswerState.EVIDENCED),
     ]  # fmt: skip
     assert view(deal(terms={"billing.min_billed_s": 86400}), catalogue).row("BI-03").outcome is Outcome.PARTLY
 
@@ -124,22 +124,43 @@ def test_that_a_use_leaves_out_what_does_not_count_in_it(catalogue: Catalogue) -
     assert all("graphics" in catalogue.checklist[id_].scenarios for id_ in graphics)
 
 
-@pytest.mark.parametrize(("given", "in_contract", "expected"), [
-    (None, False, (Answer.UNKNOWN, EvidenceKind.CLAIM)),
-    (answer("x", AnswerState.ASKED, AnswerValue.UNKNOWN), False, (Answer.UNKNOWN, EvidenceKind.CLAIM)),
-    (answer("x"), False, (Answer.PASS, EvidenceKind.CLAIM)),
-    (answer("x", value=AnswerValue.PARTLY), False, (Answer.PARTIAL, EvidenceKind.CLAIM)),
-    (answer("x", value=AnswerValue.UNKNOWN), False, (Answer.UNKNOWN, EvidenceKind.CLAIM)),
-    (answer("x", AnswerState.EVIDENCED, AnswerValue.NO), False, (Answer.FAIL, EvidenceKind.DOCUMENT)),
-    (answer("x"), True, (Answer.PASS, EvidenceKind.CONTRACT)),
-    (answer("x", AnswerState.IN_CONTRACT), False, (Answer.PASS, EvidenceKind.CONTRACT)),
-    (answer("x", AnswerState.VERIFIED, basis=Basis.MEASURED), False, (Answer.PASS, EvidenceKind.MEASURED)),
-    (answer("x", AnswerState.VERIFIED, basis=Basis.REPORTED), True, (Answer.PASS, EvidenceKind.CONTRACT)),
-    (answer("x", AnswerState.REFUTED, AnswerValue.NO), True, (Answer.FAIL, EvidenceKind.MEASURED)),
-    (answer("x", AnswerState.NOT_APPLICABLE, AnswerValue.UNKNOWN), False, (Answer.NOT_APPLICABLE, EvidenceKind.CLAIM)),
+@pytest.mark.parametrize(("written", "evidence", "state"), [
+    ([], None, AnswerState.ANSWERED), ([], "a1", AnswerState.EVIDENCED),
+    (["billing.min_billed_s"], None, AnswerState.ANSWERED), (["billing.min_billed_s"], "a1", AnswerState.EVIDENCED),
+    (["billing.min_billed_s", "billing.min_scope"], None, AnswerState.IN_CONTRACT),
 ])  # fmt: skip
-def test_that_an_answer_weighs_as_much_as_its_evidence(given: object, in_contract: bool, expected: tuple) -> None:
-    assert answer_of(given, in_contract=in_contract) == expected  # type: ignore[arg-type]
+def test_that_a_signed_term_is_as_well_proven_as_its_weakest_part(
+    written: list[str], evidence: str | None, state: AnswerState, catalogue: Catalogue
+) -> None:
+    terms = {"billing.min_billed_s": 86400, "billing.min_scope": "session"}
+    facts = deal(terms=terms, kind=HolderOf.CONTRACT, evidence=evidence, written=frozenset(written))
+    row = view(facts, catalogue).row("BI-03")
+    assert row.answer is not None and row.answer.state is state
+
+
+@pytest.mark.parametrize(("given", "expected"), [
+    (None, (Answer.UNKNOWN, EvidenceKind.CLAIM)),
+    (answer("x", AnswerState.ASKED, AnswerValue.UNKNOWN), (Answer.UNKNOWN, EvidenceKind.CLAIM)),
+    (answer("x"), (Answer.PASS, EvidenceKind.CLAIM)),
+    (answer("x", value=AnswerValue.PARTLY), (Answer.PARTIAL, EvidenceKind.CLAIM)),
+    (answer("x", value=AnswerValue.UNKNOWN), (Answer.UNKNOWN, EvidenceKind.CLAIM)),
+    (answer("x", AnswerState.EVIDENCED, AnswerValue.NO), (Answer.FAIL, EvidenceKind.DOCUMENT)),
+    (answer("x", AnswerState.IN_CONTRACT), (Answer.PASS, EvidenceKind.CONTRACT)),
+    (answer("x", AnswerState.VERIFIED, basis=Basis.MEASURED), (Answer.PASS, EvidenceKind.MEASURED)),
+    (answer("x", AnswerState.VERIFIED, basis=Basis.REPORTED), (Answer.PASS, EvidenceKind.CONTRACT)),
+    (answer("x", AnswerState.REFUTED, AnswerValue.NO), (Answer.FAIL, EvidenceKind.MEASURED)),
+    (answer("x", AnswerState.NOT_APPLICABLE, AnswerValue.UNKNOWN), (Answer.NOT_APPLICABLE, EvidenceKind.CLAIM)),
+])  # fmt: skip
+def test_that_an_answer_weighs_as_much_as_its_evidence(given: object, expected: tuple) -> None:
+    assert answer_of(given) == expected  # type: ignore[arg-type]
+
+
+def test_that_an_answer_counts_on_a_contract_as_it_did_in_the_offer(catalogue: Catalogue) -> None:
+    said = (answer("BI-03"), answer("SU-01", AnswerState.EVIDENCED), answer("SU-06", AnswerState.IN_CONTRACT))
+    scores = [score_of(view(deal(answers=said, kind=kind), catalogue), {}) for kind in (HolderOf.OFFER, HolderOf.CONTRACT)]
+    assert scores[0].items == scores[1].items
+    found = {item.id: item.evidence for item in scores[1].items}
+    assert [found[id_] for id_ in ("BI-03", "SU-01", "SU-06")] == [EvidenceKind.CLAIM, EvidenceKind.DOCUMENT, EvidenceKind.CONTRACT]
 
 
 def test_that_a_score_of_stored_answers_is_that_of_the_method(catalogue: Catalogue) -> None:

@@ -14,11 +14,8 @@ import pytest
 from gpulease_gui.catalog.checklist import Importance
 from gpulease_gui.cli.example_file import Example, Fields
 from gpulease_gui.cli.score import score_example
-from gpulease_gui.domain.claim import ClaimState
 from gpulease_gui.domain.errors import UsageError
-from gpulease_gui.domain.finding import Basis
 from gpulease_gui.economics.availability import availability
-from gpulease_gui.economics.claim_evidence import answer_of
 from gpulease_gui.economics.ranking import Candidate, pareto, ranked, sensitivity
 from gpulease_gui.economics.scoring import (
     Answer,
@@ -209,25 +206,3 @@ def test_that_a_round_mean_is_shown_as_that_number() -> None:
 def test_that_the_figures_of_the_method_can_be_edited() -> None:
     rules = Rules(floor=Decimal("0.25"))
     assert of(item(answer=Answer.FAIL), rules=rules).score_low == 25
-
-
-@pytest.mark.parametrize(
-    ("state", "basis", "signed", "answer"),
-    [
-        (ClaimState.VERIFIED, Basis.MEASURED, False, (Answer.PASS, EvidenceKind.MEASURED)),
-        (ClaimState.VERIFIED, Basis.REPORTED, False, (Answer.PASS, EvidenceKind.CONTRACT)),
-        (ClaimState.ANSWERED, None, True, (Answer.PASS, EvidenceKind.CONTRACT)),
-        (ClaimState.EVIDENCED, None, False, (Answer.PASS, EvidenceKind.DOCUMENT)),
-        (ClaimState.ANSWERED, None, False, (Answer.PASS, EvidenceKind.CLAIM)),
-        (ClaimState.REFUTED, Basis.REPORTED, True, (Answer.FAIL, EvidenceKind.MEASURED)),
-    ],
-)
-def test_that_a_claim_counts_by_how_far_it_is_proven(
-    state: ClaimState, basis: Basis | None, signed: bool, answer: tuple[Answer, EvidenceKind]
-) -> None:
-    assert answer_of(state, basis, in_contract=signed) == answer
-
-
-def test_that_silence_is_unknown_and_not_a_no() -> None:
-    for state in (ClaimState.NOT_ASKED, ClaimState.ASKED):
-        assert answer_of(state, None, in_contract=True)[0] is Answer.UNKNOWN
