@@ -157,7 +157,7 @@ def save_rate(db: Database, rate: FxRate) -> FxRate:
     """Note a rate of exchange; rates are only added. Raises UsageError for one that can't be."""
     if rate.rate <= 0 or not rate.rate.is_finite():
         raise UsageError(f"{rate.rate} is no rate", next_step="write what one unit costs in the other currency, such as 7.0835")
-    if not 0 <= rate.surcharge < 1:
+    if not rate.surcharge.is_finite() or not 0 <= rate.surcharge < 1:
         raise UsageError(f"{rate.surcharge} is no surcharge", next_step="write the share that is added, such as 0.03 for 3 %")
     reference.save_rate(db, rate, by=user_name_in(db.conn), at=utc_now())
     return rate

@@ -6,7 +6,8 @@ from datetime import date
 from decimal import Decimal
 
 from gpulease_gui.domain.commercial import Column, Field, FieldKind, FieldValue, Scalar
-from gpulease_gui.domain.text import Text, foreign, visible
+from gpulease_gui.domain.supplier import FxRate
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign, visible
 
 NOT_STATED = Text("not stated", "未约定")
 _UNITS = {
@@ -72,6 +73,23 @@ def plain(value: Decimal) -> str:
     """
     text = format(value, "f")
     return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+
+
+def rate_text(rate: FxRate) -> Text:
+    """A rate with what is added to it, its day and who said so.
+
+    >>> str(rate_text(FxRate("USD", "CNY", Decimal("7.20"), date(2026, 3, 31), "bank", Decimal("0.03"))))
+    '1 USD = 7.20 CNY + 3 % surcharge (2026-03-31, bank)'
+    """
+    said, source = f"1 {rate.from_currency} = {rate.rate:f} {rate.to_currency}", visible(rate.source)
+    more = surcharge_text(rate)
+    return Text(f"{said}{more.en} ({rate.day}{', ' if source else ''}{source})", f"{said}{more.zh}（{rate.day}{'，' if source else ''}{source}）")
+
+
+def surcharge_text(rate: FxRate) -> Text:
+    """What is added to a rate, to stand behind it; nothing where nothing is."""
+    share = plain(rate.surcharge * 100)
+    return Text(f" + {share} % surcharge", f" + {share} % 手续费") if rate.surcharge else NO_TEXT
 
 
 _STEPS = ((86400, Text("d", "天")), (3600, Text("h", "小时")), (60, Text("min", "分钟")), (1, Text("s", "秒")))

@@ -114,13 +114,6 @@ def deal_words(row: DealRow, gpus: GpuCatalogue) -> Text:
     return Text(contract.en + " · ".join(said), contract.zh + " · ".join(said))
 
 
-def rate_text(rate: FxRate) -> Text:
-    """A rate with its day and who said so."""
-    source = f", {rate.source}" if rate.source else ""
-    said = f"1 {rate.from_currency} = {rate.rate:f} {rate.to_currency}"
-    return Text(f"{said} ({rate.day}{source})", f"{said}（{rate.day}{source.replace(', ', '，')}）")
-
-
 # -- what can be chosen ------------------------------------------------------------------------------------------------------
 
 

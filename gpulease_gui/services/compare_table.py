@@ -12,6 +12,7 @@ from gpulease_gui.domain.text import Language, Text, visible
 from gpulease_gui.economics.flag import FlagState
 from gpulease_gui.economics.scoring import Status
 from gpulease_gui.reports.as_csv import safe_cell
+from gpulease_gui.services.commercial_words import rate_text
 from gpulease_gui.services.comparison import Cell, CellState, CompareHead, CompareRow, Comparison
 
 STATUS_WORDS = {
@@ -45,7 +46,7 @@ def _head_lines(comparison: Comparison, language: Language) -> Iterable[tuple[st
     if len(heads) > 1:
         yield Text("Weights", "权重").say(language), *(stability_text(comparison).say(language) for _ in heads)
     if comparison.rates:
-        said = "; ".join(f"1 {r.from_currency} = {r.rate:f} {r.to_currency} ({r.day} {r.source})".replace(" )", ")") for r in comparison.rates)
+        said = "; ".join(rate_text(rate).say(language) for rate in comparison.rates)
         yield Text("Rates", "汇率").say(language), *(said for _ in heads)
 
 
@@ -117,7 +118,7 @@ def comparison_json(comparison: Comparison) -> dict[str, object]:
     """The whole matrix with documented keys: words in English, money as text, scores as numbers, null = not stated."""
     return {
         "currency": comparison.currency,
-        "rates": [{"from": r.from_currency, "to": r.to_currency, "rate": f"{r.rate:f}", "date": str(r.day), "source": r.source} for r in comparison.rates],
+        "rates": [{"from": r.from_currency, "to": r.to_currency, "rate": f"{r.rate:f}", "surcharge": f"{r.surcharge:f}", "date": str(r.day), "source": r.source} for r in comparison.rates],
         "missing_rates": list(comparison.missing_rates),
         "stable": comparison.stable,
         "stability": stability_text(comparison).en,

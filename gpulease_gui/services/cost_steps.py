@@ -26,7 +26,7 @@ from gpulease_gui.economics.workload import Workload
 from gpulease_gui.services.commerce import DealFacts
 from gpulease_gui.services.commerce_billing import exit_terms_of
 from gpulease_gui.services.commerce_cost import DealCost
-from gpulease_gui.services.commercial_words import plain, seconds_text
+from gpulease_gui.services.commercial_words import plain, seconds_text, surcharge_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +171,9 @@ def _compared(terms: BillingTerms, cost: Cost) -> CostStep:
 def _converted(found: DealCost) -> Iterable[CostStep]:
     rate = found.rate
     if rate is not None and found.converted is not None:
-        rule = f"x {plain(rate.rate)} · {rate.day.isoformat()} · {rate.source}"
-        yield CostStep(Text("Converted", "折算"), _same(money(rate.to_currency, found.converted)), _same(rule))
+        more, rest = surcharge_text(rate), f"{rate.day.isoformat()} · {rate.source}"
+        rule = Text(f"x {plain(rate.rate)}{more.en} · {rest}", f"x {plain(rate.rate)}{more.zh} · {rest}")
+        yield CostStep(Text("Converted", "折算"), _same(money(rate.to_currency, found.converted)), rule)
 
 
 def _effective(cost: Cost, workload: Workload) -> CostStep:

@@ -255,10 +255,14 @@ def test_that_a_missing_rate_is_asked_for_and_shown_with_its_day(window: MainWin
     assert dialog._rate.error.isVisible(), "a rate of nothing is refused"
     dialog.rate.setText("7.10")
     dialog.source.setText("bank")
+    dialog.surcharge.setText("300")
+    qtbot.mouseClick(dialog.save, LEFT)
+    assert dialog._surcharge.error.isVisible() and not dialog._rate.error.isVisible(), "more than the price itself is no surcharge"
+    dialog.surcharge.setText("3 %")
     qtbot.mouseClick(dialog.save, LEFT)
     wait_for(qtbot, lambda: page.look is not None and not page.look.comparison.missing_rates)
-    assert said(page, "price.gpu_hour")[1:] == ["CNY 15.20", "CNY 14.2000 (USD 2.00) ▲ best"]
-    assert page.bar.rate.text() == "1 USD = 7.10 CNY (2026-11-30, bank)"
+    assert said(page, "price.gpu_hour")[1:] == ["CNY 15.20", "CNY 14.6260 (USD 2.00) ▲ best"]
+    assert page.bar.rate.text() == "1 USD = 7.10 CNY + 3 % surcharge (2026-11-30, bank)"
 
 
 def test_that_a_currency_is_found_that_every_price_converts_to(window: MainWindow, services: Services, qtbot: QtBot) -> None:

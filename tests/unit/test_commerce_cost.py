@@ -17,6 +17,7 @@ from gpulease_gui.catalog.scenarios import load_scenarios
 from gpulease_gui.domain.commercial import FieldKind
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.supplier import FxRate
+from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.billing_terms import (
     Alignment,
     CommittedHours,
@@ -47,6 +48,7 @@ from gpulease_gui.services.commerce_cost import (
     workloads_in,
 )
 from gpulease_gui.services.commercial_words import field_text, plain, seconds_text
+from gpulease_gui.services.cost_steps import steps_of
 from gpulease_gui.services.price_of_day import compared_price, hour_price
 from gpulease_gui.store.workspace import Workspace
 
@@ -160,6 +162,14 @@ def test_that_a_cost_is_converted_only_with_a_rate_that_somebody_gave() -> None:
     assert (own.converted, own.rate) == (Decimal("320.00"), None)
     assert (other.converted, other.cost.comparison_cost) == (Decimal("2266.72"), Decimal("320.00"))
     assert cost_of(deal(), load, currency="EUR", rates=(USD,)).converted is None
+
+
+def test_that_what_the_card_adds_is_part_of_the_converted_cost() -> None:
+    card = FxRate("USD", "CNY", Decimal("7.20"), date(2026, 3, 31), "card", Decimal("0.03"))
+    found = cost_of(deal(H100, amount="2.10"), Workload(8, (Session(450000),)), currency="CNY", rates=(card,))
+    assert (found.cost.comparison_cost, found.converted) == (Decimal("2100.00"), Decimal("15573.60"))
+    (step,) = (step for step in steps_of(found, Workload(8, (Session(450000),))) if step.what.en == "Converted")
+    assert step.rule == Text("x 7.2 + 3 % surcharge · 2026-03-31 · card", "x 7.2 + 3 % 手续费 · 2026-03-31 · card")
 
 
 @given(st.integers(1, 64), st.integers(0, 10**6), st.integers(0, 10**5), st.sampled_from([1, 60, 3600]), st.booleans())

@@ -14,6 +14,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import Field, LineField
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
+from gpulease_gui.services.commercial_words import plain
 
 
 class RateDialog(FactDialog):
@@ -29,25 +30,29 @@ class RateDialog(FactDialog):
         self._pair, self._keep = (source, target), keep
         self.rate = LineField(Text("Rate", "汇率"), "7.0835")
         self.day = LineField(Text("Day", "日期"), "2026-12-01")
+        self.surcharge = LineField(Text("Surcharge", "手续费"), "0")
         self.source = LineField(Text("Source", "来源"), Text("such as a bank's list", "例如某银行牌价"))
         self._rate = Field(Text(f"1 {source} in {target}", f"1 {source} 等于多少 {target}"), self.rate)
         self._day = Field(Text("Day of the rate", "汇率日期"), self.day)
-        for field in (self._rate, self._day, Field(Text("Who says so", "来源"), self.source)):
+        self._surcharge = Field(Text("Surcharge of the card or bank, in %", "银行卡或银行手续费（%）"), self.surcharge)
+        for field in (self._rate, self._surcharge, self._day, Field(Text("Who says so", "来源"), self.source)):
             self.column.addWidget(field)
         self.day.setText(day.isoformat())
         if known is not None:
             self.rate.setText(f"{known.rate:f}")
+            self.surcharge.setText(plain(known.surcharge * 100) if known.surcharge else "")
         self.add_button(Button(CANCEL), rejects=True)
         self.save = self.add_button(Button(Text("Save the rate", "保存汇率"), kind="primary"), default=True)
         self.save.clicked.connect(self._save)
         self.rate.setFocus()
 
     def _save(self) -> None:
-        rate, day = _rate_of(self.rate.text()), _day_of(self.day.text())
+        rate, day, surcharge = _rate_of(self.rate.text()), _day_of(self.day.text()), _share_of(self.surcharge.text())
         self._rate.complain("" if rate else Text("a number above 0, such as 7.0835", "请填写大于 0 的数字，如 7.0835"))
         self._day.complain("" if day else Text("a day such as 2026-12-01", "请按 2026-12-01 的格式填写"))
-        if rate is not None and day is not None:
-            self._keep(FxRate(*self._pair, rate, day, self.source.text().strip()))
+        self._surcharge.complain(Text("a part of 100, such as 3; none: leave it empty", "请填写 0 至 100 的数字，如 3；没有则留空") if surcharge is None else "")
+        if rate is not None and day is not None and surcharge is not None:
+            self._keep(FxRate(*self._pair, rate, day, self.source.text().strip(), surcharge))
 
     def refuse(self, trouble: UserFacing) -> None:
         """The store did not take it."""
@@ -60,6 +65,15 @@ def _rate_of(words: str) -> Decimal | None:
     except InvalidOperation:
         return None
     return rate if rate.is_finite() and rate > 0 else None
+
+
+def _share_of(words: str) -> Decimal | None:
+    """Per cent as a share; nothing written is nothing added."""
+    try:
+        share = Decimal(words.strip().rstrip("%％").strip() or "0") / 100
+    except InvalidOperation:
+        return None
+    return share if share.is_finite() and 0 <= share < 1 else None
 
 
 def _day_of(words: str) -> date | None:

@@ -15,7 +15,8 @@ from gpulease_gui.gui.widgets.buttons import Button, IconButton, Switch
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.panes import hairline
-from gpulease_gui.services.compare_page import EVERY_USE, Choices, rate_text
+from gpulease_gui.services.commercial_words import rate_text
+from gpulease_gui.services.compare_page import EVERY_USE, Choices
 from gpulease_gui.services.comparison import Comparison
 
 _EDIT, _EDIT_WORDS = "~", Text("Write workloads…", "编辑负载…")
