@@ -15,6 +15,10 @@ from gpulease_gui.facts.train_log import TrainLog
 
 TERMS = {"work.tokens_s": Unit.TOKENS_S, "work.samples_s": Unit.SAMPLES_S, "work.step_s": Unit.STEP_S}
 BANDS = band_marks("work.task", 1.0, 0.9, PROMISE, pass_origin=Origin.SPEC, pass_source=PROMISE_ITSELF)
+REFERENCE = band_marks("work.task", 0.95, 0.85, Text("the reference run", "参考运行"), name="reference")
+LOSS_APART = Threshold(
+    "work.task", "loss_apart", 0.05, SHARE, Text("loss differs from the reference run by more than", "损失与参考运行相差超过"), ">", high=1.0
+)
 DRIFT = Threshold("work.task", "drift", 0.07, SHARE, Text("slower over the run by more than", "全程变慢超过此比例"), ">", high=1.0)
 
 CHECK = Check(
@@ -26,7 +30,7 @@ CHECK = Check(
     terms=tuple(TERMS),
     level=3,
     ask=Text("Which speed of which task is promised: tokens/s, samples/s or seconds per step?", "承诺哪个任务的什么速度：token/s、样本/s 还是单步秒数？"),
-    thresholds=(*BANDS.both, DRIFT),
+    thresholds=(*BANDS.both, DRIFT, *REFERENCE.both, LOSS_APART),
 )
 _KIND_WORDS = {
     FaultKind.NAN_LOSS: Text("NaN or Inf in the loss", "损失出现 NaN 或 Inf"), FaultKind.OUT_OF_MEMORY: Text("out of memory", "显存或内存不足"),
