@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from gpulease_gui.domain.answer import Answer
 from gpulease_gui.domain.claim import Claim
 from gpulease_gui.domain.commercial import HolderOf, Terms
 from gpulease_gui.domain.supplier import Offer, Price, Supplier
-from gpulease_gui.domain.term import TermValue
 from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.store import deals
 from gpulease_gui.store.answers import answer_document
-from gpulease_gui.store.codec import utc_text, value_text
+from gpulease_gui.store.codec import maybe_value_text, utc_text
 from gpulease_gui.store.journal import Recorder
 from gpulease_gui.store.prices import document_of
 from gpulease_gui.store.records import new_ids
@@ -23,6 +22,9 @@ from gpulease_gui.store.term_versions import terms_text
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def add_offers(acting: Recorder, suppliers: Iterable[Supplier], offers: Sequence
     stamps = {"saved_at": utc_text(acting.at), "saved_by": acting.by, "why": acting.why}
     _insert(db, "price_versions", [{"price_id": n.price.id, **document_of(d, n.price), "withdrawn": 0, **stamps} for d, n in numbered if n.price])
     _insert(db, "term_versions", [
-        {"holder_kind": HolderOf.OFFER, "holder_id": n.offer.id, "version": 1, **stamps, "document": terms_text(n.terms)}
+        {"holder_kind": HolderOf.OFFER.value, "holder_id": n.offer.id, "version": 1, **stamps, "document": terms_text(n.terms)}
         for n in offers if n.terms.stated
     ])  # fmt: skip
     _add_claims(acting, offers)
@@ -70,27 +72,30 @@ def _priced(new: NewOffer) -> Offer:
 
 
 def _add_claims(acting: Recorder, offers: Sequence[NewOffer]) -> None:
-    claims = [(new.offer.id, claim) for new in offers for claim in new.claims]
-    known: dict[tuple[type, TermValue], str] = {}
-    values = [None if c.value is None else _value_text(c.value, known) for _, c in claims]
-    ids, at = new_ids(len(claims)), utc_text(acting.at)
+    columns = _shared((claim for new in offers for claim in new.claims), _claim_columns)
+    claims = [(new.offer.id, columns[id(claim)]) for new in offers for claim in new.claims]
+    ids, at, by, why = new_ids(len(claims)), utc_text(acting.at), acting.by, acting.why
     acting.db.conn.executemany(
         "INSERT INTO claims (id, offer_id, term, value, state, source, note, node_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        ((id_, offer, c.term, value, c.state, c.source, c.note, c.node_id)
-         for id_, (offer, c), value in zip(ids, claims, values, strict=True)),
-    )  # fmt: skip
+        [(id_, offer, *columns) for id_, (offer, columns) in zip(ids, claims, strict=True)],
+    )
     acting.db.conn.executemany(
         "INSERT INTO claim_history (claim_id, at, changed_by, value, state, note) VALUES (?, ?, ?, ?, ?, ?)",
-        ((id_, at, acting.by, value, c.state, acting.why or c.note) for id_, (_, c), value in zip(ids, claims, values, strict=True)),
+        [(id_, at, by, value, state, why or note) for id_, (_, (_, value, state, _, note, _)) in zip(ids, claims, strict=True)],
     )
 
 
-def _value_text(value: TermValue, known: dict[tuple[type, TermValue], str]) -> str:
-    """`codec.value_text`; equal values of a sheet are written down once."""
-    key = type(value), value
-    if key not in known:
-        known[key] = value_text(value)
-    return known[key]
+def _claim_columns(claim: Claim) -> tuple[str, str | None, str, str, str, str | None]:
+    return claim.term, maybe_value_text(claim.value), claim.state.value, claim.source, claim.note, claim.node_id
+
+
+def _shared(things: Iterable[S], make: Callable[[S], T]) -> dict[int, T]:
+    """What is made of each of them, by its id(): rows of an import share what they say alike."""
+    made: dict[int, T] = {}
+    for thing in things:
+        if id(thing) not in made:
+            made[id(thing)] = make(thing)
+    return made
 
 
 def _insert(db: Database, table: str, rows: Sequence[Mapping[str, object]]) -> None:

@@ -153,6 +153,7 @@ def deals_by_answer(connection: sqlite3.Connection, kind: HolderOf, item: str) -
     return sorted(deal_ids(connection, kind), key=lambda deal: answered.get(deal, unknown))
 
 
+_UNITS = frozenset(PriceUnit)
 _WORST_FIRST = ("refuted", "not_asked", "asked", "answered", "evidenced", "in_contract", "verified", "not_applicable")
 
 
@@ -255,7 +256,7 @@ def _price_of_today(db: Database, subject: Subject, deal: int, day: date) -> Pri
 
 def _per_gpu_hour(amount: str | None, unit: str, gpus: object, month_hours: Decimal | None) -> Decimal | None:
     """None where the unit needs a figure that nobody stated."""
-    if amount is None or unit not in set(PriceUnit):
+    if amount is None or unit not in _UNITS:
         return None
     known = PriceUnit(unit)
     if known is PriceUnit.GPU_HOUR:

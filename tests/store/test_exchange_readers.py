@@ -123,6 +123,18 @@ def test_that_rows_out_of_order_keep_their_numbers(tmp_path: Path):
     assert read_file(workbook(tmp_path, cells)).rows == ((), (2,), (3,), (4,))
 
 
+def test_that_shared_texts_read_as_the_library_reads_them(tmp_path: Path):
+    strings = (
+        "<si><t>H100</t></si><si><r><t>8 </t></r><r><rPr><b/></rPr><t>cards</t></r></si><si><t/></si><si/>"
+        '<si><t>显卡</t><rPh sb="0" eb="2"><t>xianka</t></rPh></si><si><t xml:space="preserve"> a </t></si><si><t>_x005F_x000D_</t></si>'
+    )
+    cells = "".join(f'<c r="{column}1" t="s"><v>{n}</v></c>' for n, column in enumerate("ABCDEFG"))
+    path = workbook(tmp_path, f'<sheetData><row r="1">{cells}</row></sheetData>', strings=strings)
+    (library,) = openpyxl.load_workbook(path).active.iter_rows(values_only=True)
+    assert library == ("H100", "8 cards", "", "", "显卡", " a ", "__x000D_")
+    assert read_file(path).rows == (("H100", "8 cards", None, None, "显卡", "a", "__x000D_"),)
+
+
 def test_that_merged_cells_hold_for_their_rows(tmp_path: Path):
     book = openpyxl.Workbook()
     for row in (["报价单", None], ["H100", 1], [None, 2], ["H800", 3]):

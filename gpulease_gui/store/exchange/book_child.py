@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from datetime import date, datetime, time
-from typing import Any
+from typing import IO, Any
 
 from gpulease_gui.store.exchange.package_guard import Refused, guard
 from gpulease_gui.store.exchange.sheet import LIMITS, Limits
@@ -67,10 +67,8 @@ def _keep_small(limits: Limits) -> None:
 def lines_of(path: str, wanted: str, limits: Limits) -> Iterator[object]:
     """The lines for one sheet: `wanted`, else the first that is shown and holds anything. Raises Refused."""
     left_aside = guard(path, limits)
-    import openpyxl
-
     with open(path, "rb") as file:
-        book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        book = _book(file)
         sheets = [s for s in book.worksheets if hasattr(s, "_get_source")]
         yield {"sheets": [s.title for s in sheets], "hidden": [s.title for s in sheets if s.sheet_state != "visible"],
                "left": left_aside}  # fmt: skip
@@ -86,6 +84,34 @@ def lines_of(path: str, wanted: str, limits: Limits) -> Iterator[object]:
                 yield first
                 yield from lines
                 return
+
+
+def _book(file: IO[bytes]) -> Any:
+    """As the library's `load_workbook`; shared texts without runs, which are nearly all there are, take a short way."""
+    from openpyxl.cell.text import Text
+    from openpyxl.reader.excel import ExcelReader
+    from openpyxl.xml.constants import SHARED_STRINGS, SHEET_MAIN_NS
+    from openpyxl.xml.functions import iterparse
+
+    plain, whole = f"{{{SHEET_MAIN_NS}}}t", f"{{{SHEET_MAIN_NS}}}si"
+
+    class Reader(ExcelReader):
+        def read_strings(self) -> None:
+            part: Any = self.package.find(SHARED_STRINGS)  # type: ignore[no-untyped-call]
+            if part is None:
+                return
+            with self.archive.open(part.PartName[1:]) as source:
+                for _, node in iterparse(source):
+                    if node.tag == whole:
+                        short = len(node) == 1 and node[0].tag == plain
+                        text: Any = node[0] if short else Text.from_tree(node)
+                        words = (text.text or "") if short else text.content
+                        self.shared_strings.append(words.replace("x005F_", ""))  # the library does so, too
+                        node.clear()
+
+    reader = Reader(file, read_only=True, data_only=True, keep_links=False)
+    reader.read()
+    return reader.wb
 
 
 _EMPTY = {"end": 0, "merged": ()}
