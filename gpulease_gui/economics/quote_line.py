@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gpulease_gui.catalog.gpus import GpuCatalogue
-from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.economics.quote_model import ModelReading, read_model, settled
 from gpulease_gui.economics.quote_words import plain
 
 
@@ -38,6 +38,10 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("tax", r"(?:不含|未)(?:\d+(?:\.\d+)?%)?的?税(?:\s?\d+(?:\.\d+)?\s?%)?|含(?:\d+(?:\.\d+)?\s?%)?的?(?:增值)?(?:税|专票|普票)(?:\s?\d+(?:\.\d+)?\s?%)?"
                 r"|税率?\s?[:：]?\s?\d+(?:\.\d+)?\s?%|(?:incl|excl)\w*\.?\s?(?:of\s)?(?:vat|tax)|tax (?:not )?included"),
         ("min_billed", rf"(?:起租|最短租?期?|最低租?期?|至少|起订|min(?:imum)?(?: term| rental)?)\s?[:：]?\s?{_TIME}|{_TIME}\s?(?:起租|起订|起)|minimum {_TIME}"),
+        ("valid_until", r"(?:报价)?(?:有效期?|有效日期|截止|截至)\s?[:：]?\s?(?:至|到|截止)?\s?\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?(?:前|止|有效)?"
+                        r"|valid (?:until|till|to|through)\s?:?\s?\d{4}[-/.]\d{1,2}[-/.]\d{1,2}"),
+        ("whole", r"(?:只租|仅限?|限|按)?整机(?:起租|出租|租赁|包月|起)?|整台(?:起租|出租)|不(?:可)?拆[卖分租售零]|不单[卖租]|不零[售租]|whole[- ]?(?:node|machine|server)s? only|full[- ]node only"
+                  r"|(?:支持|可)?单卡(?:可租|起租|出租|起)|可(?:单卡|拆卖|拆分|拆租|零租)|按[张卡](?:出?租|卖|计费|起租)|per[- ]gpu rental|single gpus? (?:ok|available|possible)"),
         ("granularity", r"按(?:秒|分钟|小时|天|月)计费|billed per (?:second|minute|hour|day)"),
         ("ram", rf"(?:内存|ram|memory)\s?[:：]?\s?{_NUM}\s?[GT]i?B?|{_NUM}\s?[GT]i?B?\s?(?:内存|ram|memory|DDR\d?)"),
         ("disk", rf"(?:nvme|ssd|硬盘|磁盘|存储|系统盘|数据盘|disk|storage)\s?[:：]?\s?(?:\d+\s?[*x]\s?)?{_NUM}\s?[GT]i?B?|(?:\d+\s?[*x]\s?)?{_NUM}\s?[GT]i?B?\s?(?:nvme|ssd|硬盘|磁盘|存储|disk|storage)"),
@@ -60,7 +64,8 @@ _NOW = re.compile(r"现价|折后价?|优惠价|活动价")
 def parts_of(line: str, gpus: GpuCatalogue) -> tuple[Part, ...]:
     """The fields that a line names, each with its words; what no field took is the note. Nothing is lost or guessed.
 
-    Fields: gpu, memory, gpus (per node), nodes, price, tax, min_billed, granularity, ram, disk, network, sla, note.
+    Fields: gpu, memory, gpus (per node), nodes, price, tax, min_billed, valid_until, whole (node only), granularity, ram, disk,
+    network, sla, note.
     """
     text = plain(line)[:MOST_CHARACTERS]
     left = text
@@ -93,7 +98,7 @@ def _model_parts(text: str, gpus: GpuCatalogue) -> Iterator[Part]:
     start, end = place
     yield Part("gpu", text[start:end], start)
     memory = _MEMORY.match(text, end)
-    if memory:
+    if memory and _may_have(text[start:end], int(re.sub(r"\D", "", memory[1])), gpus):
         yield Part("memory", memory[1], memory.start(1))
     after = _MODEL_TIMES.match(text, end)
     if times and times.end() == start:
@@ -108,9 +113,17 @@ def _model(text: str, gpus: GpuCatalogue) -> tuple[int, int] | None:
         if not _may_name(word[0], gpus):
             continue
         for last in range(min(len(words), first + _LONGEST_MODEL) - 1, first - 1, -1):
-            if _together(text, words[first : last + 1]) and _names(text[word.start() : words[last].end()], gpus):
-                return word.start(), words[last].end()
+            if _together(text, words[first : last + 1]) and _clear(text[word.start() : words[last].end()], gpus):
+                return word.start(), words[_shortest(text, words, first, last, gpus)].end()
     return None
+
+
+def _shortest(text: str, words: Sequence[re.Match[str]], first: int, last: int, gpus: GpuCatalogue) -> int:
+    """Words at the end that change nothing ("IB", "server") belong to what follows."""
+    whole = _clear(text[words[first].start() : words[last].end()], gpus)
+    while last > first and _clear(text[words[first].start() : words[last - 1].end()], gpus) == whole:
+        last -= 1
+    return last
 
 
 def _together(text: str, words: Sequence[re.Match[str]]) -> bool:
@@ -122,20 +135,25 @@ def _may_name(word: str, gpus: GpuCatalogue) -> bool:
     lower = word.lower()
     return lower in ("nvidia", "ascend", "amd", "tesla", "geforce", "rtx", "gtx", "昇腾") or (
         len(word) > 1 and any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
-    ) or bool(gpus.of_family(word)) or bool(re.fullmatch(r"[34]090|[57]090", word))  # fmt: skip
+    ) or bool(gpus.of_family(word)) or bool(re.fullmatch(r"[345]090|5880", word))  # fmt: skip
 
 
-def _names(words: str, gpus: GpuCatalogue) -> bool:
-    return model_word(words, gpus) is not None
+def _clear(words: str, gpus: GpuCatalogue) -> ModelReading | None:
+    """The reading of words that name a product or a family and nothing else."""
+    found = read_model(words, gpus)
+    return found if found is not None and found.word is not None and found.doubt is None and found.count is None else None
+
+
+def _may_have(model: str, memory_gb: int, gpus: GpuCatalogue) -> bool:
+    """Whether "400G" behind a name may be its memory at all: that of a product, or of an altered card."""
+    found = _clear(model, gpus)
+    if found is None or found.memory_gb is not None:
+        return False
+    with_it = settled(found, gpus, memory_gb)
+    return with_it.doubt is None or any(not product.genuine for product in with_it.candidates)
 
 
 def model_word(words: str, gpus: GpuCatalogue) -> str | None:
-    """What the term gpu.model takes for `words`; "4090" is the RTX of that number. None when they name no product."""
-    bare = plain(words)
-    for word in (bare, f"RTX {bare}") if re.fullmatch(r"\d{4}[A-Za-z]?", bare) else (bare,):
-        try:
-            if gpus.promise(word).products:
-                return word
-        except UsageError:
-            continue
-    return None
+    """What the term gpu.model takes for `words`: an id, or a family. None when they name neither, or not clearly."""
+    found = read_model(words, gpus)
+    return found.word if found is not None and found.doubt is None else None

@@ -31,13 +31,17 @@ class TaxReading:
 
 @dataclass(frozen=True, slots=True)
 class PriceReading:
-    """A price as far as the words say it; `upper` is the end of a span. None = not said."""
+    """A price as far as the words say it; `upper` is the end of a span. None = not said.
+
+    `hedge` is what the words take back: "about", "from", or that it is free of charge.
+    """
 
     amount: Decimal
     currency: str | None = None
     unit: PriceUnit | None = None
     tax: TaxReading = TaxReading()
     upper: Decimal | None = None
+    hedge: Text | None = None
 
 
 Price = PriceReading | Ambiguous[PriceReading] | Unread | Unstated
@@ -79,10 +83,15 @@ def read_price(words: str, heading: str = "") -> Price:
     """The price in `words`; what they leave open is taken from `heading`, the words above the column.
 
     "¥12.5/卡/小时", "元/月", "1.2万", "$2.5/h", "10-12 USD/GPU-hr", "含税". A period without GPU or node is asked.
+    "面议", "按需" and a bare 0 state no price; "free" states one of 0.
     """
     text, above = plain(words), plain(heading)
-    if says_nothing(text):
+    if _states_none(text):
         return Unstated(words)
+    if _FREE.search(text) and not re.search(r"[1-9]", text):
+        unit = read_unit(above)
+        return PriceReading(Decimal(0), read_currency(above) or "CNY", unit if isinstance(unit, PriceUnit) else PriceUnit.GPU_HOUR,
+                            _tax_of(text, above), hedge=Text("free of charge: kept as a stated price of 0", "免费：记录为明确约定的 0 元"))  # fmt: skip
     if _ENDLESS.search(text):
         return Unread(words[:40], Text("a number with too many digits", "数字位数过多"), _WRITE)
     if _DISCOUNT.search(text):
@@ -97,11 +106,37 @@ def read_price(words: str, heading: str = "") -> Price:
     foreign = _OTHERS.search(text)
     if foreign and read_currency(text) is None:
         return Unread(words, Text(f"the currency {foreign[0].upper()} is not kept", f"不支持币种 {foreign[0].upper()}"))
+    if found.value == 0 and not found.upper:
+        return Unstated(words)
     ten_thousands = 10_000 if _heading_in_wan(above) and not re.search("万|[wW]", text) else 1
     return _with_unit(words, (found.before, found.after, above), PriceReading(
         found.value * ten_thousands, read_currency(text) or read_currency(above), None, _tax_of(text, above),
-        found.upper * ten_thousands if found.upper is not None else None,
+        found.upper * ten_thousands if found.upper is not None else None, _hedge(text),
     ))  # fmt: skip
+
+
+# Words of trade for "ask us", whole or in a cell without a digit.
+_ASK = re.compile(r"议|询|面谈|待定|未定|按需|联系|咨询|客服|暂无|不详|未知|\b(?:tbd|tbc|tba|poa|n\.?a\.?|null|nil|none|ask|quote|negotiable|contact|request|application|pending|unknown)\b", re.IGNORECASE)
+_FREE = re.compile(r"免费|赠送|不收费|\bfree\b|complimentary", re.IGNORECASE)
+
+
+def _states_none(text: str) -> bool:
+    """Whether the words state no price: none at all, a dash, "price on request" in any of its forms."""
+    if says_nothing(text) or not re.search(r"\w", text) or text in ("无", "没有", "none", "None"):
+        return True
+    return not re.search(r"\d", text) and _ASK.search(text) is not None
+
+
+_HEDGES: tuple[tuple[re.Pattern[str], Text], ...] = (
+    (re.compile(r"约|左右|上下|大概|参考价|预估|暂估|(?:^|\s)~|\b(?:about|approx\w*|circa|around|roughly|est(?:imated)?)\b", re.IGNORECASE), Text("an approximate price", "价格为约数")),
+    (re.compile(r"起(?![租订步])|以上|不低于|最低|[≥>]|\b(?:from|starting|at least|min(?:imum)?)\b|\d\s?\+(?!\s?(?:税|vat|tax|\d))", re.IGNORECASE), Text("a price from which it begins, not the price", "价格为起价，并非确定价格")),
+    (re.compile(r"以内|以下|不超过|不高于|最高|封顶|[≤<]|\b(?:up to|at most|max(?:imum)?|below|under)\b", re.IGNORECASE), Text("the most that it costs, not the price", "价格为上限，并非确定价格")),
+    (re.compile(r"可议|面议|可谈|negotiable|\bobo\b", re.IGNORECASE), Text("negotiable", "价格可议")),
+)  # fmt: skip
+
+
+def _hedge(text: str) -> Text | None:
+    return next((words for pattern, words in _HEDGES if pattern.search(text)), None)
 
 
 _WRITE = Text("write digits and a dot, such as 16.20", "请写数字和小数点，例如 16.20")
@@ -186,7 +221,7 @@ def _heading_in_wan(above: str) -> bool:
 # -- tax -------------------------------------------------------------------------------------------------------------------
 
 _RATE = r"(?P<rate>\d{1,2}(?:\.\d+)?)\s?%"
-_EXCLUDED = re.compile(r"不含(?:\d{1,2}(?:\.\d+)?\s?%\s?的?)?(?:(?:增值)?税|专票|普票|发票)|未税|税前|税另计|另加税|excl\w*\.?\s?(?:of\s)?(?:vat|tax)|(?:before|w/o|without|plus|\+)\s?(?:vat|tax)"
+_EXCLUDED = re.compile(r"不含(?:\d{1,2}(?:\.\d+)?\s?%\s?的?)?(?:(?:增值)?税|专票|普票|发票)|未税|税前|税另计|另加税|excl\w*\.?\s?(?:of\s)?(?:vat|tax)|(?:before|w/o|without|plus|\+)\s?(?:vat|tax|税)"
                        r"|(?:vat|tax)\s?(?:not included|excl\w*)", re.IGNORECASE)  # fmt: skip
 _INCLUDED = re.compile(r"含(?:\d{1,2}(?:\.\d+)?\s?%\s?的?)?(?:(?:增值)?税|专票|普票|发票)|税后|incl\w*\.?\s?(?:of\s)?(?:\d{1,2}(?:\.\d+)?\s?%\s?)?(?:vat|tax)|(?:vat|tax)\s?incl\w*|with (?:vat|tax)",
                        re.IGNORECASE)  # fmt: skip

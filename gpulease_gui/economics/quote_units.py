@@ -266,6 +266,20 @@ def read_share(words: str, heading: str = "") -> Decimal | Unread | Unstated:
 
 
 _YES = frozenset(["yes", "y", "true", "是", "有", "支持", "√", "✓", "✔", "可", "可以", "含", "包含", "included", "provided", "提供"])
+_WHOLE = re.compile(r"整机|整台|不(?:可)?拆|不单[卖租]|不零[售租]|whole|full[- ]node", re.IGNORECASE)
+_BY_CARD = re.compile(r"单卡|可拆|可零|按[张卡]|不限整机|非整机|per[- ]gpu|single gpu", re.IGNORECASE)
+
+
+def read_whole_node(words: str) -> bool | Unread | Unstated:
+    """Whether only whole nodes are let: "整机起租", "不拆卖", "whole node only"; "单卡可租", "按卡租" say no."""
+    said = read_yes_no(words)
+    if not isinstance(said, Unread):
+        return said
+    text = plain(words)
+    whole, card = _WHOLE.search(text) is not None, _BY_CARD.search(text) is not None
+    return said if whole == card else whole
+
+
 _NO = frozenset(["no", "n", "false", "否", "无", "不支持", "×", "x", "✗", "不可", "不可以", "不含", "没有", "excluded", "不提供"])
 
 
@@ -281,7 +295,11 @@ def read_yes_no(words: str) -> bool | Unread | Unstated:
     return Unread(words, Text("this is neither yes nor no", "无法识别为是或否"), Text("write yes or no", "请写“是”或“否”"))
 
 
-_DAY_FORMS = (re.compile(r"(?P<y>\d{4})[-/.年](?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})日?"), re.compile(r"(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)"))
+# "有效期至2026年12月31日" holds one day and words that say nothing else.
+_AROUND_A_DAY = re.compile(r"(?:本?报价)?(?:有效期限?|有效日期|有效|截止日期?|截至|生效日期?|到期日?|失效)\s?[:：]?\s?(?:为|至|到|于)?|^(?:至|到|于)|(?:止|前|之前|截止|有效|生效|到期)$"
+                           r"|^(?:valid|expires?|effective)?\s?(?:until|till|to|through|on|by|from)?\b(?=\s?:?\s?\d)", re.IGNORECASE)  # fmt: skip
+_TIME_OF_DAY = re.compile(r"(?:T|\s)\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?$|\s?星期.$")
+_DAY_FORMS = (re.compile(r"(?P<y>\d{4})\s?[-/.年]\s?(?P<m>\d{1,2})\s?[-/.月]\s?(?P<d>\d{1,2})\s?[日号]?"), re.compile(r"(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)"))
 _TURNED = re.compile(r"(?P<a>\d{1,2})[/.-](?P<b>\d{1,2})[/.-](?P<y>\d{4})")
 
 
@@ -290,7 +308,8 @@ def read_day(words: str) -> date | Ambiguous[date] | Unread | Unstated:
     text = plain(words)
     if says_nothing(text):
         return Unstated(words)
-    found = next((found for form in _DAY_FORMS if (found := form.fullmatch(text.split(" ")[0]))), None)
+    text = _AROUND_A_DAY.sub("", text).strip(" :,.;。()")
+    found = next((found for form in _DAY_FORMS if (found := form.fullmatch(_TIME_OF_DAY.sub("", text)))), None)
     if found:
         return _day(found["y"], found["m"], found["d"]) or _no_day(words)
     turned = _TURNED.fullmatch(text)

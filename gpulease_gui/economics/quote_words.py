@@ -38,6 +38,16 @@ class Ambiguous(Generic[R_co]):
 
 
 @dataclass(frozen=True, slots=True)
+class Doubtful(Generic[R_co]):
+    """Words that are read one way, which a person should look at: `why` is said beside the cell."""
+
+    words: str
+    reading: R_co
+    why: Text
+    next_step: Text
+
+
+@dataclass(frozen=True, slots=True)
 class Unread:
     """Words that hold no such value; `why` says what is wrong, `next_step` what to write."""
 
@@ -122,7 +132,8 @@ def _decimal(digits: str) -> Decimal:
 
 
 _NOTHING = re.compile(
-    r"面议|另议|待定|询价|咨询|商议|未提供|暂无|无报价|tbd|tba|n/?a|on request|ask|contact (?:us|sales)|call(?: us)?|negotiable|-{1,3}|/|\?+",
+    r"(?:价格|电话|来电)?(?:面议|另议|待议|电议|议价|待定|未定|询价|电询|咨询|商议|面谈)|未提供|暂无(?:报价)?|无报价|tbd|tba|tbc|n/?a|n\.a\.|null|nil|(?:price |up)?on request|poa|ask"
+    r"|contact (?:us|sales)|call(?: us)?|negotiable|-{1,5}|_+|/|\\|\?+|\*+|\.{2,}|…+",
     re.IGNORECASE,
 )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gpulease_gui.domain.claim import Claim, ClaimState
 from gpulease_gui.domain.commercial import HolderOf, Stated, Subject, Terms
@@ -25,13 +25,15 @@ from gpulease_gui.services.importing_targets import Targets
 from gpulease_gui.store import claims, deals, prices, suppliers, term_versions
 from gpulease_gui.store.bulk import NewOffer, add_offers
 from gpulease_gui.store.claims import Holder
-from gpulease_gui.store.exchange.sheet import Sheet, cell_text
+from gpulease_gui.store.exchange.sheet import Sheet
 from gpulease_gui.store.journal import Recorder
-from gpulease_gui.store.records import new_id
+from gpulease_gui.store.records import new_id, new_ids
 from gpulease_gui.store.reference import get_mapping
 
 if TYPE_CHECKING:
     from gpulease_gui.store.doors import Database, Reader
+
+T = TypeVar("T")
 
 KIND = "offers"
 
@@ -117,16 +119,17 @@ def plan(connection: Reader, lines: Lines, supplier: Supplier | None, today: dat
     planned: list[Planned] = []
     numbers = Counter(line.quote_no for line in lines.lines)
     taken: set[tuple[str, str, str]] = set()
+    claimed, stated = _Shared(_claim), _Shared(_stated)
     with collector_paused():
-        for line in lines.lines:
+        for id_, line in zip(new_ids(len(lines.lines)), lines.lines, strict=True):
             if line.bad or line.waits:
                 continue
             owner = _owner(line, supplier, known, fresh)
             if owner.id not in books:
                 books[owner.id] = _known_offers(connection, owner.id)
-            offer = _named(line, owner, taken)
+            offer = _named(id_, line, owner, taken)
             before = _find(books[owner.id], offer, only=numbers[line.quote_no] == 1)
-            planned.append(_new(line, offer) if before is None else _change(connection, line, before, offer, today))
+            planned.append(_new(line, offer, claimed, stated) if before is None else _change(connection, line, before, offer, today))
     used = {row.offer.supplier_id for row in planned}
     return DryRun(lines, tuple(planned), tuple(s for s in fresh.values() if s.id in used and s.name not in known), source, supplier.id if supplier else "")
 
@@ -155,7 +158,7 @@ def _find(known: _Known, offer: Offer, *, only: bool) -> Offer | None:
     return same or (numbered[0] if len(numbered) == 1 else None)
 
 
-def _named(line: Line, owner: Supplier, taken: set[tuple[str, str, str]]) -> Offer:
+def _named(id_: str, line: Line, owner: Supplier, taken: set[tuple[str, str, str]]) -> Offer:
     """A row becomes an offer that can be told from the others of its sheet."""
     title = line.title or _title(line)
     title, number = title or line.address, 1
@@ -165,30 +168,44 @@ def _named(line: Line, owner: Supplier, taken: set[tuple[str, str, str]]) -> Off
         title = f"{base} #{number}"
     taken.add((owner.id, line.quote_no, title))
     unit = str(line.price.unit) if line.price and line.price.unit else "gpu_hour"
-    return Offer(new_id(), owner.id, line.quote_no, title, _money(line.price), unit, line.valid_until, line.note)
+    return Offer(id_, owner.id, line.quote_no, title, _money(line.price), unit, line.valid_until, line.note)
 
 
 def _title(line: Line) -> str:
     said = {term.key: term for term in line.terms}
-    model = said["gpu.model"].words if "gpu.model" in said else said["npu.model"].words if "npu.model" in said else ""
-    count = said.get("gpu.count") or said.get("npu.count")
-    return f"{model} × {count.value}" if model and count else model
+    model, count = line.model_words, said.get("gpu.count") or said.get("npu.count")
+    # "H100*8" names its count already.
+    return f"{model} × {count.value}" if model and count and count.words != model else model
 
 
 def _money(price: PriceReading | None) -> Money | None:
     return Money(price.amount, price.currency) if price and price.currency else None
 
 
-def _new(line: Line, offer: Offer) -> Planned:
-    terms = Terms({said.key: _stated(said) for said in line.fields}) if line.fields else None
-    return Planned(line, offer, True, tuple(map(_claim, line.terms)), _price(line, line.valid_from), terms)
+class _Shared(Generic[T]):
+    """What is made of values; equal cells of a column share one value, and what is made of it."""
+
+    def __init__(self, make: Callable[[Said], T]) -> None:
+        self._make = make
+        self._made: dict[int, tuple[Said, T]] = {}
+
+    def of(self, said: Said) -> T:
+        known = self._made.get(id(said))
+        if known is None:
+            known = self._made[id(said)] = said, self._make(said)  # held, so that its id stays its own
+        return known[1]
+
+
+def _new(line: Line, offer: Offer, claimed: _Shared[Claim], stated: _Shared[Stated]) -> Planned:
+    terms = Terms({said.key: stated.of(said) for said in line.fields}) if line.fields else None
+    return Planned(line, offer, True, tuple(map(claimed.of, line.terms)), _price(line, line.valid_from), terms)
 
 
 def _change(connection: Reader, line: Line, before: Offer, asked: Offer, today: date) -> Planned:
     """Only what the row says counts: an empty cell changes nothing."""
     holder = Holder.offer(before.id)
     held = {claim.term: claim for claim in claims.list_claims(connection, holder)}
-    changed = tuple(said for said in line.terms if said.key not in held or held[said.key].value != said.value)
+    changed = tuple(said for said in line.terms if said.key not in held or held[said.key].value not in (said.value, said.words))
     stated = term_versions.get_terms(connection, holder.subject)
     fields = tuple(said for said in line.fields if stated.value(said.key) != said.value)
     terms = stated
@@ -315,8 +332,7 @@ def _words_only(said: object) -> Mapping[str, str]:
 def mapping_text(sheet: Sheet, layout: Layout, targets: Targets) -> str:
     """What to remember of a layout: every heading that is mapped, and the answers that hold for a whole column."""
     columns: dict[str, str] = {}
-    for column, key in enumerate(layout.columns):
-        heading = "" if layout.header is None else cell_text(sheet.cell(layout.header, column))
+    for heading, key in zip(layout.headings(sheet), layout.columns, strict=True):
         if heading and key in targets.by_key:
             columns[heading] = key
     answers = {key: value for key, value in layout.answers.items() if value != LEFT_OUT}

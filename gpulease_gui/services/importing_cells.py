@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -14,7 +15,6 @@ from gpulease_gui.domain.commercial import Field, FieldKind, FieldValue
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.term import Term, TermKind, TermValue
 from gpulease_gui.domain.text import Text
-from gpulease_gui.economics.quote_line import model_word
 from gpulease_gui.economics.quote_price import PriceReading, read_price
 from gpulease_gui.economics.quote_units import (
     DurationReading,
@@ -27,11 +27,12 @@ from gpulease_gui.economics.quote_units import (
     read_rate,
     read_share,
     read_size,
+    read_whole_node,
     read_yes_no,
 )
-from gpulease_gui.economics.quote_words import Ambiguous, Option, Unread, Unstated, plain, says_nothing
+from gpulease_gui.economics.quote_words import Ambiguous, Doubtful, Option, Unread, Unstated, plain, says_nothing
 
-Read: TypeAlias = "TermValue | FieldValue | Ambiguous[TermValue] | Unread | Unstated"
+Read: TypeAlias = "TermValue | FieldValue | Ambiguous[TermValue] | Doubtful[FieldValue] | Unread | Unstated"
 
 _SOLD_BINARY = ("gpu.memory_gb", "npu.memory_gb", "ram_gb")
 _CHOICES: Mapping[str, str] = {
@@ -68,31 +69,39 @@ def _valid(term: Term, value: TermValue, catalogue: Catalogue, words: str) -> Te
 
 
 def _why_zh(term: Term) -> str:
-    if term.kind is TermKind.GPU_MODEL:
-        return "目录中没有该型号，或名称对应多个型号"
     if term.minimum is not None and term.maximum is not None:
         return f"超出 {term.minimum:g} 至 {term.maximum:g} 的范围"
     return f"“{term.label.zh}”不能取该值"
 
 
 def _next_zh(term: Term) -> str:
-    if term.kind is TermKind.GPU_MODEL:
-        return "请写型号全称或目录编号，例如 nvidia-h100-sxm5-80gb"
     return f"单位为 {term.unit}，请改写" if term.unit else "请改写，或将单元格留空"
 
 
 def _of_term(term: Term, words: str, heading: str, catalogue: Catalogue) -> TermValue | Ambiguous[TermValue] | Unread | Unstated:
     if says_nothing(words):
         return Unstated(words)
-    if term.kind is TermKind.GPU_MODEL:
-        return model_word(words, catalogue.gpus) or words
     if term.kind is TermKind.COUNT:
-        return read_count(_counted(words))
+        return _other_thing(term.key, words) or read_count(_counted(words))
     if term.kind is TermKind.YES_NO:
         return read_yes_no(words)
     if term.kind is TermKind.NUMBER:
         return _measure(term, words, heading)
     return _choice(term.choices, words) if term.choices else plain(words)
+
+
+_NODES = re.compile(r"台|节点|服务器|node|server|machine", re.IGNORECASE)
+_CARDS = re.compile(r"卡|张|gpu|npu|card", re.IGNORECASE)
+
+
+def _other_thing(key: str, words: str) -> Unread | None:
+    """ "2台" is no count of cards, "8卡" none of nodes."""
+    nodes, cards = _NODES.search(words) is not None, _CARDS.search(words) is not None
+    if key == "node.count" and cards and not nodes:
+        return Unread(words, Text("this counts cards, the column counts nodes", "此处为卡数，该列为台数"), Text("map the column to GPUs per node", "请将该列改为单机卡数"))
+    if key in ("gpu.count", "npu.count") and nodes and not cards:
+        return Unread(words, Text("this counts nodes, the column counts cards", "此处为台数，该列为卡数"), Text("map the column to the number of nodes", "请将该列改为台数"))
+    return None
 
 
 def _counted(words: str) -> str:
@@ -166,6 +175,8 @@ def _of_field(field: Field, words: str, heading: str) -> Read:
     if field.kind is FieldKind.CHOICE:
         labelled = next((c.key for c in field.choices if plain(words) in (c.label.en, c.label.zh)), None)
         return labelled or _choice(tuple(choice.key for choice in field.choices), words)
+    if field.key == "billing.whole_node_only":
+        return read_whole_node(words)
     return _FIELDS.get(field.kind, _text)(words, heading)
 
 
@@ -173,7 +184,12 @@ def _text(words: str, heading: str) -> Read:
     return words
 
 
+_NO_MONEY = re.compile(r"0+(?:\.0+)?\s?元?|无|没有|免|none|no|(?:无|免)\s?(?:押金|费用?)|free", re.IGNORECASE)
+
+
 def _money(words: str, heading: str) -> Read:
+    if _NO_MONEY.fullmatch(plain(words)):
+        return Decimal(0)
     price = read_price(words, heading)
     if isinstance(price, Ambiguous):
         price = price.options[0].reading
@@ -209,6 +225,15 @@ def read_mode(words: str) -> str | Unread | Unstated:
     return _choice(("on_demand", "reserved", "prepaid", "spot", "subscription", "custom"), words)
 
 
-def day_of(cell: object, words: str) -> date | Ambiguous[date] | Unread | Unstated:
-    """A day: a date cell as it is, else its words."""
-    return cell if isinstance(cell, date) else read_day(words)
+_SERIALS = range(40_000, 80_000)  # 2009 to 2119, counted as spreadsheets do
+
+
+def day_of(cell: object, words: str) -> date | Ambiguous[date] | Doubtful[date] | Unread | Unstated:
+    """A day: a date cell as it is, else its words; a bare number is the day that a spreadsheet counts so."""
+    if isinstance(cell, date):
+        return cell
+    if re.fullmatch(r"[4-7]\d{4}", words) and int(words) in _SERIALS:
+        day = date(1899, 12, 30) + timedelta(days=int(words))
+        return Doubtful(words, day, Text(f"a day number of a spreadsheet: {day}", f"表格日期序号，读作 {day}"),
+                        Text("compare it with the quote", "请与报价单核对"))  # fmt: skip
+    return read_day(words)

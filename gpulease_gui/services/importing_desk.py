@@ -85,7 +85,7 @@ class Loaded:
 
 def _column(sheet: Sheet, layout: Layout, place: int) -> ColumnRow:
     first = 0 if layout.header is None else layout.header + 1
-    heading = "" if layout.header is None else cell_text(sheet.cell(layout.header, place))
+    heading = layout.headings(sheet)[place]
     filled = (cell_text(sheet.cell(row, place)) for row in range(first, min(len(sheet.rows), first + 50)))
     samples = [words for words in filled if words][:_SAMPLES]
     return ColumnRow(place, column_letters(place), heading, " · ".join(samples), layout.columns[place])

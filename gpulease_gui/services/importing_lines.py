@@ -2,162 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
+from dataclasses import replace
 from typing import Any
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.domain.cancel import CancelToken
-from gpulease_gui.domain.commercial import FieldValue
-from gpulease_gui.domain.term import TermValue
+from gpulease_gui.domain.term import TermKind, TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.quote_price import Price, PriceReading, TaxReading, read_currency, read_price
-from gpulease_gui.economics.quote_words import MOST_DIGITS, Ambiguous, Unread, Unstated
+from gpulease_gui.economics.quote_words import MOST_DIGITS, Ambiguous, Doubtful, Unread, Unstated, says_nothing
 from gpulease_gui.services.importing_cells import day_of, read_field, read_mode, read_term
+from gpulease_gui.services.importing_layout import Layout, columns_for, guess_layout
+from gpulease_gui.services.importing_models import AS_NAMED, Cards, Named, which_count
 from gpulease_gui.services.importing_pause import collector_paused
 from gpulease_gui.services.importing_price import BARE, tax_of, times, which_currency, which_end, which_unit
-from gpulease_gui.services.importing_targets import IGNORED, Part, Target, Targets
+from gpulease_gui.services.importing_rows import Issue, Line, Lines, Question, Said
+from gpulease_gui.services.importing_skips import holds_for_all, is_note, is_total, other_prices, unit_above
+from gpulease_gui.services.importing_targets import Part, Target, Targets
 from gpulease_gui.store.exchange.sheet import Cell, CellFault, Sheet, cell_text, column_letters
 
+__all__ = ["Issue", "Layout", "Line", "Lines", "Question", "Said", "columns_for", "guess_layout"]
 LEFT_OUT = "leave"
-_HEAD_ROWS = 20
 _CHECK_EVERY = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How a table is read: the row of headings (None = there is none) and what each column is ("" = left out).
-
-    `answers` say what ambiguous words mean, by the key of the question.
-    """
-
-    header: int | None
-    columns: tuple[str, ...]
-    answers: Mapping[str, str] = field(default_factory=dict)
-
-    def with_column(self, column: int, target: str) -> Layout:
-        """The layout with one column changed."""
-        return replace(self, columns=(*self.columns[:column], target, *self.columns[column + 1 :]))
-
-    def with_answer(self, key: str, option: str) -> Layout:
-        """The layout with one question answered; LEFT_OUT imports the row without that value."""
-        return replace(self, answers={**self.answers, key: option})
-
-
-@dataclass(frozen=True, slots=True)
-class Issue:
-    """A cell that can't be understood: where, its words, why, and what to do."""
-
-    address: str
-    row: int
-    column: int
-    words: str
-    why: Text
-    next_step: Text
-
-    @property
-    def sentence(self) -> Text:
-        """Sheet1!C7: "abc": why; what to do."""
-        quoted = f"{self.words[:60]!r}: " if self.words else ""
-        return Text(
-            f"{self.address}: {quoted}{self.why.en}; {self.next_step.en}",
-            f"{self.address}：{f'“{self.words[:60]}”' if self.words else ''}{self.why.zh}；{self.next_step.zh}",
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One question for all cells of a column that are ambiguous in the same way."""
-
-    key: str
-    heading: str
-    column: int
-    question: Text
-    options: tuple[tuple[str, Text], ...]
-    words: str
-    cells: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A value with the words of its cell and its address."""
-
-    key: str
-    value: TermValue | FieldValue
-    words: str
-    address: str
-
-    @property
-    def exact_words(self) -> str:
-        """The supplier's own words where they are not the value itself: they stay with it."""
-        return "" if self.words == str(self.value) else self.words
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One row as an offer. `waits` names the questions that must be answered first; `bad` says that a cell is an issue."""
-
-    row: int
-    address: str
-    supplier: str = ""
-    quote_no: str = ""
-    title: str = ""
-    note: str = ""
-    price: PriceReading | None = None
-    price_words: str = ""
-    mode: str | None = None
-    valid_from: date | None = None
-    valid_until: date | None = None
-    terms: tuple[Said, ...] = ()
-    fields: tuple[Said, ...] = ()
-    waits: tuple[str, ...] = ()
-    bad: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """All rows of a table; `skipped` are rows that are no offers, with their first words."""
-
-    lines: tuple[Line, ...]
-    issues: tuple[Issue, ...]
-    questions: tuple[Question, ...]
-    skipped: tuple[tuple[str, str], ...]
-
-
-def guess_layout(sheet: Sheet, targets: Targets, remembered: Mapping[str, str] | None = None) -> Layout:
-    """The row that looks most like headings, and what each of them means; `remembered` headings win.
-
-    No row with two known headings: no header, every column left out.
-    """
-    known = remembered or {}
-    scored = [(_score(row, targets, known), -place) for place, row in enumerate(sheet.rows[:_HEAD_ROWS])]
-    best, place = max(scored, default=(0, 0))
-    if best < 2:
-        return Layout(None, (IGNORED,) * sheet.width)
-    return columns_for(sheet, -place, targets, known)
-
-
-def columns_for(sheet: Sheet, header: int, targets: Targets, remembered: Mapping[str, str] | None = None) -> Layout:
-    """The layout with `header` as the row of headings; of two columns for the same thing the surer one counts."""
-    known = remembered or {}
-    headings = [cell_text(sheet.cell(header, column)) for column in range(sheet.width)]
-    guesses = [known.get(words) or targets.guess(words) if words else IGNORED for words in headings]
-    for key in tuple(guesses):
-        rivals = [other for other, same in enumerate(guesses) if same == key != IGNORED]
-        # One column may say whether tax is in the price, another one how much it is.
-        if len(rivals) > 1 and key != Part.TAX:
-            surest = max(rivals, key=lambda other: (headings[other] in known, targets.certainty(headings[other]), -other))
-            guesses = [IGNORED if same == key and other != surest else same for other, same in enumerate(guesses)]
-    return Layout(header, tuple(key if key in targets.by_key else IGNORED for key in guesses))
-
-
-def _score(row: Sequence[Cell], targets: Targets, known: Mapping[str, str]) -> int:
-    words = {cell_text(cell) for cell in row if isinstance(cell, str) and len(cell) <= 40}
-    found = [(2 if word in known else targets.certainty(word)) for word in words]
-    known_ones = sum(1 for certainty in found if certainty)
-    return sum(found) if known_ones > 1 or (len(words) <= 3 and 2 in found) else 0
 
 
 def read_lines(sheet: Sheet, layout: Layout, targets: Targets, catalogue: Catalogue, cancel: CancelToken | None = None) -> Lines:
@@ -173,54 +40,69 @@ def read_lines(sheet: Sheet, layout: Layout, targets: Targets, catalogue: Catalo
     return reading.result()
 
 
-_TOTAL = re.compile(r"合计|总计|小计|汇总|(?:grand |sub)?total\b.*", re.IGNORECASE)
-
-
 class _Reading:
     """The rows read so far; equal words of a column are understood once."""
 
     def __init__(self, sheet: Sheet, layout: Layout, targets: Targets, catalogue: Catalogue) -> None:
         self.sheet, self.layout, self.catalogue = sheet, layout, catalogue
-        self.columns = tuple((c, targets.by_key[key]) for c, key in enumerate(layout.columns) if key in targets.by_key)
+        mapped = ((c, targets.by_key[key]) for c, key in enumerate(layout.columns) if key in targets.by_key)
+        self.columns = tuple((c, target, "card" if _is_card(target) else _ROLES.get(target.part, "value")) for c, target in mapped)
         header = layout.header
-        self.headings = ["" if header is None else cell_text(sheet.cell(header, c)) for c in range(sheet.width)]
+        self.headings = layout.headings(sheet)
         self.head_cells = None if header is None else sheet.rows[header]
+        self.cards = Cards(catalogue.gpus)
+        self.unit_above = unit_above(sheet, layout)
         self.letters = [column_letters(c) for c in range(sheet.width)]
         self.place = ""
         self.known: dict[tuple[int, str], Any] = {}
         self.lines: list[Line] = []
         self.issues: list[Issue] = []
+        self.warnings: list[Issue] = []
         self.asked: dict[str, tuple[Ambiguous[Any], int, list[str]]] = {}
+        self.choices: dict[str, tuple[Ambiguous[Any], int, list[str]]] = {}
         self.skipped: list[tuple[str, str]] = []
         self.waits: list[str] = []
         self.row, self.bad = 0, False
+        for column, heading, why in other_prices(sheet, layout, targets):
+            self.place = str((layout.header or 0) + sheet.first_row)
+            self._warn(column, heading, why, Text("choose the other column if it is the price", "如应取此列，请改选价格列"))
 
     def result(self) -> Lines:
-        questions = tuple(
-            Question(key, self.headings[column], column, asked.question, tuple((o.id, o.label) for o in asked.options), asked.words,
-                     tuple(cells)) for key, (asked, column, cells) in self.asked.items()
-        )  # fmt: skip
-        return Lines(tuple(self.lines), tuple(self.issues), questions, tuple(self.skipped))
+        return Lines(tuple(self.lines), tuple(self.issues), self._questions(self.asked), tuple(self.skipped), tuple(self.warnings),
+                     self._questions(self.choices, AS_NAMED))  # fmt: skip
+
+    def _questions(self, asked: Mapping[str, tuple[Ambiguous[Any], int, list[str]]], default: str = "") -> tuple[Question, ...]:
+        return tuple(
+            Question(key, self.headings[column], column, one.question, tuple((o.id, o.label) for o in one.options), one.words, tuple(cells), default)
+            for key, (one, column, cells) in asked.items()
+        )
 
     def take(self, row: int) -> None:
         cells = self.sheet.rows[row]
         filled = [cell for cell in cells if cell is not None]
         if not filled:
             return
-        if self._is_no_offer(cells, filled):
-            self.skipped.append((self.sheet.address(row, 0), cell_text(filled[0])[:80]))
-            return
         self.row, self.bad, self.waits, self.place = row, False, [], str(row + self.sheet.first_row)
+        if self._is_no_offer(cells, filled):
+            self._skip(cells, filled)
+            return
         self.lines.append(self._line(cells))
 
+    def _skip(self, cells: Sequence[Cell], filled: Sequence[Cell]) -> None:
+        words = " ".join(dict.fromkeys(cell_text(cell) for cell in filled))
+        self.skipped.append((self._address(0), words[:80]))
+        if tuple(cells) != self.head_cells and not is_total(filled) and holds_for_all(words):
+            self._warn(0, words, Text("this line may hold for all offers, and was not read", "此行可能适用于全部报价，未读取"),
+                       Text("state it with the offers after the import", "请在导入后补充到各报价"))  # fmt: skip
+
     def _is_no_offer(self, cells: Sequence[Cell], filled: Sequence[Cell]) -> bool:
-        """A total, a title of a section, the headings once more."""
-        if not any(column < len(cells) and cells[column] is not None for column, _ in self.columns):
+        """A total, a note, a title of a section, the headings once more."""
+        if not any(column < len(cells) and cells[column] is not None for column, _, _ in self.columns):
             return True
         first = filled[0]
         one_word = len(self.columns) > 1 and all(cell == first for cell in filled)
-        is_total = isinstance(first, str) and _TOTAL.fullmatch(first) is not None
-        return one_word or is_total or tuple(cells) == self.head_cells
+        noted = len(self.columns) > 2 and is_note(filled)
+        return one_word or noted or is_total(filled) or tuple(cells) == self.head_cells
 
     def _line(self, cells: Sequence[Cell]) -> Line:
         found: dict[str, Any] = {}
@@ -228,52 +110,58 @@ class _Reading:
         fields: list[Said] = []
         prices: dict[Part, tuple[int, str]] = {}
         taxes: list[tuple[int, str]] = []
-        for column, target in self.columns:
+        cards: list[tuple[int, Target, str]] = []
+        for column, target, role in self.columns:
             cell = cells[column] if column < len(cells) else None
             if cell is None:
                 continue
             if isinstance(cell, CellFault):
-                self._fault(column, cell)
+                self._fault(column, target, cell)
                 continue
             words = cell if isinstance(cell, str) else cell_text(cell)
-            if target.part is Part.TAX:
+            if role == "value":
+                said = self._said(column, target, cell, words)
+                if said is None:
+                    continue
+                if target.part is Part.TERM:
+                    terms.append(said)
+                elif target.part is Part.FIELD:
+                    fields.append(said)
+                else:
+                    found[target.part.value] = said.value
+            elif role == "tax":
                 taxes.append((column, words))
-            elif target.part in _PRICE_PARTS:
+            elif role == "price":
                 prices[target.part] = column, words
-            elif target.part in _TEXT_PARTS:
-                found[_TEXT_PARTS[target.part]] = words
+            elif role == "card":
+                cards.append((column, target, words))
             else:
-                self._value(column, target, cell, words, found, terms, fields)
+                found[role] = words
         if Part.PRICE in prices:
             found["price_words"] = prices[Part.PRICE][1]
             found["price"] = self._price(prices, taxes)
-        waits = tuple(dict.fromkeys(self.waits))
+        for column, target, words in cards:
+            found["model_words"] = words
+            self._card(column, target.key, words, terms, priced=Part.PRICE in prices)
+        waits = tuple(dict.fromkeys(self.waits)) if self.waits else ()
         return Line(self.row, self._address(0), terms=tuple(terms), fields=tuple(fields), waits=waits, bad=self.bad, **found)
 
     def _address(self, column: int) -> str:
         """As `Sheet.address`, for the row that is read."""
         return f"{self.sheet.name}!{self.letters[column]}{self.place}"
 
-    def _value(
-        self, column: int, target: Target, cell: Cell, words: str, found: dict[str, Any], terms: list[Said], fields: list[Said]
-    ) -> None:
-        value = self._understood(column, target, cell, words)
-        if isinstance(value, _NOT_SETTLED):
-            value = self._settled(column, words, value)
-        if value is None:
-            return
-        if target.part is Part.TERM:
-            terms.append(Said(target.key, value, words, self._address(column)))
-        elif target.part is Part.FIELD:
-            fields.append(Said(target.key, value, words, self._address(column)))
-        else:
-            found[str(target.part)] = value
-
-    def _understood(self, column: int, target: Target, cell: Cell, words: str) -> Any:
+    def _said(self, column: int, target: Target, cell: Cell, words: str) -> Said | None:
+        """What the cell says; None after it was noted why it says nothing."""
         key = column, words
-        if key not in self.known:
-            self.known[key] = self._read(target, cell, words, self.headings[column])
-        return self.known[key]
+        known = self.known.get(key)
+        if known is None:
+            value = self._read(target, cell, words, self.headings[column])
+            known = self.known[key] = value if isinstance(value, _NOT_SETTLED) else Said(target.key, value, words)
+        if isinstance(known, Said):
+            return known
+        # An issue, a question or an answer to one is noted for every cell.
+        value = self._settled(column, words, known)
+        return None if value is None else Said(target.key, value, words)
 
     def _read(self, target: Target, cell: Cell, words: str, heading: str) -> Any:
         if target.term is not None:
@@ -281,6 +169,53 @@ class _Reading:
         if target.field is not None:
             return read_field(target.field, words, heading, self.catalogue)
         return read_mode(words) if target.part is Part.MODE else day_of(cell, words)
+
+    # -- the card ---------------------------------------------------------------------------------------------------------
+
+    def _card(self, column: int, key: str, words: str, terms: list[Said], *, priced: bool) -> None:
+        """State the card of a row, and what its name says beside the other cells."""
+        if says_nothing(words):
+            return
+        kind = key.split(".")[0]
+        said = {one.key: one.value for one in terms}
+        named = self.cards.named(words, said.get(f"{kind}.memory_gb"), said.get("gpu.form_factor"))
+        issue = named.issue or (named.warning if named.value is None and not priced else None)
+        if issue is not None:
+            self._issue(column, words, *issue)
+            return
+        value = self._chosen(column, named)
+        as_named = value == (named.value or "")
+        if named.warning is not None and as_named:
+            self._warn(column, words, *named.warning)
+        beside = ((f"{kind}.memory_gb", named.memory_gb if as_named else None), ("gpu.form_factor", named.form if as_named else None),
+                  (f"{kind}.count", named.count))  # fmt: skip
+        terms[:0] = [self._shared(column, one, v, words) for one, v in ((key, value or None), *beside) if v is not None and one not in said]
+        if named.count is not None and said.get(f"{kind}.count", named.count) != named.count:
+            self._which_count(column, named.count, kind, words, terms)
+
+    def _shared(self, column: int, key: str, value: TermValue, words: str) -> Said:
+        """Equal cells of a column share what they say."""
+        place = column, f"{key}\0{value}\0{words}"
+        if place not in self.known:
+            self.known[place] = Said(key, value, words)
+        said: Said = self.known[place]
+        return said
+
+    def _chosen(self, column: int, named: Named) -> str:
+        if named.choice is None:
+            return named.value or ""
+        key = f"{self.headings[column]}|{named.choice.kind}"
+        self.choices.setdefault(key, (named.choice, column, []))[2].append(self._address(column))
+        answer = self.layout.answers.get(key, AS_NAMED)
+        chosen = "" if answer == LEFT_OUT else named.choice.answered(answer)
+        return (named.value or "") if chosen is None else chosen
+
+    def _which_count(self, column: int, in_name: int, kind: str, words: str, terms: list[Said]) -> None:
+        place = next(place for place, said in enumerate(terms) if said.key == f"{kind}.count")
+        count = terms[place].value
+        settled = self._answer(column, which_count(in_name, count if isinstance(count, int) else 0, words))
+        if settled is not None:
+            terms[place] = replace(terms[place], value=settled)
 
     # -- outcomes ---------------------------------------------------------------------------------------------------------
 
@@ -291,6 +226,9 @@ class _Reading:
             return None
         if isinstance(value, Ambiguous):
             return self._answer(column, value)
+        if isinstance(value, Doubtful):
+            self._warn(column, words, value.why, value.next_step)
+            return value.reading
         return None if isinstance(value, Unstated) else value
 
     def _answer(self, column: int, asked: Ambiguous[Any]) -> Any:
@@ -307,22 +245,34 @@ class _Reading:
         self.bad = True
         self.issues.append(Issue(self._address(column), self.row, column, words, why, next_step))
 
-    def _fault(self, column: int, fault: CellFault) -> None:
+    def _warn(self, column: int, words: str, why: Text, next_step: Text) -> None:
+        self.warnings.append(Issue(self._address(column), self.row, column, words, why, next_step))
+
+    def _fault(self, column: int, target: Target, fault: CellFault) -> None:
+        """A cell without a value: an error where the offer hangs on it, else the offer comes without it."""
+        say = self._issue if target.part in _NEEDED or target.key in _NEEDED_TERMS else self._warn
         if fault.formula:
-            self._issue(column, "", Text("a formula whose result was not saved", "公式没有保存计算结果"),
-                        Text("open the file in a spreadsheet program and save it again", "请用表格软件打开并重新保存"))  # fmt: skip
+            say(column, "", Text("a formula whose result was not saved", "公式没有保存计算结果"),
+                Text("open the file in a spreadsheet program and save it again", "请用表格软件打开并重新保存"))  # fmt: skip
         else:
-            self._issue(column, fault.words, Text("the spreadsheet shows an error here", "表格中此处为错误值"),
-                        Text("correct the formula, or leave the cell empty", "请更正公式，或将单元格留空"))  # fmt: skip
+            say(column, fault.words, Text("the spreadsheet shows an error here", "表格中此处为错误值"),
+                Text("correct the formula, or leave the cell empty", "请更正公式，或将单元格留空"))  # fmt: skip
 
     # -- price ------------------------------------------------------------------------------------------------------------
 
     def _price(self, prices: Mapping[Part, tuple[int, str]], taxes: Sequence[tuple[int, str]]) -> PriceReading | None:
         column, words = prices[Part.PRICE]
         above = " ".join((self.headings[column], *self._beside(prices)))
-        price = self._settled(column, words, self._price_of(column, words, above))
+        if self.unit_above and read_currency(above) is None:
+            above = f"{above} ({self.unit_above})"
+        read = self._price_of(column, words, above)
+        price = self._settled(column, words, read)
+        if isinstance(read, Unstated):
+            self._warn(column, words, Text("no price is stated", "未报出价格"), Text("ask the supplier for it", "请向供应商询价"))
         if not isinstance(price, PriceReading):
             return None
+        if price.hedge is not None:
+            self._warn(column, words, price.hedge, Text("ask for the exact price", "请确认准确价格"))
         named = read_currency(prices[Part.CURRENCY][1]) if Part.CURRENCY in prices else None
         if named is not None and price.currency not in (None, named):
             self._issue(column, words, Text(f"the price is in {price.currency}, its currency column says {named}", f"价格为 {price.currency}，币种列为 {named}"),
@@ -342,6 +292,8 @@ class _Reading:
     def _price_of(self, column: int, words: str, above: str) -> Price:
         """Bare numbers under the same words are understood once, as so many times 1."""
         bare = len(words) <= MOST_DIGITS and BARE.fullmatch(words) is not None
+        if bare and not words.strip("0."):
+            return Unstated(words)  # nobody lets a card for nothing without saying so
         key = column, f"{1 if bare else words}\0{above}"
         if key not in self.known:
             self.known[key] = read_price("1" if bare else words, above)
@@ -363,6 +315,14 @@ class _Reading:
         return tax if isinstance(tax, TaxReading) else before
 
 
-_NOT_SETTLED = (Unread, Ambiguous, Unstated)
-_PRICE_PARTS = frozenset([Part.PRICE, Part.CURRENCY, Part.UNIT])
-_TEXT_PARTS = {Part.SUPPLIER: "supplier", Part.QUOTE_NO: "quote_no", Part.TITLE: "title", Part.NOTE: "note"}
+def _is_card(target: Target) -> bool:
+    return target.term is not None and target.term.kind is TermKind.GPU_MODEL
+
+
+_NEEDED = frozenset([Part.PRICE, Part.CURRENCY, Part.UNIT, Part.TAX, Part.SUPPLIER, Part.QUOTE_NO])
+_NEEDED_TERMS = frozenset(["gpu.model", "gpu.count", "npu.model", "npu.count"])
+_NOT_SETTLED = (Unread, Ambiguous, Unstated, Doubtful)
+_ROLES = {
+    Part.SUPPLIER: "supplier", Part.QUOTE_NO: "quote_no", Part.TITLE: "title", Part.NOTE: "note",
+    Part.PRICE: "price", Part.CURRENCY: "price", Part.UNIT: "price", Part.TAX: "tax",
+}  # fmt: skip

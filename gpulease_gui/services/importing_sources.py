@@ -21,7 +21,7 @@ CHAT = "chat"
 # The parts of a chat line and the columns that they fill.
 _COLUMNS = (
     ("gpu", "gpu.model"), ("memory", "gpu.memory_gb"), ("gpus", "gpu.count"), ("nodes", "node.count"), ("price", "price"), ("tax", "tax"),
-    ("min_billed", "billing.min_billed_s"), ("granularity", "billing.granularity_s"), ("network", "network.gbit_s"), ("ram", "ram_gb"),
+    ("min_billed", "billing.min_billed_s"), ("valid_until", "valid_until"), ("whole", "billing.whole_node_only"), ("granularity", "billing.granularity_s"), ("network", "network.gbit_s"), ("ram", "ram_gb"),
     ("disk", "disk.size_gb"), ("sla", "sla.target"), (NOTE, "note"),
 )  # fmt: skip
 

@@ -28,7 +28,7 @@ from .guards import StallGuard
 from .opened import AT, cells, wait_for, window_on, words_of
 
 LEFT = Qt.MouseButton.LeftButton
-QUOTE = "报价单号\t型号\t卡数\t单价（元/卡/时，含税）\t带宽\nQ1\tH100 80GB SXM\t8\t12.5\t100G\nQ2\tH999\t8\t11\t100Gbps\n"
+QUOTE = "报价单号\t型号\t卡数\t单价（元/卡/时，含税）\t带宽\nQ1\tH100 80GB SXM\t8\t12.5\t100G\nQ2\tH200\t8\t十一\t100Gbps\n"
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_that_a_pasted_quote_is_saved_in_four_clicks_and_taken_back_in_one(own: 
     chooser.activated.emit(chooser.currentIndex())
     qtbot.mouseClick(wizard.next, LEFT)  # the third
     wait_for(qtbot, lambda: wizard.stack.currentIndex() == OUTCOME)
-    assert cells(wizard.outcome.table, 0) == ["pasted!B3", "pasted!A2"] and cells(wizard.outcome.table, 1) == ["error", "new"]
+    assert cells(wizard.outcome.table, 0) == ["pasted!D3", "pasted!A2"] and cells(wizard.outcome.table, 1) == ["error", "new"]
     assert wizard.next.text() == "Save 1 offer" and "1 row with an error, left out" in words_of(wizard)
     qtbot.mouseClick(wizard.next, LEFT)  # the fourth
     wait_for(qtbot, lambda: page.crumbs() == ("Haven", "Q1"))

@@ -16,7 +16,7 @@ from gpulease_gui.cli.main import main
 from gpulease_gui.reports.as_xlsx import xlsx_bytes
 from gpulease_gui.reports.table_csv import csv_table
 
-QUOTE = "报价单号\t型号\t卡数\t单价（元/卡/时，含税）\t带宽\t最短租期\nQ1\tH100 80GB SXM\t8\t12.5\t100G\t24小时\nQ2\tH999\t8\t11\t100Gbps\t\n"
+QUOTE = "报价单号\t型号\t卡数\t单价（元/卡/时，含税）\t带宽\t最短租期\nQ1\tH100 80GB SXM\t8\t12.5\t100G\t24小时\nQ2\tH200\t8\t十一\t100Gbps\t\n"
 MARKET = (
     "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,Price,SpotPrice,Region\np5,H100,8,192,98.32,39.5,a\np5,H100,8,192,98.32,,b\n"
     "p4d,A100-80GB,8,96,32.77,,a\nm5,,,2,0.096,,a\nx,tpu-v4,8,1,3.2,,a\ny,H100,0,1,3.2,,a\n"
@@ -44,7 +44,7 @@ def test_that_a_question_stops_an_import_and_an_answer_lets_it_through(folder: P
     said = told(capsys)
     assert (said["encoding"], said["header_row"], said["saved"]) == ("gb18030", 1, 0)
     assert [(q["key"], q["cells"], list(q["options"])) for q in said["questions"]] == [("带宽|rate", ["q!E2"], ["bits", "bytes"])]
-    assert [(e["cell"], e["words"]) for e in said["errors"]] == [("q!B3", "H999")]
+    assert [(e["cell"], e["words"]) for e in said["errors"]] == [("q!D3", "十一")]
     assert run(folder, *quote, "--answer", "带宽|rate=bits") == Exit.FAIL, "a row with an error is no success"
     assert told(capsys)["saved"] == 0
     assert run(folder, *quote, "--answer", "带宽|rate=bits", "--skip-errors") == Exit.OK
@@ -113,7 +113,7 @@ def test_that_an_exported_table_comes_back_as_the_same_offers(folder: Path, caps
     other = folder / "other.db"
     assert main(["import", str(out), "--workspace", str(other), "--json"]) == Exit.OK
     said = told(capsys)
-    assert said["offers"][0]["terms"] == {"gpu.model": "H100 80GB SXM", "gpu.count": 8, "network.gbit_s": 100}
+    assert said["offers"][0]["terms"] == {"gpu.model": "nvidia-h100-sxm5-80gb", "gpu.count": 8, "network.gbit_s": 100}
     assert out.stat().st_mode & 0o077 == 0, "prices are for the owner's eyes"
 
 

@@ -98,16 +98,16 @@ def test_that_a_row_is_an_offer_with_its_words():
     assert (line.quote_no, line.note, line.price_words) == ("Q1", "现货", "12.5")
     assert (line.price.amount, line.price.currency, str(line.price.unit), line.price.tax.included) == (Decimal("12.5"), "CNY", "gpu_hour", True)
     assert {said.key: (said.value, said.exact_words) for said in line.terms} == {
-        "gpu.model": ("H100 80GB SXM", ""), "gpu.count": (8, ""), "network.gbit_s": (100, "100 Gbps"), "ram_gb": (2048, "2T"),
+        "gpu.model": ("nvidia-h100-sxm5-80gb", "H100 80GB SXM"), "gpu.count": (8, ""), "network.gbit_s": (100, "100 Gbps"), "ram_gb": (2048, "2T"),
     }  # fmt: skip
     assert lines(QUOTE).lines[1].price is None, "a price on request is no price"
-    assert lines(QUOTE).skipped == (("pasted!A4", "合计"),)
+    assert lines(QUOTE).skipped == (("pasted!A4", "合计 16"),)
 
 
 def test_that_an_error_names_its_cell_and_what_to_do():
-    found = lines("型号\t卡数\t单价(元/卡/时)\nH999\t八\t12\nH100\t8\t十二\nH100\t8\t1,5\n")
-    assert [(issue.address, issue.words) for issue in found.issues] == [("pasted!A2", "H999"), ("pasted!B2", "八"), ("pasted!C3", "十二"), ("pasted!C4", "1,5")]
-    assert found.issues[3].sentence.en == "pasted!C4: '1,5': this is no price; write digits and a dot, such as 16.20"
+    found = lines("型号\t内存\t卡数\t单价(元/卡/时)\nH100\t快\t八\t12\nH100\t\t8\t十二\nH100\t\t8\t1,5\n")
+    assert [(issue.address, issue.words) for issue in found.issues] == [("pasted!B2", "快"), ("pasted!C2", "八"), ("pasted!D3", "十二"), ("pasted!D4", "1,5")]
+    assert found.issues[3].sentence.en == "pasted!D4: '1,5': this is no price; write digits and a dot, such as 16.20"
     assert [line.bad for line in found.lines] == [True, True, True]
 
 
@@ -158,7 +158,7 @@ def test_that_an_import_is_one_act_and_one_undo(workspace: Workspace):
         (price,) = prices.list_prices(connection, deals.deal_number(connection, Holder.offer(one.id).subject))
         assert price.tax_included is True
         rows = deals.list_deals(connection, HolderOf.OFFER)
-        assert [(row.gpu_model, row.gpu_count, row.price_gpu_hour, row.stated) for row in rows] == [("H100 80GB SXM", 8, "12.5", 4), ("H800", 8, None, 4)]
+        assert [(row.gpu_model, row.gpu_count, row.price_gpu_hour, row.stated) for row in rows] == [("nvidia-h100-sxm5-80gb", 8, "12.5", 4), ("H800", 8, None, 4)]
         act = journal.next_undo(connection)
     assert act.words.en == "import of 2 offers from quote.xlsx"
     workspace.submit(lambda db: journal.undo(db, by="me", at=NOW)).result()
@@ -185,7 +185,7 @@ def test_that_the_same_sheet_twice_changes_nothing_and_a_new_price_is_shown_firs
 
 
 def test_that_rows_with_an_error_or_an_open_question_are_not_saved(workspace: Workspace):
-    run = dry(workspace, lines("型号\t单价(元/卡/时)\t带宽\nH100\t12\t100G\nH999\t12\t100Gbps\nH800\t12\t100Gbps\n"))
+    run = dry(workspace, lines("型号\t单价(元/卡/时)\t带宽\nH100\t12\t100G\nH100\t十二\t100Gbps\nH800\t12\t100Gbps\n"))
     assert (run.added, run.bad, run.open) == (1, 1, ("带宽|rate",))
 
 
