@@ -77,7 +77,8 @@ def _by_die(open_one: Finding, cards: Sequence[RatedCard], promise: Promise) -> 
     if not sheet:
         return open_one
     other = slow.best / sheet < promise.limit(OTHER_DIE)
-    rate, of = rate_text(slow.best), number_text(sheet)
+    tensor = slow.product.fp64_tensor_tflops if slow.product else None
+    rate, of = rate_text(slow.best), number_text(sheet) + (f"–{number_text(tensor)}" if tensor else "")
     if not other:
         told = Text(f"{rate} TFLOP/s of FP64 is that of this die (sheet {of})", f"FP64 {rate} TFLOP/s，与该芯片相符（规格 {of}）")
         return _with(open_one, Verdict.PASS, told, "", NO_TEXT)

@@ -184,5 +184,10 @@ def npu_versions(machine: Machine) -> str:
 
 
 def torch_files(machine: Machine) -> str:
-    """Python without PyTorch: on a fresh node the tenant's image brings it."""
-    return keyed([("python", "/usr/bin/python3"), ("python_version", "3.10")])
+    """Python, and the PyTorch of the image; on a fresh node the tenant's image brings it."""
+    pairs = [("python", "/usr/bin/python3"), ("python_version", "3.10")]
+    if machine.torch is not None:
+        tag = machine.torch.partition("+cu")[2]
+        pairs += [("torch", "/usr/local/lib/python3.10/dist-packages/torch/__init__.py"), ("version_line", f"__version__ = '{machine.torch}'")]
+        pairs += [("version_line", f"cuda: Optional[str] = '{tag[:-1]}.{tag[-1:]}'"), ("version_line", "hip: Optional[str] = None")]
+    return keyed(pairs)

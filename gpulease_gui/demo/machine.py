@@ -20,7 +20,10 @@ REASON_BITS: Mapping[str, int] = MappingProxyType({
 
 @dataclass(frozen=True, slots=True)
 class GpuCard:
-    """One GPU as it is now. `bus` is the PCI bus in hexadecimal; watts, degrees C, MHz; counts are errors or rows."""
+    """One GPU as it is now. `bus` is the PCI bus in hexadecimal; watts, degrees C, MHz; counts are errors or rows.
+
+    `pace` is its speed as a part of that of its kind.
+    """
 
     index: int
     board: Board
@@ -39,6 +42,7 @@ class GpuCard:
     remapped: int = 0
     remap_failure: bool = False
     process: str = ""
+    pace: float = 1.0
 
     @property
     def throttled(self) -> bool:
@@ -149,7 +153,7 @@ class Driver:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A simulated node from the inside. `quirks` names what it does wrong beyond its figures."""
+    """A simulated node from the inside. `quirks` names what it does wrong beyond its figures; `torch` as 2.6.0+cu124, None = none."""
 
     name: str
     host: Host
@@ -162,6 +166,7 @@ class Machine:
     nvlink_up: bool = True
     quirks: frozenset[str] = frozenset()
     lost: tuple[GpuCard, ...] = ()
+    torch: str | None = None
 
     def dice(self, what: str) -> random.Random:
         """Seeded chance: the same for the same node and purpose at every run."""

@@ -31,6 +31,7 @@ def machine_from(name: str, table: dict[str, Any]) -> Machine:
         nvlink_up=table.pop("nvlink_up", True),
         quirks=frozenset(table.pop("quirks", [])),
         lost=tuple(card for card in cards if card.index in gone),
+        torch=table.pop("torch", None),
     )
     if table:
         raise ValueError(f"the file of {name} has unknown keys: {', '.join(sorted(table))}")
