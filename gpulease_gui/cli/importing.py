@@ -19,11 +19,13 @@ from gpulease_gui.services import importing
 from gpulease_gui.services.acting import user_name_in
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.importing import DryRun, Planned
-from gpulease_gui.services.importing_lines import LEFT_OUT, Layout, columns_for, guess_layout, read_lines
+from gpulease_gui.services.importing_layout import Layout, columns_for, guess_layout
+from gpulease_gui.services.importing_lines import LEFT_OUT, read_lines
+from gpulease_gui.services.importing_rows import Issue, Question
 from gpulease_gui.services.importing_sources import sheet_of_file, sheet_of_text
 from gpulease_gui.services.importing_targets import Targets, targets_of
 from gpulease_gui.store import suppliers
-from gpulease_gui.store.exchange.sheet import Sheet, cell_text, column_letters
+from gpulease_gui.store.exchange.sheet import Sheet, column_letters
 from gpulease_gui.store.records import new_id
 
 
@@ -93,7 +95,7 @@ def _layout(options: argparse.Namespace, sheet: Sheet, targets: Targets, service
 
 
 def _column(sheet: Sheet, layout: Layout, heading: str) -> int:
-    headings = [] if layout.header is None else [cell_text(sheet.cell(layout.header, c)) for c in range(sheet.width)]
+    headings = list(layout.headings(sheet))
     letters = [column_letters(c) for c in range(sheet.width)]
     for known in (headings, letters):
         if heading in known:
@@ -127,15 +129,24 @@ def _print(options: argparse.Namespace, sheet: Sheet, layout: Layout, plan: DryR
         print(f"{address}: {words!r} is no offer, skipped")
     for issue in plan.lines.issues:
         print(f"error: {issue.sentence}")
+    for warning in plan.lines.warnings:
+        print(f"warning: {warning.sentence}")
     for question in plan.lines.questions:
         if question.key in plan.open:
-            answers = " | ".join(f"--answer {question.key!r}={id_} ({label})" for id_, label in question.options)
-            print(f"question: {', '.join(question.cells[:5])} {question.words!r}: {question.question} {answers}")
+            print(f"question: {_asked(question)}")
+    for choice in plan.lines.choices:
+        print(f"choice: {_asked(choice)}")
     for row in plan.planned:
         print(f"{'add' if row.is_new else 'change' if row.changes else 'same'}: {_name(row)}{''.join(f'; {words}' for words in row.changes)}")
     waiting = f", because {len(plan.open)} question(s) above are open: answer them with --answer" if plan.open else ""
     what = "saved" if saved else f"nothing written{waiting}"
-    print(f"{plan.added} to add, {plan.changed} to change, {plan.same} the same, {plan.bad} with an error: {what}")
+    print(f"{plan.added} to add, {plan.changed} to change, {plan.same} the same, {plan.bad} with an error, {len(plan.lines.warnings)} warnings: {what}")
+
+
+def _asked(question: Question) -> str:
+    answers = " | ".join(f"--answer {question.key!r}={id_} ({label})" for id_, label in question.options)
+    more = f" and {len(question.cells) - 5} more" if len(question.cells) > 5 else ""
+    return f"{', '.join(question.cells[:5])}{more} {question.words[:60]!r}: {question.question} {answers}"
 
 
 def _name(row: Planned) -> str:
@@ -150,16 +161,34 @@ def as_dict(sheet: Sheet, layout: Layout, plan: DryRun, saved: int) -> dict[str,
         "add": plan.added, "change": plan.changed, "same": plan.same, "saved": saved,
         "offers": [
             {"cell": row.line.address, "quote_no": row.offer.quote_no, "title": row.offer.title, "new": row.is_new,
-             "price": None if row.offer.price is None else {"amount": format(row.offer.price.amount, "f"), "currency": row.offer.price.currency, "unit": row.offer.price_unit},
+             "price": _price_dict(row), "valid_until": None if row.offer.valid_until is None else row.offer.valid_until.isoformat(), "note": row.offer.note,
              "terms": {said.key: said.value for said in row.line.terms}, "fields": {said.key: str(said.value) for said in row.line.fields},
              "changes": [words.en for words in row.changes]}
             for row in plan.planned
         ],
-        "errors": [{"cell": i.address, "words": i.words, "why": i.why.en, "next_step": i.next_step.en} for i in plan.lines.issues],
-        "questions": [
-            {"key": q.key, "question": q.question.en, "words": q.words, "cells": list(q.cells), "options": {id_: label.en for id_, label in q.options}}
-            for q in plan.lines.questions if q.key in plan.open
-        ],
+        "errors": [_issue_dict(issue) for issue in plan.lines.issues],
+        "warnings": [_issue_dict(warning) for warning in plan.lines.warnings],
+        "questions": [_question_dict(q) for q in plan.lines.questions if q.key in plan.open],
+        "choices": [{**_question_dict(q), "default": q.default} for q in plan.lines.choices],
         "skipped": [{"cell": address, "words": words} for address, words in plan.lines.skipped],
         "notes": [note.en for note in sheet.notes],
     }  # fmt: skip
+
+
+def _price_dict(row: Planned) -> dict[str, object] | None:
+    """The price as the row states it, with its tax; null = the row states none."""
+    price, tax = row.offer.price, row.line.price.tax if row.line.price else None
+    if price is None:
+        return None
+    return {
+        "amount": format(price.amount, "f"), "currency": price.currency, "unit": row.offer.price_unit, "mode": row.line.mode,
+        "tax_included": None if tax is None else tax.included, "tax_rate": None if tax is None or tax.rate is None else format(tax.rate.normalize(), "f"),
+    }  # fmt: skip
+
+
+def _issue_dict(issue: Issue) -> dict[str, object]:
+    return {"cell": issue.address, "words": issue.words, "why": issue.why.en, "next_step": issue.next_step.en}
+
+
+def _question_dict(q: Question) -> dict[str, object]:
+    return {"key": q.key, "question": q.question.en, "words": q.words, "cells": list(q.cells), "options": {id_: label.en for id_, label in q.options}}

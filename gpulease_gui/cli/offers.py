@@ -7,12 +7,15 @@ import json
 
 from gpulease_gui.cli.codes import Exit
 from gpulease_gui.cli.stored_deals import add_workspace, day_of, deals_named, reading
+from gpulease_gui.domain.commercial import HolderOf
+from gpulease_gui.domain.supplier import Price
 from gpulease_gui.domain.text import visible
 from gpulease_gui.reports.wording import with_unit
 from gpulease_gui.services.commerce import DealFacts, contracts_in, deal_in, offers_in
 from gpulease_gui.services.commerce_cost import flags_in, reference_in
-from gpulease_gui.services.commercial_words import PRICE_UNITS, field_text
+from gpulease_gui.services.commercial_words import PRICE_MODES, PRICE_UNITS, field_text, plain
 from gpulease_gui.services.composition import Services
+from gpulease_gui.store import suppliers
 from gpulease_gui.store.deals import DealRow
 from gpulease_gui.store.doors import Reader
 
@@ -68,7 +71,12 @@ def _show(options: argparse.Namespace, connection: Reader, services: Services) -
         print(json.dumps(shown, ensure_ascii=False, indent=1))
         return Exit.OK
     print(visible(f"{facts.row.number} {facts.row.title}\n{facts.row.supplier}"))
-    for part in ("prices", "terms", "promises"):
+    if shown["note"]:
+        print(visible(f"note: {shown['note']}"))
+    print("\nprices")
+    for line in [_price_line(price) for price in facts.prices] or ["none"]:
+        print(visible(f"  {line}"))
+    for part in ("terms", "promises"):
         print(f"\n{part}")
         for line in _lines(shown[part]):
             print(visible(f"  {line}"))
@@ -76,6 +84,21 @@ def _show(options: argparse.Namespace, connection: Reader, services: Services) -
     for line in _lines(shown["flags"]):
         print(visible(f"  {line}"))
     return Exit.OK
+
+
+def _price_line(price: Price) -> str:
+    """A price in one line, with its tax: "not stated" is said too."""
+    days = f"{_day(price.valid_from) or ''} to {_day(price.valid_to) or ''}" if price.valid_from or price.valid_to else ""
+    tax = "tax not stated" if price.tax_included is None else "tax included" if price.tax_included else "tax not included"
+    rate = "" if price.tax_rate is None else f"{plain(price.tax_rate * 100)} %"
+    mode = PRICE_MODES[price.mode].en if price.mode in PRICE_MODES else price.mode or ""
+    return " ".join(part for part in (f"{price.money} /", _unit(price.unit), mode, days, tax, rate, price.invoice_kind, price.note) if part)
+
+
+def _note(connection: Reader, facts: DealFacts) -> str:
+    if facts.row.kind is HolderOf.CONTRACT:
+        return suppliers.get_contract(connection, facts.row.id).note
+    return suppliers.get_offer(connection, facts.row.id).note
 
 
 def _lines(part: object) -> list[str]:
@@ -88,9 +111,10 @@ def _show_json(connection: Reader, facts: DealFacts, services: Services) -> dict
     flags = flags_in(facts, reference_in(connection, catalogue))
     said = [(catalogue.fields[key], stated) for key, stated in facts.terms.stated.items() if key in catalogue.fields]
     return {
-        **_row_json(facts.row),
+        **_row_json(facts.row), "note": _note(connection, facts),
         "prices": [
-            {"price": str(p.money), "unit": p.unit, "mode": p.mode, "valid_from": _day(p.valid_from), "valid_to": _day(p.valid_to)}
+            {"price": str(p.money), "unit": p.unit, "mode": p.mode, "valid_from": _day(p.valid_from), "valid_to": _day(p.valid_to),
+             "tax_included": p.tax_included, "tax_rate": None if p.tax_rate is None else plain(p.tax_rate), "invoice_kind": p.invoice_kind, "note": p.note}
             for p in facts.prices
         ],
         "terms": [

@@ -28,7 +28,7 @@ from .guards import StallGuard
 from .opened import AT, cells, wait_for, window_on, words_of
 
 LEFT = Qt.MouseButton.LeftButton
-QUOTE = "报价单号\t型号\t卡数\t单价（元/卡/时，含税）\t带宽\nQ1\tH100 80GB SXM\t8\t12.5\t100G\nQ2\tH200\t8\t十一\t100Gbps\n"
+QUOTE = "报价单号\t型号\t卡数\t单价（元/卡/时，含税）\t带宽\nQ1\tH100 80GB SXM\t8\t12.5\t100G\nQ2\tH20\t8\t十一\t100Gbps\n"
 
 
 @pytest.fixture

@@ -50,7 +50,9 @@ def test_that_a_question_stops_an_import_and_an_answer_lets_it_through(folder: P
     assert run(folder, *quote, "--answer", "带宽|rate=bits", "--skip-errors") == Exit.OK
     said = told(capsys)
     assert (said["saved"], said["add"]) == (1, 1)
-    assert said["offers"][0]["price"] == {"amount": "12.5", "currency": "CNY", "unit": "gpu_hour"}
+    assert said["offers"][0]["price"] == {
+        "amount": "12.5", "currency": "CNY", "unit": "gpu_hour", "mode": None, "tax_included": True, "tax_rate": None,
+    }  # fmt: skip
     assert said["offers"][0]["fields"] == {"billing.min_billed_s": "86400"}
     assert run(folder, *quote, "--skip-errors") == Exit.OK, "the answer is remembered with the mapping"
     assert (said := told(capsys))["same"] == 1 and said["add"] == 0

@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.supplier import Supplier
-from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.text import Text, foreign, visible
 from gpulease_gui.gui.forms.fields import Chooser, Field, LineField
 from gpulease_gui.gui.models.cell import NOTHING, Cell, Column
 from gpulease_gui.gui.models.table import TableModel
@@ -25,7 +25,7 @@ from gpulease_gui.services.importing_desk import (
     Source,
     target_choices,
 )
-from gpulease_gui.services.importing_lines import LEFT_OUT, Question
+from gpulease_gui.services.importing_lines import LEFT_OUT, Issue, Question
 from gpulease_gui.services.importing_targets import Targets
 
 NEW = "new"
@@ -210,7 +210,7 @@ class DoubtsPage(QWidget):
         self.choosers: list[Chooser] = []
 
     def show_questions(self, questions: Sequence[Question], answers: dict[str, str]) -> None:
-        """Ask; what was answered before is chosen already."""
+        """Ask; what was answered before is chosen already, and so is what holds without an answer."""
         clear_layout(self._rows)
         self.choosers = []
         count = len(questions)
@@ -219,14 +219,15 @@ class DoubtsPage(QWidget):
             Text("These cells can be read in more than one way. Nothing is guessed.", "以下单元格有多种读法，请选择；不会自动猜测。")
         )  # fmt: skip
         for question in questions:
-            self._ask(question, answers.get(question.key, ""))
+            self._ask(question, answers.get(question.key, question.default))
         self._rows.addStretch()
 
     def _ask(self, question: Question, answer: str) -> None:
         cells = len(question.cells)
         where = Text(f"{question.heading} · {question.words} · {cells} cells, the first is {question.cells[0]}",
                      f"{question.heading} · {question.words} · 共 {cells} 个单元格，首个为 {question.cells[0]}")  # fmt: skip
-        choices: list[tuple[str, Words]] = [("", Text("choose…", "请选择…")), *question.options]
+        first: list[tuple[str, Words]] = [] if question.default else [("", Text("choose…", "请选择…"))]
+        choices: list[tuple[str, Words]] = [*first, *question.options]
         choices.append((LEFT_OUT, Text("import without this value", "导入时不含该值")))
         chooser = Chooser(question.question, choices)
         chooser.choose(answer)
@@ -253,6 +254,7 @@ class OutcomeRow:
 
 _WHAT: dict[str, Cell] = {
     "error": Cell(Text("error", "错误"), icon="verdict-fail", icon_tone="fail", tone="fail"),
+    "warning": Cell(Text("look here", "请留意"), icon="verdict-warn", icon_tone="warn"),
     "add": Cell(Text("new", "新增"), icon="add", icon_tone="accent"),
     "change": Cell(Text("changes", "变更"), icon="edit", icon_tone="warn"),
     "same": Cell(Text("the same", "无变化"), tone="3"),
@@ -270,8 +272,10 @@ class OutcomePage(QWidget):
         row = QHBoxLayout()
         self.sums = PlainLabel("", size="dense", weight=600)
         self.errors = PlainLabel("", size="dense", weight=600, level="fail")
+        self.warnings = PlainLabel("", size="dense", weight=600, level="2")
         row.addWidget(self.sums)
         row.addWidget(self.errors)
+        row.addWidget(self.warnings)
         row.addStretch()
         column.addLayout(row)
         self.model = TableModel[OutcomeRow](
@@ -291,14 +295,15 @@ class OutcomePage(QWidget):
         self.sums.set_words(Text(f"{run.added} new · {run.changed} changed · {run.same} the same", f"新增 {run.added} · 变更 {run.changed} · 无变化 {run.same}"))
         rows = "row" if run.bad == 1 else "rows"
         self.errors.set_words(Text(f"{run.bad} {rows} with an error, left out", f"{run.bad} 行有错误，不导入") if run.bad else "")
+        count = len(run.lines.warnings)
+        cells = "cell" if count == 1 else "cells"
+        self.warnings.set_words(Text(f"{count} {cells} to look at, imported", f"{count} 处请留意，照常导入") if count else "")
         self.model.set_rows(_outcome(run))
 
 
 def _outcome(run: DryRun) -> list[OutcomeRow]:
-    found: list[tuple[str, str, Words]] = [
-        (issue.address, "error", Text(f"{issue.words[:40]}: {issue.why.en}; {issue.next_step.en}", f"{issue.words[:40]}：{issue.why.zh}；{issue.next_step.zh}"))
-        for issue in run.lines.issues
-    ]  # fmt: skip
+    found: list[tuple[str, str, Words]] = [(issue.address, "error", _sentence(issue)) for issue in run.lines.issues]
+    found += [(warning.address, "warning", _sentence(warning)) for warning in run.lines.warnings]
     for row in run.planned:
         what = "add" if row.is_new else "change" if row.changes else "same"
         name = " ".join(part for part in (row.offer.quote_no, row.offer.title, f"· {row.offer.price}" if row.offer.price else "") if part)
@@ -306,6 +311,12 @@ def _outcome(run: DryRun) -> list[OutcomeRow]:
         found.append((row.line.address, what, Text(f"{name} · {changes.en}", f"{name} · {changes.zh}") if row.changes else foreign(name)))
     found += [(address, "skipped", foreign(words)) for address, words in run.lines.skipped]
     return [OutcomeRow(number, *line) for number, line in enumerate(found)]
+
+
+def _sentence(issue: Issue) -> Text:
+    said = visible(issue.words[:40])
+    before = Text(f"{said}: " if said else "", f"{said}：" if said else "")
+    return Text(f"{before.en}{issue.why.en}; {issue.next_step.en}", f"{before.zh}{issue.why.zh}；{issue.next_step.zh}")
 
 
 def _joined(words: Sequence[Text]) -> Text:

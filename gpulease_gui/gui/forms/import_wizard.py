@@ -145,7 +145,7 @@ class ImportWizard(FactDialog):
         if asked and not run.open:
             self._show(OUTCOME)
             return
-        self.doubts.show_questions(run.lines.questions, dict(self._loaded.layout.answers))
+        self.doubts.show_questions((*run.lines.questions, *run.lines.choices), dict(self._loaded.layout.answers))
         self._show(DOUBTS)
 
     def _answered(self, key: str, option: str) -> None:
