@@ -22,6 +22,7 @@ MAX_STDERR_BYTES = 256 * 1024
 COLLECT = "sh -s gpulease-collect 1"
 STREAM = "sh -s gpulease-stream 1"
 ACTIVE = "sh -s gpulease-active 1"
+TASK = "sh -s gpulease-task 1"
 # The first line is the length of the program that follows; `python3 -` would wait for the end of stdin, which is our
 # lifeline. The current folder is no place to take libraries from.
 AGENT = (

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gpulease_gui.domain.task import TaskPoint
+
 # Beyond this many points every second one is dropped, and from then on every second one kept: memory stays bounded.
 _MOST = 4096
+_MOST_POINTS = 2000
 _MOST_WARM = 200
 _MOST_SERIES, _MOVED = 64, 2
 # Of the lines that tell a speed: what counts as warm-up (compiling, filling caches), at least one, at most 200.
@@ -82,6 +85,23 @@ def _drift(values: list[float]) -> float | None:
     return last / first - 1 if first > 0 else None
 
 
+class _Points:
+    """Points in order, thinned evenly once there are too many."""
+
+    def __init__(self) -> None:
+        self.kept: list[TaskPoint] = []
+        self._every = 1
+        self.seen = 0
+
+    def add(self, point: TaskPoint) -> None:
+        if self.seen % self._every == 0:
+            self.kept.append(point)
+            if len(self.kept) > _MOST_POINTS:
+                self.kept = self.kept[::2]
+                self._every *= 2
+        self.seen += 1
+
+
 class Curve:
     """Collects steps, losses and speeds."""
 
@@ -91,6 +111,7 @@ class Curve:
         self.first_loss: float | None = None
         self.last_loss: float | None = None
         self.lines = 0
+        self._points = _Points()
         self._series: dict[tuple[Unit, int | None], _Series] = {}
 
     def step(self, number: int | None, loss: float | None) -> None:
@@ -107,6 +128,20 @@ class Curve:
         if value < 0 or (len(self._series) >= _MOST_SERIES and (unit, of) not in self._series):
             return
         self._series.setdefault((unit, of), _Series()).add(value)
+
+    def point(self, point: TaskPoint) -> None:
+        """One line as a point of the curve, for the eye."""
+        self._points.add(point)
+
+    @property
+    def points(self) -> tuple[TaskPoint, ...]:
+        """All points, or every second, fourth... of them where there are too many."""
+        return tuple(self._points.kept)
+
+    @property
+    def points_seen(self) -> int:
+        """How many points there were so far."""
+        return self._points.seen
 
     def rates(self) -> tuple[Rates, ...]:
         """One entry per unit, in the order first told; of several bars the one with the largest total, if it moved at all."""

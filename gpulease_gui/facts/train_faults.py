@@ -58,13 +58,14 @@ class Faults:
         self._found: list[Fault] = []
         self._counts: dict[FaultKind, int] = {}
 
-    def look(self, number: int, line: str) -> None:
-        """Look at one line, already bounded in length."""
+    def look(self, number: int, line: str) -> bool:
+        """Whether one line, already bounded in length, reports trouble."""
         if _HINTS.search(line):
             for kind, words in _KINDS:
                 if words.search(line):
                     self.add(kind, number, line)
-                    return
+                    return True
+        return False
 
     def add(self, kind: FaultKind, number: int, line: str) -> None:
         """One fault; a line counts once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpulease_gui.domain.task import TaskPoint
 from gpulease_gui.facts.train_curve import Curve
 from gpulease_gui.facts.train_faults import FaultKind, Faults
 from gpulease_gui.facts.train_forms import FORMS
@@ -23,10 +24,13 @@ class LogReader:
         self.lines = 0
         self.cut_lines = 0
         self._held = ""
+        self._dull = ""
+        self._at_s: float | None = None
         self._dropping = False
 
-    def feed(self, piece: str) -> None:
-        """The next piece. A bare carriage return ends a line, too: progress bars are written so."""
+    def feed(self, piece: str, at_s: float | None = None) -> None:
+        """The next piece, that came `at_s` after the start. A bare carriage return ends a line, too, as progress bars write it."""
+        self._at_s = at_s
         lines = (self._held + piece).replace("\r", "\n").split("\n")
         self._held = lines.pop()
         for line in lines:
@@ -49,13 +53,14 @@ class LogReader:
         if self._dropping:
             self._dropping = False
             return
-        if not line or line.isspace():
+        # What said nothing says nothing when it is repeated; a log may hold a million such lines.
+        if line == self._dull or not line or line.isspace():
             return
         if len(line) > LONGEST_LINE:
             self.cut_lines += 1
             line = line[:LONGEST_LINE]
-        if not self._progress(line):
-            self.faults.look(self.lines, line)
+        if not self._progress(line) and not self.faults.look(self.lines, line):
+            self._dull = line
 
     def _progress(self, line: str) -> bool:
         """Let each form still in question read the line."""
@@ -74,6 +79,8 @@ class LogReader:
             curve.step(told.step, told.loss)
         for unit, rate in told.speeds:
             curve.speed(unit, rate, told.of)
+        if told.counts or told.speeds:
+            curve.point(TaskPoint(self._at_s, told.step, told.loss, tuple((str(unit), rate) for unit, rate in told.speeds)))
         curve.lines += 1
         if told.bad_loss:
             self.faults.add(FaultKind.NAN_LOSS, self.lines, line)

@@ -1,0 +1,197 @@
+"""How is a script or a folder sent to a node, with nothing in it that could lead out of its folder there?"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.task import TaskSize
+from gpulease_gui.domain.text import visible
+
+MOST_BYTES = 256 * 1024 * 1024
+MOST_ENTRIES = 20_000
+_BLOCK = 512
+_PIECE = 64 * 1024
+_LONGEST = 1000
+# The same folder is the same stream; archives of the task's own can't hold times before 1980.
+_SAME_TIME = 1_577_836_800
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file or folder: `name` on the node with slashes, `path` here ("" where `content` is it)."""
+
+    name: str
+    path: str
+    size_bytes: int
+    folder: bool = False
+    executable: bool = False
+    content: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """What is sent, in order."""
+
+    entries: tuple[Entry, ...]
+
+    @property
+    def size(self) -> TaskSize:
+        """Bytes of all files, and how many entries there are."""
+        return TaskSize(sum(entry.size_bytes for entry in self.entries), len(self.entries))
+
+    @property
+    def stream_bytes(self) -> int:
+        """The exact length of `blocks` in all."""
+        return sum(len(_header(entry)) + _padded(entry.size_bytes) for entry in self.entries) + 2 * _BLOCK
+
+    def blocks(self) -> Iterator[bytes]:
+        """The tar stream in small pieces, read while it is sent. Raises UsageError for a file that has changed since."""
+        for entry in self.entries:
+            yield _header(entry)
+            if not entry.folder:
+                yield from _content(entry)
+        yield b"\0" * (2 * _BLOCK)
+
+
+def pack_text(name: str, content: bytes) -> Pack:
+    """One file that the program brings itself."""
+    return Pack((Entry(name, "", len(content), content=content),))
+
+
+def pack_script(path: Path) -> Pack:
+    """One script. Raises UsageError for what is no plain file, or too large."""
+    found = _stat(path)
+    if not stat.S_ISREG(found.st_mode):
+        raise UsageError(f"{path} is no plain file", next_step="name the script itself, or --folder for a folder")
+    entry = Entry(_checked(path.name), str(path), found.st_size, executable=True)
+    _refuse_too_much(path, [entry])
+    return Pack((entry,))
+
+
+def pack_folder(root: Path) -> Pack:
+    """All plain files and folders below `root`, sorted, so that the same folder is the same stream.
+
+    Raises UsageError for links, devices, sockets, names with control characters, and for too much.
+    """
+    if not stat.S_ISDIR(_stat(root).st_mode):
+        raise UsageError(f"{root} is no folder", next_step="name a folder, or --script for one file")
+    entries: list[Entry] = []
+    for entry in _walk(os.path.realpath(root), ""):
+        entries.append(entry)
+        if len(entries) > MOST_ENTRIES:
+            raise UsageError(
+                f"{root} holds more than {MOST_ENTRIES:,} files and folders", next_step="leave out .git, environments and data"
+            )
+    if not any(not entry.folder for entry in entries):
+        raise UsageError(f"{root} holds no file")
+    _refuse_too_much(root, entries)
+    return Pack(tuple(entries))
+
+
+def _walk(folder: str, prefix: str) -> Iterator[Entry]:
+    try:
+        with os.scandir(folder) as listing:
+            found = sorted(listing, key=lambda one: one.name)
+    except OSError as error:
+        raise UsageError(f"can't read {visible(folder)}", error.strerror or str(error)) from error
+    for one in found:
+        name = _checked(prefix + one.name)
+        about = one.stat(follow_symlinks=False)
+        if one.is_symlink() or getattr(one, "is_junction", bool)():
+            raise UsageError(f"{name} is a link", "a link could lead out of the folder", "replace it by what it points to")
+        if stat.S_ISDIR(about.st_mode):
+            yield Entry(name, one.path, 0, folder=True)
+            yield from _walk(one.path, f"{name}/")
+        elif stat.S_ISREG(about.st_mode):
+            yield Entry(name, one.path, about.st_size, executable=os.name != "posix" or bool(about.st_mode & 0o100))
+        else:
+            raise UsageError(f"{name} is neither a file nor a folder", "devices, sockets and pipes are not sent", "remove it from the folder")
+
+
+def _checked(name: str) -> str:
+    """A name that any node can hold. Raises UsageError."""
+    if visible(name) != name or any(ord(mark) < 0x20 or mark == "\\" for mark in name):
+        raise UsageError(f"the name {visible(name).encode('unicode_escape').decode('ascii')} holds control characters or a backslash", next_step="rename it")
+    if len(name.encode()) > _LONGEST:
+        raise UsageError(f"the path {name[:60]}… is longer than {_LONGEST} bytes", next_step="shorten it")
+    return name
+
+
+def _stat(path: Path) -> os.stat_result:
+    try:
+        return os.stat(path)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"can't read {path}", getattr(error, "strerror", None) or str(error), "check the path") from error
+
+
+def _refuse_too_much(root: Path, entries: list[Entry]) -> None:
+    whole = sum(entry.size_bytes for entry in entries)
+    if whole <= MOST_BYTES:
+        return
+    parts: dict[str, int] = {}
+    for entry in entries:
+        top = entry.name.split("/")[0]
+        parts[top] = parts.get(top, 0) + entry.size_bytes
+    largest = max(parts, key=lambda name: parts[name])
+    raise UsageError(
+        f"{root} holds {whole >> 20} MiB; {MOST_BYTES >> 20} MiB are sent at most",
+        f"the largest part is {largest} with {parts[largest] >> 20} MiB", "leave it out, or let the task load its data by itself",
+    )  # fmt: skip
+
+
+def _header(entry: Entry) -> bytes:
+    about = tarfile.TarInfo(entry.name)
+    about.type = tarfile.DIRTYPE if entry.folder else tarfile.REGTYPE
+    about.mode = 0o700 if entry.folder or entry.executable else 0o600
+    about.size = entry.size_bytes
+    about.mtime = _SAME_TIME
+    return about.tobuf(tarfile.GNU_FORMAT, "utf-8", "strict")
+
+
+def _padded(size_bytes: int) -> int:
+    return -(-size_bytes // _BLOCK) * _BLOCK
+
+
+def _content(entry: Entry) -> Iterator[bytes]:
+    sent = 0
+    for piece in (_pieces(entry.content) if not entry.path else _file(entry)):
+        sent += len(piece)
+        if sent > entry.size_bytes:
+            raise _changed(entry)
+        yield piece
+    if sent != entry.size_bytes:
+        raise _changed(entry)
+    if left := _padded(sent) - sent:
+        yield b"\0" * left
+
+
+def _pieces(content: bytes) -> Iterator[bytes]:
+    for start in range(0, len(content), _PIECE):
+        yield content[start : start + _PIECE]
+
+
+def _file(entry: Entry) -> Iterator[bytes]:
+    """A file that became a link, or a part of whose path did, is not followed."""
+    try:
+        if os.path.realpath(entry.path) != os.path.abspath(entry.path) and "/" in entry.name:
+            raise _changed(entry)
+        number = os.open(entry.path, os.O_RDONLY | _NO_LINKS)
+    except OSError as error:
+        raise UsageError(f"can't read {entry.name}", error.strerror or str(error)) from error
+    with os.fdopen(number, "rb", buffering=0) as file:
+        about = os.fstat(number)
+        if not stat.S_ISREG(about.st_mode) or about.st_size != entry.size_bytes:
+            raise _changed(entry)
+        while piece := file.read(_PIECE):
+            yield piece
+
+
+def _changed(entry: Entry) -> UsageError:
+    return UsageError(f"{entry.name} has changed while it was sent", next_step="let nothing write to the folder, then start again")
