@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import repeat
+from operator import contains
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.commercial import HolderOf
@@ -28,8 +30,8 @@ SOON = timedelta(days=7)
 class DealList:
     """Suppliers by name; `lines` are their deals, those of one supplier together, offers before contracts.
 
-    `owner` and `hay` stand beside `lines`: the place of its supplier, and the words that are searched. `nodes` and
-    `verdicts` of contracts (a contract without verdict was never verified).
+    `owner` and `hay` stand beside `lines`: the place of its supplier, and its own words, which are searched beside those
+    of its supplier (`supplier_hay`). `nodes` and `verdicts` of contracts (a contract without verdict was never verified).
     """
 
     suppliers: tuple[Supplier, ...] = ()
@@ -71,10 +73,16 @@ class DealList:
 
     def holding(self, order: Sequence[int], words: str, chip: str = ALL) -> list[int]:
         """Those of `order` that hold every one of `words` and that a chip leaves."""
-        keep, lines, hay = self.keeps(chip), self.lines, self.hay
+        keep, lines, hay, owner = self.keeps(chip), self.lines, self.hay, self.owner
         found = list(order) if keep is None else [n for n in order if keep(lines[n])]
         for word in words.casefold().split():
-            found = [n for n in found if word in hay[n]]
+            named = {s for s, name in enumerate(self.supplier_hay) if word in name}
+            if 8 * len(found) > len(hay):
+                # All of them as they lie in memory: in another order, each one would be fetched from far away.
+                holds = bytes(map(contains, hay, repeat(word)))
+                found = [n for n in found if holds[n] or owner[n] in named] if named else [n for n in found if holds[n]]
+            else:
+                found = [n for n in found if word in hay[n] or owner[n] in named]
         return found
 
     def grouped(self, places: Sequence[int], words: str, *, empty_suppliers: bool) -> list[int]:
@@ -124,15 +132,19 @@ def _deal_list_in(connection: sqlite3.Connection, day: date) -> DealList:
     lines = [line for supplier in known for line in mine[supplier.id]]
     owner = [s for s, supplier in enumerate(known) for _ in mine[supplier.id]]
     names = _folded([f"{supplier.name} {supplier.country}" for supplier in known])
-    own = _folded([f"{line.name} {line.number} {line.model}" for line in lines])
-    hay = tuple(f"{words} {names[s]}" for words, s in zip(own, owner, strict=True))
+    hay = tuple(_folded([f"{line.name} {line.number} {line.model}" for line in lines]))
     nodes = nodes_per_contract(connection)
     return DealList(known, tuple(lines), tuple(owner), hay, tuple(names), nodes, _verdicts_in(connection, nodes), day)
 
 
 def _folded(words: Sequence[str]) -> list[str]:
     """All in lower case; one call for all is ten times faster than one each."""
-    return "\n".join(word.replace("\n", " ") for word in words).casefold().split("\n") if words else []
+    if not words:
+        return []
+    together = "\n".join(words)
+    if together.count("\n") >= len(words):
+        together = "\n".join(word.replace("\n", " ") for word in words)
+    return together.casefold().split("\n")
 
 
 def _verdicts_in(connection: sqlite3.Connection, contracts: Mapping[str, int]) -> dict[str, Verdict]:

@@ -28,15 +28,13 @@ class DealLine(NamedTuple):
     signed: str
 
 
-_LINE = (
-    "coalesce(d.price_currency || char(8239) || d.price_amount, ''), d.price_gpu_hour_sort, coalesce(d.gpu_model, ''), coalesce(d.stated, 0)"
-)
+_LINE = "d.price_currency, d.price_amount, d.price_gpu_hour_sort, coalesce(d.gpu_model, ''), coalesce(d.stated, 0)"
 _OFFERS = (
-    "SELECT 'offer', o.id, o.supplier_id, CASE WHEN o.title = '' THEN o.quote_no ELSE o.title END, o.quote_no, "
-    f"coalesce(o.valid_until, ''), {_LINE}, '' FROM offers o LEFT JOIN deals d ON d.offer_id = o.id"
+    "SELECT o.id, o.supplier_id, CASE WHEN o.title = '' THEN o.quote_no ELSE o.title END, o.quote_no, "
+    f"coalesce(o.valid_until, ''), {_LINE}, NULL FROM offers o LEFT JOIN deals d ON d.offer_id = o.id"
 )
 _CONTRACTS = (
-    f"SELECT 'contract', o.id, o.supplier_id, o.number, o.number, coalesce(o.end_date, ''), {_LINE}, coalesce(o.offer_id, '') "
+    f"SELECT o.id, o.supplier_id, o.number, o.number, coalesce(o.end_date, ''), {_LINE}, o.offer_id "
     "FROM contracts o LEFT JOIN deals d ON d.contract_id = o.id"
 )
 
@@ -48,7 +46,13 @@ def deal_lines(connection: sqlite3.Connection, kind: HolderOf) -> list[DealLine]
     """
     query = _OFFERS if kind is HolderOf.OFFER else _CONTRACTS
     kept = f"{query} WHERE o.id NOT IN (SELECT record_id FROM trash WHERE kind = '{kind}') ORDER BY o.rowid"
-    return list(map(DealLine._make, connection.execute(kept)))
+    new, word = tuple.__new__, str(kind)
+    # The words of the price are put together here: SQLite takes four times as long for it.
+    return [
+        new(DealLine, (word, id_, owner, name, number, until, "" if amount is None or currency is None else f"{currency}\u202f{amount}",
+                       gpu_hour, model, stated, signed or ""))
+        for id_, owner, name, number, until, currency, amount, gpu_hour, model, stated, signed in connection.execute(kept)
+    ]  # fmt: skip
 
 
 def nodes_per_contract(connection: sqlite3.Connection) -> dict[str, int]:
