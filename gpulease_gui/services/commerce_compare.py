@@ -186,20 +186,21 @@ def _per_hour(facts: DealFacts, rates: Mapping[str, FxRate | None], currency: st
 
 def _money(amount: Decimal, own: str, rates: Mapping[str, FxRate | None], currency: str) -> Cell:
     """An amount in the currency of the comparison; the agreed one stands beside it."""
-    agreed, rate = foreign(f"{own} {amount:f}"), rates.get(own)
+    agreed, rate = foreign(f"{own} {amount:,f}"), rates.get(own)
     if own == currency:
         return Cell(agreed, CellState.STATED, amount)
     if rate is None:
         return Cell(agreed, CellState.NOT_CONVERTED)
     exact = Fraction(amount) * rate.paid
-    return Cell(foreign(f"{currency} {half_up(exact, 4):f}"), CellState.STATED, half_up(exact, 8), agreed)
+    return Cell(foreign(f"{currency} {half_up(exact, 4):,f}"), CellState.STATED, half_up(exact, 8), agreed)
 
 
 def _agreed(facts: DealFacts) -> Cell:
     if facts.price is None:
         return Cell()
     unit = PRICE_UNITS.get(facts.price.unit, foreign(facts.price.unit))
-    return _said(Text(f"{facts.price.money} / {unit.en}", f"{facts.price.money} / {unit.zh}"))
+    money = f"{facts.price.money.currency} {facts.price.money.amount:,f}"
+    return _said(Text(f"{money} / {unit.en}", f"{money} / {unit.zh}"))
 
 
 def _mode(facts: DealFacts) -> Cell:
@@ -224,9 +225,9 @@ def _total(head: CompareHead, currency: str) -> Cell:
         return Cell()
     own = head.cost.cost
     if head.cost.converted is None:
-        return Cell(foreign(f"{own.currency} {own.comparison_cost:f}"), CellState.NOT_CONVERTED)
-    original = NO_TEXT if own.currency == currency else foreign(f"{own.currency} {own.comparison_cost:f}")
-    return Cell(foreign(f"{currency} {head.cost.converted:f}"), CellState.STATED, head.cost.converted, original)
+        return Cell(foreign(f"{own.currency} {own.comparison_cost:,f}"), CellState.NOT_CONVERTED)
+    original = NO_TEXT if own.currency == currency else foreign(f"{own.currency} {own.comparison_cost:,f}")
+    return Cell(foreign(f"{currency} {head.cost.converted:,f}"), CellState.STATED, head.cost.converted, original)
 
 
 def _effective(head: CompareHead, currency: str) -> Cell:

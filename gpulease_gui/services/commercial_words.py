@@ -55,7 +55,7 @@ def _decimal(field: Field | Column, value: Decimal, currency: str) -> Text:
     if field.kind is FieldKind.RATE:
         return foreign(f"{plain(value * 100)} %")
     if field.kind is FieldKind.MONEY:
-        return foreign(f"{currency} {value:f}".strip())
+        return foreign(f"{currency} {value:,f}".strip())
     return _with_unit(plain(value), field.unit)
 
 

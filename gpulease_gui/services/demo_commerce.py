@@ -75,14 +75,18 @@ def _workload(table: Mapping[str, Any]) -> Workload:
     )  # fmt: skip
 
 
-def put_terms_of(db: Database, offer_id: str, quote_no: str, by: str) -> None:
-    """Write what the demo says of one offer, before it is signed; no act that could be taken back."""
+def put_terms_of(db: Database, offer_id: str, quote_no: str, by: str, paper: str = "") -> None:
+    """Write what the demo says of one offer, before it is signed; no act that could be taken back.
+
+    `paper`: the id of the quote's sheet, which proves what is said to stand on it.
+    """
     said = load_demo_commerce().offers.get(quote_no)
     if said is None:
         return
     acting, subject = Recorder(db, by, utc_now()), Subject(HolderOf.OFFER, offer_id)
     deal = deals.enter(db, subject)
-    acting.put("terms", (subject.kind, subject.id), document_of(said.terms))
+    proven = {key: replace(s, evidence=paper) if paper and s.source.startswith(quote_no) else s for key, s in said.terms.stated.items()}
+    acting.put("terms", (subject.kind, subject.id), document_of(Terms(proven)))
     for price in prices.list_prices(db.conn, deal):
         whole = replace(price, mode=said.mode, tax_included=said.tax_included, tax_rate=said.tax_rate, invoice_kind=said.invoice_kind)
         acting.put("price", (price.id,), prices.document_of(deal, whole))

@@ -17,6 +17,7 @@ from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.services.commerce_edit import copy_commerce
 from gpulease_gui.services.demo_answers import put_answers_of
 from gpulease_gui.services.demo_commerce import put_rates_and_workloads, put_terms_of
+from gpulease_gui.services.demo_companies import put_company, put_paper
 from gpulease_gui.services.demo_market import put_market
 from gpulease_gui.services.demo_workloads import put_demo_workloads
 from gpulease_gui.store import claims, hostkeys, nodes, suppliers
@@ -87,10 +88,24 @@ def _save_deal(db: Database, node: DemoNode) -> None:
     for term, value in node.terms.items():
         claim = Claim(term, value, ClaimState.EVIDENCED, source=f"{deal.quote_no} (demo)")
         claims.save_claim(db, Holder.offer(offer_id), claim, by=WHO, at=now)
-    put_terms_of(db, offer_id, deal.quote_no, WHO)
+    put_company(db, supplier_id, deal.supplier.en, WHO)
+    put_paper(db, Subject(HolderOf.SUPPLIER, supplier_id), "company profile.pdf", _head(deal.supplier.en, f"Contact: {deal.contact}"), WHO)
+    quoted = _head(deal.supplier.en, f"Quote {deal.quote_no}", deal.offer.en, f"{deal.currency} {deal.price} per GPU-hour")
+    paper = put_paper(db, Subject(HolderOf.OFFER, offer_id), f"{deal.quote_no}.pdf", (*quoted, *_said(node)), WHO)
+    put_terms_of(db, offer_id, deal.quote_no, WHO, paper)
     put_answers_of(db, Subject(HolderOf.OFFER, offer_id), deal.quote_no, WHO)
     contract = Contract(contract_id(node.name), supplier_id, deal.contract_no, offer_id, deal.start, deal.end, price)
     claims.accept_offer(db, offer_id, contract, by=WHO, at=now)
     copying = Recorder(db, WHO, now)
     copy_commerce(copying, Subject(HolderOf.OFFER, offer_id), Subject(HolderOf.CONTRACT, contract.id))
     copying.settle()
+    signed = _head(deal.supplier.en, f"Contract {deal.contract_no} out of quote {deal.quote_no}", f"{deal.start} to {deal.end}")
+    put_paper(db, Subject(HolderOf.CONTRACT, contract.id), f"{deal.contract_no}.pdf", (*signed, *_said(node)), WHO)
+
+
+def _head(name: str, *lines: str) -> tuple[str, ...]:
+    return ("DEMO: invented, no real supplier", "", name, *lines, "")
+
+
+def _said(node: DemoNode) -> tuple[str, ...]:
+    return tuple(f"{term} = {value}" for term, value in node.terms.items())

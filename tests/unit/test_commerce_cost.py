@@ -245,7 +245,7 @@ def test_that_a_value_that_its_field_can_not_have_is_refused_by_name(key: str, v
 @pytest.mark.parametrize(("key", "value", "words"), [
     ("billing.min_billed_s", 86400, ("1 d", "1 天")), ("billing.min_billed_s", 0, ("none", "无")), ("billing.min_billed_s", None, ("not stated", "未约定")),
     ("sla.target", Decimal("0.9950"), ("99.5 %", "99.5 %")), ("billing.whole_node_only", False, ("no", "否")),
-    ("billing.min_gpus", 8, ("8 GPUs", "8 卡")), ("billing.min_gpus", 1, ("1 GPU", "1 卡")), ("deposit.amount", Decimal("1000.50"), ("CNY 1000.50", "CNY 1000.50")),
+    ("billing.min_gpus", 8, ("8 GPUs", "8 卡")), ("billing.min_gpus", 1, ("1 GPU", "1 卡")), ("deposit.amount", Decimal("1000.50"), ("CNY 1,000.50", "CNY 1,000.50")),
     ("sla.scope", "gpu", ("GPU", "单卡")), ("billing.tiers", ((("up_to", Decimal("500")), ("price", Decimal("3.00"))),), ("500 CNY 3.00", "500 CNY 3.00")),
 ])  # fmt: skip
 def test_that_a_value_is_written_in_both_languages(key: str, value: object, words: tuple[str, str], catalogue: Catalogue) -> None:

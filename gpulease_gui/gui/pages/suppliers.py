@@ -88,7 +88,7 @@ class SuppliersPage(Page):
         self.split = ThinSplitter()
         self.ticks = CompareFoot(self.frame, self.list)
         left, head = Pane(2), Pane(1)
-        head.column.addWidget(HeadLine(Text("Supplier / offer", "供应商 / 报价"), Text("Price", "单价")))
+        head.column.addWidget(HeadLine(Text("Supplier / offer", "供应商 / 报价"), Text("Per GPU-hour", "单价 / 卡时")))
         for line in (head, hairline(), self.list.chooser, hairline(), self.list, self.ticks):
             left.column.addWidget(line)
         self.left = left

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QStyleOptionViewItem
@@ -141,8 +142,8 @@ def deal_line(all_: DealList, number: int, *, grouped: bool) -> Line:
         icon, tone = (badge.icon, badge.token) if badge else ("document", "t3")
         count = (all_.nodes or {}).get(line.id, 0)
         nodes = Text(f"{owner}contract · {nodes_en(count)}", f"{owner}合同 · {count} 个节点")
-        return Line(key_of(CONTRACT, line.id), line.name, nodes, line.price, icon, tone)
-    return Line(key_of(OFFER, line.id), line.name, _offer_note(line, owner), line.price, "nav-offers", "t3")
+        return Line(key_of(CONTRACT, line.id), line.name, nodes, hour_words(line), icon, tone)
+    return Line(key_of(OFFER, line.id), line.name, _offer_note(line, owner), hour_words(line), "nav-offers", "t3")
 
 
 def _offer_note(line: DealLine, owner: str) -> Text:
@@ -230,7 +231,18 @@ ORDERS = {
 
 def price_words(price: Money | None) -> Words:
     """Currency before the number with a thin space; nothing where no price is written."""
-    return f"{price.currency}\N{NARROW NO-BREAK SPACE}{price.amount}" if price else ""
+    return f"{price.currency}\N{NARROW NO-BREAK SPACE}{price.amount:,f}" if price else ""
+
+
+def hour_words(line: DealLine) -> str:
+    """What a GPU-hour costs; ≈ where it was worked out from a price by the month or node, the price itself where it can't be."""
+    currency, space, amount = line.price.partition("\N{NARROW NO-BREAK SPACE}")
+    if not space:
+        return line.price
+    agreed = Decimal(amount)
+    if line.gpu_hour is None or float(agreed) == line.gpu_hour:
+        return f"{currency}{space}{agreed:,f}"
+    return f"≈\N{NARROW NO-BREAK SPACE}{currency}{space}{line.gpu_hour:,.2f}"
 
 
 def first_key(found: DealList) -> str:

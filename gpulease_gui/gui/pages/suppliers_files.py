@@ -23,7 +23,7 @@ from gpulease_gui.gui.pages.suppliers_acts import ActsBand
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import question
 from gpulease_gui.gui.widgets.labels import PlainLabel
-from gpulease_gui.gui.widgets.panes import Pane, hairline
+from gpulease_gui.gui.widgets.panes import EmptyState, Pane, hairline
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.services.commerce_edit import delete
 from gpulease_gui.services.files_view import (
@@ -69,13 +69,23 @@ class FilesPane(Pane):
             tools.addWidget(button)
         self.column.addLayout(tools)
         self.column.addWidget(hairline())
+        self.first = Button(Text("Add file…", "添加文件…"), icon="add", kind="primary")
+        self.first.clicked.connect(self.add.click)
+        self.empty = EmptyState(
+            "attachment", Text("No file yet", "还没有附件"),
+            Text("Keep the quote, the contract or a picture of the chat here; a term can then name it as its evidence.",
+                 "在此保存报价单、合同或聊天截图，条款即可引用它作为凭据。"), primary=self.first,
+        )  # fmt: skip
         self.column.addWidget(self.table, 1)
+        self.column.addWidget(self.empty, 1)
         self.table.chosen.connect(lambda _: self._fit())
         self._fit()
 
     def show_files(self, lines: tuple[FileLine, ...]) -> None:
         """Show the files of a record."""
         self.lines.set_rows(lines)
+        self.table.setVisible(bool(lines))
+        self.empty.setVisible(not lines)
         if self.table.current_row is None:
             self.table.choose_first()
         self._fit()

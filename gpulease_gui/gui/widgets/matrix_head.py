@@ -46,7 +46,7 @@ def money_words(amount: Decimal | None, currency: str) -> str:
     """A rate per GPU-hour with two places, its currency before it."""
     if amount is None:
         return "–"
-    return f"{_CURRENCY.get(currency, currency)}\N{NARROW NO-BREAK SPACE}{amount:.2f}"
+    return f"{_CURRENCY.get(currency, currency)}\N{NARROW NO-BREAK SPACE}{amount:,.2f}"
 
 
 class MatrixHead(QHeaderView):
