@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from gpulease_gui.catalog.loader import CatalogueFault, build, read_toml, resource
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 
 
 class Importance(StrEnum):
@@ -40,7 +40,11 @@ IMPORTANCE_WORDS: Mapping[Importance, Text] = {
 
 @dataclass(frozen=True, slots=True)
 class ChecklistItem:
-    """One question. `checks` answer it by themselves; () = by hand. `applies_if` None = always."""
+    """One item. `checks` answer it by themselves; () = by hand. `applies_if` None = always.
+
+    `ask` is the question to a supplier, `asks_for` the proof that one can send: without them `text` and `evidence` are.
+    `ours`: only we can find it out, nobody is asked.
+    """
 
     id: str
     dimension: str
@@ -50,6 +54,9 @@ class ChecklistItem:
     scenarios: tuple[str, ...]
     applies_if: str | None = None
     checks: tuple[str, ...] = ()
+    ask: Text = NO_TEXT
+    asks_for: Text = NO_TEXT
+    ours: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +64,38 @@ class _ChecklistFile:
     item: tuple[ChecklistItem, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    item: str
+    ask: Text
+    proof: Text = NO_TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class _QuestionsFile:
+    question: tuple[_Question, ...]
+    ours: tuple[str, ...]
+
+
 def load_checklist(name: str = "default") -> Mapping[str, ChecklistItem]:
-    """The items of resources/checklists/NAME.toml by id, in order. Raises CatalogueFault."""
+    """The items of resources/checklists/NAME.toml by id, in order, with their questions. Raises CatalogueFault."""
     file = f"{name}.toml"
     items = build(_ChecklistFile, read_toml(resource("checklists", file)), file).item
     found = {item.id: item for item in items}
     if len(found) != len(items):
         raise CatalogueFault(file, "item.id", "an id stands twice")
-    return found
+    return _asking(found)
+
+
+def _asking(items: Mapping[str, ChecklistItem]) -> Mapping[str, ChecklistItem]:
+    """The items with what a supplier is asked; an item is asked of a supplier, or is ours to find out."""
+    file = "questions.toml"
+    said = build(_QuestionsFile, read_toml(resource("checklists", file)), file)
+    asked = {question.item: question for question in said.question}
+    named = [*said.ours, *(question.item for question in said.question)]
+    if sorted(named) != sorted(items):
+        raise CatalogueFault(file, "item", f"each item is asked or ours, once: {', '.join(sorted(set(items) ^ set(named))) or 'one stands twice'}")
+    return {
+        id_: replace(item, ask=asked[id_].ask, asks_for=asked[id_].proof) if id_ in asked else replace(item, ours=True)
+        for id_, item in items.items()
+    }

@@ -95,13 +95,17 @@ def ask_items(db: Database, subject: Subject, items: Sequence[str]) -> int:
 def waive_items(db: Database, subject: Subject, items: Sequence[str], waiver: Waiver) -> int:
     """Let open or failed items pass, by whom, why and up to which day: one step back; how many changed.
 
-    Raises UsageError when one of the three is missing.
+    Raises UsageError when a name or a reason is missing, or the last day is over (on this computer's calendar).
     """
-    if not waiver.by.strip() or not waiver.reason.strip():
+    acting = recorder(db)
+    kept = Waiver(waiver.by.strip(), waiver.reason.strip(), waiver.expires)
+    if not kept.by or not kept.reason:
         raise UsageError("a waiver needs a name and a reason", next_step="write who takes the risk, and why")
-    acting, deal = recorder(db), deals.enter(db, subject)
+    if kept.expires < acting.at.astimezone().date():
+        raise UsageError(f"{kept.expires} is over: such a waiver would never count", next_step="choose today or a later day as its last day")
+    deal = deals.enter(db, subject)
     for item in items:
-        acting.put("waiver", (deal, item), answers.waiver_document(waiver, acting.at))
+        acting.put("waiver", (deal, item), answers.waiver_document(kept, acting.at))
     return acting.finish(Text(f"waive {len(items)} items", f"豁免 {len(items)} 项"))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpulease_gui.catalog.checklist import DIMENSIONS, ChecklistItem, Importance
 from gpulease_gui.domain.errors import UsageError
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.services.acting import recorder
 from gpulease_gui.store import reference
 from gpulease_gui.store.codec import json_text
@@ -66,9 +66,12 @@ def items_of(shipped: Mapping[str, ChecklistItem], template: Template, scenario:
 
 
 def _edited(item: ChecklistItem, edit: ItemEdit) -> ChecklistItem:
+    """Words of the user's own are also what a supplier is asked; so is an item that was ours."""
     return replace(
-        item, severity=edit.severity or item.severity, text=edit.text or item.text, evidence=edit.evidence or item.evidence
-    )
+        item, severity=edit.severity or item.severity, text=edit.text or item.text, evidence=edit.evidence or item.evidence,
+        ask=NO_TEXT if edit.text else item.ask, asks_for=NO_TEXT if edit.text or edit.evidence else item.asks_for,
+        ours=item.ours and edit.text is None,
+    )  # fmt: skip
 
 
 def save_template(db: Database, template: Template, shipped: Mapping[str, ChecklistItem]) -> Template:

@@ -60,9 +60,9 @@ class Letter:
 
 
 def letter_of(view: ChecklistView, *, demo: bool = False) -> Letter:
-    """The letter made of the unknown items of a checklist; waived ones are not asked."""
+    """The letter made of the unknown items of a checklist; waived ones, and what only we can find out, are not asked."""
     row = view.facts.row
-    unknown = [line for line in view.rows if line.outcome is Outcome.UNKNOWN]
+    unknown = [line for line in view.rows if line.outcome is Outcome.UNKNOWN and not line.item.ours]
     groups: list[QuestionGroup] = []
     number = 0
     for severity in Importance:
@@ -76,9 +76,9 @@ def letter_of(view: ChecklistView, *, demo: bool = False) -> Letter:
 
 
 _OPENING = Text(
-    "please answer the questions below about your offer and send the proof that is named with each. "
+    "please answer the questions below and send the proof that is named with each. "
     "An answer in the quote or in the contract is enough where no other proof is asked for.",
-    "请就贵方报价答复下列问题，并附上每条所列的证明材料；未另行要求证明的，写入报价单或合同即可。",
+    "请答复下列问题，并附上每条所列的证明材料；未另行要求证明的，写入报价单或合同即可。",
 )
 _CLOSING = Text("Thank you. Until they are answered, these points count as unknown, not as refused.", "谢谢。未答复的项目按“未知”处理，不视为拒绝。")
 _NOTHING = Text("There is nothing left to ask.", "没有待询问的项目。")
@@ -87,11 +87,12 @@ _PROOF = Text("Proof", "证明材料")
 
 def letter_text(letter: Letter, language: Language) -> str:
     """The letter as plain text, a line a question, ready for a mail or a chat. Foreign words are made visible."""
+    if not letter.count:
+        return "\n".join((_subject(letter).say(language), "", _NOTHING.say(language))) + "\n"
     lines = [_subject(letter).say(language), "", _greeting(letter).say(language) + _OPENING.say(language)]
     for group in letter.groups:
         lines += ["", group.title.say(language), *(_line(question, language) for question in group.questions)]
-    lines += ["", (_CLOSING if letter.count else _NOTHING).say(language)]
-    return "\n".join(lines) + "\n"
+    return "\n".join((*lines, "", _CLOSING.say(language))) + "\n"
 
 
 def _subject(letter: Letter) -> Text:
@@ -110,10 +111,17 @@ def _line(question: Question, language: Language) -> str:
 
 
 def _question(question: Question) -> Text:
-    text, proof = question.item.text, question.item.evidence
-    en = f"{text.en}." + (f" {_PROOF.en}: {proof.en}." if proof.en else "")
-    zh = f"{text.zh}。" + (f"{_PROOF.zh}：{proof.zh}。" if proof.zh else "")
+    item = question.item
+    text, proof = item.ask if item.ask.en else item.text, item.asks_for if item.asks_for.en else item.evidence
+    # Own items may have words in one language only.
+    said, shown = (text.en or text.zh, text.zh or text.en), (proof.en or proof.zh, proof.zh or proof.en)
+    en = _ended(said[0], ".") + (f" {_PROOF.en}: {_ended(shown[0], '.')}" if shown[0] else "")
+    zh = _ended(said[1], "。") + (f"{_PROOF.zh}：{_ended(shown[1], '。')}" if shown[1] else "")
     return Text(f"{en} [{question.item.id}]", f"{zh}［{question.item.id}］")
+
+
+def _ended(words: str, mark: str) -> str:
+    return words if words.endswith((".", "?", "!", "。", "？", "！")) else words + mark
 
 
 def letter_document(letter: Letter, language: Language) -> Document:
@@ -131,7 +139,8 @@ def _head(letter: Letter) -> Iterable[Block]:
         Pair(Text("Date", "日期"), Words(foreign(str(letter.day)))),
         Pair(Text("Questions", "问题"), Words(foreign(str(letter.count)))),
     ))  # fmt: skip
-    yield Paragraph(Text(_OPENING.en[0].upper() + _OPENING.en[1:], _OPENING.zh), Tone.PLAIN)
+    if letter.count:
+        yield Paragraph(Text(_OPENING.en[0].upper() + _OPENING.en[1:], _OPENING.zh), Tone.PLAIN)
 
 
 def _body(groups: Iterable[QuestionGroup]) -> Iterable[Block]:

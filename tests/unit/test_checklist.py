@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -230,7 +231,34 @@ def test_that_the_letter_asks_musts_first_numbered_through_and_once(catalogue: C
     severities = [question.item.severity for question in asked]
     assert severities == sorted(severities, key=list(Importance).index)
     assert "IC-01" not in letter.items and asked[0].item.id == "IC-02" and asked[0].asked
-    assert len(set(letter.items)) == letter.count == view(facts, catalogue).totals[Outcome.UNKNOWN]
+    unknown = {row.item.id for row in view(facts, catalogue).rows if row.outcome is Outcome.UNKNOWN}
+    assert len(set(letter.items)) == letter.count and set(letter.items) == unknown - OURS
+
+
+# The user finds these out: whether a supplier answers says nothing.
+OURS = {"NS-02", "BI-12", "BI-15", "SL-10", "SU-06"}
+
+
+def test_that_every_shipped_item_is_a_question_to_a_supplier_or_ours_to_find_out(catalogue: Catalogue) -> None:
+    items = catalogue.checklist.values()
+    assert {item.id for item in items if item.ours} == OURS
+    asked = [item for item in items if not item.ours]
+    assert all(item.ask.en.endswith("?") and item.ask.zh.endswith("？") for item in asked)
+    assert len({item.ask.en for item in asked}) == len({item.ask.zh for item in asked}) == len(asked) == 101
+    ours = re.compile(r"\b(try|tried|measured by us|test tickets|test messages|our places|reconciliation)\b|我方实测|对账", re.IGNORECASE)
+    sent = [item.asks_for if item.asks_for.en else item.evidence for item in asked]
+    assert [proof for proof in sent if ours.search(f"{proof.en} {proof.zh}")] == []
+
+
+def test_that_the_user_s_own_words_are_asked_as_they_stand(catalogue: Catalogue) -> None:
+    own = ChecklistItem("OWN-01", "support", Importance.MUST, Text("", "提供中文支持"), Text("", ""), ())
+    edits = {"SL-04": ItemEdit(text=Text("Replaced in 2 h", "2 小时内更换")), "BI-12": ItemEdit(text=Text("You give us a log", "贵方提供日志")),
+             "SL-03": ItemEdit(evidence=Text("Duty plan", "值班表"))}  # fmt: skip
+    letter = letter_of(view(deal(), catalogue, template=Template("t", "mine", edits=edits, own=(own,))))
+    english, chinese = (letter_text(letter, language) for language in (Language.EN, Language.ZH))
+    assert "Replaced in 2 h. Proof: Clause; record of replacements. [SL-04]" in english and "You give us a log." in english
+    assert "提供中文支持. [OWN-01]" in english and "提供中文支持。［OWN-01］" in chinese
+    assert f"{catalogue.checklist['SL-03'].ask.zh}证明材料：值班表。［SL-03］" in chinese
 
 
 def test_that_the_letter_names_the_proof_in_its_language(catalogue: Catalogue) -> None:
@@ -238,8 +266,8 @@ def test_that_the_letter_names_the_proof_in_its_language(catalogue: Catalogue) -
     english, chinese = (letter_text(letter, language) for language in (Language.EN, Language.ZH))
     assert "\nMust · SLA\n" in english and "\n必须 · SLA\n" in chinese
     item = catalogue.checklist["SL-04"]
-    assert f"{item.text.en}. Proof: {item.evidence.en}. [SL-04]\n" in english
-    assert f"{item.text.zh}。证明材料：{item.evidence.zh}。［SL-04］\n" in chinese
+    assert f"{item.ask.en} Proof: {item.asks_for.en}. [SL-04]\n" in english
+    assert f"{item.ask.zh}证明材料：{item.asks_for.zh}。［SL-04］\n" in chinese
     assert "\u202e" not in english + chinese
 
 
@@ -253,4 +281,7 @@ def test_that_the_document_of_the_letter_says_what_its_text_says(catalogue: Cata
 def test_that_nothing_is_asked_when_all_is_known_or_waived(catalogue: Catalogue) -> None:
     known = tuple(answer(id_) for id_ in catalogue.checklist if id_ != "SL-04")
     letter = letter_of(view(deal(answers=known, waivers={"SL-04": Waiver("Wang", "trial", date(2027, 1, 1))}), catalogue))
-    assert letter.count == 0 and "There is nothing left to ask." in letter_text(letter, Language.EN)
+    assert letter.count == 0 and letter_text(letter, Language.EN).endswith("There is nothing left to ask.\n")
+    assert "answer the questions" not in letter_text(letter, Language.EN)
+    found = [block.text.en for block in letter_document(letter, Language.EN).blocks if isinstance(block, Paragraph)]
+    assert found == ["There is nothing left to ask."]

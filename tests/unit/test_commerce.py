@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import date
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -81,7 +81,7 @@ def test_that_an_accepted_offer_takes_everything_along_and_one_step_takes_it_bac
     state(own, ONE, billing__min_billed_s=86400)
     write(own, lambda db: commerce_edit.change_price(db, ONE, Price("p2", Money(Decimal("15.00"), "CNY")), date(2099, 7, 1)))
     write(own, lambda db: checklist_edit.answer_items(db, ONE, ["SU-01"], Given(AnswerState.EVIDENCED, AnswerValue.YES, note="called at night")))
-    write(own, lambda db: checklist_edit.waive_items(db, ONE, ["SL-04"], Waiver("Wang", "trial", date(2026, 9, 1))))
+    write(own, lambda db: checklist_edit.waive_items(db, ONE, ["SL-04"], Waiver("Wang", "trial", date(2099, 9, 1))))
     write(own, lambda db: commerce_edit.accept_offer(db, "o1", Contract("c1", "s1", "HT-1", "o1", price=Money(Decimal("16.20"), "CNY"))))
     paper = facts(own, PAPER)
     assert paper.terms == facts(own).terms and paper.promised == facts(own).promised
@@ -124,6 +124,11 @@ def test_that_an_item_is_not_applicable_only_with_a_reason(own: Services) -> Non
         write(own, lambda db: checklist_edit.answer_items(db, ONE, ["IC-12"], Given(AnswerState.NOT_APPLICABLE)))
     with pytest.raises(UsageError, match="a name and a reason"):
         write(own, lambda db: checklist_edit.waive_items(db, ONE, ["IC-01"], Waiver("", "x", DAY)))
+    with pytest.raises(UsageError, match="a name and a reason"):
+        write(own, lambda db: checklist_edit.waive_items(db, ONE, ["IC-01"], Waiver("Wang", "\t ", DAY)))
+    today = datetime.now().astimezone().date()
+    with pytest.raises(UsageError, match="is over"):
+        write(own, lambda db: checklist_edit.waive_items(db, ONE, ["IC-01"], Waiver("Wang", "x", today - timedelta(days=1))))
     assert facts(own).answers == {} == facts(own).waivers
 
 
