@@ -29,7 +29,8 @@ from gpulease_gui.gui.pages.page import NavGroup, Page, PageSpec
 from gpulease_gui.gui.pages.suppliers import PAGE as SUPPLIERS
 from gpulease_gui.gui.pages.suppliers import SuppliersPage
 from gpulease_gui.services.commerce_cost import SavedWorkload, save_workload
-from gpulease_gui.services.commerce_edit import save_offer, save_rate, save_supplier, state_fields
+from gpulease_gui.services.commerce_edit import delete, save_offer, save_rate, save_supplier, state_fields
+from gpulease_gui.services.compare_kept import KeptChoice, kept_choice_in
 from gpulease_gui.services.compare_page import tsv_text
 from gpulease_gui.services.compare_table import csv_bytes
 from gpulease_gui.services.composition import Services
@@ -215,6 +216,7 @@ def test_that_a_broken_promise_stands_struck_out_beside_what_was_measured(
         assert "700 W claimed / 350 measured" in str(page.rows.index(place, 1).data(Qt.ItemDataRole.ToolTipRole))
         assert "[" not in said(page, "gpu.power_w")[2]
         assert not page.matrix.main.grab().isNull()
+        window.detach()
     finally:
         services.close()
 
@@ -240,6 +242,26 @@ def test_that_foreign_words_stay_words_on_the_screen_and_in_files(
 
 
 # -- one currency --------------------------------------------------------------------------------------------------------------
+
+
+def test_that_the_next_start_goes_on_where_the_last_one_compared(
+    window: MainWindow, make_window: Callable[..., MainWindow], services: Services, three: tuple[Subject, ...], qtbot: QtBot
+) -> None:
+    page = comparing(window, qtbot, *three)
+    page.bar.scenario.choose("inference")
+    page.bar.scenario.picked.emit("inference")
+    page.bar.differences.click()
+    wait_for(qtbot, lambda: (services.query(kept_choice_in).result() or KeptChoice()).scenario == "inference")
+    page.columns.move_column(3, 1)
+    wait_for(qtbot, lambda: (services.query(kept_choice_in).result() or KeptChoice()).subjects == (three[2], *three[:2]))
+    services.change(lambda db: delete(db, HolderOf.OFFER, three[0].id), "offer").result()
+    again = make_window(OTHER, PAGE)
+    again.attach(services)
+    again.go("compare")
+    fresh = page_of(again)
+    wait_for(qtbot, lambda: fresh.look is not None)
+    assert [head.row.subject for head in fresh.look.comparison.heads] == [three[2], three[1]], "less the one that is in the trash"
+    assert fresh.bar.scenario.current == "inference" and fresh.bar.differences.isChecked() and fresh.rows.differences_only
 
 
 def test_that_a_missing_rate_is_asked_for_and_shown_with_its_day(window: MainWindow, services: Services, three: tuple[Subject, ...], qtbot: QtBot) -> None:

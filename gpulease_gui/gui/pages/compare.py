@@ -28,6 +28,7 @@ from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
 from gpulease_gui.gui.widgets.matrix import Matrix
 from gpulease_gui.gui.widgets.panes import EmptyState, Icon, Pane, hairline
 from gpulease_gui.services.commerce_compare import CompareBy
+from gpulease_gui.services.compare_kept import KeptChoice, keep_choice, kept_choice_in
 from gpulease_gui.services.compare_page import Choices, CompareLook, choices_in, first_offers, look_in
 from gpulease_gui.services.comparison import CompareHead
 from gpulease_gui.services.events import Event, RecordsChanged, RunEnded
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _WAIT_MS = 120
 _PICKER_WIDTH, _INSPECTOR_FROM = 236, 150
 _DEMO_OFFERS = 4
+_Read = tuple[Choices, tuple[Subject, ...], KeptChoice]
 _KINDS = frozenset(["supplier", "offer", "contract", "claim", "terms", "price", "answer", "waiver", "rate", "workload", "weight", "template", "market"])
 
 
@@ -61,6 +63,7 @@ class ComparePage(Page):
         self.choices: Choices | None = None
         self._asked = 0
         self._begun = False
+        self._kept: KeptChoice | None = None
         self._shown: tuple[Subject, ...] = ()
         self._inspector_wanted: bool | None = None
         self.rows = MatrixModel()
@@ -229,6 +232,7 @@ class ComparePage(Page):
         self.stability.set_words(look.stability)
         self.inspector.show_look(look)
         self._count()
+        self._keep()
         if not self.matrix.main.currentIndex().isValid():
             self.matrix.choose_column(1)
         self._inspect()
@@ -236,6 +240,7 @@ class ComparePage(Page):
     def _filter(self) -> None:
         self.rows.choose_rows(differences_only=self.bar.differences.isChecked(), with_unstated=self.bar.unstated.isChecked())
         self._count()
+        self._keep()
 
     def _count(self) -> None:
         self.bar.tell_count(*self.rows.counts)
@@ -245,22 +250,38 @@ class ComparePage(Page):
             return
         demo = self.frame.services.demo
 
-        def work(connection: sqlite3.Connection) -> tuple[Choices, tuple[Subject, ...]]:
-            return choices_in(connection), first_offers(connection, _DEMO_OFFERS) if demo and begin else ()
+        def work(connection: sqlite3.Connection) -> _Read:
+            offers = first_offers(connection, _DEMO_OFFERS) if demo and begin else ()
+            return choices_in(connection), offers, kept_choice_in(connection) or KeptChoice()
 
         self.frame.bridge.when_done(self.frame.services.query(work), self._choices_read)
 
-    def _choices_read(self, read: tuple[Choices, tuple[Subject, ...]]) -> None:
-        begun, (self.choices, offers) = self._begun, read
-        first = not begun and offers and not self.subjects
+    def _choices_read(self, read: _Read) -> None:
+        (self.choices, offers, kept), unread, begun = read, self._kept is None, self._begun
         self.bar.show_choices(self.choices)
-        if first and self.choices.workloads:
+        if unread:
+            self._kept = kept
+            self.bar.show_kept(kept)
+            self.rows.choose_rows(differences_only=kept.differences_only, with_unstated=kept.with_unstated)
+        fresh = not begun and not self.subjects
+        offers = kept.subjects if len(kept.subjects) > 1 and fresh and unread else offers
+        first = fresh and offers
+        if first and offers != kept.subjects and self.choices.workloads:
             self.bar.choose_workload(self.choices.workloads[0].id)
+        if unread and not first and self.subjects:
+            self.refresh()
         if first:
             self._show_picker(shown=False)
             self.compare(offers)
             self.matrix.setFocus()
         self._begun = True
+
+    def _keep(self) -> None:
+        """Keep what is compared and how, once the earlier choice was read."""
+        choice = self.bar.choice(self._shown)
+        if self._kept is not None and self._shown and choice != self._kept and is_open(self.frame):
+            self._kept = choice
+            self.frame.services.change(lambda db: keep_choice(db, choice), "compare")
 
     # -- at the sides ------------------------------------------------------------------------------------------------------------
 

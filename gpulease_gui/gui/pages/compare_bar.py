@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout
 
+from gpulease_gui.domain.commercial import Subject
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import Chooser
 from gpulease_gui.gui.language import say
@@ -16,6 +17,7 @@ from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.panes import hairline
 from gpulease_gui.services.commercial_words import rate_text
+from gpulease_gui.services.compare_kept import KeptChoice
 from gpulease_gui.services.compare_page import EVERY_USE, Choices
 from gpulease_gui.services.comparison import Comparison
 
@@ -124,6 +126,21 @@ class CompareBar(QFrame):
         self.scenario.set_choices(scenarios)
         self.workload.set_choices([("", _NO_WORKLOAD), *((w.id, w.name) for w in choices.workloads), (_EDIT, _EDIT_WORDS)])
         self._workload = self.workload.current
+
+    def show_kept(self, kept: KeptChoice) -> None:
+        """Choose what was chosen in an earlier session; use and workload that are gone are not."""
+        self.scenario.choose(kept.scenario)
+        self.choose_workload(kept.workload)
+        self.chosen_currency = kept.currency or None
+        for box, on in ((self.differences, kept.differences_only), (self.unstated, kept.with_unstated)):
+            with QSignalBlocker(box):
+                box.setChecked(on)
+
+    def choice(self, subjects: tuple[Subject, ...]) -> KeptChoice:
+        """What is chosen now, for these columns."""
+        return KeptChoice(
+            subjects, self.scenario.current, self.workload.current, self.chosen_currency or "", self.differences.isChecked(), self.unstated.isChecked(),
+        )  # fmt: skip
 
     def show_comparison(self, comparison: Comparison, own: Sequence[str]) -> None:
         """Name the currency with its rates, or what is missing; `own` are the currencies of the offers."""
