@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -48,6 +48,17 @@ class Flagged:
 def unsaid(what: Text) -> Flagged:
     """An open flag: the offer does not say `what`."""
     return Flagged(Text(f"the offer does not say {what.en}", f"报价没有说明{what.zh}"), FlagState.OPEN)
+
+
+def unsaid_parts(parts: Sequence[tuple[bool, Text]]) -> Flagged | None:
+    """The open flag that names the parts which are not there, and no others; None when all are there (True)."""
+    missing = [what for there, what in parts if not there]
+    if not missing:
+        return None
+    head, last = missing[:-1], missing[-1]
+    en = f"{', '.join(what.en for what in head)} and {last.en}" if head else last.en
+    zh = f"{'、'.join(what.zh for what in head)}与{last.zh}" if head else last.zh
+    return unsaid(Text(en, zh))
 
 
 @dataclass(frozen=True, slots=True)

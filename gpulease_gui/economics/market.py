@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gpulease_gui.domain.text import Text
-from gpulease_gui.economics.flag import Flagged, FlagState, unsaid
+from gpulease_gui.domain.text import Text, visible
+from gpulease_gui.economics.flag import Flagged, FlagState, unsaid, unsaid_parts
 from gpulease_gui.economics.offer_facts import MarketPrice, OfferFacts, Reference
 
 ENOUGH = 3
@@ -14,12 +14,13 @@ ENOUGH = 3
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The lowest and highest listed price per GPU-hour in `currency`, from `count` lines."""
+    """The lowest and highest listed price per GPU-hour in `currency`, from `count` lines of `sources` (list and day)."""
 
     low: Decimal
     high: Decimal
     currency: str
     count: int
+    sources: tuple[str, ...] = ()
 
     @property
     def words(self) -> Text:
@@ -30,16 +31,28 @@ class Spread:
 
 def spread_of(facts: OfferFacts, reference: Reference) -> Spread | Flagged:
     """The prices of the same family, currency and mode; an open flag when the offer or the lists say too little."""
-    families = {product.family for product in reference.products(facts.terms.get("gpu.model"))}
-    if facts.price_gpu_hour is None or facts.currency is None or facts.price_mode is None or not families:
-        return unsaid(Text("its model, price and kind of price", "型号、价格与计价方式"))
-    same = [p.price_gpu_hour for p in reference.market if _comparable(p, facts, reference, families)]
+    word = facts.terms.get("gpu.model")
+    missing = unsaid_parts((
+        (word is not None, Text("its model", "型号")),
+        (facts.price_gpu_hour is not None, _UNPRICED if facts.currency is None else _UNCOUNTED),
+        (facts.price_mode is not None, Text("its kind of price", "计价方式")),
+    ))  # fmt: skip
+    if missing is not None or facts.currency is None:
+        return missing or unsaid(_UNPRICED)
+    families = {product.family for product in reference.products(word)}
+    if not families:
+        name = visible(str(word))
+        return Flagged(Text(f"no single product of the catalogue is called {name}", f"产品目录中没有唯一对应“{name}”的型号"), FlagState.OPEN)
+    same = [p for p in reference.market if _comparable(p, facts, reference, families)]
     if len(same) < ENOUGH:
-        return Flagged(
-            Text(f"only {len(same)} listed prices to compare with, {ENOUGH} are needed", f"可比公开价格仅 {len(same)} 条，至少需要 {ENOUGH} 条"),
-            FlagState.OPEN,
-        )
-    return Spread(min(same), max(same), facts.currency, len(same))
+        count = f"{len(same)} listed price{'' if len(same) == 1 else 's'}"
+        return Flagged(Text(f"only {count} to compare with, {ENOUGH} are needed", f"可比公开价格仅 {len(same)} 条，至少需要 {ENOUGH} 条"), FlagState.OPEN)
+    prices = [p.price_gpu_hour for p in same]
+    return Spread(min(prices), max(prices), facts.currency, len(same), tuple(sorted({f"{p.source} {p.day.isoformat()}" for p in same})))
+
+
+_UNPRICED = Text("its price", "价格")
+_UNCOUNTED = Text("what its price is per GPU-hour", "每卡时的价格")
 
 
 def _comparable(listed: MarketPrice, facts: OfferFacts, reference: Reference, families: set[str]) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from gpulease_gui.catalog.checklist import DIMENSIONS
 from gpulease_gui.domain.claim import CLAIM_WORDS, ClaimState
@@ -54,9 +55,19 @@ def _market(head: CompareHead, language: Language) -> str:
     return "–" if head.market is None else head.market.words.say(language)
 
 
-def head_name(head: CompareHead) -> str:
-    """How people call a column, in one line."""
-    return " ".join((head.row.supplier or head.row.number).split())
+def head_names(comparison: Comparison) -> Mapping[str, str]:
+    """How people call each column, in one line, by `CompareHead.name`: its supplier, and where one has several, its number or title too."""
+    suppliers = Counter(head.row.supplier for head in comparison.heads)
+    found = {head.name: _one_line(head, alone=bool(head.row.supplier) and suppliers[head.row.supplier] == 1) for head in comparison.heads}
+    twice = Counter(found.values())
+    places = {head.name: place for place, head in enumerate(comparison.heads, 1)}
+    return {name: words if twice[words] == 1 else f"{words} ({places[name]})" for name, words in found.items()}
+
+
+def _one_line(head: CompareHead, *, alone: bool) -> str:
+    row = head.row
+    said = (row.supplier,) if alone else (row.supplier, row.number or row.title)
+    return " ".join(visible(" ".join(said)).split())
 
 
 def stability_text(comparison: Comparison) -> Text:
@@ -64,7 +75,7 @@ def stability_text(comparison: Comparison) -> Text:
     found = comparison.sensitivity
     if found is None or not found.base.order:
         return Text("fewer than two offers have a score", "有得分的报价不足两个")
-    names = {head.name: head_name(head) for head in comparison.heads}
+    names = head_names(comparison)
     leader = names[found.base.order[0]]
     if found.stable:
         return Text(f"Any weight moved by ±20 %: {leader} stays first", f"任一权重变动 ±20 %：{leader}仍居首")

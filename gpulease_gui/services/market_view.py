@@ -42,7 +42,7 @@ def market_place(facts: OfferFacts, reference: Reference) -> MarketPlace:
     price = facts.price_gpu_hour
     if isinstance(spread, Flagged) or price is None:
         return MarketPlace(Place.UNKNOWN, spread.reason if isinstance(spread, Flagged) else Text("no price is stated", "未说明价格"))
-    sources = tuple(sorted({f"{p.source} {p.day.isoformat()}" for p in reference.market if p.currency == spread.currency}))
+    sources = spread.sources
     place = Place.BELOW if price < spread.low else Place.ABOVE if price > spread.high else Place.WITHIN
     if place is not Place.WITHIN:
         en, zh = ("below", "低于") if place is Place.BELOW else ("above", "高于")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
@@ -37,6 +38,26 @@ def test_that_nothing_is_said_without_enough_to_compare_with() -> None:
         found = market_place(facts, Reference(GPUS, LISTED))
         assert found.place is Place.UNKNOWN and found.spread is None and found.words.zh
     assert market_place(offer("2.5"), Reference(GPUS, LISTED[:2])).place is Place.UNKNOWN
+
+
+@pytest.mark.parametrize(("facts", "words"), [
+    (offer("2.5", terms={}), ("the offer does not say its model", "报价没有说明型号")),
+    (offer("2.5", price_mode=None), ("the offer does not say its kind of price", "报价没有说明计价方式")),
+    (replace(offer("2.5"), price_gpu_hour=None, currency=None), ("the offer does not say its price", "报价没有说明价格")),
+    (replace(offer("2.5"), price_gpu_hour=None), ("the offer does not say what its price is per GPU-hour", "报价没有说明每卡时的价格")),
+    (OfferFacts(), ("the offer does not say its model, its price and its kind of price", "报价没有说明型号、价格与计价方式")),
+    (offer("2.5", terms={"gpu.model": "H999"}), ("no single product of the catalogue is called H999", "产品目录中没有唯一对应“H999”的型号")),
+])  # fmt: skip
+def test_that_only_what_is_missing_is_named(facts: OfferFacts, words: tuple[str, str]) -> None:
+    found = market_place(facts, Reference(GPUS, LISTED)).words
+    assert (found.en, found.zh) == words
+
+
+def test_that_the_lists_behind_a_place_are_those_that_were_compared() -> None:
+    other = MarketPrice("L40S", Decimal(1), "USD", PriceMode.ON_DEMAND, "list B", DAY)
+    assert market_place(offer("2.5"), Reference(GPUS, (*LISTED, other))).sources == ("list A 2026-11-01",)
+    one = market_place(offer("2.5"), Reference(GPUS, LISTED[:1])).words
+    assert one.en == "only 1 listed price to compare with, 3 are needed"
 
 
 def test_that_both_kinds_of_public_lists_are_read_by_their_headings() -> None:

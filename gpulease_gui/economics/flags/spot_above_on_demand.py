@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpulease_gui.domain.text import Text
-from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag, unsaid
+from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag, unsaid_parts
 from gpulease_gui.economics.offer_facts import OfferFacts, PriceMode, Reference
 
 FLAG = RedFlag("spot_above_on_demand", Text("Spot above on-demand", "竞价价高于按需价"), FlagSeverity.NOTABLE, "price.mode")
@@ -14,8 +14,9 @@ def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:
     if facts.price_mode is not PriceMode.SPOT:
         return None
     spot, firm = facts.price_gpu_hour, facts.on_demand_gpu_hour
+    missing = unsaid_parts(((spot is not None, Text("its spot price", "竞价价")), (firm is not None, Text("its on-demand price", "按需价"))))
     if spot is None or firm is None:
-        return unsaid(Text("both the spot and the on-demand price", "竞价价与按需价"))
+        return missing
     if spot <= firm:
         return None
     return Flagged(Text(f"spot costs {spot:f}, on demand {firm:f} per GPU-hour", f"每卡时竞价 {spot:f}，按需 {firm:f}"))

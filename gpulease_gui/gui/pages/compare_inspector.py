@@ -16,7 +16,7 @@ from gpulease_gui.gui.widgets.matrix_head import money_words, status_badge
 from gpulease_gui.gui.widgets.panes import Icon, KeyValues, Pane, Section, clear_layout
 from gpulease_gui.services.commercial_words import plain
 from gpulease_gui.services.compare_page import CompareLook, HeadFigures
-from gpulease_gui.services.compare_table import head_name
+from gpulease_gui.services.compare_table import head_names
 from gpulease_gui.services.comparison import CompareHead, CompareRow
 
 _WIDTH = 292
@@ -72,8 +72,9 @@ class CompareInspector(Pane):
 
     def show_look(self, look: CompareLook) -> None:
         """Draw the front anew."""
+        names = head_names(look.comparison)
         points = tuple(
-            FrontPoint(number, head_name(head), float(head.score.score.score_low), float(head.cost.converted), head.name in look.front.names)
+            FrontPoint(number, names[head.name], float(head.score.score.score_low), float(head.cost.converted), head.name in look.front.names)
             for number, head in enumerate(look.comparison.heads, 1)
             if head.score.score.score_low is not None and head.cost is not None and head.cost.converted is not None
         )
@@ -159,7 +160,8 @@ def _pairs(head: CompareHead, figures: HeadFigures, currency: str) -> list[tuple
 
 def front_text(look: CompareLook) -> Text:
     """Who is beaten by whom, in a sentence."""
-    names = {head.name: f"{number} {head_name(head)}" for number, head in enumerate(look.comparison.heads, 1)}
+    called = head_names(look.comparison)
+    names = {head.name: f"{number} {called[head.name]}" for number, head in enumerate(look.comparison.heads, 1)}
     front = [names[name] for name in look.front.names]
     if not front:
         return Text("Choose a workload to see score against cost.", "选择负载后可查看得分与成本。")
