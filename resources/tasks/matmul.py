@@ -220,7 +220,7 @@ def main():
     devices = [torch.device("cuda", card["gpu"]) if on_gpu else torch.device("cpu") for card in found]
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.manual_seed(20)
-    sizes = [int(size) for size in asked.sizes.split(",") if size] or ([4096, 8192, 16384] if on_gpu else [256, 512])
+    sizes = [int(size) for size in asked.sizes.split(",") if size] or ([4096, 8192, 16384] if on_gpu else [128, 256])
     say("start", torch=torch.__version__, cuda=torch.version.cuda, driver=driver, device="cuda" if on_gpu else "cpu", cards=found,
         seconds=asked.seconds, tf32=False)
     looks = Looks()
