@@ -91,6 +91,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("verify", Menu.RUN, Text("Run checks", "执行检查"), "Ctrl+R", Scope.PAGE),
     ActionSpec("rerun", Menu.RUN, Text("Run this check again", "重新执行此检查"), "Ctrl+Shift+R", Scope.PAGE),
     ActionSpec("compare_runs", Menu.RUN, Text("Compare runs…", "比较验收记录…"), "Ctrl+D", Scope.PAGE),
+    ActionSpec("own_task", Menu.RUN, Text("Run an own task…", "运行自有任务…"), "Ctrl+T", Scope.PAGE),
     ActionSpec("cancel", Menu.RUN, Text("Cancel the run", "取消执行"), "Ctrl+.", Scope.PAGE),
     ActionSpec("thresholds", Menu.TOOLS, Text("Figures that nodes are judged by…", "判定阈值…")),
     ActionSpec("copy_commands", Menu.TOOLS, Text("Copy commands that run on a node", "复制节点上会执行的命令"), scope=Scope.PAGE),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ from gpulease_gui.services.run_view import NO_CHOICE, prepare
 
 if TYPE_CHECKING:
     from gpulease_gui.domain.cancel import CancelToken
+    from gpulease_gui.domain.task import TaskSpec
+    from gpulease_gui.domain.term import TermValue
     from gpulease_gui.gui.pages.page import Frame
     from gpulease_gui.services.composition import Services
     from gpulease_gui.services.jobs import Job
@@ -123,6 +125,20 @@ class NodeWork(QObject):
         if node.id not in self._jobs:
             prepared = self._services.query(lambda connection: prepare(connection, node.id, choice, peer_id))
             self._frame.bridge.when_done(prepared, lambda ready: self._verify(*ready, choice, peer_id))
+
+    def run_task(self, node: Node, spec: TaskSpec, terms: Mapping[str, TermValue], contract: tuple[str, str] | None) -> None:
+        """Run a task on a node; it was confirmed. `contract`: id and number of the one that it is judged against."""
+        from gpulease_gui.services.task_runs import TaskRequest
+
+        id_, label = contract or (None, None)
+        request = TaskRequest(spec, terms, id_, label)
+
+        def work(cancel: CancelToken) -> Outcome:
+            return self._services.tasks.run(node, request, cancel).outcome
+
+        title = Text(f"{spec.name} on {node.name}", f"在 {node.name} 上运行 {spec.name}")
+        again = lambda: self.run_task(node, spec, terms, contract)  # noqa: E731 - one line, used once
+        self._start(node, title, work, again, lambda outcome: self._verified(node, outcome))
 
     def _verify(self, node: Node, request: Request, choice: Choice, peer_id: str | None) -> None:
         def work(cancel: CancelToken) -> Outcome:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget
 
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Text, foreign
@@ -16,7 +15,7 @@ from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.nodes_drift import DIFFERENCES, band_words, drift_of
 from gpulease_gui.gui.pages.nodes_work import work_of
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
-from gpulease_gui.gui.pages.verification_acts import RunStarter
+from gpulease_gui.gui.pages.verification_acts import RunStarter, copy_commands, give_contract, nothing_to_verify
 from gpulease_gui.gui.pages.verification_detail import DetailPane
 from gpulease_gui.gui.pages.verification_diff import DifferencesPane
 from gpulease_gui.gui.pages.verification_findings import FindingsPane
@@ -25,7 +24,7 @@ from gpulease_gui.gui.pages.verification_state import FindingRow, Loaded, Pictur
 from gpulease_gui.gui.pages.verification_under_way import UnderWay, broken_off
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import Words
-from gpulease_gui.gui.widgets.panes import EmptyState, ThinSplitter
+from gpulease_gui.gui.widgets.panes import ThinSplitter
 from gpulease_gui.services.events import (
     CheckChanged,
     Event,
@@ -36,12 +35,10 @@ from gpulease_gui.services.events import (
     RunStarted,
 )
 from gpulease_gui.services.run_view import CheckInfo, Key, NodeRuns, RunFindings
-from gpulease_gui.store import nodes as stored
 from gpulease_gui.store.records import RunState
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
-
+    from gpulease_gui.gui.pages.verification_task import TaskPane
     from gpulease_gui.services.outcome import Trouble
 
 TITLE = Text("Verification", "验收")
@@ -74,6 +71,8 @@ class VerificationPage(Page):
         self._batch.timeout.connect(self._draw)
         self.primary = Button(Text("Verify", "验收"), icon="nav-verify", kind="primary")
         self.primary.clicked.connect(self._verify)
+        self.task_button = Button(Text("Own task…", "自有任务…"), icon="run")
+        self.task_button.clicked.connect(self._show_tasks)
         self._build()
         self._work.changed.connect(self._node_changed)
         self._work.not_reached.connect(self._not_reached)
@@ -103,20 +102,12 @@ class VerificationPage(Page):
         splitter.setSizes([244, 788, 352])
         self._stack = QStackedWidget()
         self._stack.addWidget(splitter)
-        self._stack.addWidget(self._empty())
+        self._stack.addWidget(nothing_to_verify(self.frame))
         self.differences = DifferencesPane(self.frame)
         self.differences.closed.connect(lambda: self._stack.setCurrentIndex(0))
         self._stack.addWidget(self.differences)
+        self.tasks: TaskPane | None = None
         self.column.addWidget(self._stack, 1)
-
-    def _empty(self) -> QWidget:
-        add = Button(Text("Add a node…", "添加节点…"), icon="add", kind="primary")
-        add.clicked.connect(lambda: self.frame.go("nodes"))
-        return EmptyState(
-            "nav-verify", Text("Nothing to verify yet", "还没有可验收的节点"),
-            Text("Add the node that you rent; its checks come from its contract.", "先添加租用的节点，检查项由其合同决定。"),
-            primary=add,
-        )  # fmt: skip
 
     # -- what the window asks -----------------------------------------------------------------------------------------
 
@@ -133,8 +124,8 @@ class VerificationPage(Page):
         return (name, Text(f"Run {number}", f"第 {number} 次验收")) if number else (name,)
 
     def buttons(self) -> tuple[Button, ...]:
-        """The primary names the node."""
-        return (self.primary,)
+        """An own task; the primary names the node."""
+        return (self.task_button, self.primary)
 
     def target(self) -> Target | None:
         """The node of the run in sight, with the load that is on it now."""
@@ -153,7 +144,7 @@ class VerificationPage(Page):
         busy = self._work.job_of(self._node.node.id) is not None
         again = not busy and self.table.current_row is not None
         return frozenset(
-            ["inspector", "copy_commands", "cancel" if busy else "verify", "watch", "connect",
+            ["inspector", "copy_commands", "own_task", "cancel" if busy else "verify", "watch", "connect",
              *(["rerun"] if again else []), *(["compare_runs"] if self._node.runs else [])]
         )  # fmt: skip
 
@@ -172,8 +163,12 @@ class VerificationPage(Page):
             self._work.connect_to(node)
         elif action == "rerun" and self.table.current_row is not None:
             self._run_again(self.table.current_row.info.id)
-        elif action in ("copy_commands", "compare_runs"):
-            (self._compare if action == "compare_runs" else self._copy_commands)()
+        elif action == "own_task":
+            self._show_tasks()
+        elif action == "compare_runs":
+            self._compare()
+        elif action == "copy_commands":
+            copy_commands(self._infos.values(), self.frame)
 
     def visit(self, path: tuple[str, ...]) -> None:
         """A node id shows its newest run; a check id after it selects that finding, DIFFERENCES shows what changed."""
@@ -190,6 +185,8 @@ class VerificationPage(Page):
 
     def handle(self, event: Event) -> None:
         """Runs as they go; also those that are not in sight are kept."""
+        if self.tasks is not None:
+            self.tasks.handle(event)
         if isinstance(event, RunStarted):
             self._started(event)
         elif isinstance(event, CheckChanged | FindingSaved):
@@ -258,6 +255,8 @@ class VerificationPage(Page):
             self.findings.start_anew()
             self.plan.untick()
         self._shown_run = self._stored.run.id if self._stored else None
+        if self.tasks is not None:
+            self.tasks.show_node(self._node)
         self.plan.show_node(self._node, self._shown_run or "")
         self._show_drift()
         differences = self._wanted_check == DIFFERENCES
@@ -365,6 +364,19 @@ class VerificationPage(Page):
         before = self._stored.before_run if self._stored else None
         self.differences.show_node(self._drift.of(self._node.node.id), before, self._shown_run or self._node.runs[0].id)
 
+    def _show_tasks(self) -> None:
+        """The pane of own tasks; made at its first call, for it brings the chart along."""
+        if self._node is None:
+            return
+        if self.tasks is None:
+            from gpulease_gui.gui.pages.verification_task import TaskPane
+
+            self.tasks = TaskPane(self.frame, self._work)
+            self.tasks.closed.connect(lambda: self._stack.setCurrentIndex(0))
+            self._stack.addWidget(self.tasks)
+        self.tasks.show_node(self._node)
+        self._stack.setCurrentWidget(self.tasks)
+
     def _show_drift(self) -> None:
         """At the top: what is no longer as it was accepted, and with whom the cards are shared."""
         if self._node is not None:
@@ -377,20 +389,7 @@ class VerificationPage(Page):
     def _give_contract(self, contract_id: str) -> None:
         if self._node is None or not contract_id:
             return
-        node = replace(self._node.node, contract_id=contract_id)
-
-        def work(db: Database) -> None:
-            stored.save_node(db, node)
-
-        change = self.frame.services.change(work, "node")
-        self.frame.bridge.when_done(change, lambda _: self.frame.note(Text("Contract saved", "合同已保存")))
-
-    def _copy_commands(self) -> None:
-        from PySide6.QtGui import QGuiApplication
-
-        lines = {command.fact: command.line for info in self._infos.values() for command in info.commands}
-        QGuiApplication.clipboard().setText("\n\n".join(f"# {fact}\n{line}" for fact, line in lines.items()))
-        self.frame.note(Text("Commands copied", "命令已复制"))
+        give_contract(self.frame, self._node.node, contract_id)
 
     def retranslate(self) -> None:
         """The name of the page for assistive tools; all words are Text."""
