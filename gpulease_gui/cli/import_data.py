@@ -11,7 +11,7 @@ from gpulease_gui.cli.codes import Exit
 from gpulease_gui.cli.workspace_file import services_of, wrong_input
 from gpulease_gui.domain.text import visible
 from gpulease_gui.services.exchange import KINDS, apply_merge, merge_in, read_bundle
-from gpulease_gui.store.exchange.bundle import Difference, Merge
+from gpulease_gui.store.exchange.merging import Difference, Merge
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,88 +2,76 @@
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import replace
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpulease_gui import __version__
 from gpulease_gui.catalog.catalogue import Catalogue
-from gpulease_gui.catalog.fields import validate_terms
-from gpulease_gui.catalog.terms import validate_term
-from gpulease_gui.domain.errors import UsageError, UserFacing
+from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.text import Text
+from gpulease_gui.reports.run_hash import run_hash
 from gpulease_gui.services.acting import recorder
-from gpulease_gui.store.codec import maybe_value_from, utc_text
-from gpulease_gui.store.exchange.bundle import Merge, bundle_bytes, compare, write
-from gpulease_gui.store.exchange.bundle_schema import MOST_BYTES, Bundle, Record, parse_bundle
-from gpulease_gui.store.term_versions import terms_from, terms_text
+from gpulease_gui.services.exchange_valid import valid_bundle
+from gpulease_gui.store import evidence, runs
+from gpulease_gui.store.codec import utc_text
+from gpulease_gui.store.exchange.bundle import bundle_bytes
+from gpulease_gui.store.exchange.bundle_schema import MOST_BYTES, Bundle, parse_bundle
+from gpulease_gui.store.exchange.merge_write import write
+from gpulease_gui.store.exchange.merging import Merge, compare
+from gpulease_gui.store.imported import ImportedFrom, imported_from
 
 if TYPE_CHECKING:
     from gpulease_gui.store.doors import Database, Reader
 
-KINDS = ("supplier", "offer", "contract", "claim", "terms", "price", "answer", "waiver", "attachment", "site", "rate", "workload", "weight", "template", "market")
+__all__ = ["CARRIED", "KINDS", "LEFT_OUT", "ImportedFrom", "apply_merge", "export_bundle", "imported_from", "merge_in", "read_bundle", "valid_bundle", "write_private"]
+
+KINDS = (
+    "supplier", "offer", "contract", "claim", "terms", "price", "answer", "waiver", "attachment", "site", "rate", "workload", "weight", "template",
+    "market", "node", "run", "threshold",
+)  # fmt: skip
+CARRIED = Text(
+    "Suppliers, sites, offers, contracts, attachments, checklists, nodes, runs with their outputs and findings, what suppliers sent, every earlier version, "
+    "moved figures, the trash.",
+    "供应商、机房、报价、合同、附件、清单、节点、验收记录（含原始输出与检查结果）、供应商发来的输出、全部历史版本、已调整的阈值、回收站。",
+)
+LEFT_OUT = Text(
+    "Left out: trust in host keys (each computer decides it), keys, passwords and paths of files, proxies, samples of Live, written reports, drafts, the steps that Undo knows.",
+    "不包含：主机密钥信任记录（由每台电脑自行确认）、密钥、密码与文件路径、代理、实时监控采样、已生成的报告、草稿、撤销记录。",
+)
 
 
-def export_bundle(connection: Reader, *, at: datetime, demo: bool) -> bytes:
-    """The whole workspace as one bundle of JSON: suppliers, offers, contracts, what was said of them, attachments.
+def _silent() -> None:
+    """Nobody wants to stop it."""
 
-    Nodes, keys, runs and samples stay: they belong to this computer. `at` is UTC.
+
+def export_bundle(connection: Reader, *, at: datetime, demo: bool, tick: Callable[[], None] = _silent) -> bytes:
+    """The whole workspace as one bundle of JSON: `CARRIED`, without `LEFT_OUT`. `at` is UTC.
+
+    `tick` is called between the parts; it may raise Cancelled. Raises UserFacing for what is too large, or was tampered with.
     """
-    return bundle_bytes(connection, made_at=utc_text(at), tool_version=__version__, demo=demo)
+    hashes = {}
+    for (run_id,) in connection.execute("SELECT id FROM runs WHERE state <> 'running'").fetchall():
+        tick()
+        findings = (stored.finding for stored in runs.list_current_findings(connection, run_id))
+        hashes[run_id] = run_hash(run_id, findings, [line.stdout_sha256 for line in evidence.list_run_evidence(connection, run_id)])
+    return bundle_bytes(connection, hashes, made_at=utc_text(at), tool_version=__version__, demo=demo, tick=tick)
 
 
-def read_bundle(path: Path, catalogue: Catalogue) -> Bundle:
+def read_bundle(path: Path, catalogue: Catalogue, tick: Callable[[], None] = _silent) -> Bundle:
     """The bundle in a file, every value such as its term or field can have. Raises UserFacing; nothing is guessed.
 
-    Promises and fields that this version does not know are left out, and named in `unknown`.
+    Promises and fields that this version does not know are left out, and named in `unknown`. `tick` may raise Cancelled.
     """
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise UserFacing(f"{path.name} is too large for a bundle", f"at most {MOST_BYTES / 1e6:,.0f} MB are read", "export it without large attachments")
+            raise UserFacing(f"{path.name} is too large for a bundle", f"at most {MOST_BYTES / 1e6:,.0f} MB are read", "copy the workspace file itself instead")
         data = path.read_bytes()
     except OSError as error:
         raise UserFacing(f"{path.name} can't be read", error.strerror or str(error), "check the file and its permissions") from error
-    return valid_bundle(parse_bundle(data), catalogue)
-
-
-def valid_bundle(bundle: Bundle, catalogue: Catalogue) -> Bundle:
-    """The bundle without what this version's catalogue does not know. Raises UserFacing for a value that can't be meant."""
-    kept: list[Record] = []
-    unknown = list(bundle.unknown)
-    for record in bundle.records:
-        if record.section.name == "claims":
-            if record.key[2] not in catalogue.terms:
-                unknown.append(f"claims: {record.key[2][:60]}")
-                continue
-            _refuse_claim(record, catalogue)
-        elif record.section.name == "terms":
-            record = _known_terms(record, catalogue, unknown)
-        kept.append(record)
-    return replace(bundle, records=tuple(kept), unknown=tuple(dict.fromkeys(unknown)))
-
-
-def _refuse_claim(record: Record, catalogue: Catalogue) -> None:
-    value = maybe_value_from(json.loads(str(record.value("value"))))
-    try:
-        if value is not None:
-            validate_term(record.key[2], value, catalogue)
-    except UsageError as error:
-        raise UserFacing("a promise of the bundle can't be meant", error.what, error.next_step or "ask who wrote it") from error
-
-
-def _known_terms(record: Record, catalogue: Catalogue, unknown: list[str]) -> Record:
-    try:
-        terms = terms_from(str(record.value("terms")))
-        unknown += [f"terms: {key[:60]}" for key in terms.stated if key not in catalogue.fields]
-        known = replace(terms, stated={key: said for key, said in terms.stated.items() if key in catalogue.fields})
-        return replace(record, fields=(("terms", terms_text(validate_terms(known, catalogue.fields))),))
-    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-        raise UserFacing("commercial terms of the bundle are damaged", str(error)[:100], "export it again") from error
-    except UsageError as error:
-        raise UserFacing("a term of the bundle can't be meant", error.what, error.next_step or "ask who wrote it") from error
+    return valid_bundle(parse_bundle(data, tick), catalogue)
 
 
 def merge_in(connection: Reader, bundle: Bundle, *, demo: bool) -> Merge:
@@ -97,11 +85,15 @@ def merge_in(connection: Reader, bundle: Bundle, *, demo: bool) -> Merge:
 
 
 def apply_merge(db: Database, merge: Merge, source: str = "") -> int:
-    """Write what `merge_in` showed: one transaction, one step back; how many records changed."""
+    """Write what `merge_in` showed in one transaction, as one step back; how many records were added or changed.
+
+    Runs, earlier states, rates and moved figures are only added, and stay when it is taken back.
+    """
     acting = recorder(db, f"merged from {source}" if source else "merged")
-    write(acting, merge)
+    write(acting, merge, source or "a bundle")
     name = source or "a bundle"
-    return acting.finish(Text(f"merge of {len(merge.differences)} records from {name}", f"从 {source or '数据包'} 合并 {len(merge.differences)} 条记录"))
+    acting.finish(Text(f"merge of {len(merge.differences)} records from {name}", f"从 {source or '数据包'} 合并 {len(merge.differences)} 条记录"))
+    return len(merge.differences)
 
 
 def write_private(path: Path, content: bytes) -> None:

@@ -14,7 +14,7 @@ from gpulease_gui.domain.answer import Answer, AnswerState, AnswerValue
 from gpulease_gui.domain.finding import Basis
 from gpulease_gui.economics.scoring import Waiver
 from gpulease_gui.store.codec import json_text, utc_from, utc_text
-from gpulease_gui.store.kept import Document, key_text
+from gpulease_gui.store.kept import Document, in_time, key_text
 
 _ANSWER = "SELECT item_id, state, value, answered_at, answered_by, basis, measured, note, evidence, run_id FROM answers"
 
@@ -58,7 +58,7 @@ def list_answer_history(connection: sqlite3.Connection, deal: int, item: str) ->
     """The answers that were replaced, oldest first; the one that counts is not among them."""
     rows = connection.execute(
         "SELECT document, replaced_at, replaced_by, why FROM earlier_versions WHERE kind = 'answer' AND record_key = ? "
-        "ORDER BY entry",
+        f"ORDER BY {in_time('replaced_at', 'entry', 'earlier_versions')}",
         (key_text((deal, item)),),
     )
     return tuple(AnswerChange(_from_document(item, json.loads(text)), utc_from(at), by, why) for text, at, by, why in rows)

@@ -16,7 +16,7 @@ from gpulease_gui.domain.supplier import Contract
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.store import deals
 from gpulease_gui.store.codec import json_text, maybe_value_from, maybe_value_text, utc_from, utc_text
-from gpulease_gui.store.kept import Document, Key, Written
+from gpulease_gui.store.kept import Document, Key, Written, in_time
 from gpulease_gui.store.records import new_id
 from gpulease_gui.store.suppliers import get_offer, save_contract
 
@@ -146,7 +146,7 @@ def get_claim(connection: sqlite3.Connection, holder: Holder, term: str) -> Clai
 def list_claim_history(connection: sqlite3.Connection, holder: Holder, term: str) -> tuple[ClaimChange, ...]:
     """The lines of one claim, oldest first."""
     rows = connection.execute(
-        "SELECT at, changed_by, value, state, note FROM claim_history WHERE claim_id = ? ORDER BY entry",
+        f"SELECT at, changed_by, value, state, note FROM claim_history WHERE claim_id = ? ORDER BY {in_time('at', 'entry', 'claim_history')}",
         (_claim_id(connection, holder, term),),
     )
     return tuple(_change(*row) for row in rows)

@@ -75,6 +75,14 @@ class Recorder:
         self._changes.append(Change(kind, key, before, after))
         return True
 
+    def note(self, kind: str, key: tuple[str | int, ...], before: Document | None, after: Document | None) -> None:
+        """Note a record that was written by itself within this act."""
+        self._changes.append(Change(kind, key, before, after))
+
+    def written(self, why: str) -> Written:
+        """Who does this act and when, for another reason."""
+        return Written(self.by, self.at, why)
+
     def added(self, kind: str, ids: Iterable[str]) -> None:
         """Note records that were inserted in bulk within this act (kinds supplier and offer)."""
         self._changes += [Change("added", (kind, id_), None, {"there": 1}) for id_ in ids]

@@ -51,7 +51,8 @@ class Rows:
     """Records that are rows of a table. `stamps` are columns that say who and when: no change by themselves.
 
     `follows` are columns that follow from other records (the price of today): they move without anybody changing the row.
-    `trashed`: a row that others refer to is never removed but marked in `trash`. `of_deal`: its first key is a deal.
+    `trashed`: a row that others refer to is never removed but marked in `trash`. `of_deal`: its first key is a deal. `held`:
+    a row that others refer to stays when it is taken back.
     """
 
     kind: str
@@ -62,6 +63,7 @@ class Rows:
     of_deal: bool = False
     deal_column: str = ""
     follows: tuple[str, ...] = ()
+    held: bool = False
 
     def read(self, connection: sqlite3.Connection, key: Key) -> Document | None:
         """The row without its key; None if there is none, or it lies in the trash."""
@@ -79,7 +81,7 @@ class Rows:
     def write(self, db: Database, key: Key, before: Document | None, after: Document | None, who: Written) -> None:
         """Insert, replace, or remove; the row that was there goes to `earlier_versions`."""
         if before is not None:
-            _keep_earlier(db, self.kind, key, before, who)
+            keep_earlier(db, self.kind, key, before, who)
         if after is None:
             self._remove(db, key, who)
             return
@@ -95,12 +97,19 @@ class Rows:
 
     def _remove(self, db: Database, key: Key, who: Written) -> None:
         if not self.trashed:
-            db.conn.execute(f"DELETE FROM {self.table} WHERE {self._where}", key)
+            self._delete(db, key)
             return
         db.conn.execute(
             "INSERT OR REPLACE INTO trash (kind, record_id, deleted_at, deleted_by, why) VALUES (?, ?, ?, ?, ?)",
             (self.kind, key[0], utc_text(who.at), who.by, who.why),
         )
+
+    def _delete(self, db: Database, key: Key) -> None:
+        try:
+            db.conn.execute(f"DELETE FROM {self.table} WHERE {self._where}", key)
+        except sqlite3.IntegrityError:
+            if not self.held:
+                raise
 
     def same(self, one: Document | None, other: Document | None) -> bool:
         """Whether both say the same, whoever wrote it."""
@@ -127,11 +136,17 @@ def _in_trash(connection: sqlite3.Connection, kind: str, key: Key) -> bool:
     return found.fetchone() is not None
 
 
-def _keep_earlier(db: Database, kind: str, key: Key, before: Document, who: Written) -> None:
+def keep_earlier(db: Database, kind: str, key: Key, before: Document, who: Written) -> None:
+    """Note what a record was, or was said to be, and who left it at that."""
     db.conn.execute(
         "INSERT INTO earlier_versions (kind, record_key, document, replaced_at, replaced_by, why) VALUES (?, ?, ?, ?, ?, ?)",
         (kind, key_text(key), json_text(before), utc_text(who.at), who.by, who.why),
     )
+
+
+def in_time(at: str, entry: str, table: str) -> str:
+    """The SQL order of a history: as it was written down; by time once states of another computer came in, which stand below 1."""
+    return f"iif((SELECT min({entry}) FROM {table}) < 1, {at}, ''), {entry}"
 
 
 def key_text(key: Key) -> str:
@@ -187,7 +202,7 @@ class Setup:
         if before is not None and after is not None:
             from gpulease_gui.store.deals import set_setup
 
-            _keep_earlier(db, "setup", key, before, who)
+            keep_earlier(db, "setup", key, before, who)
             set_setup(db, int(key[0]), str(after["template_id"]), str(after["scenario"]))
 
     def same(self, one: Document | None, other: Document | None) -> bool:
@@ -215,6 +230,7 @@ _ROWS: Mapping[str, Rows] = {
         Rows("workload", "workloads", ("id",)),
         Rows("mapping", "import_mappings", ("supplier_id", "kind")),
         Rows("market", "market_prices", ("id",)),
+        Rows("node", "nodes", ("id",), held=True),
     )
 }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import Price
 from gpulease_gui.store.codec import amount_text, maybe_date_from, maybe_date_text, utc_from, utc_text
-from gpulease_gui.store.kept import Document, Key, Written
+from gpulease_gui.store.kept import Document, Key, Written, in_time
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -44,7 +44,7 @@ def list_prices(connection: sqlite3.Connection, deal: int) -> tuple[Price, ...]:
 
 def list_price_versions(connection: sqlite3.Connection, deal: int) -> tuple[PriceVersion, ...]:
     """Every version of every price, oldest first."""
-    rows = connection.execute(f"{_PRICE.replace(' FROM', ', saved_at, saved_by, why FROM')} WHERE deal_id = ? ORDER BY entry", (deal,))
+    rows = connection.execute(f"{_PRICE.replace(' FROM', ', saved_at, saved_by, why FROM')} WHERE deal_id = ? ORDER BY {in_time('saved_at', 'entry', 'price_versions')}", (deal,))
     return tuple(PriceVersion(_price(row[:13]), utc_from(row[13]), row[14], row[15]) for row in rows)
 
 

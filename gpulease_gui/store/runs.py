@@ -101,7 +101,7 @@ def save_finding(
         save_blobs(db, blobs)
         for line in lines:
             save_run_evidence(db, line)
-        db.table("findings").insert(_finding_row(stored))
+        db.table("findings").insert(finding_row(stored))
         db.conn.executemany(
             "INSERT INTO finding_evidence (finding_id, position, sha256) VALUES (?, ?, ?)",
             [(stored.id, position, sha256) for position, sha256 in enumerate(finding.evidence)],
@@ -109,7 +109,7 @@ def save_finding(
     return stored
 
 
-def _finding_row(stored: StoredFinding) -> dict[str, str | int | None]:
+def finding_row(stored: StoredFinding) -> dict[str, str | int | None]:
     """`document` is the finding; the other columns are for queries and for readers with other tools."""
     finding = stored.finding
     return {

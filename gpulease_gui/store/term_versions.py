@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpulease_gui.domain.commercial import FieldValue, HolderOf, Stated, Subject, Terms
 from gpulease_gui.store.codec import json_text, utc_from, utc_text
-from gpulease_gui.store.kept import Document, Key, Written
+from gpulease_gui.store.kept import Document, Key, Written, in_time
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -40,7 +40,7 @@ def list_terms_versions(connection: sqlite3.Connection, subject: Subject) -> tup
     """All versions, oldest first."""
     rows = connection.execute(
         "SELECT version, saved_at, saved_by, why, document FROM term_versions WHERE holder_kind = ? AND holder_id = ? "
-        "ORDER BY version",
+        f"ORDER BY {in_time('saved_at', 'version', 'term_versions')}",
         (subject.kind, subject.id),
     )
     return tuple(TermsVersion(n, utc_from(at), by, why, terms_from(text)) for n, at, by, why, text in rows)

@@ -28,6 +28,8 @@ from gpulease_gui.services.exchange import apply_merge, export_bundle, merge_in,
 from gpulease_gui.store.bulk import NewOffer
 from gpulease_gui.store.exchange.bundle_schema import SECTIONS, parse_bundle
 from gpulease_gui.store.records import EvidenceBlob
+from gpulease_gui.store.suppliers import list_suppliers
+from gpulease_gui.store.trash import list_trash
 from gpulease_gui.store.workspace import Workspace
 
 CATALOGUE = load_catalogue()
@@ -88,7 +90,7 @@ def test_that_what_was_exported_gives_the_same_workspace(make: Callable[[str], W
     assert merged(there, data) > 10
     assert exported(there) == data
     said = json.loads(data)
-    assert (said["format"], said["version"], said["made_at"]) == ("gpulease-exchange", 1, "2026-12-01T09:00:00.000000Z")
+    assert (said["format"], said["version"], said["made_at"]) == ("gpulease-exchange", 2, "2026-12-01T09:00:00.000000Z")
     assert [len(said[name]) for name in ("suppliers", "offers", "contracts", "attachments", "claims", "prices", "answers", "market", "rates")] == [1, 1, 1, 1, 4, 4, 2, 1, 1]
     assert merged(there, data) == 0, "a second time changes nothing"
 
@@ -102,22 +104,41 @@ def test_that_a_merge_shows_what_it_would_change_and_is_one_step_back(make: Call
     bundle = valid_bundle(parse_bundle(exported(here)), CATALOGUE)
     with there.read() as connection:
         merge = merge_in(connection, bundle, demo=False)
-    assert merge.counts() == {"suppliers": (1, 1)}
-    assert [(d.record.key, d.changed) for d in merge.differences] == [
+    assert merge.counts() == {"suppliers": (1, 1), "earlier": (1, 0)}
+    assert [(d.record.key, d.changed) for d in merge.differences][:2] == [
         (("s1",), (("contact", "sales@example.com", "new@example.com"),)), (("s2",), ()),
     ]  # fmt: skip
     assert exported(there) == before, "showing writes nothing"
     write(there, lambda db: apply_merge(db, merge))
-    assert exported(there) == exported(here)
+    assert now(exported(there)) == now(exported(here))
     write(there, undo)
-    assert exported(there) == before
+    assert now(exported(there)) == now(before)
 
 
-def test_that_the_trash_stays_at_home(make: Callable[[str], Workspace]) -> None:
-    here = filled(make("here"))
-    write(here, lambda db: edit.delete(db, "supplier", "s1"))
-    said = json.loads(exported(here))
-    assert all(not said[name] for name in ("suppliers", "offers", "contracts", "claims", "prices", "answers", "terms"))
+def now(data: bytes) -> dict[str, object]:
+    """What a bundle says of the present; what was replaced or thrown away on the way there left out."""
+    said = json.loads(data)
+    away = {(entry["record_kind"], entry["record_id"]) for entry in said["trash"]}
+    past = {section.name for section in SECTIONS if section.history} | {"trash", "contents"}
+    return {
+        name: [e for e in entries if (section_kind(name), e.get("id")) not in away] if isinstance(entries, list) else entries
+        for name, entries in said.items() if name not in past
+    }  # fmt: skip
+
+
+def section_kind(name: str) -> str:
+    return next(section.kind for section in SECTIONS if section.name == name)
+
+
+def test_that_the_trash_comes_along_as_trash(make: Callable[[str], Workspace]) -> None:
+    here, there = filled(make("here")), make("there")
+    write(here, lambda db: edit.delete(db, "supplier", "s1", "closed"))
+    data = exported(here)
+    merged(there, data)
+    assert exported(there) == data
+    with there.read() as connection:
+        assert list_suppliers(connection) == () and {t.kind for t in list_trash(connection, NOW)} == {"supplier", "offer", "contract"}
+    assert merged(there, data) == 0
 
 
 _WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
@@ -178,7 +199,8 @@ def spoilt(data: bytes, change: Callable[[dict], None]) -> bytes:
         ("the content of an attachment is missing", lambda said: said.update(contents={})),
         ("is not what its hash says", lambda said: said["contents"].update({"0" * 64: next(iter(said["contents"].values()))})),
         ("is damaged", lambda said: said["contents"].update({"0" * 64: "not base64!"})),
-        ("of another version", lambda said: said.update(version=2)),
+        ("of another version", lambda said: said.update(version=3)),
+        ("of another version", lambda said: said.update(version=True)),
         ("not written by export-data", lambda said: said.update(format="other")),
         ("demo data and real data", lambda said: said.update(demo=True)),
         ("a promise of the bundle can't be meant", lambda said: next(c for c in said["claims"] if c["term"] == "gpu.count").update(value='"4096"')),
@@ -220,12 +242,12 @@ def test_that_an_attachment_keeps_its_bytes_and_loses_its_path(make: Callable[[s
     merged(there, data)
     said = json.loads(exported(there))
     assert said["attachments"][0]["name"] == "shfdp.exe"
-    assert parse_bundle(exported(there)).contents.popitem()[1] == b"%PDF-1.7 a quote"
+    assert parse_bundle(exported(there)).contents.popitem()[1] == EvidenceBlob.of(b"%PDF-1.7 a quote")
 
 
 def test_that_a_packed_attachment_can_be_no_bomb(make: Callable[[str], Workspace], monkeypatch: pytest.MonkeyPatch) -> None:
     data = exported(filled(make("here")))
-    monkeypatch.setattr("gpulease_gui.store.exchange.bundle_schema.MOST_ATTACHMENT", 8)
+    monkeypatch.setattr("gpulease_gui.store.exchange.bundle_schema.MOST_CONTENT", 8)
     with pytest.raises(UserFacing, match="is cut, or larger than"):
         parse_bundle(data)
 

@@ -13,7 +13,7 @@ from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.table import TableView
-from gpulease_gui.store.exchange.bundle import Difference, Merge
+from gpulease_gui.store.exchange.merging import Difference, Merge
 
 _MOST_SHOWN = 2000
 _SECTIONS: dict[str, Text] = {

@@ -17,7 +17,7 @@ from gpulease_gui.gui.forms.merge_dialog import MergeDialog
 from gpulease_gui.services.commerce_undo import undo
 from gpulease_gui.services.exchange import KINDS, apply_merge, merge_in, read_bundle
 from gpulease_gui.services.importing import DryRun
-from gpulease_gui.store.exchange.bundle import Merge
+from gpulease_gui.store.exchange.merging import Merge
 from gpulease_gui.store.journal import Replay
 
 if TYPE_CHECKING:

@@ -1,258 +1,146 @@
-"""How does everything that was written down go into one bundle, and what would a bundle change here?"""
+"""How does everything that was written down and measured go into one bundle?"""
 
 from __future__ import annotations
 
 import base64
 import json
 import sqlite3
-import zlib
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import date
-from decimal import Decimal
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.errors import UserFacing
-from gpulease_gui.domain.money import Money
-from gpulease_gui.domain.supplier import FxRate, Price
-from gpulease_gui.store import deals, reference
-from gpulease_gui.store.attachments import safe_name
-from gpulease_gui.store.codec import json_text, maybe_value_from, maybe_value_text
-from gpulease_gui.store.evidence import get_content, save_blobs
-from gpulease_gui.store.exchange.bundle_schema import FORMAT, SECTIONS, VERSION, Bundle, Record, Section
-from gpulease_gui.store.journal import Recorder
-from gpulease_gui.store.kept import Document, Key, kinds
-from gpulease_gui.store.prices import document_of
-from gpulease_gui.store.records import EvidenceBlob
+from gpulease_gui.store.codec import json_text
+from gpulease_gui.store.evidence import get_blob, get_content
+from gpulease_gui.store.exchange.bundle_schema import FORMAT, MOST_BYTES, MOST_RECORDS, VERSION, Tick
+from gpulease_gui.store.exchange.bundle_sections import SECTIONS, Section, Value
+from gpulease_gui.store.imported import IMPORTED
 
 if TYPE_CHECKING:
-    from gpulease_gui.store.doors import Database
+    Entry = dict[str, Value]
 
-_HOLDERS = {"supplier": "suppliers", "site": "sites", "offer": "offers", "contract": "contracts"}
-_KEPT = {kind: f"id NOT IN (SELECT record_id FROM trash WHERE kind = '{kind}')" for kind in (*_HOLDERS, "attachment")}
+# The settings that belong to the workspace; who writes here and what was looked at belong to the computer.
+SHARED_SETTINGS = ("offers.workload",)
+
 _DEAL = "CASE WHEN d.offer_id IS NULL THEN 'contract' ELSE 'offer' END, coalesce(d.offer_id, d.contract_id)"
-_LIVE_DEAL = (
-    "coalesce(d.offer_id, '') NOT IN (SELECT record_id FROM trash WHERE kind = 'offer') "
-    "AND coalesce(d.contract_id, '') NOT IN (SELECT record_id FROM trash WHERE kind = 'contract')"
-)
 _CLAIM_HOLDER = "CASE WHEN c.offer_id IS NULL THEN 'contract' ELSE 'offer' END, coalesce(c.offer_id, c.contract_id)"
-# One reading a section whose rows are not a table of the same columns. Columns in the order of key, then fields.
+_STATED = "p.amount, p.currency, p.unit, p.mode, p.valid_from, p.valid_to, p.tax_included, p.tax_rate, p.invoice_kind, p.evidence_id, p.note"
+_OVER = "SELECT id FROM runs WHERE state <> 'running'"
+# One reading a section, columns in the order of key, then fields; `{one}` takes the place of a further condition.
 _SQL = {
-    "claims": f"SELECT {_CLAIM_HOLDER}, c.term, c.value, c.state, c.source, c.note FROM claims c JOIN deals d "
-              f"ON d.offer_id = c.offer_id OR d.contract_id = c.contract_id WHERE {_LIVE_DEAL} AND NOT (c.value IS NULL AND c.state = 'not_asked')",
+    # A node that was this computer is another machine elsewhere: it travels as a node without an address. Files of keys,
+    # certificates and known hosts, and the proxy, are this computer's own.
+    "nodes": "SELECT id, name, CASE reach WHEN 'local' THEN 'ssh' ELSE reach END, host, port, user_name, contract_id, auth, demo_name, use_sudo, "
+             "note, jump, host_key_alias FROM nodes",
+    "claims": f"SELECT {_CLAIM_HOLDER}, c.term, c.value, c.state, c.source, c.note, c.node_id FROM claims c "
+              "WHERE NOT (c.value IS NULL AND c.state = 'not_asked')",
     "terms": "SELECT holder_kind, holder_id, document FROM term_versions t WHERE document <> '{}' AND version = "
-             "(SELECT max(version) FROM term_versions WHERE holder_kind = t.holder_kind AND holder_id = t.holder_id) "
-             "AND holder_id NOT IN (SELECT record_id FROM trash WHERE kind = t.holder_kind)",
-    "prices": f"SELECT p.price_id, {_DEAL}, p.amount, p.currency, p.unit, p.mode, p.valid_from, p.valid_to, p.tax_included, p.tax_rate, "
-              "p.invoice_kind, p.evidence_id, p.note FROM price_versions p JOIN deals d ON d.id = p.deal_id WHERE NOT p.withdrawn "
-              f"AND p.entry = (SELECT max(entry) FROM price_versions WHERE price_id = p.price_id) AND {_LIVE_DEAL}",
-    "answers": f"SELECT {_DEAL}, a.item_id, a.state, a.value, a.basis, a.measured, a.note, a.evidence, a.answered_at, a.answered_by "
-               f"FROM answers a JOIN deals d ON d.id = a.deal_id WHERE {_LIVE_DEAL}",
-    "waivers": f"SELECT {_DEAL}, w.item_id, w.given_by, w.reason, w.expires, w.given_at FROM waivers w JOIN deals d ON d.id = w.deal_id WHERE {_LIVE_DEAL}",
-    "setups": f"SELECT {_DEAL}, d.template_id, d.scenario FROM deals d WHERE (d.template_id <> '' OR d.scenario <> '') AND {_LIVE_DEAL}",
+             "(SELECT max(version) FROM term_versions WHERE holder_kind = t.holder_kind AND holder_id = t.holder_id)",
+    "prices": f"SELECT p.price_id, {_DEAL}, {_STATED} FROM price_versions p JOIN deals d ON d.id = p.deal_id WHERE NOT p.withdrawn "
+              "AND p.entry = (SELECT max(entry) FROM price_versions WHERE price_id = p.price_id)",
+    "answers": f"SELECT {_DEAL}, a.item_id, a.state, a.value, a.basis, a.measured, a.note, a.evidence, a.answered_at, a.answered_by, "
+               f"CASE WHEN a.run_id IN ({_OVER}) THEN a.run_id END FROM answers a JOIN deals d ON d.id = a.deal_id",
+    "waivers": f"SELECT {_DEAL}, w.item_id, w.given_by, w.reason, w.expires, w.given_at FROM waivers w JOIN deals d ON d.id = w.deal_id",
+    "setups": f"SELECT {_DEAL}, d.template_id, d.scenario FROM deals d WHERE (d.template_id <> '' OR d.scenario <> '')",
     "rates": "SELECT DISTINCT from_currency, to_currency, day, rate, source, surcharge FROM fx_rates",
+    "settings": f"SELECT key, value FROM settings WHERE key IN ({', '.join(repr(key) for key in SHARED_SETTINGS)})",
+    "runs": "SELECT id, node_id, started_at, contract_id, finished_at, state, overall, terms, tool_version, host_key_type, host_key_fingerprint, "
+            "demo, clock_offset_s, kind, original_id, '' FROM runs WHERE state <> 'running'",
+    "outputs": "SELECT id, run_id, fact_id, command, collected_at, exit_code, seconds, stdout_sha256, stderr_sha256, stdout_cut, stderr_cut "
+               f"FROM run_evidence WHERE run_id IN ({_OVER})",
+    "findings": f"SELECT id, run_id, saved_at, document FROM findings WHERE run_id IN ({_OVER})",
+    "sightings": "SELECT run_id, row_number() OVER (PARTITION BY run_id ORDER BY entry), node_id, seen_at, kind, value, faulty "
+                 f"FROM sightings WHERE run_id IN ({_OVER})",
+    "marks": f"SELECT id, node_id, run_id, at, kind, words FROM marks WHERE kind <> '{IMPORTED}' AND (run_id IS NULL OR run_id IN ({_OVER}))",
+    "pastes": "SELECT id, contract_id, pasted_at, terms, tool_version, overall FROM pastes",
+    "paste_outputs": "SELECT paste_id, row_number() OVER (PARTITION BY paste_id ORDER BY entry), fact_id, source, command, sha256, cut "
+                     "FROM paste_outputs",
+    "paste_findings": "SELECT paste_id, row_number() OVER (PARTITION BY paste_id ORDER BY entry), document FROM paste_findings",
+    "term_versions": "SELECT holder_kind, holder_id, row_number() OVER (PARTITION BY holder_kind, holder_id ORDER BY version), document, saved_at, "
+                     "saved_by, why FROM term_versions",
+    "price_versions": f"SELECT p.price_id, row_number() OVER (PARTITION BY p.price_id ORDER BY p.entry), {_DEAL}, {_STATED}, p.withdrawn, "
+                      "p.saved_at, p.saved_by, p.why FROM price_versions p JOIN deals d ON d.id = p.deal_id",
+    "claim_history": f"SELECT {_CLAIM_HOLDER}, c.term, row_number() OVER (PARTITION BY c.id ORDER BY h.entry), h.at, h.changed_by, h.value, "
+                     "h.state, h.note FROM claim_history h JOIN claims c ON c.id = h.claim_id",
+    "earlier": "SELECT e.kind, CASE WHEN d.id IS NULL THEN '' WHEN d.offer_id IS NULL THEN 'contract' ELSE 'offer' END, "
+               "coalesce(d.offer_id, d.contract_id, ''), CASE WHEN d.id IS NULL THEN e.record_key ELSE substr(e.record_key, "
+               "instr(e.record_key || ' ', ' ') + 1) END, row_number() OVER (PARTITION BY e.kind, e.record_key ORDER BY e.entry), e.document, "
+               "e.replaced_at, e.replaced_by, e.why FROM earlier_versions e LEFT JOIN deals d "
+               "ON e.kind IN ('answer', 'waiver', 'setup') AND d.id = CAST(e.record_key AS INTEGER) WHERE e.kind <> 'node'",
+    "thresholds": "SELECT check_id, name, row_number() OVER (PARTITION BY check_id, name ORDER BY entry), value, unit, set_at, set_by, why "
+                  "FROM threshold_history WHERE subject = ''",
+    "trash": "SELECT kind, record_id, deleted_at, deleted_by, why FROM trash",
 }  # fmt: skip
-# Of two prices without days the later one counts, so they travel in the order in which they came.
-_ORDER = {"prices": "(SELECT min(entry) FROM price_versions WHERE price_id = p.price_id)"}
+# Lists show suppliers and deals in the order in which they came, outputs and findings as they were saved; of two prices
+# without days the later one counts.
+_ORDER = {
+    "suppliers": "rowid", "offers": "rowid", "contracts": "rowid", "runs": "rowid", "pastes": "rowid", "outputs": "run_id, entry",
+    "findings": "run_id, entry", "price_versions": "p.entry", "prices": "(SELECT min(entry) FROM price_versions WHERE price_id = p.price_id AND entry > 0)",
+}  # fmt: skip
 _TABLES = {
     "suppliers": "suppliers", "sites": "sites", "offers": "offers", "contracts": "contracts", "attachments": "attachments",
     "templates": "checklist_templates", "weights": "scoring_weights", "workloads": "workloads", "mappings": "import_mappings",
     "market": "market_prices",
 }  # fmt: skip
+_CONTENTS = (
+    "SELECT sha256 FROM attachments UNION SELECT sha256 FROM paste_outputs UNION SELECT f.sha256 FROM finding_evidence f JOIN findings g "
+    f"ON g.id = f.finding_id WHERE g.run_id IN ({_OVER}) UNION SELECT stdout_sha256 FROM run_evidence WHERE run_id IN ({_OVER}) "
+    f"UNION SELECT stderr_sha256 FROM run_evidence WHERE stderr_sha256 IS NOT NULL AND run_id IN ({_OVER}) ORDER BY 1"
+)
 
 
-def records_in(connection: sqlite3.Connection) -> dict[str, list[dict[str, object]]]:
-    """Every record by section, in a fixed order; what lies in the trash stays there."""
-    return {section.name: list(_section_rows(connection, section)) for section in SECTIONS}
+def section_rows(connection: sqlite3.Connection, section: Section, only: str = "") -> Iterator[dict[str, Value]]:
+    """The records of a section in a fixed order; `only` those that are part of one run or paste.
 
-
-def _section_rows(connection: sqlite3.Connection, section: Section) -> Iterator[dict[str, object]]:
+    What lies in the trash is among them.
+    """
     names = (*section.key, *section.fields)
-    sql = _SQL.get(section.name)
-    if sql is None:
-        kept = f" WHERE {_KEPT[section.kind]}" if section.kind in _KEPT else ""
-        sql = f"SELECT {', '.join(names)} FROM {_TABLES[section.name]}{kept}"
+    sql = _SQL.get(section.name) or f"SELECT {', '.join(names)} FROM {_TABLES[section.name]}"
+    parent = next(iter(section.refers), "") if section.part_of else "id"
+    condition = f" {'AND' if ' WHERE ' in sql else 'WHERE'} {parent} = ?" if only else ""
     order = _ORDER.get(section.name) or ", ".join(str(place) for place in range(1, len(section.key) + 1))
-    for row in connection.execute(f"{sql} ORDER BY {order}"):
+    for row in connection.execute(f"{sql}{condition} ORDER BY {order}", (only,) if only else ()):
         entry = dict(zip(names, row, strict=True))
         if section.name == "claims":
             entry["value"] = json_text(entry["value"])
         yield entry
 
 
-def bundle_bytes(connection: sqlite3.Connection, *, made_at: str, tool_version: str, demo: bool) -> bytes:
-    """The whole workspace as one bundle: UTF-8, one record a line. Attachments go along, packed."""
-    sections = records_in(connection)
-    contents = {str(entry["sha256"]) for entry in sections["attachments"]}
-    lines = [f'"format":{json.dumps(FORMAT)},"version":{VERSION},"made_at":{json.dumps(made_at)},"tool_version":{json.dumps(tool_version)},"demo":{json.dumps(demo)}']
-    for name, entries in sections.items():
-        lines.append(f'"{name}":[' + ",\n".join(json_text(entry) for entry in entries) + "]")
-    packed = {sha: base64.b64encode(zlib.compress(get_content(connection, sha), 6)).decode() for sha in sorted(contents)}
-    lines.append('"contents":' + json_text(packed))
-    return ("{" + ",\n".join(lines) + "}\n").encode()
+def bundle_bytes(
+    connection: sqlite3.Connection, run_hashes: Mapping[str, str], *, made_at: str, tool_version: str, demo: bool, tick: Tick
+) -> bytes:
+    """The whole workspace as one bundle: UTF-8, one record a line. Outputs and attachments go along, packed.
+
+    `run_hashes` has the hash of every run that is over. Raises UserFacing for what is too large for a bundle, or an
+    output that was changed after it was saved. `tick` is called between the parts; it may raise Cancelled.
+    """
+    head = {"format": FORMAT, "version": VERSION, "made_at": made_at, "tool_version": tool_version, "demo": demo}
+    parts = [json_text(head)[1:-1]]
+    records = 0
+    for section in SECTIONS:
+        tick()
+        lines = [json_text(entry) for entry in _entries(connection, section, run_hashes)]
+        records += len(lines)
+        parts.append(f'"{section.name}":[' + ",\n".join(lines) + "]")
+    if records > MOST_RECORDS:
+        raise _too_large(f"it holds {records:,} records, a bundle at most {MOST_RECORDS:,}")
+    size, packed = sum(map(len, parts)), []
+    for (sha,) in connection.execute(_CONTENTS).fetchall():
+        tick()
+        get_content(connection, sha)  # a changed one must not travel as if it were whole
+        packed.append(f"{json.dumps(sha)}:{json.dumps(base64.b64encode(get_blob(connection, sha).packed).decode())}")
+        size += len(packed[-1])
+        if size > MOST_BYTES:
+            raise _too_large(f"with its outputs and attachments it has more than {MOST_BYTES / 1e6:,.0f} MB")
+    parts.append('"contents":{' + ",\n".join(packed) + "}")
+    return ("{" + ",\n".join(parts) + "}\n").encode()
 
 
-# -- merging ---------------------------------------------------------------------------------------------------------------
+def _entries(connection: sqlite3.Connection, section: Section, run_hashes: Mapping[str, str]) -> Iterator[dict[str, Value]]:
+    for entry in section_rows(connection, section):
+        if section.name == "runs":
+            entry["run_hash"] = run_hashes[str(entry["id"])]
+        yield entry
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """What one record of a bundle would do: `new`, or `changed` fields with what stands here and what would."""
-
-    record: Record
-    new: bool
-    changed: tuple[tuple[str, object, object], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """A bundle beside this workspace. Records that are the same are only counted."""
-
-    bundle: Bundle
-    differences: tuple[Difference, ...]
-    same: int
-
-    def counts(self) -> dict[str, tuple[int, int]]:
-        """New and changed records by section."""
-        new = Counter(d.record.section.name for d in self.differences if d.new)
-        changed = Counter(d.record.section.name for d in self.differences if not d.new)
-        return {section.name: (new[section.name], changed[section.name]) for section in SECTIONS if new[section.name] or changed[section.name]}
-
-
-def compare(connection: sqlite3.Connection, bundle: Bundle) -> Merge:
-    """What merging would change; writes nothing. Raises UserFacing for a record that refers to none."""
-    _refuse_dangling(connection, bundle)
-    found: list[Difference] = []
-    same = 0
-    for record in (_as_kept(record) for record in bundle.records if not _says_nothing(record)):
-        before = _before(connection, record)
-        after = {name: value for name, value in record.fields if name not in record.section.follows}
-        changed = () if before is None else tuple((name, before.get(name), value) for name, value in after.items() if before.get(name) != value)
-        if before is None or changed:
-            found.append(Difference(record, before is None, changed))
-        else:
-            same += 1
-    return Merge(bundle, tuple(found), same)
-
-
-def _as_kept(record: Record) -> Record:
-    """The record as it reads once it was written: one that is spelled otherwise is no difference."""
-    fields = dict(record.fields)
-    if record.section.kind == "attachment":
-        fields["name"] = safe_name(str(fields["name"]))
-    if record.section.kind == "claim":
-        fields["value"] = json_text(maybe_value_text(maybe_value_from(json.loads(str(fields["value"])))))
-    return replace(record, fields=tuple(fields.items()))
-
-
-def _says_nothing(record: Record) -> bool:
-    """A promise or a choice that nobody made: written or not, it reads as none."""
-    empty = {"setup": ("", ""), "claim": ("null", "not_asked", "", ""), "terms": ("{}",)}.get(record.section.kind)
-    return tuple(value for _, value in record.fields) == empty
-
-
-def _refuse_dangling(connection: sqlite3.Connection, bundle: Bundle) -> None:
-    there = {name: {row[0] for row in connection.execute(f"SELECT id FROM {name} WHERE {_KEPT[kind]}")} for kind, name in _HOLDERS.items()}
-    for record in bundle.records:
-        if record.section.name in there:
-            there[record.section.name].add(record.key[0])
-    for record in bundle.records:
-        for name, target in record.section.refers.items():
-            value = record.value(name)
-            where = _HOLDERS[str(record.value("holder_kind"))] if target == "holder" else target
-            if value is not None and value not in there[where]:
-                raise UserFacing(
-                    "this bundle is not whole", f"a record of {record.section.name} refers to {str(value)[:40]!r}, which is neither in it nor here",
-                    "export it again",
-                )  # fmt: skip
-        if record.section.name == "attachments" and str(record.value("sha256")) not in bundle.contents:
-            raise UserFacing("this bundle is not whole", "the content of an attachment is missing", "export it again")
-
-
-def _before(connection: sqlite3.Connection, record: Record) -> Document | None:
-    section = record.section
-    if section.kind == "rate":
-        known = connection.execute(
-            "SELECT 1 FROM fx_rates WHERE from_currency = ? AND to_currency = ? AND day = ? AND rate = ? AND source = ? AND surcharge = ?", record.key
-        ).fetchone()
-        return None if known is None else {}
-    if section.kind == "setup":
-        row = connection.execute(f"SELECT template_id, scenario FROM deals WHERE {record.key[0]}_id = ?", (record.key[1],)).fetchone()
-        return None if row is None or row == ("", "") else {"template_id": row[0], "scenario": row[1]}
-    key = _key(connection, record)
-    before = None if key is None else kinds()[section.kind].read(connection, key)
-    return _with_holder(connection, before) if before is not None and section.kind == "price" else before
-
-
-def _key(connection: sqlite3.Connection, record: Record) -> Key | None:
-    """The key as the store has it: deals are numbered by each file for itself."""
-    if record.section.kind not in ("answer", "waiver"):
-        return record.key
-    number = _number(connection, record.key[0], record.key[1])
-    return None if number is None else (number, record.key[2])
-
-
-def _number(connection: sqlite3.Connection, kind: str, id_: str) -> int | None:
-    row = connection.execute(f"SELECT id FROM deals WHERE {kind}_id = ?", (id_,)).fetchone()
-    return None if row is None else int(row[0])
-
-
-def _with_holder(connection: sqlite3.Connection, price: Document) -> Document:
-    subject = deals.subject_of(connection, int(str(price["deal_id"])))
-    return {**price, "holder_kind": str(subject.kind), "holder_id": subject.id}
-
-
-def write(recorder: Recorder, merge: Merge) -> None:
-    """Write all differences within an act. Rates of exchange and checklist setups are only added, and stay when it is taken back."""
-    save_blobs(recorder.db, [EvidenceBlob.of(content) for content in merge.bundle.contents.values()])
-    for difference in merge.differences:
-        _write(recorder, difference.record)
-    _price_the_new(recorder, merge)
-
-
-def _price_the_new(recorder: Recorder, merge: Merge) -> None:
-    """What an offer costs follows from its prices; one that brings none has the price that stands in its record."""
-    priced = {(r.value("holder_kind"), r.value("holder_id")) for r in merge.bundle.records if r.section.kind == "price"}
-    for difference in merge.differences:
-        record, kind = difference.record, difference.record.section.kind
-        amount, currency = record.value("price_amount"), record.value("price_currency")
-        if difference.new and kind in ("offer", "contract") and (kind, record.key[0]) not in priced and amount is not None and currency is not None:
-            price = Price(record.key[0], Money(Decimal(str(amount)), str(currency)), str(record.value("price_unit")))
-            recorder.put("price", record.key, document_of(_enter(recorder.db, kind, record.key[0]), price))
-
-
-def _write(recorder: Recorder, record: Record) -> None:
-    db, kind = recorder.db, record.section.kind
-    after: Document = dict(record.fields)
-    if kind == "rate":
-        one, other, day, rate, source, surcharge = record.key
-        reference.save_rate(db, FxRate(one, other, Decimal(rate), date.fromisoformat(day), source, Decimal(surcharge)), by=recorder.by, at=recorder.at)
-        return
-    if kind == "setup":
-        deals.set_setup(db, _enter(db, record.key[0], record.key[1]), str(after["template_id"]), str(after["scenario"]))
-        return
-    if kind == "price":
-        deal = _enter(db, str(after.pop("holder_kind")), str(after.pop("holder_id")))
-        recorder.put(kind, record.key, {"deal_id": deal, **after})
-        return
-    key = record.key if kind not in ("answer", "waiver") else (_enter(db, record.key[0], record.key[1]), record.key[2])
-    before = kinds()[kind].read(db.conn, key) if record.section.follows else None
-    if before is not None:
-        after.update({name: before[name] for name in record.section.follows})
-    recorder.put(kind, key, _filled(kind, after))
-    if kind in ("offer", "contract"):
-        _enter(db, kind, record.key[0])
-
-
-def _filled(kind: str, after: Document) -> Document:
-    """Fields that belong to nodes and runs are not exchanged."""
-    if kind == "claim":
-        return {**after, "node_id": None}
-    return {**after, "run_id": None} if kind == "answer" else after
-
-
-def _enter(db: Database, kind: str, id_: str) -> int:
-    return deals.enter(db, Subject(HolderOf(kind), id_))
-
+def _too_large(why: str) -> UserFacing:
+    return UserFacing("this workspace is too large for a bundle", why, "copy the workspace file itself to the other computer")

@@ -1,0 +1,127 @@
+"""Which of two states of a record is the older one, as far as both sides remember what it was before?"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from dataclasses import dataclass, field
+from enum import Enum
+
+from gpulease_gui.store.codec import json_text
+from gpulease_gui.store.exchange.bundle import section_rows
+from gpulease_gui.store.exchange.bundle_schema import Bundle, Record
+from gpulease_gui.store.exchange.bundle_sections import SECTIONS, Value, section_of
+from gpulease_gui.store.kept import Document
+
+_HISTORIES = tuple(section for section in SECTIONS if section.history)
+# Whose it is is no state of a price; of a promise the history keeps less than the record.
+_ASIDE = frozenset(["holder_kind", "holder_id"])
+_OF_CLAIM = ("value", "state")
+_STAMPS = ("answered_at", "given_at")
+Whose = tuple[str, ...]
+State = tuple[tuple[str, object], ...]
+
+
+class Standing(Enum):
+    """Which side's state counts, and whether both were changed: (the bundle's or ours, both)."""
+
+    THEIRS = (False, False)
+    THEIRS_LATER = (False, True)
+    OURS = (True, False)
+    OURS_LATER = (True, True)
+
+    @property
+    def ours(self) -> bool:
+        """What stands here stays."""
+        return self.value[0]
+
+    @property
+    def both(self) -> bool:
+        """Neither side knew the other's state."""
+        return self.value[1]
+
+
+@dataclass(slots=True)
+class _Earlier:
+    """What one side remembers of one record: its states, when the last of them came or went."""
+
+    states: set[State] = field(default_factory=set)
+    until: str = ""
+
+
+class Past:
+    """The earlier states that this workspace keeps, beside those that a bundle brings."""
+
+    def __init__(self, connection: sqlite3.Connection, bundle: Bundle) -> None:
+        self._ours: dict[Whose, _Earlier] = defaultdict(_Earlier)
+        self._theirs: dict[Whose, _Earlier] = defaultdict(_Earlier)
+        self._known: set[tuple[str, Whose, tuple[Value, ...]]] = set()
+        self._first = bundle.version == 1
+        self._deleted = {(kind, id_): at for kind, id_, at in connection.execute("SELECT kind, record_id, deleted_at FROM trash")}
+        for section in _HISTORIES if not self._first else ():
+            for entry in section_rows(connection, section):
+                key = tuple(str(entry.pop(name)) for name in section.key)
+                self._known.add((section.name, key[:-1], tuple(entry[name] for name in section.fields)))
+                _remember(self._ours, section.name, key[:-1], entry)
+        for record in bundle.of(*(section.name for section in _HISTORIES)):
+            _remember(self._theirs, record.section.name, record.group, dict(record.fields))
+
+    def is_new(self, record: Record) -> bool:
+        """Whether this workspace lacks an earlier state."""
+        return (record.section.name, record.group, record.said) not in self._known
+
+    def standing(self, record: Record, now: Document) -> Standing:
+        """Which side counts for a record that stands here as `now`, with the fields of the record."""
+        if self._first or record.section.kind == "setting":
+            return Standing.OURS if record.section.kind == "setting" else Standing.THEIRS
+        kind, key, said = record.section.kind, record.key, dict(record.fields)
+        ours, theirs = self._ours[kind, *key], self._theirs[kind, *key]
+        we_left, they_left = _state(kind, said) in ours.states, _state(kind, now) in theirs.states
+        if we_left != they_left:
+            return Standing.OURS if we_left else Standing.THEIRS
+        if _changed_at(ours, now) > _changed_at(theirs, said):
+            return Standing.OURS_LATER
+        return Standing.THEIRS_LATER if ours.until else Standing.THEIRS
+
+    def standing_of_buried(self, record: Record, *, needed: bool) -> Standing:
+        """Which side counts for a record that was thrown away here: the later act, unless something new `needed` it."""
+        kind = record.section.kind
+        deleted = self._deleted[kind, record.key[0]]
+        is_later = deleted > _changed_at(self._theirs[kind, *record.key], dict(record.fields))
+        return Standing.OURS if is_later and not needed and not self._first else Standing.THEIRS
+
+
+def _changed_at(earlier: _Earlier, now: Document) -> str:
+    """When the present state came to be; "" where nobody knows."""
+    return max(earlier.until, *(str(now.get(stamp) or "") for stamp in _STAMPS))
+
+
+def _remember(side: dict[Whose, _Earlier], section: str, group: Whose, said: Document) -> None:
+    kind, key, state, at = _read(section, group, said)
+    if not kind:
+        return
+    earlier = side[kind, *key]
+    earlier.states.add(_state(kind, state))
+    earlier.until = max(earlier.until, at)
+
+
+def _read(section: str, group: Whose, said: Document) -> tuple[str, Whose, Document, str]:
+    """(kind, key, state, when) of an earlier state; the kind of what has no later record is empty."""
+    if section == "term_versions":
+        return "terms", group, said, str(said["saved_at"])
+    if section == "price_versions":
+        return ("" if said["withdrawn"] else "price"), group, said, str(said["saved_at"])
+    if section == "claim_history":
+        return "claim", group, {**said, "value": json_text(said["value"])}, str(said["at"])
+    if section == "earlier":
+        kind, holder_kind, holder, record = group
+        key = (holder_kind, holder, *((record,) if record else ())) if holder_kind else tuple(record.split(" "))
+        return kind, key, json.loads(str(said["document"])), str(said["replaced_at"])
+    return "", group, said, ""
+
+
+def _state(kind: str, said: Document) -> State:
+    section = section_of(kind)
+    names = _OF_CLAIM if kind == "claim" else tuple(n for n in section.fields if n not in (*_ASIDE, *section.follows, *section.stamps))
+    return tuple((name, said.get(name)) for name in names)

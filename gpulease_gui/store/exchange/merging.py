@@ -1,0 +1,159 @@
+"""What would a bundle change in this workspace? Nothing is written here.
+
+A record that is known and differs is held against the earlier states of both sides: the one that the other side had and
+left is the older one. Where both were changed the later change counts; what loses stays in the history.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.store.attachments import safe_name
+from gpulease_gui.store.codec import json_text, maybe_value_from, maybe_value_text
+from gpulease_gui.store.exchange import merge_fixed, merge_past
+from gpulease_gui.store.exchange.bundle_schema import Bundle, Record
+from gpulease_gui.store.exchange.bundle_sections import SECTIONS
+from gpulease_gui.store.exchange.merge_keys import HOLDERS, before_of, buried_of
+
+Change = tuple[str, object, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What one record of a bundle would do: `new`, or `changed` fields with what stands here and what would.
+
+    `both`: it was changed on both sides. `back`: it comes out of the trash.
+    """
+
+    record: Record
+    new: bool
+    changed: tuple[Change, ...] = ()
+    both: bool = False
+    back: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A bundle beside this workspace. Records that are the same are only counted.
+
+    `kept` are those that were changed here later than in the bundle, and stay.
+    """
+
+    bundle: Bundle
+    differences: tuple[Difference, ...]
+    same: int
+    kept: tuple[Difference, ...] = ()
+
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """New and changed records by section; outputs and findings belong to their runs."""
+        new = Counter(d.record.section.name for d in self.differences if d.new)
+        changed = Counter(d.record.section.name for d in self.differences if not d.new)
+        return {section.name: (new[section.name], changed[section.name]) for section in SECTIONS if new[section.name] or changed[section.name]}
+
+    @property
+    def taking_all(self) -> Merge:
+        """The same, but what was changed here later gives way to the bundle, too."""
+        return replace(self, differences=(*self.differences, *self.kept), kept=())
+
+
+@dataclass(slots=True)
+class _Sorted:
+    found: list[Difference] = field(default_factory=list)
+    kept: list[Difference] = field(default_factory=list)
+    same: int = 0
+
+    def take(self, record: Record, *, is_new: bool) -> None:
+        if is_new:
+            self.found.append(Difference(record, new=True))
+        else:
+            self.same += 1
+
+
+def compare(connection: sqlite3.Connection, bundle: Bundle) -> Merge:
+    """What merging would change; writes nothing. Raises UserFacing for a record that refers to none, or one that never
+    changes and stands here with other content."""
+    _refuse_dangling(connection, bundle)
+    merge_fixed.refuse_incomplete(bundle)
+    sorted_ = _Sorted()
+    past = merge_past.Past(connection, bundle)
+    buried = {record.key for record in bundle.of("trash")}
+    news = merge_fixed.new_ids(connection, bundle)
+    wanted = _needed_suppliers(connection, bundle, buried)
+    for record in (_as_kept(record) for record in bundle.records if not _says_nothing(record)):
+        section = record.section
+        if section.fixed or section.part_of:
+            sorted_.take(record, is_new=merge_fixed.is_new(record, news))
+        elif section.history:
+            sorted_.take(record, is_new=past.is_new(record))
+        else:
+            _sort(connection, record, sorted_, past, in_trash=(section.kind, record.key[0]) in buried, needed=record.key in wanted)
+    return Merge(bundle, tuple(sorted_.found), sorted_.same, tuple(sorted_.kept))
+
+
+def _sort(connection: sqlite3.Connection, record: Record, sorted_: _Sorted, past: merge_past.Past, *, in_trash: bool, needed: bool) -> None:
+    """One record that people change."""
+    before, section = before_of(connection, record), record.section
+    back = False
+    if before is None:
+        before = buried_of(connection, record)
+        back = before is not None and not in_trash
+    if before is None:
+        sorted_.take(record, is_new=True)
+        return
+    now = {name: before.get(name) for name in dict(record.fields)}
+    changed = tuple((name, now[name], value) for name, value in record.fields if name not in section.follows and now[name] != value)
+    if not back and all(name in section.stamps for name, _, _ in changed):
+        sorted_.take(record, is_new=False)
+        return
+    standing = past.standing_of_buried(record, needed=needed) if back else past.standing(record, now)
+    difference = Difference(record, new=False, changed=changed, both=standing.both, back=back)
+    (sorted_.kept if standing.ours else sorted_.found).append(difference)
+
+
+def _needed_suppliers(connection: sqlite3.Connection, bundle: Bundle, buried: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
+    """The suppliers of offers, contracts and sites that are new here: these can't stand under one in the trash."""
+    return {
+        (str(record.value("supplier_id")),)
+        for record in bundle.of("offers", "contracts", "sites")
+        if (record.section.kind, record.key[0]) not in buried and before_of(connection, record) is None and buried_of(connection, record) is None
+    }  # fmt: skip
+
+
+def _as_kept(record: Record) -> Record:
+    """The record as it reads once it was written: one that is spelled otherwise is no difference."""
+    fields = dict(record.fields)
+    if record.section.kind == "attachment":
+        fields["name"] = safe_name(str(fields["name"]))
+    if record.section.kind == "claim":
+        fields["value"] = json_text(maybe_value_text(maybe_value_from(json.loads(str(fields["value"])))))
+    return replace(record, fields=tuple(fields.items()))
+
+
+def _says_nothing(record: Record) -> bool:
+    """A promise or a choice that nobody made: written or not, it reads as none."""
+    empty = {"setup": ("", ""), "claim": ("null", "not_asked", "", ""), "terms": ("{}",)}.get(record.section.kind)
+    return empty is not None and record.said[: len(empty)] == empty
+
+
+_ALSO = ("nodes", "runs", "pastes")
+
+
+def _refuse_dangling(connection: sqlite3.Connection, bundle: Bundle) -> None:
+    there = {name: {row[0] for row in connection.execute(f"SELECT id FROM {name}")} for name in (*HOLDERS.values(), *_ALSO)}
+    given: dict[str, set[str]] = {name: set() for name in there}
+    for record in bundle.of(*there):
+        given[record.section.name].add(record.key[0])
+    for record in bundle.records:
+        for name, target in record.section.refers.items():
+            value = record.value(name)
+            where = HOLDERS[str(record.value("holder_kind"))] if target == "holder" else target
+            known = value in given[where] or (value in there[where] and record.section.part_of != where)
+            if value is not None and not known:
+                raise UserFacing(
+                    "this bundle is not whole", f"a record of {record.section.name} refers to {str(value)[:40]!r}, which is neither in it nor here",
+                    "export it again",
+                )  # fmt: skip
