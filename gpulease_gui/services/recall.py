@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui.services.series import RING_POINTS, Ring
 from gpulease_gui.store.records import Gap
-from gpulease_gui.store.samples import list_gaps, list_series, read_blocks
+from gpulease_gui.store.samples import list_gaps, read_blocks
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,9 +25,9 @@ def recall(
     end_ns = int(now_s * _NS)
     start_ns = end_ns - int(RING_POINTS * interval_s * _NS)
     rings: dict[tuple[str, str], Ring] = {}
-    for metric in dict.fromkeys(series.metric for series in list_series(connection, node_id)):
-        for block in read_blocks(connection, node_id, metric, start_ns, end_ns):
-            ring = rings.setdefault((metric, block.series.subject), Ring())
+    for series, blocks in read_blocks(connection, node_id, start_ns, end_ns).items():
+        ring = rings.setdefault((series.metric, series.subject), Ring())
+        for block in blocks:
             _append(ring, block.start_ns / _NS, block.step_ns / _NS, block.values.tolist())
     return rings, list_gaps(connection, node_id, "", start_ns, end_ns)
 

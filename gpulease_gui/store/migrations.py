@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
-from gpulease_gui.store import step_006_thresholds, step_007_commerce, step_008_rates, step_009_tasks
+from gpulease_gui.store import step_006_thresholds, step_007_commerce, step_008_rates, step_009_tasks, step_010_pyramids
 
 APPLICATION_ID = 0x67504C53  # "gPLS": how other programs, and we, know the file
 
@@ -266,7 +266,7 @@ def _append_only(table: str) -> tuple[str, str]:
 
 
 _LATER_GUARDED = ("sightings", "pastes", "paste_outputs", "paste_findings")
-_STEPS = (step_006_thresholds, step_007_commerce, step_008_rates, step_009_tasks)
+_STEPS = (step_006_thresholds, step_007_commerce, step_008_rates, step_009_tasks, step_010_pyramids)
 _GUARDS = {
     table: _append_only(table)
     for table in (
@@ -341,4 +341,10 @@ def m009_tasks(db: Database) -> None:
     _build(db, step_009_tasks.SCRIPT, step_009_tasks.GUARDED, 9)
 
 
-LATEST_VERSION = 9
+@migrations()
+def m010_pyramids(db: Database) -> None:
+    """Summaries of readings, stretches kept for a run, what watch rules noticed."""
+    _build(db, step_010_pyramids.SCRIPT, step_010_pyramids.GUARDED, 10)
+
+
+LATEST_VERSION = 10

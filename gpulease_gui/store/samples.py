@@ -4,37 +4,82 @@ from __future__ import annotations
 
 import math
 import sqlite3
-import sys
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from gpulease_gui.store import older_blocks
 from gpulease_gui.store.codec import utc_from, utc_text
+from gpulease_gui.store.packing import Block, Pack, pack, unpack
 from gpulease_gui.store.records import Gap, Mark, SampleBlock, SampleRange, Series, Stretch
+from gpulease_gui.store.slots import LONGEST_NS, Outline, cover, pieces, read_outline, rows_between, slots_of
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from sqlite_utils import Database
 
-_RAW = 0
-
 
 def append_blocks(db: Database, blocks: Iterable[SampleBlock]) -> None:
     """Keep blocks; one with the start of a kept block replaces it. Raises sqlite3.IntegrityError (unknown node)."""
-    kept = [block for block in blocks if len(block.values)]
-    series = {block.series for block in kept}
+    by_node: dict[str, list[SampleBlock]] = {}
+    for block in blocks:
+        if len(block.values):
+            by_node.setdefault(block.series.node_id, []).append(block)
+    for node_id, kept in by_node.items():
+        ids = _ids(db, node_id, kept)
+        short = chain.from_iterable(_short((ids[b.series], b.start_ns, b.step_ns, b.values)) for b in kept)
+        spans = [_append_pack(db, node_id, group) for group in _groups(sorted(short, key=lambda block: block[1]))]
+        cover(db.conn, node_id, max(end for _, end in spans), spans[0][0])
+
+
+def _ids(db: Database, node_id: str, blocks: Iterable[SampleBlock]) -> Mapping[Series, int]:
+    known = _known(db.conn, node_id)
+    new = [one for one in dict.fromkeys(block.series for block in blocks) if one not in known]
+    if not new:
+        return known
     # By executemany on the connection: the row-by-row door of sqlite-utils is five times slower.
     db.conn.executemany(
-        "INSERT INTO sample_series (node_id, metric, subject, unit) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(s.node_id, s.metric, s.subject, s.unit) for s in series],
+        "INSERT INTO sample_series (node_id, metric, subject, unit) VALUES (?, ?, ?, ?)",
+        [(s.node_id, s.metric, s.subject, s.unit) for s in new],
     )
-    ids = {one: _series_id(db.conn, one) for one in series}
-    db.conn.executemany(
-        "INSERT OR REPLACE INTO sample_blocks (series_id, level, start_ns, step_ns, count, float32_bytes) "
-        "VALUES (?, ?, ?, ?, ?, ?)",
-        [(ids[b.series], _RAW, b.start_ns, b.step_ns, len(b.values), packed(b.values)) for b in kept],
+    return _known(db.conn, node_id)
+
+
+def _known(connection: sqlite3.Connection, node_id: str) -> dict[Series, int]:
+    rows = connection.execute("SELECT id, node_id, metric, subject, unit FROM sample_series WHERE node_id = ?", (node_id,))
+    return {Series(*row[1:]): row[0] for row in rows}
+
+
+def _short(block: Block) -> Iterator[Block]:
+    """Pieces of a block that are no longer than a pack may be."""
+    series_id, start_ns, step_ns, values = block
+    most = max(1, LONGEST_NS // 2 // step_ns)
+    for place in range(0, len(values), most):
+        yield series_id, start_ns + place * step_ns, step_ns, values[place : place + most]
+
+
+def _groups(blocks: Iterable[Block]) -> Iterator[list[Block]]:
+    """Blocks that begin within half an hour of the first one: packs of a watch are ten seconds long."""
+    group: list[Block] = []
+    for block in blocks:
+        if group and block[1] - group[0][1] > LONGEST_NS // 2:
+            yield group
+            group = []
+        group.append(block)
+    if group:
+        yield group
+
+
+def _append_pack(db: Database, node_id: str, blocks: list[Block]) -> tuple[int, int]:
+    """(start, end) of what was kept."""
+    start_ns, end_ns = blocks[0][1], max(at + step * len(values) for _, at, step, values in blocks)
+    db.conn.execute(
+        "INSERT INTO sample_packs (node_id, level, start_ns, end_ns, content) VALUES (?, 0, ?, ?, ?)",
+        (node_id, start_ns, end_ns, pack(blocks)),
     )
+    return start_ns, end_ns
 
 
 def append_gap(db: Database, gap: Gap) -> None:
@@ -64,12 +109,23 @@ def list_marks(connection: sqlite3.Connection, node_id: str, start: datetime, en
     return tuple(Mark(id_, node, utc_from(at), kind, words, run) for id_, node, at, kind, words, run in rows)
 
 
+def series_by_id(connection: sqlite3.Connection, node_id: str) -> dict[int, Series]:
+    """Everything that was ever sampled of a node, by metric and subject."""
+    rows = connection.execute(
+        "SELECT id, node_id, metric, subject, unit FROM sample_series WHERE node_id = ? ORDER BY metric, subject", (node_id,)
+    )
+    return {row[0]: Series(*row[1:]) for row in rows}
+
+
 def list_series(connection: sqlite3.Connection, node_id: str) -> tuple[Series, ...]:
     """Everything that was ever sampled of a node."""
-    rows = connection.execute(
-        "SELECT node_id, metric, subject, unit FROM sample_series WHERE node_id = ? ORDER BY metric, subject", (node_id,)
-    )
-    return tuple(Series(*row) for row in rows)
+    return tuple(series_by_id(connection, node_id).values())
+
+
+def outline(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int, step_ns: int) -> Outline:
+    """`slots.read_outline`, with what an older program kept and nobody summarised yet."""
+    told = read_outline(connection, node_id, start_ns, end_ns, step_ns)
+    return Outline(told.slabs, (*older_blocks.read_packs(connection, node_id, start_ns, end_ns), *told.packs))
 
 
 def read_range(
@@ -77,51 +133,54 @@ def read_range(
 ) -> SampleRange:
     """The readings with start <= time < end (ns, UTC), at most `max_points` points a subject.
 
-    With more readings than that, a point stands for an even slice of the time, with its lowest and highest reading.
-    NaN readings are left out, as are empty slices; gaps say why. Raises ValueError for an empty range.
+    With more readings than that, a point stands for an even slice of the time, with its lowest and highest reading; of a
+    long time a slice may hold readings of up to a third of its length before it. NaN readings are left out, as are empty
+    slices; gaps say why. Raises ValueError for an empty range.
     """
     if end_ns <= start_ns or max_points < 1:
         raise ValueError("the range is empty")
-    rows = connection.execute(
-        "SELECT id, node_id, metric, subject, unit FROM sample_series WHERE node_id = ? AND metric = ? "
-        "ORDER BY subject",
-        (node_id, metric),
-    ).fetchall()
-    stretches = (_stretch(connection, row[0], Series(*row[1:]), start_ns, end_ns, max_points) for row in rows)
-    return SampleRange(tuple(s for s in stretches if s.times_ns), list_gaps(connection, node_id, metric, start_ns, end_ns))
+    wanted = {id_: one for id_, one in series_by_id(connection, node_id).items() if one.metric == metric}
+    told = outline(connection, node_id, start_ns, end_ns, (end_ns - start_ns) // max_points // 3)
+    blocks = _by_series(told.packs, wanted, start_ns, end_ns)
+    made = (_stretch(one, told, id_, blocks.get(id_, []), start_ns, end_ns, max_points) for id_, one in wanted.items())
+    return SampleRange(tuple(s for s in made if s.times_ns), list_gaps(connection, node_id, metric, start_ns, end_ns))
 
 
 def read_blocks(
-    connection: sqlite3.Connection, node_id: str, metric: str, start_ns: int, end_ns: int
-) -> tuple[SampleBlock, ...]:
-    """The kept readings with start <= time < end (ns, UTC) as they were taken, by subject and time. NaN = not read."""
-    rows = connection.execute(
-        "SELECT id, node_id, metric, subject, unit FROM sample_series WHERE node_id = ? AND metric = ? ORDER BY subject",
-        (node_id, metric),
-    ).fetchall()
-    return tuple(
-        SampleBlock(Series(*row[1:]), first_ns, step_ns, values)
-        for row in rows for first_ns, step_ns, values in _blocks(connection, row[0], start_ns, end_ns) if values
-    )  # fmt: skip
+    connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int
+) -> dict[Series, list[SampleBlock]]:
+    """The kept readings of a node with start <= time < end (ns, UTC) as they were taken. NaN = not read."""
+    known = series_by_id(connection, node_id)
+    rows = rows_between(connection, node_id, 0, start_ns, end_ns)
+    packs = (*older_blocks.read_packs(connection, node_id, start_ns, end_ns), *(unpack(row[2]) for row in rows))
+    found = _by_series(packs, known, start_ns, end_ns)
+    return {one: [SampleBlock(one, *block) for block in found[id_]] for id_, one in known.items() if id_ in found}
 
 
 def recorded_spans(
-    connection: sqlite3.Connection, node_id: str, metric: str, start_ns: int, end_ns: int, apart_ns: int
+    connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int, apart_ns: int
 ) -> tuple[tuple[int, int], ...]:
-    """(start, end) in ns of the stretches in which one subject of a metric was read; pauses up to `apart_ns` are none."""
+    """(start, end) in ns of the stretches in which a node was read; pauses up to `apart_ns` are none.
+
+    The database finds where a stretch begins: a week has sixty thousand packs. Where the readings themselves were
+    removed for their age, summaries of half an hour say when there were any.
+    """
     rows = connection.execute(
-        "SELECT b.start_ns, b.start_ns + b.step_ns * b.count FROM sample_blocks b WHERE b.level = ? AND b.series_id = "
-        "(SELECT min(id) FROM sample_series WHERE node_id = ? AND metric = ?) AND b.start_ns < ? AND b.start_ns >= ? "
-        "ORDER BY b.start_ns",
-        (_RAW, node_id, metric, end_ns, start_ns),
+        "WITH kept AS (SELECT start_ns AS a, end_ns AS z FROM sample_packs WHERE node_id = :node AND level = 0 "
+        "AND end_ns > :start AND start_ns < :end), "
+        "older AS (SELECT start_ns AS a, end_ns AS z FROM sample_packs WHERE node_id = :node AND level = 4 "
+        "AND end_ns > :start AND end_ns <= coalesce((SELECT min(a) FROM kept), :end)), "
+        "first AS (SELECT min(id) AS id FROM sample_series WHERE node_id = :node), "
+        "moved AS (SELECT start_ns AS a, start_ns + step_ns * count AS z FROM sample_blocks WHERE level = 0 AND "
+        "series_id = (SELECT id FROM first) AND start_ns >= :start AND start_ns < :end), "
+        "seen AS (SELECT * FROM older UNION ALL SELECT * FROM moved UNION ALL SELECT * FROM kept), "
+        "told AS (SELECT a, z, a - max(z) OVER (ORDER BY a, z ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) > :apart "
+        "AS apart FROM seen), "
+        "numbered AS (SELECT a, z, sum(coalesce(apart, 1)) OVER (ORDER BY a, z) AS stretch FROM told) "
+        "SELECT min(a), max(z) FROM numbered GROUP BY stretch ORDER BY 1",
+        {"node": node_id, "start": start_ns, "end": end_ns, "apart": apart_ns},
     )
-    spans: list[tuple[int, int]] = []
-    for begin_ns, after_ns in rows:
-        if spans and begin_ns - spans[-1][1] <= apart_ns:
-            spans[-1] = (spans[-1][0], max(after_ns, spans[-1][1]))
-        else:
-            spans.append((begin_ns, after_ns))
-    return tuple(spans)
+    return tuple((begin_ns, after_ns) for begin_ns, after_ns in rows)
 
 
 def list_gaps(
@@ -136,44 +195,61 @@ def list_gaps(
     return tuple(Gap(*row) for row in rows)
 
 
+_Block = tuple[int, int, "array[float]"]
+# (number of the slice, lowest, highest)
+_Slice = tuple[int, float, float]
+
+
+def _by_series(
+    packs: Iterable[Pack], wanted: Collection[int], start_ns: int, end_ns: int
+) -> dict[int, list[_Block]]:
+    """(time of the first reading, step, readings) by series, each cut to start <= time < end, by time."""
+    found: dict[int, list[_Block]] = {}
+    for series_id, first_ns, step_ns, values in pieces(packs):
+        if series_id in wanted:
+            skipped = max(0, _steps(start_ns - first_ns, step_ns))
+            cut = values[skipped : max(0, _steps(end_ns - first_ns, step_ns))]
+            if cut:
+                found.setdefault(series_id, []).append((first_ns + skipped * step_ns, step_ns, cut))
+    for blocks in found.values():
+        blocks.sort(key=lambda block: block[0])
+    return found
+
+
 def _stretch(
-    connection: sqlite3.Connection, series_id: int, series: Series, start_ns: int, end_ns: int, max_points: int
+    series: Series, told: Outline, series_id: int, blocks: list[_Block], start_ns: int, end_ns: int, max_points: int
 ) -> Stretch:
-    blocks = _blocks(connection, series_id, start_ns, end_ns)
     stretch = Stretch(series, array("q"), array("f"), array("f"))
-    if sum(len(values) for _, _, values in blocks) <= max_points:
+    if not told.slabs and sum(len(values) for _, _, values in blocks) <= max_points:
         for first_ns, step_ns, values in blocks:
             _add_readings(stretch, first_ns, step_ns, values)
         return stretch
+    early = _from_slots(told, series_id, start_ns, end_ns, max_points)
+    late = _slices(blocks, start_ns, end_ns, max_points)
+    _add_slices(stretch, sorted(chain(early, late), key=lambda one: one[0]), start_ns, end_ns, max_points)
+    return stretch
+
+
+def _from_slots(told: Outline, series_id: int, start_ns: int, end_ns: int, slices: int) -> Iterator[_Slice]:
+    """Each summary counts for the slice in which it begins."""
+    for slab in told.slabs:
+        if series_id in slab.ids:
+            for at_ns, (low, _, _, high, _) in slots_of(slab, slab.ids.index(series_id)):
+                if start_ns - slab.step_ns < at_ns < end_ns:
+                    yield (max(at_ns, start_ns) - start_ns) * slices // (end_ns - start_ns), low, high
+
+
+def _add_slices(stretch: Stretch, told: Iterable[_Slice], start_ns: int, end_ns: int, slices: int) -> None:
     last = -1
-    for number, low, high in _slices(blocks, start_ns, end_ns, max_points):
+    for number, low, high in told:
         if number != last:
-            stretch.times_ns.append(start_ns + number * (end_ns - start_ns) // max_points)
+            stretch.times_ns.append(start_ns + number * (end_ns - start_ns) // slices)
             stretch.low.append(low)
             stretch.high.append(high)
             last = number
         else:
             stretch.low[-1] = min(stretch.low[-1], low)
             stretch.high[-1] = max(stretch.high[-1], high)
-    return stretch
-
-
-_Block = tuple[int, int, "array[float]"]
-
-
-def _blocks(connection: sqlite3.Connection, series_id: int, start_ns: int, end_ns: int) -> list[_Block]:
-    """(time of the first reading, step, readings), each cut to start <= time < end."""
-    rows = connection.execute(
-        "SELECT start_ns, step_ns, float32_bytes FROM sample_blocks WHERE series_id = ? AND level = ? "
-        "AND start_ns < ? AND start_ns + step_ns * (count - 1) >= ? ORDER BY start_ns",
-        (series_id, _RAW, end_ns, start_ns),
-    )
-    blocks: list[_Block] = []
-    for first_ns, step_ns, content in rows:
-        skipped = max(0, _steps(start_ns - first_ns, step_ns))
-        values = unpacked(content)[skipped : _steps(end_ns - first_ns, step_ns)]
-        blocks.append((first_ns + skipped * step_ns, step_ns, values))
-    return blocks
 
 
 def _steps(stretch_ns: int, step_ns: int) -> int:
@@ -191,7 +267,7 @@ def _add_readings(stretch: Stretch, first_ns: int, step_ns: int, values: array[f
 
 def _slices(
     blocks: Iterable[_Block], start_ns: int, end_ns: int, slices: int
-) -> Iterator[tuple[int, float, float]]:
+) -> Iterator[_Slice]:
     """(number of the slice, lowest, highest) for each part of a block that lies in one slice of the time."""
     length_ns = end_ns - start_ns
     for first_ns, step_ns, values in blocks:
@@ -204,28 +280,3 @@ def _slices(
             if read:
                 yield number, min(read), max(read)
             position = after
-
-
-def packed(values: array[float]) -> bytes:
-    """Little-endian float32 on every machine."""
-    copy = array("f", values)
-    if sys.byteorder == "big":
-        copy.byteswap()
-    return copy.tobytes()
-
-
-def unpacked(content: bytes) -> array[float]:
-    """The readings that `packed` wrote."""
-    values: array[float] = array("f")
-    values.frombytes(content)
-    if sys.byteorder == "big":
-        values.byteswap()
-    return values
-
-
-def _series_id(connection: sqlite3.Connection, series: Series) -> int:
-    found: int = connection.execute(
-        "SELECT id FROM sample_series WHERE node_id = ? AND metric = ? AND subject = ? AND unit = ?",
-        (series.node_id, series.metric, series.subject, series.unit),
-    ).fetchone()[0]
-    return found

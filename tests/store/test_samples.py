@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+import struct
 from array import array
 from datetime import timedelta
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpulease_gui.store import samples
+from gpulease_gui.store import packing, samples
 from gpulease_gui.store.records import Gap, Mark, SampleBlock, Series
 
 S = 1_000_000_000
@@ -49,12 +50,13 @@ def test_that_readings_come_back_at_their_time_and_only_those_asked_for(desk):
         assert samples.list_series(connection, "n1") == (POWER, OTHER)
 
 
-def test_that_the_bytes_of_a_block_are_little_endian_float32(desk):
+def test_that_the_bytes_of_a_pack_are_little_endian(desk):
     desk.write(lambda db: samples.append_blocks(db, [block(0, 1.0, -2.0)]))
-    assert desk.rows("SELECT level, count, step_ns, float32_bytes FROM sample_blocks") == [
-        (0, 2, S, bytes.fromhex("0000803f000000c0"))
-    ]
-    assert list(samples.unpacked(bytes.fromhex("0000803f000000c0"))) == [1.0, -2.0]
+    start = struct.pack("<q", START)
+    assert desk.rows("SELECT level, start_ns, end_ns, content FROM sample_packs") == [
+        (0, START, START + 2 * S, b"\1\0\0\0" + start + struct.pack("<q", S) + b"\1\0\0\0\2\0\0\0" + bytes.fromhex("0000803f000000c0"))
+    ]  # fmt: skip
+    assert list(packing.unpacked(bytes.fromhex("0000803f000000c0"))) == [1.0, -2.0]
 
 
 def test_that_a_long_range_keeps_its_lowest_and_highest_readings(desk):

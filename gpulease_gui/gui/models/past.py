@@ -1,24 +1,25 @@
 """What did a node do before what the rings hold, as far as it was stored?
 
-Runs on a worker thread: packed blocks of the store become rings of at most three points a pixel column, the lowest, the
-highest and the mean reading of its time, and figures of all readings.
+Runs on a worker thread: readings and summaries of the store become rings of at most three points a pixel column, the lowest,
+the highest and the mean reading of its time, and figures of all readings.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpulease_gui.gui.models.past_readings import Told, of_readings, of_store
 from gpulease_gui.gui.widgets import chart_data as data
-from gpulease_gui.gui.widgets.chart_data import Figures, Floats, Samples
+from gpulease_gui.gui.widgets.chart_data import Figures, Floats
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.series import RING_POINTS, Ring
 from gpulease_gui.services.watch import GapSpan, SeriesKey, WatchView
-from gpulease_gui.store.samples import list_gaps, list_series, read_blocks
+from gpulease_gui.store.samples import list_gaps, outline, series_by_id
 
 if TYPE_CHECKING:
     import sqlite3
@@ -64,100 +65,125 @@ class Past:
 
 
 def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKey, Ring]) -> Past:
-    """Read the stretch with its margins; `live` has what is newer than the last stored block."""
+    """Read the stretch with its margins; `live` has what is newer than the last stored pack."""
     start_s, end_s = wish.start_s - wish.margin_s, wish.end_s + wish.margin_s
+    told = _read(connection, wish, start_s, end_s, live)
     rings: dict[SeriesKey, Ring] = {}
     figures: dict[SeriesKey, tuple[Figures, int]] = {}
-    busiest, thin = np.empty(0), False
-    metrics = [series.metric for series in list_series(connection, wish.node_id)]
-    for metric in dict.fromkeys([*metrics, *(metric for metric, _ in live)]):
-        read = _read(connection, wish.node_id, metric, start_s, end_s, live)
-        for subject, samples in read.items():
-            slots, thinner = _thinned(samples, start_s, wish.step_s, bits=metric == _BITS)
-            thin = thin or thinner
-            rings[metric, subject] = _ring(slots, outlined=thinner)
-            figures[metric, subject] = _figures([samples], wish)
-            busiest = samples.times_s if len(samples.times_s) > len(busiest) else busiest
-        figures[metric, ""] = _figures(list(read.values()), wish)
-    gaps = _gaps(connection, wish, busiest, start_s, end_s)
-    view = WatchView(wish.node_id, max(wish.interval_s, wish.step_s if thin else 0.0), rings, gaps, state=NodeState.CONNECTED)
+    busiest, step_s = np.empty(0), 0.0
+    for metric, subjects in _by_metric(told):
+        for subject, one in subjects.items():
+            rings[metric, subject], thin = _ring(one, start_s, wish.step_s, bits=metric == _BITS)
+            step_s = max(step_s, one.step_s, wish.step_s if thin else 0.0)
+            figures[metric, subject] = _figures([one], wish)
+            busiest = one.times_s if len(one.times_s) > len(busiest) else busiest
+        figures[metric, ""] = _figures(list(subjects.values()), wish)
+    gaps = _gaps(connection, wish, busiest, start_s, end_s, max((one.step_s for one in told.values()), default=0.0))
+    view = WatchView(wish.node_id, max(wish.interval_s, step_s), rings, gaps, state=NodeState.CONNECTED)
     return Past(wish, view, figures)
 
 
 def _read(
-    connection: sqlite3.Connection, node_id: str, metric: str, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring]
-) -> dict[str, Samples]:
-    blocks: dict[str, list[tuple[Floats, Floats]]] = {}
-    for block in read_blocks(connection, node_id, metric, int(start_s * _NS), int(end_s * _NS)):
-        values = np.frombuffer(block.values, np.float32).astype(np.float64)
-        times = np.asarray(block.start_ns / _NS + np.arange(len(values)) * (block.step_ns / _NS), np.float64)
-        blocks.setdefault(block.series.subject, []).append((times, values))
-    stored = {subject: _joined(parts) for subject, parts in blocks.items()}
-    for (one, subject), ring in live.items():
-        if one == metric:
-            before = stored.get(subject, data.EMPTY)
-            last_s = before.times_s[-1] if len(before.times_s) else start_s
-            stored[subject] = _after(before, data.between(data.read(ring), last_s + 0.5, end_s))
-    return {subject: samples for subject, samples in stored.items() if len(samples.times_s)}
+    connection: sqlite3.Connection, wish: Wish, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring]
+) -> dict[SeriesKey, Told]:
+    stored = outline(connection, wish.node_id, int(start_s * _NS), int(end_s * _NS), int(wish.step_s * _NS))
+    known = series_by_id(connection, wish.node_id)
+    told = {
+        (known[id_].metric, known[id_].subject): cut for id_, one in of_store(stored).items()
+        if id_ in known and len((cut := one.between(start_s, end_s)).times_s)
+    }  # fmt: skip
+    for key, ring in live.items():
+        before = told.get(key)
+        last_s = start_s if before is None else before.last_s
+        newer = of_readings(data.between(data.read(ring), last_s + 0.5, end_s))
+        if len(newer.times_s):
+            told[key] = newer if before is None else before.and_then(newer)
+    return told
 
 
-def _joined(parts: Sequence[tuple[Floats, Floats]]) -> Samples:
-    times, values = np.concatenate([t for t, _ in parts]), np.concatenate([v for _, v in parts])
-    values[~np.isfinite(values)] = np.nan
-    order = np.argsort(times, kind="stable")
-    return Samples(times[order], values[order])
+def _by_metric(told: Mapping[SeriesKey, Told]) -> Iterator[tuple[str, dict[str, Told]]]:
+    by_metric: dict[str, dict[str, Told]] = {}
+    for (metric, subject), one in told.items():
+        by_metric.setdefault(metric, {})[subject] = one
+    yield from by_metric.items()
 
 
-def _after(before: Samples, later: Samples) -> Samples:
-    if not len(later.times_s):
-        return before
-    return Samples(np.concatenate([before.times_s, later.times_s]), np.concatenate([before.values, later.values]))
+def _ring(told: Told, start_s: float, step_s: float, *, bits: bool) -> tuple[Ring, bool]:
+    """Three points for each `step_s`: lowest, highest, then the mean, which stands for it; of bit masks, all bits set.
 
-
-def _thinned(samples: Samples, start_s: float, step_s: float, *, bits: bool) -> tuple[Samples, bool]:
-    """Three points for each `step_s`: lowest, highest, then the mean, which stands for it; of bit masks, all bits set."""
-    known = ~np.isnan(samples.values)
-    times, values = samples.times_s[known], samples.values[known]
-    if len(samples.values) <= RING_POINTS or not len(values):
-        return samples, False
-    slot = np.floor((times - start_s) / step_s)
+    Few readings are shown as they are.
+    """
+    if told.plain and len(told.times_s) <= RING_POINTS:
+        return _filled(told.times_s, told.mean, outlined=False), False
+    one = told.known()
+    if not len(one.times_s):
+        return _filled(one.times_s, one.mean, outlined=False), False
+    step_s = max(step_s, told.step_s)
+    slot = np.floor((one.times_s - start_s) / step_s)
     first = np.flatnonzero(np.diff(slot, prepend=slot[0] - 1))
     if bits:
-        low = high = mean = np.bitwise_or.reduceat(values.astype(np.int64), first).astype(np.float64)
+        low = high = mean = np.bitwise_or.reduceat(one.high.astype(np.int64), first).astype(np.float64)
     else:
-        low, high = np.minimum.reduceat(values, first), np.maximum.reduceat(values, first)
-        mean = np.add.reduceat(values, first) / np.diff(first, append=len(values))
+        low, high = np.minimum.reduceat(one.low, first), np.maximum.reduceat(one.high, first)
+        mean = np.add.reduceat(one.mean * one.count, first) / np.add.reduceat(one.count, first)
     begin = start_s + slot[first] * step_s
     # The mean holds for nearly all of the slot, so that a cursor reads it.
-    times = np.column_stack([begin + share * step_s for share in (0.01, 0.02, 0.03)]).ravel()
-    return Samples(times, np.column_stack((low, high, mean)).ravel()), True
+    times = (begin[:, None] + np.array((0.01, 0.02, 0.03)) * step_s).ravel()
+    return _filled(times, np.column_stack((low, high, mean)).ravel(), outlined=True), True
 
 
-def _ring(samples: Samples, *, outlined: bool) -> Ring:
+def _filled(times_s: Floats, values_of: Floats, *, outlined: bool) -> Ring:
     times, values = array("d"), array("f")
-    times.frombytes(samples.times_s.astype(np.float64).tobytes())
-    values.frombytes(samples.values.astype(np.float32).tobytes())
+    times.frombytes(times_s.astype(np.float64).tobytes())
+    values.frombytes(values_of.astype(np.float32).tobytes())
     return Ring.of(times, values, outlined=outlined)
 
 
-def _figures(read: Sequence[Samples], wish: Wish) -> tuple[Figures, int]:
+def _figures(read: Sequence[Told], wish: Wish) -> tuple[Figures, int]:
     """The figures of all readings of the stretch, and how many there would be without a gap, from the first one on."""
     begin, end = wish.figures_s
-    figures = data.figures(read, begin, end)
+    inside = [one.between(begin, end).known() for one in read]
     expected = 0
-    for samples in read:
-        since = max(begin, float(samples.times_s[0]))
-        expected += max(0, round((min(end, float(samples.times_s[-1])) - since) / data.pace_s(samples, wish.interval_s)))
+    for one in read:
+        since = max(begin, float(one.times_s[0]))
+        expected += max(0, round((min(end, one.last_s) - since) / one.pace_s(wish.interval_s)))
+    figures = _of_all(inside)
     return figures, max(expected, figures.count)
 
 
-def _gaps(connection: sqlite3.Connection, wish: Wish, times: Floats, start_s: float, end_s: float) -> list[GapSpan]:
+def _of_all(inside: Sequence[Told]) -> Figures:
+    """Lowest, mean, highest and count are those of the readings; of summaries the percentiles are estimated."""
+    low, mean, p95, high, count = (
+        np.concatenate([getattr(one, name) for one in inside]) if inside else np.empty(0)
+        for name in ("low", "mean", "p95", "high", "count")
+    )  # fmt: skip
+    total = int(count.sum())
+    if not total:
+        return Figures(0)
+    many = count > 1
+    # Of a slot: its lowest and its highest reading, a twentieth of its readings at its p95, the rest at what is left.
+    tail = np.where(many, 0.05 * count, 0.0)
+    rest = np.where(many, np.maximum(count - 2 - tail, 0.0), 1.0)
+    left = np.where(many & (rest > 0), np.clip((mean * count - low - high - tail * p95) / np.where(rest > 0, rest, 1.0), low, high), mean)
+    values = np.concatenate([left, low[many], high[many], p95[many]])
+    weights = np.concatenate([rest, np.ones(2 * int(many.sum())), tail[many]])
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weights[order])
+    places = np.searchsorted(reached, [share * (reached[-1] - 1) + 0.5 for share in (0.05, 0.95)])
+    p5, high5 = (float(values[order][min(int(place), len(values) - 1)]) for place in places)
+    average = float((mean * count).sum() / total)
+    return Figures(total, float(low.min()), p5, average, high5, float(high.max()), estimated=bool(many.any()))
+
+
+def _gaps(
+    connection: sqlite3.Connection, wish: Wish, times: Floats, start_s: float, end_s: float, step_s: float
+) -> list[GapSpan]:
     """What the store says, and the silences that nobody noted."""
     told = list_gaps(connection, wish.node_id, "", int(start_s * _NS), int(end_s * _NS))
     made = [GapSpan(gap.start_ns / _NS, gap.reason, gap.end_ns / _NS, True) for gap in told]
-    limit = max(_SILENT_S, 3 * wish.interval_s)
+    limit = max(_SILENT_S, 3 * wish.interval_s, 1.5 * step_s)
     for place in np.flatnonzero(np.diff(times) > limit).tolist():
         begin, after = float(times[place]), float(times[place + 1])
         if not any(gap.start_s < after and begin < (gap.end_s or after) for gap in made):
-            made.append(GapSpan(begin + wish.interval_s, NOT_RECORDED, after))
+            made.append(GapSpan(begin + max(wish.interval_s, step_s), NOT_RECORDED, after))
     return sorted(made, key=lambda gap: gap.start_s)

@@ -64,7 +64,7 @@ def read_stored(connection: sqlite3.Connection, node_id: str, now_s: float, prom
     if metric is None:
         return Stored(node_id, happenings=happenings)
     now_ns = int(now_s * _NS) + 1
-    spans = recorded_spans(connection, node_id, metric, now_ns - int(REACH_S * _NS), now_ns, int(_APART_S * _NS))
+    spans = recorded_spans(connection, node_id, now_ns - int(REACH_S * _NS), now_ns, int(_APART_S * _NS))
     recorded = tuple((begin / _NS, end / _NS) for begin, end in spans)
     end_s = now_s if not recorded or recorded[-1][1] > now_s - DAY_S else recorded[-1][1]
     times, high = _outline(connection, node_id, metric, end_s - DAY_S, end_s)

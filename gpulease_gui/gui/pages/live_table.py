@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # One bad second is a sample, three are a finding.
 LEAST_S = 3.0
+ESTIMATED = Text("estimated from summaries of the stored readings", "由已存读数的汇总估算")
 IN_SIGHT = Text("In sight", "可见区间")
 NO_PROMISE = Badge("verdict-na", "t3", Text("no promise", "无承诺"))
 TOO_LITTLE = Badge("verdict-notrun", "t3", Text("too little load", "负载不足"))
@@ -57,8 +58,12 @@ def title_of(row: Summary) -> Text:
     return Text(", ".join(part for part in (*parts_en, lane.unit) if part), "，".join(part for part in (*parts_zh, lane.unit) if part))
 
 
-def _number(value: float | None, decimals: int, weight: int = 400) -> Cell:
-    return NOTHING if value is None else Cell(fixed(value, decimals), weight=weight)
+def _number(value: float | None, decimals: int, weight: int = 400, *, estimated: bool = False) -> Cell:
+    if value is None:
+        return NOTHING
+    if not estimated:
+        return Cell(fixed(value, decimals), weight=weight)
+    return Cell(f"≈ {fixed(value, decimals)}", weight=weight, tip=ESTIMATED)
 
 
 def _decimals(row: Summary) -> int:
@@ -70,7 +75,8 @@ def _figure(name: str, weight: int = 400) -> Column[Summary]:
 
     def cell(row: Summary) -> Cell:
         value: float | None = getattr(row.figures, name)
-        return _number(value, _decimals(row), weight)
+        estimated = row.figures.estimated and name in ("p5", "p95")
+        return _number(value, _decimals(row), weight, estimated=estimated)
 
     return Column(titles[name], cell, width=78, number=True)
 

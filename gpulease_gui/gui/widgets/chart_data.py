@@ -192,7 +192,10 @@ def odd_ones(curves: Sequence[Samples], grid: Grid, interval_s: float, scale: fl
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a range of samples comes to. None when it holds no sample; gaps are left out of the figures."""
+    """What a range of samples comes to. None when it holds no sample; gaps are left out of the figures.
+
+    `estimated`: p5 and p95 follow from summaries of the stored readings; the others are of the readings themselves.
+    """
 
     count: int
     low: float | None = None
@@ -200,6 +203,7 @@ class Figures:
     mean: float | None = None
     p95: float | None = None
     high: float | None = None
+    estimated: bool = False
 
 
 def figures(curves: Sequence[Samples], start_s: float, end_s: float) -> Figures:

@@ -1,0 +1,138 @@
+"""How do packs and summaries of the store become arrays of one series each?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpulease_gui.gui.widgets import chart_data as data
+from gpulease_gui.gui.widgets.chart_data import Floats, Samples
+from gpulease_gui.store.packing import FIELDS, Pack
+from gpulease_gui.store.slots import Outline, Slab
+
+_NS = 1_000_000_000
+_Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Readings or summaries of one series by time (UTC seconds, rising). Of a reading all four figures are the reading.
+
+    NaN = not read. `step_s` is the longest time that a summary stands for, 0 = there are readings only.
+    """
+
+    times_s: Floats
+    low: Floats
+    mean: Floats
+    p95: Floats
+    high: Floats
+    count: Floats
+    step_s: float = 0.0
+
+    @property
+    def plain(self) -> bool:
+        """Whether there are readings only."""
+        return self.step_s == 0.0
+
+    @property
+    def last_s(self) -> float:
+        """The end of the last summary, or the time of the last reading."""
+        return float(self.times_s[-1]) + (self.step_s - 0.5 if self.count[-1] > 1 else 0.0)
+
+    def between(self, start_s: float, end_s: float) -> Told:
+        """What begins with start <= time < end."""
+        first, last = np.searchsorted(self.times_s, (start_s, end_s))
+        return self._picked(slice(int(first), int(last)))
+
+    def known(self) -> Told:
+        """Without what was not read."""
+        there = ~np.isnan(self.mean)
+        return self if there.all() else self._picked(there)
+
+    def _picked(self, which: slice | NDArray[np.bool_] | NDArray[np.intp]) -> Told:
+        mean = self.mean[which]
+        if self.plain:
+            return Told(self.times_s[which], mean, mean, mean, mean, self.count[which])
+        low, p95, high = self.low[which], self.p95[which], self.high[which]
+        return Told(self.times_s[which], low, mean, p95, high, self.count[which], self.step_s)
+
+    def and_then(self, later: Told) -> Told:
+        """This, then what came later."""
+        return joined([self, later])
+
+    def pace_s(self, interval_s: float) -> float:
+        """The usual distance of readings."""
+        if self.plain:
+            return data.pace_s(Samples(self.times_s, self.mean), interval_s)
+        most = float(self.count.max()) if len(self.count) else 1.0
+        return max(interval_s, self.step_s / max(1.0, most))
+
+
+def of_readings(samples: Samples) -> Told:
+    """Readings as they are."""
+    values = samples.values
+    return Told(samples.times_s, values, values, values, values, np.ones(len(values)))
+
+
+def joined(parts: Sequence[Told]) -> Told:
+    """Parts in the order of their time."""
+    if len(parts) == 1:
+        return parts[0]
+    times, low, mean, p95, high, count = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("times_s", "low", "mean", "p95", "high", "count")
+    )
+    made = Told(times, low, mean, p95, high, count, max(part.step_s for part in parts))
+    return made._picked(np.argsort(times, kind="stable")) if np.any(np.diff(times) < 0) else made
+
+
+def of_store(outline: Outline) -> dict[int, Told]:
+    """What was read of each series, by series id."""
+    parts: dict[int, list[Told]] = {}
+    for slab in outline.slabs:
+        for series_id, one in _of_slab(slab):
+            parts.setdefault(series_id, []).append(one)
+    for series_id, one in _of_packs(outline.packs):
+        parts.setdefault(series_id, []).append(one)
+    return {series_id: joined(some) for series_id, some in parts.items()}
+
+
+def _of_slab(slab: Slab) -> Iterable[tuple[int, Told]]:
+    rows, ids = len(slab.starts_ns), slab.ids.tolist()
+    step_s = slab.step_ns / _NS
+    starts = np.frombuffer(slab.starts_ns, np.int64) / _NS
+    times = (starts[:, None] + np.arange(slab.slots) * step_s).ravel()
+    # Rows, series, slots, fields -> series, fields, rows and slots: each figure of a series in one piece.
+    values = np.frombuffer(slab.values, np.float32).reshape(rows, len(ids), slab.slots, FIELDS)
+    turned = values.transpose(1, 3, 0, 2).reshape(len(ids), FIELDS, rows * slab.slots).astype(np.float64)
+    for place, series_id in enumerate(ids):
+        low, mean, p95, high, count = turned[place]
+        there = count > 0
+        if there.all():
+            yield series_id, Told(times, low, mean, p95, high, count, step_s)
+        elif there.any():
+            yield series_id, Told(times[there], low[there], mean[there], p95[there], high[there], count[there], step_s)
+
+
+def _of_packs(packs: Sequence[Pack]) -> Iterable[tuple[int, Told]]:
+    if not packs:
+        return
+    starts, steps, counts = (_all_of(packs, name) for name in ("starts_ns", "steps_ns", "counts"))
+    ids = _all_of(packs, "ids")
+    values = np.concatenate([np.frombuffer(pack.values, np.float32) for pack in packs]).astype(np.float64)
+    values[~np.isfinite(values)] = np.nan
+    places = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)
+    times = (np.repeat(starts, counts) + places * np.repeat(steps, counts)) / _NS
+    owners = np.repeat(ids, counts)
+    order = np.lexsort((times, owners))
+    owners, times, values = owners[order], times[order], values[order]
+    first = np.flatnonzero(np.diff(owners, prepend=-1))
+    for begin, end in zip(first.tolist(), [*first[1:].tolist(), len(owners)], strict=True):
+        yield int(owners[begin]), of_readings(Samples(times[begin:end], values[begin:end]))
+
+
+def _all_of(packs: Sequence[Pack], name: str) -> _Ints:
+    kind = np.int64 if name.endswith("_ns") else np.uint32
+    return np.concatenate([np.frombuffer(getattr(pack, name), kind) for pack in packs]).astype(np.int64)

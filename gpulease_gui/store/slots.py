@@ -1,0 +1,300 @@
+"""How is a month of readings summarised, so that a chart opens at once?
+
+Four levels: 10 s, 1 min, 5 min, 30 min. Each slot holds the lowest, mean, 95th percentile and highest of its readings and
+how many there were; every level is made from the readings themselves, when a pack after the end of its row is kept.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from gpulease_gui.store.packing import FIELDS, Block, Pack, ids_of, pack_of, pack_slots, slots_head, unpack, unpacked
+
+_NS = 1_000_000_000
+# Level -> length of its slots in ns; each is a multiple of the one before. A row holds the slots of ROWS.
+LEVELS: Mapping[int, int] = {1: 10 * _NS, 2: 60 * _NS, 3: 300 * _NS, 4: 1800 * _NS}
+ROWS: Mapping[int, int] = {1: 60 * _NS, 2: 300 * _NS, 3: 1800 * _NS, 4: 1800 * _NS}
+# No pack and no row is longer: so the index need not be read further than that.
+LONGEST_NS = 3600 * _NS
+# Of a bit mask, all bits that were set stand for a slot.
+BIT_MASKS = frozenset({"gpu.event_reasons"})
+_NOT_READ = (float("nan"),) * 4 + (0.0,)
+_BASE = LEVELS[1]
+# Packs whose summaries are made at once; an hour of a node.
+_MOST_PACKS = 360
+
+Readings = list[float]
+_ByBase = dict[int, dict[int, Readings]]
+_Make = Callable[[Sequence[float]], tuple[float, float, float, float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Slab:
+    """Rows of summaries of the same series. Row r begins at starts_ns[r] and has `slots` slots of `step_ns` (UTC).
+
+    `values` are FIELDS numbers (lowest, mean, p95, highest, count) for each slot of each series of each row, in that
+    order of nesting; count 0 = not read, its other numbers are NaN.
+    """
+
+    step_ns: int
+    slots: int
+    ids: array[int]
+    starts_ns: array[int]
+    values: array[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A range of a node: summaries by time, and the packs of what is not summarised. No reading is in both."""
+
+    slabs: tuple[Slab, ...]
+    packs: tuple[Pack, ...]
+
+
+def summary(readings: Sequence[float]) -> tuple[float, float, float, float, float]:
+    """(lowest, mean, p95, highest, count) of finite readings that are sorted; at least one."""
+    count = len(readings)
+    return readings[0], sum(readings) / count, readings[round(0.95 * (count - 1))], readings[-1], float(count)
+
+
+def _bits(readings: Sequence[float]) -> tuple[float, float, float, float, float]:
+    mask = 0
+    for reading in readings:
+        mask |= int(reading)
+    return float(mask), float(mask), float(mask), float(mask), float(len(readings))
+
+
+def level_for(step_ns: int) -> int:
+    """The coarsest level whose slots are at most `step_ns` long; 0 = the readings themselves."""
+    return max((level for level, length in LEVELS.items() if length <= step_ns), default=0)
+
+
+# -- making -----------------------------------------------------------------------------------------------------------
+
+
+def cover(connection: sqlite3.Connection, node_id: str, kept_ns: int, oldest_ns: int) -> int:
+    """Make the rows that end before `kept_ns`, up to which the readings of a node are kept; how far they reach now.
+
+    `oldest_ns`: where what was kept just now begins; rows that it reaches into are made anew. At most an hour of rows.
+    """
+    minute = ROWS[1]
+    until_ns = covered(connection, node_id)
+    if until_ns is None:
+        until_ns = oldest_ns // minute * minute
+    elif until_ns - LONGEST_NS * 24 < oldest_ns < until_ns:
+        until_ns = oldest_ns // minute * minute
+    end_ns = kept_ns // minute * minute
+    if end_ns > until_ns:
+        end_ns = _bounded(connection, node_id, until_ns, end_ns)
+        _make(connection, node_id, until_ns, end_ns)
+        _reaches(connection, node_id, end_ns)
+        return end_ns
+    _reaches(connection, node_id, until_ns)
+    return until_ns
+
+
+def remake(connection: sqlite3.Connection, node_id: str, begin_ns: int, end_ns: int) -> None:
+    """Make all rows of whole half hours, of readings that came from an older file."""
+    _make(connection, node_id, begin_ns, end_ns)
+    _reaches(connection, node_id, max(end_ns, covered(connection, node_id) or 0))
+
+
+def covered(connection: sqlite3.Connection, node_id: str) -> int | None:
+    """Up to where summaries of a node are made (ns, UTC)."""
+    found = connection.execute("SELECT until_ns FROM sample_covered WHERE node_id = ?", (node_id,)).fetchone()
+    return None if found is None else int(found[0])
+
+
+def _bounded(connection: sqlite3.Connection, node_id: str, begin_ns: int, end_ns: int) -> int:
+    """The end of what is made at once: silence costs nothing, many packs are made in several turns."""
+    found = connection.execute(
+        "SELECT start_ns FROM sample_packs WHERE node_id = ? AND level = 0 AND end_ns > ? ORDER BY end_ns LIMIT 1 OFFSET ?",
+        (node_id, begin_ns, _MOST_PACKS),
+    ).fetchone()
+    return end_ns if found is None else min(end_ns, max(begin_ns + ROWS[1], found[0] // ROWS[1] * ROWS[1]))
+
+
+def _reaches(connection: sqlite3.Connection, node_id: str, until_ns: int) -> None:
+    connection.execute(
+        "INSERT INTO sample_covered (node_id, until_ns) VALUES (?, ?) "
+        "ON CONFLICT (node_id) DO UPDATE SET until_ns = excluded.until_ns",
+        (node_id, until_ns),
+    )
+
+
+def rows_between(
+    connection: sqlite3.Connection, node_id: str, level: int, start_ns: int, end_ns: int
+) -> list[tuple[int, int, bytes]]:
+    """(start, end, content) of the packs of a level that touch start <= time < end."""
+    return connection.execute(
+        "SELECT start_ns, end_ns, content FROM sample_packs WHERE node_id = ? AND level = ? AND end_ns > ? AND end_ns <= ? "
+        "AND start_ns < ? ORDER BY end_ns, entry",
+        (node_id, level, start_ns, end_ns + LONGEST_NS, end_ns),
+    ).fetchall()
+
+
+def _make(connection: sqlite3.Connection, node_id: str, begin_ns: int, end_ns: int) -> None:
+    spans = {level: (begin_ns // row * row, end_ns // row * row) for level, row in ROWS.items()}
+    closed = {level: span for level, span in spans.items() if span[1] > span[0]}
+    first_ns = min(begin for begin, _ in closed.values())
+    packs = [unpack(content) for _, _, content in rows_between(connection, node_id, 0, first_ns, end_ns)]
+    base = _by_base(packs, first_ns, end_ns)
+    masks = {
+        row[0] for row in connection.execute("SELECT id, metric FROM sample_series WHERE node_id = ?", (node_id,))
+        if row[1] in BIT_MASKS
+    }  # fmt: skip
+    for level, (begin, end) in closed.items():
+        connection.execute(
+            "DELETE FROM sample_packs WHERE node_id = ? AND level = ? AND end_ns > ? AND end_ns <= ?", (node_id, level, begin, end)
+        )
+        connection.executemany(
+            "INSERT INTO sample_packs (node_id, level, start_ns, end_ns, content) VALUES (?, ?, ?, ?, ?)",
+            [(node_id, level, *row) for row in _rows(base, level, begin, end, masks)],
+        )
+
+
+def _by_base(packs: Iterable[Pack], begin_ns: int, end_ns: int) -> _ByBase:
+    """The finite readings with begin <= time < end by series and slot of the finest level, sorted."""
+    base: _ByBase = {}
+    for series_id, start_ns, step_ns, values in pieces(packs):
+        mine = base.setdefault(series_id, {})
+        place = max(0, -(-(begin_ns - start_ns) // step_ns))
+        last = min(len(values), -(-(end_ns - start_ns) // step_ns))
+        while place < last:
+            slot = (start_ns + place * step_ns) // _BASE
+            after = min(last, -(-((slot + 1) * _BASE - start_ns) // step_ns))
+            # What is no finite number is unlike itself when it is taken from itself.
+            mine.setdefault(slot, []).extend([v for v in values[place:after] if v - v == 0.0])
+            place = after
+    for mine in base.values():
+        for readings in mine.values():
+            readings.sort()
+    return base
+
+
+def pieces(packs: Iterable[Pack]) -> Iterator[Block]:
+    """The blocks of packs; of two blocks with one start the later one counts."""
+    kept: dict[tuple[int, int], Block] = {}
+    for pack in packs:
+        place = 0
+        for series_id, start_ns, step_ns, count in zip(pack.ids, pack.starts_ns, pack.steps_ns, pack.counts, strict=True):
+            kept[series_id, start_ns] = series_id, start_ns, step_ns, pack.values[place : place + count]
+            place += count
+    yield from kept.values()
+
+
+def _rows(
+    base: _ByBase, level: int, begin_ns: int, end_ns: int, masks: set[int]
+) -> Iterator[tuple[int, int, bytes]]:
+    """(start, end, content) of the rows of a level in which anything was read."""
+    step_ns, row_ns = LEVELS[level], ROWS[level]
+    told = {series_id: _slots(mine, step_ns // _BASE, _bits if series_id in masks else summary) for series_id, mine in base.items()}
+    for start_ns in range(begin_ns, end_ns, row_ns):
+        numbers = range(start_ns // step_ns, (start_ns + row_ns) // step_ns)
+        ids = sorted(series_id for series_id, slots in told.items() if any(number in slots for number in numbers))
+        if ids:
+            values = array("f", chain.from_iterable(told[one].get(number, _NOT_READ) for one in ids for number in numbers))
+            yield start_ns, start_ns + row_ns, pack_slots(ids, len(numbers), values)
+
+
+def _slots(
+    mine: Mapping[int, Readings], each: int, make: _Make
+) -> dict[int, tuple[float, float, float, float, float]]:
+    """Summary by number of the slot, `each` slots of the finest level long. Sorted runs are merged, not sorted anew."""
+    runs: dict[int, list[Readings]] = {}
+    for slot, readings in mine.items():
+        if readings:
+            runs.setdefault(slot // each, []).append(readings)
+    return {n: make(r[0] if len(r) == 1 else sorted(chain.from_iterable(r))) for n, r in runs.items()}
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def read_outline(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int, step_ns: int) -> Outline:
+    """What was read of a node with start <= time < end; the first and the last row may reach beyond.
+
+    Slots are at most `step_ns` long where such summaries are still kept, else longer ones. Under 10 s the readings
+    themselves come.
+    """
+    level = level_for(step_ns)
+    until_ns = covered(connection, node_id) or start_ns
+    since_ns = max(start_ns, min(end_ns, until_ns)) if level else start_ns
+    packs = rows_between(connection, node_id, 0, since_ns, end_ns) if since_ns < end_ns else []
+    if level:
+        rows = _level_rows(connection, node_id, level, start_ns, end_ns, until_ns)
+    else:
+        # Readings that were removed for their age are still known by their summaries.
+        oldest_ns = min((row[0] for row in packs), default=end_ns)
+        rows = _level_rows(connection, node_id, 1, start_ns, oldest_ns, min(until_ns, oldest_ns))
+    kept = [after(unpack(content), since_ns) for _, _, content in packs]
+    return Outline(tuple(_slabs(rows)), tuple(kept))
+
+
+def after(pack: Pack, since_ns: int) -> Pack:
+    """The readings of a pack from a time on."""
+    if not pack.starts_ns or min(pack.starts_ns) >= since_ns:
+        return pack
+    blocks = []
+    for series_id, start_ns, step_ns, values in pieces([pack]):
+        skipped = max(0, -(-(since_ns - start_ns) // step_ns))
+        if skipped < len(values):
+            blocks.append((series_id, start_ns + skipped * step_ns, step_ns, values[skipped:]))
+    return pack_of(blocks)
+
+
+_LevelRow = tuple[int, int, bytes]
+
+
+def _level_rows(
+    connection: sqlite3.Connection, node_id: str, level: int, start_ns: int, end_ns: int, until_ns: int
+) -> list[_LevelRow]:
+    """(step, start, content), made up to `until_ns`: before the oldest row coarser ones, after the last whole one finer ones."""
+    made_ns = min(end_ns, until_ns // ROWS[level] * ROWS[level])
+    rows = rows_between(connection, node_id, level, start_ns, made_ns) if made_ns > start_ns else []
+    oldest_ns = rows[0][0] if rows else made_ns
+    made = [(LEVELS[level], row[0], row[2]) for row in rows]
+    if level + 1 in LEVELS and oldest_ns > start_ns:
+        made = _coarser(connection, node_id, level + 1, start_ns, oldest_ns) + made
+    rest_ns = max(start_ns, made_ns)
+    if level - 1 in LEVELS and min(end_ns, until_ns) > rest_ns:
+        made += _level_rows(connection, node_id, level - 1, rest_ns, end_ns, until_ns)
+    return made
+
+
+def _coarser(connection: sqlite3.Connection, node_id: str, level: int, start_ns: int, end_ns: int) -> list[_LevelRow]:
+    rows = rows_between(connection, node_id, level, start_ns, end_ns)
+    oldest_ns = min(rows[0][0], end_ns) if rows else end_ns
+    before = _coarser(connection, node_id, level + 1, start_ns, oldest_ns) if level + 1 in LEVELS and oldest_ns > start_ns else []
+    # A row that reaches into what the finer level tells would tell it twice.
+    return before + [(LEVELS[level], row[0], row[2]) for row in rows if row[1] <= end_ns]
+
+
+def _slabs(rows: Iterable[_LevelRow]) -> Iterator[Slab]:
+    """Rows of the same series one after the other are one slab."""
+    head: tuple[int, int, bytes] | None = None
+    starts, parts = array("q"), list[bytes]()
+    for step_ns, start_ns, content in rows:
+        slots, ids, after = slots_head(content)
+        if head is not None and head != (step_ns, slots, ids):
+            yield Slab(head[0], head[1], ids_of(head[2]), starts, unpacked(b"".join(parts)))
+            starts, parts = array("q"), []
+        head = step_ns, slots, ids
+        starts.append(start_ns)
+        parts.append(content[after:])
+    if head is not None:
+        yield Slab(head[0], head[1], ids_of(head[2]), starts, unpacked(b"".join(parts)))
+
+
+def slots_of(slab: Slab, place: int) -> Iterator[tuple[int, tuple[float, ...]]]:
+    """(start of the slot, its numbers) of the series at one place of a slab, where anything was read."""
+    for row, start_ns in enumerate(slab.starts_ns):
+        at = (row * len(slab.ids) + place) * slab.slots * FIELDS
+        for slot in range(slab.slots):
+            numbers = slab.values[at + slot * FIELDS : at + (slot + 1) * FIELDS]
+            if numbers[4]:
+                yield start_ns + slot * slab.step_ns, tuple(numbers)
