@@ -11,7 +11,7 @@ from gpulease_gui.gui.actions import ActionSpec
 from gpulease_gui.gui.menus import Menus
 from gpulease_gui.gui.pages.page import PageSpec
 from gpulease_gui.gui.widgets.go_to import GoToPanel
-from gpulease_gui.services.events import Event, RecordsChanged
+from gpulease_gui.services.events import Event, RecordsChanged, RunEnded
 from gpulease_gui.services.go_to import Place, PlaceKind, Places, places_in
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ class Going(QObject):
         self.panel.chosen.connect(self._go)
 
     def heard(self, event: Event) -> None:
-        """Records changed: names may be others."""
-        if isinstance(event, RecordsChanged):
+        """Records changed: names may be others; or a run ended."""
+        if isinstance(event, RecordsChanged | RunEnded):
             self._stale = True
 
     def forget(self) -> None:

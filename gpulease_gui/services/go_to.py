@@ -1,22 +1,26 @@
-"""Where can a few letters lead: suppliers, offers, contracts, nodes, checks, checklist items, pages, commands?"""
+"""Where can a few letters lead: any record with a name, runs, files, terms, checks, checklist items, pages, commands?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.checks.check import rules
 from gpulease_gui.domain.commercial import HolderOf
+from gpulease_gui.domain.finding import VERDICT_WORDS
 from gpulease_gui.domain.text import Text, foreign
-from gpulease_gui.store import nodes, suppliers
+from gpulease_gui.store import attachments, nodes, reference, runs, suppliers
 from gpulease_gui.store.deal_list import deal_lines
 
 if TYPE_CHECKING:
     import sqlite3
 
 MOST = 60
+HERE, OWNER = "here", "owner"  # the offer or contract in sight, and its supplier
+_LATEST = 300
+_PART = {"site": "sites"}
 
 
 class PlaceKind(StrEnum):
@@ -28,14 +32,21 @@ class PlaceKind(StrEnum):
     CONTRACT = "contract"
     SUPPLIER = "supplier"
     OFFER = "offer"
+    SITE = "site"
+    WORKLOAD = "workload"
+    RUN = "run"
+    FILE = "file"
     CHECK = "check"
+    TERM = "term"
     ITEM = "item"
 
 
 KIND_WORDS = {
     PlaceKind.PAGE: Text("page", "页面"), PlaceKind.COMMAND: Text("command", "命令"), PlaceKind.NODE: Text("node", "节点"),
     PlaceKind.CONTRACT: Text("contract", "合同"), PlaceKind.SUPPLIER: Text("supplier", "供应商"), PlaceKind.OFFER: Text("offer", "报价"),
-    PlaceKind.CHECK: Text("check", "检查项"), PlaceKind.ITEM: Text("checklist item", "清单项"),
+    PlaceKind.CHECK: Text("check", "检查项"), PlaceKind.ITEM: Text("checklist item", "清单项"), PlaceKind.SITE: Text("site", "机房"),
+    PlaceKind.WORKLOAD: Text("workload", "负载"), PlaceKind.RUN: Text("run", "验收"), PlaceKind.FILE: Text("file", "附件"),
+    PlaceKind.TERM: Text("term", "条款"),
 }  # fmt: skip
 
 
@@ -61,18 +72,23 @@ class Places(NamedTuple):
     hay: tuple[str, ...]
 
     def find(self, words: str, most: int = MOST) -> list[Place]:
-        """The places that hold every one of `words`; those that begin with them come first."""
+        """At most `most` of the places that hold every one of `words`; those that begin with them come first."""
+        return self.look(words, most)[0]
+
+    def look(self, words: str, most: int = MOST) -> tuple[list[Place], int]:
+        """What `find` gives, and how many places hold the words in all."""
         wanted = words.casefold().split()
         if not wanted:
-            return list(self.known[:most])
+            return list(self.known[:most]), len(self.known)
         hay = self.hay
-        found: Iterable[int] = range(len(hay))
+        found: Sequence[int] = range(len(hay))
         for word in wanted:
             found = [n for n in found if word in hay[n]]
         first = [n for n in found if hay[n].startswith(wanted[0])][:most]
         taken = set(first)
         rest = (n for n in found if n not in taken)
-        return [self.known[n] for n in first] + [self.known[n] for _, n in zip(range(most - len(first)), rest, strict=False)]
+        places = [self.known[n] for n in first] + [self.known[n] for _, n in zip(range(most - len(first)), rest, strict=False)]
+        return places, len(found)
 
 
 def places_of(known: Sequence[Place]) -> Places:
@@ -90,7 +106,8 @@ def places_in(connection: sqlite3.Connection, catalogue: Catalogue, more: Sequen
     sellers = suppliers.list_suppliers(connection)
     names = {supplier.id: supplier.name for supplier in sellers}
     found: list[Place] = list(more)
-    found += [Place(PlaceKind.NODE, node.name, str(node.address or ""), "nodes", (node.id,)) for node in nodes.list_nodes(connection)]
+    known_nodes = nodes.list_nodes(connection)
+    found += [Place(PlaceKind.NODE, node.name, str(node.address or ""), "nodes", (node.id,)) for node in known_nodes]
     for kind, of in ((PlaceKind.CONTRACT, HolderOf.CONTRACT), (PlaceKind.SUPPLIER, None), (PlaceKind.OFFER, HolderOf.OFFER)):
         if of is None:
             found += [Place(kind, supplier.name, supplier.country, "suppliers", ("supplier", supplier.id)) for supplier in sellers]
@@ -99,6 +116,31 @@ def places_in(connection: sqlite3.Connection, catalogue: Catalogue, more: Sequen
             Place(kind, line.name, f"{line.number} · {names[line.supplier_id]}", "suppliers", (line.kind, line.id))
             for line in deal_lines(connection, of)
         ]
+    found += _beside(connection, {node.id: node.name for node in known_nodes}, names)
     found += [Place(PlaceKind.CHECK, rule.check.title, foreign(id_), "verification", (), id_) for id_, rule in rules().items()]
+    found += _terms(catalogue)
     found += [Place(PlaceKind.ITEM, item.text, foreign(id_), "checklist", (), id_) for id_, item in catalogue.checklist.items()]
     return places_of(found)
+
+
+def _beside(connection: sqlite3.Connection, node_names: Mapping[str, str], sellers: Mapping[str, str]) -> Iterable[Place]:
+    """Sites, workloads, the latest runs and files."""
+    for site in suppliers.list_sites(connection):
+        yield Place(PlaceKind.SITE, site.name, f"{site.city} {site.country} · {sellers.get(site.supplier_id, '')}", "suppliers", ("supplier", site.supplier_id, "sites"))
+    for workload in reference.list_workloads(connection):
+        yield Place(PlaceKind.WORKLOAD, workload.name, "", "workloads", (workload.id,))
+    for run in runs.list_runs(connection)[:_LATEST]:
+        verdict = VERDICT_WORDS[run.overall] if run.overall is not None else Text("not finished", "未完成")
+        at = f"{run.started_at.astimezone():%Y-%m-%d %H:%M}"
+        yield Place(PlaceKind.RUN, f"{node_names.get(run.node_id, run.node_id)} · {at}", verdict, "verification", (run.node_id, "", run.id))
+    for file in attachments.list_names(connection, _LATEST):
+        yield Place(PlaceKind.FILE, file.name, f"{file.at.astimezone():%Y-%m-%d %H:%M}", "suppliers", (file.holder_kind, file.holder_id, "files"))
+
+
+def _terms(catalogue: Catalogue) -> Iterable[Place]:
+    """Technical and commercial terms: they lead to the record in sight, narrowed to that term."""
+    for key, term in catalogue.terms.items():
+        yield Place(PlaceKind.TERM, term.label, foreign(key), "suppliers", (HERE, "", "terms"), key)
+    for key, field in catalogue.fields.items():
+        where = (HERE, "", "fields") if HolderOf.OFFER in field.holders or HolderOf.CONTRACT in field.holders else (OWNER, "", _PART.get(field.group, "about"))
+        yield Place(PlaceKind.TERM, field.label, foreign(key), "suppliers", where, key)

@@ -38,6 +38,12 @@ def list_attachments(connection: sqlite3.Connection, subject: Subject) -> tuple[
     return tuple(_attachment(*row) for row in rows)
 
 
+def list_names(connection: sqlite3.Connection, most: int) -> tuple[Attachment, ...]:
+    """The latest files of all records that are not in the trash, newest first."""
+    kept = "id NOT IN (SELECT record_id FROM trash WHERE kind = 'attachment') AND holder_id NOT IN (SELECT record_id FROM trash)"
+    return tuple(_attachment(*row) for row in connection.execute(f"{_ATTACHMENT} WHERE {kept} ORDER BY added_at DESC, id LIMIT ?", (most,)))
+
+
 def get_attachments(connection: sqlite3.Connection, ids: Iterable[str]) -> dict[str, Attachment]:
     """Some files by id, also from the trash; unknown ids are left out."""
     wanted = tuple(ids)

@@ -71,11 +71,11 @@ def site_document(site: Site) -> Document:
     return {"supplier_id": site.supplier_id, "name": site.name, "city": site.city, "country": site.country, "note": site.note}
 
 
-def list_sites(connection: sqlite3.Connection, supplier_id: str) -> tuple[Site, ...]:
-    """The places of a supplier by name."""
+def list_sites(connection: sqlite3.Connection, supplier_id: str | None = None) -> tuple[Site, ...]:
+    """The places of a supplier, or of all, by name."""
     rows = connection.execute(
-        f"SELECT id, supplier_id, name, city, country, note FROM sites WHERE supplier_id = ? AND {_kept('site')} ORDER BY name, id",
-        (supplier_id,),
+        f"SELECT id, supplier_id, name, city, country, note FROM sites WHERE (:id IS NULL OR supplier_id = :id) AND {_kept('site')} ORDER BY name, id",
+        {"id": supplier_id},
     )
     return tuple(Site(*row) for row in rows)
 

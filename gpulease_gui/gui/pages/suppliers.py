@@ -24,8 +24,10 @@ from gpulease_gui.gui.pages.suppliers_import import QuoteDesk
 from gpulease_gui.gui.pages.suppliers_panes import (
     ABOUT,
     COMMERCIAL,
+    FILES,
     PRICES,
     SITES,
+    SUPPLIER_FILES,
     TERMS,
     DealPane,
     SupplierPane,
@@ -38,9 +40,12 @@ from gpulease_gui.services.commerce_edit import delete
 from gpulease_gui.services.deal_list import DealList, deal_list_in
 from gpulease_gui.services.directory import Deal, SupplierDeals, record_in
 from gpulease_gui.services.events import Event, RecordsChanged, RunEnded
+from gpulease_gui.services.go_to import HERE, OWNER
 
 _WAIT_MS = 120
 _KINDS = frozenset(["supplier", "offer", "contract", "claim", "node", "terms", "price", "attachment", "site", "workload", "rate", "market"])
+_DEAL_PARTS = {"terms": TERMS, "fields": COMMERCIAL, "prices": PRICES, "files": FILES}
+_SUPPLIER_PARTS = {"about": ABOUT, "sites": SITES, "files": SUPPLIER_FILES}
 _LIST_WIDTH, _INSPECTOR_WIDTH = 264, 292
 
 
@@ -326,13 +331,17 @@ class SuppliersPage(Page):
             self.desks.toggle_aside()
 
     def visit(self, path: tuple[str, ...]) -> None:
-        """`new`, or the kind and id of a record, and then the part of it: terms, prices, sites."""
+        """`new`, or the kind and id of a record, and then the part of it; HERE and OWNER stand for the record in sight."""
         if len(path) >= 2 and path[1]:
             self.key = key_of(path[0], path[1])
+        elif path[:1] == (HERE,) and self.key.startswith("supplier/"):
+            self.key = first_key(self.found)
+        elif path[:1] == (OWNER,) and self.current is not None:
+            self.key = key_of("supplier", self.current[0].supplier.id)
         self._wanted_new = path[:1] == ("new",)
         if len(path) >= 3:
-            part = {"terms": TERMS, "fields": COMMERCIAL, "prices": PRICES}.get(path[2], {"about": ABOUT, "sites": SITES}.get(path[2], 0))
-            (self.supplier_pane if path[0] == "supplier" else self.deal_pane).turn_to(part)
+            of_supplier = path[0] in ("supplier", OWNER)
+            (self.supplier_pane if of_supplier else self.deal_pane).turn_to((_SUPPLIER_PARTS if of_supplier else _DEAL_PARTS).get(path[2], 0))
         self.refresh()
 
     def search(self, words: str) -> None:

@@ -17,6 +17,7 @@ WIDTH, HEIGHT = 620, 420
 _ICONS = {
     PlaceKind.PAGE: "nav-overview", PlaceKind.COMMAND: "terminal", PlaceKind.NODE: "nav-nodes", PlaceKind.CONTRACT: "document",
     PlaceKind.SUPPLIER: "nav-suppliers", PlaceKind.OFFER: "nav-offers", PlaceKind.CHECK: "nav-verify", PlaceKind.ITEM: "nav-checklist",
+    PlaceKind.SITE: "pin", PlaceKind.WORKLOAD: "coin", PlaceKind.RUN: "clock", PlaceKind.FILE: "attachment", PlaceKind.TERM: "document",
 }  # fmt: skip
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
 
@@ -44,14 +45,16 @@ class GoToPanel(Lively, QFrame):
         self.list.setUniformItemSizes(True)
         self.list.clicked.connect(lambda index: self._choose(index.row()))
         self.none = PlainLabel(Text("Nothing is called so", "没有匹配的内容"), size="dense", level="2")
-        for part in (self.field, self.list, self.none):
+        self.more = PlainLabel("", size="caption", level="3")
+        for part in (self.field, self.list, self.none, self.more):
             column.addWidget(part)
         self.retranslate()
         self.hide()
 
     def retranslate(self) -> None:
         """Say what can be typed."""
-        hint = say(Text("Supplier, offer, contract, node, check, item, page or command", "供应商、报价、合同、节点、检查项、清单项、页面或命令"))
+        hint = say(Text("Supplier, offer, contract, node, site, run, file, workload, term, check, item, page or command",
+                        "供应商、报价、合同、节点、机房、验收、附件、负载、条款、检查项、清单项、页面或命令"))
         self.field.setPlaceholderText(hint)
         self.field.setAccessibleName(hint)
         if self.isVisible():
@@ -64,7 +67,7 @@ class GoToPanel(Lively, QFrame):
         width, height = min(WIDTH, window.width() - 32), min(HEIGHT, window.height() - 120)
         self.setGeometry((window.width() - width) // 2, 72, width, height)
         self.field.clear()
-        self._show(self._places.find(""))
+        self.narrow("")
         self.show()
         self.raise_()
         self.field.setFocus()
@@ -76,7 +79,11 @@ class GoToPanel(Lively, QFrame):
 
     def narrow(self, words: str) -> None:
         """Show what holds the words; the first is current."""
-        self._show(self._places.find(words))
+        found, total = self._places.look(words)
+        self._show(found)
+        shown = len(found)
+        self.more.set_words(Text(f"{shown} of {total:,} shown: more letters narrow it", f"显示 {shown} / {total:,} 项，可继续输入以缩小范围"))
+        self.more.setVisible(total > shown)
 
     def _show(self, found: list[Place]) -> None:
         self._found = found
