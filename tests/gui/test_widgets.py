@@ -354,6 +354,18 @@ def test_that_one_row_is_replaced_in_place() -> None:
     assert names(table) == ["b", "a", "c", "new"]
 
 
+def test_that_renewed_rows_are_drawn_only_where_they_differ() -> None:
+    table = model(*LINES, grouped=True)
+    changed, moved = QSignalSpy(table.dataChanged), QSignalSpy(table.layoutChanged)
+    table.renew_rows(LINES)
+    assert (changed.count(), moved.count()) == (0, 0)
+    table.renew_rows([LINES[0], replace(LINES[1], value=8.5), *LINES[2:]])
+    assert [(changed.at(0)[0].row(), changed.at(0)[1].column())] == [(table.place_of(LINES[1].key), 3)]
+    assert (changed.count(), moved.count()) == (1, 0)
+    table.renew_rows(LINES[:2])
+    assert moved.count() == 1 and len(table.rows) == 2
+
+
 def test_that_a_click_on_a_link_tells_row_and_action(shown: list[QWidget]) -> None:
     table = model(*LINES)
     view = TableView(table, "lines")

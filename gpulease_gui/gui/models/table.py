@@ -63,6 +63,29 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         """Show other rows; selection stays on rows whose key is still there."""
         self._change(lambda: self._take(list(rows)))
 
+    def renew_rows(self, rows: Iterable[Row]) -> None:
+        """As `set_rows`, for cells that say nothing but what their row says: only rows that changed are drawn anew."""
+        new = list(rows)
+        if not self._stays(new):
+            self.set_rows(new)
+
+    def _stays(self, rows: list[Row]) -> bool:
+        """Take rows that come in the same places as before; False (and nothing is changed) for others."""
+        if list(map(self._key, rows)) != list(self._number_of):
+            return False
+        before = self._rows, self._order, self._shown, self._headings
+        self._take(rows)
+        if self._shown != before[2]:
+            self._rows, self._order, self._shown, self._headings = before
+            self._sort_keys.clear()
+            return False
+        for place, number in enumerate(self._shown):
+            there, old = (self._rows, before[0]) if number >= 0 else (self._headings, before[3])
+            at = number if number >= 0 else -1 - number
+            if there[at] != old[at]:
+                self.dataChanged.emit(self.index(place, 0), self.index(place, len(self._columns) - 1))
+        return True
+
     def _take(self, rows: list[Row]) -> None:
         self._rows = rows
         self._number_of = {self._key(row): number for number, row in enumerate(rows)}

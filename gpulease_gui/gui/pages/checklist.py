@@ -181,8 +181,7 @@ class ChecklistPage(Page):
         self.scores.show_seen(seen)
         self._show_counts(seen)
         lines = lines_of(view.rows, seen.files)
-        if tuple(lines) != self.model.rows:
-            self.model.set_rows(lines)
+        self.model.renew_rows(lines)
         if self._wanted_item:
             self.table.choose(self._wanted_item)
             self._wanted_item = ""
