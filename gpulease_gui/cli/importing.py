@@ -125,6 +125,8 @@ def _print(options: argparse.Namespace, sheet: Sheet, layout: Layout, plan: DryR
         return
     for note in sheet.notes:
         print(f"note: {note}")
+    if layout.header is None:
+        print("note: no row of headings was found; say what the columns are with --map A=gpu.model --map B=price ...")
     for address, words in plan.lines.skipped:
         print(f"{address}: {words!r} is no offer, skipped")
     for issue in plan.lines.issues:

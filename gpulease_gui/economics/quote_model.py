@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -186,7 +187,11 @@ def _family_in(tokens: list[str], gpus: GpuCatalogue) -> tuple[tuple[GpuModel, .
     """The products of the longest run of tokens that is a name, and the other tokens."""
     for size in range(min(_LONGEST_NAME, len(tokens)), 0, -1):
         for start in range(len(tokens) - size + 1):
-            found = _called("".join(tokens[start : start + size]), gpus)
+            run = tokens[start : start + size]
+            # "H20 0" is no H200.
+            if any(a[-1].isdigit() and b[0].isdigit() for a, b in itertools.pairwise(run)):
+                continue
+            found = _called("".join(run), gpus)
             if found:
                 return found, [*tokens[:start], *tokens[start + size :]]
     return None

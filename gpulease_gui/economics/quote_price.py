@@ -52,7 +52,7 @@ _CURRENCIES: tuple[tuple[str, str], ...] = (
     ("CNY", "CNY"), ("CNH", "CNY"), ("美元", "USD"), ("美金", "USD"), ("USD", "USD"), ("港币", "HKD"), ("港元", "HKD"), ("HKD", "HKD"),
     ("欧元", "EUR"), ("EUR", "EUR"), ("日元", "JPY"), ("円", "JPY"), ("JPY", "JPY"), ("新元", "SGD"), ("SGD", "SGD"), ("TWD", "TWD"),
     ("新台币", "TWD"), ("GBP", "GBP"), ("英镑", "GBP"), ("AUD", "AUD"), ("CAD", "CAD"), ("KRW", "KRW"), ("INR", "INR"), ("₩", "KRW"),
-    ("€", "EUR"), ("£", "GBP"), ("$", "USD"), ("¥", "CNY"), ("元", "CNY"), ("块", "CNY"),
+    ("€", "EUR"), ("£", "GBP"), ("$", "USD"), ("¥", "CNY"), ("元", "CNY"), ("块", "CNY"), ("刀", "USD"),
 )  # fmt: skip
 _OTHERS = re.compile(r"(?<![A-Za-z])(?:CHF|RUB|BRL|AED|SAR|THB|VND|MYR|IDR|NZD|SEK|NOK|DKK|PLN|BTC|USDT|USDC)(?![A-Za-z])", re.IGNORECASE)
 
@@ -62,8 +62,9 @@ _HOUR = r"hours?|hrs?|h|小时|钟头|时"
 _DAY = r"days?|d|天|日"
 _MONTH = r"months?|mo|mth|m|月|个月"
 _LONG = re.compile(r"(?:/|每|per\s)\s?(?:个)?(?:年|周|季度?|半年|years?|yr|weeks?|wk|quarter|min(?:ute)?s?|分钟|秒|sec(?:ond)?s?)(?![A-Za-z])", re.IGNORECASE)
+_PAID_LONG = re.compile(r"年[付租费价]|包年|季[付租费价]|\bannual(?:ly)?\b|\byearly\b|\bquarterly\b", re.IGNORECASE)
 # The GPUs of "8-GPU node" and "8卡整机" are a count, not what the price is per.
-_THING = {"gpu": re.compile(rf"(?<!\d)(?<!\d[- ])(?:{_GPU})", re.IGNORECASE), "node": re.compile(rf"(?:{_NODE})", re.IGNORECASE)}
+_THING = {"gpu": re.compile(rf"(?<!\d)(?<!\d[- x*])(?:{_GPU})", re.IGNORECASE), "node": re.compile(rf"(?:{_NODE})", re.IGNORECASE)}
 # A period stands after a slash, "per", 每 or 卡/台, or alone as 月租 and 包月.
 _PERIODS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(rf"(?:(?:[/*·.・-]|\bper\b|\ba\b|每|一|{_GPU}|{_NODE})\s?(?:个)?(?:{words})(?![A-Za-z时])|{alone})", re.IGNORECASE))
@@ -100,7 +101,8 @@ def read_price(words: str, heading: str = "") -> Price:
     found = _amount(_without_tax(text))
     if isinstance(found, Text):
         return Unread(words, found, _WRITE)
-    if _LONG.search(text) or (_period(text) is None and _LONG.search(above)):
+    yearly = _PAID_LONG.search(text) or (_PAID_LONG.search(above) and _period(above) is None)
+    if _LONG.search(text) or (_period(text) is None and (_LONG.search(above) or yearly)):
         return Unread(words, Text("prices are kept per hour, day or month", "价格只按小时、天或月记录"),
                       Text("convert it to one of them", "请换算为其中一种"))  # fmt: skip
     foreign = _OTHERS.search(text)
@@ -129,13 +131,18 @@ def _states_none(text: str) -> bool:
 
 _HEDGES: tuple[tuple[re.Pattern[str], Text], ...] = (
     (re.compile(r"约|左右|上下|大概|参考价|预估|暂估|(?:^|\s)~|\b(?:about|approx\w*|circa|around|roughly|est(?:imated)?)\b", re.IGNORECASE), Text("an approximate price", "价格为约数")),
-    (re.compile(r"起(?![租订步])|以上|不低于|最低|[≥>]|\b(?:from|starting|at least|min(?:imum)?)\b|\d\s?\+(?!\s?(?:税|vat|tax|\d))", re.IGNORECASE), Text("a price from which it begins, not the price", "价格为起价，并非确定价格")),
+    (re.compile(r"起(?![租订步签售付])|以上|不低于|最低|[≥>]|\b(?:from|starting|at least|min(?:imum)?)\b|\d\s?\+(?!\s?(?:税|vat|tax|\d))", re.IGNORECASE), Text("a price from which it begins, not the price", "价格为起价，并非确定价格")),
     (re.compile(r"以内|以下|不超过|不高于|最高|封顶|[≤<]|\b(?:up to|at most|max(?:imum)?|below|under)\b", re.IGNORECASE), Text("the most that it costs, not the price", "价格为上限，并非确定价格")),
     (re.compile(r"可议|面议|可谈|negotiable|\bobo\b", re.IGNORECASE), Text("negotiable", "价格可议")),
 )  # fmt: skip
 
 
+# "8卡起" is the least that is let, and no hedge of the price.
+_LEAST_ORDER = re.compile(r"(?<![/每])(?:\d+|[一二两三半])\s?(?:个)?(?:台|卡|张|天|日|月|年|小时|节点)\s?起")
+
+
 def _hedge(text: str) -> Text | None:
+    text = _LEAST_ORDER.sub(" ", text)
     return next((words for pattern, words in _HEDGES if pattern.search(text)), None)
 
 
@@ -144,7 +151,7 @@ _DISCOUNT = re.compile(r"%\s?(?:off|discount)|(?<![\d.])[1-9](?:\.\d)?\s?折", r
 _ENDLESS = re.compile(r"[\d.,]{29}")
 _MARKS = "|".join(re.escape(mark) for mark, _ in _CURRENCIES)
 _MONEY_BEFORE = re.compile(rf"(?:{_MARKS})\s?$", re.IGNORECASE)
-_MONEY_AFTER = re.compile(rf"\s?(?:/|每|{_MARKS})", re.IGNORECASE)
+_MONEY_AFTER = re.compile(rf"\s?(?:/(?!\s?\d)|每|{_MARKS})", re.IGNORECASE)
 
 
 def _amount(text: str) -> Number | Text:

@@ -52,6 +52,7 @@ def read_rate(words: str, heading: str = "") -> Rate:
     text = plain(words)
     if says_nothing(text):
         return Unstated(words)
+    text = _turned(text)
     lines = _LINES.search(text)
     found = find_number(text[lines.end() :] if lines else text)
     if found is None or found.value <= 0:
@@ -69,6 +70,14 @@ def read_rate(words: str, heading: str = "") -> Rate:
     if bits is None:
         return _which_bits(words, value, count)
     return RateReading(value if bits else value * 8, count)
+
+
+_TIMES_BEHIND = re.compile(r"(\d[\d.,]*\s?[kKmMgGtT][A-Za-z/]*)\s?[*xX]\s?(\d{1,3})(?!\d)(?!\s?[kKmMgGtT])")
+
+
+def _turned(text: str) -> str:
+    """ "400G*8" is "8*400G"."""
+    return _TIMES_BEHIND.sub(r"\2*\1", text, count=1) if not _LINES.search(text) else text
 
 
 _WRITE_RATE = Text("write such as 100 Gbit/s or 12.5 GB/s", "请写成 100 Gbit/s 或 12.5 GB/s")
@@ -141,6 +150,7 @@ def read_size(words: str, heading: str = "") -> Size:
     text = plain(words)
     if says_nothing(text):
         return Unstated(words)
+    text = _turned(text)
     lines = _LINES.search(text)
     found = find_number(text[lines.end() :] if lines else text)
     told = None

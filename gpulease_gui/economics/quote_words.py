@@ -118,9 +118,19 @@ def find_numbers(words: str) -> Iterator[Number]:
         scale = _scale(found["high_scale"])
         # In "1-1.2万" the word at the end belongs to both.
         low_scale = _scale(found["low_scale"]) if found["low_scale"] or not high else scale
-        value = _decimal(found["low"]) * low_scale
-        upper = _decimal(high) * scale if high else None
+        value = _scaled(_decimal(found["low"]), low_scale)
+        upper = _scaled(_decimal(high), scale) if high else None
         yield Number(-value if found["sign"] else value, words[: found.start()], words[found.end() :], upper)
+
+
+def _scaled(value: Decimal, scale: Decimal) -> Decimal:
+    """6.8万 is 68000, not 68000.0."""
+    return value if scale == 1 else without_tail(value * scale)
+
+
+def without_tail(value: Decimal) -> Decimal:
+    """A whole number without decimals of nothing behind it; other values as they are."""
+    return value.to_integral_value() if value == value.to_integral_value() else value
 
 
 def _scale(word: str | None) -> Decimal:

@@ -228,12 +228,18 @@ def read_mode(words: str) -> str | Unread | Unstated:
 _SERIALS = range(40_000, 80_000)  # 2009 to 2119, counted as spreadsheets do
 
 
-def day_of(cell: object, words: str) -> date | Ambiguous[date] | Doubtful[date] | Unread | Unstated:
-    """A day: a date cell as it is, else its words; a bare number is the day that a spreadsheet counts so."""
+def day_of(cell: object, words: str) -> date | Ambiguous[date] | Doubtful[date | None] | Unstated:
+    """A day: a date cell as it is, else its words; a bare number is the day that a spreadsheet counts so.
+
+    Words that name no day ("30天", "长期有效") leave it open, with a warning.
+    """
     if isinstance(cell, date):
         return cell
     if re.fullmatch(r"[4-7]\d{4}", words) and int(words) in _SERIALS:
         day = date(1899, 12, 30) + timedelta(days=int(words))
         return Doubtful(words, day, Text(f"a day number of a spreadsheet: {day}", f"表格日期序号，读作 {day}"),
                         Text("compare it with the quote", "请与报价单核对"))  # fmt: skip
-    return read_day(words)
+    found = read_day(words)
+    if isinstance(found, Unread):
+        return Doubtful(words, None, Text("this names no day", "未写明具体日期"), Text("the offer comes without it; write such as 2026-12-31", "导入后不含该日期；请写成 2026-12-31"))
+    return found

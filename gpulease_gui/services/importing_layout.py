@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gpulease_gui.economics.quote_words import plain
+from gpulease_gui.services.importing_price import is_rate
 from gpulease_gui.services.importing_targets import IGNORED, Part, Targets
 from gpulease_gui.store.exchange.sheet import Cell, Sheet, cell_text
 
@@ -19,13 +20,14 @@ class Layout:
     """How a table is read: the row of headings (None = there is none) and what each column is ("" = left out).
 
     `answers` say what ambiguous words mean, by the key of the question. `top` is the first row of headings where they
-    stand in two; None = in one.
+    stand in two; None = in one. `spare` are further columns of prices, which are left out.
     """
 
     header: int | None
     columns: tuple[str, ...]
     answers: Mapping[str, str] = field(default_factory=dict)
     top: int | None = None
+    spare: tuple[int, ...] = ()
 
     def with_column(self, column: int, target: str) -> Layout:
         """The layout with one column changed."""
@@ -107,13 +109,15 @@ def columns_for(
     headings = headings_of(sheet, header, top)
     guesses = [_guess(both, words, targets, known) for both, words in zip(headings, own, strict=True)]
     guesses = [_by_cells(sheet, header, column, key, headings[column]) for column, key in enumerate(guesses)]
+    prices = [column for column, key in enumerate(guesses) if key == Part.PRICE]
     for key in tuple(guesses):
         rivals = [other for other, same in enumerate(guesses) if same == key != IGNORED]
         # One column may say whether tax is in the price, another one how much it is.
         if len(rivals) > 1 and key != Part.TAX:
             surest = max(rivals, key=lambda other: (headings[other] in known, targets.certainty(headings[other]), -other))
             guesses = [IGNORED if same == key and other != surest else same for other, same in enumerate(guesses)]
-    return Layout(header, tuple(key if key in targets.by_key else IGNORED for key in guesses), top=top)
+    spare = tuple(column for column in prices if guesses[column] == IGNORED)
+    return Layout(header, tuple(key if key in targets.by_key else IGNORED for key in guesses), top=top, spare=spare)
 
 
 def _guess(both: str, own: str, targets: Targets, known: Mapping[str, str]) -> str:
@@ -129,7 +133,7 @@ def _guess(both: str, own: str, targets: Targets, known: Mapping[str, str]) -> s
 
 
 _NEEDS_GROUP = (Part.TAX, Part.UNIT, Part.CURRENCY, Part.MODE)
-_RATE_WORDS = re.compile(r"率|点|rate|%", re.IGNORECASE)
+_TAXED = re.compile(r"含|未税|incl|excl", re.IGNORECASE)
 _NUMBER = re.compile(r"[¥$€]?\s?\d[\d,]*(?:\.\d+)?\s?(?:元|万)?")
 _NODES = re.compile(r"\d+\s?(?:台|节点|个节点|nodes?|servers?)", re.IGNORECASE)
 
@@ -140,14 +144,10 @@ def _by_cells(sheet: Sheet, header: int, column: int, key: str, heading: str) ->
         return key
     cells = [plain(cell_text(cell)) for row in range(header + 1, min(len(sheet.rows), header + 1 + _SAMPLES)) if (cell := sheet.cell(row, column)) is not None]
     if key == "gpu.count":
-        return "node.count" if cells and all(_NODES.fullmatch(words) for words in cells) else key
-    money = [words for words in cells if _NUMBER.fullmatch(words) and not _is_rate(words)]
-    return str(Part.PRICE) if money and not _RATE_WORDS.search(heading) and len(money) * 2 >= len(cells) else key
-
-
-def _is_rate(words: str) -> bool:
-    """Whether a bare number may be a rate of tax: a part of one, or a whole per cent up to 25."""
-    return re.fullmatch(r"0?\.\d+|0|1?\d|2[0-5]", words) is not None
+        named = [words for words in cells if _NODES.fullmatch(words)]
+        return "node.count" if named and all(words in named or words.isdigit() for words in cells) else key
+    money = [words for words in cells if _NUMBER.fullmatch(words)]
+    return str(Part.PRICE) if _TAXED.search(heading) and len(money) * 2 >= len(cells) and any(not is_rate(words) for words in money) else key
 
 
 def _score(row: Sequence[Cell], targets: Targets, known: Mapping[str, str]) -> int:

@@ -63,7 +63,7 @@ class _Reading:
         self.skipped: list[tuple[str, str]] = []
         self.waits: list[str] = []
         self.row, self.bad = 0, False
-        for column, heading, why in other_prices(sheet, layout, targets):
+        for column, heading, why in other_prices(sheet, layout):
             self.place = str((layout.header or 0) + sheet.first_row)
             self._warn(column, heading, why, Text("choose the other column if it is the price", "如应取此列，请改选价格列"))
 
@@ -272,7 +272,7 @@ class _Reading:
         if not isinstance(price, PriceReading):
             return None
         if price.hedge is not None:
-            self._warn(column, words, price.hedge, Text("ask for the exact price", "请确认准确价格"))
+            self._warn(column, words, price.hedge, Text("confirm it with the supplier", "请向供应商确认"))
         named = read_currency(prices[Part.CURRENCY][1]) if Part.CURRENCY in prices else None
         if named is not None and price.currency not in (None, named):
             self._issue(column, words, Text(f"the price is in {price.currency}, its currency column says {named}", f"价格为 {price.currency}，币种列为 {named}"),

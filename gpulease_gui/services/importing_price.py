@@ -11,7 +11,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.economics.quote_price import Price, PriceReading, TaxReading, read_tax
 from gpulease_gui.economics.quote_units import read_yes_no
-from gpulease_gui.economics.quote_words import Ambiguous, Option, Unread, plain, says_nothing
+from gpulease_gui.economics.quote_words import Ambiguous, Option, Unread, plain, says_nothing, without_tail
 
 BARE = re.compile(r"\d+(?:\.\d+)?")
 
@@ -20,11 +20,15 @@ def times(price: Price, words: str) -> Price:
     """What was read of "1" under some words, for the bare number `words` under the same ones."""
     number = Decimal(words)
     if isinstance(price, PriceReading):
-        return replace(price, amount=price.amount * number)
+        return replace(price, amount=_product(price.amount, number))
     if isinstance(price, Ambiguous):
-        options = tuple(replace(o, reading=replace(o.reading, amount=o.reading.amount * number)) for o in price.options)
+        options = tuple(replace(o, reading=replace(o.reading, amount=_product(o.reading.amount, number))) for o in price.options)
         return replace(price, words=words, options=options)
     return replace(price, words=words)
+
+
+def _product(one: Decimal, number: Decimal) -> Decimal:
+    return number if one == 1 else without_tail(one * number)
 
 
 def bare_rate(words: str) -> Decimal | None:
@@ -35,6 +39,12 @@ def bare_rate(words: str) -> Decimal | None:
     return rate if rate < 1 else rate / 100
 
 
+def is_rate(words: str) -> bool:
+    """Whether a bare number is a usual rate of value-added tax; 12.5 under "tax included" is a price."""
+    return re.fullmatch(r"0?\.[01]\d{0,2}|1\.5|[13569](?:\.0+)?|13(?:\.0+)?", words) is not None
+
+
+_NO_TAX = re.compile(r"免税|零税率|tax[- ]?(?:free|exempt)|vat[- ]?exempt", re.IGNORECASE)
 _NOT_IN = re.compile(r"不含|未含|未税|另加|另计|另付|exclu|excl\b|not incl|plus|\+", re.IGNORECASE)
 _IN = re.compile(r"含|已税|inclu|incl\b", re.IGNORECASE)
 _POINTS = re.compile(r"(\d{1,2}(?:\.\d+)?)\s?(?:%|个?点)|税[点率]\s?[:：]?\s?(\d{1,2}(?:\.\d+)?)(?![\d.])")
@@ -48,6 +58,11 @@ def tax_of(words: str, heading: str, before: TaxReading) -> TaxReading | Unread:
     if isinstance(said, bool):
         return TaxReading(said if above.included is not False else not said, before.rate)
     text, found = plain(words), read_tax(words)
+    if _NO_TAX.search(text):
+        return TaxReading(before.included, Decimal(0))
+    if bare_rate(text) is not None and above.included is not None and not is_rate(text):
+        return Unread(words, Text("no usual rate of tax; it may be a price", "不是常见税率，可能是价格"),
+                      Text("map the column as the price, or leave it out", "请将该列改为单价，或不导入该列"))  # fmt: skip
     included = found.included if found.included is not None else False if _NOT_IN.search(text) else True if _IN.search(text) else None
     points = _POINTS.findall(text)
     if len(points) > 1 or (not points and included is None and bare_rate(text) is None):

@@ -9,7 +9,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.quote_price import read_currency
 from gpulease_gui.economics.quote_words import plain
 from gpulease_gui.services.importing_layout import Layout
-from gpulease_gui.services.importing_targets import IGNORED, Part, Targets
+from gpulease_gui.services.importing_targets import IGNORED, Part
 from gpulease_gui.store.exchange.sheet import Cell, Sheet, column_letters
 
 _TOTAL = re.compile(
@@ -19,6 +19,7 @@ _NOTE = re.compile(
     r"(?:备\s*注|说\s*明|附\s*注|注|特别说明|温馨提示|报价说明|notes?|remarks?|terms?)\s*\d?\s*(?:[:：、.].*)?$|\d{1,2}[、.)）]\s*\D.{6,}$|[*※●•].+$",
     re.IGNORECASE | re.DOTALL,
 )
+_LABELLED = re.compile(r"\D{1,10}[:：].*$", re.DOTALL)  # "联系人：张三"
 _FOR_ALL = re.compile(r"税|发票|有效期|起租|最短|单位|整机|币种|人民币|美元|折|押金|tax|vat|valid|minimum|currency|deposit|discount", re.IGNORECASE)
 _UNIT_ABOVE = re.compile(r"(?:单\s?位|货\s?币|币\s?种|计价|unit|currency|prices? (?:are )?in)\s*[:：]?\s*([^,，;；。)）]{1,20})", re.IGNORECASE)
 _ROWS_ABOVE = 20
@@ -32,6 +33,8 @@ def is_total(filled: Sequence[Cell]) -> bool:
 def is_note(filled: Sequence[Cell]) -> bool:
     """Whether one or two cells hold a remark below the table."""
     first = filled[0]
+    if all(isinstance(cell, str) and _LABELLED.match(cell) for cell in filled):
+        return True
     return isinstance(first, str) and len(filled) <= 2 and _NOTE.match(first) is not None
 
 
@@ -48,11 +51,11 @@ def unit_above(sheet: Sheet, layout: Layout) -> str:
     return next((words for words in said if read_currency(words) or "万" in words), "")
 
 
-def other_prices(sheet: Sheet, layout: Layout, targets: Targets) -> tuple[tuple[int, str, Text], ...]:
+def other_prices(sheet: Sheet, layout: Layout) -> tuple[tuple[int, str, Text], ...]:
     """(column, heading, why) of every further column of prices, which is left out."""
-    if layout.header is None or Part.PRICE not in layout.columns:
+    if Part.PRICE not in layout.columns:
         return ()
     taken = column_letters(layout.columns.index(Part.PRICE))
     why = Text(f"this looks like a price, too; column {taken} counts", f"此列也像价格，以 {taken} 列为准")
-    columns = enumerate(zip(layout.headings(sheet), layout.columns, strict=True))
-    return tuple((c, heading, why) for c, (heading, key) in columns if key == IGNORED and heading and targets.guess(heading) == Part.PRICE)
+    headings = layout.headings(sheet)
+    return tuple((column, headings[column], why) for column in layout.spare if layout.columns[column] == IGNORED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from gpulease_gui.catalog.catalogue import Catalogue
@@ -20,7 +21,8 @@ MOST_CHAT_LINES = 500
 CHAT = "chat"
 # The parts of a chat line and the columns that they fill.
 _COLUMNS = (
-    ("gpu", "gpu.model"), ("memory", "gpu.memory_gb"), ("gpus", "gpu.count"), ("nodes", "node.count"), ("price", "price"), ("tax", "tax"),
+    ("gpu", "gpu.model"), ("memory", "gpu.memory_gb"), ("gpus", "gpu.count"), ("nodes", "node.count"), ("price", "price"), ("unit", "unit"), ("tax", "tax"),
+    ("deposit", "deposit.amount"), ("min_gpus", "billing.min_gpus"), ("min_nodes", "billing.min_nodes"),
     ("min_billed", "billing.min_billed_s"), ("valid_until", "valid_until"), ("whole", "billing.whole_node_only"), ("granularity", "billing.granularity_s"), ("network", "network.gbit_s"), ("ram", "ram_gb"),
     ("disk", "disk.size_gb"), ("sla", "sla.target"), (NOTE, "note"),
 )  # fmt: skip
@@ -56,10 +58,23 @@ def _chat(text: str, targets: Targets, catalogue: Catalogue) -> Sheet:
     lines = text.splitlines()
     if len(lines) > MOST_CHAT_LINES:
         raise UserFacing(f"the chat has {len(lines)} lines", f"at most {MOST_CHAT_LINES} are read", "paste only the lines with offers")
-    found = [dict((part.field, clean(part.words)) for part in parts_of(line, catalogue.gpus)) for line in lines]
+    found = [_said(line, catalogue) for line in lines]
     used = [(name, key) for name, key in _COLUMNS if key in targets.by_key and any(name in row for row in found)]
     rows = tuple(_row(row, used) for row in found)
     return Sheet(CHAT, (tuple(key for _, key in used), *rows), first_row=0)
+
+
+_NODE = re.compile(r"整机|整台|whole|full", re.IGNORECASE)
+_ASKING = re.compile(r"[?？]|吗|有没有|求购|求租")
+
+
+def _said(line: str, catalogue: Catalogue) -> dict[str, str]:
+    said = {part.field: clean(part.words) for part in parts_of(line, catalogue.gpus)}
+    if "price" not in said and _ASKING.search(line):
+        return {}  # a question about a card is no offer of one
+    if _NODE.search(said.get("whole", "")) and "price" in said:
+        said["unit"] = "整机"  # what "7万/月" is per, unless the price says it itself
+    return said
 
 
 def _row(said: dict[str, str], used: list[tuple[str, str]]) -> Row:
