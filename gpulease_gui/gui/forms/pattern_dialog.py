@@ -123,7 +123,7 @@ def found_in(log: TrainLog) -> list[tuple[Words, Words]]:
     if log.last_step is not None:
         pairs.append((Text("Last step", "最后一步"), number_text(log.last_step)))
     if log.first_loss is not None and log.last_loss is not None:
-        pairs.append((Text("Loss", "损失"), f"{number_text(log.first_loss, 4)} → {number_text(log.last_loss, 4)}"))
+        pairs.append((Text("Loss", "损失"), f"{log.first_loss:.4f} → {log.last_loss:.4f}"))
     for rate in log.rates:
         words = f"{number_text(rate.median, 3)} (p5 {number_text(rate.p5, 3)}, p95 {number_text(rate.p95, 3)}; n = {rate.n})"
         pairs.append((foreign(str(rate.unit)), words))

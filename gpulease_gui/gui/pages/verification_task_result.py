@@ -58,19 +58,25 @@ def size_words(size_bytes: int) -> str:
     return f"{number_text(size_bytes / 1024, 1)} KiB" if size_bytes < 1 << 20 else f"{number_text(size_bytes / (1 << 20), 1)} MiB"
 
 
+def speed_text(value: float) -> str:
+    """A speed with the digits that mean something."""
+    size = abs(value)
+    return f"{value:,.{0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 10 else 3}f}"
+
+
 def rate_lines(reading: TaskReading | None) -> list[tuple[Words, Words]]:
     """What the log tells of speed and loss."""
     if reading is None:
         return []
     pairs: list[tuple[Words, Words]] = [(Text("Read as", "日志格式"), foreign(reading.form))] if reading.form else []
     for rate in reading.rates:
-        value = f"{number_text(rate.median, 3)} {rate.unit}"
+        value = f"{speed_text(rate.median)} {rate.unit}"
         pairs.append((Text("Median", "中位数"), value))
-        pairs.append((Text("p5 to p95", "p5 到 p95"), f"{number_text(rate.p5, 3)} – {number_text(rate.p95, 3)} (n = {rate.n})"))
+        pairs.append((Text("p5 to p95", "p5 到 p95"), f"{speed_text(rate.p5)} – {speed_text(rate.p95)} (n = {rate.n})"))
         if rate.drift is not None:
             pairs.append((Text("Over the run", "全程变化"), f"{number_text(rate.drift * 100, 1)} %"))
     if reading.first_loss is not None and reading.last_loss is not None:
-        pairs.append((Text("Loss", "损失"), f"{number_text(reading.first_loss, 4)} → {number_text(reading.last_loss, 4)}"))
+        pairs.append((Text("Loss", "损失"), f"{reading.first_loss:.4f} → {reading.last_loss:.4f}"))
     return pairs
 
 

@@ -15,7 +15,7 @@ from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.models.cell import NOTHING, Cell, Column, state_cell
 from gpulease_gui.gui.models.table import TableModel
-from gpulease_gui.gui.pages.verification_task_result import ENDS, seconds_words
+from gpulease_gui.gui.pages.verification_task_result import ENDS, speed_text
 from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.chart_lines import Chart, ChartLine
@@ -42,14 +42,13 @@ class TaskRunsPane(QWidget):
         self.compare = Button(Text("Compare with the reference", "与参考运行比较"), small=True)
         self.compare.clicked.connect(self._compare)
         columns = (
-            Column["TaskLine"](Text("Task", "任务"), _task, lambda line: line.run.spec.name, stretch=True),
-            Column["TaskLine"](Text("Node", "节点"), lambda line: Cell(foreign(line.node), note=foreign(line.supplier)), lambda line: line.node, width=190),
+            Column["TaskLine"](Text("Task", "任务"), _task, lambda line: line.run.spec.name, width=150),
+            Column["TaskLine"](Text("Node", "节点"), lambda line: Cell(foreign(line.node), tip=foreign(line.supplier)), lambda line: line.node, width=84, stretch=True),
             Column["TaskLine"](Text("When", "时间"), lambda line: Cell(f"{line.run.started_at.astimezone():%m-%d %H:%M}", tone="2"),
-                               lambda line: line.run.started_at.timestamp(), width=104),
-            Column["TaskLine"](Text("Ended", "结束"), lambda line: Cell(ENDS[line.run.end] if line.run.end else Text("under way", "进行中")), width=150),
-            Column["TaskLine"](Text("Took", "用时"), lambda line: Cell(seconds_words(line.run.seconds)), lambda line: line.run.seconds or 0.0, width=104, number=True),
-            Column["TaskLine"](Text("Median speed", "速度中位数"), _speed, width=170, number=True),
-            Column["TaskLine"](Text("Verdict", "判定"), lambda line: state_cell(badge_of(line.verdict)) if line.verdict else NOTHING, width=124),
+                               lambda line: line.run.started_at.timestamp(), width=92),
+            Column["TaskLine"](Text("Ended", "结束"), lambda line: Cell(ENDS[line.run.end] if line.run.end else Text("under way", "进行中")), width=84),
+            Column["TaskLine"](Text("Median speed", "速度中位数"), _speed, width=124, number=True),
+            Column["TaskLine"](Text("Verdict", "判定"), lambda line: state_cell(badge_of(line.verdict)) if line.verdict else NOTHING, width=96),
         )  # fmt: skip
         self.model = TableModel["TaskLine"](columns, lambda line: line.run.id)
         self.table = TableView(self.model, Text("Runs of tasks", "任务运行记录"))
@@ -99,7 +98,7 @@ def _task(line: TaskLine) -> Cell:
 
 def _speed(line: TaskLine) -> Cell:
     rates = line.run.reading.rates if line.run.reading else ()
-    return Cell(f"{number_text(rates[0].median, 2)} {rates[0].unit}") if rates else NOTHING
+    return Cell(f"{speed_text(rates[0].median)} {rates[0].unit}") if rates else NOTHING
 
 
 class TaskComparePane(QWidget):
@@ -118,12 +117,12 @@ class TaskComparePane(QWidget):
         self.step = PlainLabel("", size="dense", level="2", wrap=True)
         self.charts = (LineChart(), LineChart())
         columns = (
-            Column["StepRow"](Text("Steps", "步"), lambda row: Cell(str(row.first) if row.first == row.last else f"{row.first}–{row.last}"), width=110),
+            Column["StepRow"](Text("Steps", "步"), lambda row: Cell(str(row.first) if row.first == row.last else f"{row.first}–{row.last}"), width=110, stretch=True),
             Column["StepRow"](Text("Loss here", "本次损失"), lambda row: _number(row.loss, 4), width=120, number=True),
             Column["StepRow"](Text("Loss, reference", "参考损失"), lambda row: _number(row.loss_reference, 4), width=130, number=True),
-            Column["StepRow"](Text("Speed here", "本次速度"), lambda row: _number(row.rate, 2), width=130, number=True),
-            Column["StepRow"](Text("Speed, reference", "参考速度"), lambda row: _number(row.rate_reference, 2), width=140, number=True),
-            Column["StepRow"](Text("Part of it", "占参考"), _share, width=110, number=True, stretch=True),
+            Column["StepRow"](Text("Speed here", "本次速度"), lambda row: _rate(row.rate), width=130, number=True),
+            Column["StepRow"](Text("Speed, reference", "参考速度"), lambda row: _rate(row.rate_reference), width=140, number=True),
+            Column["StepRow"](Text("Part of it", "占参考"), _share, width=110, number=True),
         )  # fmt: skip
         self.model = TableModel["StepRow"](columns, lambda row: row.first)
         self.table = TableView(self.model, Text("Step by step", "逐步比较"))
@@ -209,7 +208,11 @@ def _at(points: Sequence[tuple[int, float]], x: float) -> float:
 
 
 def _number(value: float | None, decimals: int) -> Cell:
-    return NOTHING if value is None else Cell(number_text(value, decimals))
+    return NOTHING if value is None else Cell(f"{value:.{decimals}f}")
+
+
+def _rate(value: float | None) -> Cell:
+    return NOTHING if value is None else Cell(speed_text(value))
 
 
 def _share(row: StepRow) -> Cell:

@@ -85,7 +85,9 @@ class LineChart(Lively, QWidget):
     def retheme(self) -> None:
         """Pens follow the theme."""
         for number, curve in enumerate(self._curves):
-            curve.setPen(line_pen(style_of(number, colours())))
+            pen = line_pen(style_of(number, colours()))
+            pen.setCosmetic(True)  # else it is one unit of each axis thick
+            curve.setPen(pen)
         self.update()
 
     def retranslate(self) -> None:
@@ -169,9 +171,11 @@ class LineChart(Lively, QWidget):
         painter.setPen(QColor(palette.t3))
         painter.fillRect(plot.right() + 1, plot.top(), 1, plot.height(), QColor(palette.border))
         painter.fillRect(0, plot.bottom() + 1, plot.width(), 1, QColor(palette.border))
-        for value in self._levels:
+        levels = self._levels
+        decimals = 0 if not levels or levels[0] >= 10 or all(level.is_integer() for level in levels) else 1 if levels[0] >= 0.5 else 3
+        for value in levels:
             y = plot.top() + self._y(value, plot.height())
-            painter.drawText(QRect(plot.right() + 8, y - 9, _AXIS - 8, 18), _V, f"{value:,.0f}")
+            painter.drawText(QRect(plot.right() + 8, y - 9, _AXIS - 8, 18), _V, f"{value:,.{decimals}f}")
         self._paint_times(painter, plot, chart)
 
     def _paint_times(self, painter: QPainter, plot: QRect, chart: Chart) -> None:
