@@ -12,6 +12,7 @@ from gpulease_gui.checks.terms_conflict import Conflict, conflicts
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
+from gpulease_gui.facts.train_log import READ_THE_LOG, TASK_FAILED
 
 ALWAYS_REQUIRED = frozenset(
     ["health.ecc_uncorrected", "health.sram_threshold", "health.row_remap", "health.retired_pages", "health.xid",
@@ -107,6 +108,7 @@ _CODE_WORDS: Mapping[str, Text] = {
     Reason.NOT_COLLECTED: Text("this was not read in this run", "本次未读取"),
     Reason.DRIVER: Text("the driver does not answer", "驱动没有应答"),
     Reason.UNREADABLE: Text("the output could not be read", "输出无法识别"),
+    TASK_FAILED: Text("the task did not end well", "任务没有正常结束"),
 }
 
 
@@ -134,6 +136,7 @@ _STEPS: Mapping[str, Text] = {
         "请重新运行；若仍然缺失，请在节点上手动运行该命令",
     ),
     Reason.DRIVER: Text("ask the supplier to repair the driver, then run it again", "请供应商修复驱动，然后重新运行"),
+    TASK_FAILED: Text(READ_THE_LOG, "请查看日志最后几行，其中写有原因"),
 }  # fmt: skip
 _ANY_STEP = Text(
     "run the command by hand on the node and compare; send the raw output to the supplier if it says the same",

@@ -6,14 +6,15 @@ from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.repeats import PROMISE, PROMISE_ITSELF, band_marks
 from gpulease_gui.checks.thresholds import SHARE, Origin, Threshold
-from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict
+from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict, worst
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.train_curve import Rates, Unit
 from gpulease_gui.facts.train_faults import Fault, FaultKind
-from gpulease_gui.facts.train_log import TrainLog
+from gpulease_gui.facts.train_log import TASK_FAILED, TrainLog
 
 TERMS = {"work.tokens_s": Unit.TOKENS_S, "work.samples_s": Unit.SAMPLES_S, "work.step_s": Unit.STEP_S}
+USE = "work.gpu_util_percent"
 BANDS = band_marks("work.task", 1.0, 0.9, PROMISE, pass_origin=Origin.SPEC, pass_source=PROMISE_ITSELF)
 REFERENCE = band_marks("work.task", 0.95, 0.85, Text("the reference run", "参考运行"), name="reference")
 LOSS_APART = Threshold(
@@ -27,7 +28,7 @@ CHECK = Check(
     why=Text("The team's own training is the measure that counts: the contract can name it, and its log proves it.",
              "团队自己的训练才是最终标准：合同可以写明，日志可以证明。"),  # fmt: skip
     facts=("train_log",),
-    terms=tuple(TERMS),
+    terms=(*TERMS, USE),
     level=3,
     ask=Text("Which speed of which task is promised: tokens/s, samples/s or seconds per step?", "承诺哪个任务的什么速度：token/s、样本/s 还是单步秒数？"),
     thresholds=(*BANDS.both, DRIFT, *REFERENCE.both, LOSS_APART),
@@ -38,13 +39,17 @@ _KIND_WORDS = {
     FaultKind.STALL: Text("a data loader that stalls", "数据加载停滞"), FaultKind.KILLED: Text("a process that was killed", "进程被杀死"),
 }  # fmt: skip
 _AGAIN = Text("run the task once more on the idle node with the same settings", "请在节点空闲时用相同设置再跑一次")
+_WATCH = Text("watch the node while the task runs", "请在任务运行时监测该节点")
 _TELL = Text("let the task print this figure, or write a pattern that reads it", "请让任务打印该数值，或编写能读取它的模式")
+_WHY = Text("read the last lines of the log: they say why it broke off", "请查看日志最后几行，了解中断原因")
 _READ = Text("read the log around this line; health.xid and nvlink.errors say whether the node is the cause", "请查看该行前后的日志；health.xid 与 nvlink.errors 可判断是否节点所致")
 
 
 def judge(log: TrainLog, promise: Promise) -> tuple[Finding, ...]:
     """One finding for each promised speed (medians after the warm-up), and one for the faults in the log."""
     found = [_speed(term, unit, log, promise) for term, unit in TERMS.items() if promise.get(term)]
+    if promise.get(USE) and log.about.end:
+        found.append(_use(log, promise))
     return (*found, _health(log, promise))
 
 
@@ -59,10 +64,31 @@ def _speed(term: str, unit: Unit, log: TrainLog, promise: Promise) -> Finding:
     if verdict is not Verdict.PASS:
         # One log is one run: it warns, whoever wants to dispute it runs the task again.
         verdict, code, step = Verdict.WARN, "measured_once" if verdict is Verdict.FAIL else "rate_low", _AGAIN
+    elif log.about.failed:
+        verdict, code, step = Verdict.INCONCLUSIVE, TASK_FAILED, _WHY
     measured = float(f"{told.median:.5g}")
     return CHECK.finding(
         verdict, _words(told, share), term=term, promised=figure, measured=measured, unit=unit, subjects=(SubjectFinding("task", verdict, measured),),
         reason_code=code, next_step=step, basis=Basis.MEASURED, better=better,
+    )  # fmt: skip
+
+
+def _use(log: TrainLog, promise: Promise) -> Finding:
+    """The median use of the least used GPU beside the task."""
+    stated, used = promise.get(USE), log.about.gpu_use
+    figure = stated.number if stated else 0.0
+    if not used:
+        words = Text("nobody told how busy the GPUs were while it ran", "运行期间无从得知显卡忙闲")
+        return CHECK.finding(Verdict.INCONCLUSIVE, words, term=USE, promised=figure, unit="%", reason_code="not_visible", next_step=_WATCH, basis=Basis.MEASURED)
+    share = min(value for _, value in used)
+    bands = BANDS.at(promise)
+    # One run only warns, as of the speeds.
+    subjects = tuple(SubjectFinding(uuid, Verdict.PASS if bands.of(value, figure) is Verdict.PASS else Verdict.WARN, value) for uuid, value in used)
+    verdict = worst(one.verdict for one in subjects)
+    code, step = ("", NO_TEXT) if verdict is Verdict.PASS else ("gpu_starved", _AGAIN)
+    words = Text(f"the least used of {len(used)} GPUs was busy {number_text(share)} % of the time", f"{len(used)} 卡中利用率最低的一张为 {number_text(share)}%")
+    return CHECK.finding(
+        verdict, words, term=USE, promised=figure, measured=share, unit="%", subjects=subjects, reason_code=code, next_step=step, basis=Basis.MEASURED, better="more",
     )  # fmt: skip
 
 
@@ -77,6 +103,8 @@ def _health(log: TrainLog, promise: Promise) -> Finding:
     """Faults in the log, and a run that slows down."""
     if log.faults:
         return CHECK.finding(Verdict.WARN, _fault_words(log.faults), reason_code=str(log.faults[0].kind), next_step=_READ, basis=Basis.MEASURED)
+    if log.about.failed:
+        return CHECK.finding(Verdict.INCONCLUSIVE, _failed_words(log), reason_code=TASK_FAILED, next_step=_WHY, basis=Basis.MEASURED)
     main = next((rate for rate in log.rates if rate.drift is not None), None)
     slower = 0.0 if main is None or main.drift is None else main.drift if main.unit is Unit.STEP_S else -main.drift
     if slower > promise.limit(DRIFT):
@@ -85,6 +113,12 @@ def _health(log: TrainLog, promise: Promise) -> Finding:
         return CHECK.finding(Verdict.WARN, words, reason_code="slows_down", next_step=_READ, basis=Basis.MEASURED)
     words = Text(f"{log.form}: {log.steps} steps without a fault", f"{log.form}：{log.steps} 步无错误")
     return CHECK.finding(Verdict.PASS, words, basis=Basis.MEASURED)
+
+
+def _failed_words(log: TrainLog) -> Text:
+    code = log.about.exit_code
+    en, zh = ("", "") if code is None else (f" with exit code {code}", f"，退出码 {code}")
+    return Text(f"the task broke off{en} after {log.steps} steps", f"任务在 {log.steps} 步后中断{zh}")
 
 
 def _fault_words(faults: tuple[Fault, ...]) -> Text:

@@ -26,6 +26,7 @@ class Fact:
     command itself, if it is one. `answers` names the facts that such an output stands for, `ask_terms` the promises
     that it is asked for (() = all that those facts decide).
     `ok_codes`: exit codes with which the output is still read by `parse`; None = every one (the parser decides).
+    `any_end`: the parser decides about no exit code, a time-out and a missing program, too.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Fact:
     ask: Text | None = None
     answers: tuple[str, ...] = ()
     ask_terms: tuple[str, ...] = ()
+    any_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ def read(reader: Reader, output: CommandOutput) -> Any:
     Raises Unreadable with a reason code: time-out, missing tool, denied, cut off, unreadable. A parser that breaks
     on foreign bytes is our fault but the user's reading all the same: it counts as unreadable.
     """
-    _refuse_bad_exit(reader.fact, output)
+    if not reader.fact.any_end:
+        _refuse_bad_exit(reader.fact, output)
     try:
         return reader.parse(output)
     except Unreadable as error:

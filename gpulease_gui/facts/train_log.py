@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,15 +10,44 @@ from dataclasses import dataclass
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Reason
+from gpulease_gui.domain.task import TaskEnd
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
+from gpulease_gui.facts.json_text import count, document
 from gpulease_gui.facts.train_curve import Rates, Unit
 from gpulease_gui.facts.train_faults import Fault
 from gpulease_gui.facts.train_forms import FORMS
 from gpulease_gui.facts.train_reader import LogReader
 
-FACT = Fact(id="train_log", title=Text("Training log", "训练日志"), ok_codes=None)
+FACT = Fact(id="train_log", title=Text("Training log", "训练日志"), ok_codes=None, any_end=True)
+TASK_FAILED = "task_failed"  # reason code of a task that broke off by itself
+_HEAD = "# gpulease log "
+_HEAD_MOST = 8000
 _ENOUGH = 3  # a log with fewer steps after the warm-up is none to judge
+
+
+@dataclass(frozen=True, slots=True)
+class LogAbout:
+    """What was seen beside a log when we ran its task; all empty for a log that was sent to us.
+
+    `end` as domain.task.TaskEnd, `exit_code` of the command, `left_out_bytes` of the log between its head and its tail,
+    `gpu_use` the median use per GPU (UUID) in per cent while it ran, `pattern` the user's own.
+    """
+
+    end: str = ""
+    exit_code: int | None = None
+    left_out_bytes: int = 0
+    gpu_use: tuple[tuple[str, float], ...] = ()
+    pattern: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the task broke off by itself."""
+        return self.end in (TaskEnd.FAILED, TaskEnd.OUT_OF_SPACE, TaskEnd.NO_TOOL)
+
+
+NOTHING_KNOWN = LogAbout()
+READ_THE_LOG = "read the last lines of its log: they say why"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +56,8 @@ class TrainLog:
 
     `steps` counts lines with a step or a loss, `last_step` is the highest number told. `rates` holds one entry per unit of
     speed that the log tells, the first is the trainer's own; the warm-up is not part of it. `faults` are NaN, OOM, CUDA and
-    NCCL errors and stalls with their line. `lines` were read, `cut_lines` of them only in part.
+    NCCL errors and stalls with their line. `lines` were read, `cut_lines` of them only in part. `about` is what we know of
+    the run that the log itself does not say.
     """
 
     form: str
@@ -38,6 +69,7 @@ class TrainLog:
     faults: tuple[Fault, ...]
     lines: int
     cut_lines: int = 0
+    about: LogAbout = NOTHING_KNOWN
 
     def speed(self, unit: Unit) -> Rates | None:
         """The rates of one unit; None if the log does not tell it."""
@@ -46,7 +78,27 @@ class TrainLog:
 
 def parse(output: CommandOutput) -> TrainLog:
     """Read a whole log. Raises Unreadable where no trainer's lines stand in it."""
-    return read_log([output.text])
+    about, text = _about(output)
+    reader = LogReader(about.pattern)
+    reader.feed(text)
+    return log_of(reader, about)
+
+
+def head_line(about: LogAbout) -> bytes:
+    """The line that stands before a log of our own running, so that it can be read again as it was."""
+    told = {"end": about.end, "left_out_bytes": about.left_out_bytes, "gpu_use": about.gpu_use, "pattern": about.pattern}
+    return f"{_HEAD}{json.dumps(told)}\n".encode()
+
+
+def _about(output: CommandOutput) -> tuple[LogAbout, str]:
+    """What our own first line says, and the log behind it. A line that says it wrongly is a part of the log."""
+    first, _, rest = output.text.partition("\n")
+    if not first.startswith(_HEAD) or len(first) > _HEAD_MOST:
+        return LogAbout(), output.text
+    told = document(first[len(_HEAD) :])
+    use = tuple((str(uuid)[:80], float(share)) for uuid, share in told.get("gpu_use") or ())
+    end, pattern, left = str(told.get("end") or ""), str(told.get("pattern") or ""), count(told, "left_out_bytes")
+    return LogAbout(end, output.exit_code, left or 0, use, pattern), rest
 
 
 def read_log(pieces: Iterable[str], pattern: str = "") -> TrainLog:
@@ -60,20 +112,31 @@ def read_log(pieces: Iterable[str], pattern: str = "") -> TrainLog:
     return log_of(reader)
 
 
-def log_of(reader: LogReader) -> TrainLog:
+def log_of(reader: LogReader, about: LogAbout = NOTHING_KNOWN) -> TrainLog:
     """What the reader has found so far. Raises Unreadable where that is nothing to go by."""
     reader.close()
     curve = reader.curve
     log = TrainLog(
         reader.form, curve.steps, curve.last_step, curve.first_loss, curve.last_loss, curve.rates(), reader.faults.found(), reader.lines,
-        reader.cut_lines,
+        reader.cut_lines, about,
     )  # fmt: skip
+    enough = any(one.n >= _ENOUGH for one in log.rates)
+    if about.failed and not enough and not log.faults:
+        raise Unreadable(_failed(about), code=TASK_FAILED, next_step=READ_THE_LOG, reading=log)
+    if about.end in (TaskEnd.CUT, TaskEnd.CANCELLED, TaskEnd.REFUSED) and not enough:
+        code = Reason.CONNECTION_LOST if about.end == TaskEnd.CUT else Reason.NOT_COLLECTED
+        raise Unreadable("the task was ended before its speed could be told", code=code, reading=log)
     if not curve.steps and not log.faults:
         raise Unreadable("no line of a known trainer in this log", next_step="try a pattern of your own: named groups loss, step, tokens_s")
-    if not any(one.n >= _ENOUGH for one in log.rates):
+    if not enough:
         words = "no speed is told after the warm-up" if curve.steps >= _ENOUGH else "the log ends before its warm-up does"
         raise Unreadable(words, code=Reason.NOT_COLLECTED, reading=log)
     return log
+
+
+def _failed(about: LogAbout) -> str:
+    code = "" if about.exit_code is None else f" with exit code {about.exit_code}"
+    return f"the task broke off{code} before its speed could be told"
 
 
 def as_dict(reading: TrainLog) -> dict[str, object]:

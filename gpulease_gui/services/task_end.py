@@ -1,0 +1,119 @@
+"""How did a task end, in words that say why and what to do?"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gpulease_gui.domain.task import TaskEnd
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign
+from gpulease_gui.remote.task import TaskReport
+from gpulease_gui.remote.task_program import SILENT_S, SPARE_KIB
+
+_NO_ROOM = ("No space left on device", "File too large", "Disk quota exceeded", "SIGXFSZ")
+_SIGXFSZ = 25
+_READ = Text("read the last lines of its log", "请查看日志最后几行")
+_AGAIN = Text("run it again; if it happens again, ask the supplier about the SSH service and the network", "请重新运行；若再次发生，请向供应商询问 SSH 服务与网络情况")
+_ROOM = Text("let it write less, or allow more with --scratch-gib", "请让任务少写，或用 --scratch-gib 放宽上限")
+_MAKE_ROOM = Text("make room on the node, or ask the supplier for a larger disk", "请在节点上腾出空间，或向供应商要更大的磁盘")
+_SHELL = Text("log in by hand and run `sh`: the node must start a POSIX shell", "请手动登录并运行 `sh`：节点须能启动 POSIX shell")
+_LONGER = Text("give it more time with --time-limit if its end matters", "若需跑完，请用 --time-limit 放宽时间")
+_MEMORY = Text("give it less work at once, or ask which memory limit the node has", "请减小单次负载，或询问节点的内存上限")
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The end with its reason and the next step."""
+
+    end: TaskEnd
+    reason: Text = NO_TEXT
+    next_step: Text = NO_TEXT
+
+
+def ending_of(report: TaskReport, last_words: str, *, builtin: bool = False, endless: bool = False) -> Ending:
+    """`last_words` are the last lines of its log. Following a log ends by a cancel or its time; both are its good end."""
+    if report.why == "exit" and not endless:
+        return _by_itself(report, last_words, builtin=builtin)
+    if report.cancelled or report.why == "cancelled":
+        return Ending(TaskEnd.CANCELLED, Text("ended by you", "由您结束"))
+    if report.why == "refused":
+        return _refused(report)
+    return _ENDED.get(report.why) or Ending(TaskEnd.CUT, _with(Text("the connection was lost", "连接中断"), report.said), _AGAIN)
+
+
+_ENDED: Mapping[str, Ending] = {
+    "time": Ending(TaskEnd.TIME_LIMIT, Text("its time was over", "达到时间上限"), _LONGER),
+    "space": Ending(TaskEnd.OUT_OF_SPACE, Text("it wrote more than it may", "写入超过上限"), _ROOM),
+    "disk": Ending(
+        TaskEnd.OUT_OF_SPACE, Text(f"the node's disk was full to the last {SPARE_KIB // 1024} MiB", f"节点磁盘只剩 {SPARE_KIB // 1024} MiB"), _MAKE_ROOM
+    ),
+    "silent": Ending(
+        TaskEnd.CUT, Text(f"the node heard nothing of us for {SILENT_S} s and ended it", f"节点 {SILENT_S} 秒未收到信号，已结束任务"), _AGAIN
+    ),
+    "killed": Ending(TaskEnd.FAILED, Text("somebody on the node ended our shell", "节点上有人结束了我们的 shell"), Text("ask the supplier who ends processes there", "请询问供应商谁在结束进程")),
+    "exit": Ending(TaskEnd.FAILED, Text("the log is followed no more", "日志不再可读"), _READ),
+}  # fmt: skip
+
+
+def _by_itself(report: TaskReport, last_words: str, *, builtin: bool) -> Ending:
+    code = report.code
+    if code == 0:
+        return Ending(TaskEnd.FINISHED)
+    if builtin and code == 3:
+        step = Text("install PyTorch on the node: python3 -m pip install torch", "请在节点上安装 PyTorch：python3 -m pip install torch")
+        return Ending(TaskEnd.NO_TOOL, Text("PyTorch does not load on the node", "节点上 PyTorch 不可用"), step)
+    if code == 128 + _SIGXFSZ or any(words in last_words for words in _NO_ROOM):
+        return Ending(TaskEnd.OUT_OF_SPACE, _last(Text("it had no room to write", "没有空间可写"), last_words), _ROOM)
+    if code == 127:
+        return Ending(TaskEnd.NO_TOOL, _last(Text("a program that it calls is not there", "节点上缺少所调用的程序"), last_words), _READ)
+    if code is not None and code > 128:
+        return _by_signal(code - 128, report.oom_kills)
+    words = Text(f"it ended with exit code {code}", f"退出码 {code}")
+    return Ending(TaskEnd.FAILED, _last(words, last_words), _READ)
+
+
+def _by_signal(number: int, oom_kills: int) -> Ending:
+    if number == signal.SIGKILL and oom_kills:
+        return Ending(TaskEnd.FAILED, Text("the kernel of the node killed it: out of memory", "节点内核因内存不足杀死了它"), _MEMORY)
+    name = signal.Signals(number).name if number in {one.value for one in signal.Signals} else str(number)
+    return Ending(TaskEnd.FAILED, Text(f"it was ended by the signal {name}", f"被信号 {name} 结束"), _READ)
+
+
+def _refused(report: TaskReport) -> Ending:
+    said = report.said
+    known: Mapping[str, Ending] = {
+        "space": Ending(TaskEnd.OUT_OF_SPACE, _free(said), _MAKE_ROOM),
+        "temp": Ending(TaskEnd.OUT_OF_SPACE, Text("there is no folder on the node that can be written to", "节点上没有可写目录"), _MAKE_ROOM),
+        "tool": Ending(TaskEnd.NO_TOOL, _no_box(said), Text("install it, or run the task without an image", "请安装它，或不用镜像运行")),
+        "unpack": Ending(TaskEnd.REFUSED, _with(Text("the node could not unpack it", "节点无法解包"), said), _MAKE_ROOM),
+        "log": Ending(TaskEnd.REFUSED, _LOG_WORDS.get(said.strip(), Text("there is no such log", "没有此日志")), Text("check the path on the node", "请检查节点上的路径")),
+    }  # fmt: skip
+    return known.get(report.refusal, Ending(TaskEnd.REFUSED, _with(Text("the node would not start it", "节点拒绝启动"), said), _SHELL))
+
+
+_LOG_WORDS: Mapping[str, Text] = {
+    "missing": Text("there is no such file on the node", "节点上没有此文件"), "no_file": Text("it is no plain file", "这不是普通文件"),
+    "denied": Text("the node denies reading it", "节点拒绝读取"),
+}  # fmt: skip
+
+
+def _no_box(tool: str) -> Text:
+    if tool.strip() == "auto":
+        return Text("the node has neither docker nor podman nor enroot", "节点上没有 docker、podman 或 enroot")
+    return Text(f"{tool} is not on the node", f"节点上没有 {tool}")
+
+
+def _free(kib: str) -> Text:
+    mib = int(kib) // 1024 if kib.strip().isdigit() else 0
+    return Text(f"the node has only {mib} MiB free where it could go", f"节点可用空间只有 {mib} MiB")
+
+
+def _with(words: Text, said: str) -> Text:
+    return Text(f"{words.en}: {said}", f"{words.zh}：{said}") if said else words
+
+
+def _last(words: Text, last_words: str) -> Text:
+    """With the last line that says something."""
+    lines = [line.strip() for line in last_words.split("\n") if line.strip()]
+    return _with(words, foreign(lines[-1][:200]).en) if lines else words

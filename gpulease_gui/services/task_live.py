@@ -1,0 +1,100 @@
+"""How is a running task told to the window and to the store while it runs?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from gpulease_gui.domain.node import Node
+from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.task import TaskPhase, TaskProgress
+from gpulease_gui.services.events import Bus, TaskProgressed
+from gpulease_gui.services.task_log import TaskLog
+from gpulease_gui.store.task_runs import add_task_log, add_task_points
+from gpulease_gui.store.workspace import Workspace
+
+TOLD_S = 0.2
+_SAVED_S = 5.0
+
+OnProgress = Callable[[TaskProgress], None]
+
+
+class TaskLive:
+    """Hears a task (remote.task.TaskEars): five words a second at most, and every few seconds what came is saved."""
+
+    def __init__(self, workspace: Workspace, bus: Bus, run_id: str, node: Node, log: TaskLog, total_bytes: int, tell: OnProgress | None) -> None:
+        self._workspace, self._bus, self._run_id, self._node, self._tell = workspace, bus, run_id, node, tell
+        self.taken = log
+        self.phase = TaskPhase.QUEUED
+        self.began_wall_s: float | None = None
+        self._total_bytes, self._sent = total_bytes, 0
+        self._began_s: float | None = None
+        self._told_s = self._saved_s = 0.0
+        self._form, self._points, self._faults = "", 0, 0
+        self._saved_points, self._saved_bytes = 0, 0
+
+    @property
+    def seconds(self) -> float:
+        """Since its command began; 0 before."""
+        return time.monotonic() - self._began_s if self._began_s is not None else 0.0
+
+    def sent(self, size_bytes: int) -> None:
+        """So many bytes were sent."""
+        self._sent = size_bytes
+        self.enter(TaskPhase.SENDING)
+
+    def started(self) -> None:
+        """Its command begins."""
+        self._began_s, self.began_wall_s = time.monotonic(), time.time()
+        self.enter(TaskPhase.RUNNING)
+
+    def log(self, data: bytes) -> None:
+        """A piece of its output."""
+        self.taken.take(data, round(self.seconds, 3))
+
+    def stopping(self) -> None:
+        """It is being ended by us."""
+        self.enter(TaskPhase.STOPPING)
+
+    def enter(self, phase: TaskPhase) -> None:
+        """Tell a new phase at once."""
+        if phase is not self.phase:
+            self.phase = phase
+            self.say()
+
+    def tick(self) -> None:
+        """Tell and save what is due."""
+        now = time.monotonic()
+        if now - self._told_s >= TOLD_S:
+            self.say()
+        if self._began_s is not None and now - self._saved_s >= _SAVED_S:
+            self._saved_s = now
+            self.save()
+
+    def say(self) -> None:
+        """Tell how it stands."""
+        self._told_s = time.monotonic()
+        log = self.taken
+        if log.reader.form != self._form:
+            # Another trainer's lines were found to be the task's: its curve is a new one.
+            self._form, self._points = log.reader.form, 0
+        points, faults = log.points_since(self._points), log.faults_since(self._faults)
+        self._points, self._faults = log.reader.curve.points_seen, self._faults + len(faults)
+        progress = TaskProgress(
+            self._run_id, self._node.id, self.phase, self._sent, self._total_bytes, self.seconds, log.bytes_in, log.reader.lines, points,
+            log.last_words, faults, self._form,
+        )  # fmt: skip
+        if self._tell is not None:
+            self._tell(progress)
+        self._bus.publish(TaskProgressed(progress))
+
+    def save(self) -> None:
+        """Keep the new part of log and curve, so that a killed program loses no more than the last seconds."""
+        points = self.taken.points_since(self._saved_points)
+        self._saved_points = self.taken.reader.curve.points_seen
+        piece = self.taken.kept_since(self._saved_bytes)
+        self._saved_bytes += len(piece)
+        run_id, now = self._run_id, utc_now()
+        if points:
+            self._workspace.submit(lambda db: add_task_points(db, run_id, points, at=now))
+        self._workspace.submit(lambda db: add_task_log(db, run_id, piece, at=now))
