@@ -89,7 +89,7 @@ _SILENT: Mapping[str, Text] = {
 
 def _assumed(facts: DealFacts, price: Price, unit: PriceUnit, tax_recoverable: bool) -> Iterable[tuple[str, Text]]:
     yield from ((key, words) for key, words in _SILENT.items() if facts.terms.value(key) is None)
-    if (tax := _assumed_tax(price, tax_recoverable)) is not None:
+    if (tax := assumed_tax(price, tax_recoverable)) is not None:
         yield "price.tax", tax
     if (lapsed := validity(facts)) is not None:
         yield "price.valid_until", lapsed
@@ -100,7 +100,7 @@ def _assumed(facts: DealFacts, price: Price, unit: PriceUnit, tax_recoverable: b
         yield "billing.month_hours", Text("a month has 730 hours", "每月按 730 小时")
 
 
-def _assumed_tax(price: Price, tax_recoverable: bool) -> Text | None:
+def assumed_tax(price: Price, tax_recoverable: bool) -> Text | None:
     """What the cost takes the tax to be where it is not stated whole; None where nothing is missing that it needs."""
     if price.tax_included and price.tax_rate is None:
         return Text("the tax in the price is not taken out: its rate is not stated", "含税价未扣税：税率未约定")

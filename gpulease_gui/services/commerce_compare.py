@@ -27,6 +27,7 @@ from gpulease_gui.services.checklist_templates import Template, template_in
 from gpulease_gui.services.checklist_view import OUTCOME_WORDS, ChecklistView, Outcome, checklist_of
 from gpulease_gui.services.claims_view import GROUP_ORDER, Found, found_in, group_of, short_unit
 from gpulease_gui.services.commerce import DealFacts, deal_in
+from gpulease_gui.services.commerce_billing import assumed_tax
 from gpulease_gui.services.commerce_cost import DealCost, cost_of, flags_in, offer_facts_of, reference_in
 from gpulease_gui.services.commerce_score import score_of, stability_of, weights_in
 from gpulease_gui.services.commercial_words import PRICE_MODES, PRICE_UNITS, field_text, plain
@@ -41,7 +42,7 @@ from gpulease_gui.services.comparison import (
     marked,
 )
 from gpulease_gui.services.market_view import market_place
-from gpulease_gui.services.price_of_day import compared_price, on_the_day
+from gpulease_gui.services.price_of_day import compared_price, on_the_day, validity
 from gpulease_gui.store import claims, reference, suppliers
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.reference import rate_between
@@ -178,6 +179,8 @@ def _per_hour(facts: DealFacts, rates: Mapping[str, FxRate | None], currency: st
     agreed = facts.price.money.amount
     amount = found.amount if found.amount == agreed else half_up(Fraction(found.amount), 4)
     cell, notes = _money(amount, facts.price.money.currency, rates, currency), (*found.notes, *found.assumed)
+    unstated = (assumed_tax(facts.price, tax_recoverable), validity(facts))
+    cell = replace(cell, assumed=(*found.assumed, *(words for words in unstated if words is not None)))
     if not notes:
         return cell
     told = (*((cell.original,) if cell.original.en else ()), *notes)
@@ -227,7 +230,7 @@ def _total(head: CompareHead, currency: str) -> Cell:
     if head.cost.converted is None:
         return Cell(foreign(f"{own.currency} {own.comparison_cost:,f}"), CellState.NOT_CONVERTED)
     original = NO_TEXT if own.currency == currency else foreign(f"{own.currency} {own.comparison_cost:,f}")
-    return Cell(foreign(f"{currency} {head.cost.converted:,f}"), CellState.STATED, head.cost.converted, original)
+    return Cell(foreign(f"{currency} {head.cost.converted:,f}"), CellState.STATED, head.cost.converted, original, assumed=head.cost.rests_on)
 
 
 def _effective(head: CompareHead, currency: str) -> Cell:
@@ -235,12 +238,14 @@ def _effective(head: CompareHead, currency: str) -> Cell:
         return Cell()
     own, rate = head.cost.cost, head.cost.rate
     rates = {own.currency: rate} if rate is not None else {}
-    return _money(head.cost.cost.effective_per_gpu_hour, own.currency, rates, currency)
+    return replace(_money(head.cost.cost.effective_per_gpu_hour, own.currency, rates, currency), assumed=head.cost.rests_on)
 
 
 def _hidden(head: CompareHead) -> Cell:
     hidden = head.cost.cost.hidden_cost_pct if head.cost else None
-    return _said(None if hidden is None else foreign(f"{hidden:+f} %"), hidden)
+    if head.cost is None or hidden is None:
+        return Cell()
+    return replace(_said(foreign(f"{hidden:+f} %"), hidden), assumed=head.cost.rests_on)
 
 
 # -- commercial terms, promises, checklist -----------------------------------------------------------------------------------

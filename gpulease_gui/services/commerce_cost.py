@@ -41,12 +41,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DealCost:
-    """The cost with the rules behind it. `rate` is what converted it; `converted` in its currency, None without a rate."""
+    """The cost with the rules behind it. `rate` is what converted it; `converted` in its currency, None without a rate.
+
+    `rests_on` are the assumptions that this cost moves with: what is free of charge by assumption and is not used is none.
+    """
 
     cost: Cost
     billing: Billing
     rate: FxRate | None
     converted: Decimal | None
+    rests_on: tuple[Text, ...] = ()
 
     @property
     def assumed(self) -> tuple[Text, ...]:
@@ -67,7 +71,20 @@ def cost_of(
     billing = over_span(billing, workload)
     found = cost(billing.terms, workload)
     same = not currency or own == currency
-    return DealCost(found, billing, rate, found.comparison_cost if same else found.comparison_cost_base)
+    return DealCost(found, billing, rate, found.comparison_cost if same else found.comparison_cost_base, tuple(_resting_on(billing, workload)))
+
+
+def _resting_on(billing: Billing, workload: Workload) -> Iterable[Text]:
+    terms, gpus = billing.terms, billing.terms.gpus_per_node
+    whole = "gpu.count" not in billing.assumed and workload.gpus % gpus == 0
+    paid_whole = isinstance(terms.commitment, PrepaidPeriod)
+    idle = {
+        "storage.price_gb_month": not workload.storage_gb, "traffic.out_price_gb": not workload.egress_gb,
+        "billing.stopped_rate": paid_whole or not workload.stopped_s, "billing.whole_node_only": whole, "workload.span": True,
+        "billing.bill_provisioning": paid_whole or all(session.ready for session in workload.sessions),
+        "billing.granularity_s": paid_whole, "billing.min_billed_s": paid_whole,
+    }  # fmt: skip
+    return (words for key, words in billing.assumed.items() if not idle.get(key, False))
 
 
 def _without_clock(billing: Billing, workload: Workload) -> Billing:

@@ -37,8 +37,8 @@ class HeadFigures:
     """What the top of a column draws. Money per GPU-hour in the currency of the comparison; None = can't be told.
 
     `quoted` is the headline price, `effective` what an hour of use costs with the workload. `top` and `cheapest` mark
-    the best of those that may be taken (rejected ones are never the best). `assumed` is how many terms nobody stated: then
-    the cost is the least that it can be.
+    the best of those that may be taken (rejected ones are never the best). `assumed` is how many unstated terms the figure
+    rests on: then it is the least that it can be, and cheapest only if it stays so.
     """
 
     quoted: Decimal | None
@@ -88,9 +88,15 @@ def figures_of(comparison: Comparison) -> tuple[HeadFigures, ...]:
     best_score = max((s for s in scores if s is not None), default=None) if _differ(scores) else None
     best_cost = min((c for c in costs if c is not None), default=None) if _differ(costs) else None
     return tuple(
-        HeadFigures(q, e, h, s is not None and s == best_score, c is not None and c == best_cost, len(head.cost.assumed) if head.cost else 0)
-        for q, e, h, s, c, head in zip(quoted, effective, hidden, scores, costs, comparison.heads, strict=True)
+        HeadFigures(q, e, h, s is not None and s == best_score, c is not None and c == best_cost, n)
+        for q, e, h, s, c, n in zip(quoted, effective, hidden, scores, costs, _assumed(comparison), strict=True)
     )
+
+
+def _assumed(comparison: Comparison) -> list[int]:
+    price = comparison.row("price.gpu_hour")
+    quoted = [len(cell.assumed) for cell in price.cells] if price is not None else [0] * len(comparison.heads)
+    return [len(head.cost.rests_on) if head.cost is not None else n for head, n in zip(comparison.heads, quoted, strict=True)]
 
 
 def _numbers(comparison: Comparison, key: str) -> list[Decimal | None]:

@@ -20,7 +20,6 @@ STATUS_WORDS = {
     Status.QUALIFIED: Text("qualified", "合格"), Status.WAIVED: Text("qualified with waivers", "合格（含豁免）"),
     Status.BLOCKED: Text("answers missing", "待补证"), Status.REJECTED: Text("rejected", "否决"),
 }  # fmt: skip
-_BEST = Text("best", "最优")
 _NO_RATE = Text("no rate", "无汇率")
 _MEASURED = Text("measured", "实测")
 
@@ -112,7 +111,7 @@ def cell_words(cell: Cell, language: Language) -> str:
     if cell.claim in (ClaimState.VERIFIED, ClaimState.REFUTED):
         parts.append(f"[{CLAIM_WORDS[cell.claim].say(language)}]")
     if cell.best:
-        parts.append(f"▲ {_BEST.say(language)}")
+        parts.append(f"{'△' if cell.assumed else '▲'} {cell.mark.say(language)}")
     return " ".join(parts)
 
 
@@ -164,4 +163,5 @@ def _cell_json(cell: Cell) -> dict[str, object]:
     return {
         "value": cell.text.en if stated else None, "state": str(cell.state), "agreed": cell.original.en or None,
         "claim": None if cell.claim is None else str(cell.claim), "measured": cell.measured.en or None, "best": cell.best,
+        "assumed": [words.en for words in cell.assumed],
     }  # fmt: skip

@@ -33,7 +33,8 @@ class Cell:
     """One value of one offer. `original` is the value as it was agreed, where it was converted.
 
     `claim` says how far a promise is proven and `measured` what a run found; `number` is what is compared. `best` marks
-    the best of the row, `flag` is a warning about this value.
+    the best of the row, `flag` is a warning about this value. `assumed` is what nobody stated and the figure rests on: a
+    best one is then the best with assumptions, and says so.
     """
 
     text: Text = NOT_STATED
@@ -44,6 +45,15 @@ class Cell:
     measured: Text = NO_TEXT
     best: bool = False
     flag: Text = NO_TEXT
+    assumed: tuple[Text, ...] = ()
+
+    @property
+    def mark(self) -> Text:
+        """The word of the best of a row; nothing for the others."""
+        return NO_TEXT if not self.best else BEST_ASSUMED if self.assumed else BEST
+
+
+BEST, BEST_ASSUMED = Text("best", "最优"), Text("best, with assumptions", "最优（含假设）")
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ def test_that_a_comparison_is_lines_json_or_csv_of_the_same_cells(path: Path, ca
     out = capfdbinary.readouterr().out
     assert out.startswith(b"\xef\xbb\xbf")
     lines = list(csv.reader(io.StringIO(out.decode("utf-8-sig"), newline="")))
-    assert ["Comparison cost of the workload", "USD 412.80", "USD 156.00 ▲ best"] in lines
+    assert ["Comparison cost of the workload", "USD 412.80", "USD 156.00 △ best, with assumptions"] in lines
     assert {len(line) for line in lines} == {3}
 
 

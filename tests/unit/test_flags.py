@@ -141,3 +141,11 @@ def test_that_every_flag_is_named_like_its_file_and_speaks_both_languages() -> N
     for id_, rule in flag_rules().items():
         assert rule.judge.__module__.endswith(f".{id_}")
         assert rule.flag.title.en and rule.flag.title.zh != rule.flag.title.en
+
+
+def test_that_a_spot_flag_asks_only_for_the_price_that_is_missing() -> None:
+    spot = OfferFacts(price_mode=PriceMode.SPOT, price_gpu_hour=Decimal(2))
+    found = flag_rules()["spot_above_on_demand"].judge(spot, reference())
+    assert found is not None and (found.reason.en, found.reason.zh) == ("the offer does not say its on-demand price", "报价没有说明按需价")
+    neither = flag_rules()["spot_above_on_demand"].judge(replace(spot, price_gpu_hour=None), reference())
+    assert neither is not None and neither.reason.en == "the offer does not say its spot price and its on-demand price"

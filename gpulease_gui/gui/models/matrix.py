@@ -211,6 +211,9 @@ def cell_tip(cell: Cell) -> Text:
         lines.append(Text(f"as agreed: {cell.original.en}", f"原币种：{cell.original.zh}"))
     if cell.state is CellState.NOT_CONVERTED:
         lines.append(Text("no rate of exchange is known for it", "没有可用的汇率"))
+    if cell.best:
+        lines.append(cell.mark)
+    lines += [Text(f"assumed: {words.en}", f"假定：{words.zh}") for words in cell.assumed]
     if cell.claim is not None:
         lines.append(CLAIM_WORDS[cell.claim])
     if cell.flag.en:

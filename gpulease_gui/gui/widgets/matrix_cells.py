@@ -16,7 +16,6 @@ from gpulease_gui.gui.widgets.inks import InkPot, Inks
 from gpulease_gui.services.comparison import Cell, CellState, CompareRow
 
 Index = QModelIndex | QPersistentModelIndex
-BEST = Text("best", "最优")
 NO_RATE = Text("no rate", "无汇率")
 _MEASURED = Text("measured {0}", "实测 {0}")
 _EDGE, _PAD, _ICON, _GAP = 16, 10, 13, 5
@@ -92,11 +91,12 @@ def _draw_value(painter: QPainter, room: QRect, cell: Cell, inks: Inks) -> None:
     if icon:
         icons.paint(painter, QRectF(left, room.center().y() - _ICON // 2, _ICON, _ICON), icon, inks.palette.colour(tone))
         left += _ICON + _GAP
-    tail = inks.width(say(BEST), 0) + 20 if cell.best else 0
+    tail = inks.width(say(cell.mark), 0) + 20 if cell.best else 0
     left = _value_words(painter, QRect(left, room.top(), max(0, room.right() - left - tail), room.height()), cell, inks)
     if cell.best:
-        _triangle(painter, left + 8, room.center().y(), inks.colour("pass"))
-        inks.draw(painter, QRect(left + 18, room.top(), room.right() - left - 10, room.height()), BEST, "pass", 0)
+        tone = "t2" if cell.assumed else "pass"
+        _triangle(painter, left + 8, room.center().y(), inks.colour(tone), hollow=bool(cell.assumed))
+        inks.draw(painter, QRect(left + 18, room.top(), room.right() - left - 10, room.height()), cell.mark, tone, 0)
 
 
 def _value_words(painter: QPainter, room: QRect, cell: Cell, inks: Inks) -> int:
@@ -146,11 +146,11 @@ def _struck(painter: QPainter, room: QRect, words: Text, inks: Inks) -> int:
     return end
 
 
-def _triangle(painter: QPainter, left: int, middle: int, colour: QColor) -> None:
-    """The mark of the best: drawn, because fonts may lack it."""
+def _triangle(painter: QPainter, left: int, middle: int, colour: QColor, *, hollow: bool) -> None:
+    """The mark of the best, hollow where it rests on assumptions: drawn, because fonts may lack it."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(colour)
+    painter.setPen(QPen(colour, 1) if hollow else QPen(Qt.PenStyle.NoPen))
+    painter.setBrush(Qt.BrushStyle.NoBrush if hollow else colour)
     painter.drawPolygon([QPointF(left, middle + 3.5), QPointF(left + 7, middle + 3.5), QPointF(left + 3.5, middle - 3)])
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 

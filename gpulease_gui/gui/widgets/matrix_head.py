@@ -30,7 +30,7 @@ _BADGES = {
     Status.BLOCKED: ("verdict-inconclusive", "inc"), Status.REJECTED: ("verdict-fail", "fail"),
 }  # fmt: skip
 _CURRENCY = {"CNY": "¥", "USD": "$", "EUR": "€", "GBP": "£"}
-_TOP, _CHEAPEST = Text("highest", "最高"), Text("lowest", "最低")
+_TOP, _CHEAPEST, _MAYBE = Text("highest", "最高"), Text("lowest", "最低"), Text("lowest, assumed", "最低（含假设）")
 _PLACES = {Place.BELOW: Text("below the market", "低于市场"), Place.ABOVE: Text("above the market", "高于市场"),
            Place.UNKNOWN: Text("no list prices", "无公开价可比")}  # fmt: skip
 _PAD, _EDGE = 10, 16
@@ -234,7 +234,7 @@ class MatrixHead(QHeaderView):
         loud = hidden is not None and hidden >= 10
         least = "≥\N{THIN SPACE}" if figures.assumed and figures.effective is not None else ""
         words = least + money_words(shown, currency) if shown is not None else say(_no_cost(head))
-        self._line(painter, part, words, _CHEAPEST if figures.cheapest else None, right, "warn" if loud else "t3", palette)
+        self._line(painter, part, words, (_MAYBE if figures.assumed else _CHEAPEST) if figures.cheapest else None, right, "warn" if loud else "t3", palette)
         if shown is None or not most:
             return
         left, width, y = part.left(), part.width() - 1, part.bottom() - 14
@@ -291,8 +291,8 @@ def head_words(head: CompareHead, title: Text) -> Text:
     lines = [foreign(head.row.supplier), title, status]
     if head.trouble:
         lines.append(foreign(head.trouble))
-    if head.cost is not None and head.cost.assumed:
-        count = len(head.cost.assumed)
+    if head.cost is not None and head.cost.rests_on:
+        count = len(head.cost.rests_on)
         lines.append(Text(f"the cost is the least: {count} terms are not stated", f"成本为下限：有 {count} 项条款未约定"))
     if head.market is not None:
         lines.append(head.market.words)
