@@ -147,6 +147,18 @@ def test_that_merged_cells_hold_for_their_rows(tmp_path: Path):
     assert [note.en for note in sheet.notes] == ["1 merged cells hold for each of their rows: A2:A3"]
 
 
+def test_that_hidden_rows_and_columns_are_left_out_with_a_word(tmp_path: Path):
+    book = openpyxl.Workbook()
+    for row in (["型号", "成本", "单价"], ["H20", 9, 12], ["H800", 10, 13], ["L20", 1, 2]):
+        book.active.append(row)
+    book.active.row_dimensions[3].hidden = True
+    book.active.column_dimensions["B"].hidden = True
+    book.save(tmp_path / "q.xlsx")
+    sheet = read_file(tmp_path / "q.xlsx")
+    assert sheet.rows == (("型号", None, "单价"), ("H20", None, 12), (), ("L20", None, 2))
+    assert [note.en for note in sheet.notes] == ["hidden rows were left out (1): 3", "hidden columns were left out: B"]
+
+
 def test_that_merged_ranges_beyond_the_table_cost_nothing():
     sheet = Sheet("s", (("a", "b"), (None, "c")))
     filled = fill_merged(sheet, [Merged(1, 1, 1_048_576, 16_384)] * 3)
@@ -265,6 +277,10 @@ def test_that_reading_a_workbook_can_be_cancelled(tmp_path: Path):
         ("q.xlsm", pack(parts(rows([["x"]]), more={"xl/vbaProject.bin": b"macro"})), "macros"),
         ("q.xlsx", pack(parts(rows([["x"]]), more={"xl/vbaProject.bin": b"macro"})), "macros"),
         ("q.xlsm", pack(parts(rows([["x"]]))), "macros"),
+        ("q.ods", pack({"mimetype": b"application/vnd.oasis.opendocument.spreadsheet", "META-INF/manifest.xml": b"<x/>", "content.xml": b"<x/>"}), "ODS"),
+        ("q.numbers", pack({"Index/Document.iwa": b"x", "Metadata/Properties.plist": b"x"}), "Numbers"),
+        ("q.xlsb", pack({"[Content_Types].xml": b"<Types/>", "xl/workbook.bin": b"x"}), "XLSB"),
+        ("q.docx", pack({"[Content_Types].xml": b"<Types/>", "word/document.xml": b"<x/>"}), "no workbook"),
         ("q.db", b"SQLite format 3\0" + bytes(100), "database"),
     ],
 )

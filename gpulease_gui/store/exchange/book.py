@@ -17,7 +17,18 @@ from typing import IO, Any
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.text import Text
-from gpulease_gui.store.exchange.sheet import LIMITS, Cell, CellFault, Limits, Merged, Row, Sheet, clean, fill_merged
+from gpulease_gui.store.exchange.sheet import (
+    LIMITS,
+    Cell,
+    CellFault,
+    Limits,
+    Merged,
+    Row,
+    Sheet,
+    clean,
+    column_letters,
+    fill_merged,
+)
 
 Progress = Callable[[int], None]
 _ANOTHER = "open it in a spreadsheet program and save it again as XLSX"
@@ -71,6 +82,7 @@ class _Reading:
         else:
             self.ended = True
             self.merged = [range_ for ref in line["merged"] if (range_ := _merged(ref))]
+            self._note_hidden(line.get("hidden") or {})
 
     def _put(self, place: int, row: Row) -> None:
         """Rows keep their numbers; those that come out of order, or with none that can be, too."""
@@ -86,6 +98,16 @@ class _Reading:
         hidden = ", ".join(clean(str(name)) for name in line["hidden"][:5])
         if hidden:
             self.notes.append(Text(f"hidden sheets: {hidden}", f"隐藏的工作表：{hidden}"))
+
+    def _note_hidden(self, hidden: Any) -> None:
+        """What nobody sees who opens the sheet is left out, with a word."""
+        rows, columns = hidden.get("rows", ()), [column_letters(column - 1) for column in hidden.get("columns", ())]
+        if rows:
+            count, some = hidden["row_count"], ", ".join(map(str, rows[:10])) + (" …" if hidden["row_count"] > 10 else "")
+            self.notes.append(Text(f"hidden rows were left out ({count}): {some}", f"已略过隐藏的行（{count} 行）：{some}"))
+        if columns:
+            some = ", ".join(columns)
+            self.notes.append(Text(f"hidden columns were left out: {some}", f"已略过隐藏的列：{some}"))
 
     def sheet(self, limits: Limits) -> Sheet:
         if not self.ended:

@@ -121,8 +121,10 @@ _MOST_OF_A_ROW = 16_384
 
 def _sheet_lines(book: Any, sheet: Any, limits: Limits) -> Iterator[object]:
     from openpyxl.worksheet._reader import CELL_TAG, FORMULA_TAG, MERGE_TAG, ROW_TAG, VALUE_TAG, WorkSheetParser
+    from openpyxl.xml.constants import SHEET_MAIN_NS
     from openpyxl.xml.functions import iterparse
 
+    columns_tag = f"{{{SHEET_MAIN_NS}}}cols"
     columns: dict[str, int] = {}
 
     class Cells(WorkSheetParser):
@@ -154,6 +156,8 @@ def _sheet_lines(book: Any, sheet: Any, limits: Limits) -> Iterator[object]:
 
     batch: list[list[object]] = []
     merged: list[str] = []
+    unseen_rows: list[int] = []
+    unseen_columns: frozenset[int] = frozenset()
     last, seen, inside = 0, 0, 0
     with sheet._get_source() as source:
         parser = Cells(
@@ -167,23 +171,41 @@ def _sheet_lines(book: Any, sheet: Any, limits: Limits) -> Iterator[object]:
                     raise Refused("a row of the sheet has more cells than a spreadsheet can hold", "save it again as XLSX")
             elif element.tag == ROW_TAG:
                 inside = 0
+                unseen = element.get("hidden") in _ON
                 number, cells = parser.parse_row(element)
                 element.clear()
-                row, width = _row(cells, limits.columns)
+                row, width = _row(cells if not unseen_columns else [c for c in cells if c["column"] not in unseen_columns], limits.columns)
                 if not width:
                     continue
                 seen, last = seen + width, number
                 _refuse_large(number, width, seen, limits)
+                if unseen:
+                    unseen_rows.append(number)
+                    continue
                 batch.append([number, row])
                 if len(batch) >= BATCH:
                     yield batch
                     batch = []
+            elif element.tag == columns_tag:
+                unseen_columns = _unseen(element, limits.columns)
+                element.clear()
             elif element.tag == MERGE_TAG:
                 merged = [str(range_.get("ref", "")) for range_ in element]
                 element.clear()
     if batch:
         yield batch
-    yield {"end": last, "merged": merged} if last else _EMPTY
+    hidden = {"rows": unseen_rows[:_MOST_NAMED], "row_count": len(unseen_rows), "columns": sorted(unseen_columns)[:_MOST_NAMED]}
+    yield {"end": last, "merged": merged, "hidden": hidden} if last else _EMPTY
+
+
+_ON = ("1", "true")
+_MOST_NAMED = 20
+
+
+def _unseen(element: Any, most: int) -> frozenset[int]:
+    """The columns that are hidden: who reads the sheet does not see them."""
+    spans = [(int(one.get("min", 0)), int(one.get("max", 0))) for one in element if one.get("hidden") in _ON]
+    return frozenset(column for low, high in spans for column in range(max(low, 1), min(high, most) + 1))
 
 
 def _number(text: str) -> int | float:

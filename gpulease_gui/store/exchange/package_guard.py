@@ -29,8 +29,15 @@ def guard(file: str, limits: Limits) -> tuple[str, ...]:
     return ("links",) if any(entry.filename.startswith("xl/externalLinks/") for entry in entries) else ()
 
 
+# Tables of other programs, by a part that only they have.
+_OTHER_TABLES = (("Numbers", ".iwa"), ("LibreOffice (ODS)", "META-INF/manifest.xml"), ("binary Excel (XLSB)", "xl/workbook.bin"))
+
+
 def _refuse_package(entries: list[zipfile.ZipInfo], limits: Limits) -> None:
     names = {entry.filename for entry in entries}
+    for kind, mark in _OTHER_TABLES:
+        if any(name.endswith(mark) for name in names):
+            raise Refused(f"this is a {kind} table", "save it as XLSX or CSV there, and import that file")
     if "[Content_Types].xml" not in names or not any(name.startswith("xl/") for name in names):
         raise Refused("this is a ZIP file, but no workbook", "unpack it, and import the table inside")
     if any(entry.flag_bits & 1 for entry in entries):
