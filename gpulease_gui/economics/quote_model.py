@@ -97,7 +97,7 @@ def near(words: str, gpus: GpuCatalogue) -> tuple[GpuModel, ...]:
     """The products whose names look like `words`, for a person to choose from."""
     families = {name: m.family for m in gpus.models.values() if m.genuine for name in _short(m.family)}
     tokens = [token for token in _tokens(plain(words)[:MOST_CHARACTERS].casefold()) if token not in _PLAIN_WORDS]
-    close = [name for token in tokens[:4] for name in difflib.get_close_matches(token, families, n=2, cutoff=0.7)]
+    close = [name for token in tokens[:4] if len(token) > 2 for name in difflib.get_close_matches(token, families, n=2, cutoff=0.7)]
     return tuple(m for family in dict.fromkeys(families[name] for name in close[:3]) for m in gpus.of_family(family))[:8]
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from gpulease_gui.economics.quote_price import read_currency, read_unit
 from gpulease_gui.economics.quote_words import plain
 from gpulease_gui.services.importing_price import is_rate
 from gpulease_gui.services.importing_targets import IGNORED, Part, Targets
@@ -126,10 +127,15 @@ def _guess(both: str, own: str, targets: Targets, known: Mapping[str, str]) -> s
         return IGNORED
     if both in known:
         return known[both]
-    key = targets.guess(own)
+    key = targets.guess(own) or (str(Part.PRICE) if _is_money(both) else "")
     if both != own and (targets.certainty(own) < 2 or key in _NEEDS_GROUP):
         return targets.guess(both) if targets.guess(both) not in ("", *_NEEDS_GROUP) or not key else key
     return key
+
+
+def _is_money(heading: str) -> bool:
+    """A heading such as "按需(元/卡/时)" is a price by its unit alone."""
+    return read_currency(heading) is not None and read_unit(heading) is not None
 
 
 _NEEDS_GROUP = (Part.TAX, Part.UNIT, Part.CURRENCY, Part.MODE)
