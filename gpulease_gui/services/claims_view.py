@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.checks.check import Check, rules
+from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.terms_conflict import conflicts
 from gpulease_gui.domain.claim import Claim, ClaimChange, ClaimState
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import WORST_FIRST, Finding
@@ -71,6 +73,7 @@ class TermRow:
 
     `claim` None: nobody wrote anything down. `written` says whether the source is a document (None = no source known).
     `implied` follows from the promised model. `planned` are checks of the term that this version does not have yet.
+    `conflict` says which other stated term it excludes.
     """
 
     term: Term
@@ -81,6 +84,7 @@ class TermRow:
     checks: tuple[Check, ...] = ()
     planned: tuple[str, ...] = ()
     found: Found | None = None
+    conflict: Text | None = None
 
     @property
     def value(self) -> TermValue | None:
@@ -126,6 +130,8 @@ def terms_in(connection: sqlite3.Connection, holder: Holder, catalogue: Catalogu
         _row(connection, holder, term, held.get(term.key), implied.get(term.key), found.get(term.key))
         for term in catalogue.terms.values()
     ]
+    torn = conflicts_in({key: claim.value for key, claim in held.items() if claim.value is not None}, catalogue)
+    rows = [replace(row, conflict=torn[row.term.key]) if row.term.key in torn else row for row in rows]
     place = {key: n for n, key in enumerate(GROUP_ORDER)}
     return tuple(sorted(rows, key=lambda row: place.get(row.group.key, len(place))))
 
@@ -139,6 +145,14 @@ def _row(
     planned = tuple(check for check in term.checks if check not in known)
     written = is_written(claims.list_claim_history(connection, holder, term.key)) if claim is not None else None
     return TermRow(term, group_of(term), claim, written, implied, checks, planned, found)
+
+
+def conflicts_in(stated: Mapping[str, TermValue], catalogue: Catalogue) -> Mapping[str, Text]:
+    """Term -> why no product keeps it together with another stated one."""
+    try:
+        return {term: conflict.words for conflict in conflicts(Promise(catalogue, dict(stated))) for term in conflict.open_terms}
+    except UsageError:
+        return {}  # an older catalogue knew the word
 
 
 def is_written(history: Iterable[ClaimChange]) -> bool | None:

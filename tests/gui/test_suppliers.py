@@ -189,6 +189,23 @@ def test_that_a_family_may_be_promised_and_says_what_stays_open(own: MainWindow,
     assert shown is not None and str(shown.tip) == "a family: form factor and memory stay open"
 
 
+def test_that_terms_that_exclude_each_other_are_marked_beside_the_value(own: MainWindow, qtbot: QtBot) -> None:
+    page = suppliers(own, qtbot)
+    with_offer(page, qtbot)
+    typed(page, "gpu.model", "H100 PCIe 80GB", qtbot)
+    typed(page, "gpu.memory_gb", "94", qtbot)
+    rows = page.deal_pane.terms.rows
+    place = rows.place_of("gpu.memory_gb")
+    assert place is not None
+    shown = rows.cell(rows.index(place, VALUE))
+    assert shown is not None and shown.icon == "verdict-warn" and "gpu.memory_gb = 94" in str(shown.tip)
+    assert page.deal_pane.terms.choose("gpu.memory_gb")
+    wait_for(qtbot, lambda: page.inspector.torn.isVisible())
+    wait_for(qtbot, lambda: any("gpu.memory_gb = 94, but " in words for words in words_of(page.inspector.torn)))
+    typed(page, "gpu.memory_gb", "80", qtbot)
+    wait_for(qtbot, lambda: row(page, "gpu.memory_gb").conflict is None and not page.inspector.torn.isVisible())
+
+
 @pytest.mark.parametrize(("key", "words", "said"), [
     ("gpu.count", "4096", "4096 cannot be meant: possible is 1 – 128 GPUs"),
     ("gpu.count", "7.5", "7.5 is no whole number"),

@@ -81,6 +81,8 @@ def value_cell(row: TermRow, catalogue: Catalogue) -> Cell:
         tip = Text(f"implied by the GPU model: {implied.en}", f"由 GPU 型号推得：{implied.zh}")
         return Cell(NOT_STATED.text, missing=True, note=note, tip=tip)
     said = promise_text(row.term, row.value, catalogue)
+    if row.conflict is not None:
+        return Cell(said, weight=500, note=short_unit(row.term), icon="verdict-warn", icon_tone="warn", tip=row.conflict)
     if row.term.kind is TermKind.GPU_MODEL and shown_model(row.value, catalogue)[1]:
         return Cell(said, weight=500, note=Text("family", "系列"), tip=Text("a family: form factor and memory stay open", "系列：封装和显存未定"))
     return Cell(said, weight=500, note=short_unit(row.term), tip=promise_with_unit(row.term, row.value, catalogue))

@@ -92,14 +92,15 @@ class TermInspector(Pane):
         self.head = _Head()
         self.source = SourceSection()
         self.source.kept.connect(self._source_kept)
+        self.torn = Section(Text("Contradicts another term", "与其他条款矛盾"))
         self.question = Section(Text("Ask the supplier", "询问供应商"))
         self.finding = Section(Text("Last finding", "最近结果"))
         self.checks = Section(Text("Verified by", "由哪些检查核对"))
         self.history = Section(Text("History", "沿革"), last=True)
-        for part in (self.head, self.question, self.source, self.finding, self.checks, self.history):
+        for part in (self.head, self.torn, self.question, self.source, self.finding, self.checks, self.history):
             inside.column.addWidget(part)
         inside.column.addStretch(1)
-        self._bodies = {s: _body(s) for s in (self.question, self.finding, self.checks, self.history)}
+        self._bodies = {s: _body(s) for s in (self.torn, self.question, self.finding, self.checks, self.history)}
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -124,11 +125,19 @@ class TermInspector(Pane):
         if other or not self.source.dirty:
             self.source.show_source(row)
         self.source.setVisible(row.value is not None)
+        self._show_conflict(row)
         self._show_question(row)
         self._show_finding(row)
         self._show_checks(row)
         if other:
             self.show_history(())
+
+    def _show_conflict(self, row: TermRow) -> None:
+        body = self._bodies[self.torn]
+        clear_layout(body)
+        self.torn.setVisible(row.conflict is not None)
+        if row.conflict is not None:
+            body.addWidget(PlainLabel(row.conflict, size="dense", level="warn", wrap=True))
 
     def _show_question(self, row: TermRow) -> None:
         body = self._bodies[self.question]
