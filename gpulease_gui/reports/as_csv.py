@@ -31,18 +31,20 @@ def csv_bytes(facts: EvaluationFacts, language: Language) -> bytes:
 
 def _rows(facts: EvaluationFacts, node: NodeFacts, language: Language) -> list[list[Value]]:
     name = f"DEMO {node.node.name}" if facts.demo else node.node.name
+    tasks = [[name, *_finding(facts, finding, language, task.run.spec.name)] for task in node.tasks for finding in task.findings]
     if node.run is None:
-        return [[name, *[""] * 7, str(CheckState.NOT_RUN), *[""] * 4]]
-    rows = [[name, *_finding(facts, finding, language)] for finding in node.run.findings]
+        return [[name, *[""] * 7, str(CheckState.NOT_RUN), *[""] * 4], *tasks]
+    rows = [*([name, *_finding(facts, finding, language)] for finding in node.run.findings), *tasks]
     for term in node.run.unjudged:
         label = term_name(term, facts.terms).say(language)
         rows.append([name, "", label, term, True, facts.promised(term), "", "", str(CheckState.NOT_RUN), *[""] * 4])
     return rows
 
 
-def _finding(facts: EvaluationFacts, finding: Finding, language: Language) -> list[Value]:
+def _finding(facts: EvaluationFacts, finding: Finding, language: Language, task: str = "") -> list[Value]:
+    name = finding_name(finding, facts.terms).say(language)
     return [
-        finding.check, finding_name(finding, facts.terms).say(language), finding.term, finding.required,
+        finding.check, f"{name} · {task}" if task else name, finding.term, finding.required,
         finding.promised, finding.measured, finding.unit, VERDICT_WORDS[finding.verdict].say(language),
         finding.reason.say(language), finding.next_step.say(language), str(finding.basis), " ".join(finding.evidence),
     ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import datetime, timedelta
 
-from gpulease_gui.reports.facts import EvaluationFacts, NodeFacts, RunFacts
+from gpulease_gui.reports.facts import EvaluationFacts, NodeFacts, RunFacts, TaskFacts
 from gpulease_gui.reports.run_hash import both, finding_record
 from gpulease_gui.reports.wording import utc_moment
 
@@ -40,7 +40,24 @@ def _node(node: NodeFacts) -> dict[str, object]:
     place = node.node.address
     return {
         "id": node.node.id, "name": node.node.name, "address": place.host_port if place else node.node.target,
-        "verdict": str(node.verdict), "run": _run(node.run) if node.run else None,
+        "verdict": str(node.verdict), "run": _run(node.run) if node.run else None, "tasks": [_task(task) for task in node.tasks],
+    }  # fmt: skip
+
+
+def _task(task: TaskFacts) -> dict[str, object]:
+    run, reading, told = task.run, task.run.reading, task.run.environment
+    return {
+        "id": run.id, "name": run.spec.name, "source": [str(run.spec.source.kind), run.spec.source.place], "command": run.spec.command,
+        "started": _iso(run.started_at), "ended": _iso(run.ended_at), "end": str(run.end) if run.end else None, "exit_code": run.exit_code,
+        "seconds": run.seconds, "driver": told.driver, "cuda": told.cuda, "torch": told.torch, "container": told.container, "gpus": list(told.gpus),
+        "log_sha256": run.log_sha256, "repeat_command": run.repeat_command, "verdict": str(task.verdict) if task.verdict else None,
+        "steps": reading.steps if reading else None, "first_loss": reading.first_loss if reading else None,
+        "last_loss": reading.last_loss if reading else None,
+        "rates": [{"unit": r.unit, "n": r.n, "median": r.median, "p5": r.p5, "p95": r.p95, "drift": r.drift} for r in reading.rates] if reading else [],
+        "faults": [{"kind": f.kind, "line": f.number, "words": f.line} for f in reading.faults] if reading else [],
+        "findings": [finding_record(f) for f in task.findings],
+        "reference": {"node": task.beside.node, "verdict": str(task.beside.verdict), "words": both(task.beside.words)} if task.beside else None,
+        "costs": [[both(label), both(amount)] for label, amount in task.costs],
     }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from gpulease_gui.domain.claim import Claim
 from gpulease_gui.domain.finding import WORST_FIRST, Finding, Reason, Verdict
 from gpulease_gui.domain.node import HostKey, Node
 from gpulease_gui.domain.supplier import Contract, Supplier
+from gpulease_gui.domain.task import TaskPoint, TaskRun
 from gpulease_gui.domain.term import Term, TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.reports.document import Blank, Curve
@@ -93,6 +94,43 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskRow:
+    """Steps `first` to `last` of a run beside its reference: medians, None = not told."""
+
+    first: int
+    last: int
+    loss: float | None
+    loss_reference: float | None
+    rate: float | None
+    rate_reference: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskBeside:
+    """What the comparison with the reference run says. `node` is where that one ran, `unit` that of the speeds."""
+
+    node: str
+    started_at: datetime
+    verdict: Verdict
+    words: Text
+    unit: str | None
+    rows: tuple[TaskRow, ...]
+    points: tuple[TaskPoint, ...] = ()
+    notes: tuple[Text, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFacts:
+    """A task of the team's own that ran on the node. `costs` are labels with amounts, or why there is none."""
+
+    run: TaskRun
+    findings: tuple[Finding, ...]
+    verdict: Verdict | None = None
+    beside: TaskBeside | None = None
+    costs: tuple[tuple[Text, Text], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class NodeFacts:
     """A node of the contract; `run` None = it was never verified for it."""
 
@@ -100,6 +138,7 @@ class NodeFacts:
     run: RunFacts | None = None
     keys: tuple[KeyLine, ...] = ()
     live: tuple[LiveStretch, ...] = ()
+    tasks: tuple[TaskFacts, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

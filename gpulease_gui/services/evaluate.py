@@ -8,6 +8,7 @@ import secrets
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ from gpulease_gui.reports.run_hash import joint_hash, run_hash
 from gpulease_gui.services.acceptance import Acceptance, NodeAcceptance
 from gpulease_gui.services.checklist_paper import checklist_facts
 from gpulease_gui.services.live_stretches import live_stretches
+from gpulease_gui.services.task_paper import task_facts
 from gpulease_gui.store import claims, evidence, hostkeys, inspection, nodes, runs, settings, suppliers
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.records import KeyState, Report, Run, RunEvidence, RunState, new_id
@@ -62,7 +64,8 @@ def evaluation_facts(
     stated = {claim.term: claim.value for claim in held if claim.value is not None}
     checkable = {term for rule in rules().values() for term in rule.check.terms}
     rented = nodes.list_nodes(connection, contract_id)
-    all_nodes = _worst_first([_node_facts(connection, n, contract_id, stated, checkable & set(stated)) for n in rented])
+    found = [_node_facts(connection, n, contract_id, stated, checkable & set(stated)) for n in rented]
+    all_nodes = _worst_first([replace(n, tasks=task_facts(connection, n.node, contract_id, catalogue)) for n in found])
     acceptance = Acceptance(tuple(_acceptance(node) for node in all_nodes))
     now = made_at or utc_now()
     return EvaluationFacts(

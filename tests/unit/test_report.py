@@ -79,7 +79,7 @@ def first_table(blocks: tuple[Block, ...]) -> Table:
 
 def test_that_the_sections_come_in_the_order_of_reading_and_headings_are_numbered() -> None:
     assert [b.section.id for b in builders()] == [
-        "summary", "findings", "details", "bandwidth", "live", "ascend", "identity", "handover", "questions",
+        "summary", "findings", "details", "bandwidth", "live", "workload", "ascend", "identity", "handover", "questions",
         "checklist", "evidence", "sign_off",
     ]  # fmt: skip
     headings = only(assemble(usual(), Language.EN).blocks, Heading)
