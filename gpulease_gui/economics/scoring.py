@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal, localcontext
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 
 from gpulease_gui.catalog.checklist import Importance
 from gpulease_gui.domain.errors import UsageError
@@ -125,8 +126,9 @@ def score(
     Raises UsageError for a dimension without a weight.
     """
     counted = [item for item in items if _counts(item, scenario)]
-    low = _dimensions(counted, rules, lambda item: low_of(item, rules))
-    high = _dimensions(counted, rules, high_of)
+    alike = _alike(counted)
+    low = _dimensions(alike, rules, lambda item: low_of(item, rules))
+    high = _dimensions(alike, rules, high_of)
     failed, unanswered, waived = _musts(counted, today)
     return Score(
         _status(failed, unanswered, waived), failed, unanswered, waived,
@@ -165,10 +167,19 @@ def _weight(item: Item, rules: Rules) -> Fraction:
     return Fraction(rules.severities[item.severity])
 
 
-def _dimensions(items: list[Item], rules: Rules, worth: Callable[[Item], Fraction]) -> dict[str, Fraction]:
-    sums: dict[str, tuple[Fraction, Fraction]] = {}
+def _alike(items: list[Item]) -> list[tuple[Item, int]]:
+    """One item for all that count alike, and how many they are: exact sums of a hundred fractions take their time."""
+    found: dict[tuple[object, ...], tuple[Item, int]] = {}
     for item in items:
-        weight = _weight(item, rules)
+        key = item.dimension, item.severity, item.answer, item.value, item.evidence
+        found[key] = item, found[key][1] + 1 if key in found else 1
+    return list(found.values())
+
+
+def _dimensions(items: list[tuple[Item, int]], rules: Rules, worth: Callable[[Item], Fraction]) -> dict[str, Fraction]:
+    sums: dict[str, tuple[Fraction, Fraction]] = {}
+    for item, count in items:
+        weight = count * _weight(item, rules)
         above, below = sums.get(item.dimension, (Fraction(0), Fraction(0)))
         sums[item.dimension] = (above + weight * worth(item), below + weight)
     return {name: above / below for name, (above, below) in sums.items() if below}
@@ -235,9 +246,16 @@ def geometric_mean(
     if not whole:
         return None
     with localcontext(prec=_DIGITS):
-        logs = [_decimal(own[n] / whole) * _decimal(max(dimensions[n], Fraction(floor))).ln() for n in own if own[n]]
+        logs = [_decimal(own[n] / whole) * _log(max(dimensions[n], Fraction(floor))) for n in own if own[n]]
         mean = sum(logs, Decimal(0)).exp()
     return Fraction(half_up(Fraction(mean), _KEPT_PLACES))
+
+
+@lru_cache(maxsize=1024)
+def _log(value: Fraction) -> Decimal:
+    """The natural logarithm with `_DIGITS` digits; a comparison needs those of a few values hundreds of times."""
+    with localcontext(prec=_DIGITS):
+        return _decimal(value).ln()
 
 
 def _decimal(value: Fraction) -> Decimal:
