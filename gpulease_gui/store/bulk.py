@@ -10,7 +10,6 @@ from gpulease_gui.domain.answer import Answer
 from gpulease_gui.domain.claim import Claim
 from gpulease_gui.domain.commercial import HolderOf, Terms
 from gpulease_gui.domain.supplier import Offer, Price, Supplier
-from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.store import deals
 from gpulease_gui.store.answers import answer_document
 from gpulease_gui.store.codec import maybe_value_text, utc_text
@@ -64,8 +63,6 @@ def add_offers(acting: Recorder, suppliers: Iterable[Supplier], offers: Sequence
 def _priced(new: NewOffer) -> Offer:
     """The offer with the price that its row shows."""
     price, offer = new.price, new.offer
-    if price is None and offer.price is None:
-        return replace(offer, price_unit=PriceUnit.GPU_HOUR)
     if price is None or (offer.price == price.money and offer.price_unit == price.unit):
         return offer
     return replace(offer, price=price.money, price_unit=price.unit)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.supplier import Contract, Offer, Site, Supplier
+from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.store import deals
 from gpulease_gui.store.codec import amount_text, currency_text, maybe_date_from, maybe_date_text, money_from
 from gpulease_gui.store.kept import Document
@@ -52,7 +53,7 @@ def offer_document(offer: Offer) -> Document:
     return {
         "supplier_id": offer.supplier_id, "quote_no": offer.quote_no, "title": offer.title,
         "price_amount": amount_text(offer.price), "price_currency": currency_text(offer.price),
-        "price_unit": offer.price_unit, "valid_until": maybe_date_text(offer.valid_until), "note": offer.note,
+        "price_unit": _unit(offer), "valid_until": maybe_date_text(offer.valid_until), "note": offer.note,
     }  # fmt: skip
 
 
@@ -62,8 +63,13 @@ def contract_document(contract: Contract) -> Document:
         "supplier_id": contract.supplier_id, "number": contract.number, "offer_id": contract.offer_id,
         "start_date": maybe_date_text(contract.start), "end_date": maybe_date_text(contract.end),
         "price_amount": amount_text(contract.price), "price_currency": currency_text(contract.price),
-        "price_unit": contract.price_unit, "note": contract.note,
+        "price_unit": _unit(contract), "note": contract.note,
     }  # fmt: skip
+
+
+def _unit(record: Offer | Contract) -> str:
+    """The unit of a price; where there is none, the usual one: nothing was said."""
+    return record.price_unit if record.price is not None else PriceUnit.GPU_HOUR.value
 
 
 def site_document(site: Site) -> Document:
