@@ -41,7 +41,7 @@ _KINDS = (
             r"|Watchdog caught collective operation timeout|NCCL watchdog",
         ),
     ),
-    (FaultKind.CUDA, re.compile(r"CUDA error|cudaError|CUDA_ERROR_|CUBLAS_STATUS_(?!SUCCESS)\w{1,40}|device-side assert|CUDNN_STATUS_(?!SUCCESS)")),
+    (FaultKind.CUDA, re.compile(r"(?<!\b0 )(?<!\bno )CUDA error|cudaError|CUDA_ERROR_|CUBLAS_STATUS_(?!SUCCESS)\w{1,40}|device-side assert|CUDNN_STATUS_(?!SUCCESS)")),
     (
         FaultKind.STALL,
         re.compile(r"DataLoader (?:worker|timed out)|dataloader (?:is )?(?:stall|slow|bottleneck)|waiting for (?:the )?(?:next batch|data)|does not have many workers", re.IGNORECASE),

@@ -17,7 +17,7 @@ from gpulease_gui.facts.json_text import count, document
 from gpulease_gui.facts.train_curve import Rates, Unit
 from gpulease_gui.facts.train_faults import Fault
 from gpulease_gui.facts.train_forms import FORMS
-from gpulease_gui.facts.train_reader import LogReader
+from gpulease_gui.facts.train_reader import LogReader, plain_line
 
 FACT = Fact(id="train_log", title=Text("Training log", "训练日志"), ok_codes=None, any_end=True)
 TASK_FAILED = "task_failed"  # reason code of a task that broke off by itself
@@ -155,6 +155,6 @@ def _rates(one: Rates) -> dict[str, object]:
 
 def recognise(text: str) -> int:
     """How many of the first lines a trainer's form knows; three are enough."""
-    lines = re.split(r"[\r\n]+", text[:60_000])[:600]
-    best = max((sum(form.knows(line[:2000]) for line in lines) for form in FORMS), default=0)
+    lines = [plain_line(line[:2000])[1] for line in re.split(r"[\r\n]+", text[:60_000])[:600]]
+    best = max((sum(form.knows(line) for line in lines) for form in FORMS), default=0)
     return min(80, 40 + 8 * best) if best >= _ENOUGH else 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpulease_gui.domain.task import TaskPoint
 from gpulease_gui.facts.train_curve import Curve
 from gpulease_gui.facts.train_faults import FaultKind, Faults
@@ -11,6 +13,16 @@ from gpulease_gui.facts.train_pattern import own_form
 
 LONGEST_LINE = 2000
 _DECIDED = 40  # a form with so many lines ahead of the others is the trainer's
+_COLOUR = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+_RANK = re.compile(r"\[(?:rank|default)(\d{1,5})\]: ?")  # as torchrun and PyTorch write it before what a process prints
+
+
+def plain_line(line: str, *, ranks: bool = True) -> tuple[str, str]:
+    """(rank, the line without colours and rank): of several processes that tell the same steps the first one counts."""
+    if "\x1b" in line:
+        line = _COLOUR.sub("", line)
+    found = _RANK.match(line) if ranks and line.startswith("[") else None
+    return (found[1], line[found.end() :]) if found else ("", line)
 
 
 class LogReader:
@@ -20,6 +32,8 @@ class LogReader:
         """`pattern`: the user's own in place of the known forms. Raises UsageError."""
         forms = (own_form(pattern),) if pattern else FORMS
         self._curves: dict[str, tuple[Form, Curve]] = {form.name: (form, Curve()) for form in forms}
+        self._own = bool(pattern)
+        self._rank: str | None = None
         self.faults = Faults()
         self.lines = 0
         self.cut_lines = 0
@@ -64,12 +78,14 @@ class LogReader:
 
     def _progress(self, line: str) -> bool:
         """Let each form still in question read the line."""
-        known = False
+        known, (rank, line) = False, plain_line(line, ranks=not self._own)
         for form, curve in tuple(self._curves.values()):
             told = form.read(line)
             if told is not None:
                 known = True
-                self._take(curve, told, line)
+                self._rank = rank if self._rank is None else self._rank
+                if rank in ("", self._rank):
+                    self._take(curve, told, line)
         if known and len(self._curves) > 1:
             self._decide()
         return known
