@@ -163,4 +163,5 @@ def _open(now: Services | None, path: Path | None, demo: bool) -> Services:
         return now
     services = open_services(wanted, demo=demo)
     services.workspace.forbid_main_thread()
+    services.upkeep.start()
     return services

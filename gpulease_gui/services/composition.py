@@ -15,6 +15,7 @@ from gpulease_gui.services.demo_data import fill_demo
 from gpulease_gui.services.events import Bus, Event, RecordsChanged, RunEnded
 from gpulease_gui.services.jobs import Jobs
 from gpulease_gui.services.links import Links
+from gpulease_gui.services.upkeep import Upkeep
 from gpulease_gui.services.task_runs import TaskRuns
 from gpulease_gui.services.verify import Verification
 from gpulease_gui.services.watch import Watching
@@ -50,6 +51,7 @@ class Services:
         self.links = Links(workspace, self.bus, ask_secret=ask_secret, fingerprints=fingerprints)
         self.verification = Verification(workspace, self.bus, self.catalogue, self.links)
         self.watching = Watching(workspace, self.bus, self.links)
+        self.upkeep = Upkeep(workspace, self.bus)
         self.tasks = TaskRuns(workspace, self.bus, self.catalogue, self.links, self.watching)
         self.bus.subscribe(self._move_items)
 
@@ -88,6 +90,7 @@ class Services:
         self.watching.close()
         self.jobs.close()
         self.links.close()
+        self.upkeep.close()
         self.workspace.close()
 
 

@@ -132,7 +132,7 @@ def rows_between(
     """(start, end, content) of the packs of a level that touch start <= time < end."""
     return connection.execute(
         "SELECT start_ns, end_ns, content FROM sample_packs WHERE node_id = ? AND level = ? AND end_ns > ? AND end_ns <= ? "
-        "AND start_ns < ? ORDER BY end_ns, entry",
+        "AND start_ns < ? ORDER BY CASE level WHEN 0 THEN entry ELSE end_ns END, entry",
         (node_id, level, start_ns, end_ns + LONGEST_NS, end_ns),
     ).fetchall()
 

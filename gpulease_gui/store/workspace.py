@@ -114,6 +114,9 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, demo: bool) -> Path 
     if not new:
         inspection.refuse_foreign(connection, path)
         inspection.refuse_other_kind(connection, path, demo=demo)
+    else:
+        # Only a file that begins with it can give room back little by little, when old readings are removed.
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     with transaction(connection):
         pass  # a read-only file or folder says so here
     use_write_ahead_log(connection, path)

@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 
 _NS = 1_000_000_000
 _BITS = "gpu.event_reasons"
+_ALIKE = ("gpu.", "npu.")
+# Up to so many figures percentiles are looked up in their order, beyond it in a histogram of a thousandth of their range.
+_SORTED, _BINS = 8192, 1000
 NOT_RECORDED = "not_recorded"
-_SILENT_S = 15.0
+_SILENT_S, _FINEST_S = 15.0, 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +73,14 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
     told = _read(connection, wish, start_s, end_s, live)
     rings: dict[SeriesKey, Ring] = {}
     figures: dict[SeriesKey, tuple[Figures, int]] = {}
-    busiest, step_s = np.empty(0), 0.0
+    busiest, step_s, columns = np.empty(0), 0.0, _Columns(start_s, wish.step_s)
     for metric, subjects in _by_metric(told):
         for subject, one in subjects.items():
-            rings[metric, subject], thin = _ring(one, start_s, wish.step_s, bits=metric == _BITS)
+            rings[metric, subject], thin = columns.ring(one, bits=metric == _BITS)
             step_s = max(step_s, one.step_s, wish.step_s if thin else 0.0)
-            figures[metric, subject] = _figures([one], wish)
+            # Cards are alike and told together.
+            if not metric.startswith(_ALIKE):
+                figures[metric, subject] = _figures([one], wish)
             busiest = one.times_s if len(one.times_s) > len(busiest) else busiest
         figures[metric, ""] = _figures(list(subjects.values()), wish)
     gaps = _gaps(connection, wish, busiest, start_s, end_s, max((one.step_s for one in told.values()), default=0.0))
@@ -86,7 +91,9 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
 def _read(
     connection: sqlite3.Connection, wish: Wish, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring]
 ) -> dict[SeriesKey, Told]:
-    stored = outline(connection, wish.node_id, int(start_s * _NS), int(end_s * _NS), int(wish.step_s * _NS))
+    # A summary may be two columns wide; but below ten seconds a column the readings themselves are shown.
+    longest_s = 2 * wish.step_s if wish.step_s >= _FINEST_S else wish.step_s
+    stored = outline(connection, wish.node_id, int(start_s * _NS), int(end_s * _NS), int(longest_s * _NS))
     known = series_by_id(connection, wish.node_id)
     told = {
         (known[id_].metric, known[id_].subject): cut for id_, one in of_store(stored).items()
@@ -108,28 +115,43 @@ def _by_metric(told: Mapping[SeriesKey, Told]) -> Iterator[tuple[str, dict[str, 
     yield from by_metric.items()
 
 
-def _ring(told: Told, start_s: float, step_s: float, *, bits: bool) -> tuple[Ring, bool]:
-    """Three points for each `step_s`: lowest, highest, then the mean, which stands for it; of bit masks, all bits set.
+class _Columns:
+    """Pixel columns over the readings of series, most of which were taken at the same times."""
 
-    Few readings are shown as they are.
-    """
-    if told.plain and len(told.times_s) <= RING_POINTS:
-        return _filled(told.times_s, told.mean, outlined=False), False
-    one = told.known()
-    if not len(one.times_s):
-        return _filled(one.times_s, one.mean, outlined=False), False
-    step_s = max(step_s, told.step_s)
-    slot = np.floor((one.times_s - start_s) / step_s)
-    first = np.flatnonzero(np.diff(slot, prepend=slot[0] - 1))
-    if bits:
-        low = high = mean = np.bitwise_or.reduceat(one.high.astype(np.int64), first).astype(np.float64)
-    else:
-        low, high = np.minimum.reduceat(one.low, first), np.maximum.reduceat(one.high, first)
-        mean = np.add.reduceat(one.mean * one.count, first) / np.add.reduceat(one.count, first)
-    begin = start_s + slot[first] * step_s
-    # The mean holds for nearly all of the slot, so that a cursor reads it.
-    times = (begin[:, None] + np.array((0.01, 0.02, 0.03)) * step_s).ravel()
-    return _filled(times, np.column_stack((low, high, mean)).ravel(), outlined=True), True
+    def __init__(self, start_s: float, step_s: float) -> None:
+        self._start_s, self._step_s = start_s, step_s
+        self._of, self._first, self._times = np.empty(0), np.empty(0, np.intp), np.empty(0)
+
+    def ring(self, told: Told, *, bits: bool) -> tuple[Ring, bool]:
+        """Three points for each column: lowest, highest, then the mean, which stands for it; of bit masks, all bits set.
+
+        Few readings are shown as they are. The second answer is whether they are fewer points than readings.
+        """
+        if told.plain and len(told.times_s) <= RING_POINTS:
+            return _filled(told.times_s, told.mean, outlined=False), False
+        one = told.known()
+        if not len(one.times_s):
+            return _filled(one.times_s, one.mean, outlined=False), False
+        self._look(one.times_s, max(self._step_s, told.step_s))
+        first = self._first
+        if bits:
+            low = high = mean = np.bitwise_or.reduceat(one.high.astype(np.int64), first).astype(np.float64)
+        elif len(first) == len(one.times_s):
+            low, high, mean = one.low, one.high, one.mean
+        else:
+            low, high = np.minimum.reduceat(one.low, first), np.maximum.reduceat(one.high, first)
+            mean = np.add.reduceat(one.mean * one.count, first) / np.add.reduceat(one.count, first)
+        return _filled(self._times, np.column_stack((low, high, mean)).ravel(), outlined=True), True
+
+    def _look(self, times_s: Floats, step_s: float) -> None:
+        if np.array_equal(times_s, self._of):
+            return
+        slot = np.floor((times_s - self._start_s) / step_s)
+        first = np.flatnonzero(np.diff(slot, prepend=slot[0] - 1))
+        begin = self._start_s + slot[first] * step_s
+        self._of, self._first = times_s, first
+        # The mean holds for nearly all of the slot, so that a cursor reads it.
+        self._times = (begin[:, None] + np.array((0.01, 0.02, 0.03)) * step_s).ravel()
 
 
 def _filled(times_s: Floats, values_of: Floats, *, outlined: bool) -> Ring:
@@ -167,12 +189,23 @@ def _of_all(inside: Sequence[Told]) -> Figures:
     left = np.where(many & (rest > 0), np.clip((mean * count - low - high - tail * p95) / np.where(rest > 0, rest, 1.0), low, high), mean)
     values = np.concatenate([left, low[many], high[many], p95[many]])
     weights = np.concatenate([rest, np.ones(2 * int(many.sum())), tail[many]])
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(weights[order])
-    places = np.searchsorted(reached, [share * (reached[-1] - 1) + 0.5 for share in (0.05, 0.95)])
-    p5, high5 = (float(values[order][min(int(place), len(values) - 1)]) for place in places)
+    p5, high5 = _percentiles(values, weights, float(low.min()), float(high.max()))
     average = float((mean * count).sum() / total)
     return Figures(total, float(low.min()), p5, average, high5, float(high.max()), estimated=bool(many.any()))
+
+
+def _percentiles(values: Floats, weights: Floats, low: float, high: float) -> tuple[float, float]:
+    """The values below which a twentieth, and above which a twentieth of the weight lies."""
+    if len(values) <= _SORTED or high <= low:
+        order = np.argsort(values, kind="stable")
+        ranked, reached = values[order], np.cumsum(weights[order])
+    else:
+        bins = ((values - low) * (_BINS / (high - low))).astype(np.intp)
+        reached = np.cumsum(np.bincount(bins, weights, _BINS + 1))
+        ranked = np.asarray(low + (np.arange(_BINS + 1) + 0.5) * ((high - low) / _BINS), np.float64)
+    places = np.searchsorted(reached, [share * (reached[-1] - 1) + 0.5 for share in (0.05, 0.95)])
+    p5, p95 = (min(high, float(ranked[min(int(place), len(ranked) - 1)])) for place in places)
+    return p5, p95
 
 
 def _gaps(
