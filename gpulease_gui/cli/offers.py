@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from decimal import Decimal
 
 from gpulease_gui.cli.codes import Exit
 from gpulease_gui.cli.stored_deals import add_workspace, day_of, deals_named, reading
 from gpulease_gui.domain.commercial import HolderOf
+from gpulease_gui.domain.money import amount_text
 from gpulease_gui.domain.supplier import Price
 from gpulease_gui.domain.text import visible
 from gpulease_gui.reports.wording import with_unit
@@ -47,7 +49,7 @@ def _list(options: argparse.Namespace, connection: Reader) -> int:
         print(json.dumps([_row_json(row) for row in rows], ensure_ascii=False, indent=1))
         return Exit.OK
     for row in rows:
-        price = f"{row.price_currency} {row.price_amount} / {_unit(row.price_unit)}" if row.price_amount else "no price"
+        price = f"{row.price_currency} {amount_text(Decimal(row.price_amount), grouped=False)} / {_unit(row.price_unit)}" if row.price_amount else "no price"
         gpus = f"{row.gpu_count or '?'} x {row.gpu_model or 'model not stated'}"
         print(visible(f"{row.number or row.title:20} {row.supplier[:32]:32} {gpus:34} {price:28} {row.stated} stated"))
     return Exit.OK

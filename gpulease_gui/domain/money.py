@@ -29,4 +29,31 @@ class Money:
         return cls(value, currency)
 
     def __str__(self) -> str:
-        return f"{self.currency} {self.amount}"
+        return f"{self.currency} {amount_text(self.amount, grouped=False)}"
+
+
+_CENTS = 2
+
+
+def decimals_of(amount: Decimal) -> int:
+    """How many decimals an amount is written with: cents where it was written with cents, or as many as it needs.
+
+    >>> [decimals_of(Decimal(words)) for words in ("68000.0", "68000", "2.00", "12.5", "16.2050")]
+    [0, 0, 2, 2, 3]
+    """
+    written, needed = amount.as_tuple().exponent, amount.normalize().as_tuple().exponent
+    if not isinstance(written, int) or not isinstance(needed, int) or (written > -_CENTS and needed >= 0):
+        return 0
+    return max(_CENTS, -needed)
+
+
+def amount_text(amount: Decimal, *, grouped: bool = True, decimals: int | None = None) -> str:
+    """The one way in which money is written: exact, cents where there are cents, thousands apart except in files for machines.
+
+    `decimals` None = as many as the amount needs; figures of one row share the most that one of them needs.
+
+    >>> amount_text(Decimal("68000.0")), amount_text(Decimal("1234.5")), amount_text(Decimal("1234.5"), grouped=False)
+    ('68,000', '1,234.50', '1234.50')
+    """
+    places = decimals_of(amount) if decimals is None else max(decimals, decimals_of(amount))
+    return format(amount, f"{',' if grouped else ''}.{places}f")

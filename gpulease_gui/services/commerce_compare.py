@@ -17,6 +17,7 @@ from gpulease_gui.domain.claim import Claim, ClaimState
 from gpulease_gui.domain.commercial import Field, FieldKind, FieldValue, HolderOf, Subject
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.money import Money, amount_text, decimals_of
 from gpulease_gui.domain.supplier import FxRate
 from gpulease_gui.domain.term import Term
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
@@ -91,7 +92,7 @@ def comparison_in(
     return Comparison(
         heads, _groups(rows, catalogue), tuple(flagged(marked(row), heads) for row in rows), currency,
         tuple(rate for code, rate in used.items() if rate is not None and code != currency),
-        tuple(code for code, rate in used.items() if rate is None), None if stability is None else stability.stable, stability,
+        tuple(code for code, rate in used.items() if rate is None), None if stability is None or len(stability.base.tied) > 1 else stability.stable, stability,
     )  # fmt: skip
 
 
@@ -152,7 +153,7 @@ def _price_rows(
     sides: Sequence[_Side], heads: Sequence[CompareHead], currency: str, rates: Mapping[str, FxRate | None], by: CompareBy
 ) -> Iterable[CompareRow]:
     per_hour = [_per_hour(side.facts, rates, currency, by.tax_recoverable) for side in sides]
-    yield CompareRow("price.gpu_hour", "price", Text("Price per GPU-hour", "单价 / 卡时"), tuple(per_hour), "less")
+    yield CompareRow("price.gpu_hour", "price", Text("Price per GPU-hour", "单价 / 卡时"), _aligned(per_hour), "less")
     yield _row("price.agreed", Text("Price as agreed", "标价，原币种"), (_agreed(side.facts) for side in sides))
     yield _row("price.mode", Text("Kind of price", "计价方式"), (_mode(side.facts) for side in sides))
     yield _row("price.tax", Text("Tax", "税"), (_tax(side.facts) for side in sides))
@@ -164,7 +165,7 @@ def _price_rows(
 
 
 def _row(key: str, label: Text, cells: Iterable[Cell], better: str = "") -> CompareRow:
-    return CompareRow(key, "price", label, tuple(cells), better)
+    return CompareRow(key, "price", label, _aligned(cells), better)
 
 
 def _said(text: Text | None, number: Decimal | None = None) -> Cell:
@@ -189,20 +190,31 @@ def _per_hour(facts: DealFacts, rates: Mapping[str, FxRate | None], currency: st
 
 def _money(amount: Decimal, own: str, rates: Mapping[str, FxRate | None], currency: str) -> Cell:
     """An amount in the currency of the comparison; the agreed one stands beside it."""
-    agreed, rate = foreign(f"{own} {amount:,f}"), rates.get(own)
+    agreed, rate = foreign(f"{own} {amount_text(amount)}"), rates.get(own)
     if own == currency:
-        return Cell(agreed, CellState.STATED, amount)
+        return Cell(agreed, CellState.STATED, amount, amount=Money(amount, own))
     if rate is None:
-        return Cell(agreed, CellState.NOT_CONVERTED)
+        return Cell(agreed, CellState.NOT_CONVERTED, amount=Money(amount, own))
     exact = Fraction(amount) * rate.paid
-    return Cell(foreign(f"{currency} {half_up(exact, 4):,f}"), CellState.STATED, half_up(exact, 8), agreed)
+    shown = Money(half_up(exact, 4), currency)
+    return Cell(foreign(f"{currency} {amount_text(shown.amount)}"), CellState.STATED, half_up(exact, 8), agreed, amount=shown)
+
+
+def _aligned(cells: Iterable[Cell]) -> tuple[Cell, ...]:
+    """The money of a row with the same number of decimals."""
+    kept = tuple(cells)
+    most = max((decimals_of(cell.amount.amount) for cell in kept if cell.amount is not None), default=0)
+    return tuple(
+        cell if cell.amount is None else replace(cell, text=foreign(f"{cell.amount.currency} {amount_text(cell.amount.amount, decimals=most)}"))
+        for cell in kept
+    )
 
 
 def _agreed(facts: DealFacts) -> Cell:
     if facts.price is None:
         return Cell()
     unit = PRICE_UNITS.get(facts.price.unit, foreign(facts.price.unit))
-    money = f"{facts.price.money.currency} {facts.price.money.amount:,f}"
+    money = f"{facts.price.money.currency} {amount_text(facts.price.money.amount)}"
     return _said(Text(f"{money} / {unit.en}", f"{money} / {unit.zh}"))
 
 
@@ -228,9 +240,10 @@ def _total(head: CompareHead, currency: str) -> Cell:
         return Cell()
     own = head.cost.cost
     if head.cost.converted is None:
-        return Cell(foreign(f"{own.currency} {own.comparison_cost:,f}"), CellState.NOT_CONVERTED)
-    original = NO_TEXT if own.currency == currency else foreign(f"{own.currency} {own.comparison_cost:,f}")
-    return Cell(foreign(f"{currency} {head.cost.converted:,f}"), CellState.STATED, head.cost.converted, original, assumed=head.cost.rests_on)
+        return Cell(state=CellState.NOT_CONVERTED, amount=Money(own.comparison_cost, own.currency))
+    original = NO_TEXT if own.currency == currency else foreign(f"{own.currency} {amount_text(own.comparison_cost)}")
+    shown = Money(head.cost.converted, currency)
+    return Cell(state=CellState.STATED, number=shown.amount, original=original, assumed=head.cost.rests_on, amount=shown)
 
 
 def _effective(head: CompareHead, currency: str) -> Cell:
@@ -257,7 +270,7 @@ def _field_rows(
     for field in catalogue.fields.values():
         if HolderOf.SITE in field.holders:
             continue
-        cells = tuple(_field_cell(side.facts, field, currency, rates) for side in sides)
+        cells = _aligned(_field_cell(side.facts, field, currency, rates) for side in sides)
         yield CompareRow(field.key, field.group, field.label, cells, field.better)
 
 

@@ -6,6 +6,7 @@ from datetime import date
 from decimal import Decimal
 
 from gpulease_gui.domain.commercial import Column, Field, FieldKind, FieldValue, Scalar
+from gpulease_gui.domain.money import amount_text
 from gpulease_gui.domain.supplier import FxRate
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign, visible
 
@@ -55,7 +56,7 @@ def _decimal(field: Field | Column, value: Decimal, currency: str) -> Text:
     if field.kind is FieldKind.RATE:
         return foreign(f"{plain(value * 100)} %")
     if field.kind is FieldKind.MONEY:
-        return foreign(f"{currency} {value:,f}".strip())
+        return foreign(f"{currency} {amount_text(value)}".strip())
     return _with_unit(plain(value), field.unit)
 
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from gpulease_gui.domain.claim import ClaimState
+from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import FxRate
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.economics.flag import FlagFinding, FlagState
@@ -46,6 +47,7 @@ class Cell:
     best: bool = False
     flag: Text = NO_TEXT
     assumed: tuple[Text, ...] = ()
+    amount: Money | None = None  # the money of `text`, as it is shown
 
     @property
     def mark(self) -> Text:

@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
+from gpulease_gui.domain.money import amount_text
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.economics.billing_terms import (
     Alignment,
@@ -55,7 +56,7 @@ def money(currency: str, amount: Decimal) -> str:
     >>> money("CNY", Decimal("-12345.60"))
     'CNY\\u202f−12,345.60'
     """
-    return f"{currency}\N{NARROW NO-BREAK SPACE}{amount:,f}".replace("-", "−")
+    return f"{currency}\N{NARROW NO-BREAK SPACE}{amount_text(amount)}".replace("-", "−")
 
 
 def _same(words: str) -> Text:

@@ -283,7 +283,7 @@ def test_that_a_missing_rate_is_asked_for_and_shown_with_its_day(window: MainWin
     dialog.surcharge.setText("3 %")
     qtbot.mouseClick(dialog.save, LEFT)
     wait_for(qtbot, lambda: page.look is not None and not page.look.comparison.missing_rates)
-    assert said(page, "price.gpu_hour")[1:] == ["CNY 15.20", "CNY 14.6260 (USD 2.00) △ best, with assumptions"], "its tax is not stated"
+    assert said(page, "price.gpu_hour")[1:] == ["CNY 15.200", "CNY 14.626 (USD 2.00) △ best, with assumptions"], "its tax is not stated"
     assert page.bar.rate.text() == "1 USD = 7.10 CNY + 3 % surcharge (2026-11-30, bank)"
 
 
@@ -293,7 +293,7 @@ def test_that_a_currency_is_found_that_every_price_converts_to(window: MainWindo
         services.change(lambda db, c=code, r=rate: save_rate(db, FxRate(c, "CNY", Decimal(r), date(2026, 11, 30)))).result(10)
     page = comparing(window, qtbot, *subjects)
     assert page.look is not None and page.look.comparison.currency == "CNY" and page.bar.currency.current == "CNY"
-    assert said(page, "price.gpu_hour")[1:] == ["CNY 14.2000 (USD 2.00) △ best, with assumptions", "CNY 14.6300 (EUR 1.90)"]
+    assert said(page, "price.gpu_hour")[1:] == ["CNY 14.20 (USD 2.00) △ best, with assumptions", "CNY 14.63 (EUR 1.90)"]
 
 
 def test_that_a_workload_turns_the_order_of_prices_round(window: MainWindow, services: Services, three: tuple[Subject, ...], qtbot: QtBot) -> None:
@@ -308,7 +308,7 @@ def test_that_a_workload_turns_the_order_of_prices_round(window: MainWindow, ser
     wait_for(qtbot, lambda: page.rows.place_of("price.effective") > 0)
     look = page.look
     assert look is not None and [f.cheapest for f in look.figures] == [True, False]
-    assert said(page, "price.effective")[1:] == ["CNY 14.5000 △ best, with assumptions", "CNY 240.0000"]  # 24 h billed for each hour
+    assert said(page, "price.effective")[1:] == ["CNY 14.50 △ best, with assumptions", "CNY 240.00"]  # 24 h billed for each hour
     assert look.figures[1].hidden_pct == Decimal(2300) and look.figures[1].assumed > 0, "unstated terms: the cost is the least"
     assert look.front.names == (str(look.comparison.heads[0].row.deal),)
 

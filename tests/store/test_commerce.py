@@ -314,6 +314,6 @@ def test_that_a_file_of_format_6_keeps_everything_and_gets_its_prices_as_version
             ("HT-1", None, None, "120", None, 1),
         ]  # fmt: skip
         known = [prices.list_prices(connection, row.deal) for row in rows]
-        assert [[(p.id, str(p.money), p.unit) for p in part] for part in known] == [[("o1", "CNY 16.2050", "gpu_hour")], [], [("c1", "CNY 120", "node_hour")]]
+        assert [[(p.id, str(p.money), p.unit) for p in part] for part in known] == [[("o1", "CNY 16.205", "gpu_hour")], [], [("c1", "CNY 120", "node_hour")]]
         assert suppliers.get_offer(connection, "o1") == Offer("o1", "s1", "007", "", Money(Decimal("16.2050"), "CNY"), valid_until=date(2026, 4, 1), note="x")
     opened.close()

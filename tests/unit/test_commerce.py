@@ -168,7 +168,7 @@ def test_that_offers_are_compared_in_one_currency_with_the_agreed_price_beside_i
     write(own, lambda db: commerce_edit.save_rate(db, FxRate("USD", "CNY", Decimal("7.0835"), DAY, "bank")))
     found = compared(own, currency="CNY", workload=equal_sessions(8, 1, 3600))
     one, two = cells(found, "price.gpu_hour")
-    assert (one.text.en, one.best, two.text.en, two.original.en, two.best) == ("CNY 16.20", False, "CNY 14.1670", "USD 2.00", True)
+    assert (one.text.en, one.best, two.text.en, two.original.en, two.best) == ("CNY 16.200", False, "CNY 14.167", "USD 2.00", True)
     assert [c.text.en for c in cells(found, "price.total")] == ["CNY 129.60", "CNY 113.34"]
     assert [(r.from_currency, r.day) for r in found.rates] == [("USD", DAY)]
 

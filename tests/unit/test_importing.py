@@ -176,7 +176,7 @@ def test_that_the_same_sheet_twice_changes_nothing_and_a_new_price_is_shown_firs
     assert (again.added, again.changed, again.same) == (0, 0, 2)
     dearer = dry(workspace, lines(QUOTE.replace("12.5", "13.0").replace("100 Gbps", "400 Gbps")), haven)
     assert (dearer.added, dearer.changed, dearer.same) == (0, 1, 1)
-    assert [words.en for words in dearer.planned[0].changes] == ["network.gbit_s: 400 (was 100)", "price: CNY 13/GPU-hour, tax included (was CNY 12.5/gpu_hour)"]
+    assert [words.en for words in dearer.planned[0].changes] == ["network.gbit_s: 400 (was 100)", "price: CNY 13/GPU-hour, tax included (was CNY 12.50/gpu_hour)"]
     save(workspace, dearer)
     with workspace.read() as connection:
         offer = suppliers.list_offers(connection)[0]

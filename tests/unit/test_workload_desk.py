@@ -130,7 +130,7 @@ def test_that_the_steps_end_in_what_the_cost_is() -> None:
     said = {step.what.en: step.result.en for step in steps_of(priced.found, RUNS.workload)}
     assert said["Time charged"] == "480 h for 120 h used" and said["GPUs charged"] == "1 for 1 asked"
     assert said["Cost"] == "USD\u202f960.00" and said["Converted"] == "CNY\u202f6,720.00"
-    assert said["Per useful GPU-hour"] == "USD\u202f8.0000" and said["Hidden cost"] == "+300.00\u2009%"
+    assert said["Per useful GPU-hour"] == "USD\u202f8.00" and said["Hidden cost"] == "+300.00\u2009%"
 
 
 def test_that_leaving_counts_the_hours_of_the_running_period() -> None:

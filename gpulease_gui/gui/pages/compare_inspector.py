@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from gpulease_gui.domain.money import amount_text
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.economics.flag import FlagFinding, FlagSeverity, FlagState
 from gpulease_gui.gui.models.matrix import cell_tip
@@ -145,7 +146,7 @@ def _pairs(head: CompareHead, figures: HeadFigures, currency: str) -> list[tuple
         pairs.append((Text("Effective", "有效成本"), _per_hour(money_words(figures.effective, currency))))
     if head.cost is not None:
         own = head.cost.cost
-        pairs.append((Text("Workload", "负载总成本"), f"{own.currency} {own.comparison_cost:,f}"))
+        pairs.append((Text("Workload", "负载总成本"), f"{own.currency} {amount_text(own.comparison_cost)}"))
         pairs.append((Text("Billed", "计费"), Text(f"{plain(own.billed_gpu_hours)} GPU-hours", f"{plain(own.billed_gpu_hours)} 卡时")))
         if head.cost.assumed:
             pairs.append((Text("Assumed", "假定"), Text("; ".join(t.en for t in head.cost.assumed), "；".join(t.zh for t in head.cost.assumed))))

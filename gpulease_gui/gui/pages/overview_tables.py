@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gpulease_gui.domain.finding import CheckState
+from gpulease_gui.domain.money import amount_text
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.models.cell import NOT_STATED, Cell, Column, action_cell, state_cell
@@ -126,7 +127,7 @@ def _price(row: ContractLine) -> Cell:
     if price is None:
         return NOT_STATED
     unit = PRICE_UNITS.get(row.contract.price_unit, Text(row.contract.price_unit, row.contract.price_unit))
-    shown = f"{price.currency}\N{NARROW NO-BREAK SPACE}{price.amount}"
+    shown = f"{price.currency}\N{NARROW NO-BREAK SPACE}{amount_text(price.amount)}"
     return Cell(shown, tip=Text(f"{shown} {unit.en}", f"{shown} {unit.zh}"))
 
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QStyleOptionViewItem
 
 from gpulease_gui.domain.finding import Verdict
-from gpulease_gui.domain.money import Money
+from gpulease_gui.domain.money import Money, amount_text
 from gpulease_gui.domain.supplier import Contract, Offer, Supplier
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import Chooser
@@ -231,7 +231,7 @@ ORDERS = {
 
 def price_words(price: Money | None) -> Words:
     """Currency before the number with a thin space; nothing where no price is written."""
-    return f"{price.currency}\N{NARROW NO-BREAK SPACE}{price.amount:,f}" if price else ""
+    return f"{price.currency}\N{NARROW NO-BREAK SPACE}{amount_text(price.amount)}" if price else ""
 
 
 def hour_words(line: DealLine) -> str:
@@ -241,7 +241,7 @@ def hour_words(line: DealLine) -> str:
         return line.price
     agreed = Decimal(amount)
     if line.gpu_hour is None or float(agreed) == line.gpu_hour:
-        return f"{currency}{space}{agreed:,f}"
+        return f"{currency}{space}{amount_text(agreed)}"
     return f"≈\N{NARROW NO-BREAK SPACE}{currency}{space}{line.gpu_hour:,.2f}"
 
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QHBoxLayout
 
 from gpulease_gui.domain.commercial import HolderOf, Subject
-from gpulease_gui.domain.money import Money
+from gpulease_gui.domain.money import Money, amount_text
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.supplier import Price
 from gpulease_gui.domain.text import Text, foreign
@@ -165,7 +165,7 @@ class PricesDesk(QObject):
 def money_text(price: Price) -> Text:
     """Amount, currency, what it is per."""
     unit = PRICE_UNITS.get(price.unit, foreign(price.unit))
-    money = f"{price.money.currency}\N{NARROW NO-BREAK SPACE}{price.money.amount:,f}"
+    money = f"{price.money.currency}\N{NARROW NO-BREAK SPACE}{amount_text(price.money.amount)}"
     return Text(f"{money} per {unit.en}", f"{money} / {unit.zh}")
 
 

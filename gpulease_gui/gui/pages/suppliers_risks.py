@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout
 
 from gpulease_gui.domain.commercial import HolderOf, Subject
+from gpulease_gui.domain.money import amount_text
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.flag import FlagFinding, FlagSeverity, FlagState
@@ -117,7 +118,7 @@ class RisksDesk(QObject):
 
 def money_words(amount: Decimal | None, currency: str) -> Words:
     """An amount with its currency; where nothing useful ran there is none."""
-    return NOT_STATED if amount is None else f"{currency}\N{NARROW NO-BREAK SPACE}{amount:,f}"
+    return NOT_STATED if amount is None else f"{currency}\N{NARROW NO-BREAK SPACE}{amount_text(amount)}"
 
 
 def hidden_words(share: Decimal | None) -> Words:
