@@ -102,7 +102,9 @@ def _course(card: TaskCard, runs: Sequence[MatmulRun], promise: Promise) -> _Cou
         return _Course(card, (), NO_TEXT, broken)
     kept, run = max(shares, key=lambda one: one[0])
     looks = run.head.looks_at(card)
-    why, seen = explained(looks, promise), beside(looks)
+    # The figures of the last stretch stand beside its rate: over all of it they would hide what came late.
+    late = [look for look in looks if look.t_s >= looks[-1].t_s - promise.limit(WINDOW_S)]
+    why, seen = explained(looks, promise), beside(late)
     length = number_text((run.course(card.key)[-1].t_s - run.course(card.key)[0].t_s) / 60, 0)
     en = f"{card.key} keeps {number_text(kept * 100)} % of its rate over {length} min"
     zh = f"{card.key} 在 {length} 分钟后保持 {number_text(kept * 100)}% 的速率"

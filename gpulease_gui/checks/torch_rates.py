@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 from gpulease_gui.catalog.gpus import GpuModel
 from gpulease_gui.catalog.measured import Metric
 from gpulease_gui.checks.check import Check
-from gpulease_gui.checks.load_words import beside, explained, was_busy_before
+from gpulease_gui.checks.load_words import beside, explained, power_cap, slowdown, was_busy_before
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.repeats import MEASURED_ONCE, PROMISE, BandMarks, Bands, band_marks, judged
 from gpulease_gui.checks.thresholds import SHARE, Origin, Threshold
 from gpulease_gui.checks.torch_runs import (
     ABOVE,
     AGAIN,
+    ASK_CAP,
+    ASK_COOL,
     ASK_SLOW,
     BY_HAND,
     CLEAR,
@@ -125,6 +127,7 @@ def _compared(check: Check, rate: Rate, found: Sequence[RatedCard], told: Sequen
     verdict = worst(v for v, _ in marks.values())
     code = next(c for v, c in marks.values() if v is verdict)
     verdict, code, step = _tempered(verdict, code, mark, len(told) < len(found), heads, promise)
+    step = _cause(slow, promise) if step is ASK_SLOW else step
     subjects = [SubjectFinding(o.card.key, marks[o.card.key][0], _round(o.best), o.card.gpu) for o in told]
     subjects += [SubjectFinding(o.card.key, Verdict.INCONCLUSIVE, None, o.card.gpu) for o in found if not o.rates]
     made = _finding(check, rate, promise, verdict, reason, code, step, _round(slow.best), subjects)
@@ -147,6 +150,13 @@ def _tempered(
     return verdict, code, AGAIN if code == MEASURED_ONCE else ASK_SLOW
 
 
+def _cause(slow: RatedCard, promise: Promise) -> Text:
+    """What to ask for, by what slowed the card: a lowered limit is lifted by a command, heat is not."""
+    if power_cap(slow.looks).en:
+        return ASK_CAP
+    return ASK_COOL if slowdown(slow.looks, promise).en else ASK_SLOW
+
+
 _ASK_MEASURED = Text(
     "ask the supplier for a measured figure: no healthy card reaches its data sheet", "请向供应商索取实测值：再好的卡也达不到规格表上的数"
 )
@@ -161,8 +171,10 @@ def _mark(check: Check, rate: Rate, product: GpuModel | None, promise: Promise) 
         return _Mark(stated.number, PROMISE, CONTRACT.at(promise))
     if own is None:
         return _Mark(repeats_sheet=copied)
-    bands = rate.fleet if own.origin is Origin.FLEET else rate.published
-    return _Mark(own.value, own.title, bands.at(promise), own, copied)
+    if own.origin is Origin.FLEET:
+        words = Text(f"median of own nodes with this product, {own.source}", f"同型号自有节点中位数，{own.source}")
+        return _Mark(own.value, words, rate.fleet.at(promise), own, copied)
+    return _Mark(own.value, own.title, rate.published.at(promise), own, copied)
 
 
 def rate_text(rate: float) -> str:

@@ -29,6 +29,13 @@ CLEAR = Text("stop everything on the GPUs, then run it again", "停掉显卡上�
 NEWER = Text("install a newer PyTorch on the node: python3 -m pip install -U torch", "请在节点上安装更新的 PyTorch：python3 -m pip install -U torch")
 TO_THE_END = Text("run it again to its end", "请重新运行，直到结束")
 BY_HAND = Text("run the task by hand on the node and read its last lines", "请在节点上手动运行该任务，查看最后几行")
+ASK_CAP = Text(
+    "ask the supplier to set the power limit back to the card's own (`nvidia-smi -pl`), then run it again",
+    "请供应商把功耗上限恢复为该卡的默认值（`nvidia-smi -pl`），然后重测",
+)
+ASK_COOL = Text(
+    "ask the supplier to repair cooling and power of this node, then run it again", "请供应商检修该节点的散热与供电，然后重测"
+)
 ASK_SLOW = Text(
     "ask the supplier why these GPUs are slower than their kind, with this report", "请将本报告发给供应商，询问为何慢于同型号"
 )
