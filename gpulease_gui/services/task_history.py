@@ -10,11 +10,12 @@ from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.errors import Unreadable, UsageError
 from gpulease_gui.domain.finding import Finding, Verdict, worst
-from gpulease_gui.domain.task import TaskFault, TaskRate, TaskReading, TaskRun, TaskSpec
+from gpulease_gui.domain.task import TaskReading, TaskRun, TaskSpec
 from gpulease_gui.domain.text import Text
-from gpulease_gui.facts.train_log import TrainLog, read_log
+from gpulease_gui.facts.train_log import read_log
 from gpulease_gui.services.task_compare import Comparison, compare
 from gpulease_gui.services.task_cost import TaskCost, task_cost_in
+from gpulease_gui.services.task_log import reading_of
 from gpulease_gui.services.thresholds import effective
 from gpulease_gui.store import evidence, nodes, runs, suppliers, task_runs
 from gpulease_gui.store.doors import Database, Reader
@@ -78,17 +79,10 @@ def _with_reading(connection: Reader, run: TaskRun, log: bytes) -> TaskRun:
     points = task_runs.task_points(connection, run.id)
     reading: TaskReading | None
     try:
-        reading = reading_of(read_log([log.decode("utf-8", "replace")], run.spec.pattern))
+        reading = reading_of(read_log([log.decode("utf-8", "replace")], run.spec.pattern), points)
     except (Unreadable, UsageError):
-        reading = TaskReading("", len(points), None, None, None, (), (), log.count(b"\n")) if points else None
-    return replace(run, reading=replace(reading, points=points)) if reading else run
-
-
-def reading_of(log: TrainLog) -> TaskReading:
-    """What a log says, in the words of a task."""
-    rates = tuple(TaskRate(str(r.unit), r.n, r.median, r.p5, r.p95, r.drift, r.warmup) for r in log.rates)
-    faults = tuple(TaskFault(str(f.kind), f.number, f.line) for f in log.faults)
-    return TaskReading(log.form, log.steps, log.last_step, log.first_loss, log.last_loss, rates, faults, log.lines)
+        reading = TaskReading("", len(points), None, None, None, (), (), log.count(b"\n"), points) if points else None
+    return replace(run, reading=reading)
 
 
 def mark_reference(db: Database, run_id: str, *, at: datetime, by: str = BY, why: str = "") -> Reference:
