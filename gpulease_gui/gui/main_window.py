@@ -238,6 +238,8 @@ class MainWindow(QMainWindow):
                 done()
             elif spec.id in ("undo", "redo") and self._services is not None:
                 (undo_act if spec.id == "undo" else redo_act)(self)
+            elif self.page is not None and spec.id in self.page.doable():
+                self.page.act(spec.id)
         else:
             self._act_here(spec.id)
 

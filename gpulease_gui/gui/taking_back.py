@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # An act may have changed records of any kind.
 KINDS = (
     "supplier", "site", "offer", "contract", "claim", "terms", "price", "answer", "waiver", "attachment", "rate", "workload",
-    "weight", "template", "market",
+    "weight", "template", "market", "node",
 )  # fmt: skip
 
 
@@ -36,6 +36,16 @@ def undo_act(frame: Frame, entry: int | None = None) -> None:
 
     nothing = _NO_UNDO if entry is None else _NOT_NEWEST
     frame.bridge.when_done(frame.services.change(work, *KINDS), lambda replay: _say(frame, replay, _UNDONE, nothing))
+
+
+def way_back(frame: Frame, take: Callable[[Callable[[], None]], None]) -> None:
+    """Hand `take` the way that takes back the act that is the newest now, and that one only."""
+
+    def found(act: Act | None) -> None:
+        if act is not None:
+            take(lambda: undo_act(frame, act.entry))
+
+    frame.bridge.when_done(frame.services.query(commerce_undo.can_undo), found)
 
 
 def redo_act(frame: Frame) -> None:

@@ -35,9 +35,11 @@ _SHOWN_ROWS = 12
 
 
 class MappingPage(QWidget):
-    """Whose offers these are, how the table is cut, and what each column is. `reread` asks to read the source again."""
+    """Whose offers these are, how the table is cut, and what each column is. `reread` asks to read the source again,
+    `owner_picked` to map the table as the last one of that supplier was."""
 
     reread = Signal(object)
+    owner_picked = Signal(str)
     changed = Signal()
 
     def __init__(self) -> None:
@@ -143,10 +145,18 @@ class MappingPage(QWidget):
         self.notes.set_words(_joined([note for note in sheet.notes]))
         self.notes.setVisible(bool(sheet.notes))
 
+    @property
+    def first_field(self) -> QWidget:
+        """Where typing begins: the name of a supplier that is not known yet, else the columns."""
+        unnamed = self.supplier.current == NEW and not self.new_name.text().strip()
+        return self.new_name if unnamed else self.table
+
     def _supplier_picked(self) -> None:
         self._new.setVisible(self.supplier.current == NEW)
         if self.supplier.current == NEW:
             self.new_name.setFocus()
+        elif self.supplier.current:
+            self.owner_picked.emit(self.supplier.current)
         self.changed.emit()
 
     def _reread(self) -> None:
@@ -276,6 +286,8 @@ class OutcomePage(QWidget):
         row.addWidget(self.sums)
         row.addWidget(self.errors)
         row.addWidget(self.warnings)
+        self.known = PlainLabel("", size="dense", level="2")
+        row.addWidget(self.known)
         row.addStretch()
         column.addLayout(row)
         self.model = TableModel[OutcomeRow](
@@ -292,6 +304,8 @@ class OutcomePage(QWidget):
 
     def show_run(self, run: DryRun) -> None:
         """Show a dry run."""
+        known = bool(run.planned) and run.same == len(run.planned)
+        self.known.set_words(Text("Every offer stands in the workspace already, just so.", "全部报价均已在工作区中，没有变化。") if known else "")
         self.sums.set_words(Text(f"{run.added} new · {run.changed} changed · {run.same} the same", f"新增 {run.added} · 变更 {run.changed} · 无变化 {run.same}"))
         rows = "row" if run.bad == 1 else "rows"
         self.errors.set_words(Text(f"{run.bad} {rows} with an error, left out", f"{run.bad} 行有错误，不导入") if run.bad else "")

@@ -82,6 +82,7 @@ class ImportWizard(FactDialog):
         self.choose_file.clicked.connect(self._choose_file)
         self.mapping.changed.connect(self._refresh)
         self.mapping.reread.connect(self._read)
+        self.mapping.owner_picked.connect(self._map_as_before)
         self.doubts.answered.connect(self._answered)
         self.back.clicked.connect(self._go_back)
         self.next.clicked.connect(self._go_on)
@@ -108,6 +109,11 @@ class ImportWizard(FactDialog):
         self._begin(Text("Reading…", "正在读取…"))
         self._job = desk.load(self._frame.services, source, self._supplier_id)
         self._frame.bridge.when_done(self._job.done, self._was_read, self._failed)  # type: ignore[arg-type]
+
+    def _map_as_before(self, supplier_id: str) -> None:
+        """The mapping of a supplier's last table counts as soon as the supplier is known."""
+        future = desk.for_supplier(self._frame.services, self.mapping.loaded, supplier_id)
+        self._frame.bridge.when_done(future, self.mapping.show_table, self._failed)
 
     def _was_read(self, loaded: Loaded) -> None:
         self._end()
@@ -166,9 +172,10 @@ class ImportWizard(FactDialog):
         self.stack.setCurrentIndex(step)
         self.headline.set_words(_HEADLINES[step])
         self.back.setVisible(step > SOURCE)
-        first = (self.edit, self.mapping.table, self.next, self.next)[step]
+        self._refresh()  # a button that can't be pressed takes no keyboard
+        open_question = self.doubts.choosers[0] if step == DOUBTS and not self.doubts.complete else self.next
+        first = (self.edit, self.mapping.first_field, open_question, self.next)[step]
         first.setFocus()
-        self._refresh()
 
     def _refresh(self) -> None:
         step, run = self.stack.currentIndex(), self._run

@@ -19,7 +19,7 @@ from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.checklist_bands import Foot
 from gpulease_gui.gui.pages.page import Frame
-from gpulease_gui.gui.taking_back import undo_act
+from gpulease_gui.gui.taking_back import way_back
 from gpulease_gui.services import checklist_edit, checklist_entry
 from gpulease_gui.services.checklist_edit import Given
 from gpulease_gui.services.checklist_page import Proof
@@ -63,7 +63,7 @@ class ChecklistDesk:
         """Say what was done; where it was done to many items, the way back stands beside it."""
         self._frame.note(done)
         if many:
-            self._foot.offer(done, lambda: undo_act(self._frame))
+            way_back(self._frame, lambda back: self._foot.offer(done, back))
         else:
             self._foot.settle()
 

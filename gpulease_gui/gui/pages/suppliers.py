@@ -315,8 +315,8 @@ class SuppliersPage(Page):
         return (*usual, self.accept if isinstance(deal.record, Offer) else self.nodes)
 
     def doable(self) -> frozenset[str]:
-        """New, save, delete."""
-        return frozenset(["save"] if self.in_form else ["new", "delete", "inspector"])
+        """New, save, delete; pasting where no field has the keyboard begins an import."""
+        return frozenset(["save"] if self.in_form else ["new", "delete", "inspector", "paste"])
 
     def act(self, action: str) -> None:
         """Do a menu action."""
@@ -327,6 +327,8 @@ class SuppliersPage(Page):
             self.new_supplier()
         elif action == "delete":
             self.remove()
+        elif action == "paste":
+            self.imports.paste()
         elif action == "inspector":
             self.desks.toggle_aside()
 

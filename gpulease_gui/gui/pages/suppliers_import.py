@@ -14,11 +14,10 @@ from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.forms.import_source import TABLES, file_of
 from gpulease_gui.gui.forms.import_wizard import ImportWizard
 from gpulease_gui.gui.forms.merge_dialog import MergeDialog
-from gpulease_gui.services.commerce_undo import undo
+from gpulease_gui.gui.taking_back import way_back
 from gpulease_gui.services.exchange import KINDS, apply_merge, merge_in, read_bundle
 from gpulease_gui.services.importing import DryRun
 from gpulease_gui.store.exchange.merging import Merge
-from gpulease_gui.store.journal import Replay
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.pages.suppliers import SuppliersPage
@@ -102,7 +101,7 @@ class QuoteDesk:
         count = len(merge.differences)
         records = "record was" if count == 1 else "records were"
         done = Text(f"{count} {records} merged", f"已合并 {count} 条记录")
-        self._page.frame.bridge.when_done(future, lambda _: self._page.imported.offer(done, self._take_back))
+        self._page.frame.bridge.when_done(future, lambda _: self._offer(done))
 
     def _saved(self, run: DryRun) -> None:
         count = run.added + run.changed
@@ -110,12 +109,7 @@ class QuoteDesk:
         if first is not None:
             self._page.visit(("offer", first.id))
         offers = "offer was" if count == 1 else "offers were"
-        self._page.imported.offer(Text(f"{count} {offers} imported", f"已导入 {count} 个报价"), self._take_back)
+        self._offer(Text(f"{count} {offers} imported", f"已导入 {count} 个报价"))
 
-    def _take_back(self) -> None:
-        future = self._page.frame.services.change(undo, *KINDS)
-        self._page.frame.bridge.when_done(future, self._taken_back)
-
-    def _taken_back(self, replay: Replay | None) -> None:
-        if replay is not None:
-            self._page.frame.note(Text(f"Taken back: {replay.act.words.en}", f"已撤销：{replay.act.words.zh}"))
+    def _offer(self, done: Text) -> None:
+        way_back(self._page.frame, lambda back: self._page.imported.offer(done, back))

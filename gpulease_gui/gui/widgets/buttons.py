@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QCheckBox, QHBoxLayout, QPushButton, QToolButton, QWidget
 
 from gpulease_gui.gui.language import say
@@ -266,6 +266,13 @@ class ChoiceBlock(Lively, QAbstractButton):
     def sizeHint(self) -> QSize:
         """A usual block of the first-run page."""
         return QSize(416, self.heightForWidth(416))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter chooses like Space."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the block in its state."""
