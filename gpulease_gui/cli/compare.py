@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
 
     def look(connection: Reader, services: Services) -> Comparison:
         scenario = load_scenarios().scenarios[options.scenario] if options.scenario else None
-        by = CompareBy(scenario, _workload(connection, options), options.currency)
+        by = CompareBy(scenario, _workload(connection, options), _currency(options.currency))
         return comparison_in(connection, deals_named(connection, options.offers), services.catalogue, day_of(options), by)
 
     comparison, language = reading(options, look), Language(options.lang)
@@ -50,9 +50,16 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.flush()
         sys.stdout.buffer.write(csv_bytes(comparison, language, differences_only=options.differences))
     else:
-        for line in lines_of(comparison, language, differences_only=options.differences):
+        for line in lines_of(comparison, language, differences_only=options.differences, grouped=False):
             print("\t".join(line))
     return Exit.OK
+
+
+def _currency(word: str | None) -> str | None:
+    code = None if word is None else word.strip().upper()
+    if code is not None and not (len(code) == 3 and code.isascii() and code.isalpha()):
+        raise UsageError(f"{word!r} is no currency", next_step="write its three letters, such as CNY")
+    return code
 
 
 def _workload(connection: Reader, options: argparse.Namespace) -> Workload | None:

@@ -47,5 +47,9 @@ def day_of(options: argparse.Namespace) -> date:
 
 
 def deals_named(connection: Reader, words: Sequence[str]) -> list[Subject]:
-    """The offers or contracts with these ids, numbers or titles. Raises UsageError for an unknown or doubtful one."""
-    return [find_deal(connection, word) for word in words]
+    """The offers or contracts with these ids, numbers or titles. Raises UsageError for an unknown, doubtful or repeated one."""
+    found = [find_deal(connection, word) for word in words]
+    for place, word in enumerate(words):
+        if found[place] in found[:place]:
+            raise UsageError(f"{word!r} is named twice", next_step="name each offer or contract once")
+    return found

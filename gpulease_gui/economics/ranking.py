@@ -71,6 +71,11 @@ class Standing:
     scores: Mapping[str, Decimal]
     order: tuple[str, ...]
 
+    @property
+    def tied(self) -> tuple[str, ...]:
+        """Those that share the highest score as it is shown, in order; more than one: none of them leads."""
+        return tuple(name for name in self.order if self.scores[name] == self.scores[self.order[0]])
+
 
 @dataclass(frozen=True, slots=True)
 class WeightMoved:

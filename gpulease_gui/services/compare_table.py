@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -24,14 +25,16 @@ _NO_RATE = Text("no rate", "无汇率")
 _MEASURED = Text("measured", "实测")
 
 
-def lines_of(comparison: Comparison, language: Language, *, differences_only: bool = False) -> tuple[tuple[str, ...], ...]:
+def lines_of(
+    comparison: Comparison, language: Language, *, differences_only: bool = False, grouped: bool = True
+) -> tuple[tuple[str, ...], ...]:
     """The matrix as lines of words: heads first, then a line a row under its group; every cell says something."""
     lines = [*_head_lines(comparison, language)]
     for group in comparison.groups:
         rows = comparison.rows_of(group.key, differences_only=differences_only)
         if rows:
             lines.append((group.title.say(language), *("" for _ in comparison.heads)))
-            lines += [_line(row, language) for row in rows]
+            lines += [_line(row, language) if grouped else _plain_line(row, language) for row in rows]
     return tuple(lines)
 
 
@@ -76,13 +79,16 @@ def stability_text(comparison: Comparison) -> Text:
         return Text("fewer than two offers have a score", "有得分的报价不足两个")
     names = head_names(comparison)
     leader = names[found.base.order[0]]
+    if len(found.base.tied) > 1:
+        score, who = found.base.scores[found.base.order[0]], [names[name] for name in found.base.tied]
+        return Text(f"None leads: {', '.join(who)} have the same lowest score ({score})", f"没有领先者：{'、'.join(who)} 的最低得分相同（{score}）")
     if found.stable:
-        return Text(f"Any weight moved by ±20 %: {leader} stays first", f"任一权重变动 ±20 %：{leader}仍居首")
+        return Text(f"Any weight moved by ±20 %: {leader} stays first", f"任一权重变动 ±20 %：{leader} 仍居首")
     move = next(move for move in found.moves if move.leader_changes)
     title, other = DIMENSIONS[move.dimension], names[move.standing.order[0]]
     how = f"× {move.factor}"
     return Text(f"{leader} is first; with the weight of {title.en.lower()} {how} {other} leads",
-                f"{leader}居首；若“{title.zh}”权重 {how}，{other}领先")  # fmt: skip
+                f"{leader} 居首；若“{title.zh}”权重 {how}，{other} 领先")  # fmt: skip
 
 
 def _score(head: CompareHead) -> str:
@@ -92,11 +98,21 @@ def _score(head: CompareHead) -> str:
 
 def _flags(head: CompareHead, language: Language) -> str:
     raised = [f.flag.title.say(language) for f in head.flags if f.flagged.state is FlagState.RAISED]
-    return "; ".join(raised) or "–"
+    return Text("; ", "；").say(language).join(raised) or "–"
 
 
 def _line(row: CompareRow, language: Language) -> tuple[str, ...]:
     return row.label.say(language), *(cell_words(cell, language) for cell in row.cells)
+
+
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+
+
+def _plain_line(row: CompareRow, language: Language) -> tuple[str, ...]:
+    """Money without its thousands apart, as files for other programs have it."""
+    if row.group != "price" and not any(cell.amount for cell in row.cells):
+        return _line(row, language)
+    return tuple(_THOUSANDS.sub("", words) for words in _line(row, language))
 
 
 def cell_words(cell: Cell, language: Language) -> str:
@@ -119,7 +135,7 @@ def csv_bytes(comparison: Comparison, language: Language, *, differences_only: b
     """UTF-8 with a byte order mark, CRLF; no cell can start a formula."""
     out = io.StringIO(newline="")
     csv.writer(out).writerows(
-        [safe_cell(cell) for cell in line] for line in lines_of(comparison, language, differences_only=differences_only)
+        [safe_cell(cell) for cell in line] for line in lines_of(comparison, language, differences_only=differences_only, grouped=False)
     )
     return out.getvalue().encode("utf-8-sig", "replace")
 
@@ -155,13 +171,16 @@ def _head_json(head: CompareHead) -> dict[str, object]:
 
 
 def _row_json(row: CompareRow) -> dict[str, object]:
-    return {"key": row.key, "group": row.group, "label": row.label.en, "differs": row.differs, "cells": [_cell_json(c) for c in row.cells]}
+    return {"key": row.key, "group": row.group, "label": row.label.en, "differs": row.differs, "cells": [_cell_json(c, money=row.group == "price" or c.amount is not None) for c in row.cells]}
 
 
-def _cell_json(cell: Cell) -> dict[str, object]:
+def _cell_json(cell: Cell, *, money: bool) -> dict[str, object]:
+    def plain(words: str) -> str:
+        return _THOUSANDS.sub("", words) if money else words
+
     stated = cell.state in (CellState.STATED, CellState.NOT_CONVERTED)
     return {
-        "value": cell.text.en if stated else None, "state": str(cell.state), "agreed": cell.original.en or None,
+        "value": plain(cell.text.en) if stated else None, "state": str(cell.state), "agreed": plain(cell.original.en) or None,
         "claim": None if cell.claim is None else str(cell.claim), "measured": cell.measured.en or None, "best": cell.best,
         "assumed": [words.en for words in cell.assumed],
     }  # fmt: skip

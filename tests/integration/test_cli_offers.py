@@ -95,6 +95,7 @@ def test_that_a_comparison_is_lines_json_or_csv_of_the_same_cells(path: Path, ca
 @pytest.mark.parametrize(("words", "said"), [
     (("offers", "show", "X-1"), "there is no offer or contract 'X-1'"), (("checklist", "X-1"), OFFER),
     (("letter", OFFER, "--out", "a.doc"), "'.doc' is no kind of letter"), (("letter", OFFER, "--out", "/nowhere/a.txt"), "there is no folder"),
+    (("compare", OFFER, OFFER), "is named twice"), (("compare", OFFER, "--currency", "¥"), "'¥' is no currency"),
     (("compare", OFFER, "--gpus", "8"), "--gpus and --hours go together"), (("compare", OFFER, "--workload", "mine"), "there is no workload 'mine'"),
 ])  # fmt: skip
 def test_that_a_wrong_call_is_refused_in_words(words: tuple[str, ...], said: str, asked: Callable[..., str]) -> None:

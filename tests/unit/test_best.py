@@ -66,5 +66,7 @@ def test_that_two_offers_of_one_supplier_are_told_apart() -> None:
     names = head_names(found)
     assert list(names.values()) == ["北辰算力 Q-1", "北辰算力 Q-2⟨U+202E⟩ (2)", "北辰算力 Q-2⟨U+202E⟩ (3)"]
     assert "北辰算力 Q-1" in stability_text(found).en and "北辰算力 Q-1" in stability_text(found).zh
+    twins = replace(found, sensitivity=stability_of((head.name, scores[1]) for head in heads[1:]))
+    assert stability_text(twins).en == "None leads: 北辰算力 Q-2⟨U+202E⟩ (2), 北辰算力 Q-2⟨U+202E⟩ (3) have the same lowest score (1.16)"
     alone = replace(found, heads=(heads[0], replace(heads[1], row=replace(heads[1].row, supplier="Haven"))))
     assert list(head_names(alone).values()) == ["北辰算力", "Haven"]
