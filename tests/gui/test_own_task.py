@@ -151,7 +151,7 @@ def test_that_a_second_run_stands_beside_the_reference_step_by_step(pane: TaskPa
     QTest.mouseClick(pane.runs.compare, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "as fast as the reference" in pane.comparison.said.text())
     assert pane.comparison.model.rows[0].loss == 9.25 and all(chart.chart is not None for chart in pane.comparison.charts)
-    QTest.keyClick(pane.comparison.findChild(type(pane.run)), Qt.Key.Key_Space)
+    QTest.keyClick(pane.comparison.back, Qt.Key.Key_Space)
     assert not pane.comparison.isVisible()
 
 

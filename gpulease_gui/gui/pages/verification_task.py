@@ -51,7 +51,7 @@ class TaskPane(Pane):
 
         self._frame, self._work = frame, work
         self._node: NodeRuns | None = None
-        self._running: dict[str, TaskProgress] = {}
+        self._running: dict[str, TaskProgress | None] = {}  # None: begun, and nothing told yet
         self._names: dict[str, str] = {}
         self._shown = ""
         self._asked = 0
@@ -112,7 +112,7 @@ class TaskPane(Pane):
         self.runs.picked.connect(self.open_run)
         self.runs.compared.connect(self._compare)
         self.comparison.closed.connect(lambda: self._stack.setCurrentIndex(0))
-        self._work.changed.connect(lambda _: self._name_button())
+        self._work.changed.connect(self._work_changed)
 
     # -- the node in sight ----------------------------------------------------------------------------------------------
 
@@ -147,6 +147,11 @@ class TaskPane(Pane):
         self.runs.show_lines(lines, shown)
         if shown and not busy:
             self.open_run(shown)
+
+    def _work_changed(self, node_id: str) -> None:
+        if self._work.job_of(node_id) is None and self._running.pop(node_id, self) is not self and self._node is not None:
+            self.refresh()  # it ended without a word, such as on a node that was not reached
+        self._name_button()
 
     def _name_button(self) -> None:
         node = self._node.node if self._node else None
@@ -186,6 +191,7 @@ class TaskPane(Pane):
         contract = node.contract
         self._shown = ""
         self.chart.begin(node.node.id, node.terms, dict(spec.serves))
+        self._running[node.node.id] = None
         self._work.run_task(node.node, spec, node.terms, (contract.id, contract.number) if contract else None)
 
     def _stop(self) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from gpulease_gui.catalog.scenarios import load_scenarios
+from gpulease_gui.domain.money import amount_text
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.economics.workload_pattern import Pattern, workload_of
@@ -20,7 +21,7 @@ from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
 from gpulease_gui.gui.pages.suppliers_panes import UndoBand
 from gpulease_gui.gui.pages.workloads_cost import CostPane
 from gpulease_gui.gui.pages.workloads_parts import ListPane, WorkPane, first_look, once
-from gpulease_gui.gui.taking_back import undo_act
+from gpulease_gui.gui.taking_back import way_back
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.gui.widgets.panes import Pane, ThinSplitter
@@ -217,7 +218,7 @@ class WorkloadsPage(Page):
         detail = outcome.detail
         if detail is not None and detail.more is not None:
             sign = "+" if detail.more >= 0 else "−"
-            more = f"{sign}{outcome.ask.currency}\N{NARROW NO-BREAK SPACE}{abs(detail.more):,f}"
+            more = f"{sign}{outcome.ask.currency}\N{NARROW NO-BREAK SPACE}{amount_text(abs(detail.more))}"
             self.what_if.tell(Text(f"{detail.offer.name}: {more} against the workload", f"{detail.offer.name}：相对原负载 {more}"))
 
     def _choose(self, offer_id: str) -> None:
@@ -304,7 +305,7 @@ class WorkloadsPage(Page):
         self.form.done()
         future = self.frame.services.change(lambda db: remove_workload(db, saved.id), "workload")
         done = Text(f"{saved.name} was deleted", f"已删除 {saved.name}")
-        self.frame.bridge.when_done(future, lambda _: self.undo.offer(done, lambda: undo_act(self.frame)))
+        self.frame.bridge.when_done(future, lambda _: way_back(self.frame, lambda back: self.undo.offer(done, back)))
 
     # -- what the window asks ----------------------------------------------------------------------------------------------
 
