@@ -15,8 +15,8 @@ from gpulease_gui.services.demo_data import fill_demo
 from gpulease_gui.services.events import Bus, Event, RecordsChanged, RunEnded
 from gpulease_gui.services.jobs import Jobs
 from gpulease_gui.services.links import Links
-from gpulease_gui.services.upkeep import Upkeep
 from gpulease_gui.services.task_runs import TaskRuns
+from gpulease_gui.services.upkeep import Upkeep
 from gpulease_gui.services.verify import Verification
 from gpulease_gui.services.watch import Watching
 from gpulease_gui.services.ways import AskSecret

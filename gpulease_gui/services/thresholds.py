@@ -12,6 +12,7 @@ from gpulease_gui.checks.check import rules
 from gpulease_gui.checks.fleet import FLEET_NODES
 from gpulease_gui.checks.machine import BREAK_PERCENT, NOTE_PERCENT, FallLimits
 from gpulease_gui.checks.thresholds import NOTHING_MOVED, SHARE, Moved, Threshold, Thresholds
+from gpulease_gui.checks.watch_rules import WATCH_THRESHOLDS
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.domain.threshold import ORIGIN_WORDS, JudgedBy, amount, origin_words
@@ -19,6 +20,7 @@ from gpulease_gui.store.doors import Database, Reader
 from gpulease_gui.store.thresholds import ThresholdChange, append_threshold, list_moved, list_threshold_history
 
 ANY_CHECK = Text("All measured checks", "所有实测检查项")
+WATCHING = Text("Watching", "实时监控")
 BY = "user"
 
 
@@ -72,7 +74,7 @@ def _source(change: ThresholdChange) -> str:
 
 def all_thresholds() -> dict[tuple[str, str], tuple[Threshold, tuple[str, ...]]]:
     """Every figure of every rule by (check, name), with the ids of the checks that it judges."""
-    found: dict[tuple[str, str], tuple[Threshold, tuple[str, ...]]] = {FLEET_NODES.key: (FLEET_NODES, ())}
+    found: dict[tuple[str, str], tuple[Threshold, tuple[str, ...]]] = {one.key: (one, ()) for one in (FLEET_NODES, *WATCH_THRESHOLDS)}
     for rule in rules().values():
         for one in rule.check.thresholds:
             found[one.key] = (one, (*found.get(one.key, (one, ()))[1], rule.check.id))
@@ -98,7 +100,7 @@ def _rows(now: Thresholds, moved: Mapping[tuple[str, str], ThresholdChange]) -> 
 
 def _title(one: Threshold) -> Text:
     rule = rules().get(one.check)
-    return rule.check.title if rule else ANY_CHECK
+    return rule.check.title if rule else WATCHING if one in WATCH_THRESHOLDS else ANY_CHECK
 
 
 def find_threshold(check: str, name: str) -> Threshold:

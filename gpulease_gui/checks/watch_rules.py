@@ -1,0 +1,291 @@
+"""When does what flows from a watched node break a rule, from which reading on, and until which?
+
+Pure: readings go in with their time, episodes come out. A rule begins after some readings in a row and ends after some good
+ones in a row, so that one odd reading is no event; its times are those of the first bad and the first good reading. What was
+not read is neither: nobody saw it, so it is not counted as degraded either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from gpulease_gui.checks.thresholds import NOTHING_MOVED, Threshold, Thresholds
+from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.threshold import SHARE
+
+Values = Mapping[str, float | None]
+NODE = ""
+
+SHORT = Threshold("watch", "share", 0.95, SHARE, Text("a promised figure is kept from this part of it on", "达到承诺值的此比例即视为履约"), "<", high=1.0)
+BROKEN_SAMPLES = Threshold("watch", "samples", 10, "samples", Text("a rule is broken after so many readings in a row", "连续多少次读数不合格视为违反"), ">=", low=1.0, high=100_000.0)
+GOOD_SAMPLES = Threshold("watch", "good_samples", 10, "samples", Text("it is over after so many good readings in a row", "连续多少次读数合格视为恢复"), ">=", low=1.0, high=100_000.0)
+IDLE_SAMPLES = Threshold("watch", "idle_samples", 1800, "samples", Text("a card is idle after so many readings in a row", "连续多少次空闲读数视为闲置"), ">=", low=1.0, high=1_000_000.0)
+HOT = Threshold("watch", "hot", 87.0, "°C", Text("a card is too hot from", "显卡过热的下限"), ">=", high=150.0)
+MEMORY_HOT = Threshold("watch", "memory_hot", 100.0, "°C", Text("its memory is too hot from", "显存过热的下限"), ">=", high=150.0)
+IDLE_PERCENT = Threshold("watch", "idle", 1.0, "%", Text("a card does nothing up to a use of", "利用率不超过此值即空闲"), "<=", high=100.0)
+ONE = Threshold("watch", "lost_samples", 1, "samples", Text("a card is lost after so many readings without it", "连续多少次读不到视为丢卡"), ">=", low=1.0, high=1000.0)
+WATCH_THRESHOLDS = (SHORT, BROKEN_SAMPLES, GOOD_SAMPLES, IDLE_SAMPLES, HOT, MEMORY_HOT, IDLE_PERCENT, ONE)
+
+# Clock event reasons (nvml.h): software power cap; those by which a card protects itself or is braked from outside.
+POWER_CAP, PROTECTED = 0x4, 0x8 | 0x20 | 0x40 | 0x80
+
+
+@dataclass(frozen=True, slots=True)
+class WatchPromise:
+    """What the contract says of a watched node. `floors` are promised figures by metric, with their term.
+
+    `under_load`: metrics that a running check loads, so that their floor counts. `billed`: whether the node is paid for now.
+    """
+
+    floors: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    under_load: frozenset[str] = frozenset()
+    billed: bool = False
+    thresholds: Thresholds = NOTHING_MOVED
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What one reading means for one rule: broken, kept, or (None) no word on it. `value` is what was compared."""
+
+    broken: bool | None
+    value: float | None = None
+    unit: str = ""
+    term: str | None = None
+    promised: float | None = None
+
+
+NO_WORD = Judged(None)
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRule:
+    """One rule. `degraded`: whether the time counts as less than what is paid for."""
+
+    id: str
+    title: Text
+    why: Text
+    begin: Threshold
+    verdict: Verdict
+    degraded: bool
+    judge: Callable[[Values, WatchPromise], Judged]
+    thresholds: tuple[Threshold, ...] = ()
+
+
+def _floor(values: Values, promise: WatchPromise) -> Judged:
+    """Power counts only while the card says that it is capped; traffic only while a check loads the line."""
+    for metric, (term, promised) in promise.floors.items():
+        value = values.get(metric)
+        if value is None:
+            continue
+        held = _mask(values) & (POWER_CAP | PROTECTED) if metric == "gpu.power_w" else metric in promise.under_load
+        if held:
+            return Judged(value < promised * promise.thresholds.value(SHORT), value, _UNITS.get(metric, ""), term, promised)
+        return Judged(False, value, _UNITS.get(metric, ""), term, promised)
+    return NO_WORD
+
+
+_UNITS = {"gpu.power_w": "W", "net.rx_gbit_s": "Gbit/s", "net.tx_gbit_s": "Gbit/s", "disk.read_mb_s": "MB/s", "disk.write_mb_s": "MB/s"}
+
+
+def _mask(values: Values) -> int:
+    mask = values.get("gpu.event_reasons")
+    return 0 if mask is None else int(mask)
+
+
+def _throttled(values: Values, promise: WatchPromise) -> Judged:
+    if values.get("gpu.event_reasons") is None:
+        return NO_WORD
+    return Judged(bool(_mask(values) & PROTECTED), values.get("gpu.clock_sm_mhz"), "MHz")
+
+
+def _hot(values: Values, promise: WatchPromise) -> Judged:
+    found = [
+        (value, limit) for metric, limit in (("gpu.temperature_c", HOT), ("gpu.temperature_memory_c", MEMORY_HOT))
+        if (value := values.get(metric)) is not None
+    ]  # fmt: skip
+    over = [value for value, limit in found if value >= promise.thresholds.value(limit)]
+    return Judged(bool(over), max(over or [value for value, _ in found]), "°C") if found else NO_WORD
+
+
+def _idle(values: Values, promise: WatchPromise) -> Judged:
+    use = values.get("gpu.util_percent")
+    if use is None or not promise.billed:
+        return NO_WORD
+    return Judged(use <= promise.thresholds.value(IDLE_PERCENT), use, "%")
+
+
+def _never(values: Values, promise: WatchPromise) -> Judged:
+    return Judged(False)
+
+
+FLOOR = WatchRule(
+    "watch.floor", Text("Under the contract", "低于合同"),
+    Text("a promised figure is not reached although the node is asked for it", "在需要时未达到承诺值"),
+    BROKEN_SAMPLES, Verdict.FAIL, True, _floor, (SHORT, BROKEN_SAMPLES, GOOD_SAMPLES),
+)  # fmt: skip
+LOST = WatchRule(
+    "watch.lost", Text("GPU lost", "GPU 丢失"), Text("a card that was there is not read any more", "原有的卡已读不到"),
+    ONE, Verdict.FAIL, True, _never, (ONE, GOOD_SAMPLES),
+)  # fmt: skip
+DRIVER = WatchRule(
+    "watch.driver", Text("Driver does not answer", "驱动无应答"),
+    Text("the node is there, but nothing of its cards can be read", "节点在线，但读不到任何显卡"),
+    ONE, Verdict.FAIL, True, _never, (ONE, GOOD_SAMPLES),
+)  # fmt: skip
+THROTTLED = WatchRule(
+    "watch.throttled", Text("Throttled", "降频"), Text("the card slows itself down to protect itself", "显卡为自我保护而降频"),
+    BROKEN_SAMPLES, Verdict.FAIL, True, _throttled, (BROKEN_SAMPLES, GOOD_SAMPLES),
+)  # fmt: skip
+HOT_RULE = WatchRule(
+    "watch.hot", Text("Too hot", "过热"), Text("the card is near the point at which it slows itself down", "温度接近降频点"),
+    BROKEN_SAMPLES, Verdict.WARN, False, _hot, (HOT, MEMORY_HOT, BROKEN_SAMPLES, GOOD_SAMPLES),
+)  # fmt: skip
+IDLE = WatchRule(
+    "watch.idle", Text("Idle while billed", "计费中闲置"), Text("the card does nothing while it is paid for", "显卡在计费但无任何负载"),
+    IDLE_SAMPLES, Verdict.WARN, False, _idle, (IDLE_PERCENT, IDLE_SAMPLES, GOOD_SAMPLES),
+)  # fmt: skip
+WATCH_RULES = (FLOOR, LOST, DRIVER, THROTTLED, HOT_RULE, IDLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A rule that is broken on one subject ("" = the whole node), times in UTC seconds; `ended_s` None while it lasts.
+
+    `readings` are the first bad ones: (time, value). `cut`: it was not seen to end, but nobody could look any more.
+    """
+
+    rule: WatchRule
+    subject: str
+    began_s: float
+    ended_s: float | None = None
+    worst: Judged = NO_WORD
+    readings: tuple[tuple[float, float | None], ...] = ()
+    words: str = ""
+    cut: bool = False
+
+
+_KEPT_READINGS = 60
+
+
+class _Streak:
+    """One rule on one subject: how many readings in a row were bad or good, and the episode that lasts."""
+
+    __slots__ = ("bad", "episode", "good", "good_s", "last_s")
+
+    def __init__(self) -> None:
+        self.bad: list[tuple[float, Judged]] = []
+        self.good, self.good_s, self.last_s = 0, 0.0, 0.0
+        self.episode: Episode | None = None
+
+
+class WatchRules:
+    """The rules of one node over its stream. One thread feeds it."""
+
+    def __init__(self, promise: WatchPromise) -> None:
+        self.promise = promise
+        self._streaks: dict[tuple[str, str], _Streak] = {}
+
+    @property
+    def open(self) -> tuple[Episode, ...]:
+        """What lasts now."""
+        return tuple(streak.episode for streak in self._streaks.values() if streak.episode is not None)
+
+    def feed(self, subject: str, values: Values, at_s: float) -> tuple[Episode, ...]:
+        """The readings of one subject at one time (UTC seconds); episodes that have just begun or ended."""
+        made = (self._look(rule, subject, rule.judge(values, self.promise), at_s) for rule in WATCH_RULES)
+        return tuple(episode for episode in made if episode is not None)
+
+    def lose(self, subject: str, why: str, at_s: float) -> tuple[Episode, ...]:
+        """A card can't be read any more ("": none of the node's); `why` are words of the node."""
+        found = self._look(LOST if subject else DRIVER, subject, Judged(True), at_s, why)
+        return () if found is None else (found,)
+
+    def answer(self, at_s: float) -> tuple[Episode, ...]:
+        """The driver answers: readings of cards arrive."""
+        found = self._look(DRIVER, NODE, Judged(False), at_s)
+        return () if found is None else (found,)
+
+    def unseen(self, at_s: float) -> tuple[Episode, ...]:
+        """Nobody looks any more: what lasts is cut off at its last reading, streaks begin anew."""
+        cut = [_ended(one.episode, min(at_s, one.last_s), cut=True) for one in self._streaks.values() if one.episode]
+        self._streaks = {}
+        return tuple(cut)
+
+    def _look(self, rule: WatchRule, subject: str, judged: Judged, at_s: float, words: str = "") -> Episode | None:
+        if judged.broken is None:
+            return None
+        if not judged.broken and (rule.id, subject) not in self._streaks:
+            return None
+        streak = self._streaks.setdefault((rule.id, subject), _Streak())
+        streak.last_s = at_s
+        return self._bad(rule, subject, streak, judged, at_s, words) if judged.broken else self._good(streak, at_s)
+
+    def _bad(
+        self, rule: WatchRule, subject: str, streak: _Streak, judged: Judged, at_s: float, words: str
+    ) -> Episode | None:
+        streak.good = 0
+        if streak.episode is not None:
+            return None
+        streak.bad.append((at_s, judged))
+        if len(streak.bad) < self.promise.thresholds.value(rule.begin):
+            return None
+        first_s = streak.bad[0][0]
+        worst = min((one for _, one in streak.bad), key=lambda one: _rank(rule, one))
+        kept = tuple((seen_s, one.value) for seen_s, one in streak.bad[-_KEPT_READINGS:])
+        streak.bad = []
+        streak.episode = Episode(rule, subject, first_s, None, worst, kept, words)
+        return streak.episode
+
+    def _good(self, streak: _Streak, at_s: float) -> Episode | None:
+        streak.bad = []
+        if streak.episode is None:
+            return None
+        if not streak.good:
+            streak.good_s = at_s
+        streak.good += 1
+        if streak.good < self.promise.thresholds.value(GOOD_SAMPLES):
+            return None
+        ended = _ended(streak.episode, streak.good_s)
+        streak.episode, streak.good = None, 0
+        return ended
+
+
+def _rank(rule: WatchRule, judged: Judged) -> float:
+    """The worst first: the highest temperature, else the lowest figure."""
+    value = 0.0 if judged.value is None else judged.value
+    return -value if rule is HOT_RULE else value
+
+
+def _ended(episode: Episode, at_s: float, *, cut: bool = False) -> Episode:
+    return Episode(
+        episode.rule, episode.subject, episode.began_s, max(episode.began_s, at_s), episode.worst, episode.readings,
+        episode.words, cut,
+    )  # fmt: skip
+
+
+def degraded_s(episodes: Iterable[tuple[str, float, float]], cards: int) -> float:
+    """Card-seconds of (subject, begin, end) of degraded time, each card's time once; "" = all `cards` of the node."""
+    episodes = list(episodes)
+    whole = _union([(begin, end) for subject, begin, end in episodes if subject == NODE])
+    total = cards * sum(end - begin for begin, end in whole)
+    for card in dict.fromkeys(subject for subject, _, _ in episodes if subject != NODE):
+        spans = _union([(begin, end) for subject, begin, end in episodes if subject == card])
+        total += sum(end - begin for begin, end in spans) - _shared(spans, whole)
+    return total
+
+
+def _union(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    made: list[tuple[float, float]] = []
+    for begin, end in sorted(spans):
+        if made and begin <= made[-1][1]:
+            made[-1] = made[-1][0], max(made[-1][1], end)
+        else:
+            made.append((begin, end))
+    return made
+
+
+def _shared(spans: Iterable[tuple[float, float]], whole: Iterable[tuple[float, float]]) -> float:
+    whole = list(whole)
+    return sum(max(0.0, min(end, z) - max(begin, a)) for begin, end in spans for a, z in whole)

@@ -1,0 +1,127 @@
+"""Do watch rules begin and end at the right reading, say nothing of what nobody saw, and count each card's time once?"""
+
+from __future__ import annotations
+
+import pytest
+
+from gpulease_gui.checks.thresholds import Moved, Thresholds
+from gpulease_gui.checks.watch_rules import (
+    BROKEN_SAMPLES,
+    HOT,
+    WATCH_RULES,
+    WATCH_THRESHOLDS,
+    Episode,
+    WatchPromise,
+    WatchRules,
+    degraded_s,
+)
+
+CARD = "GPU-a"
+FLOOR = {"gpu.power_w": ("gpu.power_w", 700.0)}
+
+
+def told(rules: WatchRules, readings: list[dict[str, float | None]], start_s: float = 1000.0) -> list[tuple[str, float, float | None, bool]]:
+    """(rule, begin, end, cut) as they are told, one reading a second."""
+    made: list[Episode] = []
+    for second, values in enumerate(readings):
+        made += rules.feed(CARD, values, start_s + second)
+    return [(one.rule.id, one.began_s, one.ended_s, one.cut) for one in made]
+
+
+def capped(watts: float | None, mask: int = 4) -> dict[str, float | None]:
+    return {"gpu.power_w": watts, "gpu.event_reasons": mask, "gpu.temperature_c": 60.0, "gpu.util_percent": 99.0}
+
+
+def test_that_a_floor_breaks_at_its_first_bad_reading_and_ends_at_its_first_good_one() -> None:
+    rules = WatchRules(WatchPromise(FLOOR))
+    readings = [capped(690)] * 5 + [capped(350)] * 30 + [capped(699)] * 12
+    assert told(rules, readings) == [("watch.floor", 1005.0, None, False), ("watch.floor", 1005.0, 1035.0, False)]
+    assert rules.open == ()
+
+
+def test_that_a_reading_that_flaps_is_no_event_and_ends_none() -> None:
+    rules = WatchRules(WatchPromise(FLOOR))
+    assert told(rules, [capped(350), capped(700)] * 200) == []
+    assert told(rules, [capped(350)] * 10, 2000.0) == [("watch.floor", 2000.0, None, False)]
+    assert told(rules, [capped(700)] * 9 + [capped(350)] + [capped(700)] * 9, 2010.0) == []
+    assert told(rules, [capped(700)], 2029.0) == [("watch.floor", 2000.0, 2020.0, False)]
+
+
+def test_that_a_card_that_is_not_held_back_breaks_no_floor() -> None:
+    rules = WatchRules(WatchPromise(FLOOR))
+    assert told(rules, [capped(80, mask=1)] * 100) == []
+
+
+def test_that_what_was_not_read_is_neither_bad_nor_good() -> None:
+    rules = WatchRules(WatchPromise(FLOOR))
+    nothing: dict[str, float | None] = {"gpu.power_w": None, "gpu.event_reasons": None}
+    assert told(rules, [capped(350)] * 9 + [nothing] * 50 + [capped(350)]) == [("watch.floor", 1000.0, None, False)]
+    assert told(rules, [nothing] * 500, 1100.0) == [] and len(rules.open) == 1
+
+
+def test_that_time_that_nobody_saw_is_not_counted() -> None:
+    rules = WatchRules(WatchPromise(FLOOR))
+    told(rules, [capped(350)] * 20)
+    (cut,) = rules.unseen(1300.0)
+    assert (cut.began_s, cut.ended_s, cut.cut) == (1000.0, 1019.0, True)
+    assert told(rules, [capped(350)] * 9, 2000.0) == [], "a streak does not go on over a gap"
+
+
+def test_that_the_worst_reading_and_the_first_ones_are_kept() -> None:
+    rules = WatchRules(WatchPromise(FLOOR))
+    made = [one for n in range(10) for one in rules.feed(CARD, capped(400.0 - n), 1000.0 + n)]
+    assert made[0].worst.value == 391.0 and made[0].worst.promised == 700.0
+    assert made[0].readings == tuple((1000.0 + n, 400.0 - n) for n in range(10))
+
+
+@pytest.mark.parametrize(("mask", "throttled"), [(0x4, False), (0x1, False), (0x8, True), (0x20, True), (0x40 | 0x4, True), (0x80, True)])
+def test_that_only_a_card_that_protects_itself_is_throttled(mask: int, throttled: bool) -> None:
+    assert bool(told(WatchRules(WatchPromise()), [capped(700, mask)] * 10)) is throttled
+
+
+def test_that_a_moved_figure_counts() -> None:
+    moved = Thresholds({HOT.key: Moved(59.0, "a test"), BROKEN_SAMPLES.key: Moved(2, "a test")})
+    assert told(WatchRules(WatchPromise(thresholds=moved)), [capped(700)] * 2) == [("watch.hot", 1000.0, None, False)]
+    assert told(WatchRules(WatchPromise()), [capped(700)] * 20) == []
+
+
+def test_that_a_lost_card_is_told_at_once_and_comes_back_after_some_readings() -> None:
+    rules = WatchRules(WatchPromise())
+    (lost,) = rules.lose(CARD, "GPU is lost", 1000.0)
+    assert (lost.rule.id, lost.words, lost.rule.degraded) == ("watch.lost", "GPU is lost", True)
+    assert rules.lose(CARD, "GPU is lost", 1001.0) == () and rules.feed("GPU-b", capped(700), 1002.0) == ()
+    assert told(rules, [capped(700)] * 10, 1003.0) == [("watch.lost", 1000.0, 1003.0, False)]
+
+
+def test_that_a_driver_that_does_not_answer_is_of_the_whole_node() -> None:
+    rules = WatchRules(WatchPromise())
+    (silent,) = rules.lose("", "NVML: driver not loaded", 1000.0)
+    assert (silent.rule.id, silent.subject) == ("watch.driver", "")
+    ended = [one for n in range(10) for one in rules.answer(1050.0 + n)]
+    assert [(one.began_s, one.ended_s) for one in ended] == [(1000.0, 1050.0)]
+
+
+def test_that_idle_counts_only_while_it_is_paid_for() -> None:
+    idle = {"gpu.util_percent": 0.0}
+    assert told(WatchRules(WatchPromise(billed=True)), [idle] * 1800) == [("watch.idle", 1000.0, None, False)]
+    assert told(WatchRules(WatchPromise()), [idle] * 3600) == []
+
+
+def test_that_traffic_counts_only_while_a_check_loads_the_line() -> None:
+    slow: dict[str, float | None] = {"net.tx_gbit_s": 0.5}
+    floors = {"net.tx_gbit_s": ("network.gbit_s", 10.0)}
+    assert told(WatchRules(WatchPromise(floors)), [slow] * 60) == []
+    loaded = WatchRules(WatchPromise(floors, frozenset({"net.tx_gbit_s"})))
+    assert [row[0] for row in told(loaded, [slow] * 60)] == ["watch.floor"]
+
+
+def test_that_the_time_of_a_card_counts_once() -> None:
+    assert degraded_s([], 8) == 0.0
+    assert degraded_s([("a", 0, 3600), ("a", 1800, 5400), ("b", 0, 1800)], 8) == 5400 + 1800
+    assert degraded_s([("", 0, 100), ("a", 50, 250)], 8) == 800 + 150
+
+
+def test_that_every_rule_has_figures_that_can_be_moved() -> None:
+    used = {one for rule in WATCH_RULES for one in (rule.begin, *rule.thresholds)}
+    assert used == set(WATCH_THRESHOLDS)
+    assert all(one.accepts(one.value) for one in WATCH_THRESHOLDS)
