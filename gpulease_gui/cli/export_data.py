@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from gpulease_gui.cli.workspace_file import services_of
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.text import Language
 from gpulease_gui.reports.as_xlsx import TableCell
-from gpulease_gui.services.exchange import export_bundle, write_private
+from gpulease_gui.services.exchange import CARRIED, LEFT_OUT, export_bundle, write_private
 from gpulease_gui.services.exchange_table import Table, offers_table
 
 FORMATS = ("json", "xlsx", "csv")
@@ -22,7 +23,7 @@ FORMATS = ("json", "xlsx", "csv")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `gpulease export-data`."""
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file to write; an earlier one is replaced by a whole one")
-    parser.add_argument("--format", choices=FORMATS, help="json: everything, for import-data; xlsx, csv: the offers (default: as the file's ending says)")
+    parser.add_argument("--format", choices=FORMATS, help="json: the whole workspace, for import-data; xlsx, csv: the offers (default: as the file's ending says)")
     parser.add_argument("--lang", choices=[str(language) for language in Language], default="en", help="language of the headings")
     parser.add_argument("--workspace", type=Path, metavar="FILE", help="where the offers are kept")
     parser.add_argument("--demo", action="store_true", help="the workspace is the demo's")
@@ -44,6 +45,8 @@ def run(options: argparse.Namespace) -> int:
             content = _table_bytes(kind, table)
     write_private(options.out, content)
     print(options.out.absolute())
+    if kind == "json":
+        print(f"{CARRIED.en}\n{LEFT_OUT.en}", file=sys.stderr)
     return Exit.OK
 
 

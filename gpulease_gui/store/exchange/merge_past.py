@@ -84,6 +84,12 @@ class Past:
             return Standing.OURS_LATER
         return Standing.THEIRS_LATER if ours.until else Standing.THEIRS
 
+    def was_left(self, record: Record) -> bool:
+        """Whether a record that is not here was here once, as the bundle has it, and was removed since."""
+        kind = record.section.kind
+        ours, said = self._ours.get((kind, *record.key)), dict(record.fields)
+        return ours is not None and _state(kind, said) in ours.states and ours.until > self._theirs[kind, *record.key].until
+
     def standing_of_buried(self, record: Record, *, needed: bool) -> Standing:
         """Which side counts for a record that was thrown away here: the later act, unless something new `needed` it."""
         kind = record.section.kind
@@ -102,7 +108,8 @@ def _remember(side: dict[Whose, _Earlier], section: str, group: Whose, said: Doc
     if not kind:
         return
     earlier = side[kind, *key]
-    earlier.states.add(_state(kind, state))
+    if not said.get("withdrawn"):  # taken back is no state, but a change
+        earlier.states.add(_state(kind, state))
     earlier.until = max(earlier.until, at)
 
 
@@ -111,7 +118,7 @@ def _read(section: str, group: Whose, said: Document) -> tuple[str, Whose, Docum
     if section == "term_versions":
         return "terms", group, said, str(said["saved_at"])
     if section == "price_versions":
-        return ("" if said["withdrawn"] else "price"), group, said, str(said["saved_at"])
+        return "price", group, said, str(said["saved_at"])
     if section == "claim_history":
         return "claim", group, {**said, "value": json_text(said["value"])}, str(said["at"])
     if section == "earlier":

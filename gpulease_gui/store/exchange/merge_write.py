@@ -81,8 +81,11 @@ def _write(recorder: Recorder, difference: Difference, *, is_whole: bool = False
         key = record.key
     before = kinds()[kind].read(recorder.db.conn, key)
     whole = _filled(kind, record, before, after)
+    away = None if difference.back else recorder.db.conn.execute("SELECT * FROM trash WHERE kind = ? AND record_id = ?", (kind, record.key[0])).fetchone()
     if not recorder.put(kind, key, whole) and difference.new and not is_whole:
         recorder.note(kind, key, None, whole)
+    if away is not None:  # it is changed where it lies
+        recorder.db.conn.execute("INSERT OR REPLACE INTO trash VALUES (?, ?, ?, ?, ?)", away)
     if kind in ("offer", "contract"):
         enter(recorder.db, kind, record.key[0])
 

@@ -26,7 +26,7 @@ Change = tuple[str, object, object]
 class Difference:
     """What one record of a bundle would do: `new`, or `changed` fields with what stands here and what would.
 
-    `both`: it was changed on both sides. `back`: it comes out of the trash.
+    `both`: it was changed on both sides. `back`: it comes out of the trash. A `new` one that is kept out was removed here.
     """
 
     record: Record
@@ -53,6 +53,11 @@ class Merge:
         new = Counter(d.record.section.name for d in self.differences if d.new)
         changed = Counter(d.record.section.name for d in self.differences if not d.new)
         return {section.name: (new[section.name], changed[section.name]) for section in SECTIONS if new[section.name] or changed[section.name]}
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is anything to write: also a state of theirs that only goes to the history."""
+        return bool(self.differences or any(d.both and not d.back for d in self.kept))
 
     @property
     def taking_all(self) -> Merge:
@@ -102,7 +107,10 @@ def _sort(connection: sqlite3.Connection, record: Record, sorted_: _Sorted, past
         before = buried_of(connection, record)
         back = before is not None and not in_trash
     if before is None:
-        sorted_.take(record, is_new=True)
+        if past.was_left(record):
+            sorted_.kept.append(Difference(record, new=True))
+        else:
+            sorted_.take(record, is_new=True)
         return
     now = {name: before.get(name) for name in dict(record.fields)}
     changed = tuple((name, now[name], value) for name, value in record.fields if name not in section.follows and now[name] != value)
