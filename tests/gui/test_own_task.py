@@ -192,6 +192,7 @@ def test_that_a_secret_reaches_neither_draft_nor_saved_task(pane: TaskPane, serv
     raw = b"".join(path.read_bytes() for path in tmp_path.glob("own.db*"))
     assert b"SEED" in raw and b"hf_planted_1234" not in raw
     pane.form.environment.setPlainText("")
+    qtbot.waitUntil(lambda: len(pane._specs) == 1)
     pane._choose("nightly")
     assert pane.form.environment.toPlainText() == "HF_TOKEN=\nSEED=7"
 
