@@ -141,7 +141,8 @@ def _print(options: argparse.Namespace, sheet: Sheet, layout: Layout, plan: DryR
     for row in plan.planned:
         print(f"{'add' if row.is_new else 'change' if row.changes else 'same'}: {_name(row)}{''.join(f'; {words}' for words in row.changes)}")
     waiting = f", because {len(plan.open)} question(s) above are open: answer them with --answer" if plan.open else ""
-    what = "saved" if saved else f"nothing written{waiting}"
+    known = "; every offer stands in the workspace already, just so" if plan.planned and plan.same == len(plan.planned) else ""
+    what = "saved" if saved else f"nothing written{waiting}{known}"
     print(f"{plan.added} to add, {plan.changed} to change, {plan.same} the same, {plan.bad} with an error, {len(plan.lines.warnings)} warnings: {what}")
 
 

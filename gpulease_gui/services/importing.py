@@ -333,7 +333,9 @@ def mapping_text(sheet: Sheet, layout: Layout, targets: Targets) -> str:
     """What to remember of a layout: every heading that is mapped, and the answers that hold for a whole column."""
     columns: dict[str, str] = {}
     for heading, key in zip(layout.headings(sheet), layout.columns, strict=True):
-        if heading and key in targets.by_key:
+        # A column that the user left out stays out, unless another one has its place.
+        left_out = not key and targets.guess(heading) not in ("", *layout.columns)
+        if heading and (key in targets.by_key or left_out):
             columns[heading] = key
     answers = {key: value for key, value in layout.answers.items() if value != LEFT_OUT}
     return json.dumps({"columns": columns, "answers": answers}, ensure_ascii=False, sort_keys=True)

@@ -25,7 +25,7 @@ from gpulease_gui.store.exchange.sheet import Sheet, cell_text, column_letters
 
 if TYPE_CHECKING:
     from gpulease_gui.services.composition import Services
-    from gpulease_gui.store.doors import Database
+    from gpulease_gui.store.doors import Database, Reader
 
 __all__ = ["DELIMITERS", "ENCODINGS", "DryRun", "Layout"]
 _SAMPLES = 3
@@ -109,6 +109,20 @@ def _load(services: Services, source: Source, supplier_id: str, token: CancelTok
         kept = importing.remembered_in(connection, supplier_id)
     layout = guess_layout(sheet, targets, kept.columns)
     return Loaded(source, sheet, targets, replace(layout, answers=kept.answers), known, chosen)
+
+
+def for_supplier(services: Services, loaded: Loaded, supplier_id: str) -> Future[Loaded]:
+    """The same table as the last one of this supplier was mapped, whatever the order of its columns."""
+
+    def work(connection: Reader) -> Loaded:
+        kept = importing.remembered_in(connection, supplier_id)
+        chosen = next((s for s in loaded.suppliers if s.id == supplier_id), None)
+        if not kept.columns and not kept.answers:
+            return replace(loaded, supplier=chosen)
+        layout = guess_layout(loaded.sheet, loaded.targets, kept.columns)
+        return replace(loaded, layout=replace(layout, answers=kept.answers), supplier=chosen)
+
+    return services.query(work)
 
 
 def try_out(services: Services, loaded: Loaded) -> Job:

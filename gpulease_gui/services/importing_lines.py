@@ -61,6 +61,7 @@ class _Reading:
         self.asked: dict[str, tuple[Ambiguous[Any], int, list[str]]] = {}
         self.choices: dict[str, tuple[Ambiguous[Any], int, list[str]]] = {}
         self.skipped: list[tuple[str, str]] = []
+        self.first: dict[tuple[object, ...], str] = {}
         self.waits: list[str] = []
         self.row, self.bad = 0, False
         for column, heading, why in other_prices(sheet, layout):
@@ -77,6 +78,13 @@ class _Reading:
             for key, (one, column, cells) in asked.items()
         )
 
+    def _warn_twice(self, line: Line) -> None:
+        """Equal rows come in, each as an offer, with a word."""
+        said = line.supplier, line.quote_no, line.title, line.note, line.price_words, *map(id, line.terms), *map(id, line.fields)
+        first = self.first.setdefault(said, line.address)
+        if first != line.address:
+            self._warn(0, "", Text(f"the same as the row of {first}", f"与 {first} 所在行相同"), Text("leave one of them out if they are one offer", "如为同一报价，请删去一行"))
+
     def take(self, row: int) -> None:
         cells = self.sheet.rows[row]
         filled = [cell for cell in cells if cell is not None]
@@ -87,6 +95,7 @@ class _Reading:
             self._skip(cells, filled)
             return
         self.lines.append(self._line(cells))
+        self._warn_twice(self.lines[-1])
 
     def _skip(self, cells: Sequence[Cell], filled: Sequence[Cell]) -> None:
         words = " ".join(dict.fromkeys(cell_text(cell) for cell in filled))

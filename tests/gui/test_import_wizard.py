@@ -158,3 +158,36 @@ def test_that_a_dropped_bundle_shows_what_it_changes_before_it_is_merged(own: Ma
     wait_for(qtbot, lambda: page.imported.headline.text() == "1 record was merged" and page.crumbs() == ("Haven <b>x</b>",))
     page.imports.open_bundle(tmp_path / "quote.csv")
     wait_for(qtbot, own.trouble_band.isVisible)
+
+
+def test_that_a_supplier_that_is_picked_brings_the_mapping_of_its_last_table(own: MainWindow, qtbot: QtBot) -> None:
+    page = suppliers(own, qtbot)
+    first = pasted(page, qtbot, "规格\t单价(元/卡/时)\nA100 80G\t12\n")
+    first.mapping.table.choose(0)
+    first.mapping.target.choose("gpu.model")
+    first.mapping.target.picked.emit("gpu.model")
+    qtbot.keyClicks(first.mapping.new_name, "Haven")
+    qtbot.mouseClick(first.next, LEFT)
+    wait_for(qtbot, lambda: first.stack.currentIndex() == DOUBTS)
+    assert first.doubts.complete, "a product that the name leaves open has its family for an answer"
+    qtbot.mouseClick(first.next, LEFT)
+    wait_for(qtbot, lambda: first.stack.currentIndex() == OUTCOME)
+    assert cells(first.outcome.table, 1) == ["look here", "new"] and "1 cell to look at, imported" in words_of(first)
+    qtbot.mouseClick(first.next, LEFT)
+    frame = first._frame
+    wait_for(qtbot, lambda: page.crumbs() == ("Haven", ""))
+    again = ImportWizard(frame)
+    qtbot.addWidget(again)
+    again.open_text("单价(元/卡/时)\t规格\n12\tA100 80G\n")
+    wait_for(qtbot, lambda: again.stack.currentIndex() == MAPPING)
+    assert cells(again.mapping.table, 2) == ["Price", "left out"]
+    haven = next(s.id for s in again.mapping.loaded.suppliers)
+    again.mapping.supplier.choose(haven)
+    again.mapping.supplier.picked.emit(haven)
+    wait_for(qtbot, lambda: cells(again.mapping.table, 2) == ["Price", "GPU model and variant"])
+    qtbot.mouseClick(again.next, LEFT)
+    wait_for(qtbot, lambda: again.stack.currentIndex() == DOUBTS)
+    qtbot.mouseClick(again.next, LEFT)
+    wait_for(qtbot, lambda: again.stack.currentIndex() == OUTCOME)
+    assert "Every offer stands in the workspace already, just so." in words_of(again) and not again.next.isEnabled()
+    again.reject()

@@ -71,6 +71,29 @@ def test_that_a_dry_run_writes_nothing_and_a_column_can_be_mapped(folder: Path, 
     assert "no supplier is named" in capsys.readouterr().err
 
 
+def test_that_warnings_and_choices_are_told_apart_from_errors(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "p.csv").write_text("型号,单价(元/卡/时),税,备注\nA100 80G,12,含税6%,好\nH20,面议,,\n", "utf-8")
+    words = ("import", str(folder / "p.csv"), "--supplier", "Haven")
+    assert run(folder, *words, "--dry-run") == Exit.OK
+    out = capsys.readouterr().out
+    assert "error:" not in out and out.count("warning: p!") == 2 and "choice: p!A2" in out and "2 warnings: nothing written" in out
+    assert run(folder, *words, "--json", "--answer", "型号|model.A100 80G=nvidia-a100-pcie-80gb") == Exit.OK
+    said = told(capsys)
+    assert [(w["cell"], w["words"]) for w in said["warnings"]] == [("p!B3", "面议")] and said["errors"] == []
+    assert said["offers"][0]["terms"] == {"gpu.model": "nvidia-a100-pcie-80gb"}
+    assert said["offers"][0]["price"] == {
+        "amount": "12", "currency": "CNY", "unit": "gpu_hour", "mode": None, "tax_included": True, "tax_rate": "0.06",
+    }  # fmt: skip
+    assert run(folder, *words) == Exit.OK
+    assert "every offer stands in the workspace already" in capsys.readouterr().out
+    assert run(folder, "offers", "show", "A100 80G") == Exit.OK
+    out = capsys.readouterr().out
+    assert "note: 好" in out and "CNY 12 / GPU-hour tax included 6 %" in out
+    assert run(folder, "offers", "show", "A100 80G", "--json") == Exit.OK
+    said = told(capsys)
+    assert (said["note"], said["prices"][0]["tax_included"], said["prices"][0]["tax_rate"]) == ("好", True, "0.06")
+
+
 def test_that_chat_lines_come_from_standard_input(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("你好\nH100 80G SXM 8卡 ¥12.5/卡/小时 含税 起租24小时\n"))
     assert run(folder, "import", "-", "--supplier", "Haven", "--json") == Exit.OK

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -217,6 +218,41 @@ def test_that_the_mapping_of_a_supplier_is_remembered(workspace: Workspace):
         assert remembered_in(connection, "nobody").columns == {}
     assert kept.answers == {"带宽|rate": "bits"}
     assert guess_layout(sheet, TARGETS, kept.columns).columns == ("gpu.model", "price", "network.gbit_s")
+    turned = sheet_of_text("带宽\t备注\t单价\t规格\n100G\tx\t12\tH100\n", TARGETS, CATALOGUE)
+    assert guess_layout(turned, TARGETS, kept.columns).columns == ("network.gbit_s", "note", "price", "gpu.model"), "by heading, not by place"
+
+
+def test_that_a_column_that_was_left_out_stays_out(workspace: Workspace):
+    sheet, layout = pasted("型号\t单价(元/卡/时)\t带宽\nH20\t12\t100G\n")
+    said = json.loads(mapping_text(sheet, layout.with_column(2, ""), TARGETS))
+    assert said["columns"]["带宽"] == "" and guess_layout(sheet, TARGETS, said["columns"]).columns == ("gpu.model", "price", "")
+
+
+def test_that_the_same_row_twice_is_said_and_a_known_quote_becomes_a_new_version(workspace: Workspace):
+    twice = lines("报价单号\t型号\t单价(元/卡/时)\nQ1\tH20\t12\nQ1\tH20\t12\nQ2\tH20\t12\n")
+    assert [(w.address, w.why.en) for w in twice.warnings] == [("pasted!A3", "the same as the row of pasted!A2")]
+    save(workspace, dry(workspace, lines("报价单号\t型号\t单价(元/卡/时)\nQ1\tH20\t12\n")))
+    with workspace.read() as connection:
+        haven = suppliers.list_suppliers(connection)[0]
+    dearer = dry(workspace, lines("单价(元/卡/时)\t型号\t报价单号\n13\tH20\tQ1\n"), haven)
+    assert (dearer.added, dearer.changed) == (0, 1)
+    save(workspace, dearer)
+    with workspace.read() as connection:
+        (offer,) = suppliers.list_offers(connection)
+        assert len(prices.list_prices(connection, deals.deal_number(connection, Holder.offer(offer.id).subject))) == 2
+    workspace.submit(lambda db: journal.undo(db, by="me", at=NOW)).result()
+    with workspace.read() as connection:
+        assert suppliers.list_offers(connection)[0].price == Money(Decimal("12"), "CNY"), "one undo"
+
+
+def test_that_words_of_an_earlier_import_are_no_change_beside_the_product_that_they_name(workspace: Workspace):
+    found = lines("报价单号\t型号\t单价(元/卡/时)\nQ1\tH100 80GB SXM\t12\n")
+    line = found.lines[0]
+    old = replace(line, terms=tuple(replace(said, value=said.words) for said in line.terms))
+    save(workspace, dry(workspace, replace(found, lines=(old,))))
+    with workspace.read() as connection:
+        haven = suppliers.list_suppliers(connection)[0]
+    assert dry(workspace, found, haven).same == 1
 
 
 
