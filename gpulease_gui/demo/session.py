@@ -14,6 +14,7 @@ from gpulease_gui.demo.active import Call, Meeting, call_of, run_client, run_ser
 from gpulease_gui.demo.answers import FORGED_BOUNDARY, answer
 from gpulease_gui.demo.look_report import look
 from gpulease_gui.demo.nodes import DemoNode
+from gpulease_gui.demo.own_task import PLACE, Order, order_of, told
 from gpulease_gui.demo.stream import stream_lines
 from gpulease_gui.demo.torch_report import TASKS, task_words
 from gpulease_gui.domain.command import CommandOutput
@@ -21,6 +22,7 @@ from gpulease_gui.domain.frame import (
     ACTIVE,
     COLLECT,
     STREAM,
+    TASK,
     Frame,
     parse_active_line,
     parse_head_line,
@@ -31,6 +33,9 @@ from gpulease_gui.domain.frame import (
 # What paramiko raises when the other end, or the whole line, has gone.
 _GONE = (OSError, EOFError, paramiko.SSHException)
 _HEAD_MAX = 64 * 1024
+_PROGRAM_MAX = 1024 * 1024
+# After a brace that may be the last: nothing more is to come before our answer.
+_SILENCE_S = 0.2
 _PYTHON = "python3 -c "
 
 Clock = Callable[[], datetime]
@@ -48,7 +53,7 @@ class Park:
 
 def speaks(command: str) -> bool:
     """Whether a node answers this exec string at all."""
-    return command in (COLLECT, STREAM, ACTIVE) or command.startswith(_PYTHON)
+    return command in (COLLECT, STREAM, ACTIVE, TASK) or command.startswith(_PYTHON)
 
 
 def serve(channel: paramiko.Channel, command: str, node: DemoNode, park: Park) -> None:
@@ -65,6 +70,8 @@ def serve(channel: paramiko.Channel, command: str, node: DemoNode, park: Park) -
 
 def _answer(line: _Line, command: str, node: DemoNode, park: Park) -> int:
     try:
+        if command == TASK:
+            return _own_task(line, node, park)
         head = line.read_head()
         if command.startswith(_PYTHON):
             line.complain(b"sh: 1: python3: not found\n")
@@ -128,6 +135,39 @@ def _task(line: _Line, boundary: str, fact_id: str, argv: tuple[str, ...], node:
     return 0
 
 
+def _own_task(line: _Line, node: DemoNode, park: Park) -> int:
+    """Take a task, run nothing of it, and tell a training in its place; it ends when the client's side does."""
+    program = line.read_program()
+    boundary, _ = parse_head_line(program.split("\n", 1)[0])
+    order = order_of(program)
+    if order.follows:
+        line.complain(f"{boundary} REFUSE log missing\n".encode())
+        return 1
+    line.complain(f"{boundary} READY {PLACE}\n".encode())
+    if not line.skip(order.send_bytes):
+        return 1
+    box = f"{boundary} BOX docker\n" if order.tool else ""
+    line.complain(f"{box}{boundary} START\n".encode())
+    line.send(f"\n{boundary} LOG\n".encode())
+    ending = _tell(line, node, park, order)
+    kept = f"{boundary} KEPT 12 {PLACE}\n" if order.keeps else ""
+    line.complain(f"{boundary} LOG 0\n{boundary} END {ending} 0 0\n{kept}{boundary} CLEAN 0\n".encode())
+    return 0
+
+
+def _tell(line: _Line, node: DemoNode, park: Park, order: Order) -> str:
+    """The log at its pace; the answer are the words of its end: why, code, seconds."""
+    story, second = told(node.machine, order, park.meeting.turn(node, Call("own task", ()))), 0.0
+    for seconds, piece in story.pieces:
+        second += seconds
+        if order.limit_s and second > order.limit_s:
+            return f"stop time {order.limit_s}"
+        if not line.wait(seconds * park.pace):
+            return f"stop line {second:.0f}"
+        line.send(piece)
+    return f"exit {story.exit_code} {second:.0f}"
+
+
 def _stream(line: _Line, boundary: str, sources: tuple[str, ...], node: DemoNode, begin_s: float) -> int:
     """A node's life goes on while nobody looks: `begin_s` is its second now."""
     started = time.monotonic()
@@ -154,6 +194,30 @@ class _Line:
                 raise ValueError("no first line")
             held += chunk
         return held.split(b"\n", 1)[0].decode("utf-8", "replace")
+
+    def read_program(self) -> str:
+        """All of a program: it ends with a brace after which nothing follows. Raises ValueError when the client ends before."""
+        self._channel.settimeout(None)
+        held = b""
+        while True:
+            try:
+                chunk = self._channel.recv(65536)
+            except TimeoutError:
+                return held.decode("utf-8", "replace")
+            if not chunk or len(held) > _PROGRAM_MAX:
+                raise ValueError("no whole program")
+            held += chunk
+            self._channel.settimeout(_SILENCE_S if held.endswith(b"\n}\n") else None)
+
+    def skip(self, size_bytes: int) -> bool:
+        """Take so many bytes and forget them; False when the client closes before."""
+        self._channel.settimeout(None)
+        while size_bytes > 0:
+            chunk = self._channel.recv(min(65536, size_bytes))
+            if not chunk:
+                return False
+            size_bytes -= len(chunk)
+        return True
 
     def wait(self, seconds: float) -> bool:
         """Drain what the client sends for so long; False as soon as it has closed."""

@@ -61,6 +61,18 @@ def task_words(machine: Machine, fact_id: str, script: str, turn: int) -> Comman
     return CommandOutput(told.bytes, b"", 0, _TAKES_S)
 
 
+def step_seconds(machine: Machine) -> float:
+    """How long a step of a training takes on all cards, which wait for the slowest."""
+    pace = _PACES[machine.gpus[0].board.device_id]
+    return pace.step_s / min(_share(pace, card) for card in machine.gpus)
+
+
+def _share(pace: _Pace, card: GpuCard) -> float:
+    """The rate of a card as a part of its kind's: a capped one loses less than its watts, a hot one as its clock."""
+    capped = math.pow(card.power_limit_w / card.board.power_w, 0.6)
+    return card.pace * min(capped, card.sm_mhz / pace.load_mhz if card.throttled else 1.0)
+
+
 class _Told:
     """The lines so far."""
 
@@ -109,9 +121,7 @@ class _Run:
         return card.sm_mhz if card.throttled else round(self._pace.load_mhz * self._share(card) / 15) * 15
 
     def _share(self, card: GpuCard) -> float:
-        """The rate of a card as a part of its kind's: a capped one loses less than its watts, a hot one as its clock."""
-        capped = math.pow(card.power_limit_w / card.board.power_w, 0.6)
-        return card.pace * min(capped, card.sm_mhz / self._pace.load_mhz if card.throttled else 1.0)
+        return _share(self._pace, card)
 
     def _noise(self, wide: float = 0.006) -> float:
         return 1.0 + self._dice.uniform(-wide, wide)
@@ -160,8 +170,7 @@ class _Run:
         """A small GPT on all cards: every step waits for the slowest of them."""
         disk, cards = self._told.task.endswith("from_disk"), self._machine.gpus
         self._told.say("model", self.at, parameters=639_631_360, layers=12, width=2048, context=1024, batch=8, gpus=len(cards), from_disk=disk, warmup=5)
-        slowest = min(self._share(card) for card in cards)
-        usual, end, looked, n = self._pace.step_s / slowest, self.at + self._seconds, self.at, 0
+        usual, end, looked, n = step_seconds(self._machine), self.at + self._seconds, self.at, 0
         while self.at < end:
             n += 1
             took = usual * (9.0 if n == 1 else 1.6 if n < 5 else self._noise(0.02))
