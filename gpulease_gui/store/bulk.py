@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -51,8 +51,8 @@ def add_offers(acting: Recorder, suppliers: Iterable[Supplier], offers: Sequence
     stamps = {"saved_at": utc_text(acting.at), "saved_by": acting.by, "why": acting.why}
     _insert(db, "price_versions", [{"price_id": n.price.id, **document_of(d, n.price), "withdrawn": 0, **stamps} for d, n in numbered if n.price])
     _insert(db, "term_versions", [
-        {"holder_kind": HolderOf.OFFER.value, "holder_id": n.offer.id, "version": 1, **stamps, "document": terms_text(n.terms)}
-        for n in offers if n.terms.stated
+        {"holder_kind": HolderOf.OFFER.value, "holder_id": n.offer.id, "version": 1, **stamps, "document": text}
+        for n, text in _terms_texts(offers)
     ])  # fmt: skip
     _add_claims(acting, offers)
     _insert(db, "answers", [{"deal_id": d, "item_id": a.item, **answer_document(a)} for d, n in numbered for a in n.answers])
@@ -66,6 +66,17 @@ def _priced(new: NewOffer) -> Offer:
     if price is None or (offer.price == price.money and offer.price_unit == price.unit):
         return offer
     return replace(offer, price=price.money, price_unit=price.unit)
+
+
+def _terms_texts(offers: Iterable[NewOffer]) -> Iterator[tuple[NewOffer, str]]:
+    """The offers that have commercial terms, with their text; rows that share all of them share it."""
+    known: dict[tuple[tuple[str, int], ...], str] = {}
+    for new in offers:
+        if new.terms.stated:
+            same = tuple((key, id(stated)) for key, stated in new.terms.stated.items())
+            if same not in known:
+                known[same] = terms_text(new.terms)
+            yield new, known[same]
 
 
 def _add_claims(acting: Recorder, offers: Sequence[NewOffer]) -> None:

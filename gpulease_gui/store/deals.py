@@ -300,9 +300,9 @@ def line_of(
         "price_gpu_hour": None if per_hour is None else format(per_hour, "f"),
         "price_gpu_hour_sort": None if per_hour is None else float(per_hour),
         "tax_included": None if included is None else int(included), "availability": terms.words("offer.availability"),
-        "stated": len(said) + sum(1 for stated in terms.stated.values() if stated.value is not None),
-        "answered": sum(answer.state not in (AnswerState.NOT_ASKED, AnswerState.ASKED) for answer in answers),
-        "refuted": sum(answer.state is AnswerState.REFUTED for answer in answers),
+        "stated": len(said) + len([1 for stated in terms.stated.values() if stated.value is not None]),
+        "answered": sum([answer.state not in (AnswerState.NOT_ASKED, AnswerState.ASKED) for answer in answers]),
+        "refuted": sum([answer.state is AnswerState.REFUTED for answer in answers]),
     }  # fmt: skip
 
 
