@@ -45,8 +45,9 @@ def spread_of(facts: OfferFacts, reference: Reference) -> Spread | Flagged:
         return Flagged(Text(f"no single product of the catalogue is called {name}", f"产品目录中没有唯一对应“{name}”的型号"), FlagState.OPEN)
     same = [p for p in reference.market if _comparable(p, facts, reference, families)]
     if len(same) < ENOUGH:
-        count = f"{len(same)} listed price{'' if len(same) == 1 else 's'}"
-        return Flagged(Text(f"only {count} to compare with, {ENOUGH} are needed", f"可比公开价格仅 {len(same)} 条，至少需要 {ENOUGH} 条"), FlagState.OPEN)
+        count = {0: "no listed price", 1: "only 1 listed price"}.get(len(same), f"only {len(same)} listed prices")
+        found = f"可比公开价格仅 {len(same)} 条" if same else "没有可比的公开价格"
+        return Flagged(Text(f"{count} to compare with, {ENOUGH} are needed", f"{found}，至少需要 {ENOUGH} 条"), FlagState.OPEN)
     prices = [p.price_gpu_hour for p in same]
     return Spread(min(prices), max(prices), facts.currency, len(same), tuple(sorted({f"{p.source} {p.day.isoformat()}" for p in same})))
 

@@ -113,9 +113,11 @@ def find_deal(connection: sqlite3.Connection, word: str) -> Subject:
     found = [row for row in known if word in (row.id, row.number)] or [row for row in known if word == row.title]
     if len(found) == 1:
         return found[0].subject
+    if found:
+        ids = ", ".join(f"{row.id} ({row.kind} of {row.supplier})" for row in found[:20])
+        raise UsageError(f"more than one offer or contract is called {word!r}", next_step=f"write the id of one: {ids}")
     names = ", ".join(row.number or row.title or row.id for row in known[:20]) or "none yet"
-    what = f"more than one offer or contract is called {word!r}" if found else f"there is no offer or contract {word!r}"
-    raise UsageError(what, next_step=f"the offers and contracts are: {names}")
+    raise UsageError(f"there is no offer or contract {word!r}", next_step=f"the offers and contracts are: {names}")
 
 
 def terms_history_in(connection: sqlite3.Connection, subject: Subject) -> tuple[TermsVersion, ...]:

@@ -250,3 +250,10 @@ def test_that_the_demo_comes_with_terms_rates_and_a_workload_that_can_be_priced(
     assert {"hidden_minimum", "idle_billed", "auto_renewal"} <= raised["VC-88021"]
     assert {"spot_above_on_demand", "provisioning_billed"} <= raised["KR-5530"]
     assert read(demo, commerce_undo.can_undo) is None
+
+
+def test_that_a_number_that_two_offers_have_is_answered_with_their_ids(own: Services) -> None:
+    write(own, lambda db: commerce_edit.save_offer(db, Offer("o3", "s1", "Q-o1")))
+    with pytest.raises(UsageError, match=r"write the id of one: o1 \(offer of .*\), o3 \(offer of"):
+        read(own, lambda c: commerce.find_deal(c, "Q-o1"))
+    assert read(own, lambda c: commerce.find_deal(c, "o3")) == Subject(HolderOf.OFFER, "o3")

@@ -58,6 +58,8 @@ def test_that_the_lists_behind_a_place_are_those_that_were_compared() -> None:
     assert market_place(offer("2.5"), Reference(GPUS, (*LISTED, other))).sources == ("list A 2026-11-01",)
     one = market_place(offer("2.5"), Reference(GPUS, LISTED[:1])).words
     assert one.en == "only 1 listed price to compare with, 3 are needed"
+    none = market_place(offer("2.5"), Reference(GPUS, ())).words
+    assert (none.en, none.zh) == ("no listed price to compare with, 3 are needed", "没有可比的公开价格，至少需要 3 条")
 
 
 def test_that_both_kinds_of_public_lists_are_read_by_their_headings() -> None:
