@@ -65,6 +65,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("open_own", Menu.FILE, Text("Open my own workspace", "打开自己的工作区")),
     ActionSpec("save", Menu.FILE, Text("Save", "保存"), _Key.Save, Scope.PAGE, after_line=True),
     ActionSpec("export", Menu.FILE, Text("Export PDF…", "导出 PDF…"), "Ctrl+E", Scope.PAGE),
+    ActionSpec("export_workspace", Menu.FILE, Text("Export workspace…", "导出工作区…"), after_line=True),
+    ActionSpec("merge_bundle", Menu.FILE, Text("Merge a bundle…", "合并数据包…")),
     ActionSpec("quit", Menu.FILE, Text("Quit", "退出"), _Key.Quit, after_line=True),
     ActionSpec("undo", Menu.EDIT, Text("Undo", "撤销"), _Key.Undo, Scope.FIELD),
     ActionSpec("redo", Menu.EDIT, Text("Redo", "重做"), "Ctrl+Shift+Z", Scope.FIELD, more="Ctrl+Y"),

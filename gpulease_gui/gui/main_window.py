@@ -292,6 +292,18 @@ class MainWindow(QMainWindow):
 
             thresholds_dialog(self, self)
 
+    def _do_export_workspace(self) -> None:
+        if self._services is not None:
+            from gpulease_gui.gui.forms.exchange_desk import export_workspace
+
+            export_workspace(self, self)
+
+    def _do_merge_bundle(self) -> None:
+        if self._services is not None:
+            from gpulease_gui.gui.forms.exchange_desk import ask_bundle
+
+            ask_bundle(self, self)
+
     def _do_trash(self) -> None:
         if self._services is not None:
             from gpulease_gui.gui.forms.trash_dialog import open_trash

@@ -41,7 +41,19 @@ from gpulease_gui.store.deals import deal_number
 from gpulease_gui.store.evidence import collected, save_run_evidence
 from gpulease_gui.store.exchange.bundle_schema import parse_bundle
 from gpulease_gui.store.prices import list_price_versions
-from gpulease_gui.store.records import EvidenceBlob, KeyDecision, KeyState, Mark, Paste, PastedOutput, Run, RunKind, RunState, Sighting, SightingKind
+from gpulease_gui.store.records import (
+    EvidenceBlob,
+    KeyDecision,
+    KeyState,
+    Mark,
+    Paste,
+    PastedOutput,
+    Run,
+    RunKind,
+    RunState,
+    Sighting,
+    SightingKind,
+)
 from gpulease_gui.store.samples import save_mark
 from gpulease_gui.store.suppliers import get_offer
 from gpulease_gui.store.term_versions import get_terms, list_terms_versions

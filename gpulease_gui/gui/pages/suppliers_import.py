@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
 
-from gpulease_gui.domain.cancel import CancelToken
-from gpulease_gui.domain.text import Text, visible
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.exchange_desk import MergeDesk
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.forms.import_source import TABLES, file_of
 from gpulease_gui.gui.forms.import_wizard import ImportWizard
-from gpulease_gui.gui.forms.merge_dialog import MergeDialog
 from gpulease_gui.gui.taking_back import way_back
-from gpulease_gui.services.exchange import KINDS, apply_merge, merge_in, read_bundle
 from gpulease_gui.services.importing import DryRun
-from gpulease_gui.store.exchange.merging import Merge
 
 if TYPE_CHECKING:
+    from gpulease_gui.gui.forms.merge_dialog import MergeDialog
     from gpulease_gui.gui.pages.suppliers import SuppliersPage
 
 _BUNDLE = ".json"
@@ -32,7 +30,7 @@ class QuoteDesk:
     def __init__(self, page: SuppliersPage) -> None:
         self._page = page
         self.wizard: ImportWizard | None = None
-        self.merging: MergeDialog | None = None
+        self._bundles = MergeDesk(page.frame, page, self._merged)
         page.quote.clicked.connect(self.paste)
         page.setAcceptDrops(True)
 
@@ -79,29 +77,18 @@ class QuoteDesk:
 
     def open_bundle(self, path: Path) -> None:
         """Show what merging a bundle would change; nothing is written before the user says so."""
-        services = self._page.frame.services
+        self._bundles.open_bundle(path)
 
-        def look(token: CancelToken) -> Merge:
-            bundle = read_bundle(path, services.catalogue)
-            token.check()
-            with services.workspace.read() as connection:
-                return merge_in(connection, bundle, demo=services.demo)
+    @property
+    def merging(self) -> MergeDialog | None:
+        """The question about the last bundle."""
+        return self._bundles.dialog
 
-        job = services.jobs.start("Merge", look)
-        self._page.frame.bridge.when_done(job.done, lambda merge: self._ask(path, merge))  # type: ignore[arg-type]
-
-    def _ask(self, path: Path, merge: Merge) -> None:
-        name = visible(path.name)[:80]
-        self.merging = MergeDialog(name, merge, parent=self._page)
-        self.merging.accepted.connect(lambda: self._merge(name, merge))
-        open_dialog(self.merging)
-
-    def _merge(self, name: str, merge: Merge) -> None:
-        future = self._page.frame.services.change(lambda db: apply_merge(db, merge, name), *KINDS)
-        count = len(merge.differences)
-        records = "record was" if count == 1 else "records were"
-        done = Text(f"{count} {records} merged", f"已合并 {count} 条记录")
-        self._page.frame.bridge.when_done(future, lambda _: self._offer(done))
+    def _merged(self, done: Text, can_be_taken_back: bool) -> None:
+        if can_be_taken_back:
+            self._offer(done)
+        else:
+            self._page.frame.note(done)
 
     def _saved(self, run: DryRun) -> None:
         count = run.added + run.changed

@@ -60,6 +60,12 @@ class Merge:
         return bool(self.differences or any(d.both and not d.back for d in self.kept))
 
     @property
+    def can_be_taken_back(self) -> bool:
+        """Whether it is a step that Undo knows: something that people change is among it."""
+        only_added = ("rates", "settings")
+        return any(not (s.fixed or s.part_of or s.history) and s.name not in only_added for s in (d.record.section for d in self.differences))
+
+    @property
     def taking_all(self) -> Merge:
         """The same, but what was changed here later gives way to the bundle, too."""
         return replace(self, differences=(*self.differences, *self.kept), kept=())
