@@ -90,6 +90,12 @@ def head_line(about: LogAbout) -> bytes:
     return f"{_HEAD}{json.dumps(told)}\n".encode()
 
 
+def without_head(content: bytes) -> bytes:
+    """The log alone, as the task printed it."""
+    first, _, rest = content.partition(b"\n")
+    return rest if first.startswith(_HEAD.encode()) and len(first) <= _HEAD_MOST else content
+
+
 def _about(output: CommandOutput) -> tuple[LogAbout, str]:
     """What our own first line says, and the log behind it. A line that says it wrongly is a part of the log."""
     first, _, rest = output.text.partition("\n")

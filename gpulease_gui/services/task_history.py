@@ -12,7 +12,7 @@ from gpulease_gui.domain.errors import Unreadable, UsageError
 from gpulease_gui.domain.finding import Finding, Verdict, worst
 from gpulease_gui.domain.task import TaskReading, TaskRun, TaskSpec
 from gpulease_gui.domain.text import Text
-from gpulease_gui.facts.train_log import read_log
+from gpulease_gui.facts.train_log import read_log, without_head
 from gpulease_gui.services.task_compare import Comparison, compare
 from gpulease_gui.services.task_cost import TaskCost, task_cost_in
 from gpulease_gui.services.task_log import reading_of
@@ -64,7 +64,7 @@ def task_lines(connection: Reader, *, node_id: str | None = None, task: str | No
 def open_task(connection: Reader, word: str) -> OpenedTask:
     """The run whose id begins with `word`. Raises UsageError if none or several do."""
     run = task_runs.find_task_run(connection, word)
-    log = evidence.get_content(connection, run.log_sha256) if run.log_sha256 else task_runs.task_log_so_far(connection, run.id)
+    log = without_head(evidence.get_content(connection, run.log_sha256)) if run.log_sha256 else task_runs.task_log_so_far(connection, run.id)
     run = _with_reading(connection, run, log)
     reference = task_runs.reference_of(connection, run.spec.name)
     line = _line(connection, run, _names(connection), reference is not None and reference.run_id == run.id)
