@@ -19,6 +19,7 @@ COMMANDS = {
     "parse": "read saved tool outputs",
     "checks": "list the checks, or every command that can ever be run on a node",
     "verify": "check a node against a terms file or a contract",
+    "workload": "run a task of your own on a node, follow a training log, or try a pattern on one",
     "pairs": "measure the line between every two of some nodes and name the slow one",
     "profiles": "list the uses that a run can be planned for, with their checks",
     "thresholds": "list, move or take back the figures that nodes are judged by",

@@ -96,16 +96,20 @@ for m in /sys/fs/cgroup /sys/fs/cgroup/unified; do
   mkdir "$CG" 2>&7 && [ -w "$CG/cgroup.procs" ] && break
   CG=
 done
+alive() {
+  { read -r x <"/proc/$1/stat"; } 2>/dev/null || { kill -0 "$1" 2>/dev/null; return; }
+  case ${x##*) } in Z* | X*) return 1 ;; esac
+}
 prey() {
   {
-    [ -n "$K" ] && kids "$K"
+    # Without python3 its children are those who carry the log away, too; the task has other marks.
+    [ -n "$K" ] && [ -n "$PY" ] && kids "$K"
     [ -n "$CG" ] && cat "$CG/cgroup.procs"
     grep -lsF "GPULEASE_RUN=$B" /proc/[0-9]*/environ | while read -r f; do f=${f#/proc/}; echo "${f%/environ}"; done
     [ -n "$S" ] && ls -ld /proc/[0-9]*/cwd | grep -F -e "-> $S/" | while read -r x; do x=${x#*/proc/}; echo "${x%%/*}"; done
   } 2>/dev/null | sort -un | while read -r k; do
     [ "$k" = "$K" ] && continue
-    { read -r x <"/proc/$k/stat"; } 2>/dev/null || continue
-    case ${x##*) } in Z* | X*) ;; *) echo "$k" ;; esac
+    alive "$k" && echo "$k"
   done
 }
 end_all() {
@@ -210,8 +214,12 @@ KEEP = r"""
 keep() {
   if [ -n "$PY" ]; then exec "$PY" -I "$d/keeper.py" run "$d/bell" "$B" "$W" "$CG" "$HEAD" "$TAIL" "$@"; fi
   mkfifo "$d/log" "$d/over"
-  { wc -c >"$d/rest"; } <"$d/over" &
-  if [ "$TAIL" = 0 ]; then cat <"$d/log" & else { head -c "$HEAD"; tee "$d/over" | tail -c "$TAIL"; } <"$d/log" & fi
+  if [ "$TAIL" = 0 ]; then
+    cat <"$d/log" &
+  else
+    wc -c <"$d/over" >"$d/rest" &
+    { head -c "$HEAD"; tee "$d/over" | tail -c "$TAIL"; } <"$d/log" &
+  fi
   p=$!
   (
     trap - PIPE
@@ -282,11 +290,16 @@ why=
 while [ -z "$why" ]; do read -r why code <&4; done
 now; T1=$t
 end_all
-{ i=0; while [ $i -lt 60 ]; do nap; i=$((i + 1)); done; kill -KILL "$K"; } >&7 2>&1 3<&- & w3=$!
+n=$left i=0
+# Whoever holds the task may only now have started it.
+while alive "$K" && [ $i -lt 40 ]; do nap; end_all; i=$((i + 1)); done
+kill -KILL "$K" 2>&7
 wait "$K" 2>&7
-kill -KILL $w1 $w2 $w3 2>&7
 K=
-say END "$why" "${code:-x}" $((T1 - T0)) "$left" $(($(ooms) - o0))
+end_all
+kill -STOP $w1 $w2 2>&7
+kill -KILL $(kids $w1) $(kids $w2) $w1 $w2 2>&7
+say END "$why" "${code:-x}" $((T1 - T0)) "$n" $(($(ooms) - o0))
 n=0
 for k in $(prey); do n=$((n + 1)); done
 clean

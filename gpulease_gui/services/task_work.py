@@ -195,7 +195,7 @@ class TaskWork:
         container = f"{report.tool} {spec.container.image}" if spec.container and report.tool else self._task.environment.container
         self._task = replace(
             self._task, end=ending.end, exit_code=report.code, reason=ending.reason, next_step=ending.next_step,
-            seconds=report.seconds if report.seconds is not None else round(live.seconds, 1), log_sha256=sha256, log_bytes=log.bytes_in,
+            seconds=report.seconds if report.seconds is not None else round(live.seconds, 1), log_sha256=sha256, log_bytes=log.bytes_in + report.left_out_bytes,
             log_left_out=log.left_out_bytes, reading=reading_of(reading, log.reader.curve.points) if reading else None,
             environment=replace(self._task.environment, container=container), kept_folder=report.kept, kept_bytes=report.kept_kib * 1024,
             remove_command=f"rm -rf {report.kept}" if report.kept else "", left_processes=report.left_processes, clean=report.clean,
