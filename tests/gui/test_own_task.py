@@ -159,7 +159,8 @@ def test_that_stop_ends_the_task_and_leaves_nothing_on_the_node(pane: TaskPane, 
     fill(pane.form, script(tmp_path, steps=10_000, pause=0.05))
     confirm(pane, qtbot)
     qtbot.waitUntil(lambda: "running for" in pane.result.said.text() and "iter 5:" in pane.result.log.toPlainText(), timeout=PATIENCE)
-    assert not pane.run.isEnabled() and "task:loss" in [lane.lane.id for lane in pane.chart.stack.lanes]
+    qtbot.waitUntil(lambda: "task:loss" in [lane.lane.id for lane in pane.chart.stack.lanes])
+    assert not pane.run.isEnabled()
     QTest.mouseClick(pane.result.stop, Qt.MouseButton.LeftButton)
     run = ended(services, qtbot)
     assert (run.end, run.clean) == (TaskEnd.CANCELLED, True) and run.log_bytes > 0
