@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -174,8 +175,10 @@ def _named(id_: str, line: Line, owner: Supplier, taken: set[tuple[str, str, str
 def _title(line: Line) -> str:
     said = {term.key: term for term in line.terms}
     model, count = line.model_words, said.get("gpu.count") or said.get("npu.count")
-    # "H100*8" names its count already.
-    return f"{model} × {count.value}" if model and count and count.words != model else model
+    if not model or not count:
+        return model
+    counted = re.search(rf"(?<!\d){count.value}(?:\s?[x*×卡张]|$)|[x*×]\s?{count.value}(?!\d)", model, re.IGNORECASE)
+    return model if counted else f"{model} × {count.value}"  # "H100*8" names its count already
 
 
 def _money(price: PriceReading | None) -> Money | None:

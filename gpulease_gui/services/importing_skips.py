@@ -20,7 +20,7 @@ _NOTE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LABELLED = re.compile(r"\D{1,10}[:：].*$", re.DOTALL)  # "联系人：张三"
-_FOR_ALL = re.compile(r"税|发票|有效期|起租|最短|单位|整机|币种|人民币|美元|折|押金|tax|vat|valid|minimum|currency|deposit|discount", re.IGNORECASE)
+_FOR_ALL = re.compile(r"税|专票|普票|发票|有效期|起租|最短|单位|整机|币种|人民币|美元|折|押金|tax|vat|valid|minimum|currency|deposit|discount", re.IGNORECASE)
 _UNIT_ABOVE = re.compile(r"(?:单\s?位|货\s?币|币\s?种|计价|unit|currency|prices? (?:are )?in)\s*[:：]?\s*([^,，;；。)）]{1,20})", re.IGNORECASE)
 _ROWS_ABOVE = 20
 

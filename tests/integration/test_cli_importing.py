@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import subprocess
@@ -140,6 +141,25 @@ def test_that_an_exported_table_comes_back_as_the_same_offers(folder: Path, caps
     said = told(capsys)
     assert said["offers"][0]["terms"] == {"gpu.model": "nvidia-h100-sxm5-80gb", "gpu.count": 8, "network.gbit_s": 100}
     assert out.stat().st_mode & 0o077 == 0, "prices are for the owner's eyes"
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "csv"])
+def test_that_formulas_of_a_quote_stay_text_in_the_workspace_and_in_its_exports(folder: Path, capsys: pytest.CaptureFixture[str], ending: str) -> None:
+    evil = ["=cmd|' /C calc'!A0", "+1+1", "@SUM(A1)", "=HYPERLINK(\"http://x\")"]
+    text = "报价单号\t型号\t单价(元/卡/时)\t=备注\n" + "".join(f"Q{n}\tH20\t12\t{words}\n" for n, words in enumerate(evil))
+    (folder / "f.tsv").write_text(text, "utf-8")
+    assert run(folder, "import", str(folder / "f.tsv"), "--supplier", "=1+1", "--json") == Exit.OK
+    assert [offer["note"] for offer in told(capsys)["offers"]] == evil
+    out = folder / f"e.{ending}"
+    assert run(folder, "export-data", "--out", str(out)) == Exit.OK
+    if ending == "csv":
+        assert not [cell for line in csv.reader(io.StringIO(out.read_text("utf-8-sig"))) for cell in line if cell.startswith(("=", "+", "@"))]
+    else:
+        cells = [cell for row in openpyxl.load_workbook(out).active.iter_rows() for cell in row]
+        assert not [cell for cell in cells if cell.data_type == "f" or cell.hyperlink] and {*evil} <= {cell.value for cell in cells}
+    capsys.readouterr()
+    assert run(folder, "import", str(out), "--json") == Exit.OK
+    assert ((said := told(capsys))["same"], said["change"], said["add"]) == (4, 0, 0), said["offers"]
 
 
 def test_that_a_bundle_merges_on_another_computer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

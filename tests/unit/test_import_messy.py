@@ -9,6 +9,7 @@ import openpyxl
 import pytest
 
 from gpulease_gui.catalog.catalogue import load_catalogue
+from gpulease_gui.services.importing import _title
 from gpulease_gui.services.importing_lines import LEFT_OUT, Line, Lines, guess_layout, read_lines
 from gpulease_gui.services.importing_sources import sheet_of_file, sheet_of_text
 from gpulease_gui.services.importing_targets import targets_of
@@ -146,6 +147,11 @@ def test_that_a_formula_without_a_result_stops_a_row_only_where_the_offer_hangs_
     assert [(w.address, w.why.en) for w in found.warnings] == [("S!C2", "a formula whose result was not saved")]
     assert [(i.address, line.bad) for i, line in zip(found.issues, found.lines[1:], strict=True)] == [("S!B3", True)]
     assert not found.lines[0].bad
+
+
+@pytest.mark.parametrize(("model", "count", "title"), [("H100*8", "", "H100*8"), ("8卡H20", "8", "8卡H20"), ("H20", "8", "H20 × 8"), ("A800 80G", "8", "A800 80G × 8")])
+def test_that_a_title_says_its_count_once(model: str, count: str, title: str) -> None:
+    assert _title(pasted(f"型号\t卡数\t单价(元/卡/时)\n{model}\t{count}\t12\n").lines[0]) == title
 
 
 def test_that_products_are_offered_and_a_chosen_one_counts() -> None:

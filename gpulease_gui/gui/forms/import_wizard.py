@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _TITLE = Text("Import offers", "导入报价")
 _HEADLINES = (
     Text("Paste a quote or choose a file", "粘贴报价或选择文件"), Text("What does each column say?", "每一列是什么？"),
-    Text("What do these units mean?", "这些单位是什么意思？"), Text("What would be saved", "将保存的内容"),
+    Text("What do these cells mean?", "这些单元格是什么意思？"), Text("What would be saved", "将保存的内容"),
 )  # fmt: skip
 _NEXT = Text("Next", "下一步")
 SOURCE, MAPPING, DOUBTS, OUTCOME = range(4)

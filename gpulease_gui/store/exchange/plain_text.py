@@ -121,7 +121,13 @@ def _kept(text: str, delimiter: str, limits: Limits, cancel: CancelToken) -> Ite
 
 
 def _cell(words: str) -> Cell:
+    """Text as it stands; the apostrophe with which tables keep "=1+1" from being a formula is no part of it."""
+    if words[:1] == "'" and words[1:2] in _GUARDED:
+        words = words[1:]
     return clean(words) or None if words else None
+
+
+_GUARDED = tuple("=+-@＝＋－＠")
 
 
 def _rows(text: str, delimiter: str) -> Iterator[Sequence[str]]:
