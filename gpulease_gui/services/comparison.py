@@ -56,6 +56,7 @@ class Cell:
 
 
 BEST, BEST_ASSUMED = Text("best", "最优"), Text("best, with assumptions", "最优（含假设）")
+BEST_UNSURE = Text("best?", "最优？")  # the same where there is no room
 
 
 @dataclass(frozen=True, slots=True)

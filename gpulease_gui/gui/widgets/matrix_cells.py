@@ -13,7 +13,7 @@ from gpulease_gui.gui.models.matrix import MatrixHeading, MatrixModel
 from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.theme.sizes import row_height
 from gpulease_gui.gui.widgets.inks import InkPot, Inks
-from gpulease_gui.services.comparison import Cell, CellState, CompareRow
+from gpulease_gui.services.comparison import BEST_UNSURE, Cell, CellState, CompareRow
 
 Index = QModelIndex | QPersistentModelIndex
 NO_RATE = Text("no rate", "无汇率")
@@ -91,12 +91,20 @@ def _draw_value(painter: QPainter, room: QRect, cell: Cell, inks: Inks) -> None:
     if icon:
         icons.paint(painter, QRectF(left, room.center().y() - _ICON // 2, _ICON, _ICON), icon, inks.palette.colour(tone))
         left += _ICON + _GAP
-    tail = inks.width(say(cell.mark), 0) + 20 if cell.best else 0
+    mark = _mark_that_fits(cell, room.right() - left, inks)
+    tail = inks.width(say(mark), 0) + 20 if cell.best else 0
     left = _value_words(painter, QRect(left, room.top(), max(0, room.right() - left - tail), room.height()), cell, inks)
     if cell.best:
         tone = "t2" if cell.assumed else "pass"
         _triangle(painter, left + 8, room.center().y(), inks.colour(tone), hollow=bool(cell.assumed))
-        inks.draw(painter, QRect(left + 18, room.top(), room.right() - left - 10, room.height()), cell.mark, tone, 0)
+        inks.draw(painter, QRect(left + 18, room.top(), room.right() - left - 10, room.height()), mark, tone, 0)
+
+
+def _mark_that_fits(cell: Cell, room: int, inks: Inks) -> Text:
+    """The word of the best; where assumptions would cut the value off, their short word beside the hollow mark."""
+    value = inks.width(say(cell.text), 400)
+    fits = value + inks.width(say(cell.mark), 0) + 20 <= room
+    return cell.mark if fits or not cell.assumed else BEST_UNSURE
 
 
 def _value_words(painter: QPainter, room: QRect, cell: Cell, inks: Inks) -> int:
