@@ -19,6 +19,7 @@ from gpulease_gui.services.task_runs import TaskRuns
 from gpulease_gui.services.upkeep import Upkeep
 from gpulease_gui.services.verify import Verification
 from gpulease_gui.services.watch import Watching
+from gpulease_gui.services.watch_rules import RuleKeeper
 from gpulease_gui.services.ways import AskSecret
 from gpulease_gui.store.workspace import Workspace
 
@@ -50,7 +51,7 @@ class Services:
         self.catalogue: Catalogue = load_catalogue()
         self.links = Links(workspace, self.bus, ask_secret=ask_secret, fingerprints=fingerprints)
         self.verification = Verification(workspace, self.bus, self.catalogue, self.links)
-        self.watching = Watching(workspace, self.bus, self.links)
+        self.watching = Watching(workspace, self.bus, self.links, rules=RuleKeeper(workspace, self.bus, self.catalogue))
         self.upkeep = Upkeep(workspace, self.bus)
         self.tasks = TaskRuns(workspace, self.bus, self.catalogue, self.links, self.watching)
         self.bus.subscribe(self._move_items)

@@ -11,6 +11,7 @@ from gpulease_gui.checks.machine import Change
 from gpulease_gui.domain.finding import CheckState, Finding, Verdict
 from gpulease_gui.domain.node import HostKey, Node
 from gpulease_gui.domain.task import TaskProgress, TaskRun
+from gpulease_gui.domain.text import Text
 
 
 class NodeState(StrEnum):
@@ -157,9 +158,25 @@ class TaskEnded:
     task: TaskRun
 
 
+@dataclass(frozen=True, slots=True)
+class WatchAlarm:
+    """A watch rule is broken, or (`ended_ms` set) no longer; UTC milliseconds. It is saved before it is told.
+
+    `subject` is a card or line of the node, "" = the whole node. `disturb`: whether the user wants to see it now.
+    """
+
+    node_id: str
+    rule: str
+    subject: str
+    began_ms: int
+    ended_ms: int | None
+    words: Text
+    disturb: bool = False
+
+
 Event = (
     NodeStateChanged | HostKeyQuestion | RunStarted | CheckChanged | FindingSaved | RunEnded | NodeDrifted | JobChanged
-    | RecordsChanged | GapOpened | GapClosed | PairMeasured | TaskProgressed | TaskEnded
+    | RecordsChanged | GapOpened | GapClosed | PairMeasured | WatchAlarm | TaskProgressed | TaskEnded
 )  # fmt: skip
 
 

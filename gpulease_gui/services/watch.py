@@ -19,6 +19,7 @@ from gpulease_gui.services.links import Links, NotConnected
 from gpulease_gui.services.recall import recall
 from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.timeline import Clock, Timeline
+from gpulease_gui.services.watch_rules import NodeRules, RuleKeeper
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import append_blocks, append_gap
 from gpulease_gui.store.workspace import Workspace
@@ -41,8 +42,10 @@ SLEPT = "computer_slept"
 class Watching:
     """The watched nodes: one thread each."""
 
-    def __init__(self, workspace: Workspace, bus: Bus, links: Links, clock: Clock | None = None) -> None:
-        self._workspace, self._bus, self._links = workspace, bus, links
+    def __init__(
+        self, workspace: Workspace, bus: Bus, links: Links, clock: Clock | None = None, rules: RuleKeeper | None = None
+    ) -> None:
+        self._workspace, self._bus, self._links, self._rules = workspace, bus, links, rules
         self._clock = clock or Clock()
         self._lock = threading.Lock()
         self._watches: dict[str, _Watch] = {}
@@ -53,6 +56,7 @@ class Watching:
             watch = self._watches.get(node.id)
             if watch is None or watch.over:
                 watch = _Watch(node, min(60.0, max(0.1, interval_s)), self._workspace, self._bus, self._links, self._clock)
+                watch.rules = self._rules.of(node) if self._rules else None
                 self._watches[node.id] = watch
                 watch.start()
             return watch.view
@@ -97,6 +101,7 @@ class _Watch:
         self._recorder = Recorder(node.id, interval_s, metrics())
         self._intake = Intake(self.view, self._recorder, MOST_SERIES)
         self._clock, self._timeline, self._last_s = clock, Timeline(clock), 0.0
+        self.rules: NodeRules | None = None
         self._no_agent = False
         self._saving: list[Future[None]] = []
         self._thread = threading.Thread(target=self._live, name=f"watch-{node.name}", daemon=True)
@@ -135,7 +140,12 @@ class _Watch:
             backoff_s = BACKOFF_S[0] if flowed else min(BACKOFF_S[1], backoff_s * 2)
             self._cancel.wait(backoff_s * random.uniform(0.75, 1.25))
         self._flush()
+        self._unseen(self._clock.wall())
         self._close_gap(self._clock.wall(), resumed=False)
+
+    def _unseen(self, at_s: float) -> None:
+        if self.rules is not None:
+            self.rules.unseen(at_s)
 
     def _recall(self) -> None:
         """Put what was stored of the last hour before what will come."""
@@ -155,6 +165,8 @@ class _Watch:
         self._state(NodeState.CONNECTING, "")
         with self._links.open(self._node, self._cancel) as opened:
             self._timeline.begin(self._last_s)
+            if self.rules is not None:
+                self.rules.renew()
             before = sum(ring.total for ring in self.view.rings.values())
             end = self._by_agent(opened.line) or self._flow(self._by_scripts(opened.line))
             self._flush()
@@ -197,12 +209,16 @@ class _Watch:
         points = self._intake.read(source_id, line.decode("utf-8", "replace"))
         if points is None:
             self._intake.end_curves(source_id, at_s)
+            if self.rules is not None:
+                self.rules.trouble(source_id, self.view.troubles.get(source_id, ""), at_s)
             return
         self._last_s = at_s
         if self.view.state is not NodeState.CONNECTED:
             self._state(NodeState.CONNECTED, "")
             self._close_gap(at_s, resumed=True)
         self._intake.take(source_id, points, at_s)
+        if self.rules is not None:
+            self.rules.take(points, at_s)
         if self._recorder.due(at_s):
             self._flush()
 
@@ -240,6 +256,7 @@ class _Watch:
             if self.view.gaps[-1].reason != NOT_WATCHED or reason == NOT_WATCHED:
                 return
             self._close_gap(start_s, resumed=False)
+        self._unseen(start_s)
         self.view.gaps.append(GapSpan(start_s, reason))
         for ring in self.view.rings.values():
             ring.append(start_s, None)

@@ -1,0 +1,67 @@
+"""Which rules did a watched node break, from when to when, and what proves it?"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gpulease_gui.domain.finding import Finding
+from gpulease_gui.store.codec import finding_from, finding_text, storable
+from gpulease_gui.store.evidence import save_blobs
+from gpulease_gui.store.records import EvidenceBlob
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+
+@dataclass(frozen=True, slots=True)
+class WatchEvent:
+    """One episode. Times are ns since 1970 UTC; `ended_ns` None while it lasts. `subject` is a UUID or interface, "" = the node.
+
+    `degraded`: whether its time counts as less than what is paid for. `finding` names the evidence by its hash.
+    """
+
+    id: str
+    node_id: str
+    rule: str
+    subject: str
+    began_ns: int
+    ended_ns: int | None
+    degraded: bool
+    finding: Finding
+
+
+def save_event(db: Database, event: WatchEvent, blob: EvidenceBlob) -> None:
+    """Insert an episode, or tell the end of one that is kept. Raises sqlite3.IntegrityError for an unknown node."""
+    save_blobs(db, [blob])
+    db.conn.execute(
+        "INSERT INTO watch_events (id, node_id, rule, subject, began_ns, ended_ns, degraded, document, sha256) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET ended_ns = excluded.ended_ns, document = excluded.document",
+        (
+            event.id, event.node_id, event.rule, storable(event.subject), event.began_ns, event.ended_ns, int(event.degraded),
+            finding_text(event.finding), blob.sha256,
+        ),
+    )  # fmt: skip
+
+
+def close_left_open(db: Database, node_id: str) -> None:
+    """End what a killed program left open at the last reading of the node: nobody saw what came after."""
+    db.conn.execute(
+        "UPDATE watch_events SET ended_ns = max(began_ns, coalesce("
+        "(SELECT max(end_ns) FROM sample_packs WHERE node_id = ? AND level = 0), began_ns)) WHERE node_id = ? AND ended_ns IS NULL",
+        (node_id, node_id),
+    )
+
+
+def list_events(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int) -> tuple[WatchEvent, ...]:
+    """The episodes of a node that touch start <= time < end, oldest first."""
+    rows = connection.execute(
+        "SELECT id, node_id, rule, subject, began_ns, ended_ns, degraded, document FROM watch_events "
+        "WHERE node_id = ? AND began_ns < ? AND coalesce(ended_ns, ?) >= ? ORDER BY began_ns, id",
+        (node_id, end_ns, end_ns, start_ns),
+    )
+    return tuple(
+        WatchEvent(id_, node, rule, subject, began, ended, bool(degraded), finding_from(document))
+        for id_, node, rule, subject, began, ended, degraded, document in rows
+    )

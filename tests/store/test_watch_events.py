@@ -1,0 +1,195 @@
+"""Do readings of a node become events, marks, findings with evidence and hours with a price, by a scripted stream and clock?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from gpulease_gui.catalog.catalogue import load_catalogue
+from gpulease_gui.domain.claim import Claim, ClaimState
+from gpulease_gui.domain.commercial import HolderOf, Subject
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.money import Money
+from gpulease_gui.domain.supplier import Price
+from gpulease_gui.services.commerce_edit import save_price
+from gpulease_gui.services.degraded import NO_CONTRACT, NO_PRICE, degraded_in
+from gpulease_gui.services.events import Bus, WatchAlarm
+from gpulease_gui.services.notices import Notices, get_notices, parse_time, save_notices
+from gpulease_gui.services.watch_rules import RuleKeeper, promise_of
+from gpulease_gui.store import claims, evidence, samples, watch_events
+from gpulease_gui.store.nodes import save_node
+from gpulease_gui.store.records import SampleBlock, Series
+from gpulease_gui.store.suppliers import save_contract
+from gpulease_gui.telemetry.source import Point
+
+S = 1_000_000_000
+CARDS = ("GPU-a", "GPU-b")
+
+
+class Watched:
+    """A node's stream told second by second, and what came of it."""
+
+    def __init__(self, desk):
+        self.desk, self.bus, self.heard = desk, Bus(), []
+        self.at_s = desk.noon.timestamp()
+        self.bus.subscribe(self.heard.append)
+        self.rules = RuleKeeper(desk.workspace, self.bus, load_catalogue(), lambda: self.at_s).of(desk.node)
+        self.rules.renew()
+
+    def tell(self, seconds, watts=700.0, mask=0, cards=CARDS, util=99.0, lost=()):
+        for _ in range(seconds):
+            for card in cards:
+                values = {"gpu.power_w": watts, "gpu.event_reasons": mask, "gpu.temperature_c": 60.0, "gpu.util_percent": util}
+                self.rules.take([Point(metric, card, value, 0) for metric, value in values.items()], self.at_s)
+            for card in lost:
+                self.rules.take([Point("gpu.power_w", card, None, 0, "GPU is lost")], self.at_s)
+            self.at_s += 1
+
+    def events(self):
+        self.desk.write(lambda db: None)
+        with self.desk.workspace.read() as connection:
+            return watch_events.list_events(connection, "n1", 0, 2**62)
+
+    def after(self, ns):
+        return None if ns is None else round(ns / S - self.desk.noon.timestamp(), 3)
+
+    def degraded(self):
+        with self.desk.workspace.read() as connection:
+            return degraded_in(connection, self.desk.node, 0, self.at_s)
+
+
+@pytest.fixture
+def watched(desk):
+    holder = claims.Holder.contract("c1")
+    desk.write(lambda db: claims.save_claim(db, holder, Claim("gpu.power_w", 700, ClaimState.ANSWERED), by="li", at=desk.noon))
+    blocks = [SampleBlock(Series("n1", "gpu.power_w", card, "W"), int(desk.noon.timestamp()) * S, S, samples.array("f", [1.0])) for card in CARDS]
+    desk.write(lambda db: samples.append_blocks(db, blocks))
+    return Watched(desk)
+
+
+def test_that_a_card_under_the_contract_is_an_event_a_mark_a_finding_and_evidence(watched):
+    watched.tell(60)
+    watched.tell(90, watts=350.0, mask=4, cards=("GPU-b",))
+    watched.tell(30)
+    (event,) = watched.events()
+    assert (event.rule, event.subject, event.degraded) == ("watch.floor", "GPU-b", True)
+    assert (watched.after(event.began_ns), watched.after(event.ended_ns)) == (60, 150)
+    found = event.finding
+    assert (found.verdict, found.term, found.promised, found.measured, found.unit) == (Verdict.FAIL, "gpu.power_w", 700.0, 350.0, "W")
+    assert found.reason.en.endswith("since 2026-03-01 12:01:00 UTC, for 90 s") and {one.name for one in found.judged_by} >= {"share", "samples"}
+    with watched.desk.workspace.read() as connection:
+        content = evidence.get_content(connection, found.evidence[0]).decode()
+        marks = samples.list_marks(connection, "n1", datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC))
+    assert content.count("\t350") == 10 and "subject\tGPU-b" in content
+    assert [(mark.kind, mark.words) for mark in marks] == [("watch", "watch.floor\tGPU-b\tbegin"), ("watch", "watch.floor\tGPU-b\tend")]
+    alarms = [one for one in watched.heard if isinstance(one, WatchAlarm)]
+    assert [(one.ended_ms is None, one.disturb) for one in alarms] == [(True, True), (False, True)]
+
+
+def test_that_a_lost_card_and_a_silent_driver_are_told_apart(watched):
+    watched.tell(10)
+    watched.tell(20, cards=("GPU-a",), lost=("GPU-b",))
+    watched.tell(20)
+    watched.rules.trouble("gpu", "NVML: driver not loaded", watched.at_s)
+    watched.rules.trouble("npu", "npu-smi is not installed", watched.at_s)
+    watched.at_s += 30
+    watched.tell(20)
+    told = [(one.rule, one.subject, watched.after(one.began_ns), watched.after(one.ended_ns)) for one in watched.events()]
+    assert told == [("watch.lost", "GPU-b", 10, 30), ("watch.driver", "", 50, 80)]
+    assert watched.events()[1].finding.reason.en.endswith("NVML: driver not loaded")
+
+
+def test_that_a_trouble_of_a_node_that_never_had_a_card_is_no_event(watched):
+    watched.rules.trouble("gpu", "nvidia-smi is not installed on the node", watched.at_s)
+    assert watched.events() == ()
+
+
+def test_that_degraded_time_is_hours_and_money_of_the_contract_to_the_cent(watched):
+    watched.tell(5)
+    watched.tell(1800, watts=350.0, mask=4)
+    watched.tell(10)
+    found = watched.degraded()
+    assert found.card_hours == Fraction(1) and found.money == Money(Decimal("16.21"), "CNY")
+    assert found.no_money is None and found.assumed == ()
+
+
+def test_that_throttled_and_under_the_contract_at_once_is_counted_once(watched):
+    watched.tell(5)
+    watched.tell(900, watts=350.0, mask=4 | 0x40)
+    watched.tell(10)
+    assert sorted(one.rule for one in watched.events()) == ["watch.floor"] * 2 + ["watch.throttled"] * 2
+    assert watched.degraded().card_hours == Fraction(1, 2)
+
+
+def test_that_each_day_counts_at_its_price(desk, watched):
+    later = Price("p2", Money(Decimal("20"), "CNY"), "gpu_hour", valid_from=date(2026, 3, 2))
+    desk.write(lambda db: save_price(db, Subject(HolderOf.CONTRACT, "c1"), later))
+    midnight_s = datetime(2026, 3, 2, tzinfo=UTC).timestamp()
+    watched.at_s = midnight_s - 1800
+    watched.rules.renew()
+    watched.tell(3600, watts=350.0, mask=4, cards=("GPU-a",))
+    watched.tell(10)
+    found = watched.degraded()
+    assert found.card_hours == Fraction(1) and found.money == Money(Decimal("18.10"), "CNY")
+
+
+def test_that_without_a_price_there_are_hours_and_the_reason(desk, watched):
+    desk.write(lambda db: save_contract(db, replace(desk.contract, price=None)))
+    watched.tell(360, watts=350.0, mask=4)
+    watched.rules.unseen(watched.at_s + 3600)
+    found = watched.degraded()
+    assert (found.money, found.no_money) == (None, NO_PRICE) and found.card_hours == Fraction(2 * 359, 3600)
+    with desk.workspace.read() as connection:
+        alone = degraded_in(connection, replace(desk.node, contract_id=None), 0, watched.at_s)
+    assert alone.no_money == NO_CONTRACT
+
+
+def test_that_what_a_killed_program_left_open_ends_at_the_last_reading(watched):
+    watched.tell(20, watts=350.0, mask=4)
+    assert [one.ended_ns for one in watched.events()] == [None, None]
+    Watched(watched.desk)
+    assert [watched.after(one.ended_ns) for one in watched.events()] == [0.75, 0.75]
+
+
+def test_that_idle_is_told_only_in_the_term_of_the_contract(desk, watched):
+    with desk.workspace.read() as connection:
+        promises = [promise_of(connection, desk.node, load_catalogue(), day) for day in (date(2026, 2, 28), date(2026, 3, 1), date(2026, 9, 2))]
+    assert [one.billed for one in promises] == [False, True, False]
+    assert promises[0].floors == {"gpu.power_w": ("gpu.power_w", 700.0)}
+    watched.tell(1805, util=0.0)
+    assert [(one.rule, one.degraded) for one in watched.events()] == [("watch.idle", False)] * 2
+
+
+def test_that_quiet_hours_and_quiet_nodes_are_quiet(desk):
+    def at(hour, minute=0):
+        return datetime(2026, 3, 1, hour, minute, tzinfo=UTC)
+
+    night = Notices(quiet_from=time(22, 30), quiet_to=time(7), nodes_off=frozenset({"n2"}))
+    assert [night.disturbs("n1", moment) for moment in (at(22, 29), at(22, 30), at(3), at(6, 59), at(7))] == [True, False, False, False, True]
+    assert not night.disturbs("n2", at(12)) and not Notices(on=False).disturbs("n1", at(12)) and Notices().disturbs("n1", at(0))
+    assert [Notices(quiet_from=time(12), quiet_to=time(13)).disturbs("n1", at(hour)) for hour in (11, 12, 13)] == [True, False, True]
+    desk.write(lambda db: save_notices(db, night))
+    with desk.workspace.read() as connection:
+        assert get_notices(connection) == night
+    with pytest.raises(UsageError):
+        parse_time("25:00")
+
+
+def test_that_a_quiet_node_is_still_written_down(desk, watched):
+    desk.write(lambda db: save_notices(db, Notices(nodes_off=frozenset({"n1"}))))
+    watched.tell(20, watts=350.0, mask=4, cards=("GPU-a",))
+    assert len(watched.events()) == 1
+    assert [one.disturb for one in watched.heard if isinstance(one, WatchAlarm)] == [False]
+
+
+def test_that_a_rule_of_a_node_without_a_contract_needs_none(desk):
+    lone = replace(desk.node, id="n2", contract_id=None)
+    desk.write(lambda db: save_node(db, lone))
+    with desk.workspace.read() as connection:
+        promise = promise_of(connection, lone, load_catalogue(), date(2026, 3, 1))
+    assert promise.floors == {} and not promise.billed
