@@ -11,6 +11,7 @@ from gpulease_gui.catalog.measured import Metric
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.copy_cards import copy_cards, copy_heads, usable_copies
 from gpulease_gui.checks.load_words import BUSY_BEFORE, was_busy_before
+from gpulease_gui.checks.pcie_h2d_d2h import WIRE_GB_S
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.repeats import MEASURED_ONCE, band_marks, judged
 from gpulease_gui.checks.thresholds import SHARE, Origin, Threshold
@@ -55,7 +56,7 @@ CHECK = Check(
     vendor=Vendor.NVIDIA,
     takes_s=60,
     writes=Text("nothing; 1 GiB of the memory of two GPUs at a time", "不写入；每次占用两张卡各 1 GiB 显存"),
-    thresholds=(*BANDS.both, *SISTERS.both, OVER, BUSY_BEFORE),
+    thresholds=(*BANDS.both, *SISTERS.both, OVER, WIRE_GB_S, BUSY_BEFORE),
 )
 _ASK = Text("ask the supplier for `nvidia-smi nvlink -s` and `nvidia-smi topo -m` of this node, and why this pair is slow",
             "请供应商提供该节点的 `nvidia-smi nvlink -s` 与 `nvidia-smi topo -m`，并说明这一对为何慢")  # fmt: skip
@@ -134,6 +135,9 @@ def _compared(slow: _Pair, pairs: Sequence[_Pair], product: GpuModel | None, fou
     if own:
         by_kind = {pair.name: judged(pair.rates, own.value, BANDS.at(promise)) for pair in pairs}
         marks = {name: max(one, by_kind[name], key=_rank) for name, one in marks.items()}
+    wire = _pcie_gb_s(product, pairs, promise)
+    if wire is not None:
+        marks = {pair.name: (Verdict.FAIL, "over_pcie") if len(pair.rates) > 1 else (Verdict.WARN, MEASURED_ONCE) for pair in pairs}
     verdict = worst(v for v, _ in marks.values())
     code = next(c for v, c in marks.values() if v is verdict)
     step = NO_TEXT if verdict is Verdict.PASS else AGAIN if code == MEASURED_ONCE else _ASK
@@ -143,19 +147,30 @@ def _compared(slow: _Pair, pairs: Sequence[_Pair], product: GpuModel | None, fou
         verdict, code, step = Verdict.INCONCLUSIVE, Reason.CUT_OFF, TO_THE_END
     elif verdict is Verdict.PASS and own is None:
         verdict, code, step = Verdict.INCONCLUSIVE, NO_YARDSTICK, _UNKNOWN
-    return _finding(verdict, _reason(slow, middle, own), code, step, slow, pairs, {name: v for name, (v, _) in marks.items()}, own)
+    return _finding(verdict, _reason(slow, middle, own, wire), code, step, slow, pairs, {name: v for name, (v, _) in marks.items()}, own)
+
+
+def _pcie_gb_s(product: GpuModel | None, pairs: Sequence[_Pair], promise: Promise) -> float | None:
+    """What PCIe carries one way, if no pair copies faster than that: then these links are not used. None otherwise."""
+    if product is None or not product.pcie_gen or not product.pcie_width:
+        return None
+    wire = promise.limit(WIRE_GB_S) * 2.0 ** (product.pcie_gen - 4) * product.pcie_width
+    return wire if max(pair.best for pair in pairs) <= wire else None
 
 
 def _rank(mark: tuple[Verdict, str]) -> int:
     return (Verdict.PASS, Verdict.WARN, Verdict.FAIL).index(mark[0])
 
 
-def _reason(slow: _Pair, middle: float, own: JudgedBy | None) -> Text:
+def _reason(slow: _Pair, middle: float, own: JudgedBy | None, wire: float | None) -> Text:
     rate, mid = number_text(slow.best), number_text(middle)
     en, zh = f"slowest pair {slow.name} {rate} GB/s one way, median pair {mid}", f"最慢一对 {slow.name} 单向 {rate} GB/s，中位数 {mid}"
     if own:
         of = number_text(own.value)
         en, zh = f"{en}; its kind copies {of} ({own.title.en})", f"{zh}；同型号为 {of}（{own.title.zh}）"
+    if wire is not None:
+        most = number_text(wire)
+        en, zh = f"{en}; that is no more than PCIe carries ({most}): NVLink is not used", f"{zh}；不超过 PCIe 所能承载（{most}）：没有用上 NVLink"
     if not slow.peer:
         en, zh = f"{en}; the driver gives this pair no direct way", f"{zh}；驱动没有给这一对直连通道"
     return Text(en, zh)

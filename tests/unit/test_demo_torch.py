@@ -68,6 +68,7 @@ def test_that_the_slow_sister_is_named_by_its_uuid() -> None:
 def test_that_pcie_cards_are_not_as_fast_as_the_promised_ones() -> None:
     assert verdicts("pcie-as-sxm")["perf.bf16 best"] is Verdict.FAIL
     assert verdicts("pcie-as-sxm")["nvlink.p2p_bw"] is Verdict.FAIL
+    assert verdicts("no-nvlink")["nvlink.p2p_bw"] is Verdict.FAIL and "NVLink is not used" in says("no-nvlink", "nvlink.p2p_bw")
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if demo_nodes()[n].machine.torch is None])
