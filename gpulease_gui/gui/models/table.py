@@ -64,7 +64,7 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         self._change(lambda: self._take(list(rows)))
 
     def renew_rows(self, rows: Iterable[Row]) -> None:
-        """As `set_rows`, for cells that say nothing but what their row says: only rows that changed are drawn anew."""
+        """As `set_rows`, for cells that say nothing but what their row says: only cells that changed are drawn anew."""
         new = list(rows)
         if not self._stays(new):
             self.set_rows(new)
@@ -80,11 +80,21 @@ class TableModel(QAbstractTableModel, Generic[Row]):
             self._sort_keys.clear()
             return False
         for place, number in enumerate(self._shown):
-            there, old = (self._rows, before[0]) if number >= 0 else (self._headings, before[3])
-            at = number if number >= 0 else -1 - number
-            if there[at] != old[at]:
-                self.dataChanged.emit(self.index(place, 0), self.index(place, len(self._columns) - 1))
+            if number < 0:
+                changed = self._headings[-1 - number] != before[3][-1 - number]
+                columns = range(len(self._columns) if changed else 0)
+            else:
+                columns = self._changed(before[0][number], rows[number])
+            if columns:
+                self.dataChanged.emit(self.index(place, columns[0]), self.index(place, columns[-1]))
         return True
+
+    def _changed(self, old: Row, new: Row) -> range:
+        """From the first column whose cell is another one to the last."""
+        if old == new:
+            return range(0)
+        changed = [place for place, column in enumerate(self._columns) if column.cell(old) != column.cell(new)]
+        return range(changed[0], changed[-1] + 1) if changed else range(0)
 
     def _take(self, rows: list[Row]) -> None:
         self._rows = rows

@@ -102,7 +102,7 @@ class CostPane(Lively, Pane):
     def show_outcome(self, outcome: Outcome, total: int) -> None:
         """Show other figures; the chosen offer stays chosen."""
         self._filling = True
-        self.offers.set_rows(outcome.offers)
+        self.offers.renew_rows(outcome.offers)
         if outcome.detail is not None:
             self.table.choose(outcome.detail.offer.facts.row.id)
         self._filling = False
