@@ -23,6 +23,7 @@ _LABELLED = re.compile(r"\D{1,10}[:：].*$", re.DOTALL)  # "联系人：张三"
 _FOR_ALL = re.compile(r"税|专票|普票|发票|有效期|起租|最短|单位|整机|币种|人民币|美元|折|押金|tax|vat|valid|minimum|currency|deposit|discount", re.IGNORECASE)
 _UNIT_ABOVE = re.compile(r"(?:单\s?位|货\s?币|币\s?种|计价|unit|currency|prices? (?:are )?in)\s*[:：]?\s*([^,，;；。)）]{1,20})", re.IGNORECASE)
 _ROWS_ABOVE = 20
+_MOST_OF_A_NOTE = 4
 
 
 def is_total(filled: Sequence[Cell]) -> bool:
@@ -31,8 +32,10 @@ def is_total(filled: Sequence[Cell]) -> bool:
 
 
 def is_note(filled: Sequence[Cell]) -> bool:
-    """Whether one or two cells hold a remark below the table."""
+    """Whether a few cells hold a remark below the table."""
     first = filled[0]
+    if len(filled) > _MOST_OF_A_NOTE:
+        return False
     if all(isinstance(cell, str) and _LABELLED.match(cell) for cell in filled):
         return True
     return isinstance(first, str) and len(filled) <= 2 and _NOTE.match(first) is not None
