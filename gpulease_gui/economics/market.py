@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from gpulease_gui.domain.money import amount_text, decimals_of
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.economics.flag import Flagged, FlagState, unsaid, unsaid_parts
 from gpulease_gui.economics.offer_facts import MarketPrice, OfferFacts, Reference
@@ -25,7 +26,8 @@ class Spread:
     @property
     def words(self) -> Text:
         """The spread for people."""
-        span = f"{self.currency} {self.low:f} – {self.high:f}"
+        most = max(decimals_of(self.low), decimals_of(self.high))
+        span = f"{self.currency} {amount_text(self.low, decimals=most)} – {amount_text(self.high, decimals=most)}"
         return Text(f"{span} in {self.count} listed prices", f"公开价区间 {span}（{self.count} 条）")
 
 

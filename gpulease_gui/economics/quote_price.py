@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from gpulease_gui.domain.money import amount_text
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.economics.quote_words import (
@@ -267,7 +268,8 @@ _UNIT_WORDS = {
 
 def price_words(price: PriceReading) -> Text:
     """The price as a quote would write it; `read_price` of either language gives the same reading back."""
-    span = trimmed(price.amount) if price.upper is None else f"{trimmed(price.amount)}-{trimmed(price.upper)}"
+    amount = amount_text(price.amount, grouped=False)
+    span = amount if price.upper is None else f"{amount}-{amount_text(price.upper, grouped=False)}"
     en, zh = [f"{price.currency} {span}" if price.currency else span], [f"{span} {price.currency}" if price.currency else span]
     if price.unit is not None:
         english, chinese = _UNIT_WORDS[price.unit]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
+from gpulease_gui.domain.money import amount_text
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.flag import Flagged
 from gpulease_gui.economics.market import Spread, spread_of
@@ -46,10 +47,10 @@ def market_place(facts: OfferFacts, reference: Reference) -> MarketPlace:
     place = Place.BELOW if price < spread.low else Place.ABOVE if price > spread.high else Place.WITHIN
     if place is not Place.WITHIN:
         en, zh = ("below", "低于") if place is Place.BELOW else ("above", "高于")
-        return MarketPlace(place, Text(f"{price:f} is {en} {spread.words.en}", f"{price:f} {zh}{spread.words.zh}"), spread, None, sources)
+        return MarketPlace(place, Text(f"{amount_text(price)} is {en} {spread.words.en}", f"{amount_text(price)} {zh}{spread.words.zh}"), spread, None, sources)
     width = spread.high - spread.low
     share = (price - spread.low) / width if width else Decimal(0)
     percent = f"{share * 100:.0f} %"
     return MarketPlace(
-        place, Text(f"{price:f} lies at {percent} of {spread.words.en}", f"{price:f} 处于{spread.words.zh}的 {percent} 处"), spread, share, sources
+        place, Text(f"{amount_text(price)} lies at {percent} of {spread.words.en}", f"{amount_text(price)} 处于{spread.words.zh}的 {percent} 处"), spread, share, sources
     )

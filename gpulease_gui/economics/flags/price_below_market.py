@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpulease_gui.domain.money import amount_text
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag
 from gpulease_gui.economics.market import spread_of
@@ -18,4 +19,4 @@ def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:
     price = facts.price_gpu_hour
     if price is None or price >= spread.low:
         return None
-    return Flagged(Text(f"{price:f} is below {spread.words.en}", f"{price:f} 低于{spread.words.zh}"))
+    return Flagged(Text(f"{amount_text(price)} is below {spread.words.en}", f"{amount_text(price)} 低于{spread.words.zh}"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpulease_gui.domain.money import amount_text
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.flag import Flagged, FlagSeverity, RedFlag, unsaid_parts
 from gpulease_gui.economics.offer_facts import OfferFacts, PriceMode, Reference
@@ -19,4 +20,4 @@ def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:
         return missing
     if spot <= firm:
         return None
-    return Flagged(Text(f"spot costs {spot:f}, on demand {firm:f} per GPU-hour", f"每卡时竞价 {spot:f}，按需 {firm:f}"))
+    return Flagged(Text(f"spot costs {amount_text(spot)}, on demand {amount_text(firm)} per GPU-hour", f"每卡时竞价 {amount_text(spot)}，按需 {amount_text(firm)}"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from gpulease_gui.domain.money import amount_text
 from gpulease_gui.domain.supplier import Supplier
 from gpulease_gui.domain.text import Text, foreign, visible
 from gpulease_gui.gui.forms.fields import Chooser, Field, LineField
@@ -320,7 +321,7 @@ def _outcome(run: DryRun) -> list[OutcomeRow]:
     found += [(warning.address, "warning", _sentence(warning)) for warning in run.lines.warnings]
     for row in run.planned:
         what = "add" if row.is_new else "change" if row.changes else "same"
-        name = " ".join(part for part in (row.offer.quote_no, row.offer.title, f"· {row.offer.price}" if row.offer.price else "") if part)
+        name = " ".join(part for part in (row.offer.quote_no, row.offer.title, f"· {row.offer.price.currency} {amount_text(row.offer.price.amount)}" if row.offer.price else "") if part)
         changes = _joined(row.changes)
         found.append((row.line.address, what, Text(f"{name} · {changes.en}", f"{name} · {changes.zh}") if row.changes else foreign(name)))
     found += [(address, "skipped", foreign(words)) for address, words in run.lines.skipped]
