@@ -18,6 +18,7 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.supplier import Attachment, Contract, FxRate, Offer, Price, Site, Supplier
 from gpulease_gui.domain.text import Text
+from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.economics.offer_facts import MarketPrice
 from gpulease_gui.services.acting import recorder, user_name_in
 from gpulease_gui.store import answers, attachments, claims, deals, prices, reference, suppliers, term_versions
@@ -69,13 +70,21 @@ def save_price(db: Database, subject: Subject, price: Price, why: str = "") -> P
 
 
 def put_price(acting: Recorder, subject: Subject, price: Price) -> None:
-    """Keep a price within an act."""
-    if price.valid_from and price.valid_to and price.valid_to < price.valid_from:
-        raise UsageError("the price ends before it begins", next_step="change one of the days")
-    if price.money.amount < 0:
-        raise UsageError(f"{price.money} is no price", next_step="write an amount of 0 or more")
+    """Keep a price within an act. Raises UsageError for one that can't be."""
+    _refuse_price(price)
     deal = deals.enter(acting.db, subject)
     acting.put("price", (price.id,), None if price.withdrawn else prices.document_of(deal, price))
+
+
+def _refuse_price(price: Price) -> None:
+    if price.valid_from and price.valid_to and price.valid_to < price.valid_from:
+        raise UsageError("the price ends before it begins", next_step="change one of the days")
+    if not price.money.amount.is_finite() or price.money.amount < 0:
+        raise UsageError(f"{price.money} is no price", next_step="write an amount of 0 or more")
+    if price.unit not in set(PriceUnit):
+        raise UsageError(f"{price.unit!r} is no unit of a price", next_step=f"write one of: {', '.join(PriceUnit)}")
+    if price.tax_rate is not None and not (price.tax_rate.is_finite() and 0 <= price.tax_rate < 1):
+        raise UsageError(f"{price.tax_rate} is no tax rate", next_step="write a share, such as 0.13 for 13 %")
 
 
 def change_price(db: Database, subject: Subject, price: Price, since: date, why: str = "") -> Price:
@@ -155,7 +164,12 @@ def save_site(db: Database, site: Site) -> Site:
 
 def save_rate(db: Database, rate: FxRate) -> FxRate:
     """Note a rate of exchange; rates are only added. Raises UsageError for one that can't be."""
-    if rate.rate <= 0 or not rate.rate.is_finite():
+    for code in (rate.from_currency, rate.to_currency):
+        if not (len(code) == 3 and code.isascii() and code.isalpha() and code.isupper()):
+            raise UsageError(f"{code!r} is no currency", next_step="write its three letters, such as CNY")
+    if rate.from_currency == rate.to_currency:
+        raise UsageError(f"{rate.from_currency} always costs 1 {rate.to_currency}", next_step="choose two currencies")
+    if not rate.rate.is_finite() or rate.rate <= 0:
         raise UsageError(f"{rate.rate} is no rate", next_step="write what one unit costs in the other currency, such as 7.0835")
     if not rate.surcharge.is_finite() or not 0 <= rate.surcharge < 1:
         raise UsageError(f"{rate.surcharge} is no surcharge", next_step="write the share that is added, such as 0.03 for 3 %")

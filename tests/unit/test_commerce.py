@@ -257,3 +257,22 @@ def test_that_a_number_that_two_offers_have_is_answered_with_their_ids(own: Serv
     with pytest.raises(UsageError, match=r"write the id of one: o1 \(offer of .*\), o3 \(offer of"):
         read(own, lambda c: commerce.find_deal(c, "Q-o1"))
     assert read(own, lambda c: commerce.find_deal(c, "o3")) == Subject(HolderOf.OFFER, "o3")
+
+
+@pytest.mark.parametrize(("price", "words"), [
+    (Price("p", Money(Decimal("NaN"), "CNY")), "is no price"), (Price("p", Money(Decimal(1), "CNY"), "fortnight"), "no unit of a price"),
+    (Price("p", Money(Decimal(1), "CNY"), tax_rate=Decimal(13)), "no tax rate"), (Price("p", Money(Decimal(1), "CNY"), tax_rate=Decimal("-0.06")), "no tax rate"),
+])  # fmt: skip
+def test_that_a_price_that_can_not_be_is_refused(price: Price, words: str, own: Services) -> None:
+    with pytest.raises(UsageError, match=words):
+        write(own, lambda db: commerce_edit.save_price(db, ONE, price))
+
+
+@pytest.mark.parametrize(("rate", "words"), [
+    (FxRate("USD", "CNY", Decimal("NaN"), DAY), "is no rate"), (FxRate("USD", "CNY", Decimal(0), DAY), "is no rate"),
+    (FxRate("usd", "CNY", Decimal(7), DAY), "'usd' is no currency"), (FxRate("CNY", "CNY", Decimal(7), DAY), "always costs 1"),
+    (FxRate("USD", "CNY", Decimal(7), DAY, surcharge=Decimal("NaN")), "no surcharge"),
+])  # fmt: skip
+def test_that_a_rate_that_can_not_be_is_refused(rate: FxRate, words: str, own: Services) -> None:
+    with pytest.raises(UsageError, match=words):
+        write(own, lambda db: commerce_edit.save_rate(db, rate))
