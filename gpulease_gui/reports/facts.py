@@ -12,7 +12,7 @@ from gpulease_gui.domain.node import HostKey, Node
 from gpulease_gui.domain.supplier import Contract, Supplier
 from gpulease_gui.domain.task import TaskPoint, TaskRun
 from gpulease_gui.domain.term import Term, TermValue
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.reports.document import Blank, Curve
 
 CONCLUSIVE = (Verdict.PASS, Verdict.WARN, Verdict.FAIL)
@@ -74,7 +74,8 @@ class RunFacts:
     """The newest finished run of a node for the contract.
 
     `verdict` is the run's overall, at most inconclusive while a promise that can be checked was not (`unjudged`).
-    `clock_offset_s` is the node's clock minus ours; None = not read.
+    `clock_offset_s` is the node's clock minus ours; None = not read. `origin`: the file that it was imported from; empty
+    for a run that this computer measured.
     """
 
     id: str
@@ -91,6 +92,7 @@ class RunFacts:
     driver: str | None = None
     cuda: str | None = None
     unjudged: tuple[str, ...] = ()
+    origin: Text = NO_TEXT
 
 
 @dataclass(frozen=True, slots=True)

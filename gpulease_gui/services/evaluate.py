@@ -23,7 +23,7 @@ from gpulease_gui.domain.finding import WORST_FIRST, Finding, Verdict
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
-from gpulease_gui.domain.text import Language, Text
+from gpulease_gui.domain.text import NO_TEXT, Language, Text
 from gpulease_gui.facts.fact import read, readers
 from gpulease_gui.facts.npu_smi import NpuReport
 from gpulease_gui.facts.smi_xml import SmiReport
@@ -37,6 +37,7 @@ from gpulease_gui.services.live_stretches import live_stretches
 from gpulease_gui.services.task_paper import task_facts
 from gpulease_gui.store import claims, evidence, hostkeys, inspection, nodes, runs, settings, suppliers
 from gpulease_gui.store.claims import Holder
+from gpulease_gui.store.imported import imported_from
 from gpulease_gui.store.records import KeyState, Report, Run, RunEvidence, RunState, new_id
 from gpulease_gui.store.workspace import Workspace
 
@@ -119,12 +120,12 @@ def _run_facts(
     findings = tuple(stored.finding for stored in runs.list_current_findings(connection, run.id))
     lines = evidence.list_run_evidence(connection, run.id)
     kept = tuple(_evidence(connection, line) for line in lines)
-    unjudged = _unjudged(run, findings, stated, checkable)
+    unjudged, origin = _unjudged(run, findings, stated, checkable), imported_from(connection, run.id)
     devices, driver, cuda = _identity(connection, lines)
     return RunFacts(
         run.id, run.started_at, run.finished_at, _verdict(run, unjudged), findings, kept,
         run_hash(run.id, findings, [line.sha256 for line in kept]), run.tool_version, run.host_key, run.clock_offset_s,
-        devices, driver, cuda, unjudged,
+        devices, driver, cuda, unjudged, origin.words if origin else NO_TEXT,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from gpulease_gui.services.joined import Rerun, joined_in
 from gpulease_gui.services.plan import PAIR_FACTS, USUAL_SHARE, Choice, Level
 from gpulease_gui.store import claims, evidence, nodes, runs, suppliers
 from gpulease_gui.store.claims import Holder
+from gpulease_gui.store.imported import ImportedFrom, imported_from
 from gpulease_gui.store.records import Run, RunEvidence, RunState
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ class RunFindings:
     """A stored run with the newest finding of each question, and what the finished run before it said.
 
     `reruns`: the checks of a whole run that were asked again since, by check id; `findings` holds their answers.
+    `imported`: the file that the run came in; None for one that was measured here.
     """
 
     run: Run
@@ -171,6 +173,7 @@ class RunFindings:
     before: Mapping[Key, Finding]
     before_run: Run | None = None
     reruns: Mapping[str, Rerun] = field(default_factory=dict)
+    imported: ImportedFrom | None = None
 
 
 def run_findings(connection: sqlite3.Connection, run_id: str) -> RunFindings:
@@ -179,7 +182,7 @@ def run_findings(connection: sqlite3.Connection, run_id: str) -> RunFindings:
     earlier = next((r for r in runs.list_runs(connection, node_id=run.node_id) if _is_earlier(r, run)), None)
     joined = joined_in(connection, run.id)
     before = {key_of(f): f for f in _current(connection, earlier)}
-    return RunFindings(run, joined.findings, before, earlier, joined.reruns)
+    return RunFindings(run, joined.findings, before, earlier, joined.reruns, imported_from(connection, run.id))
 
 
 def _is_earlier(candidate: Run, run: Run) -> bool:

@@ -29,10 +29,13 @@ from gpulease_gui.reports.facts import EvaluationFacts
 from gpulease_gui.services.acceptance import promises_in
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.evaluate import evaluation_facts, export, write_whole
+from gpulease_gui.services.exchange import apply_merge, export_bundle, merge_in, valid_bundle
+from gpulease_gui.services.run_view import run_findings
 from gpulease_gui.services.targets import node_of
 from gpulease_gui.services.verify import Request
 from gpulease_gui.store import claims, evidence, settings
 from gpulease_gui.store.claims import Holder
+from gpulease_gui.store.exchange.bundle_schema import parse_bundle
 from gpulease_gui.store.records import Gap, SampleBlock, Series
 from gpulease_gui.store.samples import append_blocks, append_gap
 from gpulease_gui.store.workspace import Workspace
@@ -247,3 +250,29 @@ def test_that_a_file_is_put_in_place_whole_or_not_at_all(tmp_path: Path) -> None
 def test_that_facts_are_the_same_each_time_but_for_their_moment(workspace: Workspace) -> None:
     once, again = facts_of(workspace), facts_of(workspace)
     assert replace(once, made_at=again.made_at) == again
+
+
+def test_that_the_whole_workspace_shows_the_same_run_on_a_second_computer_and_the_report_says_where_it_came_from(workspace: Workspace, tmp_path: Path) -> None:
+    with workspace.read() as connection:
+        data = export_bundle(connection, at=utc_now(), demo=True)
+        run = evaluation_facts(connection, CONTRACT, load_catalogue()).nodes[0].run
+        assert run is not None
+        before = run_findings(connection, run.id)
+    path = tmp_path / "second.db"
+    with closing(Workspace.open(path, demo=True)) as second:
+        bundle = valid_bundle(parse_bundle(data), load_catalogue())
+        with second.read() as connection:
+            merge = merge_in(connection, bundle, demo=True)
+        second.submit(lambda db: apply_merge(db, merge, "first.json")).result()
+        with second.read() as connection:
+            after = run_findings(connection, run.id)
+            facts = evaluation_facts(connection, CONTRACT, load_catalogue())
+            again = json.loads(export_bundle(connection, at=utc_now(), demo=True))
+        assert (after.findings, after.run, after.before) == (before.findings, before.run, before.before)
+        assert facts.nodes[0].run is not None and facts.nodes[0].run.hash == run.hash and facts.verdict is facts_of(workspace).verdict
+        assert {k: v for k, v in again.items() if k != "made_at"} == {k: v for k, v in json.loads(data).items() if k != "made_at"}
+    out = tmp_path / "second.pdf"
+    done = cli("--contract", NUMBER, "--lang", "en", "--out", str(out), "--workspace", str(path), "--demo")
+    assert done.returncode == 0, done.stderr
+    text = pdf_text(out)
+    assert "Imported from first.json" in text and run.hash[:8] in text.replace(" ", "")

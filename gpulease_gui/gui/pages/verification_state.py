@@ -23,6 +23,7 @@ from gpulease_gui.services.run_view import (
     node_runs,
     run_findings,
 )
+from gpulease_gui.store.imported import ImportedFrom
 from gpulease_gui.store.records import Run, RunState
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class Picture:
     live: LiveRun | None = None
     before: Mapping[Key, Finding] = field(default_factory=dict)
     reruns: Mapping[str, Rerun] = field(default_factory=dict)
+    imported: ImportedFrom | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -121,7 +123,14 @@ class Picture:
 
     @property
     def state_words(self) -> Text | None:
-        """Why this run is not a whole one; None for one that ran to its end."""
+        """Why this run is not a whole one, or not ours; None for one that was measured here and ran to its end."""
+        why = self._end_words()
+        if self.imported is None:
+            return why
+        origin = self.imported.words
+        return Text(f"{origin.en}; {why.en}", f"{origin.zh}；{why.zh}") if why else origin
+
+    def _end_words(self) -> Text | None:
         if self.run is None or self.run.state in (RunState.FINISHED, RunState.RUNNING):
             return self._joined_words()
         if self.run.state is RunState.INTERRUPTED:
@@ -191,7 +200,7 @@ def picture_of(infos: Mapping[str, CheckInfo], stored: RunFindings | None, live:
         if row.info.id in stored.reruns or row.info.id in asked_again else row
         for row in rows
     )  # fmt: skip
-    return Picture(marked, stored.run, number, live, stored.before, stored.reruns)
+    return Picture(marked, stored.run, number, live, stored.before, stored.reruns, stored.imported)
 
 
 def named(picture: Picture, models: Mapping[str, GpuModel]) -> Picture:

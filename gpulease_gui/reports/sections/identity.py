@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpulease_gui.domain.node import Reach
-from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.reports.document import Block, Cell, Column, ColumnKind, Pair, Pairs, SubHeading, Table, Tone, Words
 from gpulease_gui.reports.facts import EvaluationFacts, KeyLine, NodeFacts
 from gpulease_gui.reports.known_notes import note_text
@@ -77,7 +77,8 @@ def _machine(node: NodeFacts) -> tuple[Pair, ...]:
 def _key_seen(node: NodeFacts) -> tuple[Pair, ...]:
     key = node.run.host_key if node.run else None
     words = Words(foreign(f"{key.kind} {key.fingerprint}"), Tone.CODE) if key else NOT_READ
-    return (Pair(Text("Host key", "主机密钥"), words),)
+    origin = node.run.origin if node.run else NO_TEXT
+    return (Pair(Text("Host key", "主机密钥"), words), *((Pair(Text("Run", "验收记录"), Words(origin)),) if origin.en else ()))
 
 
 def _address(node: NodeFacts) -> Text:
