@@ -88,7 +88,9 @@ def put_terms_of(db: Database, offer_id: str, quote_no: str, by: str, paper: str
     proven = {key: replace(s, evidence=paper) if paper and s.source.startswith(quote_no) else s for key, s in said.terms.stated.items()}
     acting.put("terms", (subject.kind, subject.id), document_of(Terms(proven)))
     for price in prices.list_prices(db.conn, deal):
-        whole = replace(price, mode=said.mode, tax_included=said.tax_included, tax_rate=said.tax_rate, invoice_kind=said.invoice_kind)
+        written = any(s.source.startswith(quote_no) for s in said.terms.stated.values())
+        proof = paper if paper and written else price.evidence
+        whole = replace(price, evidence=proof, mode=said.mode, tax_included=said.tax_included, tax_rate=said.tax_rate, invoice_kind=said.invoice_kind)
         acting.put("price", (price.id,), prices.document_of(deal, whole))
     acting.settle()
 

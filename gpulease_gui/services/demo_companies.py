@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -57,19 +57,24 @@ def _terms(said: Mapping[str, object], source: str, fields: Mapping[str, Field])
     return Terms({key: Stated(validate_field(key, value, fields), source=source) for key, value in said.items()})
 
 
-def put_company(db: Database, supplier_id: str, name: str, by: str) -> None:
-    """Write what the demo says of one supplier; no act that could be taken back."""
+def put_company(db: Database, supplier_id: str, name: str, by: str, paper: str) -> None:
+    """Write what the demo says of one supplier; no act that could be taken back. `paper` proves what was written down."""
     company = load_demo_companies().get(name)
     if company is None:
         return
     acting = Recorder(db, by, utc_now())
-    acting.put("terms", (HolderOf.SUPPLIER, supplier_id), document_of(company.terms))
+    acting.put("terms", (HolderOf.SUPPLIER, supplier_id), document_of(_proven(company.terms, paper)))
     for number, place in enumerate(company.sites, 1):
         site = Site(f"{supplier_id}-site-{number}", supplier_id, place.site.name, place.site.city, place.site.country, place.site.note)
         acting.put("site", (site.id,), suppliers.site_document(site))
         if place.terms.stated:
-            acting.put("terms", (HolderOf.SITE, site.id), document_of(place.terms))
+            acting.put("terms", (HolderOf.SITE, site.id), document_of(_proven(place.terms, paper)))
     acting.settle()
+
+
+def _proven(terms: Terms, paper: str) -> Terms:
+    spoken = ("chat", "mail", "web form")
+    return Terms({key: said if said.source.startswith(spoken) else replace(said, evidence=paper) for key, said in terms.stated.items()})
 
 
 def put_paper(db: Database, subject: Subject, name: str, lines: Sequence[str], by: str) -> str:

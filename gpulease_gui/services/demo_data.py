@@ -88,8 +88,8 @@ def _save_deal(db: Database, node: DemoNode) -> None:
     for term, value in node.terms.items():
         claim = Claim(term, value, ClaimState.EVIDENCED, source=f"{deal.quote_no} (demo)")
         claims.save_claim(db, Holder.offer(offer_id), claim, by=WHO, at=now)
-    put_company(db, supplier_id, deal.supplier.en, WHO)
-    put_paper(db, Subject(HolderOf.SUPPLIER, supplier_id), "company profile.pdf", _head(deal.supplier.en, f"Contact: {deal.contact}"), WHO)
+    profile = _head(deal.supplier.en, f"Contact: {deal.contact}")
+    put_company(db, supplier_id, deal.supplier.en, WHO, put_paper(db, Subject(HolderOf.SUPPLIER, supplier_id), "company profile.pdf", profile, WHO))
     quoted = _head(deal.supplier.en, f"Quote {deal.quote_no}", deal.offer.en, f"{deal.currency} {deal.price} per GPU-hour")
     paper = put_paper(db, Subject(HolderOf.OFFER, offer_id), f"{deal.quote_no}.pdf", (*quoted, *_said(node)), WHO)
     put_terms_of(db, offer_id, deal.quote_no, WHO, paper)

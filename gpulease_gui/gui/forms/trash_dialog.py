@@ -36,7 +36,7 @@ class TrashDialog(FactDialog):
         self._frame = frame
         self.rows: TableModel[Trashed] = TableModel(_columns(), lambda entry: (entry.kind, entry.id))
         self.table = TableView(self.rows, Text("Trash", "回收站"))
-        self.table.setMinimumSize(640, 260)
+        self.table.setMinimumSize(720, 260)
         self.none = PlainLabel(Text("The trash is empty.", "回收站为空。"), level="2")
         self.column.addWidget(self.none)
         self.column.addWidget(self.table, 1)
@@ -88,5 +88,6 @@ def _columns() -> tuple[Column[Trashed], ...]:
         Column(Text("What", "类别"), lambda e: Cell(KIND_WORDS.get(e.kind, foreign(e.kind)), tone="2"), width=90),
         Column(Text("Name", "名称"), lambda e: Cell(e.name, weight=500, tip=e.name), width=240, stretch=True),
         Column(Text("Deleted", "删除时间"), lambda e: Cell(f"{e.at.astimezone():%Y-%m-%d %H:%M}", tone="2"), width=130),
-        Column(Text("By", "操作人"), lambda e: Cell(e.by, tone="2") if e.by else NOTHING, width=100),
+        Column(Text("By", "操作人"), lambda e: Cell(e.by, tone="2") if e.by else NOTHING, width=90),
+        Column(Text("Can be restored until", "可恢复至"), lambda e: Cell(f"{(e.at + SHOWN).astimezone():%Y-%m-%d}", tone="2"), width=130),
     )

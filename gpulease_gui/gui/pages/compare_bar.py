@@ -57,7 +57,7 @@ class CompareBar(QFrame):
         self.scenario = Chooser(Text("Use", "场景"), (("", EVERY_USE),))
         self.workload = Chooser(Text("Workload", "负载"), (("", _NO_WORKLOAD),))
         self.currency = Chooser(Text("Currency", "币种"))
-        for chooser, least in ((self.scenario, 9), (self.workload, 9), (self.currency, 6)):
+        for chooser, least in ((self.scenario, 9), (self.workload, 9), (self.currency, 8)):
             chooser.setMinimumContentsLength(least)
             chooser.picked.connect(self._picked)
         self.rates = QFrame()
@@ -145,7 +145,7 @@ class CompareBar(QFrame):
     def show_comparison(self, comparison: Comparison, own: Sequence[str]) -> None:
         """Name the currency with its rates, or what is missing; `own` are the currencies of the offers."""
         codes = tuple(dict.fromkeys((comparison.currency, *_USUAL, *own)))
-        self.currency.set_choices([(code, Text(f"{code} / GPU-hour", f"{code} / 卡时")) for code in codes], comparison.currency)
+        self.currency.set_choices([(code, Text(f"{code}/GPU-h", f"{code} / 卡时")) for code in codes], comparison.currency)
         words = [rate_text(rate) for rate in comparison.rates]
         self.rate.set_words(Text("; ".join(w.en for w in words), "；".join(w.zh for w in words)))
         missing = comparison.missing_rates

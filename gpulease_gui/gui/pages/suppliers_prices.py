@@ -207,12 +207,12 @@ def _state(line: PriceLine) -> Cell:
 
 def _price_columns() -> tuple[Column[PriceLine], ...]:
     return (
-        Column(Text("Price", "价格"), lambda line: Cell(money_text(line.price), weight=500), width=170),
+        Column(Text("Price", "价格"), lambda line: Cell(money_text(line.price), weight=500), width=150),
         Column(Text("Valid", "有效期"), lambda line: Cell(_days(line.price), tone="2"), width=148),
-        Column(Text("State", "状态"), _state, width=84),
-        Column(Text("Rented", "租用方式"), lambda line: _mode(line.price), width=84),
-        Column(Text("Tax", "税"), lambda line: _tax(line.price), width=96),
-        Column(Text("Invoice", "发票"), lambda line: Cell(line.price.invoice_kind, tone="2") if line.price.invoice_kind else NOTHING, width=72),
+        Column(Text("State", "状态"), _state, width=78),
+        Column(Text("Rented", "租用方式"), lambda line: _mode(line.price), width=78),
+        Column(Text("Tax", "税"), lambda line: _tax(line.price), width=108),
+        Column(Text("Invoice", "发票"), lambda line: Cell(line.price.invoice_kind, tone="2") if line.price.invoice_kind else NOTHING, width=60),
         Column(Text("Evidence", "凭据"), lambda line: Cell(line.evidence, icon="attachment") if line.evidence else Cell(CLAIM_ONLY, tone="3"),
                width=90, stretch=True),
     )  # fmt: skip
@@ -222,7 +222,7 @@ def _version_columns() -> tuple[Column[tuple[int, PriceVersion]], ...]:
     return (
         Column(Text("Saved", "保存时间"), lambda e: Cell(f"{e[1].at.astimezone():%Y-%m-%d %H:%M}", tone="2"), width=130),
         Column(Text("By", "操作人"), lambda e: Cell(e[1].by, tone="2") if e[1].by else NOTHING, width=80),
-        Column(Text("Price", "价格"), lambda e: Cell(money_text(e[1].price)), width=170),
+        Column(Text("Price", "价格"), lambda e: Cell(money_text(e[1].price)), width=150),
         Column(Text("Valid", "有效期"), lambda e: Cell(_days(e[1].price), tone="2"), width=148),
         Column(Text("Act", "操作"), lambda e: Cell(Text("withdrawn", "撤回") if e[1].price.withdrawn else Text("saved", "保存"), tone="2"), width=80),
         Column(Text("Why", "原因"), lambda e: Cell(why_words(e[1].why), tone="2") if e[1].why else NOTHING, width=120, stretch=True),

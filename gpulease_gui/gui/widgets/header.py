@@ -18,6 +18,8 @@ from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.panes import clear_layout, hairline
 from gpulease_gui.gui.widgets.search import SearchBox
 
+_SUBJECT = 132  # px that the subject of a page keeps
+
 
 class PageHeader(Lively, QFrame):
     """48 px: breadcrumb, search, secondary buttons, the primary at the far right.
@@ -58,7 +60,12 @@ class PageHeader(Lively, QFrame):
             if last:
                 subject = ElidedLabel(words, size="section", weight=600)
                 subject.setAccessibleName(say(words))
-                self._crumbs.addWidget(subject, 1)
+                subject.setMinimumWidth(min(subject.sizeHint().width(), _SUBJECT))
+                self._crumbs.addWidget(subject, 3)
+            elif place:  # what lies between gives way first: the subject is what the page is about
+                between = ElidedLabel(words, level="2")
+                between.setMaximumWidth(between.sizeHint().width() + 1)
+                self._crumbs.addWidget(between, 2)
             else:
                 self._crumbs.addWidget(PlainLabel(words, level="2"))
         self._take_buttons(buttons)
