@@ -12,7 +12,7 @@ from gpulease_gui.gui.menus import Menus
 from gpulease_gui.gui.pages.page import PageSpec
 from gpulease_gui.gui.widgets.go_to import GoToPanel
 from gpulease_gui.services.events import Event, RecordsChanged, RunEnded
-from gpulease_gui.services.go_to import Place, PlaceKind, Places, places_in
+from gpulease_gui.services.go_to import Place, PlaceKind, Places, places_in, places_of
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.main_window import MainWindow
@@ -24,7 +24,7 @@ class Going(QObject):
     def __init__(self, window: MainWindow, menus: Menus, pages: Sequence[PageSpec]) -> None:
         super().__init__(window)
         self._window, self._menus, self._pages = window, menus, tuple(pages)
-        self._stale = True
+        self._stale, self._empty = True, True
         self.panel = GoToPanel(window)
         self.panel.chosen.connect(self._go)
 
@@ -35,7 +35,7 @@ class Going(QObject):
 
     def forget(self) -> None:
         """Another workspace."""
-        self._stale = True
+        self._stale, self._empty = True, True
         self.panel.hide()
         self.panel.show_places(Places((), ()))
 
@@ -45,6 +45,10 @@ class Going(QObject):
         if self._stale:
             self._stale = False
             services, more = self._window.services, self._of_window()
+            if self._empty:
+                # Pages and commands are there at the first letter, before the records are read.
+                self._empty = False
+                self.panel.show_places(places_of(more))
             future = services.query(lambda connection: places_in(connection, services.catalogue, more))
             self._window.bridge.when_done(future, self.panel.show_places)
 

@@ -11,6 +11,7 @@ from gpulease_gui.checks.check import rules
 from gpulease_gui.domain.commercial import HolderOf
 from gpulease_gui.domain.finding import VERDICT_WORDS
 from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.services.importing_pause import collector_paused
 from gpulease_gui.store import attachments, nodes, reference, runs, suppliers
 from gpulease_gui.store.deal_list import deal_lines
 
@@ -103,6 +104,11 @@ def _all(words: Text | str) -> str:
 
 def places_in(connection: sqlite3.Connection, catalogue: Catalogue, more: Sequence[Place] = ()) -> Places:
     """Everything that the workspace and this version know, after `more` (pages and commands of the window)."""
+    with collector_paused():
+        return places_of(_all_places(connection, catalogue, more))
+
+
+def _all_places(connection: sqlite3.Connection, catalogue: Catalogue, more: Sequence[Place]) -> list[Place]:
     sellers = suppliers.list_suppliers(connection)
     names = {supplier.id: supplier.name for supplier in sellers}
     found: list[Place] = list(more)
@@ -120,7 +126,7 @@ def places_in(connection: sqlite3.Connection, catalogue: Catalogue, more: Sequen
     found += [Place(PlaceKind.CHECK, rule.check.title, foreign(id_), "verification", (), id_) for id_, rule in rules().items()]
     found += _terms(catalogue)
     found += [Place(PlaceKind.ITEM, item.text, foreign(id_), "checklist", (), id_) for id_, item in catalogue.checklist.items()]
-    return places_of(found)
+    return found
 
 
 def _beside(connection: sqlite3.Connection, node_names: Mapping[str, str], sellers: Mapping[str, str]) -> Iterable[Place]:
