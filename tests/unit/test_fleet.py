@@ -107,6 +107,21 @@ def test_that_the_newest_rate_of_each_other_node_makes_the_median(desk: Desk) ->
     assert early is not None and early.median == 2000.0
 
 
+def test_that_rates_without_a_yardstick_become_one_and_those_of_busy_nodes_do_not(desk: Desk) -> None:
+    for number, value in enumerate((600.0, 605.0, 610.0, 615.0, 620.0), start=1):
+        desk.run(number, NOON, rate(value, Verdict.INCONCLUSIVE, "no_yardstick"), MODEL)
+    assert desk.fleet().median("disk.seq", "read", "H100 SXM5 80GB") == FleetMedian("disk.seq", "read", "H100 SXM5 80GB", "MB/s", 610.0, 5)
+    desk.run(5, NOON + timedelta(hours=1), rate(90.0, Verdict.WARN, "not_idle"))
+    assert desk.fleet().median("disk.seq", "read") == FleetMedian("disk.seq", "read", "", "MB/s", 610.0, 5)
+
+
+def test_that_many_tasks_do_not_push_out_the_run_that_names_the_cards(desk: Desk) -> None:
+    whole = desk.run(1, NOON, MODEL)
+    for hour in range(1, 9):
+        desk.run(1, NOON + timedelta(hours=hour), rate(100.0 + hour), original_id=whole)
+    assert desk.fleet().median("disk.seq", "read", "H100 SXM5 80GB") == FleetMedian("disk.seq", "read", "H100 SXM5 80GB", "MB/s", 108.0, 1)
+
+
 def test_that_what_was_not_measured_or_not_judged_is_no_part_of_it(desk: Desk) -> None:
     desk.run(1, NOON, rate(9000.0, Verdict.INCONCLUSIVE, "page_cache"))
     desk.run(2, NOON, rate(8000.0, basis=Basis.REPORTED))
