@@ -30,6 +30,7 @@ CHECK = Check(
     facts=("train_log",),
     terms=(*TERMS, USE),
     level=3,
+    rule_version=2,
     ask=Text("Which speed of which task is promised: tokens/s, samples/s or seconds per step?", "承诺哪个任务的什么速度：token/s、样本/s 还是单步秒数？"),
     thresholds=(*BANDS.both, DRIFT, *REFERENCE.both, LOSS_APART),
 )
