@@ -114,25 +114,25 @@ def bundle_bytes(
     output that was changed after it was saved. `tick` is called between the parts; it may raise Cancelled.
     """
     head = {"format": FORMAT, "version": VERSION, "made_at": made_at, "tool_version": tool_version, "demo": demo}
-    parts = [json_text(head)[1:-1]]
+    pieces = [json_text(head)[:-1].encode()]
     records = 0
     for section in SECTIONS:
         tick()
         lines = [json_text(entry) for entry in _entries(connection, section, run_hashes)]
         records += len(lines)
-        parts.append(f'"{section.name}":[' + ",\n".join(lines) + "]")
+        pieces.append((f',\n"{section.name}":[' + ",\n".join(lines) + "]").encode())
     if records > MOST_RECORDS:
         raise _too_large(f"it holds {records:,} records, a bundle at most {MOST_RECORDS:,}")
-    size, packed = sum(map(len, parts)), []
-    for (sha,) in connection.execute(_CONTENTS).fetchall():
+    pieces.append(b',\n"contents":{')
+    size = sum(map(len, pieces))
+    for place, (sha,) in enumerate(connection.execute(_CONTENTS).fetchall()):
         tick()
         get_content(connection, sha)  # a changed one must not travel as if it were whole
-        packed.append(f"{json.dumps(sha)}:{json.dumps(base64.b64encode(get_blob(connection, sha).packed).decode())}")
-        size += len(packed[-1])
+        pieces += [b",\n" if place else b"", json.dumps(sha).encode(), b':"', base64.b64encode(get_blob(connection, sha).packed), b'"']
+        size += len(pieces[-2])
         if size > MOST_BYTES:
             raise _too_large(f"with its outputs and attachments it has more than {MOST_BYTES / 1e6:,.0f} MB")
-    parts.append('"contents":{' + ",\n".join(packed) + "}")
-    return ("{" + ",\n".join(parts) + "}\n").encode()
+    return b"".join([*pieces, b"}}\n"])
 
 
 def _entries(connection: sqlite3.Connection, section: Section, run_hashes: Mapping[str, str]) -> Iterator[dict[str, Value]]:
