@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.supplier import Supplier
-from gpulease_gui.domain.text import Language
+from gpulease_gui.domain.text import Language, Text
+from gpulease_gui.gui.forms.exchange_desk import MergeDesk, export_workspace, write_bundle
 from gpulease_gui.gui.forms.import_wizard import DOUBTS, MAPPING, OUTCOME, SOURCE, ImportWizard
 from gpulease_gui.gui.language import Translations
 from gpulease_gui.gui.main_window import MainWindow
@@ -22,6 +23,7 @@ from gpulease_gui.gui.theme.theme import Theme
 from gpulease_gui.services.commerce_edit import save_supplier
 from gpulease_gui.services.composition import open_services
 from gpulease_gui.services.exchange import export_bundle
+from gpulease_gui.store.suppliers import list_suppliers
 from gpulease_gui.store.workspace import Workspace
 
 from .guards import StallGuard
@@ -191,3 +193,27 @@ def test_that_a_supplier_that_is_picked_brings_the_mapping_of_its_last_table(own
     wait_for(qtbot, lambda: again.stack.currentIndex() == OUTCOME)
     assert "Every offer stands in the workspace already, just so." in words_of(again) and not again.next.isEnabled()
     again.reject()
+
+
+def test_that_the_menu_writes_the_workspace_and_a_merge_tells_what_stays_and_what_may_give_way(own: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    services = own.services
+    services.change(lambda db: save_supplier(db, Supplier("s1", "Haven")), "supplier").result()
+    dialog = export_workspace(own, own)
+    said = " ".join(map(str, words_of(dialog)))
+    assert "Left out: trust in host keys" in said and "nodes, runs with their outputs" in said
+    dialog.reject()
+    write_bundle(own, path)
+    wait_for(qtbot, path.exists)
+    services.change(lambda db: save_supplier(db, Supplier("s1", "Haven West")), "supplier").result()
+    done: list[Text] = []
+    desk = MergeDesk(own, own, lambda words, _: done.append(words))
+    desk.open_bundle(path)
+    wait_for(qtbot, lambda: desk.dialog is not None)
+    merging = desk.dialog
+    assert merging is not None and "1 changed here later than in the file" in " ".join(map(str, words_of(merging))) and not merging.merge.isEnabled()
+    qtbot.mouseClick(merging.all_theirs, LEFT, pos=QPoint(8, merging.all_theirs.height() // 2))
+    assert merging.merge.isEnabled()
+    qtbot.mouseClick(merging.merge, LEFT)
+    wait_for(qtbot, lambda: done == [Text("1 record was merged", "已合并 1 条记录")])
+    assert services.query(lambda c: [s.name for s in list_suppliers(c)]).result() == ["Haven"]
