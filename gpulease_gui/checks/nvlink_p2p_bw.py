@@ -26,7 +26,7 @@ from gpulease_gui.checks.torch_runs import (
     product_of,
     without_result,
 )
-from gpulease_gui.checks.yardstick import yardstick
+from gpulease_gui.checks.yardstick import words_of, yardstick
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict, worst
 from gpulease_gui.domain.text import NO_TEXT, Text
@@ -166,8 +166,8 @@ def _reason(slow: _Pair, middle: float, own: JudgedBy | None, wire: float | None
     rate, mid = number_text(slow.best), number_text(middle)
     en, zh = f"slowest pair {slow.name} {rate} GB/s one way, median pair {mid}", f"最慢一对 {slow.name} 单向 {rate} GB/s，中位数 {mid}"
     if own:
-        of = number_text(own.value)
-        en, zh = f"{en}; its kind copies {of} ({own.title.en})", f"{zh}；同型号为 {of}（{own.title.zh}）"
+        of, kind = number_text(own.value), words_of(own)
+        en, zh = f"{en}; its kind copies {of} ({kind.en})", f"{zh}；同型号为 {of}（{kind.zh}）"
     if wire is not None:
         most = number_text(wire)
         en, zh = f"{en}; that is no more than PCIe carries ({most}): NVLink is not used", f"{zh}；不超过 PCIe 所能承载（{most}）：没有用上 NVLink"

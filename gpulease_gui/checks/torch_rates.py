@@ -27,7 +27,7 @@ from gpulease_gui.checks.torch_runs import (
     TO_THE_END,
     without_result,
 )
-from gpulease_gui.checks.yardstick import yardstick
+from gpulease_gui.checks.yardstick import words_of, yardstick
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict, worst
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.threshold import JudgedBy
@@ -171,10 +171,8 @@ def _mark(check: Check, rate: Rate, product: GpuModel | None, promise: Promise) 
         return _Mark(stated.number, PROMISE, CONTRACT.at(promise))
     if own is None:
         return _Mark(repeats_sheet=copied)
-    if own.origin is Origin.FLEET:
-        words = Text(f"median of own nodes with this product, {own.source}", f"同型号自有节点中位数，{own.source}")
-        return _Mark(own.value, words, rate.fleet.at(promise), own, copied)
-    return _Mark(own.value, own.title, rate.published.at(promise), own, copied)
+    bands = rate.fleet if own.origin is Origin.FLEET else rate.published
+    return _Mark(own.value, words_of(own), bands.at(promise), own, copied)
 
 
 def rate_text(rate: float) -> str:

@@ -30,3 +30,10 @@ def own_median(promise: Promise, check: str, product: GpuModel, *, direction: st
     """The median of our own nodes with this product alone; None where fewer than FLEET_NODES measured it."""
     own = promise.fleet.median(check, direction, product.name)
     return as_yardstick(own) if own is not None and own.nodes >= promise.limit(FLEET_NODES) else None
+
+
+def words_of(own: JudgedBy) -> Text:
+    """What the figure is, as a reason says it: with how many own nodes it is the median of, or that others published it."""
+    if own.origin is not Origin.FLEET:
+        return own.title
+    return Text(f"median of own nodes with this product, {own.source}", f"同型号自有节点中位数，{own.source}")
