@@ -9,10 +9,10 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QDate, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.answer import AnswerState, AnswerValue
@@ -260,6 +260,11 @@ def test_that_a_waiver_needs_a_name_a_reason_and_a_day_and_unblocks_the_item(win
     assert dialog.isVisible(), "a waiver without a reason is refused"
     dialog.by.setText("Lin")
     QTest.keyClicks(dialog.reason, "tested next week")
+    until = dialog.expires.date()
+    dialog.expires.setDate(QDate.currentDate().addDays(-1))
+    QTest.mouseClick(dialog.keep, Qt.MouseButton.LeftButton)
+    assert dialog.isVisible() and "This day is over." in [label.text() for label in dialog._expires.findChildren(QLabel)], "a day that is over is refused at its field"
+    dialog.expires.setDate(until)
     QTest.keyClick(dialog.reason, Qt.Key.Key_Return)
     wait_for(qtbot, lambda: outcome(page, "NS-05") is Outcome.WAIVED)
     wait_for(qtbot, lambda: page.inspector.unwaive_button.isVisible())
