@@ -16,7 +16,7 @@ from gpulease_gui.services.importing_cells import day_of, read_field, read_mode,
 from gpulease_gui.services.importing_layout import Layout, columns_for, guess_layout
 from gpulease_gui.services.importing_models import AS_NAMED, Cards, Named, which_count
 from gpulease_gui.services.importing_pause import collector_paused
-from gpulease_gui.services.importing_price import BARE, tax_of, times, which_currency, which_end, which_unit
+from gpulease_gui.services.importing_price import BARE, tax_of, taxed, times, which_currency, which_end, which_unit
 from gpulease_gui.services.importing_rows import Issue, Line, Lines, Question, Said
 from gpulease_gui.services.importing_skips import holds_for_all, is_note, is_total, other_prices, unit_above
 from gpulease_gui.services.importing_targets import Part, Target, Targets
@@ -55,6 +55,7 @@ class _Reading:
         self.letters = [column_letters(c) for c in range(sheet.width)]
         self.place = ""
         self.known: dict[tuple[int, str], Any] = {}
+        self.taxes: dict[tuple[int, str, TaxReading], TaxReading | Unread] = {}
         self.lines: list[Line] = []
         self.issues: list[Issue] = []
         self.warnings: list[Issue] = []
@@ -288,8 +289,7 @@ class _Reading:
                         Text("correct one of them", "请更正其中之一"))  # fmt: skip
             return None
         for place in taxes:
-            tax = self._tax(*place, price.tax)
-            price = replace(price, tax=tax) if tax != price.tax else price
+            price = taxed(price, self._tax(*place, price.tax))
         for ask in (which_end, which_currency, which_unit):
             question = ask(price, words)
             settled = self._answer(column, question) if question else price
@@ -317,10 +317,10 @@ class _Reading:
 
     def _tax(self, column: int, words: str, before: TaxReading) -> TaxReading:
         """What a column of tax adds; words that say nothing of it are an issue."""
-        key = column, f"{words}\0{before}"
-        if key not in self.known:
-            self.known[key] = tax_of(words, self.headings[column], before)
-        tax = self._settled(column, words, self.known[key])
+        key = column, words, before
+        if key not in self.taxes:
+            self.taxes[key] = tax_of(words, self.headings[column], before)
+        tax = self._settled(column, words, self.taxes[key])
         return tax if isinstance(tax, TaxReading) else before
 
 

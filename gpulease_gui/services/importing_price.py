@@ -20,11 +20,21 @@ def times(price: Price, words: str) -> Price:
     """What was read of "1" under some words, for the bare number `words` under the same ones."""
     number = Decimal(words)
     if isinstance(price, PriceReading):
-        return replace(price, amount=_product(price.amount, number))
+        return _changed(price, _product(price.amount, number), price.tax)
     if isinstance(price, Ambiguous):
         options = tuple(replace(o, reading=replace(o.reading, amount=_product(o.reading.amount, number))) for o in price.options)
         return replace(price, words=words, options=options)
     return replace(price, words=words)
+
+
+def taxed(price: PriceReading, tax: TaxReading) -> PriceReading:
+    """The price with what was said of its tax."""
+    return price if tax == price.tax else _changed(price, price.amount, tax)
+
+
+def _changed(price: PriceReading, amount: Decimal, tax: TaxReading) -> PriceReading:
+    """As `replace`, which takes four times as long and is asked for every row."""
+    return PriceReading(amount, price.currency, price.unit, tax, price.upper, price.hedge)
 
 
 def _product(one: Decimal, number: Decimal) -> Decimal:
