@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
 from gpulease_gui.catalog.catalogue import Catalogue
@@ -150,6 +151,9 @@ def _same(one: Stated, other: Stated) -> bool:
     return one == other and type(one.value) is type(other.value)
 
 
+_ROOM_FOR_SOURCE, _ROOM_FOR_EVIDENCE = 640, 530  # px at the usual size of text
+
+
 class FieldsView(InPlaceView):
     """The table of commercial terms: reads as text, edits in place; Delete makes a term not stated."""
 
@@ -174,6 +178,13 @@ class FieldsView(InPlaceView):
             shown()
 
         self.when_free(show)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """On a small screen the value needs the room of its proof; both stand in the inspector, too."""
+        super().resizeEvent(event)
+        room = event.size().width() / max(1.0, self.fontMetrics().height() / 18)
+        for column, least in ((SOURCE, _ROOM_FOR_SOURCE), (EVIDENCE, _ROOM_FOR_EVIDENCE)):
+            self.setColumnHidden(column, room < least)
 
     def clear_current(self) -> None:
         """The current term is not stated any more."""

@@ -105,7 +105,6 @@ class TabbedPane(Pane):
         self.column.addLayout(row)
         self.column.addWidget(hairline())
         self.column.addWidget(self.parts, 1)
-        self.tabs.setAccessibleName("tabs")
         self.tabs.currentChanged.connect(self._turn)
 
     def keep(self, part: Part) -> Part:

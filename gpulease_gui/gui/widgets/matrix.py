@@ -153,6 +153,7 @@ class Matrix(QWidget):
         row.addWidget(self.main, 1)
         self.setFocusProxy(self.main)
         self.frozen.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.frozen.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # the keyboard walks both halves from the other one
         self.main.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         for view in (self.frozen, self.main):
             self._connect(view)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.theme.theme import colours
@@ -184,6 +185,9 @@ class KeyFigure(Lively, QWidget):
         self.setAccessibleName(say(self._words))
 
 
+_TABS = Text("Parts of this page", "本页各部分")
+
+
 class TabRow(Lively, QTabBar):
     """Tabs over a part of a page; the words follow the language."""
 
@@ -206,6 +210,7 @@ class TabRow(Lively, QTabBar):
         """Say the words of the tabs."""
         for place, words in enumerate(self._words):
             self.setTabText(place, say(words).replace("&", "&&"))
+        self.setAccessibleName(say(_TABS))
 
 
 class ThinSplitter(QSplitter):
