@@ -49,7 +49,7 @@ def _print(merge: Merge, *, as_json: bool, written: bool) -> None:
         print(f"left out, unknown to this version: {visible(name)}")
     for difference in merge.differences:
         if not difference.new:
-            print(f"change {_name(difference)}: {_changes(difference)}{' (changed here, too; the change in the file is later)' if difference.both else ''}")
+            print(f"change {_name(difference)}: {_changes(difference)}{_both(difference)}")
     for difference in merge.kept:
         if difference.new:
             print(f"keep out {_name(difference)}: it was removed here later")
@@ -60,6 +60,12 @@ def _print(merge: Merge, *, as_json: bool, written: bool) -> None:
     if any(merge.bundle.of("runs")):
         print(f"runs of the file are shown as imported, not measured by this computer; {LEFT_OUT.en[0].lower()}{LEFT_OUT.en[1:]}")
     print(f"{merge.same} the same, {len(merge.kept)} kept; {'written' if written and merge.has_work else 'nothing written'}")
+
+
+def _both(difference: Difference) -> str:
+    if difference.theirs is not None:
+        return " (changed on both sides: the edits are joined)"
+    return " (changed here, too; the change in the file is later)" if difference.both else ""
 
 
 def _name(difference: Difference) -> str:

@@ -211,7 +211,7 @@ def test_that_the_menu_writes_the_workspace_and_a_merge_tells_what_stays_and_wha
     desk.open_bundle(path)
     wait_for(qtbot, lambda: desk.dialog is not None)
     merging = desk.dialog
-    assert merging is not None and "1 changed here later than in the file" in " ".join(map(str, words_of(merging))) and not merging.merge.isEnabled()
+    assert merging is not None and "1 record that was changed here later than in the file stays" in " ".join(map(str, words_of(merging))) and not merging.merge.isEnabled()
     qtbot.mouseClick(merging.all_theirs, LEFT, pos=QPoint(8, merging.all_theirs.height() // 2))
     assert merging.merge.isEnabled()
     qtbot.mouseClick(merging.merge, LEFT)

@@ -279,6 +279,25 @@ def test_that_two_edits_of_one_record_end_as_the_later_one_on_both_sides_and_non
     assert states(said_of(here)) == states(said_of(there)), "both remember both edits"
 
 
+def test_that_edits_of_different_fields_of_one_offer_are_joined_on_both_sides(make):
+    mine = (lambda db: edit.save_offer(db, replace(get_offer(db.conn, "o1"), title="mine")),
+            lambda db: edit.state_fields(db, OFFER, {"sla.target": Stated(Decimal("0.95"))}, CATALOGUE))  # fmt: skip
+    theirs = (lambda db: edit.save_offer(db, replace(get_offer(db.conn, "o1"), note="theirs")),
+              lambda db: edit.state_fields(db, OFFER, {"billing.min_billed_s": None, "billing.whole_node_only": Stated(True)}, CATALOGUE))  # fmt: skip
+    here, there, ours, others = pair(make, lambda db: [work(db) for work in mine], lambda db: [work(db) for work in theirs])
+    taken = merge(here, others)
+    merge(there, ours)
+    assert [d.changed for d in taken.differences if d.record.section.name == "offers"] == [(("note", "", "theirs"),)]
+    for workspace in (here, there):
+        with workspace.read() as connection:
+            offer, terms = get_offer(connection, "o1"), get_terms(connection, OFFER)
+        assert (offer.title, offer.note, terms.value("sla.target"), terms.value("billing.min_billed_s")) == ("mine", "theirs", Decimal("0.95"), None)
+        assert len(terms.stated) == 2
+    assert not look(here, others).has_work and not look(there, ours).has_work
+    merge(here, said_of(there))
+    assert not any(d.record.section.name in ("offers", "terms") for d in look(there, said_of(here)).differences)
+
+
 def states(data):
     said = json.loads(data)
     names = ("term_versions", "price_versions", "claim_history", "thresholds")

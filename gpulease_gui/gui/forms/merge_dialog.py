@@ -95,7 +95,8 @@ class MergeDialog(FactDialog):
             self.column.addWidget(PlainLabel(Text(f"Left out, unknown to this version: {left}", f"此版本无法识别，未导入：{left}"), level="warn", wrap=True))
         if merge.kept:
             count = len(merge.kept)
-            words = Text(f"{count} changed here later than in the file stay as they are.", f"{count} 条记录在本机的修改晚于文件，保持不变。")
+            stay = "1 record that was changed here later than in the file stays." if count == 1 else f"{count} records that were changed here later than in the file stay."
+            words = Text(stay, f"{count} 条记录在本机的修改晚于文件，保持不变。")
             self.column.addWidget(PlainLabel(words, level="warn", wrap=True))
 
     def _add_table(self, changed: list[Difference]) -> None:
@@ -131,6 +132,8 @@ def _changes(difference: Difference) -> Words:
 def _fate(difference: Difference, kept: set[int]) -> Text:
     if id(difference) in kept:
         return Text("stays: removed here later", "不导入：本机已删除") if difference.new else Text("stays: changed here later", "保留：本机修改更晚")
+    if difference.theirs is not None:
+        return Text("both changed: joined", "双方都改过：合并两边")
     return Text("both changed; the file is later", "双方都改过；文件更晚") if difference.both else Text("changes", "变更")
 
 

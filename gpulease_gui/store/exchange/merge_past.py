@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import Any
 
 from gpulease_gui.store.codec import json_text
 from gpulease_gui.store.exchange.bundle import section_rows
@@ -18,6 +20,8 @@ _HISTORIES = tuple(section for section in SECTIONS if section.history)
 # Whose it is is no state of a price; of a promise the history keeps less than the record.
 _ASIDE = frozenset(["holder_kind", "holder_id"])
 _OF_CLAIM = ("value", "state")
+# Records whose fields mean something each by itself: edits of two people are joined.
+_BY_FIELD = ("supplier", "site", "offer", "contract", "terms")
 _STAMPS = ("answered_at", "given_at")
 Whose = tuple[str, ...]
 State = tuple[tuple[str, object], ...]
@@ -46,7 +50,7 @@ class Standing(Enum):
 class _Earlier:
     """What one side remembers of one record: its states, when the last of them came or went."""
 
-    states: set[State] = field(default_factory=set)
+    states: dict[State, None] = field(default_factory=dict)
     until: str = ""
 
 
@@ -84,6 +88,21 @@ class Past:
             return Standing.OURS_LATER
         return Standing.THEIRS_LATER if ours.until else Standing.THEIRS
 
+    def joined(self, record: Record, now: Document, standing: Standing) -> Record | None:
+        """The record with the edits of both sides since they were the same; of one field the later one. None: they never were."""
+        kind, said = record.section.kind, dict(record.fields)
+        ours, theirs = self._ours[kind, *record.key], self._theirs[kind, *record.key]
+        base = next((state for state in reversed(ours.states) if state in theirs.states), None)
+        if kind not in _BY_FIELD or base is None:
+            return None
+        was = dict(base)
+        if kind == "terms":
+            parts = [json.loads(str(one["terms"])) for one in (was, now, said)]
+            both = _joined(parts[0], parts[1], parts[2], ours_wins=standing.ours)
+            return replace(record, fields=(("terms", json_text(dict(sorted(both.items())))),))
+        both = _joined(was, {name: now[name] for name in was}, {name: said[name] for name in was}, ours_wins=standing.ours)
+        return replace(record, fields=tuple((name, both.get(name, value)) for name, value in record.fields))
+
     def was_left(self, record: Record) -> bool:
         """Whether a record that is not here was here once, as the bundle has it, and was removed since."""
         kind = record.section.kind
@@ -98,6 +117,14 @@ class Past:
         return Standing.OURS if is_later and not needed and not self._first else Standing.THEIRS
 
 
+def _joined(was: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any], *, ours_wins: bool) -> dict[str, Any]:
+    """Each part as the side has it that changed it."""
+    names = dict.fromkeys((*ours, *theirs))
+    takes_ours = {name: theirs.get(name) == was.get(name) or (ours_wins and ours.get(name) != was.get(name)) for name in names}
+    picked = {name: (ours if takes_ours[name] else theirs) for name in names}
+    return {name: side[name] for name, side in picked.items() if name in side}
+
+
 def _changed_at(earlier: _Earlier, now: Document) -> str:
     """When the present state came to be; "" where nobody knows."""
     return max(earlier.until, *(str(now.get(stamp) or "") for stamp in _STAMPS))
@@ -109,7 +136,9 @@ def _remember(side: dict[Whose, _Earlier], section: str, group: Whose, said: Doc
         return
     earlier = side[kind, *key]
     if not said.get("withdrawn"):  # taken back is no state, but a change
-        earlier.states.add(_state(kind, state))
+        known = _state(kind, state)
+        earlier.states.pop(known, None)
+        earlier.states[known] = None
     earlier.until = max(earlier.until, at)
 
 

@@ -84,6 +84,8 @@ def _write(recorder: Recorder, difference: Difference, *, is_whole: bool = False
     away = None if difference.back else recorder.db.conn.execute("SELECT * FROM trash WHERE kind = ? AND record_id = ?", (kind, record.key[0])).fetchone()
     if not recorder.put(kind, key, whole) and difference.new and not is_whole:
         recorder.note(kind, key, None, whole)
+    if difference.theirs is not None and kind != "terms":
+        keep_earlier(recorder.db, kind, key, dict(difference.theirs.fields), recorder.written("joined with what was changed here"))
     if away is not None:  # it is changed where it lies
         recorder.db.conn.execute("INSERT OR REPLACE INTO trash VALUES (?, ?, ?, ?, ?)", away)
     if kind in ("offer", "contract"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from gpulease_gui.domain.errors import UserFacing
@@ -27,6 +28,7 @@ class Difference:
     """What one record of a bundle would do: `new`, or `changed` fields with what stands here and what would.
 
     `both`: it was changed on both sides. `back`: it comes out of the trash. A `new` one that is kept out was removed here.
+    `theirs` is the record as the bundle has it, where `record` joins the edits of both sides.
     """
 
     record: Record
@@ -34,6 +36,7 @@ class Difference:
     changed: tuple[Change, ...] = ()
     both: bool = False
     back: bool = False
+    theirs: Record | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +122,21 @@ def _sort(connection: sqlite3.Connection, record: Record, sorted_: _Sorted, past
             sorted_.take(record, is_new=True)
         return
     now = {name: before.get(name) for name in dict(record.fields)}
-    changed = tuple((name, now[name], value) for name, value in record.fields if name not in section.follows and now[name] != value)
+    changed = _changed(record, now)
     if not back and all(name in section.stamps for name, _, _ in changed):
         sorted_.take(record, is_new=False)
         return
     standing = past.standing_of_buried(record, needed=needed) if back else past.standing(record, now)
+    joined = past.joined(record, now, standing) if standing.both else None
+    if joined is not None and joined != record and (more := _changed(joined, now)):
+        sorted_.found.append(Difference(joined, new=False, changed=more, both=True, theirs=record))
+        return
     difference = Difference(record, new=False, changed=changed, both=standing.both, back=back)
     (sorted_.kept if standing.ours else sorted_.found).append(difference)
+
+
+def _changed(record: Record, now: Mapping[str, object]) -> tuple[Change, ...]:
+    return tuple((name, now[name], value) for name, value in record.fields if name not in record.section.follows and now[name] != value)
 
 
 def _needed_suppliers(connection: sqlite3.Connection, bundle: Bundle, buried: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
