@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -148,6 +149,10 @@ class DimensionList(Lively, QListView):
         keys = [entry.key for entry in self._model.entries]
         if key in keys:
             self.setCurrentIndex(self._model.index(keys.index(key)))
+
+    def dataChanged(self, topLeft: Index, bottomRight: Index, roles: Sequence[int] = ()) -> None:
+        """Draw the entries that changed: Qt's list would lay out all of them, as if they had other heights."""
+        QAbstractItemView.dataChanged(self, topLeft, bottomRight, list(roles))
 
     def _changed(self, current: QModelIndex) -> None:
         if not self._quiet and current.isValid():
