@@ -89,6 +89,7 @@ class Program(QObject):
         self._services: Services | None = None
         self._opener = ThreadPoolExecutor(1, thread_name_prefix="open-workspace")
         self._opening: Future[Services] | None = None
+        self._alarms: QObject | None = None
         self.window = MainWindow(theme, translations, preferences, find_pages(), default_data_folder())
         self.window.workspace_wanted.connect(self.open)
         self._old_hook = sys.excepthook
@@ -124,6 +125,10 @@ class Program(QObject):
         if services is self._services:
             return
         old, self._services = self._services, services
+        if self._alarms is None:
+            from gpulease_gui.gui.alarms import Alarms
+
+            self._alarms = Alarms(self.window)
         self.window.attach(services)
         # What was imported and built by now stays: a full collection over it would stop the window for 50 ms.
         gc.freeze()

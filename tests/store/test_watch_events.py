@@ -59,6 +59,7 @@ class Watched:
         return None if ns is None else round(ns / S - self.desk.noon.timestamp(), 3)
 
     def degraded(self):
+        self.desk.write(lambda db: None)
         with self.desk.workspace.read() as connection:
             return degraded_in(connection, self.desk.node, 0, self.at_s)
 

@@ -6,16 +6,19 @@ runs and notes of the node.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from gpulease_gui.checks.watch_rules import WATCH_RULES
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.widgets.chart_spec import Happening
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.store.records import RunKind
 from gpulease_gui.store.runs import list_runs
 from gpulease_gui.store.samples import list_marks, list_series, read_range, recorded_spans
+from gpulease_gui.store.watch_events import list_events
 from gpulease_gui.telemetry.source import metrics
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ REACH_S = 7 * DAY_S
 POINTS = 960
 _APART_S = 30.0
 NOTE = "note"
+_SHORT = 12
 # The navigator shows the first of these that was sampled.
 _FIRST = ("net.tx_gbit_s", "gpu.power_w", "npu.power_w", "gpu.util_percent", "npu.aicore_percent", "cpu.util_percent")
 
@@ -100,4 +104,15 @@ def _happenings(connection: sqlite3.Connection, node_id: str, now_s: float) -> t
         if mark.kind == NOTE:
             at_s = mark.at.timestamp()
             made.append(Happening(at_s, at_s, Text(f"note: {mark.words}", f"备注：{mark.words}"), "flag", ""))
-    return tuple(made)
+    return (*made, *_broken(connection, node_id, now_s))
+
+
+def _broken(connection: sqlite3.Connection, node_id: str, now_s: float) -> Iterator[Happening]:
+    """What the watch rules noticed; the time that something cost stands in red."""
+    titles = {rule.id: rule.title for rule in WATCH_RULES}
+    for event in list_events(connection, node_id, int((now_s - REACH_S) * _NS), int((now_s + DAY_S) * _NS)):
+        title = titles.get(event.rule, Text(event.rule, event.rule))
+        card = f" {event.subject[:_SHORT]}" if event.subject else ""
+        end_s = None if event.ended_ns is None else event.ended_ns / _NS
+        words, token = Text(f"{title.en}{card}", f"{title.zh}{card}"), "fail" if event.degraded else "warn"
+        yield Happening(event.began_ns / _NS, end_s, words, "bell", token, concerns=event.finding.term or "")

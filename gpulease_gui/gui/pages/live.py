@@ -33,6 +33,7 @@ from gpulease_gui.services.events import (
     NodeStateChanged,
     RecordsChanged,
     RunEnded,
+    WatchAlarm,
 )
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class LivePage(Page):
         elif isinstance(event, GapOpened | GapClosed):
             if self._current is not None and event.node_id == self._current.node.id and self.isVisible():
                 self.look()
-        elif isinstance(event, RunEnded):
+        elif isinstance(event, RunEnded | WatchAlarm):
             self._history.refresh()
         elif isinstance(event, RecordsChanged) and event.kinds & _KINDS:
             self._load()

@@ -1,0 +1,58 @@
+"""How does the user hear that a watched node broke a rule: a band in the window, and the desktop when it is out of sight?"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QSystemTrayIcon
+
+from gpulease_gui.checks.watch_rules import WATCH_RULES
+from gpulease_gui.domain.text import Text, visible
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.theme import icons
+from gpulease_gui.services.events import Event, WatchAlarm
+from gpulease_gui.store.doors import Reader
+from gpulease_gui.store.nodes import get_node
+
+_TITLES = {rule.id: rule.title for rule in WATCH_RULES}
+_SHORT = 16
+
+
+class Alarms(QObject):
+    """Listens to the window's bus. Quiet hours and quiet nodes are decided before; an end disturbs nobody."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._tray: QSystemTrayIcon | None = None
+        window.bridge.arrived.connect(self._heard)
+
+    def _heard(self, event: Event) -> None:
+        if isinstance(event, WatchAlarm) and event.disturb and event.ended_ms is None:
+            window, node_id = self._window, event.node_id
+
+            def name(connection: Reader) -> str:
+                return get_node(connection, node_id).name
+
+            window.bridge.when_done(window.services.query(name), lambda found: self._tell(event, found))
+
+    def _tell(self, event: WatchAlarm, node: str) -> None:
+        headline = headline_of(event, node)
+        self._window.trouble(headline, event.words)
+        if not self._window.isActiveWindow() and QSystemTrayIcon.isSystemTrayAvailable():
+            self._show_on_desktop(headline, event.words)
+
+    def _show_on_desktop(self, headline: Text, words: Text) -> None:
+        if self._tray is None:
+            self._tray = QSystemTrayIcon(icons.program_icon(), self)
+            self._tray.show()
+        # A notification service may read markup: words of a node must be none.
+        plain = say(words).replace("&", "+").replace("<", "(").replace(">", ")")
+        self._tray.showMessage(say(headline).replace("&", "+").replace("<", "(").replace(">", ")"), plain)
+
+
+def headline_of(event: WatchAlarm, node: str) -> Text:
+    """Rule, node and the head of the card's UUID."""
+    title = _TITLES.get(event.rule, Text(event.rule, event.rule))
+    where = " · ".join(part for part in (visible(node)[:64], visible(event.subject)[:_SHORT]) if part)
+    return Text(f"{title.en}: {where}", f"{title.zh}：{where}")

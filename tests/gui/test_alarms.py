@@ -1,0 +1,60 @@
+"""Does the user see what a watched node broke: in the window, in the chart, and nothing of it in quiet hours?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from time import time
+
+from pytestqt.qtbot import QtBot
+
+from gpulease_gui.domain.finding import Finding, Verdict
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.alarms import Alarms, headline_of
+from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.models.stored import read_stored
+from gpulease_gui.gui.pages import live
+from gpulease_gui.services.composition import open_services
+from gpulease_gui.services.events import WatchAlarm
+from gpulease_gui.store import watch_events
+from gpulease_gui.store.records import EvidenceBlob
+
+NODE = "demo-capped"
+WORDS = Text("<b>under the contract</b>", "低于合同")
+
+
+def test_that_an_alarm_is_told_once_in_plain_words_and_never_in_quiet_hours(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot) -> None:
+    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
+    window = make_window(live.PAGE)
+    Alarms(window)
+    window.attach(services)
+    services.bus.publish(WatchAlarm(NODE, "watch.floor", "GPU-0a1b2c3d-4e5f", 0, None, WORDS, disturb=False))
+    services.bus.publish(WatchAlarm(NODE, "watch.floor", "GPU-0a1b2c3d-4e5f", 0, 5, WORDS, disturb=True))
+    qtbot.wait(100)
+    assert window.trouble_band.isHidden()
+    services.bus.publish(WatchAlarm(NODE, "watch.floor", "GPU-0a1b2c3d-4e5f", 0, None, WORDS, disturb=True))
+    qtbot.waitUntil(lambda: not window.trouble_band.isHidden(), timeout=5000)
+    assert window.trouble_band.headline.text() == "Under the contract: capped · GPU-0a1b2c3d-4e5"
+    window.detach()
+    services.close()
+
+
+def test_that_a_node_can_not_write_into_the_headline() -> None:
+    alarm = WatchAlarm(NODE, "watch.lost", "\x1b[31mGPU\n" + "x" * 500, 0, None, WORDS)
+    assert len(str(headline_of(alarm, "n" * 500))) < 120 and "\x1b" not in str(headline_of(alarm, "a"))
+
+
+def test_that_broken_rules_are_stretches_of_the_chart(tmp_path: Path) -> None:
+    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
+    blob, now_s = EvidenceBlob.of(b"readings"), time()
+    finding = Finding("watch.floor", Verdict.FAIL, WORDS, "gpu.power_w", evidence=(blob.sha256,))
+    begun = int((now_s - 600) * 1e9)
+    for number, ended in enumerate((begun + 60_000_000_000, None)):
+        event = watch_events.WatchEvent(f"e{number}", NODE, "watch.floor", "GPU-0a1b2c3d-4e5f", begun + number, ended, True, finding)
+        services.workspace.submit(lambda db, event=event: watch_events.save_event(db, event, blob)).result()
+    with services.workspace.read() as connection:
+        happenings = read_stored(connection, NODE, now_s).happenings
+    assert [(str(one.words), one.end_s is None, one.token, one.concerns) for one in happenings] == [
+        ("Under the contract GPU-0a1b2c3d", False, "fail", "gpu.power_w"), ("Under the contract GPU-0a1b2c3d", True, "fail", "gpu.power_w")
+    ]  # fmt: skip
+    services.close()
