@@ -15,7 +15,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.json_text import count, document
 from gpulease_gui.facts.train_curve import Rates, Unit
-from gpulease_gui.facts.train_faults import Fault
+from gpulease_gui.facts.train_faults import Fault, FaultKind
 from gpulease_gui.facts.train_forms import FORMS
 from gpulease_gui.facts.train_reader import LogReader, plain_line
 
@@ -23,6 +23,7 @@ FACT = Fact(id="train_log", title=Text("Training log", "训练日志"), ok_codes
 TASK_FAILED = "task_failed"  # reason code of a task that broke off by itself
 _HEAD = "# gpulease log "
 _HEAD_MOST = 8000
+_MOST_STALLS = 20
 _ENOUGH = 3  # a log with fewer steps after the warm-up is none to judge
 
 
@@ -31,7 +32,8 @@ class LogAbout:
     """What was seen beside a log when we ran its task; all empty for a log that was sent to us.
 
     `end` as domain.task.TaskEnd, `exit_code` of the command, `left_out_bytes` of the log between its head and its tail,
-    `gpu_use` the median use per GPU (UUID) in per cent while it ran, `pattern` the user's own.
+    `gpu_use` the median use per GPU (UUID) in per cent while it ran, `pattern` the user's own. `stalls` are the times in
+    which neither the log went on nor a GPU worked: the line before, seconds, the last step (-1: it had no number).
     """
 
     end: str = ""
@@ -39,6 +41,7 @@ class LogAbout:
     left_out_bytes: int = 0
     gpu_use: tuple[tuple[str, float], ...] = ()
     pattern: str = ""
+    stalls: tuple[tuple[int, int, int], ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -86,7 +89,7 @@ def parse(output: CommandOutput) -> TrainLog:
 
 def head_line(about: LogAbout) -> bytes:
     """The line that stands before a log of our own running, so that it can be read again as it was."""
-    told = {"end": about.end, "left_out_bytes": about.left_out_bytes, "gpu_use": about.gpu_use, "pattern": about.pattern}
+    told = {"end": about.end, "left_out_bytes": about.left_out_bytes, "gpu_use": about.gpu_use, "pattern": about.pattern, "stalls": about.stalls}
     return f"{_HEAD}{json.dumps(told)}\n".encode()
 
 
@@ -104,7 +107,8 @@ def _about(output: CommandOutput) -> tuple[LogAbout, str]:
     told = document(first[len(_HEAD) :])
     use = tuple((str(uuid)[:80], float(share)) for uuid, share in told.get("gpu_use") or ())
     end, pattern, left = str(told.get("end") or ""), str(told.get("pattern") or ""), count(told, "left_out_bytes")
-    return LogAbout(end, output.exit_code, left or 0, use, pattern), rest
+    stalls = tuple((int(line), int(seconds), int(step)) for line, seconds, step in (told.get("stalls") or ())[:_MOST_STALLS])
+    return LogAbout(end, output.exit_code, left or 0, use, pattern, stalls), rest
 
 
 def read_log(pieces: Iterable[str], pattern: str = "") -> TrainLog:
@@ -123,7 +127,7 @@ def log_of(reader: LogReader, about: LogAbout = NOTHING_KNOWN) -> TrainLog:
     reader.close()
     curve = reader.curve
     log = TrainLog(
-        reader.form, curve.steps, curve.last_step, curve.first_loss, curve.last_loss, curve.rates(), reader.faults.found(), reader.lines,
+        reader.form, curve.steps, curve.last_step, curve.first_loss, curve.last_loss, curve.rates(), _faults(reader, about), reader.lines,
         reader.cut_lines, about,
     )  # fmt: skip
     enough = any(one.n >= _ENOUGH for one in log.rates)
@@ -138,6 +142,17 @@ def log_of(reader: LogReader, about: LogAbout = NOTHING_KNOWN) -> TrainLog:
         words = "no speed is told after the warm-up" if curve.steps >= _ENOUGH else "the log ends before its warm-up does"
         raise Unreadable(words, code=Reason.NOT_COLLECTED, reading=log)
     return log
+
+
+def _faults(reader: LogReader, about: LogAbout) -> tuple[Fault, ...]:
+    """What the log reports, and what was seen beside it, in the order of the lines."""
+    stood = [Fault(FaultKind.STALL, line, _stood(seconds, step)) for line, seconds, step in about.stalls]
+    return tuple(sorted((*reader.faults.found(), *stood), key=lambda fault: fault.number)) if stood else reader.faults.found()
+
+
+def _stood(seconds: int, step: int) -> str:
+    after = f" after step {step}" if step >= 0 else ""
+    return f"(no progress for {seconds} s{after}, and no GPU at work)"
 
 
 def _failed(about: LogAbout) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
@@ -16,7 +17,21 @@ from gpulease_gui.store.workspace import Workspace
 TOLD_S = 0.2
 _SAVED_S = 5.0
 
+# So long without a step is looked at beside the GPUs.
+PAUSE_S = 10.0
+_MOST_PAUSES = 200
+
 OnProgress = Callable[[TaskProgress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """No step came between two UTC times; `line` and `step` (-1: no number) were the last ones before."""
+
+    line: int
+    step: int
+    since_s: float
+    until_s: float
 
 
 class TaskLive:
@@ -32,6 +47,8 @@ class TaskLive:
         self._told_s = self._saved_s = 0.0
         self._form, self._points, self._faults = "", 0, 0
         self._saved_points, self._saved_bytes = 0, 0
+        self.pauses: list[Pause] = []
+        self._step_s, self._step_line, self._steps = 0.0, 0, 0
 
     @property
     def seconds(self) -> float:
@@ -50,7 +67,22 @@ class TaskLive:
 
     def log(self, data: bytes) -> None:
         """A piece of its output."""
+        before = self.taken.reader.curve.last_step
         self.taken.take(data, round(self.seconds, 3))
+        steps = self.taken.reader.curve.steps
+        if steps != self._steps:
+            self._pause(before)
+            self._step_s, self._step_line, self._steps = time.time(), self.taken.reader.lines, steps
+
+    def over(self) -> None:
+        """Nothing more comes of it."""
+        self._pause(self.taken.reader.curve.last_step)
+
+    def _pause(self, step: int | None) -> None:
+        """A long time since the last step, if there was one."""
+        now = time.time()
+        if self._steps and now - self._step_s >= PAUSE_S and len(self.pauses) < _MOST_PAUSES:
+            self.pauses.append(Pause(self._step_line, -1 if step is None else step, self._step_s, now))
 
     def stopping(self) -> None:
         """It is being ended by us."""

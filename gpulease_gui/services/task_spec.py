@@ -132,7 +132,7 @@ def repeat_command(node: Node, spec: TaskSpec) -> str:
         return _line("workload", "log", node.target, spec.source.place, *_common(spec))
     source = {SourceKind.SCRIPT: "--script", SourceKind.FOLDER: "--folder", SourceKind.BUILTIN: "--builtin"}[spec.source.kind]
     words = ["workload", "run", node.target, source, spec.source.place]
-    words += ["--command", spec.command] if spec.command else []
+    words += [f"--command={spec.command}"] if spec.command else []
     for one in spec.environment:
         words += ["--env", f"{one.name}={one.shown}"]
     if spec.container is not None:
@@ -146,7 +146,7 @@ def repeat_command(node: Node, spec: TaskSpec) -> str:
 
 def _common(spec: TaskSpec) -> list[str]:
     words = ["--time-limit", f"{spec.time_limit_s}s"]
-    words += ["--pattern", spec.pattern] if spec.pattern else []
+    words += [f"--pattern={spec.pattern}"] if spec.pattern else []
     for term, value in spec.serves:
         words += ["--expect", f"{term}={value}"]
     return words

@@ -40,7 +40,7 @@ from gpulease_gui.services.task_judge import TaskJudge
 from gpulease_gui.services.task_live import OnProgress, TaskLive
 from gpulease_gui.services.task_log import TaskLog, reading_of
 from gpulease_gui.services.task_spec import Builtin, builtin_of, command_of, repeat_command
-from gpulease_gui.services.task_watch import TaskWatch
+from gpulease_gui.services.task_watch import TaskWatch, gpu_use, stalls
 from gpulease_gui.services.thresholds import effective
 from gpulease_gui.services.watch import Watching
 from gpulease_gui.store import claims, runs
@@ -168,6 +168,7 @@ class TaskWork:
             report = follow_log(self._opened.line, spec.source.place, spec.time_limit_s, live, cancel)
         else:
             report = run_task(self._opened.line, self._order(total), aim.pack.blocks(), live, cancel)
+        live.over()
         live.enter(TaskPhase.COLLECTING)
         log.end(report.left_out_bytes)
         live.save()
@@ -185,8 +186,9 @@ class TaskWork:
         """Keep the log as evidence, and what is known of the run."""
         log, spec = live.taken, self._aim.spec
         ending = ending_of(report, log.last_words, builtin=self._builtin is not None, endless=self._aim.pack is None)
-        use = self._watch.gpu_use(live.began_wall_s, time.time()) if self._watch is not None and live.began_wall_s is not None else ()
-        about = LogAbout(str(ending.end), report.code, log.left_out_bytes, use, spec.pattern)
+        view, began_s = self._watch.view if self._watch is not None else None, live.began_wall_s
+        use = gpu_use(view, began_s, time.time()) if began_s is not None else ()
+        about = LogAbout(str(ending.end), report.code, log.left_out_bytes, use, spec.pattern, stalls(view, live.pauses))
         evidence, reading = _evidence(log, about)
         raw = self._output(live, report)
         named = LOG_FACT if "work.task" in self._checks() else OTHER_LOG

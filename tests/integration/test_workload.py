@@ -167,7 +167,7 @@ def test_that_a_cancel_is_clean(tasks: Tasks, marker: Any) -> None:
     thread, found = tasks.beside(f"(sleep {marker.seconds} &) ; echo begun; sleep {marker.seconds}")
     assert marker.seen(2)
     tasks.cancel.cancel()
-    thread.join(12)
+    thread.join(50)
     assert (found[0].task.end, found[0].task.clean, found[0].outcome.cancelled) == (TaskEnd.CANCELLED, True, True)
     assert marker.gone(0.5) and tasks.left == [] and b"begun\n" in tasks.log_of(found[0])
 
@@ -209,9 +209,9 @@ def test_that_a_cut_line_ends_the_task_on_the_node(tasks: Tasks, marker: Any, un
     thread, found = tasks.beside(f"setsid sleep {marker.seconds} & sleep {marker.seconds}")
     assert marker.seen(2)
     tasks.server.cut_sessions()
-    thread.join(12)
+    thread.join(50)
     assert found[0].task.end is TaskEnd.CUT and found[0].outcome.error is not None and found[0].task.clean is None
-    assert marker.gone() and until(lambda: not tasks.left)
+    assert marker.gone(30) and until(lambda: not tasks.left, 30)
 
 
 def test_that_a_client_that_is_killed_leaves_nothing_on_the_node(node: Callable[..., Any], folder: Path, tmp_path: Path, marker: Any, until: Callable[..., bool]) -> None:
@@ -224,11 +224,11 @@ def test_that_a_client_that_is_killed_leaves_nothing_on_the_node(node: Callable[
     )  # fmt: skip
     try:
         # The client itself names the duration, too.
-        assert marker.seen(3, 20)
+        assert marker.seen(3, 60)
     finally:
         client.send_signal(signal.SIGKILL)
         client.wait()
-    assert marker.gone() and until(lambda: not left_on(server))
+    assert marker.gone(30) and until(lambda: not left_on(server), 30)
 
 
 def test_that_a_log_of_a_gigabyte_fills_nothing_and_waits_for_nobody(tasks: Tasks) -> None:
@@ -242,7 +242,7 @@ def test_that_a_log_of_a_gigabyte_fills_nothing_and_waits_for_nobody(tasks: Task
     # The head and the tail were read: the training before the flood and the one behind it.
     assert found.task.reading is not None and found.task.reading.steps == 60
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kib < 200 << 10
-    assert time.monotonic() - begin < 40
+    assert time.monotonic() - begin < 90
     assert tasks.left == []
 
 
@@ -359,7 +359,7 @@ def test_that_a_container_gets_the_task_and_is_removed_in_any_case(services: Ser
     thread, ended = tasks.beside(f"sleep {marker.seconds}", container=box)
     assert marker.seen()
     tasks.cancel.cancel()
-    thread.join(15)
+    thread.join(50)
     assert (ended[0].task.end, ended[0].task.clean) == (TaskEnd.CANCELLED, True)
     assert marker.gone(0.5) and [p.name for p in state.iterdir()] == ["calls"] and tasks.left == []
 
@@ -381,18 +381,18 @@ def test_that_a_log_on_the_node_is_followed_over_rotation_and_truncation(tasks: 
     def seen() -> int:
         return sum(len(p.points) for p in tasks.told)
 
-    assert until(lambda: seen() == 10)
+    assert until(lambda: seen() == 10, 30)
     log.rename(tmp_path / "run log.1")
     log.write_text("".join(lines[10:20]))
-    assert until(lambda: seen() == 20)
+    assert until(lambda: seen() == 20, 30)
     with log.open("r+") as file:
         file.truncate(0)
-    assert until(lambda: "truncated" in tasks.told[-1].last_words)
+    assert until(lambda: "truncated" in tasks.told[-1].last_words, 30)
     with log.open("a") as file:
         file.write("".join(lines[20:]))
-    assert until(lambda: seen() == 30)
+    assert until(lambda: seen() == 30, 30)
     tasks.cancel.cancel()
-    thread.join(12)
+    thread.join(50)
     task = found[0].task
     assert task.reading is not None and (task.end, task.clean, task.reading.steps) == (TaskEnd.CANCELLED, True, 30)
     assert not found[0].outcome.cancelled and tasks.left == []
@@ -401,3 +401,18 @@ def test_that_a_log_on_the_node_is_followed_over_rotation_and_truncation(tasks: 
 def test_that_a_log_that_is_not_there_is_said(tasks: Tasks) -> None:
     found = tasks.go(TaskSpec("gone", TaskSource(SourceKind.LOG, "/no/such/log")))
     assert (found.task.end, found.task.reason.en) == (TaskEnd.REFUSED, "there is no such file on the node")
+
+
+@pytest.mark.timeout(300)
+def test_that_the_small_gpt_trains_live_and_on_processors_judges_no_gpu(services: Services, node: Callable[..., Any], folder: Path, torch_bin: Path) -> None:
+    tasks = Tasks(services, node(torch_bin), folder)
+    spec = TaskSpec("gpt", TaskSource(SourceKind.BUILTIN, "tiny_gpt"), "--steps 9 --seconds 90", (variable("OMP_NUM_THREADS", "1"),), 240)
+    found = tasks.go(spec)
+    task = found.task
+    assert (task.end, task.clean, task.exit_code) == (TaskEnd.FINISHED, True, 0)
+    assert task.environment.torch is not None and task.environment.torch.startswith("2.")
+    assert task.reading is not None and task.reading.form == "GPULease task" and task.reading.steps == 9
+    assert [rate.unit for rate in task.reading.rates] == ["tokens/s", "s/step", "TFLOP/s per GPU"]
+    assert (task.reading.last_loss or 9) < (task.reading.first_loss or 0)
+    assert [(f.check, str(f.verdict), f.reason_code) for f in found.outcome.findings] == [("work.train", "inconclusive", "no_gpu")]
+    assert tasks.left == []

@@ -13,8 +13,12 @@ from gpulease_gui.domain.task import SourceKind, TaskContainer, TaskSource, Task
 from gpulease_gui.facts.fact import read, readers
 from gpulease_gui.facts.train_log import LogAbout, TrainLog, head_line
 from gpulease_gui.remote.task_wrap import TaskOrder, task_script
+from gpulease_gui.services.intake import WatchView
+from gpulease_gui.services.series import Ring
+from gpulease_gui.services.task_live import Pause
 from gpulease_gui.services.task_log import Redactor, TaskLog
 from gpulease_gui.services.task_spec import check_spec, command_of, repeat_command
+from gpulease_gui.services.task_watch import gpu_use, stalls
 
 SECRETS = ("hf_abcabcabd", "hf_abcabcabd-longer")
 
@@ -112,9 +116,9 @@ def test_that_the_line_that_repeats_a_task_holds_all_but_its_secrets() -> None:
     made = spec(environment=(variable("HF_TOKEN", "hf_1"), variable("LR", "1 2")), serves=(("work.tokens_s", 12000),), keep_folder=True,
                 container=TaskContainer("team/x:1", network="host"), pattern="loss (?P<loss>.)")  # fmt: skip
     assert repeat_command(NODE, made) == (
-        "gpulease workload run root@203.0.113.9:2222 --folder '/tasks/my task' --command 'python3 train.py --lr '\"'\"'1e-4'\"'\"'' "
+        "gpulease workload run root@203.0.113.9:2222 --folder '/tasks/my task' '--command=python3 train.py --lr '\"'\"'1e-4'\"'\"'' "
         "--env HF_TOKEN=••• --env 'LR=1 2' --image team/x:1 --network host --keep --scratch-gib 8 --time-limit 1200s "
-        "--pattern 'loss (?P<loss>.)' --expect work.tokens_s=12000"
+        "'--pattern=loss (?P<loss>.)' --expect work.tokens_s=12000"
     ).replace("HF_TOKEN=•••", "'HF_TOKEN=•••'")
     assert "hf_1" not in repr(made) and made.hidden().environment[0] == TaskVariable("HF_TOKEN", "•••")
 
@@ -145,3 +149,23 @@ def test_that_words_of_the_user_stay_words_in_the_program() -> None:
     assert """  A=''"'"'; touch /tmp/owned; '"'"'@START@'\n  export A\n""" in text
     with pytest.raises(UsageError):
         task_script("0" * 32, TaskOrder("r1; x", "true"))
+
+
+def test_that_a_log_that_stands_still_while_no_gpu_works_is_a_stall_with_its_line() -> None:
+    found = again(LogAbout("finished", 0, stalls=((12, 35, 11),)), lines(30) + b"RuntimeError: CUDA error: unknown error\n")
+    assert [(str(f.kind), f.number) for f in found.faults] == [("loader_stall", 12), ("cuda_error", 31)]
+    assert found.faults[0].line == "(no progress for 35 s after step 11, and no GPU at work)"
+
+
+@pytest.mark.parametrize(("second_idle", "found"), [(True, ((7, 30, 6),)), (False, ())])
+def test_that_only_a_pause_in_which_no_gpu_works_is_a_stall(second_idle: bool, found: tuple[object, ...]) -> None:
+    rings = {("gpu.util_percent", "GPU-1"): Ring(), ("gpu.util_percent", "GPU-2"): Ring(), ("gpu.power_w", "GPU-1"): Ring()}
+    for n in range(60):
+        for (_, uuid), ring in rings.items():
+            idle = 20 <= n < 50 and (uuid == "GPU-1" or second_idle)
+            ring.append(1000.0 + n, 1.0 if idle else 95.0)
+    view = WatchView("n", 1.0, rings=rings)
+    pauses = (Pause(7, 6, 1020.0, 1049.6), Pause(3, 2, 1000.0, 1018.0), Pause(9, 8, 2000.0, 2030.0))
+    assert stalls(view, pauses) == found
+    assert stalls(None, pauses) == () and gpu_use(None, 0, 9e9) == ()
+    assert gpu_use(view, 1000.0, 1018.0) == (("GPU-1", 95.0), ("GPU-2", 95.0))
