@@ -18,10 +18,10 @@ _FORBIDDEN = re.compile(r"[\[\]:*?/\\]")
 _WIDEST = 60
 
 
-def xlsx_bytes(name: str, head: Sequence[str], rows: Iterable[Sequence[TableCell]]) -> bytes:
-    """One sheet with a frozen, bold head. Text is text, whatever it begins with; numbers stay exact or become text.
+def xlsx_bytes(name: str, head: Sequence[str], rows: Iterable[Sequence[TableCell]], frozen_columns: int = 0) -> bytes:
+    """One sheet with a frozen, bold head; `frozen_columns` stay in sight at the left.
 
-    Control characters are made visible. Raises nothing for the contents.
+    Text is text, whatever it begins with; numbers stay exact or become text. Control characters are made visible. Raises nothing for the contents.
     """
     import xlsxwriter
 
@@ -40,7 +40,7 @@ def xlsx_bytes(name: str, head: Sequence[str], rows: Iterable[Sequence[TableCell
             widths[column] = max(widths[column], min(len(str(value or "")), _WIDEST))
     for column, width in enumerate(widths):
         sheet.set_column(column, column, width + 3)
-    sheet.freeze_panes(1, 0)
+    sheet.freeze_panes(1, frozen_columns)
     book.close()
     return out.getvalue()
 

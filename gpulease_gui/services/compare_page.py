@@ -201,4 +201,4 @@ def tsv_text(comparison: Comparison, language: Language, *, differences_only: bo
 def sheet_bytes(comparison: Comparison, language: Language, *, differences_only: bool = False) -> bytes:
     """The matrix as a workbook: one sheet, text only, the head frozen."""
     first, *rest = lines_of(comparison, language, differences_only=differences_only)
-    return xlsx_bytes(Text("Comparison", "对比").say(language), first, rest)
+    return xlsx_bytes(Text("Comparison", "对比").say(language), first, rest, frozen_columns=1)

@@ -49,7 +49,7 @@ def _head_lines(comparison: Comparison, language: Language) -> Iterable[tuple[st
     if len(heads) > 1:
         yield Text("Weights", "权重").say(language), *(stability_text(comparison).say(language) for _ in heads)
     if comparison.rates:
-        said = "; ".join(rate_text(rate).say(language) for rate in comparison.rates)
+        said = Text("; ", "；").say(language).join(rate_text(rate).say(language) for rate in comparison.rates)
         yield Text("Rates", "汇率").say(language), *(said for _ in heads)
 
 

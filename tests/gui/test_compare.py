@@ -348,6 +348,7 @@ def test_that_files_hold_what_the_window_shows(window: MainWindow, three: tuple[
     assert lines[0] == ["Supplier", "Ash", "Birch", "Cedar"] and lines[-1][0] and len({len(line) for line in lines}) == 1
     assert said(page, "billing.granularity_s") in lines
     sheet = openpyxl.load_workbook(tmp_path / "c.xlsx").active
+    assert sheet.freeze_panes == "B2", "first column and head stay"
     assert [[cell.value or "" for cell in row] for row in sheet.iter_rows()] == lines
     wait_for(qtbot, lambda: not QImage(str(tmp_path / "c.png")).isNull())
     assert QImage(str(tmp_path / "c.png")).height() > 200 + 28 * page.rows.rowCount()
