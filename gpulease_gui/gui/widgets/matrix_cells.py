@@ -102,9 +102,10 @@ def _draw_value(painter: QPainter, room: QRect, cell: Cell, inks: Inks) -> None:
 
 def _mark_that_fits(cell: Cell, room: int, inks: Inks) -> Text:
     """The word of the best; where assumptions would cut the value off, their short word beside the hollow mark."""
-    value = inks.width(say(cell.text), 400)
-    fits = value + inks.width(say(cell.mark), 0) + 20 <= room
-    return cell.mark if fits or not cell.assumed else BEST_UNSURE
+    if not cell.best or not cell.assumed:
+        return cell.mark
+    fits = inks.width(say(cell.text), 400) + inks.width(say(cell.mark), 0) + 20 <= room
+    return cell.mark if fits else BEST_UNSURE
 
 
 def _value_words(painter: QPainter, room: QRect, cell: Cell, inks: Inks) -> int:
