@@ -37,6 +37,7 @@ GAP_WORDS: Mapping[StreamEnding, str] = {
 
 NOT_WATCHED = "not_watched"
 SLEPT = "computer_slept"
+NOT_SAVED = "not_saved"
 
 
 class Watching:
@@ -103,7 +104,8 @@ class _Watch:
         self._clock, self._timeline, self._last_s = clock, Timeline(clock), 0.0
         self.rules: NodeRules | None = None
         self._no_agent = False
-        self._saving: list[Future[None]] = []
+        self._saving: list[tuple[Future[None], tuple[int, int]]] = []
+        self._unsaved: tuple[int, int] | None = None
         self._thread = threading.Thread(target=self._live, name=f"watch-{node.name}", daemon=True)
 
     @property
@@ -235,15 +237,23 @@ class _Watch:
     def _flush(self) -> None:
         blocks = self._recorder.take()
         if blocks:
-            self._saving = [future for future in self._saving if not self._saved(future)]
-            self._saving.append(self._workspace.submit(lambda db: append_blocks(db, blocks)))
+            span = min(b.start_ns for b in blocks), max(b.start_ns + b.step_ns * len(b.values) for b in blocks)
+            self._saving = [one for one in self._saving if not self._saved(*one)]
+            self._saving.append((self._workspace.submit(lambda db: append_blocks(db, blocks)), span))
 
-    def _saved(self, future: Future[None]) -> bool:
-        """Whether a write is over; one that failed is told."""
+    def _saved(self, future: Future[None], span: tuple[int, int]) -> bool:
+        """Whether a write is over; one that failed is told, and what it held is a gap of the store once one succeeds."""
         if not future.done():
             return False
         fault = None if future.cancelled() else future.exception()
         self.view.unsaved = str(fault)[:200] if fault is not None else ""
+        if fault is not None:
+            before = self._unsaved or span
+            self._unsaved = min(before[0], span[0]), max(before[1], span[1])
+        elif self._unsaved is not None:
+            record = Gap(self._node.id, *self._unsaved, NOT_SAVED)
+            self._workspace.submit(lambda db: append_gap(db, record))
+            self._unsaved = None
         return True
 
     def _lost(self, end: StreamEnd) -> None:

@@ -96,7 +96,7 @@ def _job(servers: Farm, nodes: int, hz: float, seconds: float) -> dict[str, obje
     ports = tuple(servers.ports[n % len(servers.ports)] for n in range(nodes))
     cores = sorted(os.sched_getaffinity(0))
     return {
-        **servers.job(servers.ports), "ports": ports, "hz": hz, "seconds": seconds, "life_s": 8 + seconds + nodes / 3,
+        **servers.job(servers.ports), "ports": ports, "hz": hz, "seconds": seconds, "life_s": 15 + seconds + nodes / 2,
         "cpu": cores[0] if len(cores) > 1 else None,
     }  # fmt: skip
 

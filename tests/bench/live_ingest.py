@@ -26,7 +26,7 @@ def emitter(hz: float, seconds: float, mark: str = "m") -> str:
     first = "$m=<STDIN>;chomp $m;$m=~s/^# gpulease (\\S+).*/$1/;" if not mark else f'$m="{mark}";'
     return (
         f"exec perl -MTime::HiRes=sleep,time -e '$|=1;{first}$p=1/{hz};$e=time+{seconds};$t=time+rand($p);$s=q({FIGURES});"
-        "while(($n=time)<$e){printf qq(%s gpu %.6f,%s\\n),$m,$n,$s;$t+=$p;$d=$t-time;sleep($d) if $d>0}'"
+        "while(($n=time)<$e){printf qq(%s gpu %.6f,$$,%d,%s\\n),$m,$n,$i++,$s;$t+=$p;$d=$t-time;sleep($d) if $d>0}'"
     )
 
 
@@ -35,12 +35,20 @@ class Sink:
 
     def __init__(self) -> None:
         self.late_s: list[float] = []
+        self.seen: dict[float, list[float]] = {}
         self.begin_s, self.end_s = float("inf"), 0.0
 
     def take(self, payload: bytes) -> None:
         numbers = [float(word) for word in payload.split(b",")]
         if self.begin_s <= numbers[0] < self.end_s:
             self.late_s.append(time.time() - numbers[0])
+            self.seen.setdefault(numbers[1], []).append(numbers[2])
+
+    @property
+    def lost(self) -> float:
+        """The part of the lines between a node's first and last one that never came."""
+        printed = sum(max(some) - min(some) + 1 for some in self.seen.values())
+        return 1 - sum(map(len, self.seen.values())) / printed if printed else 1.0
 
     def line(self, line: bytes) -> None:
         self.take(line.split(b" ", 2)[2])
@@ -57,9 +65,8 @@ def measure(sink: Sink, job: Job) -> None:
     time.sleep(0.7)
     late = sorted(sink.late_s) or [9.99]
     cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    asked = len(job["ports"]) * job["hz"] * job["seconds"]
     print(json.dumps({
-        "lost": max(0.0, 1 - len(sink.late_s) / asked), "p99_ms": 1000 * late[int(0.99 * (len(late) - 1))],
+        "lost": sink.lost, "nodes": len(sink.seen), "lines_s": len(sink.late_s) / job["seconds"], "p99_ms": 1000 * late[int(0.99 * (len(late) - 1))],
         "cpu_percent": 100 * cpu_s / job["seconds"], "us_line": 1e6 * cpu_s / max(1, len(sink.late_s)),
     }), flush=True)  # fmt: skip
     os._exit(0)
@@ -74,9 +81,20 @@ def ours(job: Job, sink: Sink) -> None:
     nodes = Nodes(job)
     with ThreadPoolExecutor(16) as pool:
         sessions = list(pool.map(nodes.connect, job["ports"]))
-    for session in sessions:
-        stream = Stream(session, [("gpu", "")], 1 / job["hz"], lambda _id, payload, _at: sink.take(payload), start=start)
-        threading.Thread(target=stream.run, daemon=True).start()
+    heard: set[int] = set()
+
+    def stream_of(number: int) -> Stream:
+        def take(_id: str, payload: bytes, _at: float) -> None:
+            heard.add(number)
+            sink.take(payload)
+
+        return Stream(sessions[number], [("gpu", "")], 1 / job["hz"], take, start=start)
+
+    for number in range(len(sessions)):
+        threading.Thread(target=stream_of(number).run, daemon=True).start()
+    end_s = time.monotonic() + job["life_s"] / 2
+    while len(heard) < len(sessions) and time.monotonic() < end_s:
+        time.sleep(0.1)
 
 
 def asyncssh_peer(job: Job, sink: Sink) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from gpulease_gui.demo.server import DemoServer
 from gpulease_gui.domain.node import Address, HostKey, Node, Reach
+from gpulease_gui.services import recording
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.events import Event, GapClosed, GapOpened, NodeState, NodeStateChanged
 from gpulease_gui.services.watch import WatchView
@@ -185,3 +186,23 @@ def test_that_this_computer_is_watched_through_the_same_scripts(own: Services, u
         total_gib = int(lines.readline().split()[1]) / 1024**2
     used = view.rings["ram.used_gib", ""].last
     assert used is not None and 0 < used[1] < total_gib
+
+
+def test_that_a_full_disk_is_told_watching_goes_on_and_the_time_is_a_gap(
+    demo: Services, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "BLOCK_S", 0.5)
+    view = demo.watching.start(demo_node(demo, "honest"), interval_s=0.2)
+    assert until(lambda: count(view, "gpu.power_w") >= 24, 20)
+    (pages,) = demo.workspace.submit(lambda db: db.execute("PRAGMA page_count").fetchone()).result()
+    demo.workspace.submit(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchall()).result()
+    assert until(lambda: "full" in view.unsaved, 20)
+    drawn = count(view, "gpu.power_w")
+    assert until(lambda: count(view, "gpu.power_w") > drawn + 16, 20), "the picture goes on"
+    demo.workspace.submit(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchall()).result()
+
+    def told() -> list[str]:
+        with demo.workspace.read() as connection:
+            return [gap.reason for gap in list_gaps(connection, "demo-honest", "gpu.power_w", 0, 2**62)]
+
+    assert until(lambda: view.unsaved == "" and told() == ["not_saved"], 20)

@@ -58,10 +58,11 @@ GAPS: Mapping[str, Text] = {
     "connection_lost": Text("connection lost", "连接中断"), "no_answer": Text("no answer", "无应答"),
     "nothing_to_read": Text("nothing to read", "无可读数据"), "not_watched": Text("not watched", "未监控"),
     "not_recorded": Text("not recorded", "未记录"),
+    "not_saved": Text("the store could not be written", "存储写入失败"),
     "computer_slept": Text("this computer slept or its clock was set", "本机休眠或时钟被调整"),
     "agent_ended": Text("the agent on the node ended", "节点上的采集程序已退出"),
 }
-_QUIET = frozenset(["not_watched", "not_recorded", "computer_slept"])  # nothing was lost, so nothing was reconnected  # fmt: skip
+_QUIET = frozenset(["not_watched", "not_recorded", "computer_slept", "not_saved"])  # nothing was lost, so nothing was reconnected  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
