@@ -21,7 +21,7 @@ class Part:
 
 
 NOTE = "note"
-MOST_CHARACTERS = 1000
+MOST_CHARACTERS = 400
 _NUM = r"\d[\d,]*(?:\.\d+)?"
 _MONEY = r"(?:HK\$|US\$|[¥$€£]|RMB|CNY|USD|人民币)"
 _PER = r"(?:\s?(?:(?:[/每]|per\s)\s?(?:个)?(?:[A-Za-z-]{1,8}|[卡张台机时天日月节点小时整服务器]{1,4})|一个?(?:月|天|小时)))"

@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from gpulease_gui.catalog.gpus import FormClass, GpuCatalogue, GpuModel
 from gpulease_gui.domain.text import Text
@@ -203,9 +204,25 @@ def _called(name: str, gpus: GpuCatalogue) -> tuple[GpuModel, ...]:
         return gpus.of_family(family)
     if name.isdigit() and len(name) != 4:
         return ()
-    hits = tuple(m for m in gpus.models.values() if name in _short(m.family))
-    hits = hits or tuple(m for m in gpus.models.values() if name in {n for tool in m.tool_names for n in _short(tool)})
+    families, tools = _index(tuple(gpus.models.values()))
+    hits = families.get(name) or tools.get(name, ())
     return tuple(m for m in hits if m.genuine) or hits
+
+
+_Index = dict[str, tuple[GpuModel, ...]]
+
+
+@lru_cache(maxsize=4)
+def _index(models: tuple[GpuModel, ...]) -> tuple[_Index, _Index]:
+    """The products by the short forms of their families, and by those of the names that tools print."""
+    families: _Index = {}
+    tools: _Index = {}
+    for model in models:
+        for name in _short(model.family):
+            families[name] = (*families.get(name, ()), model)
+        for name in {short for tool in model.tool_names for short in _short(tool)}:
+            tools[name] = (*tools.get(name, ()), model)
+    return families, tools
 
 
 def _short(name: str) -> set[str]:

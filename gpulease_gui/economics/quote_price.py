@@ -10,6 +10,7 @@ from gpulease_gui.domain.money import amount_text
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.economics.quote_words import (
+    MOST_OF_A_VALUE,
     Ambiguous,
     Number,
     Option,
@@ -18,6 +19,7 @@ from gpulease_gui.economics.quote_words import (
     find_numbers,
     plain,
     says_nothing,
+    too_long,
     trimmed,
 )
 
@@ -87,7 +89,10 @@ def read_price(words: str, heading: str = "") -> Price:
     "¥12.5/卡/小时", "元/月", "1.2万", "$2.5/h", "10-12 USD/GPU-hr", "含税". A period without GPU or node is asked.
     "面议", "按需" and a bare 0 state no price; "free" states one of 0.
     """
-    text, above = plain(words), plain(heading)
+    long = too_long(words)
+    if long is not None:
+        return long
+    text, above = plain(words), plain(heading[:MOST_OF_A_VALUE])
     if _states_none(text):
         return Unstated(words)
     if _FREE.search(text) and not re.search(r"[1-9]", text):

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.quote_words import (
+    MOST_OF_A_VALUE,
     Ambiguous,
     Option,
     Unread,
@@ -17,6 +18,7 @@ from gpulease_gui.economics.quote_words import (
     find_numbers,
     plain,
     says_nothing,
+    too_long,
     trimmed,
 )
 
@@ -49,7 +51,9 @@ def read_rate(words: str, heading: str = "") -> Rate:
 
     `heading` are the words above the column, which may name the unit.
     """
-    text = plain(words)
+    text, long = plain(words[: MOST_OF_A_VALUE + 1]), too_long(words)
+    if long is not None:
+        return long
     if says_nothing(text):
         return Unstated(words)
     text = _turned(text)
@@ -147,7 +151,9 @@ _SIZE = re.compile(r"^\s?(?P<step>[mMgGtTpP])(?P<binary>i?)(?:[bB](?:ytes?)?)?(?
 
 def read_size(words: str, heading: str = "") -> Size:
     """A memory or disk size: "80G", "80GB", "2TB", "1.5TiB", "4*3.84T"; a bare number takes the unit of `heading`, else GB."""
-    text = plain(words)
+    text, long = plain(words[: MOST_OF_A_VALUE + 1]), too_long(words)
+    if long is not None:
+        return long
     if says_nothing(text):
         return Unstated(words)
     text = _turned(text)
@@ -192,7 +198,9 @@ _TIMES = (
 
 def read_duration(words: str, heading: str = "") -> Duration:
     """A time: "24小时", "1 day", "按小时" (one hour), "per minute". A month has no fixed length: asked."""
-    text = plain(words)
+    text, long = plain(words[: MOST_OF_A_VALUE + 1]), too_long(words)
+    if long is not None:
+        return long
     if says_nothing(text):
         return Unstated(words)
     found = find_number(text)
@@ -245,7 +253,9 @@ def duration_words(duration: DurationReading) -> Text:
 
 def read_count(words: str) -> int | Unread | Unstated:
     """A whole number of things: "8", "8卡", "8 GPUs", "2台"."""
-    text = plain(words)
+    text, long = plain(words[: MOST_OF_A_VALUE + 1]), too_long(words)
+    if long is not None:
+        return long
     if says_nothing(text):
         return Unstated(words)
     numbers = [number for number in find_numbers(text)]
@@ -256,7 +266,9 @@ def read_count(words: str) -> int | Unread | Unstated:
 
 def read_number(words: str) -> Decimal | Unread | Unstated:
     """One number, whatever unit stands behind it."""
-    text = plain(words)
+    text, long = plain(words[: MOST_OF_A_VALUE + 1]), too_long(words)
+    if long is not None:
+        return long
     if says_nothing(text):
         return Unstated(words)
     numbers = list(find_numbers(text))
@@ -315,7 +327,9 @@ _TURNED = re.compile(r"(?P<a>\d{1,2})[/.-](?P<b>\d{1,2})[/.-](?P<y>\d{4})")
 
 def read_day(words: str) -> date | Ambiguous[date] | Unread | Unstated:
     """A day: "2026-03-01", "2026/3/1", "2026年3月1日". "03/04/2026" is the 3rd of April or the 4th of March: asked."""
-    text = plain(words)
+    text, long = plain(words[: MOST_OF_A_VALUE + 1]), too_long(words)
+    if long is not None:
+        return long
     if says_nothing(text):
         return Unstated(words)
     text = _AROUND_A_DAY.sub("", text).strip(" :,.;。()")

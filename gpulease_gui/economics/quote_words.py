@@ -90,6 +90,16 @@ def plain(words: str) -> str:
     return " ".join(words.translate(_NARROW).split())
 
 
+MOST_OF_A_VALUE = 300  # characters; a longer cell is a text, and searching it takes the square of its length
+
+
+def too_long(words: str) -> Unread | None:
+    """The refusal of a text that is far too long for a figure; None for others."""
+    if len(words) <= MOST_OF_A_VALUE:
+        return None
+    return Unread(words[:40], Text("a text that is too long for this column", "文字过长，不是该列的取值"))
+
+
 MOST_DIGITS = 28  # Decimal keeps as many
 # 1,234.56 · 1234.56 · .5 ; a comma groups three digits or it is none of ours.
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"

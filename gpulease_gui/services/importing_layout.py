@@ -88,7 +88,7 @@ def _is_parts(sheet: Sheet, header: int, row: int, targets: Targets) -> bool:
     own = [cell for above, cell in pairs if cell is not None and cell_text(cell) != above]
     spread = any(not above and cell is not None for above, cell in pairs)
     same = any(above and cell_text(cell) == above for above, cell in pairs)
-    words = all(isinstance(cell, str) and len(cell) <= 40 and not re.search(r"\d{3,}", plain(cell)) for cell in own)
+    words = all(isinstance(cell, str) and len(cell) <= 40 and not re.search(r"\d{3,}", plain(cell[:50])) for cell in own)
     return bool(own) and words and spread and (same or len(own) < sum(1 for above, _ in pairs if above) + 2) and any(
         targets.certainty(str(cell)) for cell in own
     )  # fmt: skip
@@ -148,7 +148,7 @@ def _by_cells(sheet: Sheet, header: int, column: int, key: str, heading: str) ->
     """What the cells say against the heading: figures under "tax included" are prices, "2台" under "quantity" are nodes."""
     if key not in (Part.TAX, "gpu.count"):
         return key
-    cells = [plain(cell_text(cell)) for row in range(header + 1, min(len(sheet.rows), header + 1 + _SAMPLES)) if (cell := sheet.cell(row, column)) is not None]
+    cells = [plain(cell_text(cell)[:100]) for row in range(header + 1, min(len(sheet.rows), header + 1 + _SAMPLES)) if (cell := sheet.cell(row, column)) is not None]
     if key == "gpu.count":
         named = [words for words in cells if _NODES.fullmatch(words)]
         return "node.count" if named and all(words in named or words.isdigit() for words in cells) else key

@@ -11,7 +11,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.economics.quote_price import Price, PriceReading, TaxReading, read_tax
 from gpulease_gui.economics.quote_units import read_yes_no
-from gpulease_gui.economics.quote_words import Ambiguous, Option, Unread, plain, says_nothing, without_tail
+from gpulease_gui.economics.quote_words import Ambiguous, Option, Unread, plain, says_nothing, too_long, without_tail
 
 BARE = re.compile(r"\d+(?:\.\d+)?")
 
@@ -62,6 +62,9 @@ _POINTS = re.compile(r"(\d{1,2}(?:\.\d+)?)\s?(?:%|个?点)|税[点率]\s?[:：]?
 
 def tax_of(words: str, heading: str, before: TaxReading) -> TaxReading | Unread:
     """A column of tax: "含税", "6%", "excl. 6%", or yes and no under a heading that says which; `before` is what was said so far."""
+    long = too_long(words)
+    if long is not None:
+        return long
     if says_nothing(words):
         return before
     above, said = read_tax(heading), read_yes_no(words)

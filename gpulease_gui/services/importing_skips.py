@@ -24,11 +24,12 @@ _FOR_ALL = re.compile(r"税|专票|普票|发票|有效期|起租|最短|单位|
 _UNIT_ABOVE = re.compile(r"(?:单\s?位|货\s?币|币\s?种|计价|unit|currency|prices? (?:are )?in)\s*[:：]?\s*([^,，;；。)）]{1,20})", re.IGNORECASE)
 _ROWS_ABOVE = 20
 _MOST_OF_A_NOTE = 4
+_LONGEST = 500
 
 
 def is_total(filled: Sequence[Cell]) -> bool:
     """Whether the filled cells of a row begin with a sum."""
-    return any(isinstance(cell, str) and _TOTAL.fullmatch(cell) is not None for cell in filled[:2])
+    return any(isinstance(cell, str) and _TOTAL.fullmatch(cell[:_LONGEST]) is not None for cell in filled[:2])
 
 
 def is_note(filled: Sequence[Cell]) -> bool:
@@ -36,21 +37,21 @@ def is_note(filled: Sequence[Cell]) -> bool:
     first = filled[0]
     if len(filled) > _MOST_OF_A_NOTE:
         return False
-    if all(isinstance(cell, str) and _LABELLED.match(cell) for cell in filled):
+    if all(isinstance(cell, str) and _LABELLED.match(cell[:_LONGEST]) for cell in filled):
         return True
-    return isinstance(first, str) and len(filled) <= 2 and _NOTE.match(first) is not None
+    return isinstance(first, str) and len(filled) <= 2 and _NOTE.match(first[:_LONGEST]) is not None
 
 
 def holds_for_all(words: str) -> bool:
     """Whether a line that is no offer may state a term of all offers, such as the tax."""
-    return _FOR_ALL.search(words) is not None
+    return _FOR_ALL.search(words[:_LONGEST]) is not None
 
 
 def unit_above(sheet: Sheet, layout: Layout) -> str:
     """What a line above the headings says of the money below ("单位：万元"); "" = nothing."""
     first = layout.header if layout.top is None else layout.top
     rows = sheet.rows[: min(first or 0, _ROWS_ABOVE)]
-    said = [found[1] for row in rows for cell in row if isinstance(cell, str) and (found := _UNIT_ABOVE.search(plain(cell)))]
+    said = [found[1] for row in rows for cell in row if isinstance(cell, str) and (found := _UNIT_ABOVE.search(plain(cell[:_LONGEST])))]
     return next((words for words in said if read_currency(words) or "万" in words), "")
 
 

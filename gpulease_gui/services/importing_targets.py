@@ -70,13 +70,14 @@ class Targets:
 
 
 _BRACKETS = re.compile(r"[(\[{（【].*?[)\]}）】]")
+_LONGEST_HEADING = 200
 _SPREAD = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")  # "单 价" is spread for the eye
 _SIGNS = re.compile(r"[\s_\-:：/*.#]+")
 
 
 def _forms(heading: str) -> tuple[str, ...]:
     """A heading as it may be known: as a key, whole, and without its brackets (which hold the unit)."""
-    text = _SPREAD.sub("", plain(heading)).casefold().strip(" :：*")
+    text = _SPREAD.sub("", plain(heading[:_LONGEST_HEADING])).casefold().strip(" :：*")
     bare = _BRACKETS.sub(" ", text)
     words = [text, *(" ".join(_SIGNS.sub(" ", form).split()) for form in (text, bare, bare.split(",")[0]))]
     return tuple(word for word in dict.fromkeys(words) if word)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from decimal import Decimal
 from pathlib import Path
 
@@ -201,3 +202,13 @@ def test_that_a_question_about_a_card_is_no_offer_and_a_whole_node_has_its_price
     assert chat("你好，有4090吗").lines == ()
     (line,) = chat("H20 8卡整机 ￥6.8万/月").lines
     assert line.price is not None and (str(line.price.amount), line.price.unit) == ("68000", "node_month")
+
+
+@pytest.mark.parametrize("piece", ["1 ", "*8", "4090", "9g ", "约", "1,", "税", "有效期"])
+def test_that_a_cell_of_thirty_thousand_signs_costs_no_time(piece: str) -> None:
+    words = piece * (30_000 // len(piece))
+    began = time.process_time()
+    heads = ("型号", "卡数", "显存", "带宽", "税", "单价(元/卡/时)", words)
+    found = read(Sheet("S", (heads, tuple(words + end for end in "abcdefg"))))
+    chat(words)
+    assert found.issues and time.process_time() - began < 2
