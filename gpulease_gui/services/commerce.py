@@ -14,6 +14,7 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.supplier import Attachment, Price, Supplier
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.economics.scoring import Waiver
+from gpulease_gui.services.importing_pause import collector_paused
 from gpulease_gui.store import answers, attachments, claims, deals, prices, suppliers, term_versions, trash
 from gpulease_gui.store.claims import Holder, HolderKind
 from gpulease_gui.store.deals import DealRow
@@ -64,7 +65,8 @@ class DealFacts:
 
 def offers_in(connection: sqlite3.Connection, supplier_id: str | None = None) -> tuple[DealRow, ...]:
     """All offers that are not in the trash."""
-    return deals.list_deals(connection, HolderOf.OFFER, supplier_id)
+    with collector_paused():
+        return deals.list_deals(connection, HolderOf.OFFER, supplier_id)
 
 
 def contracts_in(connection: sqlite3.Connection, supplier_id: str | None = None) -> tuple[DealRow, ...]:
