@@ -130,7 +130,6 @@ class WorkloadForm(QWidget):
         """Edit a workload; a new one is unsaved from the start."""
         self._record = saved
         self.name.setText(saved.name)
-        self.name.setCursorPosition(0)
         self._show_numbers(saved.pattern or _outline(saved.workload))
         self._list_sessions(saved.workload)
         self.tax.setChecked(saved.tax_recoverable)
