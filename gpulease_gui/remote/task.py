@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -20,6 +21,11 @@ _BEAT_S = 5.0
 # What ending takes at worst on the node: TERM, KILL, a container, a large folder to remove.
 END_S = 45.0
 _GRACE_S = 20.0
+# All of it was sent: until a slow disk has it.
+_UNPACK_S = 600.0
+_LAST_WORDS_S = 2.0
+_PLACE = re.compile(r"/(?:[^\x00-\x1f\x7f]*/)?gpulease-task\.[A-Za-z0-9]{6,12}")
+_TOOLS = frozenset(["docker", "podman", "enroot"])
 _MARKS_MOST_BYTES = 64 * 1024
 _SAID_MOST = 400
 
@@ -112,7 +118,7 @@ class _Running:
             try:
                 self._flow(channel, script, blocks)
             except LineLost as lost:
-                self._report = replace(self._report, why="lost", said=lost.why)
+                self._lost(channel, lost)
             except BaseException:
                 # What we can't send is not begun on the node either.
                 self._end(channel)
@@ -120,6 +126,15 @@ class _Running:
         finally:
             channel.close()
         return self._answer()
+
+    def _lost(self, channel: Channel, lost: LineLost) -> None:
+        """A program that refused and ended takes nothing more: its last words say why."""
+        deadline = time.monotonic() + _LAST_WORDS_S
+        with contextlib.suppress(LineLost):
+            while not self._over and time.monotonic() < deadline:
+                self._hear(channel, SLICE_S)
+        if self._report.why != "refused" and not self._ended:
+            self._report = replace(self._report, why="lost", said=lost.why)
 
     def _answer(self) -> TaskReport:
         words = bytes((self._noise + self._said)[-_SAID_MOST:]).decode("utf-8", "replace").strip()
@@ -138,8 +153,8 @@ class _Running:
         begin = time.monotonic()
         while not self._over:
             self._hear(channel, SLICE_S)
-            late = self._started and time.monotonic() - begin > self._limit_s + END_S + _GRACE_S
-            if self._cancel.cancelled or late:
+            limit_s = self._limit_s + END_S + _GRACE_S if self._started else _UNPACK_S
+            if self._cancel.cancelled or time.monotonic() - begin > limit_s or self._report.why == "refused":
                 self._end(channel)
                 return
             self._live(channel)
@@ -152,7 +167,10 @@ class _Running:
                 self._report = replace(self._report, why="cancelled" if self._cancel.cancelled else "silent")
                 self._end(channel)
                 return False
-        return self._ready and not self._over
+        if self._report.why == "refused":
+            self._end(channel)
+            return False
+        return not self._over
 
     def _send(self, channel: Channel, blocks: Iterable[bytes]) -> bool:
         """Whether all was sent; a node that refuses in the middle, or a cancel, ends it."""
@@ -233,7 +251,7 @@ class _Running:
             self._report = replace(self._report, why="refused", refusal=refusal, said=visible(said)[:_SAID_MOST])
             self._ready = True
         elif word == "BOX":
-            self._report = replace(self._report, tool=more[:40])
+            self._report = replace(self._report, tool=more if more in _TOOLS else "")
         elif word == "LOG" and _counts(words, 1):
             self._report = replace(self._report, left_out_bytes=int(words[0]))
         elif word == "END" and len(words) == 5 and _counts(words[2:], 3):
@@ -244,7 +262,9 @@ class _Running:
             )  # fmt: skip
         elif word == "KEPT":
             kib, _, place = more.partition(" ")
-            self._report = replace(self._report, kept=place, kept_kib=int(kib) if kib.isdigit() else 0)
+            # The user will copy a command with this path.
+            if _PLACE.fullmatch(place) and place == self._report.place:
+                self._report = replace(self._report, kept=place, kept_kib=int(kib) if kib.isdigit() and len(kib) < 16 else 0)
         elif word == "REMAINS":
             self._report = replace(self._report, remains=(*self._report.remains, more[:_SAID_MOST]))
         elif word == "CLEAN" and _counts(words, 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -200,7 +201,7 @@ class TaskWork:
             seconds=report.seconds if report.seconds is not None else round(live.seconds, 1), log_sha256=sha256, log_bytes=log.bytes_in + report.left_out_bytes,
             log_left_out=log.left_out_bytes, reading=reading_of(reading, log.reader.curve.points) if reading else None,
             environment=replace(self._task.environment, container=container), kept_folder=report.kept, kept_bytes=report.kept_kib * 1024,
-            remove_command=f"rm -rf {report.kept}" if report.kept else "", left_processes=report.left_processes, clean=report.clean,
+            remove_command=f"rm -rf {shlex.quote(report.kept)}" if report.kept else "", left_processes=report.left_processes, clean=report.clean,
         )  # fmt: skip
         return ending
 

@@ -364,6 +364,17 @@ def test_that_a_container_gets_the_task_and_is_removed_in_any_case(services: Ser
     assert marker.gone(0.5) and [p.name for p in state.iterdir()] == ["calls"] and tasks.left == []
 
 
+def test_that_a_node_without_room_is_said_before_anything_is_sent(services: Services, node: Callable[..., Any], folder: Path, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "df").write_text("#!/bin/sh\necho Filesystem 1024-blocks Used Available Capacity Mounted on\necho /dev/x 9000000 8900000 102400 99% /\n")
+    (tools / "df").chmod(0o755)
+    tasks = Tasks(services, node(tools), folder)
+    found = tasks.run("true")
+    assert (found.task.end, found.task.reason.en) == (TaskEnd.OUT_OF_SPACE, "the node has only 100 MiB free where it could go")
+    assert all(p.phase is not TaskPhase.SENDING for p in tasks.told) and tasks.left == []
+
+
 def test_that_a_container_without_its_tool_is_said(tasks: Tasks) -> None:
     found = tasks.run("true", container=TaskContainer("team/train:1", tool="podman"))  # type: ignore[arg-type]
     assert (found.task.end, found.task.reason.en, tasks.left) == (TaskEnd.NO_TOOL, "podman is not on the node", [])
