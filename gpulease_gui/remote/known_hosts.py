@@ -120,10 +120,10 @@ def names_match(names: str, name: str) -> bool:
     hit = False
     for pattern in names.lower().split(","):
         if pattern.startswith("!"):
-            if _glob(pattern[1:], name):
+            if pattern_matches(pattern[1:], name):
                 return False
         elif pattern:
-            hit = hit or _glob(pattern, name)
+            hit = hit or pattern_matches(pattern, name)
     return hit
 
 
@@ -139,8 +139,8 @@ def _hash_matches(names: str, name: str) -> bool:
     return hmac.compare_digest(hmac.new(salt, name.encode(), "sha1").digest(), wanted)
 
 
-def _glob(pattern: str, name: str) -> bool:
-    """`*` and `?` only, as ssh has it; in time that grows with the lengths' product at most."""
+def pattern_matches(pattern: str, name: str) -> bool:
+    """Whether `name` fits: `*` and `?` only, as ssh has it; in time that grows with the lengths' product at most."""
     at = back = 0
     star = -1
     place = 0

@@ -22,6 +22,7 @@ from gpulease_gui.remote.address import (
     parse_jump,
     parse_target,
 )
+from gpulease_gui.remote.ssh_own import own_answer
 
 _SECONDS = 10
 
@@ -29,9 +30,9 @@ _SECONDS = 10
 def resolve_alias(alias: str, *, config_file: str = "") -> Target:
     """What `ssh -G alias` says: host, port, user, key, certificate, jump hosts, HostKeyAlias, known hosts files.
 
-    `alias` may be `user@alias`. Without an ssh client the word is taken as a host name; a word with a port is an
-    address already. Raises UsageError for a proxy command (it would run a program), UserFacing when ssh refuses its
-    config.
+    `alias` may be `user@alias`. Without an ssh client the config is read by us as far as it can be judged; a word with
+    a port is an address already. Raises UsageError for a proxy command (it would run a program), UserFacing when the
+    config is refused.
     """
     if ":" in alias or "[" in alias:
         return parse_target(alias)
@@ -47,7 +48,7 @@ def resolve_hop(hop: HopName, alias: str = "", *, config_file: str = "") -> Targ
     alias = alias or hop.host
     ssh = shutil.which("ssh")
     if ssh is None:
-        return Target(Address(hop.host, hop.port or 22, hop.user or "root"))
+        return target_of(alias, own_answer(hop.host, hop.user, hop.port, config_file=config_file))
     words = [ssh, *(["-F", config_file] if config_file else []), "-G"]
     words += [*(["-p", str(hop.port)] if hop.port else []), *(["-l", hop.user] if hop.user else [])]
     return target_of(alias, _ask([*words, "--", hop.host], alias))
@@ -78,7 +79,7 @@ def _ask(argv: Sequence[str], alias: str) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserFacing(f"ssh -G {alias} gave no answer", str(error), "write user@host:port") from error
     if done.returncode != 0:
-        said = next((line for line in done.stderr.splitlines() if line.strip()), "")
+        said = "; ".join([line.strip() for line in done.stderr.splitlines() if line.strip()][:2])  # what, and in which line
         raise UserFacing(f"ssh can't read its config for {alias}", said, "mend the config or write user@host:port")
     return done.stdout
 

@@ -143,6 +143,24 @@ def test_that_a_node_is_edited_and_a_wrong_address_is_told_beside_it(own: MainWi
     assert page.primary.accessibleName() == "Verify node-07"
 
 
+def test_that_proxy_and_certificate_are_edited_and_a_password_in_the_proxy_is_refused(own: MainWindow, services: Services, qtbot: QtBot) -> None:
+    put(services, Node("a", "node-01", Reach.SSH, Address("203.0.113.1")))
+    page = page_of(own)
+    qtbot.waitUntil(lambda: shown_names(page) == ["node-01"])
+    page.act("edit")
+    form = dialog_of(own, NodeForm)
+    form.proxy.setText("socks5://anna:geheim@10.0.0.1")
+    form.jump.setText("-oProxyCommand=x")
+    QTest.mouseClick(form.save, Qt.MouseButton.LeftButton)
+    assert "would be saved in the clear" in form.proxy_field.error.text() and "not a host name" in form.jump_field.error.text()
+    form.proxy.setText("socks5://anna@10.0.0.1")
+    form.jump.setText("")
+    form.certificate.setText("~/.ssh/id-cert.pub")
+    QTest.mouseClick(form.save, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: saved(services)[0].proxy == "socks5://anna@10.0.0.1")
+    assert (saved(services)[0].certificate_file, saved(services)[0].jump) == ("~/.ssh/id-cert.pub", "")
+
+
 def test_that_a_removed_node_comes_back_by_undo(own: MainWindow, services: Services, qtbot: QtBot) -> None:
     node = Node("a", "node-01", Reach.SSH, Address("203.0.113.1"), note="row 4")
     put(services, node, replace(node, id="b", name="node-02"))

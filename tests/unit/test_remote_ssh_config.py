@@ -85,9 +85,9 @@ def test_that_no_option_reaches_ssh_as_an_alias(word):
         resolve_alias(word)
 
 
-def test_that_without_an_ssh_client_the_word_is_a_host(monkeypatch):
+def test_that_without_an_ssh_client_a_word_that_the_config_does_not_know_is_a_host(config, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
-    assert resolve_alias("ops@gw") == Target(Address("gw", 22, "ops"))
+    assert resolve_alias("ops@gw", config_file=config("")).address == Address("gw", 22, "ops")
 
 
 def test_that_tokens_of_an_identity_file_are_filled_in(monkeypatch):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPlainTextEdit, QWidget
 
 from gpulease_gui.domain.errors import UsageError
@@ -18,7 +19,9 @@ from gpulease_gui.gui.widgets.buttons import Button, Segment, Switch
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.remote.address import parse_jump, parse_target
+from gpulease_gui.remote.proxy import parse_proxy
 
+T = TypeVar("T")
 AUTH: tuple[tuple[str, Words], ...] = (
     (AuthMethod.KEY, Text("Key file", "密钥文件")), (AuthMethod.AGENT, Text("Agent", "SSH agent")),
     (AuthMethod.PASSWORD, Text("Password", "密码")),
@@ -58,16 +61,20 @@ class LoginFields(QWidget):
 
     @property
     def identity_file(self) -> str:
-        """The key file, empty for the other ways."""
-        return self.file.text().strip() if self.method is AuthMethod.KEY else ""
+        """The key file (with the agent: which of its keys is meant), empty for a password."""
+        return self.file.text().strip() if self.method is not AuthMethod.PASSWORD else ""
 
     def _fit(self) -> None:
-        self._key_field.setEnabled(self.method is AuthMethod.KEY)
+        self._key_field.setEnabled(self.method is not AuthMethod.PASSWORD)
 
     def _choose(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self, say(Text("Key file", "密钥文件")))
-        if path:
-            self.file.setText(path)
+        _choose_file(self.file, Text("Key file", "密钥文件"), self)
+
+
+def _choose_file(line: LineField, title: Words, parent: QWidget) -> None:
+    path, _ = QFileDialog.getOpenFileName(parent, say(title))
+    if path:
+        line.setText(path)
 
 
 class NodeForm(FactDialog):
@@ -119,16 +126,42 @@ class NodeForm(FactDialog):
         self.jump = LineField(label, Text("none, or ops@198.51.100.9:22", "无，或 ops@198.51.100.9:22"), code=True)
         self.jump.setText(node.jump)
         self.jump_field = Field(label, self.jump)
+        way = self._add_way(node)
         self.sudo = Switch(Text("May use sudo -n for the kernel log", "允许用 sudo -n 读取内核日志"))
         self.sudo.setChecked(node.use_sudo)
         if node.reach is Reach.SSH:
-            for widget in (self.address_field, self.login, self.jump_field, self.sudo):
+            for widget in (self.address_field, self.login, way, self.sudo):
                 self.column.addWidget(widget)
         else:
             self.column.addWidget(PlainLabel(foreign(node.target), code=True, level="2"))
-            for widget in (self.address_field, self.login, self.jump_field, self.sudo):
+            for widget in (self.address_field, self.login, way, self.sudo):
                 widget.setParent(self)
                 widget.hide()
+
+    def _add_way(self, node: Node) -> QWidget:
+        """Jump hosts, proxy and certificate: empty for most nodes."""
+        way = QWidget()
+        grid = QGridLayout(way)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(12)
+        label = Text("Proxy", "代理")
+        self.proxy = LineField(label, Text("none, or socks5://10.0.0.1:1080", "无，或 socks5://10.0.0.1:1080"), code=True)
+        self.proxy.setText(node.proxy)
+        self.proxy.setToolTip(say(Text("socks5://[user@]host[:port] or http://[user@]host[:port]; a password is asked for",
+                                       "socks5://[用户@]主机[:端口] 或 http://[用户@]主机[:端口]；密码在连接时询问")))  # fmt: skip
+        self.proxy_field = Field(label, self.proxy)
+        label = Text("Certificate file", "证书文件")
+        self.certificate = LineField(label, Text("none, or the CA's KEY-cert.pub", "无，或 CA 签发的 KEY-cert.pub"), code=True)
+        self.certificate.setText(node.certificate_file)
+        pick = Button(Text("Choose…", "选择…"))
+        pick.clicked.connect(lambda: _choose_file(self.certificate, label, self))
+        grid.addWidget(self.proxy_field, 0, 0, 1, 2)
+        grid.addWidget(self.jump_field, 1, 0, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(Field(label, self.certificate, pick), 1, 1, Qt.AlignmentFlag.AlignTop)
+        grid.setColumnStretch(0, 1)
+        grid.setColumnStretch(1, 1)
+        return way
 
     def _save(self) -> None:
         name = self.name.text().strip()
@@ -149,21 +182,26 @@ class NodeForm(FactDialog):
         """The node at the address that was typed; None when it is none, which is then said."""
         if self._node.reach is not Reach.SSH:
             return self._node
-        self.address_field.complain("")
-        self.jump_field.complain("")
-        try:
-            target = parse_target(self.address.text())
-        except UsageError as error:
-            self.address_field.complain(foreign(str(error)))
-            return None
-        jump = target.jump or self.jump.text().strip()
-        try:
-            parse_jump(jump)
-        except UsageError as error:
-            self.jump_field.complain(foreign(str(error)))
+        target = _read(self.address_field, lambda: parse_target(self.address.text()))
+        jump = (target.jump if target else "") or self.jump.text().strip()
+        proxy = self.proxy.text().strip()
+        # All three are looked at, so that all complaints show at once.
+        good = [_read(self.jump_field, lambda: (parse_jump(jump),)), _read(self.proxy_field, lambda: (parse_proxy(proxy),))]
+        if target is None or None in good:
             return None
         identity = self.login.identity_file or target.identity_file
         return replace(
             self._node, address=target.address, auth=self.login.method, identity_file=identity, jump=jump,
-            use_sudo=self.sudo.isChecked(),
+            proxy=proxy, certificate_file=self.certificate.text().strip(), use_sudo=self.sudo.isChecked(),
         )  # fmt: skip
+
+
+def _read(field: Field, work: Callable[[], T]) -> T | None:
+    """What stands in a field; None when it can't be read, which is then said below it."""
+    try:
+        read = work()
+    except UsageError as error:
+        field.complain(foreign(str(error)))
+        return None
+    field.complain("")
+    return read

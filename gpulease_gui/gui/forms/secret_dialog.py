@@ -12,31 +12,26 @@ from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
 from gpulease_gui.gui.widgets.labels import Words
 
-_PASSPHRASE = "passphrase of "
+_PASSPHRASE, _PROXY = "passphrase of ", "password of the proxy "
+_KEPT = Text("It is sent to nobody but this program's own login and is kept in memory until you quit.",
+             "仅用于本程序登录，只保存在内存中，退出即清除。")  # fmt: skip
+_ONCE = Text("The answer is sent to this node once and is not kept.", "答案仅发送给该节点一次，不会保存。")
 
 
 class SecretDialog(FactDialog):
-    """Asks for one secret of one node; it is kept in memory only, and Cancel is the default."""
+    """Asks for one secret of one node, or for the answer to a question of the node's own; Cancel is the default.
 
-    def __init__(self, node: Node, what: str, *, parent: QWidget | None = None) -> None:
-        is_passphrase = what.startswith(_PASSPHRASE)
-        name = Text("Passphrase", "口令") if is_passphrase else Text("Password", "密码")
-        headline = (
-            Text(f"The key for {node.name} is encrypted", f"{node.name} 的密钥已加密") if is_passphrase
-            else Text(f"{node.name} asks for a password", f"{node.name} 需要密码")
-        )  # fmt: skip
+    `shown`: the node says that the answer may be seen while it is typed.
+    """
+
+    def __init__(self, node: Node, what: str, *, shown: bool = False, parent: QWidget | None = None) -> None:
+        name, headline, about = _words(node, what)
         facts: list[tuple[Words, Words]] = [
-            (Text("Node", "节点"), foreign(node.name)), (Text("Address", "地址"), foreign(node.target)),
+            (Text("Node", "节点"), foreign(node.name)), (Text("Address", "地址"), foreign(node.target)), *about,
         ]  # fmt: skip
-        if is_passphrase:
-            facts.append((Text("Key file", "密钥文件"), foreign(what.removeprefix(_PASSPHRASE))))
-        elif what != "password":
-            facts.append((Text("The node says", "节点提示"), foreign(what[:400])))
-        kept = Text("It is sent to nobody but this program's own login and is kept in memory until you quit.",
-                    "仅用于本程序登录，只保存在内存中，退出即清除。")  # fmt: skip
-        super().__init__(name, headline, facts, icon="key", consequence=kept, parent=parent)
+        super().__init__(name, headline, facts, icon="key", consequence=_KEPT if name is not _ANSWER else _ONCE, parent=parent)
         self.line = LineField(name)
-        self.line.setEchoMode(QLineEdit.EchoMode.Password)
+        self.line.setEchoMode(QLineEdit.EchoMode.Normal if shown else QLineEdit.EchoMode.Password)
         self.column.addWidget(Field(name, self.line))
         self.cancel = self.add_button(Button(CANCEL), rejects=True, default=True)
         self.go_on = self.add_button(Button(Text("Log in", "登录"), kind="primary"), accepts=True)
@@ -49,3 +44,22 @@ class SecretDialog(FactDialog):
     def secret(self) -> Secret:
         """What was typed."""
         return Secret(self.line.text())
+
+
+_ANSWER = Text("Answer", "答案")
+
+
+def _words(node: Node, what: str) -> tuple[Text, Text, list[tuple[Words, Words]]]:
+    """The name of what is typed, the headline, and what it is about."""
+    if what.startswith(_PASSPHRASE):
+        file = foreign(what.removeprefix(_PASSPHRASE))
+        headline = Text(f"The key for {node.name} is encrypted", f"{node.name} 的密钥已加密")
+        return Text("Passphrase", "口令"), headline, [(Text("Key file", "密钥文件"), file)]
+    password = Text("Password", "密码")
+    if what.startswith(_PROXY):
+        headline = Text(f"The proxy on the way to {node.name} asks for a password", f"连接 {node.name} 的代理需要密码")
+        return password, headline, [(Text("Proxy", "代理"), foreign(what.removeprefix(_PROXY)))]
+    if what == "password":
+        return password, Text(f"{node.name} asks for a password", f"{node.name} 需要密码"), []
+    said = (Text("The node says", "节点提示"), foreign(what[:400]))
+    return _ANSWER, Text(f"{node.name} asks a question before it lets you in", f"{node.name} 登录时要求验证"), [said]

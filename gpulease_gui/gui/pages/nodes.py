@@ -9,15 +9,14 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QWidget
 
-from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import AuthMethod, Node, Reach
-from gpulease_gui.domain.term import TermValue
-from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.nodes_add import AddBar
 from gpulease_gui.gui.pages.nodes_drift import DIFFERENCES, drift_of
 from gpulease_gui.gui.pages.nodes_inspector import NodeInspector
+from gpulease_gui.gui.pages.nodes_pairs import measure_pairs
 from gpulease_gui.gui.pages.nodes_table import ShownNode, node_table
 from gpulease_gui.gui.pages.nodes_work import work_of
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
@@ -26,7 +25,7 @@ from gpulease_gui.gui.widgets.buttons import Button, Chip, IconButton
 from gpulease_gui.gui.widgets.panes import EmptyState, Pane, ThinSplitter
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.remote.address import Target as Place
-from gpulease_gui.services.acceptance import promises_in
+from gpulease_gui.services.config_nodes import take_back
 from gpulease_gui.services.events import Event, RecordsChanged, RunEnded, RunStarted
 from gpulease_gui.services.nodes_view import NodesView, new_nodes, nodes_view
 from gpulease_gui.store import nodes as stored
@@ -67,6 +66,8 @@ class NodesPage(Page):
         self._told: tuple[object, ...] = ()
         self.paste = Button(Text("Paste nodes…", "粘贴节点…"), icon="paste")
         self.paste.clicked.connect(self._paste)
+        self.from_config = Button(Text("From ssh config…", "从 ssh 配置…"), icon="import")
+        self.from_config.clicked.connect(self._from_config)
         self.pairs = Button(PAIRS, icon="network")
         self.pairs.clicked.connect(self._measure_pairs)
         self.primary = Button(Text("Verify", "验收"), icon="nav-verify", kind="primary")
@@ -154,8 +155,9 @@ class NodesPage(Page):
     # -- what the window asks -----------------------------------------------------------------------------------------
 
     def buttons(self) -> tuple[Button, ...]:
-        """Paste, the line between several selected nodes, and the primary that names what it verifies."""
-        return (self.paste, self.pairs, self.primary) if len(self._chosen()) > 1 else (self.paste, self.primary)
+        """Paste, the ssh config (or what lies between several selected nodes), and the primary that names what it verifies."""
+        more = self.pairs if len(self._chosen()) > 1 else self.from_config
+        return (self.paste, more, self.primary)
 
     def target(self) -> Target | None:
         """None: this page speaks of many nodes, its header names the selected one."""
@@ -271,26 +273,7 @@ class NodesPage(Page):
             self._work.connect_to(node)
 
     def _measure_pairs(self) -> None:
-        """Ask first; what was promised between the nodes is taken from their contract if they share one."""
-        from gpulease_gui.gui.forms.pairs_dialog import PairsDialog
-        from gpulease_gui.services.pair_runs import TERM, refuse
-
-        chosen = self._chosen()
-        try:
-            refuse(chosen)
-        except UsageError as error:
-            self.frame.trouble(foreign(error.what), foreign(error.next_step))
-            return
-        contracts = {node.contract_id for node in chosen}
-        shared = contracts.pop() if len(contracts) == 1 else None
-        terms = self.frame.services.query(lambda connection: promises_in(connection, shared) if shared else {})
-
-        def ask(stated: Mapping[str, TermValue]) -> None:
-            rate = stated.get(TERM)
-            promised = float(rate) if isinstance(rate, int | float) else None
-            open_dialog(PairsDialog(self.frame, chosen, promised, parent=self.window()))
-
-        self.frame.bridge.when_done(terms, ask)
+        measure_pairs(self.frame, self._chosen(), self.window())
 
     def _watch(self, node: Node) -> None:
         self.frame.go("live", node.id)
@@ -311,6 +294,29 @@ class NodesPage(Page):
         dialog.saved.connect(self._save)
         open_dialog(dialog)
 
+    def _from_config(self) -> None:
+        from gpulease_gui.gui.forms.config_nodes import ConfigDialog
+
+        known = [row.node for row in self._view.rows]
+        dialog = ConfigDialog(self.frame, self._view.contracts, known, parent=self.window())
+        dialog.saved.connect(self._save_many)
+        open_dialog(dialog)
+
+    def _save_many(self, made: tuple[Node, ...]) -> None:
+        """All or none, and the band takes all of them back."""
+        count = len(made)
+        nodes = "node was" if count == 1 else "nodes were"
+        told = Text(f"{count} {nodes} added", f"已添加 {count} 个节点")
+
+        def take_back_all() -> None:
+            self.frame.bridge.when_done(self.frame.services.change(lambda db: take_back(db, made), "node"), lambda _: None)
+
+        self._save(made, lambda: self._offer_undo(told, Text("Undo removes them.", "可撤销。"), take_back_all))
+
+    def _offer_undo(self, headline: Text, sentence: Text, undo: Callable[[], None]) -> None:
+        self._take_back = undo
+        self.undo_band.tell(headline, sentence)
+
     def _edit(self, node: Node) -> None:
         from gpulease_gui.gui.forms.node_form import NodeForm
 
@@ -318,7 +324,7 @@ class NodesPage(Page):
         dialog.saved.connect(lambda edited: self._save((edited,)))
         open_dialog(dialog)
 
-    def _save(self, made: Sequence[Node]) -> None:
+    def _save(self, made: Sequence[Node], then: Callable[[], None] | None = None) -> None:
         def work(db: Database) -> None:
             with db.atomic():
                 for node in made:
@@ -327,7 +333,8 @@ class NodesPage(Page):
         self._wanted = made[0].id if made else ""
         count = len(made)
         said = Text(f"Saved {count} nodes", f"已保存 {count} 个节点") if count > 1 else Text("Saved", "已保存")
-        self.frame.bridge.when_done(self.frame.services.change(work, "node"), lambda _: self.frame.note(said))
+        done = then or (lambda: self.frame.note(said))
+        self.frame.bridge.when_done(self.frame.services.change(work, "node"), lambda _: done())
 
     def _add(self, place: Place) -> None:
         made = new_nodes([place], self._like_current(), self._names())
@@ -348,15 +355,15 @@ class NodesPage(Page):
 
     def _remove(self, node: Node) -> None:
         def removed(_: None) -> None:
-            self._undone = node
-            self.undo_band.tell(Text(f"{node.name} was removed", f"已移除 {node.name}"), Text("Undo brings it back.", "可撤销。"))
+            told = Text(f"{node.name} was removed", f"已移除 {node.name}")
+            self._offer_undo(told, Text("Undo brings it back.", "可撤销。"), lambda: self._save((node,)))
 
         change = self.frame.services.change(lambda db: stored.remove_node(db, node.id), "node")
         self.frame.bridge.when_done(change, removed)
 
     def _undo(self) -> None:
         self.undo_band.hide()
-        self._save((self._undone,))
+        self._take_back()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """The row's actions as a menu."""

@@ -207,10 +207,11 @@ class NodeInspector(Pane):
         ]
         if node.reach is Reach.SSH:
             pairs.append((Text("Login", "登录方式"), login))
-        if node.jump:
-            pairs.append((Text("Jump hosts", "跳板机"), foreign(node.jump)))
-        if node.identity_file:
-            pairs.append((Text("Key file", "密钥文件"), foreign(node.identity_file)))
+        way = (
+            (Text("Jump hosts", "跳板机"), node.jump), (Text("Proxy", "代理"), node.proxy),
+            (Text("Key file", "密钥文件"), node.identity_file), (Text("Certificate", "证书"), node.certificate_file),
+        )  # fmt: skip
+        pairs += [(title, foreign(words)) for title, words in way if words]
         self.facts.set_pairs(pairs)
 
     def _show_keys(self, shown: ShownNode) -> None:

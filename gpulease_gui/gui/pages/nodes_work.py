@@ -40,6 +40,7 @@ class _SecretQuestion:
 
     node: Node
     what: str
+    shown: bool = False
     answered: threading.Event = field(default_factory=threading.Event)
     answer: list[Secret] = field(default_factory=list)
 
@@ -82,6 +83,7 @@ class NodeWork(QObject):
         self._questions: list[HostKeyQuestion | _SecretQuestion] = []
         self._asking = False
         self._services.links.ask_secret = self._ask
+        self._services.links.show_while_typed(self._ask_openly)
         self._asked.connect(self._queue, Qt.ConnectionType.QueuedConnection)
         frame.bridge.arrived.connect(self._heard)
 
@@ -184,9 +186,12 @@ class NodeWork(QObject):
 
     # -- questions ----------------------------------------------------------------------------------------------------
 
-    def _ask(self, node: Node, what: str) -> Secret | None:
+    def _ask_openly(self, node: Node, what: str) -> Secret | None:
+        return self._ask(node, what, shown=True)
+
+    def _ask(self, node: Node, what: str, *, shown: bool = False) -> Secret | None:
         """Called by a worker: wait for the user, or until the window lets go of the workspace."""
-        question = _SecretQuestion(node, what)
+        question = _SecretQuestion(node, what, shown)
         self._asked.emit(question)
         while not question.answered.wait(_LOOK_S):
             if not self._is_open():
@@ -231,7 +236,7 @@ class NodeWork(QObject):
     def _ask_for_secret(self, question: _SecretQuestion) -> None:
         from gpulease_gui.gui.forms.secret_dialog import SecretDialog
 
-        dialog = SecretDialog(question.node, question.what, parent=self._parent())
+        dialog = SecretDialog(question.node, question.what, shown=question.shown, parent=self._parent())
 
         def answer() -> None:
             if dialog.result() == QDialog.DialogCode.Accepted:

@@ -1,0 +1,118 @@
+"""Which lines does an ssh config have, with the files that it includes in their places?"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+DEPTH_MAX = 16  # as OpenSSH has it
+_FILES_MAX = 200
+_FILE_MAX_BYTES = 4 * 1024 * 1024
+_SPLIT = re.compile(r"([A-Za-z]+)(?:\s*=\s*|\s+)(.*)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigLine:
+    """One line: keyword in lower case and its words. `trouble` says why it can't be used, "" = it can."""
+
+    file: str
+    number: int
+    keyword: str
+    words: tuple[str, ...]
+    text: str
+    trouble: str = ""
+
+    @property
+    def place(self) -> str:
+        """FILE:LINE."""
+        return f"{self.file}:{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """A file; what its Include lines bring stands in their places."""
+
+    path: str
+    items: tuple[ConfigLine | ConfigFile, ...] = ()
+
+
+def config_files(config_file: str = "") -> tuple[ConfigFile, ...]:
+    """The user's config and then the system's, as ssh reads them, or `config_file` alone. Never raises.
+
+    A file that is not there is empty; one that can't be read is a line with its trouble.
+    """
+    own = str(Path.home() / ".ssh")
+    if config_file:
+        return (_Reader(own).read(str(Path(config_file).expanduser()), ()),)
+    system = os.path.join(os.environ.get("PROGRAMDATA", ""), "ssh") if os.name == "nt" else "/etc/ssh"
+    return _Reader(own).read(f"{own}/config", ()), _Reader(system).read(f"{system}/ssh_config", ())
+
+
+class _Reader:
+    """Reads one config; `base` is where relative Include names start."""
+
+    def __init__(self, base: str) -> None:
+        self._base = base
+        self._left = _FILES_MAX
+
+    def read(self, path: str, within: tuple[str, ...]) -> ConfigFile:
+        self._left -= 1
+        try:
+            with Path(path).open("rb") as file:
+                content = file.read(_FILE_MAX_BYTES + 1)
+        except FileNotFoundError:
+            return ConfigFile(path)
+        except OSError as error:
+            return ConfigFile(path, (_bad(path, 0, "", f"the file can't be read: {error.strerror}"),))
+        if len(content) > _FILE_MAX_BYTES:
+            return ConfigFile(path, (_bad(path, 0, "", "the file is too large for a config"),))
+        items: list[ConfigLine | ConfigFile] = []
+        for number, raw in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
+            line = _line(path, number, raw.strip())
+            if line is not None:
+                items += self._included(line, (*within, path)) if line.keyword == "include" and not line.trouble else [line]
+        return ConfigFile(path, tuple(items))
+
+    def _included(self, line: ConfigLine, within: tuple[str, ...]) -> list[ConfigLine | ConfigFile]:
+        found: list[ConfigLine | ConfigFile] = []
+        for word in line.words:
+            if "${" in word or "%" in word:
+                return [_bad(line.file, line.number, line.text, "an Include with variables is not followed")]
+            pattern = os.path.join(self._base, os.path.expanduser(word))
+            for path in sorted(glob.glob(pattern)):
+                why = self._refused(path, within)
+                if why:
+                    return [_bad(line.file, line.number, line.text, why)]
+                found.append(self.read(path, within))
+        return found
+
+    def _refused(self, path: str, within: tuple[str, ...]) -> str:
+        if path in within:
+            return "the Include leads back to a file that it stands in"
+        if len(within) > DEPTH_MAX:
+            return f"more than {DEPTH_MAX} Include lines lead to each other"
+        return "" if self._left > 0 else f"more than {_FILES_MAX} files are included"
+
+
+def _bad(file: str, number: int, text: str, why: str) -> ConfigLine:
+    return ConfigLine(file, number, "", (), text, why)
+
+
+def _line(file: str, number: int, text: str) -> ConfigLine | None:
+    """None for a blank line or a comment."""
+    if not text or text.startswith("#"):
+        return None
+    parts = _SPLIT.match(text)
+    if parts is None:
+        return _bad(file, number, text, "no keyword and value")
+    try:
+        words = tuple(shlex.split(parts[2], comments=True))
+    except ValueError:
+        return _bad(file, number, text, "a quote is not closed")
+    if not words:
+        return _bad(file, number, text, "no value")
+    return ConfigLine(file, number, parts[1].lower(), words, text)

@@ -1,0 +1,111 @@
+"""What does an ssh config say of a host where no ssh client can be asked? What we can't judge is refused by its place."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.remote.known_hosts import pattern_matches
+from gpulease_gui.remote.ssh_lines import ConfigFile, ConfigLine, config_files
+
+_ONCE = frozenset({
+    "hostname", "port", "user", "hostkeyalias", "userknownhostsfile", "proxyjump", "proxycommand", "canonicalizehostname",
+})  # fmt: skip
+_MANY = frozenset({"identityfile", "certificatefile"})
+_USUAL_KEYS = tuple(f"~/.ssh/id_{kind}" for kind in ("rsa", "ecdsa", "ecdsa_sk", "ed25519", "ed25519_sk"))
+_NEXT = "write user@host:port, or install an ssh client"
+
+
+def own_answer(host: str, user: str = "", port: int | None = None, *, config_file: str = "") -> str:
+    """The lines that `ssh -G` would print of those that we take over: keyword, blank, value.
+
+    The first value of a keyword counts, as in ssh. Raises UserFacing with file and line for what can't be judged here:
+    a line that is broken, Match with more than `all`, `host` or `originalhost`, CanonicalizeHostname.
+    """
+    found = _Found(host)
+    if user:
+        found.first("user", user)
+    if port is not None:
+        found.first("port", str(port))
+    for file in config_files(config_file):
+        found.read(file, active=True)
+    return found.answer()
+
+
+@dataclass(slots=True)
+class _Found:
+    """The values so far."""
+
+    host: str
+    once: dict[str, str] = field(default_factory=dict)
+    many: list[tuple[str, str]] = field(default_factory=list)
+
+    def first(self, keyword: str, value: str) -> None:
+        self.once.setdefault(keyword, value)
+
+    @property
+    def name(self) -> str:
+        """Where the host is by what was read so far."""
+        return self.once.get("hostname", self.host).replace("%h", self.host).replace("%%", "%")
+
+    def read(self, file: ConfigFile, *, active: bool) -> None:
+        """`active`: whether the lines in front of the first Host or Match count. A file that is included where
+        nothing counts never counts.
+        """
+        counts = active
+        for item in file.items:
+            if isinstance(item, ConfigFile):
+                self.read(item, active=counts)
+            elif item.trouble:
+                raise _refused(item, item.trouble)
+            elif item.keyword == "host":
+                counts = active and _host_matches(item.words, self.host)
+            elif item.keyword == "match":
+                counts = active and self._match(item)
+            elif counts:
+                self._take(item)
+
+    def _match(self, line: ConfigLine) -> bool:
+        words = [word.lower() for word in line.words]
+        if words == ["all"]:
+            return True
+        if len(words) == 2 and words[0] in ("host", "originalhost"):
+            return _host_matches(line.words[1].split(","), self.host if words[0] == "originalhost" else self.name)
+        raise _refused(line, "this Match can only be judged by an ssh client")
+
+    def _take(self, line: ConfigLine) -> None:
+        keyword = line.keyword
+        if keyword == "canonicalizehostname" and line.words[0].lower() != "no":
+            raise _refused(line, "names are only made canonical by an ssh client")
+        if keyword in _MANY:
+            self.many.append((keyword, line.words[0]))
+        elif keyword in ("proxyjump", "proxycommand"):
+            if not self.once.keys() & {"proxyjump", "proxycommand"}:  # the first of both counts
+                self.first(keyword, " ".join(line.words))
+        elif keyword in _ONCE:
+            self.first(keyword, " ".join(line.words) if keyword == "userknownhostsfile" else line.words[0])
+
+    def answer(self) -> str:
+        values = {**self.once, "hostname": self.name}
+        values.setdefault("user", getpass.getuser())
+        many = self.many
+        if not any(keyword == "identityfile" for keyword, _ in many):
+            many = [*many, *(("identityfile", path) for path in _USUAL_KEYS)]
+        return "".join(f"{keyword} {value}\n" for keyword, value in [*values.items(), *many])
+
+
+def _host_matches(patterns: Sequence[str], host: str) -> bool:
+    hit = False
+    for pattern in patterns:
+        if pattern.startswith("!"):
+            if pattern_matches(pattern[1:], host):
+                return False
+        else:
+            hit = hit or pattern_matches(pattern, host)
+    return hit
+
+
+def _refused(line: ConfigLine, why: str) -> UserFacing:
+    return UserFacing(f"{line.place} can't be followed without an ssh client", why, _NEXT)

@@ -1,0 +1,100 @@
+"""Do aliases of an ssh config become nodes as ssh means them, many at once, and without a connection?"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
+from gpulease_gui.gui.forms.config_nodes import ConfigDialog
+from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.pages import nodes
+from gpulease_gui.gui.pages.nodes import NodesPage
+from gpulease_gui.services.composition import Services
+from gpulease_gui.store import nodes as stored
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    (tmp_path / "id_rent").touch()
+    blocks = [f"Host h100-{n:02}\n HostName 203.0.113.{n}\n Port 34446\n ProxyJump gate\n" for n in range(1, 13)]
+    tail = f"Host h100-*\n User ops\n IdentityFile {tmp_path}/id_rent\nHost gate\n HostName 198.51.100.9\n User jump\n"
+    (tmp_path / "config").write_text("".join(blocks) + tail + "Host odd\n ProxyCommand nc %h %p\n")
+    return tmp_path / "config"
+
+
+@pytest.fixture
+def page(services: Services, make_window: Callable[..., MainWindow], qtbot: QtBot) -> NodesPage:
+    there = Node("a", "gate-box", Reach.SSH, Address("198.51.100.9", 22, "jump"))
+    services.change(lambda db: stored.save_node(db, there), "node").result()
+    services.workspace.forbid_main_thread()
+    window = make_window(nodes.PAGE)
+    window.resize(1440, 900)
+    window.attach(services)
+    found = window._pages["nodes"]
+    assert isinstance(found, NodesPage)
+    qtbot.waitUntil(lambda: len(found.model.rows) == 1)
+    return found
+
+
+def opened(page: NodesPage, config: Path, qtbot: QtBot) -> ConfigDialog:
+    QTest.mouseClick(page.from_config, Qt.MouseButton.LeftButton)
+    dialog = next(d for d in page.window().findChildren(ConfigDialog) if d.isVisible())
+    dialog.file.setText(str(config))
+    dialog.read()
+    qtbot.waitUntil(lambda: len(dialog.model.rows) == 14)
+    return dialog
+
+
+def test_that_many_aliases_become_nodes_at_once_and_go_again_at_once(
+    page: NodesPage, services: Services, config: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[object] = []
+    monkeypatch.setattr(socket.socket, "connect_ex", lambda _, place: called.append(place) or 111)
+    dialog = opened(page, config, qtbot)
+    assert (dialog.sums.text(), dialog.errors.text()) == ("13 hosts", "1 refused")
+    QTest.mouseClick(dialog.every, Qt.MouseButton.LeftButton)
+    assert dialog.save.accessibleName() == "Save 12 nodes"
+    QTest.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(page.model.rows) == 13)
+    made = {node.name: node for node in services.query(stored.list_nodes).result()}["h100-03"]
+    assert made.address == Address("203.0.113.3", 34446, "ops")
+    assert (made.auth, made.identity_file) == (AuthMethod.KEY, str(config.parent / "id_rent"))
+    assert made.jump == "jump@198.51.100.9:22"
+    qtbot.waitUntil(page.undo_band.isVisible)
+    assert page.undo_band.headline.text() == "12 nodes were added"
+    QTest.mouseClick(page._removed, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: [row.row.node.name for row in page.model.rows] == ["gate-box"])
+    assert called == []
+
+
+def test_that_the_list_is_filtered_and_says_what_is_a_node_and_what_is_refused(page: NodesPage, config: Path, qtbot: QtBot) -> None:
+    dialog = opened(page, config, qtbot)
+    rows = {row.name: row for row in dialog.model.rows}
+    words = {name: str(dialog._result(row).text) for name, row in rows.items()}
+    assert words["gate"] == "is a node already" and words["h100-01"] == "read"
+    assert words["odd"].startswith(f"{config}:55: odd is reached by ProxyCommand")
+    dialog.model.find("h100-0")
+    assert dialog.model.rowCount() == 9
+    QTest.mouseClick(dialog.every, Qt.MouseButton.LeftButton)
+    assert len(dialog.chosen) == 9
+    dialog.model.find("odd")
+    dialog.table.selectAll()
+    assert dialog.chosen == () and not dialog.save.isEnabled()
+    dialog.reject()
+
+
+def test_that_a_dialog_that_closes_ends_its_reading(page: NodesPage, services: Services, qtbot: QtBot) -> None:
+    QTest.mouseClick(page.from_config, Qt.MouseButton.LeftButton)
+    dialog = next(d for d in page.window().findChildren(ConfigDialog) if d.isVisible())
+    job = dialog._job
+    assert job is not None
+    dialog.reject()
+    assert job.cancel.cancelled
+    qtbot.waitUntil(job.done.done)
