@@ -114,6 +114,11 @@ class GpuModel:
         """Whether a vendor sells it under this name."""
         return not (self.modified or self.masked)
 
+    @property
+    def is_npu(self) -> bool:
+        """Whether contracts promise it, and checks judge it, by the terms of NPUs."""
+        return self.vendor == "Huawei"
+
     def listed(self, name: str) -> tuple[float, ...]:
         """Every figure that some source gives for the numeric field `name`, the believed one first."""
         own = getattr(self, name)

@@ -33,7 +33,7 @@ class Spread:
 
 def spread_of(facts: OfferFacts, reference: Reference) -> Spread | Flagged:
     """The prices of the same family, currency and mode; an open flag when the offer or the lists say too little."""
-    word = facts.terms.get("gpu.model")
+    word = facts.card
     missing = unsaid_parts((
         (word is not None, Text("its model", "型号")),
         (facts.price_gpu_hour is not None, _UNPRICED if facts.currency is None else _UNCOUNTED),

@@ -55,6 +55,16 @@ class OfferFacts:
     valid_until: date | None = None
     day: date | None = None
 
+    @property
+    def card(self) -> TermValue | None:
+        """The promised model, of a GPU or else of an NPU."""
+        return self.terms.get("gpu.model", self.terms.get("npu.model"))
+
+    @property
+    def card_memory_gb(self) -> TermValue | None:
+        """The promised memory of a card, of a GPU or else of an NPU."""
+        return self.terms.get("gpu.memory_gb", self.terms.get("npu.memory_gb"))
+
 
 @dataclass(frozen=True, slots=True)
 class MarketPrice:
@@ -76,7 +86,7 @@ class Reference:
     market: tuple[MarketPrice, ...] = ()
 
     def products(self, word: TermValue | None) -> tuple[GpuModel, ...]:
-        """The products that gpu.model may mean; () for no word, and for one that names none or several."""
+        """The products that the word of a model may mean; () for no word, and for one that names none or several."""
         if not isinstance(word, str):
             return ()
         try:

@@ -8,6 +8,7 @@ from typing import Any
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.commercial import FieldValue
 from gpulease_gui.domain.term import TermKind, TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.quote_price import Price, PriceReading, TaxReading, read_currency, read_price
@@ -186,9 +187,9 @@ class _Reading:
         """State the card of a row, and what its name says beside the other cells."""
         if says_nothing(words):
             return
-        kind = key.split(".")[0]
+        column_of = key.split(".")[0]
         said = {one.key: one.value for one in terms}
-        named = self.cards.named(words, said.get(f"{kind}.memory_gb"), said.get("gpu.form_factor"))
+        named = self.cards.named(words, said.get(f"{column_of}.memory_gb"), said.get("gpu.form_factor"))
         issue = named.issue or (named.warning if named.value is None and not priced else None)
         if issue is not None:
             self._issue(column, words, *issue)
@@ -197,13 +198,23 @@ class _Reading:
         as_named = value == (named.value or "")
         if named.warning is not None and as_named:
             self._warn(column, words, *named.warning)
-        beside = ((f"{kind}.memory_gb", named.memory_gb if as_named else None), ("gpu.form_factor", named.form if as_named else None),
-                  (f"{kind}.count", named.count))  # fmt: skip
-        terms[:0] = [self._shared(column, one, v, words) for one, v in ((key, value or None), *beside) if v is not None and one not in said]
+        kind = self.cards.kind_of(value) or column_of
+        if kind != column_of:
+            said = self._moved(column, kind, terms)
+        beside = ((f"{kind}.memory_gb", named.memory_gb if as_named or kind == "npu" else None),
+                  ("gpu.form_factor", named.form if as_named and kind == "gpu" else None), (f"{kind}.count", named.count))  # fmt: skip
+        terms[:0] = [self._shared(column, one, v, words) for one, v in ((f"{kind}.model", value or None), *beside) if v is not None and one not in said]
         if named.count is not None and said.get(f"{kind}.count", named.count) != named.count:
             self._which_count(column, named.count, kind, words, terms)
 
-    def _shared(self, column: int, key: str, value: TermValue, words: str) -> Said:
+    def _moved(self, column: int, kind: str, terms: list[Said]) -> dict[str, TermValue | FieldValue]:
+        """What columns of GPUs say of a card that is an NPU is said of the NPU; the terms as they stand then."""
+        places = {f"gpu.{part}": f"{kind}.{part}" for part in ("count", "memory_gb")}
+        stated = {one.key for one in terms}
+        terms[:] = [self._shared(column, places[one.key], one.value, one.words) if one.key in places and places[one.key] not in stated else one for one in terms]
+        return {one.key: one.value for one in terms}
+
+    def _shared(self, column: int, key: str, value: TermValue | FieldValue, words: str) -> Said:
         """Equal cells of a column share what they say."""
         place = column, f"{key}\0{value}\0{words}"
         if place not in self.known:

@@ -18,7 +18,7 @@ _KEPT = 5000
 class Named:
     """What a row's card comes to: the value of the term (None = not stated), what else its name says, what to choose from.
 
-    `issue` says why the row can't be taken, `warning` what a person should see; both None = nothing to say.
+    `memory_gb` and `form` only where the named product does not imply them. `issue` says why the row can't be taken, `warning` what a person should see; both None = nothing to say.
     """
 
     value: str | None = None
@@ -36,6 +36,7 @@ class Cards:
     def __init__(self, gpus: GpuCatalogue) -> None:
         self._gpus = gpus
         self._known: dict[tuple[str, object, object], Named] = {}
+        self._kinds: dict[str, str] = {}
 
     def named(self, words: str, memory_gb: object, form: object) -> Named:
         """What `words` name in a row that says `memory_gb` and `form` in other cells (None = it does not)."""
@@ -45,6 +46,12 @@ class Cards:
                 self._known.clear()
             self._known[key] = _named(words, memory_gb, form, self._gpus)
         return self._known[key]
+
+    def kind_of(self, word: str) -> str | None:
+        """ "npu" for a card that is judged as an NPU, "gpu" for any other; None for no card."""
+        if word and word not in self._kinds:
+            self._kinds[word] = "npu" if all(m.is_npu for m in self._gpus.promise(word).products) else "gpu"
+        return self._kinds.get(word)
 
 
 def _named(words: str, memory_gb: object, form: object, gpus: GpuCatalogue) -> Named:
@@ -72,7 +79,9 @@ def _against(en: str, zh: str, name: str, column: str) -> Named:
 
 def _of_reading(words: str, found: ModelReading) -> Named:
     if found.is_product:
-        return Named(found.word, count=found.count)
+        # No model of an NPU implies its memory: what the name says of it is stated.
+        memory = found.memory_gb if found.family and found.family[0].is_npu else None
+        return Named(found.word, memory, count=found.count)
     warning = None
     if found.doubt is not None:
         default = (Text(f"kept as {found.word}, unless another one is chosen", f"如不另选，记为 {found.word}") if found.word

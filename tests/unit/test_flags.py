@@ -88,6 +88,9 @@ def test_that_an_offer_without_words_is_no_fair_offer() -> None:
         ("memory_fits_no_product", {"terms": {"gpu.memory_gb": 141}}, None),
         ("memory_fits_no_product", with_terms(gpu__memory_gb=20, gpu__whole=False), None),  # a slice
         ("memory_fits_no_product", with_terms(gpu__memory_gb=20, gpu__mig=True), None),
+        ("memory_fits_no_product", {"terms": {"npu.model": "910B", "npu.memory_gb": 48}}, RAISED),
+        ("memory_fits_no_product", {"terms": {"npu.model": "910B", "npu.memory_gb": 64}}, None),
+        ("form_factor_missing", {"terms": {"npu.model": "910B"}}, None),
         ("auto_renewal", {"auto_renew": True}, RAISED),
         ("auto_renewal", {"auto_renew": None}, OPEN),
         ("no_replacement_time", {"replace_s": None}, RAISED),

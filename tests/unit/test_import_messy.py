@@ -176,6 +176,35 @@ def test_that_an_unknown_card_comes_in_without_a_model_and_keeps_its_words() -> 
 
 
 @pytest.mark.parametrize(
+    ("words", "model", "memory_gb", "count"),
+    [
+        ("昇腾910B", "910B", 64, 8), ("Ascend 910B3 64G", "huawei-ascend-910b3-64gb", 64, 8), ("昇腾 910C", "huawei-ascend-910c-128gb", 128, 16),
+        ("Atlas 300I Duo", "huawei-atlas-300i-duo-96gb", 96, 4),
+    ],
+)
+def test_that_an_ascend_is_promised_in_the_terms_that_its_checks_judge(words: str, model: str, memory_gb: int, count: int) -> None:
+    (line,) = pasted(f"型号\t卡数\t显存\t单价(元/卡/时)\n{words}\t{count}\t{memory_gb}G\t6\n").lines
+    assert terms(line) == {"npu.model": model, "npu.count": count, "npu.memory_gb": memory_gb} and line.model_words == words
+    assert {check for said in line.terms for check in CATALOGUE.terms[said.key].checks} == {"npu.inventory", "npu.memory"}
+
+
+def test_that_the_name_of_an_ascend_says_its_memory_and_its_count_and_a_chosen_one_keeps_them() -> None:
+    text = "型号\t数量\t单价(元/卡/时)\n910B 64G*8\t\t6\nH20\t4\t7\nAscend 910B3 64G\t8\t6\n"
+    ascend, other, named = pasted(text, **{"型号|model.910B 64G*8": "huawei-ascend-910b2-64gb"}).lines
+    assert terms(ascend) == {"npu.model": "huawei-ascend-910b2-64gb", "npu.memory_gb": 64, "npu.count": 8}
+    assert terms(other) == {"gpu.model": "nvidia-h20-96gb", "gpu.count": 4}
+    assert terms(named) == {"npu.model": "huawei-ascend-910b3-64gb", "npu.memory_gb": 64, "npu.count": 8}
+    (talked,) = chat("昇腾910B 64G 8卡 6.5元/卡时").lines
+    assert terms(talked) == {"npu.model": "910B", "npu.memory_gb": 64, "npu.count": 8}
+
+
+def test_that_two_counts_of_an_ascend_are_asked_too() -> None:
+    text = "型号\t卡数\t单价(元/卡/时)\n910B3*8\t4\t6\n"
+    assert [q.key for q in pasted(text).questions] == ["型号|gpus"]
+    assert terms(pasted(text, **{"型号|gpus": "name"}).lines[0]) == {"npu.model": "huawei-ascend-910b3-64gb", "npu.count": 8}
+
+
+@pytest.mark.parametrize(
     ("words", "whole"),
     [("8卡整机", True), ("整机出租", True), ("whole node only", True), ("不拆卖", True), ("单卡可租", False), ("按卡租", False), ("整机起租", True), ("可拆卖", False)],
 )

@@ -11,10 +11,10 @@ FLAG = RedFlag("form_factor_missing", Text("Form factor missing", "未写明板�
 
 def judge(facts: OfferFacts, reference: Reference) -> Flagged | None:
     """Up when the promised word leaves several forms (SXM, PCIe, NVL) and none is stated."""
-    if "gpu.model" not in facts.terms:
+    if facts.card is None:
         return unsaid(Text("which GPU it is", "是什么 GPU"))
-    forms = {str(p.form_class) for p in reference.products(facts.terms["gpu.model"]) if p.form_class}
+    forms = {str(p.form_class) for p in reference.products(facts.card) if p.form_class}
     if len(forms) < 2 or "gpu.form_factor" in facts.terms:
         return None
-    word, choice = facts.terms["gpu.model"], ", ".join(sorted(forms)).upper()
+    word, choice = facts.card, ", ".join(sorted(forms)).upper()
     return Flagged(Text(f"{word} is sold as {choice}; the offer does not say which", f"{word} 有 {choice} 多种形态，报价没有写明是哪一种"))
