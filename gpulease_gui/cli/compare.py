@@ -14,9 +14,11 @@ from gpulease_gui.domain.text import Language
 from gpulease_gui.economics.workload import Workload, equal_sessions
 from gpulease_gui.services.commerce_compare import CompareBy, comparison_in
 from gpulease_gui.services.commerce_cost import workloads_in
-from gpulease_gui.services.compare_table import comparison_json, csv_bytes, lines_of
+from gpulease_gui.services.compare_sheet import csv_bytes
+from gpulease_gui.services.compare_table import comparison_json, lines_of
 from gpulease_gui.services.comparison import Comparison
 from gpulease_gui.services.composition import Services
+from gpulease_gui.services.price_period import PricePer
 from gpulease_gui.store.doors import Reader
 
 
@@ -25,6 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("offers", nargs="+", metavar="OFFER", help="ids, numbers or titles of offers or contracts")
     parser.add_argument("--differences", action="store_true", help="only the rows that differ (not with --json)")
     parser.add_argument("--currency", metavar="CNY", help="the currency to compare in (default: that of the first offer, else one that all prices convert to)")
+    parser.add_argument("--per", choices=[str(per) for per in PricePer], default=str(PricePer.GPU_HOUR),
+                        help="what prices are prices of; a month has 720 hours unless the terms count otherwise")  # fmt: skip
     parser.add_argument("--workload", metavar="NAME", help="a saved workload to price")
     parser.add_argument("--gpus", type=int, metavar="N", help="or price N GPUs ...")
     parser.add_argument("--hours", type=int, metavar="H", help="... for one run of H hours")
@@ -40,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
     def look(connection: Reader, services: Services) -> Comparison:
         scenario = load_scenarios().scenarios[options.scenario] if options.scenario else None
-        by = CompareBy(scenario, _workload(connection, options), _currency(options.currency))
+        by = CompareBy(scenario, _workload(connection, options), _currency(options.currency), per=PricePer(options.per))
         return comparison_in(connection, deals_named(connection, options.offers), services.catalogue, day_of(options), by)
 
     comparison, language = reading(options, look), Language(options.lang)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from gpulease_gui.catalog.catalogue import Catalogue
@@ -17,21 +16,20 @@ from gpulease_gui.domain.claim import Claim, ClaimState
 from gpulease_gui.domain.commercial import Field, FieldKind, FieldValue, HolderOf, Subject
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import Verdict
-from gpulease_gui.domain.money import Money, amount_text, decimals_of
+from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import FxRate
 from gpulease_gui.domain.term import Term
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
-from gpulease_gui.economics.rounding import half_up
 from gpulease_gui.economics.workload import Workload
 from gpulease_gui.reports.wording import value_text
 from gpulease_gui.services.checklist_templates import Template, template_in
 from gpulease_gui.services.checklist_view import OUTCOME_WORDS, ChecklistView, Outcome, checklist_of
 from gpulease_gui.services.claims_view import GROUP_ORDER, Found, found_in, group_of, short_unit
 from gpulease_gui.services.commerce import DealFacts, deal_in
-from gpulease_gui.services.commerce_billing import assumed_tax
 from gpulease_gui.services.commerce_cost import DealCost, cost_of, flags_in, offer_facts_of, reference_in
 from gpulease_gui.services.commerce_score import score_of, stability_of, weights_in
-from gpulease_gui.services.commercial_words import PRICE_MODES, PRICE_UNITS, field_text, plain
+from gpulease_gui.services.commercial_words import field_figure, field_text
+from gpulease_gui.services.compare_price import Quoting, aligned, money_cell, price_rows
 from gpulease_gui.services.comparison import (
     Cell,
     CellState,
@@ -43,7 +41,8 @@ from gpulease_gui.services.comparison import (
     marked,
 )
 from gpulease_gui.services.market_view import market_place
-from gpulease_gui.services.price_of_day import compared_price, on_the_day, validity
+from gpulease_gui.services.price_of_day import on_the_day
+from gpulease_gui.services.price_period import PricePer
 from gpulease_gui.store import claims, reference, suppliers
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.reference import rate_between
@@ -63,6 +62,7 @@ class CompareBy:
     workload: Workload | None = None
     currency: str | None = None
     tax_recoverable: bool = True
+    per: PricePer = PricePer.GPU_HOUR
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +87,12 @@ def comparison_in(
     currency = by.currency or _currency_of(sides, rates)
     heads = _heads(connection, sides, catalogue, by, rates, currency)
     used = {s.facts.row.price_currency: rate_between(rates, s.facts.row.price_currency, currency) for s in sides if s.facts.row.price_currency}
-    rows = (*_price_rows(sides, heads, currency, used, by), *_field_rows(sides, catalogue, currency, used), *_term_rows(sides, catalogue), *_item_rows(sides))
+    rows = (*price_rows([side.facts for side in sides], heads, used, Quoting(currency, by.per, by.tax_recoverable, by.workload)), *_field_rows(sides, catalogue, currency, used), *_term_rows(sides, catalogue), *_item_rows(sides))
     stability = stability_of((head.name, head.score) for head in heads)
     return Comparison(
         heads, _groups(rows, catalogue), tuple(flagged(marked(row), heads) for row in rows), currency,
         tuple(rate for code, rate in used.items() if rate is not None and code != currency),
-        tuple(code for code, rate in used.items() if rate is None), None if stability is None or len(stability.base.tied) > 1 else stability.stable, stability,
+        tuple(code for code, rate in used.items() if rate is None), None if stability is None or len(stability.base.tied) > 1 else stability.stable, stability, by.per,
     )  # fmt: skip
 
 
@@ -146,121 +146,6 @@ def _cost(facts: DealFacts, by: CompareBy, rates: tuple[FxRate, ...], currency: 
         return None, str(trouble)
 
 
-# -- price -------------------------------------------------------------------------------------------------------------------
-
-
-def _price_rows(
-    sides: Sequence[_Side], heads: Sequence[CompareHead], currency: str, rates: Mapping[str, FxRate | None], by: CompareBy
-) -> Iterable[CompareRow]:
-    per_hour = [_per_hour(side.facts, rates, currency, by.tax_recoverable) for side in sides]
-    yield CompareRow("price.gpu_hour", "price", Text("Price per GPU-hour", "单价 / 卡时"), _aligned(per_hour), "less")
-    yield _row("price.agreed", Text("Price as agreed", "标价，原币种"), (_agreed(side.facts) for side in sides))
-    yield _row("price.mode", Text("Kind of price", "计价方式"), (_mode(side.facts) for side in sides))
-    yield _row("price.tax", Text("Tax", "税"), (_tax(side.facts) for side in sides))
-    yield _row("price.valid_until", Text("Valid until", "有效期至"), (_said(_day(side.facts.row.valid_until)) for side in sides))
-    if by.workload is not None:
-        yield _row("price.total", Text("Comparison cost of the workload", "负载总成本"), (_total(h, currency) for h in heads), "less")
-        yield _row("price.effective", Text("Effective price per GPU-hour", "有效成本 / 卡时"), (_effective(h, currency) for h in heads), "less")
-        yield _row("price.hidden", Text("Hidden cost", "隐性成本"), (_hidden(h) for h in heads), "less")
-
-
-def _row(key: str, label: Text, cells: Iterable[Cell], better: str = "") -> CompareRow:
-    return CompareRow(key, "price", label, _aligned(cells), better)
-
-
-def _said(text: Text | None, number: Decimal | None = None) -> Cell:
-    return Cell() if text is None else Cell(text, CellState.STATED, number)
-
-
-def _per_hour(facts: DealFacts, rates: Mapping[str, FxRate | None], currency: str, tax_recoverable: bool) -> Cell:
-    """Net where the tax comes back, else gross, as the cost is compared; what was made of the agreed price stands beside it."""
-    found = compared_price(facts, tax_recoverable)
-    if found is None or facts.price is None:
-        return Cell()
-    agreed = facts.price.money.amount
-    amount = found.amount if found.amount == agreed else half_up(Fraction(found.amount), 4)
-    cell, notes = _money(amount, facts.price.money.currency, rates, currency), (*found.notes, *found.assumed)
-    unstated = (assumed_tax(facts.price, tax_recoverable), validity(facts))
-    cell = replace(cell, assumed=(*found.assumed, *(words for words in unstated if words is not None)))
-    if not notes:
-        return cell
-    told = (*((cell.original,) if cell.original.en else ()), *notes)
-    return replace(cell, original=Text(", ".join(t.en for t in told), "，".join(t.zh for t in told)))
-
-
-def _money(amount: Decimal, own: str, rates: Mapping[str, FxRate | None], currency: str) -> Cell:
-    """An amount in the currency of the comparison; the agreed one stands beside it."""
-    agreed, rate = foreign(f"{own} {amount_text(amount)}"), rates.get(own)
-    if own == currency:
-        return Cell(agreed, CellState.STATED, amount, amount=Money(amount, own))
-    if rate is None:
-        return Cell(agreed, CellState.NOT_CONVERTED, amount=Money(amount, own))
-    exact = Fraction(amount) * rate.paid
-    shown = Money(half_up(exact, 4), currency)
-    return Cell(foreign(f"{currency} {amount_text(shown.amount)}"), CellState.STATED, half_up(exact, 8), agreed, amount=shown)
-
-
-def _aligned(cells: Iterable[Cell]) -> tuple[Cell, ...]:
-    """The money of a row with the same number of decimals."""
-    kept = tuple(cells)
-    most = max((decimals_of(cell.amount.amount) for cell in kept if cell.amount is not None), default=0)
-    return tuple(
-        cell if cell.amount is None else replace(cell, text=foreign(f"{cell.amount.currency} {amount_text(cell.amount.amount, decimals=most)}"))
-        for cell in kept
-    )
-
-
-def _agreed(facts: DealFacts) -> Cell:
-    if facts.price is None:
-        return Cell()
-    unit = PRICE_UNITS.get(facts.price.unit, foreign(facts.price.unit))
-    money = f"{facts.price.money.currency} {amount_text(facts.price.money.amount)}"
-    return _said(Text(f"{money} / {unit.en}", f"{money} / {unit.zh}"))
-
-
-def _mode(facts: DealFacts) -> Cell:
-    mode = facts.price.mode if facts.price else None
-    return _said(None if mode is None else PRICE_MODES.get(mode, foreign(mode)))
-
-
-def _tax(facts: DealFacts) -> Cell:
-    if facts.price is None or facts.price.tax_included is None:
-        return Cell()
-    rate = "" if facts.price.tax_rate is None else f" {plain(facts.price.tax_rate * 100)} %"
-    en, zh = ("included", "含税") if facts.price.tax_included else ("not included", "不含税")
-    return _said(Text(f"{en}{rate}", f"{zh}{rate}"))
-
-
-def _day(day: date | None) -> Text | None:
-    return None if day is None else foreign(day.isoformat())
-
-
-def _total(head: CompareHead, currency: str) -> Cell:
-    if head.cost is None:
-        return Cell()
-    own = head.cost.cost
-    if head.cost.converted is None:
-        return Cell(state=CellState.NOT_CONVERTED, amount=Money(own.comparison_cost, own.currency))
-    original = NO_TEXT if own.currency == currency else foreign(f"{own.currency} {amount_text(own.comparison_cost)}")
-    shown = Money(head.cost.converted, currency)
-    return Cell(state=CellState.STATED, number=shown.amount, original=original, assumed=head.cost.rests_on, amount=shown)
-
-
-def _effective(head: CompareHead, currency: str) -> Cell:
-    if head.cost is None or head.cost.cost.effective_per_gpu_hour is None:
-        return Cell()
-    own, rate = head.cost.cost, head.cost.rate
-    rates = {own.currency: rate} if rate is not None else {}
-    return replace(_money(head.cost.cost.effective_per_gpu_hour, own.currency, rates, currency), assumed=head.cost.rests_on)
-
-
-def _hidden(head: CompareHead) -> Cell:
-    hidden = head.cost.cost.hidden_cost_pct if head.cost else None
-    if head.cost is None or hidden is None:
-        return Cell()
-    return replace(_said(foreign(f"{hidden:+f} %"), hidden), assumed=head.cost.rests_on)
-
-
 # -- commercial terms, promises, checklist -----------------------------------------------------------------------------------
 
 
@@ -270,7 +155,7 @@ def _field_rows(
     for field in catalogue.fields.values():
         if HolderOf.SITE in field.holders:
             continue
-        cells = _aligned(_field_cell(side.facts, field, currency, rates) for side in sides)
+        cells = aligned(_field_cell(side.facts, field, currency, rates) for side in sides)
         yield CompareRow(field.key, field.group, field.label, cells, field.better)
 
 
@@ -280,8 +165,9 @@ def _field_cell(facts: DealFacts, field: Field, currency: str, rates: Mapping[st
         return Cell()
     own = facts.row.price_currency or ""
     if field.kind is FieldKind.MONEY and isinstance(value, Decimal) and own:
-        return _money(value, own, rates, currency)
-    return Cell(field_text(field, value, own), CellState.STATED, _number(value))
+        return money_cell(Money(value, own), rates, currency)
+    figure, unit = field_figure(field, value)
+    return Cell(field_text(field, value, own), CellState.STATED, _number(value), figure=figure, unit=unit)
 
 
 def _number(value: FieldValue) -> Decimal | None:
@@ -308,7 +194,8 @@ def _term_cell(term: Term, claim: Claim | None, found: Found | None, catalogue: 
     product = catalogue.gpus.models.get(str(value)) if term.key == "gpu.model" else None
     said, unit = foreign(product.name) if product is not None else value_text(value), short_unit(term)
     text = Text(f"{said.en} {unit.en}".rstrip(), f"{said.zh} {unit.zh}".rstrip())
-    return Cell(text, CellState.STATED, number, claim=state, measured=measured)
+    figure = number if not isinstance(value, bool) else None
+    return Cell(text, CellState.STATED, number, claim=state, measured=measured, figure=figure, unit=unit if figure is not None else NO_TEXT)
 
 
 _CELLS = {Outcome.UNKNOWN: CellState.NOT_STATED, Outcome.NOT_APPLICABLE: CellState.NOT_APPLICABLE}

@@ -37,6 +37,17 @@ def field_text(field: Field, value: FieldValue | None, currency: str = "") -> Te
     return _scalar(field, value, currency)
 
 
+def field_figure(field: Field, value: FieldValue) -> tuple[Decimal | None, Text]:
+    """The value as a number that can be counted with, and its unit: per cent, seconds, or that of the field. None = words."""
+    if isinstance(value, bool | str | date | tuple):
+        return None, NO_TEXT
+    if field.kind is FieldKind.SECONDS:
+        return Decimal(value), Text("s", "秒")
+    if field.kind is FieldKind.RATE:
+        return Decimal(value) * 100, foreign("%")
+    return Decimal(value), _UNITS.get(field.unit, foreign(field.unit))
+
+
 def _scalar(field: Field | Column, value: Scalar, currency: str) -> Text:
     if isinstance(value, bool):
         return Text("yes", "是") if value else Text("no", "否")

@@ -13,15 +13,13 @@ from gpulease_gui.catalog.gpus import GpuCatalogue
 from gpulease_gui.catalog.scenarios import Scenario, load_scenarios
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.supplier import FxRate
-from gpulease_gui.domain.text import NO_TEXT, Language, Text, visible
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.economics.ranking import Front
 from gpulease_gui.economics.scoring import Status
-from gpulease_gui.reports.as_csv import safe_cell
-from gpulease_gui.reports.as_xlsx import xlsx_bytes
 from gpulease_gui.services.commerce import contracts_in, offers_in
 from gpulease_gui.services.commerce_compare import CompareBy, comparison_in
 from gpulease_gui.services.commerce_cost import SavedWorkload, workloads_in
-from gpulease_gui.services.compare_table import lines_of, stability_text
+from gpulease_gui.services.compare_table import stability_text
 from gpulease_gui.services.comparison import CellState, Comparison
 from gpulease_gui.store.deals import DealRow, deal_ids, deal_rows
 from gpulease_gui.store.reference import list_rates
@@ -34,9 +32,9 @@ EVERY_USE = Text("Every use", "不限场景")
 
 @dataclass(frozen=True, slots=True)
 class HeadFigures:
-    """What the top of a column draws. Money per GPU-hour in the currency of the comparison; None = can't be told.
+    """What the top of a column draws. Money in the currency, unit and period of the comparison; None = can't be told.
 
-    `quoted` is the headline price, `effective` what an hour of use costs with the workload. `top` and `cheapest` mark
+    `quoted` is the headline price, `effective` what its use costs with the workload. `top` and `cheapest` mark
     the best of those that may be taken (rejected ones are never the best). `assumed` is how many unstated terms the figure
     rests on: then it is the least that it can be, and cheapest only if it stays so.
     """
@@ -187,18 +185,3 @@ def first_offers(connection: sqlite3.Connection, most: int) -> tuple[Subject, ..
     if other is not None and len({row.price_currency for row in first}) == 1:
         first[-1] = other
     return tuple(row.subject for row in first)
-
-
-# -- what leaves the page ----------------------------------------------------------------------------------------------------
-
-
-def tsv_text(comparison: Comparison, language: Language, *, differences_only: bool = False) -> str:
-    """The matrix with its heads for the clipboard: no cell breaks a row or starts a formula."""
-    lines = lines_of(comparison, language, differences_only=differences_only)
-    return "\n".join("\t".join(safe_cell(" ".join(visible(cell).split())) for cell in line) for line in lines)
-
-
-def sheet_bytes(comparison: Comparison, language: Language, *, differences_only: bool = False) -> bytes:
-    """The matrix as a workbook: one sheet, text only, the head frozen."""
-    first, *rest = lines_of(comparison, language, differences_only=differences_only)
-    return xlsx_bytes(Text("Comparison", "对比").say(language), first, rest, frozen_columns=1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -13,7 +11,6 @@ from gpulease_gui.domain.claim import CLAIM_WORDS, ClaimState
 from gpulease_gui.domain.text import Language, Text, visible
 from gpulease_gui.economics.flag import FlagState
 from gpulease_gui.economics.scoring import Status
-from gpulease_gui.reports.as_csv import safe_cell
 from gpulease_gui.services.commercial_words import rate_text
 from gpulease_gui.services.comparison import Cell, CellState, CompareHead, CompareRow, Comparison
 
@@ -29,7 +26,7 @@ def lines_of(
     comparison: Comparison, language: Language, *, differences_only: bool = False, grouped: bool = True
 ) -> tuple[tuple[str, ...], ...]:
     """The matrix as lines of words: heads first, then a line a row under its group; every cell says something."""
-    lines = [*_head_lines(comparison, language)]
+    lines = [*head_lines(comparison, language)]
     for group in comparison.groups:
         rows = comparison.rows_of(group.key, differences_only=differences_only)
         if rows:
@@ -38,7 +35,8 @@ def lines_of(
     return tuple(lines)
 
 
-def _head_lines(comparison: Comparison, language: Language) -> Iterable[tuple[str, ...]]:
+def head_lines(comparison: Comparison, language: Language) -> Iterable[tuple[str, ...]]:
+    """What stands over the rows: supplier, offer, conclusion, score, flags, market, weights, rates."""
     heads = comparison.heads
     yield Text("Supplier", "供应商").say(language), *(visible(head.row.supplier) for head in heads)
     yield Text("Offer", "报价").say(language), *(visible(f"{head.row.number} {head.row.title}".strip()) for head in heads)
@@ -131,19 +129,11 @@ def cell_words(cell: Cell, language: Language) -> str:
     return " ".join(parts)
 
 
-def csv_bytes(comparison: Comparison, language: Language, *, differences_only: bool = False) -> bytes:
-    """UTF-8 with a byte order mark, CRLF; no cell can start a formula."""
-    out = io.StringIO(newline="")
-    csv.writer(out).writerows(
-        [safe_cell(cell) for cell in line] for line in lines_of(comparison, language, differences_only=differences_only, grouped=False)
-    )
-    return out.getvalue().encode("utf-8-sig", "replace")
-
-
 def comparison_json(comparison: Comparison) -> dict[str, object]:
     """The whole matrix with documented keys: words in English, money as text, scores as numbers, null = not stated."""
     return {
         "currency": comparison.currency,
+        "per": str(comparison.per),
         "rates": [{"from": r.from_currency, "to": r.to_currency, "rate": f"{r.rate:f}", "surcharge": f"{r.surcharge:f}", "date": str(r.day), "source": r.source} for r in comparison.rates],
         "missing_rates": list(comparison.missing_rates),
         "stable": comparison.stable,

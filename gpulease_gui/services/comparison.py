@@ -17,6 +17,7 @@ from gpulease_gui.services.commerce_cost import DealCost
 from gpulease_gui.services.commerce_score import DealScore
 from gpulease_gui.services.commercial_words import NOT_STATED
 from gpulease_gui.services.market_view import MarketPlace
+from gpulease_gui.services.price_period import PricePer
 from gpulease_gui.store.deals import DealRow
 
 
@@ -48,6 +49,8 @@ class Cell:
     flag: Text = NO_TEXT
     assumed: tuple[Text, ...] = ()
     amount: Money | None = None  # the money of `text`, as it is shown
+    figure: Decimal | None = None  # what a spreadsheet can count with, in `unit`; money is in `amount`
+    unit: Text = NO_TEXT
 
     @property
     def mark(self) -> Text:
@@ -110,7 +113,7 @@ class CompareHead:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The whole matrix, in `currency` per GPU-hour. `rates` converted it; `missing_rates` are currencies without one.
+    """The whole matrix, its prices in `currency` per `per`. `rates` converted it; `missing_rates` are currencies without one.
 
     `sensitivity` None: fewer than two offers have a score; its names are those of the heads.
     """
@@ -123,6 +126,7 @@ class Comparison:
     missing_rates: tuple[str, ...] = ()
     stable: bool | None = None
     sensitivity: Sensitivity | None = None
+    per: PricePer = PricePer.GPU_HOUR
 
     def row(self, key: str) -> CompareRow | None:
         """A row by its key."""

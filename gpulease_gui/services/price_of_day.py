@@ -8,21 +8,21 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.supplier import Price
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.economics.price import convert_to_gpu_hour
 from gpulease_gui.economics.rounding import half_up
 from gpulease_gui.services.commerce import DealFacts
 
-_MONTHS = (PriceUnit.GPU_MONTH, PriceUnit.NODE_MONTH)
+MONTHS = (PriceUnit.GPU_MONTH, PriceUnit.NODE_MONTH)
 
 
 @dataclass(frozen=True, slots=True)
 class HourPrice:
-    """`amount` per GPU-hour in the currency of the price; `notes` say what it was made of, `assumed` what nobody stated."""
+    """`amount` per GPU-hour in the currency of the price; `assumed` is what nobody stated."""
 
     amount: Decimal
-    notes: tuple[Text, ...] = ()
     assumed: tuple[Text, ...] = ()
 
 
@@ -31,32 +31,40 @@ def hour_price(facts: DealFacts) -> HourPrice | None:
     price = facts.price
     if price is None or price.unit not in set(PriceUnit):
         return None
-    unit, terms = PriceUnit(price.unit), facts.terms
-    hours = terms.amount("billing.month_hours") or terms.amount("commitment.period_hours")
+    unit, hours = PriceUnit(price.unit), stated_month_hours(facts)
     exact = convert_to_gpu_hour(price.money.amount, unit, facts.row.gpu_count or 8, hours or Decimal(730))
     amount = price.money.amount if exact == Fraction(price.money.amount) else half_up(exact, 6)
     return HourPrice(amount, assumed=tuple(_assumed(unit, hours, facts.row.gpu_count)))
 
 
+def stated_month_hours(facts: DealFacts) -> Decimal | None:
+    """The hours that a month has in the terms; None = they do not say it."""
+    return facts.terms.amount("billing.month_hours") or facts.terms.amount("commitment.period_hours")
+
+
 def _assumed(unit: PriceUnit, hours: Decimal | None, gpus: int | None) -> Iterable[Text]:
-    if unit in _MONTHS and hours is None:
+    if unit in MONTHS and hours is None:
         yield Text("a month has 730 hours", "每月按 730 小时")
     if unit.of_node and gpus is None:
         yield Text("a node has 8 GPUs", "每节点 8 卡")
 
 
-def compared_price(facts: DealFacts, tax_recoverable: bool) -> HourPrice | None:
-    """The same as the comparison cost takes it: net where the tax comes back, else gross, as far as the tax is stated."""
-    found = hour_price(facts)
-    price = facts.price
-    if found is None or price is None or not price.tax_rate or bool(price.tax_included) is not tax_recoverable:
-        return found
+@dataclass(frozen=True, slots=True)
+class TaxTaken:
+    """What makes the agreed price comparable: its factor, and what was done in words."""
+
+    factor: Fraction = Fraction(1)
+    said: Text = NO_TEXT
+
+
+def tax_taken(price: Price, tax_recoverable: bool) -> TaxTaken:
+    """As the comparison cost takes it: net where the tax comes back, else gross, as far as the tax is stated."""
+    if not price.tax_rate or bool(price.tax_included) is not tax_recoverable:
+        return TaxTaken()
     factor, rate = 1 + Fraction(price.tax_rate), f"{price.tax_rate * 100:f}".rstrip("0").rstrip(".")
     if tax_recoverable:
-        said = Text(f"less {rate} % tax", f"已扣 {rate} % 税")
-        return replace(found, amount=half_up(Fraction(found.amount) / factor, 6), notes=(said,))
-    said = Text(f"with {rate} % tax", f"已加 {rate} % 税")
-    return replace(found, amount=half_up(Fraction(found.amount) * factor, 6), notes=(said,))
+        return TaxTaken(1 / factor, Text(f"less {rate} % tax", f"已扣 {rate} % 税"))
+    return TaxTaken(factor, Text(f"with {rate} % tax", f"已加 {rate} % 税"))
 
 
 def last_day(facts: DealFacts) -> date | None:

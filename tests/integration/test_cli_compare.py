@@ -19,7 +19,7 @@ from gpulease_gui.services.commerce_compare import CompareBy
 from gpulease_gui.services.commerce_cost import workloads_in
 from gpulease_gui.services.commerce_edit import change_price, save_offer, save_supplier
 from gpulease_gui.services.compare_page import first_offers, look_in
-from gpulease_gui.services.compare_table import csv_bytes
+from gpulease_gui.services.compare_sheet import csv_bytes
 from gpulease_gui.services.composition import open_services
 
 DAY = date(2026, 10, 1)
@@ -37,7 +37,7 @@ def test_that_window_and_command_line_say_the_same_of_the_same_offers(tmp_path: 
     assert main(["compare", *offers, "--csv", "--differences", *more]) == 0
     out = capfdbinary.readouterr().out
     assert out == csv_bytes(look.comparison, Language.EN, differences_only=True)
-    assert {len(line) for line in csv.reader(io.StringIO(out.decode("utf-8-sig"), newline=""))} == {5}
+    assert {len(line) for line in csv.reader(io.StringIO(out.decode("utf-8-sig"), newline=""))} == {13}
     assert main(["compare", *offers, "--json", *more]) == 0
     said = json.loads(capfdbinary.readouterr().out)
     assert said["currency"] == look.comparison.currency == "CNY" and said["missing_rates"] == []
@@ -66,8 +66,8 @@ def test_that_a_comparison_is_of_the_day_that_is_asked_for_and_files_have_no_tho
         lines = csv.reader(io.StringIO(capfdbinary.readouterr().out.decode("utf-8-sig"), newline=""))
         return next(line[1:] for line in lines if line[0] == "Price as agreed")
 
-    assert agreed("2026-10-01") == ["CNY 68000 / GPU-month", "CNY 71250.50 / GPU-month"]
-    assert agreed("2026-12-01") == ["CNY 90000 / GPU-month", "CNY 71250.50 / GPU-month"]
+    assert agreed("2026-10-01") == ["68000.0", "CNY / GPU-month", "", "71250.5", "CNY / GPU-month", ""]
+    assert agreed("2026-12-01")[::3] == ["90000", "71250.5"]
     assert main([*ask, "--json", "--day", "2026-12-01"]) == 0
     rows = {row["key"]: [cell["value"] for cell in row["cells"]] for row in json.loads(capfdbinary.readouterr().out)["rows"]}
     assert rows["price.agreed"] == ["CNY 90000 / GPU-month", "CNY 71250.50 / GPU-month"]

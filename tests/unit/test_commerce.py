@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from gpulease_gui.domain.answer import AnswerState, AnswerValue
@@ -28,9 +30,11 @@ from gpulease_gui.services.checklist_view import Outcome, checklist_in
 from gpulease_gui.services.commerce_compare import CompareBy, comparison_in
 from gpulease_gui.services.commerce_cost import workloads_in
 from gpulease_gui.services.commerce_score import set_weights, weights_in
+from gpulease_gui.services.compare_sheet import csv_bytes, sheet_bytes, table_of, tsv_text
 from gpulease_gui.services.compare_table import lines_of
 from gpulease_gui.services.comparison import Cell, CellState, Comparison
 from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.price_period import PricePer
 from gpulease_gui.services.targets import node_of
 from gpulease_gui.services.verify import Request
 from gpulease_gui.store import answers
@@ -171,6 +175,32 @@ def test_that_offers_are_compared_in_one_currency_with_the_agreed_price_beside_i
     assert (one.text.en, one.best, two.text.en, two.original.en, two.best) == ("CNY 16.200", False, "CNY 14.167", "USD 2.00", True)
     assert [c.text.en for c in cells(found, "price.total")] == ["CNY 129.60", "CNY 113.34"]
     assert [(r.from_currency, r.day) for r in found.rates] == [("USD", DAY)]
+
+
+def test_that_prices_are_compared_per_month_and_a_workbook_counts_with_their_numbers(own: Services) -> None:
+    write(own, lambda db: commerce_edit.save_rate(db, FxRate("USD", "CNY", Decimal("7.0835"), DAY, "bank")))
+    state(own, TWO, billing__min_billed_s=3600, exit__fee_rate=Decimal("0.06"), offer__quoted_by='=HYPERLINK("x")')
+    found = compared(own, currency="CNY", per=PricePer.GPU_MONTH, workload=equal_sessions(8, 1, 3600))
+    quoted = found.row("price.gpu_hour")
+    assert quoted is not None and quoted.label.zh == "单价 / 卡月（720 小时）"
+    assert [(c.text.en, c.best) for c in quoted.cells] == [("CNY 11,664.00", False), ("CNY 10,200.24", True)]
+    assert [c.text.en for c in cells(found, "price.effective")] == ["CNY 11,664.00", "CNY 10,200.24"]
+    book = openpyxl.load_workbook(io.BytesIO(sheet_bytes(found, Language.EN)))
+    lines = {row[0].value: row for row in book.active.iter_rows()}
+    price = lines["Price per GPU-month (720 h)"]
+    assert [c.value for c in (*price[1:3], *price[4:6])] == [11664, "CNY", 10200.24, "CNY"]
+    assert "USD 1,440.00" in str(price[6].value) and price[4].number_format == "#,##0.00"
+    agreed = lines["Price as agreed"]
+    assert [c.value for c in (*agreed[1:3], *agreed[4:6])] == [16.2, "CNY / GPU-hour", 2, "USD / GPU-hour"]
+    assert [[c.value for c in lines[name][4:6]] for name in ("Minimum term",)] == [[3600, "s"]]
+    assert not any(cell.data_type == "f" for row in book.active.iter_rows() for cell in row)
+    assert csv_bytes(found, Language.EN).decode("utf-8-sig").count("10200.24,CNY") == 2
+    assert "11664.00\tCNY" in tsv_text(found, Language.EN)
+
+
+def test_that_what_has_no_rate_is_no_number_in_a_sheet(own: Services) -> None:
+    line = next(line for line in table_of(compared(own, currency="CNY"), Language.EN) if str(line[0]).startswith("Price per"))
+    assert line[4:] == ("USD 2.00", "", "no rate; assumed: the price is net and no tax is added")
 
 
 def test_that_the_price_of_the_chosen_day_is_compared_and_a_lapsed_one_is_marked(own: Services) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,8 @@ from gpulease_gui.services.commerce_cost import (
 )
 from gpulease_gui.services.commercial_words import field_text, plain, seconds_text
 from gpulease_gui.services.cost_steps import steps_of
-from gpulease_gui.services.price_of_day import compared_price, hour_price
+from gpulease_gui.services.price_of_day import hour_price
+from gpulease_gui.services.price_period import PricePer, period_price
 from gpulease_gui.store.workspace import Workspace
 
 from .deal_by_hand import deal
@@ -145,10 +147,38 @@ def test_that_a_whole_node_of_unknown_size_is_taken_as_8_gpus_aloud() -> None:
 
 def test_that_a_price_is_compared_net_where_the_tax_comes_back_and_a_month_is_written_per_hour() -> None:
     gross, net = deal(amount="11.30", tax_included=True, tax_rate="0.13"), deal(amount="10.50", tax_included=False, tax_rate="0.13")
-    found = [compared_price(one, back) for back in (True, False) for one in (gross, net)]
-    assert [one.amount if one else None for one in found] == [Decimal("10"), Decimal("10.50"), Decimal("11.30"), Decimal("11.865")]
+    found = [period_price(one, PricePer.GPU_HOUR, tax_recoverable=back) for back in (True, False) for one in (gross, net)]
+    assert [one.exact if one else None for one in found] == [Decimal("10"), Decimal("10.50"), Decimal("11.30"), Decimal("11.865")]
     month = hour_price(deal(H100, amount="58400", unit="node_month"))
     assert month is not None and (month.amount, month.assumed[0].en) == (Decimal(10), "a month has 730 hours")
+
+
+@pytest.mark.parametrize(
+    ("amount", "unit", "terms", "per", "exact", "notes", "assumed"),
+    [
+        ("16.20", "gpu_hour", {}, "gpu_month", "11664", [], []),
+        ("16.20", "gpu_hour", {}, "node_month", "93312", [], []),
+        ("16.20", "gpu_hour", {"billing.month_hours": Decimal(744)}, "gpu_month", "12052.80", ["a month of 744 h, as in its terms"], []),
+        ("7000", "gpu_month", {"billing.month_hours": Decimal(744)}, "gpu_month", "7000", ["a month of 744 h, as in its terms"], []),
+        ("7000", "gpu_month", {}, "node_month", "56000", ["the month as agreed, its hours are not stated"], []),
+        ("100", "node_day", {}, "gpu_month", "375", [], []),
+        ("6000", "node_month", {"billing.month_hours": Decimal(720)}, "node_month", "6000", [], []),
+        ("7000", "gpu_month", {}, "gpu_hour", "7000/730", [], ["a month has 730 hours"]),
+    ],
+)  # fmt: skip
+def test_that_a_price_per_month_is_exact_and_says_which_month(
+    amount: str, unit: str, terms: dict[str, Decimal], per: str, exact: str, notes: list[str], assumed: list[str]
+) -> None:
+    found = period_price(deal(H100, terms, amount=amount, unit=unit), PricePer(per))
+    assert found is not None
+    assert (found.exact, [t.en for t in found.notes], [t.en for t in found.assumed]) == (Fraction(exact), notes, assumed)
+
+
+def test_that_a_node_of_unknown_size_is_assumed_only_where_the_figure_needs_it() -> None:
+    per_node, per_gpu = (period_price(deal(amount="6000", unit="node_month"), per) for per in (PricePer.NODE_MONTH, PricePer.GPU_MONTH))
+    of_gpus = period_price(deal(amount="10", unit="gpu_hour"), PricePer.NODE_MONTH)
+    assert [[t.en for t in one.assumed] if one else None for one in (per_node, per_gpu, of_gpus)] == [[], *[["a node has 8 GPUs"]] * 2]
+    assert per_node is not None and per_gpu is not None and (per_node.exact, per_gpu.exact) == (6000, 750)
 
 
 def test_that_an_offer_without_a_price_has_no_cost() -> None:

@@ -33,6 +33,7 @@ from gpulease_gui.services.compare_page import Choices, CompareLook, choices_in,
 from gpulease_gui.services.comparison import CompareHead
 from gpulease_gui.services.events import Event, RecordsChanged, RunEnded
 from gpulease_gui.services.overview import local_day
+from gpulease_gui.services.price_period import PricePer
 
 if TYPE_CHECKING:
     import sqlite3
@@ -202,7 +203,7 @@ class ComparePage(Page):
         known = self.choices
         scenario = next((s for s in known.scenarios if s.id == self.bar.scenario.current), None) if known else None
         saved = next((w for w in known.workloads if w.id == self.bar.workload.current), None) if known else None
-        return CompareBy(scenario, saved.workload if saved else None, self.bar.chosen_currency)
+        return CompareBy(scenario, saved.workload if saved else None, self.bar.chosen_currency, per=PricePer(self.bar.per.current))
 
     def _failed(self, asked: int, trouble: UserFacing) -> None:
         if asked == self._asked:

@@ -20,11 +20,16 @@ from gpulease_gui.services.commercial_words import rate_text
 from gpulease_gui.services.compare_kept import KeptChoice
 from gpulease_gui.services.compare_page import EVERY_USE, Choices
 from gpulease_gui.services.comparison import Comparison
+from gpulease_gui.services.price_period import PER_WORDS, PricePer
 
 _EDIT, _EDIT_WORDS = "~", Text("Write workloads…", "编辑负载…")
 _NO_WORKLOAD = Text("no workload", "不计负载")
 _LABELS_FROM, _COUNT_FROM = 900, 860
 _USUAL = ("CNY", "USD", "EUR")
+
+
+def _slash(words: Text) -> Text:
+    return Text(f"/ {words.en}", f"/ {words.zh}")
 
 
 class LiveCheck(Lively, QCheckBox):
@@ -57,7 +62,8 @@ class CompareBar(QFrame):
         self.scenario = Chooser(Text("Use", "场景"), (("", EVERY_USE),))
         self.workload = Chooser(Text("Workload", "负载"), (("", _NO_WORKLOAD),))
         self.currency = Chooser(Text("Currency", "币种"))
-        for chooser, least in ((self.scenario, 9), (self.workload, 9), (self.currency, 8)):
+        self.per = Chooser(Text("Prices per", "价格单位"), tuple((str(per), _slash(words)) for per, words in PER_WORDS.items()))
+        for chooser, least in ((self.scenario, 9), (self.workload, 9), (self.currency, 4), (self.per, 7)):
             chooser.setMinimumContentsLength(least)
             chooser.picked.connect(self._picked)
         self.rates = QFrame()
@@ -88,6 +94,8 @@ class CompareBar(QFrame):
             row.addWidget(label)
             self._labels.append(label)
             row.addWidget(chooser)
+            if chooser is self.currency:
+                row.addWidget(self.per)
             row.addSpacing(4)
         for part in (line, self.differences, self.count, self.unstated):
             row.addWidget(part)
@@ -132,6 +140,7 @@ class CompareBar(QFrame):
         self.scenario.choose(kept.scenario)
         self.choose_workload(kept.workload)
         self.chosen_currency = kept.currency or None
+        self.per.choose(str(kept.per))
         for box, on in ((self.differences, kept.differences_only), (self.unstated, kept.with_unstated)):
             with QSignalBlocker(box):
                 box.setChecked(on)
@@ -140,12 +149,13 @@ class CompareBar(QFrame):
         """What is chosen now, for these columns."""
         return KeptChoice(
             subjects, self.scenario.current, self.workload.current, self.chosen_currency or "", self.differences.isChecked(), self.unstated.isChecked(),
+            PricePer(self.per.current),
         )  # fmt: skip
 
     def show_comparison(self, comparison: Comparison, own: Sequence[str]) -> None:
         """Name the currency with its rates, or what is missing; `own` are the currencies of the offers."""
         codes = tuple(dict.fromkeys((comparison.currency, *_USUAL, *own)))
-        self.currency.set_choices([(code, Text(f"{code}/GPU-h", f"{code} / 卡时")) for code in codes], comparison.currency)
+        self.currency.set_choices([(code, code) for code in codes], comparison.currency)
         words = [rate_text(rate) for rate in comparison.rates]
         self.rate.set_words(Text("; ".join(w.en for w in words), "；".join(w.zh for w in words)))
         missing = comparison.missing_rates

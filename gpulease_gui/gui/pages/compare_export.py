@@ -17,8 +17,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import current_language, say
 from gpulease_gui.gui.theme.sizes import row_height
 from gpulease_gui.gui.widgets.matrix import Matrix
-from gpulease_gui.services.compare_page import sheet_bytes, tsv_text
-from gpulease_gui.services.compare_table import csv_bytes
+from gpulease_gui.services.compare_sheet import csv_bytes, sheet_bytes, tsv_text
 from gpulease_gui.services.overview import local_day
 
 if TYPE_CHECKING:

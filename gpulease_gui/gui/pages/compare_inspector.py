@@ -18,7 +18,8 @@ from gpulease_gui.gui.widgets.panes import Icon, KeyValues, Pane, Section, clear
 from gpulease_gui.services.commercial_words import plain
 from gpulease_gui.services.compare_page import CompareLook, HeadFigures
 from gpulease_gui.services.compare_table import head_names
-from gpulease_gui.services.comparison import CompareHead, CompareRow
+from gpulease_gui.services.comparison import CompareHead, CompareRow, Comparison
+from gpulease_gui.services.price_period import PER_WORDS
 
 _WIDTH = 292
 
@@ -90,7 +91,7 @@ class CompareInspector(Pane):
             self.name.set_words(head.row.supplier)
             self.lead.set_words(look.titles[place])
             self.badge.set_state(status_badge(head.score.score.status))
-            self.figures.set_pairs(_pairs(head, look.figures[place], look.comparison.currency))
+            self.figures.set_pairs(_pairs(head, look.figures[place], look.comparison))
             self._show_flags(head.flags)
         self.cell_part.setVisible(row is not None)
         if row is not None:
@@ -124,11 +125,12 @@ def _flag_line(found: FlagFinding) -> QWidget:
     return made
 
 
-def _per_hour(money: str) -> Text:
-    return Text(f"{money} / GPU-hour", f"{money} / 卡时")
+def _per(money: str, comparison: Comparison) -> Text:
+    unit = PER_WORDS[comparison.per]
+    return Text(f"{money} / {unit.en}", f"{money} / {unit.zh}")
 
 
-def _pairs(head: CompareHead, figures: HeadFigures, currency: str) -> list[tuple[Words, Words]]:
+def _pairs(head: CompareHead, figures: HeadFigures, comparison: Comparison) -> list[tuple[Words, Words]]:
     found = head.score.score
     pairs: list[tuple[Words, Words]] = []
     if found.score_low is not None:
@@ -141,9 +143,9 @@ def _pairs(head: CompareHead, figures: HeadFigures, currency: str) -> list[tuple
         count = len(found.open_musts)
         more = f" +{count - 6}" if count > 6 else ""
         pairs.append((Text("Open musts", "未答的必须项"), f"{count}: {', '.join(found.open_musts[:6])}{more}"))
-    pairs.append((Text("Quoted", "标价"), _per_hour(money_words(figures.quoted, currency))))
+    pairs.append((Text("Quoted", "标价"), _per(money_words(figures.quoted, comparison.currency), comparison)))
     if figures.effective is not None:
-        pairs.append((Text("Effective", "有效成本"), _per_hour(money_words(figures.effective, currency))))
+        pairs.append((Text("Effective", "有效成本"), _per(money_words(figures.effective, comparison.currency), comparison)))
     if head.cost is not None:
         own = head.cost.cost
         pairs.append((Text("Workload", "负载总成本"), f"{own.currency} {amount_text(own.comparison_cost)}"))

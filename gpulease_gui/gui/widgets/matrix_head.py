@@ -24,6 +24,7 @@ from gpulease_gui.services.compare_page import HeadFigures
 from gpulease_gui.services.compare_table import STATUS_WORDS
 from gpulease_gui.services.comparison import CompareHead
 from gpulease_gui.services.market_view import Place
+from gpulease_gui.services.price_period import PER_WORDS
 
 _BADGES = {
     Status.QUALIFIED: ("verdict-pass", "pass"), Status.WAIVED: ("verdict-waived", "na"),
@@ -43,7 +44,7 @@ def status_badge(status: Status) -> Badge:
 
 
 def money_words(amount: Decimal | None, currency: str) -> str:
-    """A rate per GPU-hour with two places, its currency before it."""
+    """A rate with two places, its currency before it."""
     if amount is None:
         return "–"
     return f"{_CURRENCY.get(currency, currency)}\N{NARROW NO-BREAK SPACE}{amount:,.2f}"
@@ -120,7 +121,8 @@ class MatrixHead(QHeaderView):
         self._two(painter, QRect(name.left(), name.bottom() - dense - 10, name.width(), 0),
                   Text("Conclusion", "结论"), Text("", ""), palette)  # fmt: skip
         self._two(painter, score, Text("Score range", "得分区间"), Text("low – high · coverage", "低分 – 高分 · 覆盖率"), palette)
-        self._two(painter, cost, Text("Effective cost / GPU-hour", "有效成本 / 卡时"), Text("", ""), palette)
+        unit = PER_WORDS[look.comparison.per]
+        self._two(painter, cost, Text(f"Effective cost / {unit.en}", f"有效成本 / {unit.zh}"), Text("", ""), palette)
         self._key(painter, cost.left() + _EDGE, cost.top() + 6 + dense, palette)
         self._two(painter, QRect(market.left(), market.top() - 2, market.width(), 0), Text("Among list prices", "公开价区间"), Text("", ""), palette)
 
