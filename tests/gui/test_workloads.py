@@ -174,6 +174,21 @@ def test_that_typed_words_are_not_lost_by_a_click_on_another_workload(stocked: S
     assert page.form.name.text() == "nights"
 
 
+def test_that_words_stay_in_order_whatever_is_read_or_kept_while_they_are_typed(stocked: Services, window: MainWindow, qtbot: QtBot) -> None:
+    page = shown(window, qtbot)
+    page.form.name.setCursorPosition(0)
+    with qtbot.waitSignal(page.header_changed, timeout=8000):
+        page.refresh()
+    QTest.keyClicks(page.form.name, "late ")
+    assert page.form.name.text() == "late nights"
+    page.form.save()
+    QTest.keyClicks(page.form.name, "summer ")
+    wait_for(qtbot, lambda: page.current is not None and page.current.name == "late nights")
+    assert page.form.name.text() == "late summer nights" and page.form.dirty and not page.form.band.isHidden()
+    page.form.save()
+    wait_for(qtbot, lambda: page.current is not None and page.current.name == "late summer nights" and not page.form.dirty)
+
+
 def test_that_sessions_are_listed_and_refused_by_line(stocked: Services, window: MainWindow, qtbot: QtBot) -> None:
     page = shown(window, qtbot)
     qtbot.mouseClick(page.form.way._group.buttons()[1], LEFT)

@@ -123,10 +123,13 @@ class WorkloadsPage(Page):
         if not desk.workloads and not is_new:
             self._show(self.empty)
             return
-        if not (is_new or self.form.dirty):
-            self._open(self._key)
-        else:
+        if is_new or self.form.dirty:
             self.recount()
+        elif self.form.record == self.current and self.drafts.record == self._key:
+            self.recount()  # the fields are left alone: the cursor stays where somebody is about to type
+            self.resize_plan()
+        else:
+            self._open(self._key)
         self._show(self.split)
 
     def _show(self, part: QWidget) -> None:
@@ -279,12 +282,14 @@ class WorkloadsPage(Page):
         self.work.show_plan()
 
     def _save(self, record: SavedWorkload) -> None:
+        sent = self.form.words_now()
         future = self.frame.services.change(lambda db: save_workload(db, record), "workload")
-        self.frame.bridge.when_done(future, self._kept, lambda trouble: self.frame.trouble(trouble.what, trouble.why))
+        self.frame.bridge.when_done(future, partial(self._kept, sent), lambda trouble: self.frame.trouble(trouble.what, trouble.why))
 
-    def _kept(self, record: SavedWorkload) -> None:
-        self._key = record.id
-        self.form.done()
+    def _kept(self, sent: tuple[str, ...], record: SavedWorkload) -> None:
+        if self.form.record_id == record.id and self.form.words_now() == sent:
+            self._key = record.id
+            self.form.done()  # what was typed since it was sent stays unsaved
         self.frame.note(Text(f"Saved {record.name}", f"已保存 {record.name}"))
 
     def _take_over(self) -> None:

@@ -161,6 +161,11 @@ class WorkloadForm(QWidget):
         self.sessions.blockSignals(False)
 
     @property
+    def record(self) -> SavedWorkload:
+        """The workload as it was opened."""
+        return self._record
+
+    @property
     def record_id(self) -> str:
         """The id of the workload that is edited."""
         return self._record.id
