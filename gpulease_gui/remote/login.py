@@ -17,7 +17,8 @@ from gpulease_gui.remote.agent_keys import keys_of_agent
 from gpulease_gui.remote.answers import Answers
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import ConnectFailed, Phase, hung_up, key_trouble, login_refused, timed_out
-from gpulease_gui.remote.handshake import Deadlines
+from gpulease_gui.remote.handshake import Deadlines, cut
+from gpulease_gui.remote.quick_auth import auth_publickey
 
 # Of all ways together: more tries would lock out the user, or get this address banned.
 TRIES_MAX = 3
@@ -39,7 +40,7 @@ def log_in(
 ) -> None:
     """Log in by the one chosen way, then by what the node asks for on top. Raises ConnectFailed (auth), Cancelled."""
     login = _Login(transport, address, credentials, deadlines)
-    take_back = cancel.on_cancel(transport.close)
+    take_back = cancel.on_cancel(partial(cut, transport))
     try:
         rest = login.first(key)
         if rest:
@@ -93,7 +94,7 @@ class _Login:
         return self._publickey(bare)
 
     def _publickey(self, key: paramiko.PKey) -> list[str]:
-        return self._attempt("key_refused", lambda: self.transport.auth_publickey(self.address.user, key))
+        return self._attempt("key_refused", lambda: auth_publickey(self.transport, self.address.user, key))
 
     def _by_password(self) -> list[str]:
         secret = self.credentials.password

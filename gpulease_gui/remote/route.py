@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import paramiko
 
@@ -14,7 +15,7 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address, HostKey
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import ConnectFailed, Phase, hung_up, proxy_failed, timed_out, tunnel_refused
-from gpulease_gui.remote.handshake import Deadlines, dial, hang_up, offered_key_types, shake
+from gpulease_gui.remote.handshake import Deadlines, cut, dial, hang_up, offered_key_types, shake
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy, host_key_of, judge, key_types, kind_of, unknown
 from gpulease_gui.remote.proxy import Proxy, lead_through
 
@@ -81,7 +82,7 @@ def _through(proxy: Proxy, address: Address, deadlines: Deadlines, cancel: Cance
 def _tunnel(before: Passed, address: Address, seconds: float, cancel: CancelToken) -> paramiko.Channel:
     """A channel from the last jump host to the next address."""
     started = time.monotonic()
-    take_back = cancel.on_cancel(before.transport.close)
+    take_back = cancel.on_cancel(partial(cut, before.transport))
     try:
         return before.transport.open_channel("direct-tcpip", (address.host, address.port), ("127.0.0.1", 0), timeout=seconds)
     except paramiko.ChannelException as error:
