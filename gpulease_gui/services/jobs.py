@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
@@ -23,12 +23,35 @@ REMOTE_THREADS = 32
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A running piece of work."""
+    """A running piece of work. `is_part`: it has no line of its own in the task strip, its whole has."""
 
     id: str
     title: str
     cancel: CancelToken
     done: Future[object]
+    is_part: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Work on many nodes side by side: one line in the task strip, and a job a node that can be cancelled alone."""
+
+    job: Job
+    parts: tuple[Job, ...]
+
+
+class _Counted:
+    """How many parts of a whole have ended; counted by the threads that end them."""
+
+    def __init__(self, whole: Job, total: int) -> None:
+        self.whole, self.total = whole, total
+        self._done = 0
+        self._lock = threading.Lock()
+
+    def one_more(self) -> int:
+        with self._lock:
+            self._done += 1
+            return self._done
 
 
 class Jobs:
@@ -48,16 +71,40 @@ class Jobs:
 
     def start(self, title: str, work: Callable[[CancelToken], object], *, remote: bool = False) -> Job:
         """Run `work` with a cancel token; start and end are published as JobChanged."""
-        token, done = CancelToken(), Future[object]()
-        job = Job(uuid.uuid4().hex, title, token, done)
-        with self._lock:
-            if self._closed:
-                raise UserFacing("The program is closing", "no new work is started")
-            self._running[job.id] = job
+        job = self._admit(title)
         self._bus.publish(JobChanged(job.id, title))
         pool = self._remote if remote else self._local
         pool.submit(self._run, job, work)
         return job
+
+    def start_all(self, title: str, works: Sequence[Callable[[CancelToken], object]]) -> Whole:
+        """Run all `works` in the remote pool; the whole counts those that ended, and cancelling it cancels them all."""
+        whole, total = self._admit(title), len(works)
+        parts = tuple(self._admit(title, is_part=True) for _ in works)
+        counted = _Counted(whole, total)
+        self._bus.publish(JobChanged(whole.id, title, 0, total))
+        for part, work in zip(parts, works, strict=True):
+            whole.cancel.on_cancel(part.cancel.cancel)
+            part.done.add_done_callback(lambda _: self._count(counted))
+            self._remote.submit(self._run, part, work)
+        return Whole(whole, parts)
+
+    def _admit(self, title: str, *, is_part: bool = False) -> Job:
+        job = Job(uuid.uuid4().hex, title, CancelToken(), Future[object](), is_part)
+        with self._lock:
+            if self._closed:
+                raise UserFacing("The program is closing", "no new work is started")
+            self._running[job.id] = job
+        return job
+
+    def _count(self, counted: _Counted) -> None:
+        done, whole = counted.one_more(), counted.whole
+        is_over = done == counted.total
+        if is_over:
+            with self._lock:
+                self._running.pop(whole.id, None)
+            whole.done.set_result(None)
+        self._bus.publish(JobChanged(whole.id, whole.title, done, counted.total, ended=is_over))
 
     def _run(self, job: Job, work: Callable[[CancelToken], object]) -> None:
         error = ""
@@ -77,19 +124,20 @@ class Jobs:
         finally:
             with self._lock:
                 self._running.pop(job.id, None)
-            self._bus.publish(JobChanged(job.id, job.title, ended=True, error=error))
+            self._bus.publish(JobChanged(job.id, job.title, ended=True, error="" if job.is_part else error))
 
     @property
     def running(self) -> tuple[Job, ...]:
-        """The jobs that have not ended."""
+        """The jobs that have not ended; a whole stands for its parts."""
         with self._lock:
-            return tuple(self._running.values())
+            return tuple(job for job in self._running.values() if not job.is_part)
 
     def close(self) -> None:
         """Cancel everything and wait for the threads; may be called twice."""
         with self._lock:
             self._closed = True
-        for job in self.running:
+            running = tuple(self._running.values())
+        for job in running:
             job.cancel.cancel()
         self._remote.shutdown(wait=True, cancel_futures=True)
         self._local.shutdown(wait=True, cancel_futures=True)
