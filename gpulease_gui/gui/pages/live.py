@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget
 
-from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text
-from gpulease_gui.gui.pages.live_bar import LiveBar, this_computer_is_there
+from gpulease_gui.gui.pages.live_acts import Acts
+from gpulease_gui.gui.pages.live_all import AllNodes
+from gpulease_gui.gui.pages.live_bar import ALL_NODES, LiveBar, this_computer_is_there
+from gpulease_gui.gui.pages.live_bulk import Bulk
 from gpulease_gui.gui.pages.live_lanes import Lanes, promise_of
-from gpulease_gui.gui.pages.live_nodes import LiveNode, load_nodes, make_this_computer
-from gpulease_gui.gui.pages.live_note import ADD_NOTE, NoteDialog
+from gpulease_gui.gui.pages.live_nodes import LiveNode, load_nodes
 from gpulease_gui.gui.pages.live_sight import Sight
 from gpulease_gui.gui.pages.live_table import FiguresTable
-from gpulease_gui.gui.pages.live_words import age_s, empty_words
+from gpulease_gui.gui.pages.live_words import age_s, empty_words, watch_words
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
 from gpulease_gui.gui.widgets.buttons import Button
-from gpulease_gui.gui.widgets.chart_spec import Mode
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.gui.widgets.panes import EmptyState, ThinSplitter
 from gpulease_gui.services.events import (
@@ -58,21 +57,22 @@ class LivePage(Page):
         self._states: dict[str, NodeState] = {}
         self._current: LiveNode | None = None
         self._wanted: tuple[str, ...] = ()
+        self._all_wanted = False
         self._view: WatchView | None = None
         self._lanes: Lanes | None = None
         self._stopped: set[str] = set()
         self._told: object = None
-        self._counted = 0
-        self._unsaved = ""
         self._window_chosen = False
         self.watch_button = Button(kind="primary")
-        self.local_button = Button(Text("This computer", "本机"), icon="cpu")
-        self.note_button = Button(ADD_NOTE, icon="flag")
+        self.acts = Acts(self)
+        self.local_button, self.note_button = self.acts.local_button, self.acts.note_button
+        self.all, self._whole = AllNodes(frame, clock), False
+        self.bulk = Bulk(frame, self.all)
         self.bar, self.chart = LiveBar(), LaneStack(clock)
         self.figures = FiguresTable()
         self.table = self.figures.figures
         self._sight = Sight(frame, self.chart, self.bar, self.figures, self.look, clock)
-        self._history, self._checks = self._sight.history, self._sight.checks
+        self.history, self._checks = self._sight.history, self._sight.checks
         self._build()
         self._connect()
         self._timer = QTimer(self)
@@ -90,29 +90,35 @@ class LivePage(Page):
         self.stack = QStackedWidget()
         self.stack.addWidget(self.empty)
         self.stack.addWidget(self.parts)
+        self.stack.addWidget(self.all)
         self.column.addWidget(self.bar)
         self.column.addWidget(self.stack, 1)
 
     def _connect(self) -> None:
         self.watch_button.clicked.connect(self._watch_or_stop)
-        self.note_button.clicked.connect(self._add_note)
         self.chart.chose.connect(self._chosen)
-        self.local_button.clicked.connect(self._this_computer)
         self.bar.nodes.picked.connect(self.choose)
+        self.bar.all_nodes.clicked.connect(lambda: self.show_all(whole=True))
+        self.all.opened.connect(self.open)
+        self.bulk.changed.connect(self.header_changed)
         self.bar.pause.clicked.connect(self._pause)
         self.bar.windowed.connect(self._set_window)
-        self.bar.moded.connect(self._set_mode)
+        self.bar.moded.connect(self.chart.set_mode)
         self.bar.toggled.connect(self._toggle_lane)
         self.chart.moved.connect(self._chart_moved)
 
     # -- what the window asks -------------------------------------------------------------------------------------------
 
     def crumbs(self) -> tuple[Words, ...]:
-        """The node."""
+        """The node, or all."""
+        if self._whole:
+            return (ALL_NODES,)
         return (self._current.node.name,) if self._current else ()
 
     def buttons(self) -> tuple[Button, ...]:
         """This computer, as long as it is no node yet; a note, where there is a chart; watch or stop."""
+        if self._whole:
+            return self.bulk.buttons()
         local = () if this_computer_is_there(self._nodes) else (self.local_button,)
         note = (self.note_button,) if self.charted else ()
         return (*local, *note, self.watch_button) if self._current else local
@@ -120,7 +126,7 @@ class LivePage(Page):
     def target(self) -> Target | None:
         """The node and how it is sampled."""
         current, view = self._current, self._view
-        if current is None:
+        if current is None or self._whole:
             return None
         rate: tuple[tuple[Words, str], ...] = ()
         if view is not None and self.running:
@@ -130,7 +136,8 @@ class LivePage(Page):
 
     def doable(self) -> frozenset[str]:
         """Watching is also in the Node menu."""
-        return frozenset(["watch"]) if self._current is not None and not self.running else frozenset()
+        able = self._current is not None and not self.running and not self._whole
+        return frozenset(["watch"]) if able else frozenset()
 
     def act(self, action: str) -> None:
         """Start to watch."""
@@ -138,9 +145,14 @@ class LivePage(Page):
             self.watch()
 
     def visit(self, path: tuple[str, ...]) -> None:
-        """Show the node of `path`; a second part "watch" starts to watch it."""
+        """Show the node of `path`; a second part "watch" starts to watch it. Without a path several nodes are shown at once."""
         self._wanted = path
+        self._all_wanted = not path
         self._load()
+
+    def search(self, words: str) -> None:
+        """Among all nodes."""
+        self.all.search(words)
 
     def handle(self, event: Event) -> None:
         """Connections, gaps, checks and records that changed."""
@@ -153,7 +165,9 @@ class LivePage(Page):
             if self._current is not None and event.node_id == self._current.node.id and self.isVisible():
                 self.look()
         elif isinstance(event, RunEnded | WatchAlarm):
-            self._history.refresh()
+            self.history.refresh()
+            if isinstance(event, WatchAlarm):
+                self.all.hear(event)
         elif isinstance(event, RecordsChanged) and event.kinds & _KINDS:
             self._load()
 
@@ -170,6 +184,7 @@ class LivePage(Page):
 
     def _loaded(self, nodes: tuple[LiveNode, ...]) -> None:
         self._nodes = nodes
+        self.all.set_nodes(nodes)
         known = {one.node.id: one for one in nodes}
         wanted, self._wanted = self._wanted, ()
         id_ = wanted[0] if wanted and wanted[0] in known else self._current.node.id if self._current else ""
@@ -182,7 +197,24 @@ class LivePage(Page):
         if id_ and len(wanted) > 1 and wanted[1] == "watch":
             self.watch()
         self._show_nodes()
+        wanted_all, self._all_wanted = self._all_wanted, False
+        self.show_all(whole=len(nodes) > 1 and (wanted_all or self._whole) and not wanted)
+
+    def show_all(self, *, whole: bool) -> None:
+        """All nodes at once, or the chosen one."""
+        self._whole = whole
+        self.bar.setVisible(not whole)
+        if whole:
+            self.stack.setCurrentWidget(self.all)
+            self.all.grid.setFocus()
         self.look()
+
+    def open(self, node_id: str) -> None:
+        """From all nodes to one."""
+        self.choose(node_id)
+        self.show_all(whole=False)
+        if self.charted:
+            self.chart.setFocus()
 
     def choose(self, node_id: str) -> None:
         """Show a node, watched or not."""
@@ -194,23 +226,18 @@ class LivePage(Page):
             hidden = self._lanes.hidden if self._lanes else set()
             self._lanes = Lanes(promise_of(self.frame.services.catalogue, chosen.terms))
             self._lanes.hidden = hidden
-        self._history.choose(node_id, frozenset(chosen.terms))
+        self.history.choose(node_id, frozenset(chosen.terms))
         self._take_view()
         self.look()
+
+    @property
+    def node(self) -> LiveNode | None:
+        """The node in sight, watched or not."""
+        return self._current
 
     def _show_nodes(self) -> None:
         states = {**self._states, **{view.node_id: view.state for view in self.frame.services.watching.views()}}
         self.bar.nodes.show_nodes(self._nodes, states, self._current.node.id if self._current else "")
-
-    def _this_computer(self) -> None:
-        services = self.frame.services
-        self.local_button.setEnabled(False)
-        self.frame.bridge.when_done(services.jobs.local(lambda: make_this_computer(services)), self._made_local)
-
-    def _made_local(self, node: Node) -> None:
-        self.local_button.setEnabled(True)
-        self._wanted = (node.id, "watch")
-        self._load()
 
     # -- watching ---------------------------------------------------------------------------------------------------
 
@@ -274,9 +301,6 @@ class LivePage(Page):
         self.chart.set_window(window_s)
         self.look()
 
-    def _set_mode(self, mode: Mode) -> None:
-        self.chart.set_mode(mode)
-
     def _toggle_lane(self, lane_id: str, shown: bool) -> None:
         if self._lanes is not None:
             (self._lanes.hidden.discard if shown else self._lanes.hidden.add)(lane_id)
@@ -293,16 +317,6 @@ class LivePage(Page):
         """The figures follow the range."""
         self._sight.figures.clear()
         self.look()
-
-    def _add_note(self) -> None:
-        at_cursor, at_s = self.chart.read_at
-        at_s = at_s if at_cursor else self.chart.span_s[1]
-        from gpulease_gui.gui.widgets.chart_scale import clock_text
-
-        dialog = NoteDialog(self._current.node.name if self._current else "", clock_text(at_s), self)
-        dialog.accepted.connect(lambda: self._history.note(dialog.words, datetime.fromtimestamp(at_s, UTC)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
 
     def _chart_moved(self) -> None:
         """The next look brings the rest: a drag moves the chart with every turn."""
@@ -335,6 +349,9 @@ class LivePage(Page):
     def look(self) -> None:
         """Bring everything to what the watch holds now, or to what is stored of the stretch in sight."""
         view, node = self._view, self._current
+        if self._whole:
+            self._tell()
+            return
         if view is not None and view.rings:
             self._widen(view)
         if node is not None and self._lanes is not None and self._sight.show(node.node.id, self._lanes, view):
@@ -354,32 +371,19 @@ class LivePage(Page):
 
     def _tell(self) -> None:
         """Tell the window, if anything in its header changed."""
-        told = (self._current, self.running, self._state, self.charted, this_computer_is_there(self._nodes),
+        told = (self._whole, self._current, self.running, self._state, self.charted, this_computer_is_there(self._nodes),
                 self._checks.impact(self._current.node.id) if self._current else None)  # fmt: skip
         if told != self._told:
             self._told = told
             self._show_header()
             self._show_nodes()
             self.header_changed.emit()
-        self._tell_unsaved()
-        watched = len(self.frame.services.watching.views())
-        if watched != self._counted:
-            self._counted = watched
-            self.frame.set_count("live", str(watched) if watched else "")
+        self.acts.tell(self._view)
         self._show_bar()
 
-    def _tell_unsaved(self) -> None:
-        """Samples that can't be written are told once."""
-        unsaved = self._view.unsaved if self._view is not None else ""
-        if unsaved and unsaved != self._unsaved:
-            self.frame.trouble(Text("Samples are shown but not saved", "采样仅显示，未能保存"), unsaved)
-        self._unsaved = unsaved
-
     def _show_header(self) -> None:
-        name = self._current.node.name if self._current else ""
-        running = self.running
-        words = Text(f"Stop watching {name}", f"停止监控 {name}") if running else Text(f"Watch {name}", f"监控 {name}")
-        self.watch_button.set_words(words, icon="stop" if running else "nav-live")
+        words, icon = watch_words(self._current.node.name if self._current else "", running=self.running)
+        self.watch_button.set_words(words, icon=icon)
 
     def _show_bar(self) -> None:
         from gpulease_gui.gui.widgets.chart_scale import range_text

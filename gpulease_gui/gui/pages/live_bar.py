@@ -27,6 +27,7 @@ _WINDOW_WORDS = [
     ("1", Text("1 min", "1 分")), ("5", Text("5 min", "5 分")), ("30", Text("30 min", "30 分")),
     ("2h", Text("2 h", "2 时")), ("24h", Text("24 h", "24 时")), ("7d", Text("7 d", "7 天")),
 ]  # fmt: skip
+ALL_NODES = Text("All nodes", "全部节点")
 NODE = Text("Node to watch", "要监控的节点")
 PAUSE, RESUME, BACK = Text("Pause", "暂停"), Text("Resume", "继续"), Text("Back to live", "回到实时")
 
@@ -84,7 +85,7 @@ class LiveBar(Lively, QFrame):
         super().__init__()
         self.setObjectName("filterBar")
         self.setMinimumHeight(40)
-        self.nodes = NodeBox()
+        self.all_nodes, self.nodes = IconButton("nav-overview", ALL_NODES), NodeBox()
         self.pause = Button(PAUSE, icon="pause")
         self.pause.setCheckable(True)
         self.span = Segment(_WINDOW_WORDS, current="5")
@@ -106,7 +107,7 @@ class LiveBar(Lively, QFrame):
         row.setSpacing(8)
         line = hairline(vertical=True)
         line.setFixedHeight(16)
-        for part in (self.nodes, self.pause, self.span, self._range, line, self.mode):
+        for part in (self.all_nodes, self.nodes, self.pause, self.span, self._range, line, self.mode):
             row.addWidget(part)
         self._line = line
         row.addStretch(1)
@@ -134,7 +135,7 @@ class LiveBar(Lively, QFrame):
         self._fit()
 
     def _fit(self) -> None:
-        parts = (self.nodes, self.pause, self.span, self._range, self._line, self.mode, self._samples, self._lanes)
+        parts = (self.all_nodes, self.nodes, self.pause, self.span, self._range, self._line, self.mode, self._samples, self._lanes)
         need = sum(part.sizeHint().width() + 8 for part in parts) + 32
         self._range.setVisible(need <= self.width())
 

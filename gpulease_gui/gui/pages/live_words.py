@@ -29,3 +29,10 @@ def age_s(view: WatchView, now_s: float) -> float:
     """How long ago the first sample came; 0 without samples."""
     begins = [ring.view().times_s[0] for ring in tuple(view.rings.values())[:1] if ring.total]
     return max(0.0, now_s - begins[0]) if begins else 0.0
+
+
+def watch_words(name: str, *, running: bool) -> tuple[Text, str]:
+    """What the button does next, and its icon."""
+    if running:
+        return Text(f"Stop watching {name}", f"停止监控 {name}"), "stop"
+    return Text(f"Watch {name}", f"监控 {name}"), "nav-live"

@@ -1,0 +1,165 @@
+"""What stands over and under the tiles of all nodes: sums of today, and what the colours mean?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.pages.live_nodes import LiveNode
+from gpulease_gui.gui.pages.live_table import length_text
+from gpulease_gui.gui.pages.live_tile import WINDOWS_S
+from gpulease_gui.gui.theme.sizes import TextSize, sized
+from gpulease_gui.gui.theme.theme import colours
+from gpulease_gui.gui.widgets.chart_pens import gap_brush
+from gpulease_gui.gui.widgets.labels import PlainLabel, Words
+from gpulease_gui.gui.widgets.lively import Lively
+from gpulease_gui.gui.widgets.tile_spec import Tile
+from gpulease_gui.services.cost_steps import money as money_words
+
+if TYPE_CHECKING:
+    from gpulease_gui.gui.models.watched import Watched
+    from gpulease_gui.services.watch import WatchView
+
+_LOW_SHARE = 0.95
+_THIN = "\N{THIN SPACE}"
+
+
+class _Sum(QWidget):
+    """A caption over one figure."""
+
+    def __init__(self, caption: Text) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(1)
+        self._said: tuple[str, str] = ("", "")
+        self.figure = PlainLabel("–", weight=600)
+        column.addWidget(PlainLabel(caption, size="caption", level="3"))
+        column.addWidget(self.figure)
+
+    def tell(self, words: Words, level: str = "1") -> None:
+        """Show another figure, if it is another."""
+        if (say(words), level) != self._said:
+            self._said = say(words), level
+            self.figure.set_level(level)
+            self.figure.set_words(words)
+
+
+class Sums(QFrame):
+    """One row of figures over all nodes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("targetBand")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 7, 16, 7)
+        row.setSpacing(28)
+        self.watched, self.busy = _Sum(Text("Nodes watched", "监控中的节点")), _Sum(Text("GPUs busy", "忙碌的卡"))
+        self.degraded, self.worth = _Sum(Text("Under promise today", "今日低于承诺")), _Sum(Text("Worth", "折合金额"))
+        self.idle, self.samples = _Sum(Text("Idle while billed", "计费中闲置")), _Sum(Text("Samples", "样本"))
+        for part in (self.watched, self.busy, self.degraded, self.worth, self.idle, self.samples):
+            row.addWidget(part)
+        row.addStretch(1)
+
+    def show_all(
+        self, nodes: Sequence[LiveNode], running: Mapping[str, WatchView], tiles: Sequence[Tile], told: Watched | None, now_s: float
+    ) -> None:
+        """Bring all to what the watches hold and what was read of the store."""
+        from gpulease_gui.gui.widgets.tile_lines import busy_of
+
+        count = sum(1 for one in nodes if one.node.id in running)
+        self.watched.tell(Text(f"{count} of {len(nodes)}", f"{count} / {len(nodes)}"))
+        pairs = [busy_of(view.rings, now_s - 5 * view.interval_s - 3.0) for view in running.values()]
+        busy, cards = sum(one for one, _ in pairs), sum(one for _, one in pairs)
+        self.busy.tell(Text(f"{busy} of {cards}", f"{busy} / {cards}") if cards else "–")
+        slots = [share for tile in tiles if tile.node_id in running for share in _since_first(tile)]
+        read = sum(1 for share in slots if share is not None)
+        share = read / len(slots) if slots else 1.0
+        self.samples.tell(
+            Text(f"{100 * share:.1f}{_THIN}% of expected", f"应有的 {100 * share:.1f}{_THIN}%") if slots else "–", "1" if share >= _LOW_SHARE else "warn"
+        )
+        if told is not None:
+            self._show_told(told)
+
+    def _show_told(self, told: Watched) -> None:
+        hours = float(told.card_hours)
+        self.degraded.tell(Text(f"{hours:.1f} card-hours", f"{hours:.1f} 卡时") if told.card_hours else Text("none", "无"), "fail" if told.card_hours else "1")
+        money = [money_words(one.currency, one.amount) for one in told.money]
+        self.worth.tell(" + ".join(money) if money else Text("no price", "无价格") if told.unpriced else "–")
+        idle = length_text(round(told.idle_s))
+        self.idle.tell(idle if told.idle_s >= 1 else Text("none", "无"), "warn" if told.idle_s >= 1 else "1")
+
+
+def _since_first(tile: Tile) -> Sequence[float | None]:
+    """The slots from the first one with data on."""
+    first = next((place for place, share in enumerate(tile.line) if share is not None), len(tile.line))
+    return tile.line[first:]
+
+
+_KEYS = (
+    ("border2", Text("no rule broken", "未违反规则")), ("fail", Text("below promise", "低于承诺")), ("warn", Text("warning", "警告")),
+    ("", Text("no data", "无数据")),
+)  # fmt: skip
+_HINT = Text(
+    "The strip under each line shows the watch rules over the same {minutes} minutes. Enter opens the node.",
+    "每条曲线下方的色条表示同一 {minutes} 分钟内的监控规则。按 Enter 打开节点。",
+)
+
+
+class Legend(Lively, QWidget):
+    """What the strip's colours mean; never colour alone: the words of a tile say it too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._window_s = WINDOWS_S[-1]
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.retranslate()
+
+    def show_window(self, window_s: float) -> None:
+        """Speak of so many seconds."""
+        if window_s != self._window_s:
+            self._window_s = window_s
+            self.retranslate()
+
+    def sizeHint(self) -> QSize:
+        """One line."""
+        return QSize(400, QFontMetrics(sized(self.font(), TextSize.CAPTION)).height() + 10)
+
+    def minimumSizeHint(self) -> QSize:
+        """It is cut before it makes the window wider."""
+        return QSize(120, self.sizeHint().height())
+
+    def retranslate(self) -> None:
+        """Its words for assistive tools."""
+        self.setAccessibleName(self._hint)
+        self.update()
+
+    @property
+    def _hint(self) -> str:
+        return say(_HINT).format(minutes=round(self._window_s / 60))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Keys at the left, the sentence at the right where there is room."""
+        painter, palette = QPainter(self), colours()
+        painter.fillRect(QRect(0, 0, self.width(), 1), QColor(palette.border))
+        painter.setFont(sized(self.font(), TextSize.CAPTION))
+        metrics, left, middle = painter.fontMetrics(), 16, self.height() // 2
+        painter.setPen(QColor(palette.t2))
+        for token, words in _KEYS:
+            if token:
+                painter.fillRect(QRect(left, middle - 2, 22, 4), QColor(palette.colour(token)))
+            else:
+                painter.fillRect(QRect(left, middle - 5, 22, 10), gap_brush(palette.hatch, palette.surface2, self.devicePixelRatioF()))
+            width = metrics.horizontalAdvance(say(words))
+            painter.drawText(QRect(left + 28, 0, width + 4, self.height()), Qt.AlignmentFlag.AlignVCenter, say(words))
+            left += 28 + width + 20
+        room = QRect(left, 0, self.width() - 16 - left, self.height())
+        if metrics.horizontalAdvance(self._hint) <= room.width():
+            painter.setPen(QColor(palette.t3))
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self._hint)

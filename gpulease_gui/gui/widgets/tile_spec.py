@@ -1,0 +1,93 @@
+"""What does one small picture of a watched node say, before anything is drawn?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.text import Text
+from gpulease_gui.pdf.badges import Badge, badge_of
+from gpulease_gui.pdf.paint import Ruler
+from gpulease_gui.services.events import NodeState
+
+
+class Rank(IntEnum):
+    """How a node fares, the worst first."""
+
+    BROKEN = 0
+    LOST = 1
+    WARNED = 2
+    CONNECTING = 3
+    FINE = 4
+    UNWATCHED = 5
+
+
+_BADGES: Mapping[Rank, Badge] = {
+    Rank.BROKEN: badge_of(Verdict.FAIL), Rank.LOST: badge_of(NodeState.LOST), Rank.WARNED: badge_of(Verdict.WARN),
+    Rank.CONNECTING: badge_of(NodeState.CONNECTING), Rank.FINE: badge_of(NodeState.CONNECTED),
+    Rank.UNWATCHED: badge_of(NodeState.NEVER_SEEN),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A rule that is or was broken (UTC seconds); `end_s` None while it lasts."""
+
+    rule: str
+    subject: str
+    start_s: float
+    end_s: float | None
+    degraded: bool
+    term: str = ""
+
+    @property
+    def token(self) -> str:
+        """Its colour."""
+        return "fail" if self.degraded else "warn"
+
+
+@dataclass(frozen=True, slots=True)
+class TileFigure:
+    """One figure of a tile; `value` is a dash when nothing can be read, never a nought in its place."""
+
+    caption: Text
+    value: str
+    unit: str
+    token: str = "t1"
+    ruler: Ruler | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A node: how it fares, what it does now, and its line over the last stretch.
+
+    `line` has one share (0 to 1) of the scale for each slot of time, None where nothing was read; `promise` is the share at
+    which the promised figure lies. `strip` has a colour token for each slot, "" where nobody looked.
+    """
+
+    node_id: str
+    name: str
+    note: str = ""
+    rank: Rank = Rank.UNWATCHED
+    words: Text = Text("", "")
+    figures: tuple[TileFigure, ...] = ()
+    line: tuple[float | None, ...] = ()
+    promise: float | None = None
+    strip: tuple[str, ...] = ()
+
+    @property
+    def badge(self) -> Badge:
+        """Its mark."""
+        return _BADGES[self.rank]
+
+    @property
+    def loud(self) -> bool:
+        """Whether it wants to be looked at."""
+        return self.rank <= Rank.WARNED
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """Worst first, then by name."""
+        return int(self.rank), self.name.casefold()

@@ -1,0 +1,196 @@
+"""How are many watched nodes looked over at once, the worst first?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.widgets.labels import plain_tip
+from gpulease_gui.gui.widgets.lively import Lively
+from gpulease_gui.gui.widgets.tile_paint import TileFonts, paint_tile
+from gpulease_gui.gui.widgets.tile_spec import Tile
+
+Index = QModelIndex | QPersistentModelIndex
+_NO_INDEX = QModelIndex()
+TILE_ROLE = Qt.ItemDataRole.UserRole + 1
+LEAST_TILE_PX, GAP_PX, EDGE_PX = 212, 10, 16
+TILES = Text("All nodes, the worst first", "全部节点，问题最多者在前")
+
+
+def spoken(tile: Tile) -> str:
+    """All that a tile shows, in words."""
+    figures = [f"{say(one.caption)} {one.value} {one.unit}".strip() for one in tile.figures]
+    return ", ".join(part for part in (tile.name, say(tile.badge.word), say(tile.words), *figures) if part)
+
+
+class Tiles(QAbstractListModel):
+    """The tiles in their order; `only` keeps those of a filter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._all: dict[str, Tile] = {}
+        self._keep: Callable[[Tile], bool] = lambda tile: True
+        self._shown: list[str] = []
+        self._places: dict[str, int] = {}
+
+    def rowCount(self, parent: Index = _NO_INDEX) -> int:
+        """How many are shown."""
+        return 0 if parent.isValid() else len(self._shown)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The tile, its name, or all of it in words."""
+        tile = self._all[self._shown[index.row()]]
+        if role == TILE_ROLE:
+            return tile
+        if role == Qt.ItemDataRole.DisplayRole:
+            return tile.name
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return spoken(tile)
+        return plain_tip(spoken(tile)) if role == Qt.ItemDataRole.ToolTipRole else None
+
+    @property
+    def tiles(self) -> tuple[Tile, ...]:
+        """All of them, shown or not."""
+        return tuple(self._all.values())
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Ids of the nodes that are shown, in their order."""
+        return tuple(self._shown)
+
+    def set_tiles(self, tiles: Sequence[Tile]) -> None:
+        """Show other nodes."""
+        self._all = {tile.node_id: tile for tile in tiles}
+        self.arrange()
+
+    def put(self, tile: Tile) -> None:
+        """Show a node anew; its place is looked at with the next `arrange`."""
+        if self._all.get(tile.node_id) == tile:
+            return
+        self._all[tile.node_id] = tile
+        place = self._places.get(tile.node_id)
+        if place is not None:
+            self.dataChanged.emit(self.index(place), self.index(place))
+
+    def only(self, keep: Callable[[Tile], bool]) -> None:
+        """Show those that `keep` lets through."""
+        self._keep = keep
+        self.arrange()
+
+    def arrange(self) -> None:
+        """Put all in their order; the chosen ones stay chosen."""
+        kept = sorted((tile for tile in self._all.values() if self._keep(tile)), key=lambda tile: tile.order)
+        wanted = [tile.node_id for tile in kept]
+        if wanted == self._shown:
+            return
+        self.layoutAboutToBeChanged.emit()
+        before = self.persistentIndexList()
+        ids = [self._shown[index.row()] for index in before]
+        self._shown, self._places = wanted, {id_: place for place, id_ in enumerate(wanted)}
+        after = [self.index(self._places[id_]) if id_ in self._places else QModelIndex() for id_ in ids]
+        self.changePersistentIndexList(before, after)
+        self.layoutChanged.emit()
+
+
+class _Painter(QStyledItemDelegate):
+    """One tile after the other."""
+
+    def __init__(self, view: TileView) -> None:
+        super().__init__(view)
+        self._view = view
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return self._view.gridSize()
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        tile: Tile = index.data(TILE_ROLE)
+        rect = QRect(option.rect.topLeft(), self._view.gridSize()).adjusted(0, 0, -GAP_PX, -GAP_PX)
+        state = option.state
+        painter.save()
+        paint_tile(
+            painter, rect, tile, self._view.fonts, hover=bool(state & QStyle.StateFlag.State_MouseOver),
+            chosen=bool(state & QStyle.StateFlag.State_Selected),
+            current=self._view.hasFocus() and index == self._view.currentIndex(),
+        )  # fmt: skip
+        painter.restore()
+
+
+class TileView(Lively, QListView):
+    """The grid. A click or Enter opens a node (`opened` carries its id); Ctrl, Shift and a click, or Space, choose several."""
+
+    opened = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("tiles")
+        self.fonts = TileFonts(self.font())
+        self.nodes = Tiles()
+        self.nodes.setParent(self)
+        self.setModel(self.nodes)
+        self.setItemDelegate(_Painter(self))
+        self.setViewMode(QListView.ViewMode.IconMode)
+        self.setMovement(QListView.Movement.Static)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        self.setUniformItemSizes(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setMouseTracking(True)
+        self.setViewportMargins(EDGE_PX, EDGE_PX - 4, 0, 0)
+        self.retranslate()
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Ids of the chosen nodes, in their order."""
+        places = sorted(index.row() for index in self.selectionModel().selectedIndexes())
+        return tuple(self.nodes.shown[place] for place in places)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """As many columns as fit, all equally wide."""
+        self._fit()
+        super().resizeEvent(event)
+
+    def _fit(self) -> None:
+        scale = max(1.0, self.fontMetrics().height() / 18)
+        # The bar's room is kept free, so that its coming moves nothing.
+        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
+        room = max(1, self.width() - 2 * EDGE_PX - bar + GAP_PX)
+        columns = max(1, room // round((LEAST_TILE_PX + GAP_PX) * scale))
+        size = QSize(room // columns, self.fonts.height + GAP_PX)
+        if size != self.gridSize():
+            self.setGridSize(size)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A plain click opens."""
+        super().mouseReleaseEvent(event)
+        index = self.indexAt(event.position().toPoint())
+        plain = event.modifiers() == Qt.KeyboardModifier.NoModifier and event.button() is Qt.MouseButton.LeftButton
+        if plain and index.isValid():
+            self.opened.emit(self.nodes.shown[index.row()])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter opens."""
+        index = self.currentIndex()
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and index.isValid():
+            self.opened.emit(self.nodes.shown[index.row()])
+        else:
+            super().keyPressEvent(event)
+
+    def retheme(self) -> None:
+        """Tiles grow with the font."""
+        self.fonts = TileFonts(self.font())
+        self._fit()
+        self.viewport().update()
+
+    def retranslate(self) -> None:
+        """The name, and all words anew."""
+        self.setAccessibleName(say(TILES))
+        self.viewport().update()

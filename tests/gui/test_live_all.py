@@ -1,0 +1,185 @@
+"""Are many watched nodes looked over at once: worst first, gaps as gaps, in both languages, without a stall?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from gpulease_gui.domain.node import Node, Reach
+from gpulease_gui.domain.text import Language, Text
+from gpulease_gui.gui.language import Translations
+from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.pages import live
+from gpulease_gui.gui.pages.live_bar import ALL_NODES
+from gpulease_gui.gui.pages.live_nodes import LiveNode
+from gpulease_gui.gui.pages.live_tile import Known, tile_of
+from gpulease_gui.gui.widgets.chart_spec import Promised, Rule
+from gpulease_gui.gui.widgets.tile_lines import LaneChoice
+from gpulease_gui.gui.widgets.tile_spec import Broken, Rank, Tile
+from gpulease_gui.gui.widgets.tiles import TileView, spoken
+from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.events import NodeState, WatchAlarm
+from gpulease_gui.services.series import Ring
+from gpulease_gui.services.watch import GapSpan, WatchView
+
+from .guards import StallGuard
+
+NOW_S = 1_764_600_000.0
+MakeWindow = Callable[..., MainWindow]
+
+
+def view_of(seconds: int, *, cards: int = 2, util: float = 90.0, state: NodeState = NodeState.CONNECTED) -> WatchView:
+    view = WatchView("n", 1.0, state=state)
+    for card in range(cards):
+        for metric, value in (("gpu.util_percent", util), ("gpu.power_w", 350.0), ("gpu.temperature_c", 60.0 + card)):
+            ring = view.rings[metric, f"GPU-{card}"] = Ring()
+            for second in range(seconds):
+                ring.append(NOW_S - seconds + second, value)
+    return view
+
+
+def known(view: WatchView | None, *broken: Broken, running: bool = True, contract: str = "C-1") -> Known:
+    promise = {"gpu.power_w": Promised(700.0, Rule.HELD)}
+    return Known(LiveNode(Node("n", "node-07", Reach.SSH), contract, "Haiqiong"), view, running, broken, promise)
+
+
+def tile(view: WatchView | None, *broken: Broken, lane: LaneChoice = LaneChoice.UTIL, running: bool = True) -> Tile:
+    return tile_of(known(view, *broken, running=running), lane, NOW_S, 1800.0)
+
+
+def test_that_a_node_below_its_promise_is_told_with_figure_time_and_strip() -> None:
+    made = tile(view_of(600), Broken("watch.floor", "GPU-1", NOW_S - 300, None, True, "gpu.power_w"))
+    assert made.rank is Rank.BROKEN
+    assert made.words == Text("Under the contract, 5 min 0 s", "低于合同，5 分 0 秒")
+    assert [(one.value, one.token) for one in made.figures] == [("90", "t1"), ("350", "fail"), ("61", "t1"), ("–", "t3")]
+    assert made.strip == ("",) * 40 + ("border2",) * 10 + ("fail",) * 10
+
+
+def test_that_power_lies_on_the_scale_of_its_promise() -> None:
+    made = tile(view_of(600), lane=LaneChoice.POWER)
+    assert made.promise == pytest.approx(1 / 1.12) and made.line[-1] == round(0.5 / 1.12, 3)
+
+
+def test_that_what_was_not_read_is_no_nought_and_no_line() -> None:
+    view = view_of(600, state=NodeState.LOST)
+    view.gaps.append(GapSpan(NOW_S - 134.0, "connection_lost"))
+    for ring in view.rings.values():
+        ring.append(NOW_S, None)
+    made = tile(view)
+    assert made.rank is Rank.LOST and made.words == Text("2 min 14 s: connection lost", "2 分 14 秒：连接中断")
+    assert [one.value for one in made.figures] == ["–"] * 4
+    assert made.line[:40] == (None,) * 40 and made.line[40] == round(90 / 105, 3)
+
+
+def test_that_a_gap_inside_of_the_line_stays_open() -> None:
+    view = view_of(0)
+    ring = view.rings["gpu.util_percent", "GPU-0"]
+    for second in (*range(600, 400, -1), *range(200, 0, -1)):
+        ring.append(NOW_S - second, 50.0)
+    shares = tile(view).line
+    assert [share is None for share in shares] == [True] * 40 + [False] * 7 + [True] * 6 + [False] * 7
+
+
+def test_that_a_stale_reading_is_not_shown_as_that_of_now() -> None:
+    view = view_of(60)
+    assert [one.value for one in tile_of(known(view), LaneChoice.UTIL, NOW_S + 60, 300.0).figures][:2] == ["–", "–"]
+
+
+def test_that_a_vanished_card_is_named_by_its_number_with_the_reason() -> None:
+    view = view_of(60)
+    view.indexes, view.lost = {"GPU-0": 4, "GPU-1": 6}, {"GPU-1": "not in the driver's list any more"}
+    made = tile(view)
+    assert made.rank is Rank.BROKEN and made.words.en == "GPU 6 lost: not in the driver's list any more"
+
+
+def test_that_the_worst_comes_first_and_the_choice_stays(qtbot: QtBot) -> None:
+    grid = TileView()
+    qtbot.addWidget(grid)
+    grid.nodes.set_tiles([Tile(name, name, rank=rank) for name, rank in (("b", Rank.FINE), ("a", Rank.FINE), ("c", Rank.UNWATCHED))])
+    assert list(grid.nodes.shown) == ["a", "b", "c"]
+    grid.setCurrentIndex(grid.nodes.index(1))
+    grid.nodes.put(Tile("c", "c", rank=Rank.BROKEN, words=Text("GPU lost", "丢卡")))
+    grid.nodes.arrange()
+    assert (list(grid.nodes.shown), list(grid.chosen)) == (["c", "a", "b"], ["b"])
+    assert spoken(grid.nodes.tiles[2]) == "c, Fail, GPU lost"
+    grid.nodes.only(lambda one: one.rank is Rank.BROKEN)
+    assert (list(grid.nodes.shown), list(grid.chosen)) == (["c"], [])
+
+
+class Crowd:
+    """Watches of more nodes than the demo has."""
+
+    def __init__(self, held: dict[str, WatchView]) -> None:
+        self.held = held
+
+    def views(self) -> tuple[WatchView, ...]:
+        return tuple(replace(view, node_id=id_) for id_, view in self.held.items())
+
+    def view(self, node_id: str) -> WatchView | None:
+        return self.held.get(node_id)
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Services]:
+    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
+    yield services
+    services.close()
+
+
+@pytest.fixture
+def page(make_window: MakeWindow, demo: Services, qtbot: QtBot) -> live.LivePage:
+    window = make_window(live.PAGE)
+    window.resize(1440, 900)
+    window.attach(demo)
+    window.go("live")
+    made = window.page
+    assert isinstance(made, live.LivePage)
+    qtbot.waitUntil(lambda: made.crumbs() == (ALL_NODES,), timeout=5000)
+    return made
+
+
+def test_that_nodes_are_watched_opened_and_left_from_the_grid(page: live.LivePage, demo: Services, translations: Translations, qtbot: QtBot) -> None:
+    grid = page.all.grid
+    assert grid.nodes.rowCount() == 9 and [button.text().strip() for button in page.buttons()] == ["Watch 9 nodes"]
+    assert page.target() is None and not page.bar.isVisible()
+    place = grid.nodes.shown.index("demo-honest")
+    grid.setCurrentIndex(grid.nodes.index(place))
+    assert [button.text().strip() for button in page.buttons()] == ["Watch 1 node"]
+    page.bulk.watch_button.click()
+    qtbot.waitUntil(lambda: "demo-honest" in grid.nodes.shown[:1], timeout=20000)
+    qtbot.waitUntil(lambda: page.all.sums.watched.figure.text() == "1 of 9", timeout=5000)
+    demo.bus.publish(WatchAlarm("demo-honest", "watch.hot", "", int(time.time() * 1000), None, Text("x", "x")))
+    qtbot.waitUntil(lambda: any(tile.words.en.startswith("Too hot") for tile in grid.nodes.tiles), timeout=5000)
+    page.all.bar.choose("unwatched")
+    qtbot.waitUntil(lambda: grid.nodes.rowCount() == 8, timeout=5000)
+    page.all.bar.choose("all")
+    translations.switch(Language.ZH)
+    qtbot.waitUntil(lambda: page.bulk.stop_button.text().strip() == "停止监控 1 个节点", timeout=5000)
+    translations.switch(Language.EN)
+    grid.setCurrentIndex(grid.nodes.index(grid.nodes.shown.index("demo-honest")))
+    QTest.keyClick(grid, Qt.Key.Key_Return)
+    assert page.crumbs() == ("honest",) and page.bar.isVisible()
+    page.bar.all_nodes.click()
+    assert page.crumbs() == (ALL_NODES,)
+    page.bulk.stop_button.click()
+    qtbot.waitUntil(lambda: demo.watching.views() == (), timeout=10000)
+
+
+def test_that_a_hundred_nodes_do_not_stall_the_window(page: live.LivePage, qtbot: QtBot, stalls: StallGuard) -> None:
+    with stalls.allow("the tiles of a hundred nodes are made"):
+        now_s, views = time.time(), [view_of(600, cards=8) for _ in range(2)]
+        for ring in (ring for view in views for ring in view.rings.values()):
+            ring.append(now_s, 50.0)
+        crowd = Crowd({f"n{number}": views[number % 2] for number in range(100)})
+        page.all.watching = crowd
+        page.all.set_nodes([LiveNode(Node(id_, f"node-{number:03}", Reach.SSH), "C-1", "Haiqiong") for number, id_ in enumerate(crowd.held)])
+        qtbot.waitUntil(lambda: all(tile.rank is not Rank.UNWATCHED for tile in page.all.grid.nodes.tiles), timeout=10000)
+    qtbot.wait(2000)
+    assert page.all.grid.nodes.rowCount() == 100 and len(stalls.turns) > 20
