@@ -5,7 +5,7 @@ Every function here is handed to `Services.change` and runs in the writer's thre
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
@@ -215,13 +215,16 @@ def _refuse_contract(contract: Contract, known: Iterable[Contract]) -> None:
         raise UsageError("the contract ends before it starts", next_step="change one of the dates")
 
 
-def copy_commerce(acting: Recorder, source: Subject, target: Subject) -> None:
-    """Commercial terms, prices, answers, waivers and template of one deal for another one."""
+def copy_commerce(acting: Recorder, source: Subject, target: Subject, name_price: Callable[[str], str] | None = None) -> None:
+    """Commercial terms, prices, answers, waivers and template of one deal for another one.
+
+    `name_price` makes the id of a copied price out of that of the original; fresh ones without it.
+    """
     db = acting.db
     there, here = deals.enter(db, source), deals.enter(db, target)
     acting.put("terms", (target.kind, target.id), term_versions.document_of(term_versions.get_terms(db.conn, source)))
     for price in prices.list_prices(db.conn, there):
-        acting.put("price", (new_id(),), prices.document_of(here, price))
+        acting.put("price", (name_price(price.id) if name_price else new_id(),), prices.document_of(here, price))
     for item, answer in answers.list_answers(db.conn, there).items():
         acting.put("answer", (here, item), answers.answer_document(answer))
     for item, waiver in answers.list_waivers(db.conn, there).items():

@@ -18,7 +18,7 @@ from gpulease_gui.services.commerce_edit import copy_commerce
 from gpulease_gui.services.demo_answers import put_answers_of
 from gpulease_gui.services.demo_commerce import put_rates_and_workloads, put_terms_of
 from gpulease_gui.services.demo_companies import put_company, put_paper
-from gpulease_gui.services.demo_market import put_market
+from gpulease_gui.services.demo_market import demo_id, put_market
 from gpulease_gui.services.demo_workloads import put_demo_workloads
 from gpulease_gui.store import claims, hostkeys, nodes, suppliers
 from gpulease_gui.store.claims import Holder
@@ -97,7 +97,8 @@ def _save_deal(db: Database, node: DemoNode) -> None:
     contract = Contract(contract_id(node.name), supplier_id, deal.contract_no, offer_id, deal.start, deal.end, price)
     claims.accept_offer(db, offer_id, contract, by=WHO, at=now)
     copying = Recorder(db, WHO, now)
-    copy_commerce(copying, Subject(HolderOf.OFFER, offer_id), Subject(HolderOf.CONTRACT, contract.id))
+    signed_as = Subject(HolderOf.CONTRACT, contract.id)
+    copy_commerce(copying, Subject(HolderOf.OFFER, offer_id), signed_as, lambda price: demo_id("price", contract.id, price))
     copying.settle()
     signed = _head(deal.supplier.en, f"Contract {deal.contract_no} out of quote {deal.quote_no}", f"{deal.start} to {deal.end}")
     put_paper(db, Subject(HolderOf.CONTRACT, contract.id), f"{deal.contract_no}.pdf", (*signed, *_said(node)), WHO)
