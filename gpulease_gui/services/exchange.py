@@ -30,12 +30,12 @@ __all__ = ["CARRIED", "KINDS", "LEFT_OUT", "ImportedFrom", "apply_merge", "expor
 
 KINDS = (
     "supplier", "offer", "contract", "claim", "terms", "price", "answer", "waiver", "attachment", "site", "rate", "workload", "weight", "template",
-    "market", "node", "run", "threshold",
+    "market", "node", "run", "threshold", "task",
 )  # fmt: skip
 CARRIED = Text(
-    "Suppliers, sites, offers, contracts, attachments, checklists, nodes, runs with their outputs and findings, what suppliers sent, every earlier version, "
+    "Suppliers, sites, offers, contracts, attachments, checklists, nodes, runs with their outputs and findings, what suppliers sent, tasks that ran, saved tasks, every earlier version, "
     "moved figures, the trash.",
-    "供应商、机房、报价、合同、附件、清单、节点、验收记录（含原始输出与检查结果）、供应商发来的输出、全部历史版本、已调整的阈值、回收站。",
+    "供应商、机房、报价、合同、附件、清单、节点、验收记录（含原始输出与检查结果）、供应商发来的输出、任务运行记录与已存任务、全部历史版本、已调整的阈值、回收站。",
 )
 LEFT_OUT = Text(
     "Left out: trust in host keys (each computer decides it), keys, passwords and paths of files, proxies, samples of Live, written reports, drafts, the steps that Undo knows.",

@@ -18,6 +18,7 @@ from gpulease_gui.reports.run_hash import run_hash
 from gpulease_gui.services.thresholds import all_thresholds
 from gpulease_gui.store.codec import finding_from, maybe_value_from
 from gpulease_gui.store.exchange.bundle_schema import Bundle, Record
+from gpulease_gui.store.exchange.bundle_tasks import refuse_damaged_tasks
 from gpulease_gui.store.term_versions import terms_from, terms_text
 
 Figures = Mapping[tuple[str, str], Threshold]
@@ -31,6 +32,7 @@ def valid_bundle(bundle: Bundle, catalogue: Catalogue) -> Bundle:
     """
     _refuse_mixed(bundle)
     _refuse_changed_runs(bundle)
+    refuse_damaged_tasks(bundle)
     unknown = list(bundle.unknown)
     figures = {key: figure for key, (figure, _) in all_thresholds().items()} if any(bundle.of("thresholds")) else {}
     kept = []

@@ -29,10 +29,11 @@ _SECTIONS: Mapping[str, Text] = {
     "setups": Text("checklist settings", "清单设置"), "templates": Text("templates", "模板"), "weights": Text("weights", "权重"),
     "workloads": Text("workloads", "工作负载"), "mappings": Text("column mappings", "列映射"), "market": Text("public prices", "公开价格"),
     "rates": Text("exchange rates", "汇率"), "settings": Text("settings", "设置"), "thresholds": Text("moved figures", "已调整的阈值"),
+    "task_runs": Text("runs of tasks", "任务运行"), "task_specs": Text("saved tasks", "已存任务"), "task_references": Text("reference runs of tasks", "任务基准"),
     "trash": Text("in the trash", "回收站"),
 }  # fmt: skip
 _EARLIER = ("term_versions", "price_versions", "claim_history", "earlier")
-_OF_OTHERS = ("sightings", "paste_outputs", "paste_findings", *_EARLIER)
+_OF_OTHERS = ("sightings", "paste_outputs", "paste_findings", "task_curves", "task_logs", *_EARLIER)
 
 
 def facts_of(merge: Merge) -> list[tuple[Words, Words]]:

@@ -13,6 +13,7 @@ from gpulease_gui.store.codec import json_text
 from gpulease_gui.store.evidence import get_blob, get_content
 from gpulease_gui.store.exchange.bundle_schema import FORMAT, MOST_BYTES, MOST_RECORDS, VERSION, Tick
 from gpulease_gui.store.exchange.bundle_sections import SECTIONS, Section, Value
+from gpulease_gui.store.exchange.bundle_tasks import without_paths
 from gpulease_gui.store.imported import IMPORTED
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _DEAL = "CASE WHEN d.offer_id IS NULL THEN 'contract' ELSE 'offer' END, coalesce
 _CLAIM_HOLDER = "CASE WHEN c.offer_id IS NULL THEN 'contract' ELSE 'offer' END, coalesce(c.offer_id, c.contract_id)"
 _STATED = "p.amount, p.currency, p.unit, p.mode, p.valid_from, p.valid_to, p.tax_included, p.tax_rate, p.invoice_kind, p.evidence_id, p.note"
 _OVER = "SELECT id FROM runs WHERE state <> 'running'"
+_TASK_OVER = f"SELECT run_id FROM task_runs WHERE ending IS NOT NULL AND run_id IN ({_OVER})"
 # One reading a section, columns in the order of key, then fields; `{one}` takes the place of a further condition.
 _SQL = {
     # A node that was this computer is another machine elsewhere: it travels as a node without an address. Files of keys,
@@ -55,6 +57,14 @@ _SQL = {
     "paste_outputs": "SELECT paste_id, row_number() OVER (PARTITION BY paste_id ORDER BY entry), fact_id, source, command, sha256, cut "
                      "FROM paste_outputs",
     "paste_findings": "SELECT paste_id, row_number() OVER (PARTITION BY paste_id ORDER BY entry), document FROM paste_findings",
+    "task_runs": "SELECT run_id, node_id, task, started_at, ended_at, seen_at, ending, exit_code, log_sha256, document FROM task_runs "
+                 f"WHERE ending IS NOT NULL AND run_id IN ({_OVER})",
+    "task_curves": "SELECT run_id, row_number() OVER (PARTITION BY run_id ORDER BY first), first, count, units, hex(float64_bytes) "
+                   f"FROM task_curves WHERE run_id IN ({_TASK_OVER})",
+    "task_logs": "SELECT run_id, row_number() OVER (PARTITION BY run_id ORDER BY entry), full_size, hex(zlib_bytes) "
+                 f"FROM task_log_pieces WHERE run_id IN ({_TASK_OVER})",
+    "task_references": "SELECT task, row_number() OVER (PARTITION BY task ORDER BY entry), run_id, marked_at, marked_by, why "
+                       f"FROM task_references WHERE (run_id IS NULL OR run_id IN ({_TASK_OVER}))",
     "term_versions": "SELECT holder_kind, holder_id, row_number() OVER (PARTITION BY holder_kind, holder_id ORDER BY version), document, saved_at, "
                      "saved_by, why FROM term_versions",
     "price_versions": f"SELECT p.price_id, row_number() OVER (PARTITION BY p.price_id ORDER BY p.entry), {_DEAL}, {_STATED}, p.withdrawn, "
@@ -74,17 +84,18 @@ _SQL = {
 # without days the later one counts.
 _ORDER = {
     "suppliers": "rowid", "offers": "rowid", "contracts": "rowid", "runs": "rowid", "pastes": "rowid", "outputs": "run_id, entry",
-    "findings": "run_id, entry", "price_versions": "p.entry", "prices": "(SELECT min(entry) FROM price_versions WHERE price_id = p.price_id AND entry > 0)",
+    "findings": "run_id, entry", "task_runs": "rowid", "price_versions": "p.entry", "prices": "(SELECT min(entry) FROM price_versions WHERE price_id = p.price_id AND entry > 0)",
 }  # fmt: skip
 _TABLES = {
     "suppliers": "suppliers", "sites": "sites", "offers": "offers", "contracts": "contracts", "attachments": "attachments",
     "templates": "checklist_templates", "weights": "scoring_weights", "workloads": "workloads", "mappings": "import_mappings",
-    "market": "market_prices",
+    "market": "market_prices", "task_specs": "task_specs",
 }  # fmt: skip
 _CONTENTS = (
     "SELECT sha256 FROM attachments UNION SELECT sha256 FROM paste_outputs UNION SELECT f.sha256 FROM finding_evidence f JOIN findings g "
     f"ON g.id = f.finding_id WHERE g.run_id IN ({_OVER}) UNION SELECT stdout_sha256 FROM run_evidence WHERE run_id IN ({_OVER}) "
-    f"UNION SELECT stderr_sha256 FROM run_evidence WHERE stderr_sha256 IS NOT NULL AND run_id IN ({_OVER}) ORDER BY 1"
+    f"UNION SELECT stderr_sha256 FROM run_evidence WHERE stderr_sha256 IS NOT NULL AND run_id IN ({_OVER}) "
+    f"UNION SELECT log_sha256 FROM task_runs WHERE log_sha256 IS NOT NULL AND run_id IN ({_TASK_OVER}) ORDER BY 1"
 )
 
 
@@ -95,13 +106,15 @@ def section_rows(connection: sqlite3.Connection, section: Section, only: str = "
     """
     names = (*section.key, *section.fields)
     sql = _SQL.get(section.name) or f"SELECT {', '.join(names)} FROM {_TABLES[section.name]}"
-    parent = next(iter(section.refers), "") if section.part_of else "id"
+    parent = next(iter(section.refers), "") if section.part_of else next(iter(section.key))
     condition = f" {'AND' if ' WHERE ' in sql else 'WHERE'} {parent} = ?" if only else ""
     order = _ORDER.get(section.name) or ", ".join(str(place) for place in range(1, len(section.key) + 1))
     for row in connection.execute(f"{sql}{condition} ORDER BY {order}", (only,) if only else ()):
         entry = dict(zip(names, row, strict=True))
         if section.name == "claims":
             entry["value"] = json_text(entry["value"])
+        if section.name in ("task_runs", "task_specs"):
+            entry["document"] = without_paths(str(entry["document"]))
         yield entry
 
 

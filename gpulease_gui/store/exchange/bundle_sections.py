@@ -12,10 +12,12 @@ from gpulease_gui.domain.answer import AnswerState, AnswerValue
 from gpulease_gui.domain.claim import ClaimState
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.node import AuthMethod
+from gpulease_gui.domain.task import TaskEnd
 from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.economics.offer_facts import PriceMode
 from gpulease_gui.store.exchange import bundle_rules as may
 from gpulease_gui.store.exchange.bundle_rules import Rule, at, day, maybe, money, one_of, text
+from gpulease_gui.store.exchange.bundle_tasks import hexed, task_run, task_spec
 from gpulease_gui.store.records import RunKind, RunState, SightingKind
 
 Value = str | int | float | None
@@ -90,6 +92,7 @@ _RECORDS: tuple[Section, ...] = (
     Section("rates", "rate", {"from_currency": may.currency, "to_currency": may.currency, "day": day, "rate": may.factor, "source": text,
             "surcharge": may.share}, {}, added={"surcharge": "0"}),
     Section("settings", "setting", {"key": text}, {"value": may.stated}),
+    Section("task_specs", "task_spec", {"name": text}, {"saved_at": at, "document": task_spec}, stamps=("saved_at",)),
 )  # fmt: skip
 
 _PACKAGES: tuple[Section, ...] = (
@@ -111,6 +114,12 @@ _PACKAGES: tuple[Section, ...] = (
     Section("paste_outputs", "paste_output", {"paste_id": text, **_place}, {"fact_id": maybe(text), "source": text, "command": text,
             "sha256": may.sha256, "cut": may.bit}, {"paste_id": "pastes"}, part_of="pastes"),
     Section("paste_findings", "paste_finding", {"paste_id": text, **_place}, {"document": may.finding}, {"paste_id": "pastes"}, part_of="pastes"),
+    Section("task_runs", "task_run", {"run_id": text}, {"node_id": text, "task": text, "started_at": at, "ended_at": maybe(at), "seen_at": at,
+            "ending": one_of(*TaskEnd), "exit_code": maybe(may.whole), "log_sha256": maybe(may.sha256), "document": task_run},
+            {"run_id": "runs", "node_id": "nodes"}, fixed=True),
+    Section("task_curves", "task_curve", {"run_id": text, **_place}, {"first": may.whole, "count": may.whole, "units": may.json_list, "float64_hex": hexed},
+            {"run_id": "task_runs"}, part_of="task_runs"),
+    Section("task_logs", "task_log", {"run_id": text, **_place}, {"full_size": may.whole, "zlib_hex": hexed}, {"run_id": "task_runs"}, part_of="task_runs"),
 )  # fmt: skip
 
 _HISTORIES: tuple[Section, ...] = (
@@ -124,13 +133,15 @@ _HISTORIES: tuple[Section, ...] = (
             {"document": may.json_object, "replaced_at": at, "replaced_by": text, "why": text}, history=True),
     Section("thresholds", "threshold", {"check_id": text, "name": text, **_place}, {"value": maybe(may.figure), "unit": text, "set_at": at,
             "set_by": text, "why": text}, history=True),
+    Section("task_references", "task_reference", {"task": text, **_place}, {"run_id": maybe(text), "marked_at": at, "marked_by": text, "why": text},
+            {"run_id": "task_runs"}, history=True),
     Section("trash", "trash", {"record_kind": one_of("supplier", "site", "offer", "contract", "attachment"), "record_id": text},
             {"deleted_at": at, "deleted_by": text, "why": text}),
 )  # fmt: skip
 
 SECTIONS = (*_RECORDS, *_PACKAGES, *_HISTORIES)
 # What the files of version 1 hold; the sections and fields that came later are none of theirs.
-FIRST_SECTIONS = frozenset(section.name for section in _RECORDS) - {"nodes", "settings"}
+FIRST_SECTIONS = frozenset(section.name for section in _RECORDS) - {"nodes", "settings", "task_specs"}
 
 
 def section_of(kind: str) -> Section:

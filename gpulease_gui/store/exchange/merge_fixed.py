@@ -18,7 +18,7 @@ _FIXED = tuple(section for section in SECTIONS if section.fixed)
 _PARTS = {section.name: tuple(part for part in SECTIONS if part.part_of == section.name) for section in _FIXED}
 # What the file says of a run beside what is kept of it.
 _ASIDE = ("run_hash",)
-_CONTENTS = {"attachments": ("sha256",), "outputs": ("stdout_sha256", "stderr_sha256"), "paste_outputs": ("sha256",)}
+_CONTENTS = {"attachments": ("sha256",), "outputs": ("stdout_sha256", "stderr_sha256"), "paste_outputs": ("sha256",), "task_runs": ("log_sha256",)}
 Said = tuple[tuple[str, tuple[Value, ...]], ...]
 
 
@@ -32,7 +32,7 @@ def new_ids(connection: sqlite3.Connection, bundle: Bundle) -> dict[str, frozens
 
 
 def _new(connection: sqlite3.Connection, section: Section, bundle: Bundle, parts: dict[tuple[str, str], list[Record]]) -> list[str]:
-    here = {row[0] for row in connection.execute(f"SELECT id FROM {section.name}")}
+    here = {row[0] for row in connection.execute(f"SELECT {next(iter(section.key))} FROM {section.name}")}
     found = []
     for record in bundle.of(section.name):
         id_ = record.key[0]

@@ -6,6 +6,7 @@ import sqlite3
 
 from gpulease_gui.store import deals
 from gpulease_gui.store.exchange.bundle_schema import Record
+from gpulease_gui.store.exchange.bundle_tasks import without_paths
 from gpulease_gui.store.kept import Document, Key, Rows, kinds
 
 HOLDERS = {"supplier": "suppliers", "site": "sites", "offer": "offers", "contract": "contracts"}
@@ -23,6 +24,9 @@ def before_of(connection: sqlite3.Connection, record: Record) -> Document | None
     if section.kind == "setting":
         row = connection.execute("SELECT value FROM settings WHERE key = ?", record.key).fetchone()
         return None if row is None else {"value": row[0]}
+    if section.kind == "task_spec":
+        row = connection.execute("SELECT saved_at, document FROM task_specs WHERE name = ?", record.key).fetchone()
+        return None if row is None else {"saved_at": row[0], "document": without_paths(row[1])}
     if section.kind == "trash":
         row = connection.execute("SELECT deleted_at, deleted_by, why FROM trash WHERE kind = ? AND record_id = ?", record.key).fetchone()
         # Who threw it away, and when, is no difference of the record: it is away.

@@ -80,6 +80,8 @@ class Past:
         if self._first or record.section.kind == "setting":
             return Standing.OURS if record.section.kind == "setting" else Standing.THEIRS
         kind, key, said = record.section.kind, record.key, dict(record.fields)
+        if kind == "task_spec":  # it has no earlier states: the one that was saved later counts
+            return Standing.OURS if str(now["saved_at"]) >= str(said["saved_at"]) else Standing.THEIRS
         ours, theirs = self._ours[kind, *key], self._theirs[kind, *key]
         we_left, they_left = _state(kind, said) in ours.states, _state(kind, now) in theirs.states
         if we_left != they_left:

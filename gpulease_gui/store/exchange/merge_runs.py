@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _TABLES = {
     "runs": "runs", "outputs": "run_evidence", "sightings": "sightings", "marks": "marks", "pastes": "pastes", "paste_outputs": "paste_outputs",
+    "task_runs": "task_runs",
 }  # fmt: skip
 
 
@@ -46,6 +47,8 @@ def write_runs(db: Database, merge: Merge, source: str, at: datetime) -> None:
             _insert_finding(db, record)
         elif record.section.name == "paste_findings":
             _insert_paste_finding(db, record)
+        elif record.section.name in ("task_curves", "task_logs"):
+            _insert_of_task(db, record)
 
 
 def _insert(db: Database, table: str, records: Sequence[Record]) -> None:
@@ -77,3 +80,14 @@ def _insert_paste_finding(db: Database, record: Record) -> None:
         "INSERT INTO paste_findings (paste_id, document, check_id, term, verdict) VALUES (?, ?, ?, ?, ?)",
         (record.key[0], document, said["check"], said["term"], said["verdict"]),
     )
+
+
+def _insert_of_task(db: Database, record: Record) -> None:
+    """A block of the curve, or a piece of the log that a cut task left."""
+    said = dict(record.fields)
+    if record.section.name == "task_curves":
+        row = (record.key[0], said["first"], said["count"], said["units"], bytes.fromhex(str(said["float64_hex"])))
+        db.conn.execute("INSERT INTO task_curves (run_id, first, count, units, float64_bytes) VALUES (?, ?, ?, ?, ?)", row)
+    else:
+        piece = (record.key[0], bytes.fromhex(str(said["zlib_hex"])), said["full_size"])
+        db.conn.execute("INSERT INTO task_log_pieces (run_id, zlib_bytes, full_size) VALUES (?, ?, ?)", piece)

@@ -113,6 +113,8 @@ def write_later(db: Database, merge: Merge, done: frozenset[tuple[str, Group]]) 
         _insert_earlier(db, group, records)
     for group, records in _new(merge, "thresholds").items():
         _insert_moves(db, group, records)
+    for group, records in _new(merge, "task_references").items():
+        _insert_references(db, group, records)
 
 
 def _put_before(db: Database, record: Record) -> None:
@@ -153,3 +155,13 @@ def _insert_moves(db: Database, group: Group, records: list[Record]) -> None:
             "INSERT INTO threshold_history (entry, check_id, name, subject, value, unit, set_at, set_by, why) VALUES (?, ?, ?, '', ?, ?, ?, ?, ?)",
             (entry, *group, *record.said),
         )
+
+
+def _insert_references(db: Database, group: Group, records: list[Record]) -> None:
+    """The later choice of the run that a task is held against counts, whoever made it."""
+    newest = db.conn.execute("SELECT coalesce(max(marked_at), '') FROM task_references WHERE task = ?", group).fetchone()[0]
+    later = [record for record in records if str(record.value("marked_at")) > newest]
+    earlier = [record for record in records if str(record.value("marked_at")) <= newest]
+    for is_later, record in [*((True, r) for r in later), *((False, r) for r in reversed(earlier))]:
+        entry = None if is_later else _first_place(db, "task_references")
+        db.conn.execute("INSERT INTO task_references (entry, task, run_id, marked_at, marked_by, why) VALUES (?, ?, ?, ?, ?, ?)", (entry, *group, *record.said))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gpulease_gui.store.doors import Database
 
 _HOLDERS = ("suppliers", "sites", "offers", "contracts", "nodes")
-_APART = ("rates", "settings", "trash")
+_APART = ("rates", "settings", "task_specs", "trash")
 # What an insert needs that is not exchanged: it belongs to a computer.
 _OWN: Mapping[str, Document] = {
     "node": {"identity_file": "", "proxy": "", "certificate_file": "", "known_hosts": ""}, "claim": {"node_id": None}, "answer": {"run_id": None},
@@ -103,13 +103,15 @@ def _filled(kind: str, record: Record, before: Document | None, after: Document)
 
 
 def _write_apart(recorder: Recorder, record: Record, new: set[tuple[str, str]]) -> None:
-    """What is no act: rates are only added; a setting is taken where none was chosen; the trash keeps who threw it away."""
+    """What is no act: rates are only added; a setting is taken where none was chosen; a saved task is replaced; the trash keeps who threw it away."""
     db, name = recorder.db, record.section.name
     if name == "rates":
         one, other, day, rate, source, surcharge = record.key
         reference.save_rate(db, FxRate(one, other, Decimal(rate), date.fromisoformat(day), source, Decimal(surcharge)), by=recorder.by, at=recorder.at)
     elif name == "settings":
         db.conn.execute("INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING", (record.key[0], record.value("value")))
+    elif name == "task_specs":
+        db.conn.execute("INSERT OR REPLACE INTO task_specs (name, saved_at, document) VALUES (?, ?, ?)", (*record.key, *record.said))
     else:
         if record.key not in new:  # else it never was here outside of the trash
             recorder.put(record.key[0], record.key[1:], None)
@@ -121,7 +123,7 @@ def _keep_the_others(recorder: Recorder, merge: Merge) -> None:
     for difference in merge.kept:
         record = difference.record
         kind = record.section.kind
-        if kind in ("claim", "terms", "price", "setting", "node") or difference.back:
+        if kind in ("claim", "terms", "price", "setting", "node", "task_spec") or difference.back:
             continue  # their versions came with the bundle's history
         key: tuple[str | int, ...] = record.key
         if kind in ("answer", "waiver", "setup"):

@@ -65,7 +65,7 @@ class Merge:
     @property
     def can_be_taken_back(self) -> bool:
         """Whether it is a step that Undo knows: something that people change is among it."""
-        only_added = ("rates", "settings")
+        only_added = ("rates", "settings", "task_specs")
         return any(not (s.fixed or s.part_of or s.history) and s.name not in only_added for s in (d.record.section for d in self.differences))
 
     @property
@@ -164,11 +164,11 @@ def _says_nothing(record: Record) -> bool:
     return empty is not None and record.said[: len(empty)] == empty
 
 
-_ALSO = ("nodes", "runs", "pastes")
+_ALSO = ("nodes", "runs", "pastes", "task_runs")
 
 
 def _refuse_dangling(connection: sqlite3.Connection, bundle: Bundle) -> None:
-    there = {name: {row[0] for row in connection.execute(f"SELECT id FROM {name}")} for name in (*HOLDERS.values(), *_ALSO)}
+    there = {name: {row[0] for row in connection.execute(f"SELECT {'run_id' if name == 'task_runs' else 'id'} FROM {name}")} for name in (*HOLDERS.values(), *_ALSO)}
     given: dict[str, set[str]] = {name: set() for name in there}
     for record in bundle.of(*there):
         given[record.section.name].add(record.key[0])
