@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.remote.transport import SLICE_S, Channel, Chunk, LineLost
@@ -122,6 +123,17 @@ class LocalChannel:
         except (OSError, ValueError, KeyError, TypeError):  # closed by another thread
             ended = True
         return Chunk(parts[self._process.stdout], parts[self._process.stderr], ended)
+
+    def listen(self, take: Callable[[bytes, bytes], None], wake: Callable[[], None]) -> bool:
+        """Never: who reads is the one who waits for the pipes."""
+        return False
+
+    def behind(self) -> bool:
+        """Whether something waits in the pipes."""
+        try:
+            return bool(self._selector.select(0))
+        except (OSError, ValueError, KeyError):  # closed by another thread
+            return False
 
     def exit_status(self, seconds: float) -> int | None:
         """The exit code, waiting up to `seconds`; None if it is not known."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import selectors
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import paramiko
@@ -16,6 +17,7 @@ from gpulease_gui.domain.node import Address, AuthMethod, HostKey
 from gpulease_gui.remote.agent_keys import agent_holds
 from gpulease_gui.remote.credentials import Credentials, KeyRing, agent_present, is_encrypted
 from gpulease_gui.remote.failures import ConnectFailed, Phase, exec_refused, no_channel, timed_out
+from gpulease_gui.remote.feed import Feed
 from gpulease_gui.remote.gate import HandshakeGate
 from gpulease_gui.remote.handshake import Deadlines, hang_up
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
@@ -159,11 +161,12 @@ class SshSession:
             raise no_channel(self.address.host_port, f"{CHANNELS_AT_ONCE} are open already")
         try:
             channel = self._session(seconds)
+            feed = Feed(channel)
             self._request(channel, exec_string)
         except BaseException:
             self._room.release()
             raise
-        return SshChannel(channel, self.name, self._room, self.address.host_port, seconds)
+        return SshChannel(channel, feed, self.name, self._room, self.address.host_port, seconds)
 
     def _session(self, seconds: float) -> paramiko.Channel:
         try:
@@ -207,9 +210,10 @@ class SshChannel:
     """One running command on a node. The first write or read raises ConnectFailed (channel) if the node refuses it."""
 
     def __init__(
-        self, channel: paramiko.Channel, name: str, room: threading.BoundedSemaphore, host_port: str, seconds: float
+        self, channel: paramiko.Channel, feed: Feed, name: str, room: threading.BoundedSemaphore, host_port: str, seconds: float
     ) -> None:
         self._channel = channel
+        self._feed = feed
         self._name = name
         self._room = room
         self._host_port = host_port
@@ -253,6 +257,8 @@ class SshChannel:
     def read(self, seconds: float = SLICE_S) -> Chunk:
         """What there is, after waiting up to `seconds`. Both outputs are drained: one that is not stalls the other."""
         self._await_start()
+        if self._feed.listening:
+            return Chunk(ended=self._feed.wait_end(seconds))
         self._channel.settimeout(max(0.001, seconds))
         out, ended = b"", False
         try:
@@ -264,6 +270,24 @@ class SshChannel:
         while self._channel.recv_stderr_ready() and len(err) < _READ_BYTES:
             err += self._channel.recv_stderr(_READ_BYTES)
         return Chunk(out, err, ended and not self._channel.recv_stderr_ready())
+
+    def listen(self, take: Callable[[bytes, bytes], None], wake: Callable[[], None]) -> bool:
+        """What comes goes to `take(out, err)` at once, in the thread of the connection."""
+        self._feed.listen(take, wake)
+        return True
+
+    def behind(self) -> bool:
+        """Whether bytes of the node wait on this computer for us to read them."""
+        transport = self._channel.get_transport()
+        sock = transport.sock
+        if isinstance(sock, paramiko.Channel):
+            return sock.recv_ready()
+        if not transport.is_active():
+            return False
+        with contextlib.suppress(OSError, ValueError), selectors.DefaultSelector() as selector:
+            selector.register(sock, selectors.EVENT_READ)
+            return bool(selector.select(0))
+        return False
 
     def exit_status(self, seconds: float) -> int | None:
         """The exit code, waiting up to `seconds`; None if it is not known (ended by a signal, line cut)."""

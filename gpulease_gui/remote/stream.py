@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -21,6 +22,8 @@ SILENT_LEAST_S = 2.5
 AGENT_PATIENCE_S = 12.0
 _END_SECONDS = 3.0
 _SAID_BYTES = 2048
+_NAME_BYTES = 80
+TOO_LONG = b"! a line of more than 64 KiB was left out"
 
 
 class StreamEnding(StrEnum):
@@ -80,46 +83,71 @@ class StreamLine:
 class LineCutter:
     """Cuts a byte stream into the lines of its sources; memory is bounded by 64 KiB a line and source.
 
-    Lines without the boundary are noise; longer ones are dropped and counted.
+    Lines without the boundary are noise. A longer line is dropped and counted; its source then says so, as a source in
+    trouble does, because a curve must not go on over it as if nothing had been there.
     """
 
     def __init__(self, boundary: str, sources: Sequence[str]) -> None:
         self._mark = boundary.encode() + b" "
         self._pieces = {source: bytearray() for source in sources}
+        self._names = {source.encode(): (source, False) for source in sources}
+        self._names |= {source.encode() + b"+": (source, True) for source in sources}
         self._rest = bytearray()
         self._skipping = False
         self.dropped = 0
 
-    def feed(self, data: bytes) -> Iterator[StreamLine]:
+    def feed(self, data: bytes) -> list[StreamLine]:
         """The lines that `data` completes, in order."""
         *lines, rest = data.split(b"\n")
+        found: list[StreamLine] = []
         for line in lines:
-            whole, skipped = bytes(self._rest) + line, self._skipping
-            self._rest.clear()
-            self._skipping = False
-            if skipped or len(whole) > LINE_MAX_BYTES:
-                self.dropped += 1
+            whole = self._completed(line) if self._rest or self._skipping else line
+            if len(whole) > LINE_MAX_BYTES:
+                self._drop(whole, found)
             elif whole.startswith(self._mark):
-                yield from self._read(whole[len(self._mark) :])
+                self._read(whole, found)
+        if rest:
+            self._keep(rest, found)
+        return found
+
+    def _completed(self, line: bytes) -> bytes:
+        whole = b"" if self._skipping else bytes(self._rest) + line
+        self._rest.clear()
+        self._skipping = False
+        return whole
+
+    def _keep(self, rest: bytes, found: list[StreamLine]) -> None:
         if not self._skipping:
             self._rest += rest
         if len(self._rest) > LINE_MAX_BYTES:
+            self._drop(bytes(self._rest), found)
             self._rest.clear()
             self._skipping = True
 
-    def _read(self, line: bytes) -> Iterator[StreamLine]:
-        word, _, payload = line.partition(b" ")
-        name = word.decode("ascii", "replace")
-        if name == "END":
-            yield from self._ended(payload.decode("ascii", "replace").split())
-        elif name.removesuffix("+") in self._pieces:
-            yield from self._piece(name.removesuffix("+"), payload, more=name.endswith("+"))
+    def _drop(self, line: bytes, found: list[StreamLine]) -> None:
+        """Leave a line out that is too long."""
+        self.dropped += 1
+        if line.startswith(self._mark):
+            name = line[len(self._mark) : len(self._mark) + _NAME_BYTES].partition(b" ")[0]
+            if name in self._names:
+                found.append(StreamLine(self._names[name][0], TOO_LONG))
 
-    def _ended(self, words: list[str]) -> Iterator[StreamLine]:
+    def _read(self, line: bytes, found: list[StreamLine]) -> None:
+        word, _, payload = line[len(self._mark) :].partition(b" ")
+        if word == b"END":
+            self._ended(payload.decode("ascii", "replace").split(), found)
+        elif word in self._names:
+            source, more = self._names[word]
+            if more or self._pieces[source]:
+                self._piece(source, payload, found, more=more)
+            else:
+                found.append(StreamLine(source, payload))
+
+    def _ended(self, words: list[str], found: list[StreamLine]) -> None:
         if len(words) == 2 and words[0] in self._pieces and words[1].isdigit():
-            yield StreamLine(words[0], None, int(words[1]))
+            found.append(StreamLine(words[0], None, int(words[1])))
 
-    def _piece(self, source: str, payload: bytes, *, more: bool) -> Iterator[StreamLine]:
+    def _piece(self, source: str, payload: bytes, found: list[StreamLine], *, more: bool) -> None:
         held = self._pieces[source]
         if len(held) <= LINE_MAX_BYTES:
             held += payload
@@ -127,16 +155,17 @@ class LineCutter:
             return
         if len(held) > LINE_MAX_BYTES:
             self.dropped += 1
+            found.append(StreamLine(source, TOO_LONG))
         else:
-            yield StreamLine(source, bytes(held))
+            found.append(StreamLine(source, bytes(held)))
         held.clear()
 
 
 class Stream:
     """Sources (id, endless sh script) that print lines on one channel of `line`, every `interval_s` seconds.
 
-    `on_line(source_id, line, received_monotonic_s)` and `on_ended(source_id, exit_code)` are called in the thread of
-    `run`. Loss is noticed at once when the channel ends, and by silence: the node beats every interval.
+    `on_line(source_id, line, received_monotonic_s)` and `on_ended(source_id, exit_code)` are called one at a time while
+    `run` runs: in the thread of the connection, else in that of `run`. They must not wait for the line. Loss is noticed at once when the channel ends, and by silence: the node beats every interval.
     """
 
     def __init__(
@@ -159,6 +188,12 @@ class Stream:
         self._stop = CancelToken()
         self._running = {id_ for id_, _ in sources}
         self._said = b""
+        self._cutter = LineCutter("", ())
+        self._last_s = 0.0
+        self._woken = threading.Event()
+        self._taking = threading.Lock()
+        self._over = False
+        self._fault: BaseException | None = None
         self._start = start or Start(STREAM, lambda boundary: stream_script(boundary, self._sources, interval_s))
         self._heard = False
         self._own = start is not None
@@ -183,38 +218,81 @@ class Stream:
         self._stop.cancel()
 
     def _flow(self, channel: Channel, boundary: str) -> StreamEnd:
-        cutter = LineCutter(boundary, [id_ for id_, _ in self._sources])
-        last = time.monotonic()
+        self._cutter = LineCutter(boundary, [id_ for id_, _ in self._sources])
+        self._last_s = time.monotonic()
         try:
             channel.write(self._start.opening(boundary))
         except LineLost as error:
-            return StreamEnd(StreamEnding.LOST, last, error.why, heard=False)
+            return StreamEnd(StreamEnding.LOST, self._last_s, error.why, heard=False)
+        forget = self._stop.on_cancel(self._woken.set)
+        try:
+            ending = self._hear(channel)
+        finally:
+            forget()
+            with self._taking:
+                self._over = True
+        if self._fault is not None:
+            raise self._fault
+        said = "" if ending is StreamEnding.CLOSED else visible(self._said.decode("utf-8", "replace").strip())
+        return StreamEnd(ending, self._last_s, said, self._heard)
+
+    def _hear(self, channel: Channel) -> StreamEnding:
+        """Wait until the stream is over; why it is."""
+        handed = channel.listen(self._take, self._woken.set)
         while not self._stop.cancelled:
-            chunk = channel.read(SLICE_S)
-            now = time.monotonic()
-            if chunk.out or chunk.err:
-                last = now
-            self._said = (self._said + chunk.err)[-_SAID_BYTES:]
-            for line in cutter.feed(chunk.out):
-                self._pass(line, now)
-            ending = self._ending(chunk.ended, now - last)
-            if ending is not None:
-                return StreamEnd(ending, last, visible(self._said.decode("utf-8", "replace").strip()), self._heard)
-        return StreamEnd(StreamEnding.CLOSED, last, heard=self._heard)
+            ended = self._await_word(channel) if handed else self._read(channel)
+            ending = self._ending(ended)
+            # Bytes that wait for us to find the time are no silence of the node.
+            if ending is not None and not (ending is StreamEnding.SILENT and channel.behind()):
+                return ending
+        return StreamEnding.CLOSED
+
+    def _await_word(self, channel: Channel) -> bool:
+        """Sleep until something is to be done, or the node has been silent for long; whether the channel ended."""
+        self._woken.wait(max(SLICE_S, self._patience_s - (time.monotonic() - self._last_s)))
+        self._woken.clear()
+        return channel.read(0.0).ended
+
+    def _read(self, channel: Channel) -> bool:
+        chunk = channel.read(SLICE_S)
+        self._take(chunk.out, chunk.err)
+        return chunk.ended
+
+    def _take(self, out: bytes, err: bytes) -> None:
+        """What came, from whatever thread."""
+        with self._taking:
+            if self._over or not (out or err):
+                return
+            now = self._last_s = time.monotonic()
+            if err:
+                self._said = (self._said + err)[-_SAID_BYTES:]
+            try:
+                for line in self._cutter.feed(out):
+                    self._pass(line, now)
+            except Exception as fault:  # noqa: BLE001 - raised again by `run`: the thread of the connection can't tell it
+                self._fault, self._over = fault, True
+                self._woken.set()
 
     def _pass(self, line: StreamLine, now: float) -> None:
-        self._heard = True
+        if not self._heard:
+            self._heard = True
+            self._woken.set()  # from now on silence is noticed sooner
         if line.payload is not None:
             self._on_line(line.source, line.payload, now)
             return
         self._running.discard(line.source)
         if self._on_ended is not None and line.code is not None:
             self._on_ended(line.source, line.code)
+        if not self._running:
+            self._woken.set()
 
-    def _ending(self, ended: bool, silence_s: float) -> StreamEnding | None:
+    @property
+    def _patience_s(self) -> float:
+        return self.silent_s if self._heard else max(self.silent_s, self._start.patience_s)
+
+    def _ending(self, ended: bool) -> StreamEnding | None:
         if not self._running:
             return StreamEnding.SOURCES_ENDED
-        if ended:
+        if ended or self._fault is not None:
             return StreamEnding.PROGRAM_ENDED if self._own and self._line.alive else StreamEnding.LOST
-        patience_s = self.silent_s if self._heard else max(self.silent_s, self._start.patience_s)
-        return StreamEnding.SILENT if silence_s > patience_s else None
+        return StreamEnding.SILENT if time.monotonic() - self._last_s > self._patience_s else None

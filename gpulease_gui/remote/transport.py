@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -31,6 +32,15 @@ class Channel(Protocol):
 
     def read(self, seconds: float = SLICE_S) -> Chunk:
         """What there is, after waiting up to `seconds` for something; both outputs are drained. Never raises."""
+
+    def listen(self, take: Callable[[bytes, bytes], None], wake: Callable[[], None]) -> bool:
+        """Hand what comes to `take(out, err)` as it comes, one call at a time; from now on `read` only waits for the end.
+
+        False: this channel has no thread of its own, and has to be read. `wake` is called when `read` is to be called.
+        """
+
+    def behind(self) -> bool:
+        """Whether bytes came to this computer that were not taken yet: silence is then ours. Never raises."""
 
     def exit_status(self, seconds: float) -> int | None:
         """The exit code, waiting up to `seconds`; None if it is not known."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpulease_gui.remote.stream import LINE_MAX_BYTES, LineCutter, StreamLine
+from gpulease_gui.remote.stream import LINE_MAX_BYTES, TOO_LONG, LineCutter, StreamLine
 
 MARK = "0" * 32
 
@@ -37,9 +37,11 @@ def test_that_unknown_sources_and_torn_ends_are_noise():
 
 def test_that_a_line_without_end_is_dropped_and_memory_stays_small():
     cutter = LineCutter(MARK, ["gpu"])
+    told: list[StreamLine] = []
     for _ in range(100):
-        assert cut(f"{MARK} gpu ".encode() + b"x" * 50_000, cutter) == []
+        told += cut(f"{MARK} gpu ".encode() + b"x" * 50_000, cutter)
         assert len(cutter._rest) <= LINE_MAX_BYTES
+    assert told == [StreamLine("gpu", TOO_LONG)], "its source says so, once"
     assert cut(f"\n{MARK} gpu back\n".encode(), cutter) == [StreamLine("gpu", b"back")]
     assert cutter.dropped == 1
 
@@ -49,5 +51,12 @@ def test_that_endless_pieces_are_dropped_and_memory_stays_small():
     for _ in range(100):
         assert cut(f"{MARK} gpu+ ".encode() + b"x" * 3500 + b"\n", cutter) == []
     assert len(cutter._pieces["gpu"]) < LINE_MAX_BYTES + 3501
-    assert cut(f"{MARK} gpu end\n{MARK} gpu back\n".encode(), cutter) == [StreamLine("gpu", b"back")]
+    assert cut(f"{MARK} gpu end\n{MARK} gpu back\n".encode(), cutter) == [StreamLine("gpu", TOO_LONG), StreamLine("gpu", b"back")]
     assert cutter.dropped == 1
+
+
+def test_that_a_megabyte_without_a_source_is_noise_and_one_of_a_source_is_told_in_its_place():
+    cutter = LineCutter(MARK, ["gpu", "net"])
+    wire = b"x" * 2**20 + b"\n" + f"{MARK} net 1\n{MARK} gpu {'9' * 2**20}\n{MARK} net 2\n".encode()
+    assert cut(wire, cutter) == [StreamLine("net", b"1"), StreamLine("gpu", TOO_LONG), StreamLine("net", b"2")]
+    assert cutter.dropped == 2
