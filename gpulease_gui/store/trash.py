@@ -5,9 +5,15 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from gpulease_gui.store.codec import utc_from, utc_text
+from gpulease_gui.store.settings import get_setting, save_setting
 
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+_EMPTIED = "trash.emptied"
 SHOWN = timedelta(days=30)
 
 
@@ -31,12 +37,18 @@ _NAMES = {
 
 
 def list_trash(connection: sqlite3.Connection, now: datetime) -> tuple[Trashed, ...]:
-    """What was deleted in the last thirty days, newest first. Older records stay in the file, out of sight."""
+    """What was deleted in the last thirty days, and since it was emptied, newest first. Other records stay in the file, out of sight."""
+    first = max(utc_text(now - SHOWN), get_setting(connection, _EMPTIED, ""))
     rows = connection.execute(
-        "SELECT kind, record_id, deleted_at, deleted_by, why FROM trash WHERE deleted_at >= ? ORDER BY deleted_at DESC, kind, record_id",
-        (utc_text(now - SHOWN),),
+        "SELECT kind, record_id, deleted_at, deleted_by, why FROM trash WHERE deleted_at > ? ORDER BY deleted_at DESC, kind, record_id",
+        (first,),
     ).fetchall()
     return tuple(Trashed(kind, id_, _name(connection, kind, id_), utc_from(at), by, why) for kind, id_, at, by, why in rows)
+
+
+def empty_trash(db: Database, newest: datetime) -> None:
+    """What was deleted until then (UTC) is no longer listed, as if its thirty days were over."""
+    save_setting(db, _EMPTIED, utc_text(newest))
 
 
 def in_trash(connection: sqlite3.Connection, kind: str, record_id: str) -> bool:

@@ -281,6 +281,24 @@ def test_that_a_deleted_offer_comes_back_from_the_trash_with_its_terms(window: M
     assert window.services.query(lambda c: get_terms(c, OFFER)).result().value("billing.min_billed_s") == 86400
 
 
+def test_that_the_trash_is_emptied_only_after_a_question_that_says_how_much_goes(window: MainWindow, qtbot: QtBot) -> None:
+    page = opened(window, qtbot)
+    page.list.setFocus()
+    page.act("delete")
+    wait_for(qtbot, lambda: page.found.lines == ())
+    dialog = TrashDialog(window, parent=window)
+    wait_for(qtbot, lambda: dialog.empty.isEnabled())
+    asked = dialog.ask_empty()
+    assert asked.sure.text() == "Empty 1 record"
+    QTest.keyClick(asked, Qt.Key.Key_Return)
+    assert len(dialog.rows.rows) == 1 and not asked.isVisible(), "Return keeps them"
+    asked = dialog.ask_empty()
+    asked.sure.click()
+    wait_for(qtbot, lambda: not dialog.rows.rows and dialog.none.isVisibleTo(dialog) and not dialog.empty.isEnabled())
+    kept = window.services.query(lambda c: c.execute("SELECT count(*) FROM trash").fetchone()).result(10)
+    assert kept == (1,), "the history keeps it"
+
+
 def test_that_ctrl_k_goes_to_an_offer_a_page_and_a_command_by_a_few_letters(window: MainWindow, qtbot: QtBot) -> None:
     window.go("overview")
     panel = window.going.panel

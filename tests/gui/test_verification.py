@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,8 @@ from gpulease_gui.gui.widgets.dialogs import FactDialog
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.events import Event, FindingSaved
 from gpulease_gui.store import runs
-from gpulease_gui.store.records import RunState
+from gpulease_gui.store.records import Run, RunState
+from gpulease_gui.store.runs import save_run
 
 from .guards import SLACK
 
@@ -290,6 +292,15 @@ def test_that_a_run_that_a_killed_program_left_is_labelled(demo: Services, windo
     qtbot.waitUntil(lambda: page.plan.ended.word == "Interrupted")
     assert page.plan.broken_off.text().startswith("interrupted")
     assert not page._picture.is_running
+
+
+def test_that_a_path_with_a_run_opens_that_run_and_not_the_newest(demo: Services, window: MainWindow, qtbot: QtBot) -> None:
+    for day, id_ in ((1, "older"), (2, "newer")):
+        demo.change(lambda db, d=day, i=id_: save_run(db, Run(i, FRAUD, datetime(2026, 1, d, tzinfo=UTC), state=RunState.CANCELLED, demo=True)), "run").result(10)
+    page = visit(window, qtbot, FRAUD)
+    qtbot.waitUntil(lambda: page._shown_run == "newer")
+    window.go("verification", FRAUD, "", "older")
+    qtbot.waitUntil(lambda: page._shown_run == "older")
 
 
 def test_that_findings_are_drawn_in_batches_of_a_tenth_of_a_second(window: MainWindow, qtbot: QtBot) -> None:

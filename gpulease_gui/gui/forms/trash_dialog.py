@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from PySide6.QtWidgets import QWidget
 
 from gpulease_gui.domain.span import utc_now
@@ -17,7 +19,7 @@ from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.services.commerce import trash_in
 from gpulease_gui.services.commerce_edit import restore
-from gpulease_gui.store.trash import SHOWN, Trashed
+from gpulease_gui.store.trash import SHOWN, Trashed, empty_trash
 
 KIND_WORDS = {
     "supplier": Text("supplier", "供应商"), "site": Text("site", "机房"), "offer": Text("offer", "报价"), "contract": Text("contract", "合同"),
@@ -41,6 +43,8 @@ class TrashDialog(FactDialog):
         self.column.addWidget(self.none)
         self.column.addWidget(self.table, 1)
         self.close_button = self.add_button(Button(Text("Close", "关闭")), rejects=True)
+        self.empty = self.add_button(Button(Text("Empty now…", "立即清空…"), icon="delete", kind="danger"))
+        self.empty.clicked.connect(self.ask_empty)
         self.restore = self.add_button(Button(Text("Restore", "恢复"), icon="undo", kind="primary"), default=True)
         self.restore.clicked.connect(self.bring_back)
         self.table.opened.connect(lambda _: self.bring_back())
@@ -62,6 +66,7 @@ class TrashDialog(FactDialog):
         self.none.setVisible(not self.rows.rows)
         self.table.setVisible(bool(self.rows.rows))
         self.restore.setEnabled(self.table.current_row is not None)
+        self.empty.setEnabled(bool(self.rows.rows))
 
     def bring_back(self) -> None:
         """Restore the chosen record."""
@@ -70,10 +75,41 @@ class TrashDialog(FactDialog):
             future = self._frame.services.change(lambda db: restore(db, entry.kind, entry.id), *KINDS)
             self._frame.bridge.when_done(future, lambda count: self._restored(entry, count))
 
+    def ask_empty(self) -> EmptyDialog:
+        """Ask before what is listed goes out of sight."""
+        dialog = EmptyDialog(len(self.rows.rows), parent=self)
+        newest = max(entry.at for entry in self.rows.rows)
+        dialog.accepted.connect(lambda: self._empty(newest))
+        open_dialog(dialog)
+        return dialog
+
+    def _empty(self, newest: datetime) -> None:
+        future = self._frame.services.change(lambda db: empty_trash(db, newest), "trash")
+        self._frame.bridge.when_done(future, lambda _: self.read())
+
     def _restored(self, entry: Trashed, count: int) -> None:
         more_en, more_zh = (f", {count} records", f"，共 {count} 条记录") if count > 1 else ("", "")
         self._frame.note(Text(f"Restored: {entry.name}{more_en}", f"已恢复：{entry.name}{more_zh}"))
         self.read()
+
+
+class EmptyDialog(FactDialog):
+    """The question before the trash is emptied; the button says how much of it goes."""
+
+    def __init__(self, count: int, *, parent: QWidget | None = None) -> None:
+        super().__init__(
+            Text(f"Empty the trash of {_count(count)}?", f"清空回收站中的 {count} 条记录？"),
+            Text("They can't be restored from here afterwards. The history in the workspace file keeps them, as after 30 days.",
+                 "清空后不能再从此处恢复。与满 30 天后相同，工作区文件的历史中仍有保留。"),
+            icon="delete", parent=parent,
+        )  # fmt: skip
+        self.add_button(Button(Text("Keep them", "保留")), rejects=True, default=True)
+        self.sure = self.add_button(Button(Text(f"Empty {_count(count)}", f"清空 {count} 条记录"), kind="danger_filled"))
+        self.sure.clicked.connect(self.accept)
+
+
+def _count(count: int) -> str:
+    return "1 record" if count == 1 else f"{count} records"
 
 
 def open_trash(frame: Frame, parent: QWidget) -> TrashDialog:

@@ -12,6 +12,7 @@ from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
+from gpulease_gui.gui.pages.live_words import WATCH_A_LOG
 from gpulease_gui.gui.pages.nodes_drift import DIFFERENCES, band_words, drift_of
 from gpulease_gui.gui.pages.nodes_work import work_of
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
@@ -109,8 +110,6 @@ class VerificationPage(Page):
         self.tasks: TaskPane | None = None
         self.column.addWidget(self._stack, 1)
 
-    # -- what the window asks -----------------------------------------------------------------------------------------
-
     @property
     def _node_id(self) -> str | None:
         return self._node.node.id if self._node else None
@@ -171,13 +170,13 @@ class VerificationPage(Page):
             copy_commands(self._infos.values(), self.frame)
 
     def visit(self, path: tuple[str, ...]) -> None:
-        """A node id shows its newest run; a check id after it selects that finding, DIFFERENCES shows what changed."""
+        """A node id shows its newest run, or the one whose id comes third; a check id after it selects that finding, DIFFERENCES shows what changed."""
         node_id = path[0] if path else self._node_id
         self._wanted_check = path[1] if len(path) > 1 else ""
         same = node_id == self._node_id and not path
         if path and self._stack.currentIndex() == 2:
             self._stack.setCurrentIndex(0)
-        self._ask(node_id, self._shown_run if same else None)
+        self._ask(node_id, self._shown_run if same else next(iter(path[2:]), None))
 
     def search(self, words: str) -> None:
         """Narrow the table."""
@@ -195,8 +194,6 @@ class VerificationPage(Page):
             self._ended(event)
         elif isinstance(event, RecordsChanged) and event.kinds & {"node", "contract", "claim"}:
             self._ask(self._node_id, self._shown_run)
-
-    # -- events -----------------------------------------------------------------------------------------------------
 
     def _started(self, event: RunStarted) -> None:
         shown_by = self._runs.started(event)
@@ -259,11 +256,13 @@ class VerificationPage(Page):
             self.tasks.show_node(self._node)
         self.plan.show_node(self._node, self._shown_run or "")
         self._show_drift()
-        differences = self._wanted_check == DIFFERENCES
+        wanted = self._wanted_check
         self._draw()
         self._choose()
-        if differences:
+        if wanted == DIFFERENCES:
             self._compare()
+        elif wanted == WATCH_A_LOG:
+            self._show_tasks(log=True)
 
     def _mark_broken_off(self) -> None:
         stored = self._stored
@@ -364,7 +363,7 @@ class VerificationPage(Page):
         before = self._stored.before_run if self._stored else None
         self.differences.show_node(self._drift.of(self._node.node.id), before, self._shown_run or self._node.runs[0].id)
 
-    def _show_tasks(self) -> None:
+    def _show_tasks(self, *, log: bool = False) -> None:
         """The pane of own tasks; made at its first call, for it brings the chart along."""
         if self._node is None:
             return
@@ -376,6 +375,8 @@ class VerificationPage(Page):
             self._stack.addWidget(self.tasks)
         self.tasks.show_node(self._node)
         self._stack.setCurrentWidget(self.tasks)
+        if log:
+            self.tasks.form.begin_log()
 
     def _show_drift(self) -> None:
         """At the top: what is no longer as it was accepted, and with whom the cards are shared."""
