@@ -1,0 +1,461 @@
+"""What can go wrong with a connection, is it survived, and is anything left over? `python -m tests.reliability [--count 200]`
+
+Each fault is injected in turn, sixteen connects at once, against real OpenSSH servers on loopback or a scripted one.
+A fault is survived when the program says what it should say. Then threads, sockets, file handles and processes that
+were not there before are counted, ours and those on the node.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import getpass
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import paramiko
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.command import Command
+from gpulease_gui.domain.errors import Cancelled
+from gpulease_gui.domain.frame import COLLECT, Frame
+from gpulease_gui.domain.node import Address, AuthMethod, HostKey
+from gpulease_gui.domain.secret import Secret
+from gpulease_gui.domain.text import Text
+from gpulease_gui.facts.fact import Fact
+from gpulease_gui.remote.collect import collect
+from gpulease_gui.remote.credentials import Credentials
+from gpulease_gui.remote.failures import ConnectFailed
+from gpulease_gui.remote.handshake import Deadlines
+from gpulease_gui.remote.hostkeys import HostTrust, host_key_of
+from gpulease_gui.remote.proxy import Proxy, ProxyKind
+from gpulease_gui.remote.route import STRAIGHT, Hop, Route
+from gpulease_gui.remote.session import Connector, SshSession
+
+AT_ONCE = 16
+OTHER = HostKey("ssh-ed25519", "SHA256:" + "A" * 43)
+CONFIG = """ListenAddress 127.0.0.1
+Port {port}
+HostKey {folder}/host
+AuthorizedKeysFile {folder}/id.pub
+PidFile none
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin yes
+MaxStartups 2000:30:4000
+UseDNS no
+SetEnv HOME={folder}/home
+LogLevel ERROR
+"""
+QUICK = Deadlines(banner_s=1.0, kex_s=1.0, proxy_s=1.0)
+
+
+# -- what is connected to -----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class World:
+    """The servers, and what every connect needs."""
+
+    folder: Path
+    marker: str
+    connector: Connector = field(default_factory=Connector)
+    addresses: dict[str, Address] = field(default_factory=dict)
+    trust: HostTrust = HostTrust()
+    trap_key: HostKey = OTHER
+    trapped: Counter[str] = field(default_factory=Counter)
+
+    def credentials(self, key: str = "id") -> Credentials:
+        return Credentials(identity_file=str(self.folder / key))
+
+    def connect(
+        self, place: str, deadlines: Deadlines | None = None, *, trust: HostTrust | None = None, key: str = "id",
+        route: Route = STRAIGHT, cancel: CancelToken | None = None,
+    ) -> SshSession:  # fmt: skip
+        return self.connector.connect(
+            self.addresses[place], self.credentials(key), trust or self.trust, deadlines or Deadlines(), cancel or CancelToken(), route
+        )
+
+    def run(self, script: str, seconds: int = 20, cancel: CancelToken | None = None) -> tuple[list[Frame], list[str]]:
+        """The frames of one fact, and the reasons of what is missing."""
+        frames: list[Frame] = []
+        fact = Fact("it", Text("it", "it"), Command(script=script), seconds)
+        with self.connect("plain") as session:
+            end = collect(session, [fact], frames.append, cancel or CancelToken())
+        return frames, ["cancelled" if end.cancelled else str(missing.reason) for missing in end.missing]
+
+
+@contextlib.contextmanager
+def world() -> Iterator[World]:
+    """All servers; they end with the block."""
+    with tempfile.TemporaryDirectory(prefix="reliability-") as name, contextlib.ExitStack() as stack:
+        folder = Path(name)
+        (folder / "home").mkdir()
+        if os.getuid() == 0:
+            Path("/run/sshd").mkdir(exist_ok=True)
+        for key in ("host", "id", "stranger"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / key], check=True)
+        made = World(folder, f"600.{secrets.randbelow(10**9):09d}1")
+        made.trust = HostTrust((host_key_of(paramiko.PKey.from_path(str(folder / "host"))),))
+        for place, extra in (("plain", ""), ("narrow", "MaxSessions 1\nAllowTcpForwarding no\n"), ("shell", "ForceCommand /bin/false\n")):
+            made.addresses[place] = stack.enter_context(_sshd(folder, place, extra))
+        for place, talk in TALKS.items():
+            made.addresses[place] = stack.enter_context(_listener(talk))
+        made.addresses["trap"] = stack.enter_context(_trap(made))
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            made.addresses["closed"] = Address("127.0.0.1", closed.getsockname()[1])
+        yield made
+
+
+@contextlib.contextmanager
+def _sshd(folder: Path, name: str, extra: str) -> Iterator[Address]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = int(free.getsockname()[1])
+    config = folder / f"{name}.config"
+    config.write_text(extra + CONFIG.format(port=port, folder=folder))
+    process = subprocess.Popen(["/usr/sbin/sshd", "-D", "-f", config, "-E", folder / f"{name}.log"])
+    try:
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+        yield Address("127.0.0.1", port, getpass.getuser())
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def _flood(caller: socket.socket) -> None:
+    caller.settimeout(5)
+    with contextlib.suppress(OSError):
+        while True:
+            caller.sendall(b"x" * 65536)
+
+
+TALKS: dict[str, Callable[[socket.socket], None]] = {
+    "silent": lambda caller: None,
+    "garbage": lambda caller: caller.sendall(b"HTTP/1.1 400 Bad Request\r\n" * 100),
+    "flood": _flood,
+    "stalled": lambda caller: caller.sendall(b"SSH-2.0-slow\r\n"),
+    "cut": lambda caller: (caller.sendall(b"SSH-2.0-cut\r\n"), caller.recv(1024), caller.close()) and None,
+    "deaf": lambda caller: caller.close(),
+}
+
+
+@contextlib.contextmanager
+def _listener(talk: Callable[[socket.socket], None]) -> Iterator[Address]:
+    """A port on which something else than SSH answers, each caller in a thread of its own."""
+    callers: list[socket.socket] = []
+    threads: list[threading.Thread] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer(caller: socket.socket) -> None:
+            with contextlib.suppress(OSError):
+                talk(caller)
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    caller, _ = server.accept()
+                    callers.append(caller)
+                    threads.append(threading.Thread(target=answer, args=(caller,)))
+                    threads[-1].start()
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        try:
+            yield Address("127.0.0.1", server.getsockname()[1])
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
+            for caller in callers:
+                with contextlib.suppress(OSError):
+                    caller.shutdown(socket.SHUT_RDWR)
+                caller.close()
+            for one in threads:
+                one.join()
+
+
+class _Rules(paramiko.ServerInterface):
+    """Lets everyone in."""
+
+    def get_allowed_auths(self, username: str) -> str:
+        return "password"
+
+    def check_auth_password(self, username: str, password: str) -> int:
+        return paramiko.AUTH_SUCCESSFUL
+
+
+@contextlib.contextmanager
+def _trap(made: World) -> Iterator[Address]:
+    """A server that wants our agent and ports of ours as soon as we are in; `trapped` counts how it was refused."""
+    key = paramiko.ECDSAKey.generate()
+    made.trap_key = host_key_of(key)
+
+    def reach_out(caller: socket.socket) -> None:
+        transport = paramiko.Transport(caller)
+        transport.add_server_key(key)
+        transport.start_server(event=threading.Event(), server=_Rules())
+        deadline = time.monotonic() + 20
+        while not transport.is_authenticated() and time.monotonic() < deadline and transport.is_alive():
+            time.sleep(0.01)
+        for kind in ("auth-agent@openssh.com", "forwarded-tcpip", "x11"):
+            try:
+                transport.open_channel(kind, ("127.0.0.1", 1), ("127.0.0.1", 1), timeout=5)
+                made.trapped["opened"] += 1
+            except paramiko.ChannelException:
+                made.trapped["refused"] += 1
+        transport.close()
+        transport.join(3)
+        transport.packetizer.complete_handshake()
+
+    with _listener(reach_out) as address:
+        yield replace(address, user="anna")
+
+
+# -- what goes wrong ----------------------------------------------------------------------------------------------------
+
+
+def _cause(work: Callable[[], object]) -> str:
+    """The phase and cause of the refusal, or that there was none."""
+    try:
+        done = work()
+    except ConnectFailed as error:
+        return f"{error.phase}/{error.cause}"
+    if isinstance(done, SshSession):
+        done.close()
+    return "connected"
+
+
+def _good(w: World) -> str:
+    frames, _ = w.run("echo fine")
+    return frames[0].output.text.strip()
+
+
+def _killed(w: World) -> str:
+    """Kill the server's process of just this session while its command runs."""
+    marker = f"{w.marker}{secrets.randbelow(10**6):06d}"
+
+    def kill() -> None:
+        deadline = time.monotonic() + 15
+        while not (found := _marked(marker)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        pid = int(found[0])
+        while not Path(f"/proc/{pid}/comm").read_text().startswith("sshd"):
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        os.kill(pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    _, missing = w.run(f"sleep {marker}", 60)
+    killer.join()
+    return missing[0] if missing else "nothing missing"
+
+
+def _endless(w: World) -> str:
+    frames, missing = w.run(f"sleep {w.marker}", 1)
+    return str(frames[0].output.exit_code) if frames else missing[0]
+
+
+def _cancelled(w: World) -> str:
+    cancel = CancelToken()
+    timer = threading.Timer(0.5, cancel.cancel)
+    timer.start()
+    try:
+        _, missing = w.run(f"sleep {w.marker}", 60, cancel)
+    except Cancelled:
+        missing = ["cancelled"]
+    timer.join()
+    return missing[0] if missing else "nothing missing"
+
+
+def _flooded(w: World) -> str:
+    frames, _ = w.run("head -c 12000000 /dev/zero")
+    return f"cut at {len(frames[0].output.stdout) >> 20} MiB" if frames[0].output.stdout_cut else "not cut"
+
+
+def _too_many(w: World) -> str:
+    with w.connect("narrow") as session:
+        first = session.open(COLLECT)
+        said = _cause(lambda: session.open(COLLECT))
+        first.close()
+    return said
+
+
+def _no_commands(w: World) -> str:
+    with w.connect("shell") as session:
+        channel = session.open(COLLECT)
+        code = channel.exit_status(10)
+        channel.close()
+    return f"exit code {code}"
+
+
+def _called_back(w: World) -> str:
+    credentials = Credentials(AuthMethod.PASSWORD, password=Secret("any"))
+    before = w.trapped["refused"]
+    session = w.connector.connect(w.addresses["trap"], credentials, HostTrust((w.trap_key,)), Deadlines(), CancelToken())
+    with session:
+        deadline = time.monotonic() + 10
+        while w.trapped["refused"] < before + 3 and not w.trapped["opened"] and time.monotonic() < deadline:
+            time.sleep(0.01)
+    return "opened" if w.trapped["opened"] else "refused" if w.trapped["refused"] > before else "never asked"
+
+
+def _given_up(w: World) -> str:
+    cancel = CancelToken()
+    timer = threading.Timer(0.1, cancel.cancel)
+    timer.start()
+    try:
+        return _cause(lambda: w.connect("silent", cancel=cancel))
+    except Cancelled:
+        return "cancelled"
+    finally:
+        timer.join()
+
+
+def _over(w: World, place: str) -> Route:
+    return Route((Hop(w.addresses[place], w.credentials(), w.trust),))
+
+
+def _by_proxy(w: World, place: str) -> Route:
+    return Route(proxy=Proxy(ProxyKind.SOCKS5, "127.0.0.1", w.addresses[place].port))
+
+
+# Name -> how it is injected, and what the program has to say.
+FAULTS: dict[str, tuple[Callable[[World], str], str]] = {
+    "no fault: connect, one command": (_good, "fine"),
+    "nobody listens": (lambda w: _cause(lambda: w.connect("closed")), "tcp/refused"),
+    "silence in place of a banner": (lambda w: _cause(lambda: w.connect("silent", QUICK)), "banner/timeout"),
+    "a web server": (lambda w: _cause(lambda: w.connect("garbage", QUICK)), "banner/not_ssh"),
+    "endless bytes before the banner": (lambda w: _cause(lambda: w.connect("flood", QUICK)).split("/")[0], "banner"),
+    "hang-up before the banner, four times": (lambda w: _cause(lambda: w.connect("deaf", QUICK)), "banner/hung_up"),
+    "stall after the banner": (lambda w: _cause(lambda: w.connect("stalled", QUICK)), "kex/timeout"),
+    "cut in the key exchange": (lambda w: _cause(lambda: w.connect("cut", QUICK)), "kex/hung_up"),
+    "an unknown host key": (lambda w: _cause(lambda: w.connect("plain", trust=HostTrust())), "host_key/unknown"),
+    "a changed host key": (lambda w: _cause(lambda: w.connect("plain", trust=HostTrust((OTHER,)))), "host_key/changed"),
+    "a key that the node refuses": (lambda w: _cause(lambda: w.connect("plain", key="stranger")), "auth/key_refused"),
+    "the session is killed while a command runs": (_killed, "connection_lost"),
+    "a command that never ends": (_endless, "124"),
+    "a command that is cancelled": (_cancelled, "cancelled"),
+    "12 MB of output": (_flooded, "cut at 8 MiB"),
+    "a session too many": (_too_many, "channel/no_channel"),
+    "a node that runs no commands": (_no_commands, "exit code 1"),
+    "the node asks for agent, ports and X11": (_called_back, "refused"),
+    "the user gives up while it connects": (_given_up, "cancelled"),
+    "a jump host that is closed": (lambda w: _cause(lambda: w.connect("plain", route=_over(w, "closed"))), "tcp/refused"),
+    "a jump host that forwards nothing": (lambda w: _cause(lambda: w.connect("plain", route=_over(w, "narrow"))), "tcp/tunnel_refused"),
+    "a proxy that hangs up": (lambda w: _cause(lambda: w.connect("plain", route=_by_proxy(w, "deaf"))), "proxy/hung_up"),
+    "a silent proxy": (lambda w: _cause(lambda: w.connect("plain", QUICK, route=_by_proxy(w, "silent"))), "proxy/timeout"),
+}  # fmt: skip
+
+
+# -- what is left over --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Held:
+    """What this process holds."""
+
+    threads: frozenset[int]
+    handles: Counter[str]
+
+    @classmethod
+    def now(cls) -> Held:
+        kinds: Counter[str] = Counter()
+        for handle in Path("/proc/self/fd").iterdir():
+            with contextlib.suppress(OSError):
+                kinds["sockets" if str(handle.readlink()).startswith("socket:") else "file handles"] += 1
+        return cls(frozenset(thread.ident or 0 for thread in threading.enumerate()), kinds)
+
+
+def _marked(marker: str) -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if marker.encode() in path.read_bytes() and path.parent.name != str(os.getpid()):
+                found.append(path.parent.name)
+    return found
+
+
+def _more(before: Held) -> dict[str, int]:
+    now = Held.now()
+    more = {kind: max(0, now.handles[kind] - before.handles[kind]) for kind in ("sockets", "file handles")}
+    return {"threads": len(now.threads - before.threads), **more}
+
+
+def _settled(count: Callable[[], dict[str, int]], seconds: float = 10.0) -> dict[str, int]:
+    """What is left over once nothing of it goes any more by itself."""
+    deadline = time.monotonic() + seconds
+    while any((left := count()).values()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+@dataclass(frozen=True)
+class Report:
+    """Faults by name: how often injected, how often survived, the first wrong answer; and what is left over."""
+
+    faults: dict[str, tuple[int, int, str]]
+    left: dict[str, int]
+
+    @property
+    def good(self) -> bool:
+        return all(injected == survived for injected, survived, _ in self.faults.values()) and not any(self.left.values())
+
+    def __str__(self) -> str:
+        lines = [f"{'injected':>8} {'survived':>8}  fault"]
+        for name, (injected, survived, wrong) in self.faults.items():
+            lines.append(f"{injected:>8} {survived:>8}  {name}{f' (said {wrong})' if wrong else ''}")
+        return "\n".join([*lines, "", *(f"leaked {kind}: {count}" for kind, count in self.left.items())])
+
+
+def inject(count: int) -> Report:
+    """`count` connects, the faults in turn. Processes are counted while the nodes still run."""
+    before = Held.now()
+    with world() as made:
+        names = [list(FAULTS)[n % len(FAULTS)] for n in range(count)]
+
+        def one(name: str) -> str:
+            work, wanted = FAULTS[name]
+            said = work(made)
+            return "" if said == wanted else said
+
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            answers = list(pool.map(one, names))
+        remote = _settled(lambda: {"remote processes": len(_marked(made.marker))})
+    left = {**_settled(lambda: _more(before)), **remote}
+    wrong = {name: [said for n, said in zip(names, answers, strict=True) if n == name and said] for name in names}
+    return Report({name: (names.count(name), names.count(name) - len(bad), bad[0] if bad else "") for name, bad in wrong.items()}, left)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.reliability", description=__doc__)
+    parser.add_argument("--count", type=int, default=200, help="connects (default 200)")
+    started = time.monotonic()
+    report = inject(parser.parse_args().count)
+    print(report)
+    print(f"{sum(injected for injected, _, _ in report.faults.values())} connects in {time.monotonic() - started:.0f} s")
+    return 0 if report.good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
