@@ -16,24 +16,31 @@ from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.cli.codes import Exit, of_verdict
 from gpulease_gui.cli.terms_file import terms_from
+from gpulease_gui.cli.verify_many import (
+    add_many_arguments,
+    chosen_nodes,
+    exit_of_round,
+    print_round,
+    request_for,
+    say_count,
+    verify_round,
+)
 from gpulease_gui.cli.workspace_file import services_of
 from gpulease_gui.domain.cancel import CancelToken
-from gpulease_gui.domain.errors import Cancelled, UsageError, UserFacing
+from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import Finding, Verdict, totals
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import visible
 from gpulease_gui.facts import web_rates
-from gpulease_gui.services.acceptance import changes_since_before, find_contract, promises_of
+from gpulease_gui.services.acceptance import find_contract, promises_of
 from gpulease_gui.services.bundle import refuse_bundle_path, write_bundle
 from gpulease_gui.services.composition import Services
-from gpulease_gui.services.drift import shared_cards, since_accepted
 from gpulease_gui.services.outcome import Outcome, finding_line, outcome_json
 from gpulease_gui.services.plan import LEFT_OUT_WORDS, Level, make_plan
 from gpulease_gui.services.targets import demo_brings, is_demo, node_of, same_node
 from gpulease_gui.services.verify import Request
-from gpulease_gui.store import nodes
 
 UNNAMED_CONTRACT = "contract"
 DEMO_SECONDS = 5
@@ -41,7 +48,7 @@ DEMO_SECONDS = 5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `gpulease verify`."""
-    parser.add_argument("target", nargs="?", help="user@host:port, an ssh alias, local, or demo:NAME")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help="user@host:port, an ssh alias, local, or demo:NAME")
     parser.add_argument("--identity", default="", metavar="FILE", help="the private key; no other key is tried")
     parser.add_argument("--terms", metavar="FILE", type=Path, help="TOML file of promises")
     parser.add_argument("--fingerprint", action="append", default=[], metavar="SHA256:...", help="a host key to trust")
@@ -56,8 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workspace", type=Path, metavar="FILE", help="where runs are kept")
     parser.add_argument("--bundle", type=Path, metavar="ZIP", help="write raw outputs, hashes and the JSON")
     parser.add_argument("--contract", metavar="ID", help="verify against this contract of the workspace")
-    parser.add_argument("--all", action="store_true", help="with --contract: all its nodes; says what changed")
-    parser.add_argument("--demo", action="store_true", help="with --contract: the contract is in the demo workspace")
+    add_many_arguments(parser)
+    parser.add_argument("--demo", action="store_true", help="with --all or --contract: in the demo workspace")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
@@ -74,15 +81,16 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Verify and print; the exit code follows the required findings."""
+    options.target = options.targets[0] if len(options.targets) == 1 else None
     _refuse_wrong_calls(options)
     terms = terms_from(options.terms) if options.terms else None
-    demo = options.demo or bool(options.target) and is_demo(options.target)
+    demo = options.demo or any(map(is_demo, options.targets))
     fingerprints = fingerprints_of(options.fingerprint)
     services = services_of(options.workspace, demo=demo, ask_secret=ask_on_terminal, fingerprints=fingerprints)
     services.links.show_while_typed(_ask_openly)
     try:
-        if options.all:
-            return _verify_all(services, options)
+        if options.target is None:
+            return _verify_many(services, options, terms)
         outcome = _verify_one(services, options, terms)
         _print(outcome, as_json=options.json)
         sys.stdout.flush()
@@ -94,8 +102,17 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _refuse_wrong_calls(options: argparse.Namespace) -> None:
-    if options.all != (options.target is None) or (options.all and not options.contract):
-        raise UsageError("name one TARGET, or --contract ID --all")
+    if options.all == bool(options.targets):
+        raise UsageError("name TARGETs, or --all", next_step="--all takes all nodes, with --contract ID those of it")
+    if len({is_demo(target) for target in options.targets}) > 1:
+        raise UsageError("demo nodes and real ones are never verified together")
+    alone = [name for name in ("--peer", "--bundle") if getattr(options, name[2:])]
+    if alone and options.target is None:
+        raise UsageError(f"{alone[0]} belongs to one TARGET")
+    if options.rest and options.target is not None:
+        raise UsageError("--rest belongs to several nodes", next_step="name more TARGETs, or --all")
+    if not 0 < options.within <= 8760:
+        raise UsageError(f"--within {options.within:g} is out of range", next_step="hours, up to 8760")
     if options.terms and options.contract:
         raise UsageError("--terms and --contract exclude each other")
     if options.seconds is not None and not 1 <= options.seconds <= 3600:
@@ -289,65 +306,21 @@ def _print(outcome: Outcome, *, as_json: bool) -> None:
             print(f"  {visible(finding_line(finding))}")
 
 
-def _exit_of(outcome: Outcome) -> int:
+def _exit_of(outcome: Outcome) -> Exit:
     if outcome.error:
         return Exit.NOT_CONNECTED
     return Exit.INTERRUPTED if outcome.cancelled else of_verdict(outcome.overall)
 
 
-def _verify_all(services: Services, options: argparse.Namespace) -> int:
-    contract = find_contract(services.workspace, options.contract)
-    terms = promises_of(services.workspace, contract.id)
+def _verify_many(services: Services, options: argparse.Namespace, terms: dict[str, TermValue] | None) -> int:
+    wanted, chosen = chosen_nodes(services, options), _chosen(options)
+    request_of = request_for(services, options, chosen, terms, UNNAMED_CONTRACT)
+    if len(wanted) > 1:
+        say_count(wanted)
     with services.workspace.read() as connection:
-        rented = nodes.list_nodes(connection, contract.id)
-    if not rented:
-        raise UsageError(f"contract {contract.number} has no nodes", next_step="add nodes to it first")
-    request = replace(_chosen(options), terms=terms, contract_id=contract.id)
-    _say_loads(services, request)
-    outcomes = _all_outcomes(services, rented, request)
-    changed = {node.name: _changed(services, outcome) for node, outcome in outcomes}
-    twice = shared_cards(services.workspace, [outcome.run for _, outcome in outcomes if outcome.run])
-    if options.json:
-        whole = {"contract": contract.id, "nodes": [outcome_json(o) for _, o in outcomes], "changed": changed,
-                 "duplicates": [{"nodes": [d.first, d.second], "cards": list(d.cards)} for d in twice]}  # fmt: skip
-        print(json.dumps(whole, ensure_ascii=False, indent=1))
-    else:
-        for node, outcome in outcomes:
-            _print(outcome, as_json=False)
-            for line in changed[node.name]:
-                print(f"  changed: {visible(line)}")
-        for duplicate in twice:
-            print(f"fail: {visible(duplicate.words.en)}")
-    return _worst_exit([*(_exit_of(outcome) for _, outcome in outcomes), *(Exit.FAIL for _ in twice)])
-
-
-def _changed(services: Services, outcome: Outcome) -> list[str]:
-    """First what is different since the node was accepted, then what the checks say otherwise than the run before."""
-    drifted = since_accepted(services.workspace, outcome.run) if outcome.run else None
-    lines = [change.words.en for change in drifted.changes] if drifted else []
-    return [*lines, *changes_since_before(services.workspace, outcome)]
-
-
-def _all_outcomes(services: Services, rented: tuple[Node, ...], request: Request) -> list[tuple[Node, Outcome]]:
-    jobs = [
-        services.jobs.start(f"verify {node.name}", _work(services, node, request, f"{node.name}: "), remote=True)
-        for node in rented
-    ]
-    outcomes: list[tuple[Node, Outcome]] = []
+        first = request_of(connection, wanted[0])
+    _say_loads(services, first)
     with interruptible() as interrupted:
-        for node, job in zip(rented, jobs, strict=True):
-            while not job.done.done():
-                if interrupted:
-                    for other in jobs:
-                        other.cancel.cancel()
-                with contextlib.suppress(TimeoutError, Cancelled, UserFacing):
-                    job.done.result(timeout=0.2)
-            outcome = job.done.result()
-            assert isinstance(outcome, Outcome)
-            outcomes.append((node, outcome))
-    return outcomes
-
-
-def _worst_exit(codes: list[int]) -> int:
-    order = (Exit.INTERRUPTED, Exit.FAIL, Exit.NOT_CONNECTED, Exit.INCONCLUSIVE, Exit.OK)
-    return next(code for code in order if code in codes)
+        made = verify_round(services, options, wanted, request_of, _say, interrupted)
+    print_round(services, options, made, lambda outcome: _print(outcome, as_json=False))
+    return exit_of_round(services, made, _exit_of)

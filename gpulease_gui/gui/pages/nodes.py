@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QContextMenuEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QWidget
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from gpulease_gui.domain.node import AuthMethod, Node, Reach
 from gpulease_gui.domain.text import Text
@@ -15,7 +15,9 @@ from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.nodes_add import AddBar
 from gpulease_gui.gui.pages.nodes_drift import DIFFERENCES, drift_of
+from gpulease_gui.gui.pages.nodes_fleet import FleetPane, may_verify
 from gpulease_gui.gui.pages.nodes_inspector import NodeInspector
+from gpulease_gui.gui.pages.nodes_menu import PAIRS, open_row_menu
 from gpulease_gui.gui.pages.nodes_pairs import measure_pairs
 from gpulease_gui.gui.pages.nodes_table import ShownNode, node_table
 from gpulease_gui.gui.pages.nodes_work import work_of
@@ -35,12 +37,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 TITLE = Text("Nodes", "节点")
-PAIRS = Text("Measure between nodes…", "节点间测量…")
 _ACTIONS = ("verify", "connect", "watch", "delete")
-_WORDS = {
-    "verify": Text("Verify", "验收"), "connect": Text("Test connection", "测试连接"), "watch": Text("Watch live", "实时监控"),
-    "pairs": PAIRS, "edit": Text("Edit…", "编辑…"), "delete": Text("Remove", "移除"),
-}  # fmt: skip
 
 _KEEP: Mapping[str, Callable[[ShownNode], bool]] = {
     "attention": lambda shown: shown.needs_attention,
@@ -60,6 +57,10 @@ class NodesPage(Page):
         self._soon.setSingleShot(True)
         self._soon.setInterval(100)
         self._soon.timeout.connect(self._refresh)
+        self._read_soon = QTimer(self)
+        self._read_soon.setSingleShot(True)
+        self._read_soon.setInterval(200)
+        self._read_soon.timeout.connect(self._load)
         self._work.changed.connect(self._node_changed)
         self._drift.changed.connect(self._soon.start)
         self._wanted = ""
@@ -81,6 +82,7 @@ class NodesPage(Page):
     # -- parts ------------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
+        self.fleet = FleetPane(self.frame, self._work)
         self.model = node_table()
         self.table = TableView(self.model, TITLE, many=True)
         self.table.chosen.connect(lambda _: self._selected())
@@ -98,6 +100,10 @@ class NodesPage(Page):
         self._stack = QStackedWidget()
         self._stack.addWidget(splitter)
         self._stack.addWidget(self._empty())
+        self._stack.addWidget(self.fleet)
+        self.fleet.closed.connect(lambda: self._show_fleet(shown=False))
+        self.fleet.opener.clicked.connect(lambda: self._show_fleet(shown=True))
+        self.fleet.changed.connect(self.header_changed)
         self.column.addWidget(self._stack, 1)
 
     def _left(self) -> QWidget:
@@ -135,6 +141,7 @@ class NodesPage(Page):
             chip.clicked.connect(lambda _=False, wanted=key: self._only(wanted))
             row.addWidget(chip)
         row.addStretch()
+        row.addWidget(self.fleet.opener)
         self._test_all = Button(Text("Test all", "全部测试"), icon="refresh", small=True)
         self._test_all.clicked.connect(lambda: self._connect([shown.row.node for shown in self.model.rows]))
         row.addWidget(self._test_all)
@@ -156,6 +163,8 @@ class NodesPage(Page):
 
     def buttons(self) -> tuple[Button, ...]:
         """Paste, the ssh config (or what lies between several selected nodes), and the primary that names what it verifies."""
+        if self.in_fleet:
+            return self.fleet.buttons()
         more = self.pairs if len(self._chosen()) > 1 else self.from_config
         return (self.paste, more, self.primary)
 
@@ -165,7 +174,7 @@ class NodesPage(Page):
 
     def doable(self) -> frozenset[str]:
         """Pasting always, the rest with a selection."""
-        return frozenset(["new", "inspector", *(_ACTIONS if self._chosen() else ())])
+        return frozenset(["new", "inspector", *(_ACTIONS if self._chosen() else ())] if not self.in_fleet else ())
 
     def act(self, action: str) -> None:
         """Menu actions and the inspector's buttons."""
@@ -191,13 +200,13 @@ class NodesPage(Page):
 
     def search(self, words: str) -> None:
         """Narrow the table."""
-        self.model.find(words)
+        (self.fleet.model if self.in_fleet else self.model).find(words)
 
     def handle(self, event: Event) -> None:
         """Runs and records change what the table says."""
-        if isinstance(event, RunStarted | RunEnded) or (
-            isinstance(event, RecordsChanged) and event.kinds & {"node", "contract", "supplier", "claim"}
-        ):
+        if isinstance(event, RunStarted | RunEnded):
+            self._read_soon.start()  # of a fleet they come by the hundred
+        elif isinstance(event, RecordsChanged) and event.kinds & {"node", "contract", "supplier", "claim"}:
             self._load()
 
     # -- what is shown --------------------------------------------------------------------------------------------------
@@ -207,7 +216,8 @@ class NodesPage(Page):
 
     def _show(self, view: NodesView) -> None:
         self._view = view
-        self._stack.setCurrentIndex(0 if view.rows else 1)
+        if not self.in_fleet or not view.rows:
+            self._stack.setCurrentIndex(0 if view.rows else 1)
         self.local.setVisible(not self.frame.services.demo and all(r.node.reach is not Reach.LOCAL for r in view.rows))
         self._refresh()
         if not self._wanted or not self.table.choose(self._wanted):
@@ -255,7 +265,7 @@ class NodesPage(Page):
         current = self.table.current_row
         self.inspector.show_node(current)
         idle = [node for node in chosen if self._work.job_of(node.id) is None]
-        self.primary.set_words(_primary_words(chosen, busy=bool(chosen) and not idle))
+        self.primary.set_words(may_verify(chosen, busy=bool(chosen) and not idle))
         self.primary.setEnabled(bool(idle))
         self._tell_header()
 
@@ -263,10 +273,22 @@ class NodesPage(Page):
 
     def _verify(self) -> None:
         chosen = self._chosen()
-        if len(chosen) == 1:
+        if len(chosen) > 1:
+            self._show_fleet(shown=True)
+            self.fleet.start(chosen)
+        elif chosen:
             self.frame.go("verification", chosen[0].id)
-        for node in chosen:
-            self._work.verify(node)
+            self._work.verify(chosen[0])
+
+    @property
+    def in_fleet(self) -> bool:
+        """Whether the verification of many nodes is in sight."""
+        return self._stack.currentWidget() is self.fleet
+
+    def _show_fleet(self, *, shown: bool) -> None:
+        self._stack.setCurrentIndex(2 if shown else 0)
+        self.fleet.look()
+        self.header_changed.emit()
 
     def _connect(self, chosen: Sequence[Node]) -> None:
         for node in chosen:
@@ -369,24 +391,7 @@ class NodesPage(Page):
         """The row's actions as a menu."""
         if not self._chosen() or not self.table.geometry().contains(event.pos()):
             return
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for action, words in _WORDS.items():
-            if action == "pairs" and len(self._chosen()) < 2:
-                continue
-            line = QAction(say(words), menu)
-            line.triggered.connect(lambda _=False, wanted=action: self.act(wanted))
-            menu.addAction(line)
-        menu.popup(event.globalPos())
-
-
-def _primary_words(chosen: Sequence[Node], *, busy: bool) -> Text:
-    if len(chosen) > 1:
-        return Text(f"Verify {len(chosen)} nodes", f"验收 {len(chosen)} 个节点")
-    name = chosen[0].name if chosen else ""
-    if busy:
-        return Text(f"Working on {name}…", f"正在处理 {name}…")
-    return Text(f"Verify {name}".strip(), f"验收 {name}".strip())
+        open_row_menu(self, len(self._chosen()), self.act, event.globalPos())
 
 
 PAGE = PageSpec("nodes", TITLE, "nav-nodes", NavGroup.USE, 40, NodesPage)

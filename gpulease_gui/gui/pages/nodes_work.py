@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gpulease_gui.domain.term import TermValue
     from gpulease_gui.gui.pages.page import Frame
     from gpulease_gui.services.composition import Services
+    from gpulease_gui.services.fleet_run import FleetRun
     from gpulease_gui.services.jobs import Job
     from gpulease_gui.services.outcome import Outcome, Trouble
     from gpulease_gui.services.verify import Request
@@ -82,6 +83,8 @@ class NodeWork(QObject):
         self._states: dict[str, Reached] = {}
         self._questions: list[HostKeyQuestion | _SecretQuestion] = []
         self._asking = False
+        self.fleet: FleetRun | None = None
+        self._kept: dict[str, HostKeyQuestion] = {}
         self._services.links.ask_secret = self._ask
         self._services.links.show_while_typed(self._ask_openly)
         self._asked.connect(self._queue, Qt.ConnectionType.QueuedConnection)
@@ -99,14 +102,16 @@ class NodeWork(QObject):
 
     def job_of(self, node_id: str) -> Job | None:
         """The work that is under way on a node."""
-        return self._jobs.get(node_id)
+        return self._jobs.get(node_id) or (self.fleet.job_of(node_id) if self.fleet is not None else None)
 
     def cancel(self, node_id: str) -> None:
         """End the work on a node; what it found stays."""
         job = self._jobs.get(node_id)
         if job is not None:
             job.cancel.cancel()
-            self.changed.emit(node_id)
+        elif self.fleet is not None and self.fleet.job_of(node_id) is not None:
+            self.fleet.cancel(node_id)
+        self.changed.emit(node_id)
 
     def connect_to(self, node: Node) -> None:
         """Open a line to the node, look that it answers and, if it was accepted, that it is still the same machine."""
@@ -124,9 +129,27 @@ class NodeWork(QObject):
 
     def verify(self, node: Node, choice: Choice = NO_CHOICE, peer_id: str | None = None) -> None:
         """Verify a node against its contract; what loads it was confirmed."""
-        if node.id not in self._jobs:
+        if self.job_of(node.id) is None:
             prepared = self._services.query(lambda connection: prepare(connection, node.id, choice, peer_id))
             self._frame.bridge.when_done(prepared, lambda ready: self._verify(*ready, choice, peer_id))
+
+    def verify_many(self, nodes: Sequence[Node]) -> FleetRun:
+        """Verify nodes side by side; their host keys are kept for one question instead of a dialog each."""
+        from gpulease_gui.services.fleet_run import FleetRun
+
+        if self.fleet is not None:
+            self.fleet.close()
+        idle = [node for node in nodes if self.job_of(node.id) is None]
+        self.fleet = FleetRun(self._services, idle, lambda connection, node: prepare(connection, node.id)[1])
+        self._kept.clear()
+        self.fleet.start(say(Text(f"Verify {len(idle)} nodes", f"验收 {len(idle)} 个节点")))
+        return self.fleet
+
+    def verify_again(self, node_ids: Sequence[str] | None = None) -> None:
+        """Ask the fleet what has no answer: of these nodes, or of all."""
+        if self.fleet is not None:
+            count = len(self.fleet.left if node_ids is None else node_ids)
+            self.fleet.again(say(Text(f"Verify {count} nodes again", f"再次验收 {count} 个节点")), node_ids)
 
     def run_task(self, node: Node, spec: TaskSpec, terms: Mapping[str, TermValue], contract: tuple[str, str] | None) -> None:
         """Run a task on a node; it was confirmed. `contract`: id and number of the one that it is judged against."""
@@ -157,7 +180,7 @@ class NodeWork(QObject):
 
     def _start(self, node: Node, title: Text, work: Callable[[CancelToken], object], again: Again,
                done: Callable[..., None]) -> None:  # fmt: skip
-        if node.id in self._jobs:
+        if self.job_of(node.id) is not None:
             return
         self._again[node.id] = again
         job = self._services.jobs.start(say(title), work, remote=True)
@@ -175,7 +198,7 @@ class NodeWork(QObject):
             self._states[event.node_id] = Reached(event.state, event.reason, event.next_step)
             self.changed.emit(event.node_id)
         elif isinstance(event, HostKeyQuestion):
-            self._queue(event)
+            self._hear_question(event)
         elif isinstance(event, JobChanged) and event.ended:
             self._over(event.job_id)
 
@@ -183,6 +206,41 @@ class NodeWork(QObject):
         for node_id in [id_ for id_, job in self._jobs.items() if job.id == job_id]:
             del self._jobs[node_id]
             self.changed.emit(node_id)
+
+    # -- questions of a fleet ------------------------------------------------------------------------------------------
+
+    @property
+    def kept_questions(self) -> tuple[HostKeyQuestion, ...]:
+        """Host keys that nodes of the fleet stopped at, in the order they came; none is asked by itself."""
+        return tuple(self._kept.values())
+
+    def _hear_question(self, question: HostKeyQuestion) -> None:
+        if self.fleet is None or self.fleet.job_of(question.node.id) is None and question.node.id not in self.fleet.left:
+            self._queue(question)
+        else:
+            self._kept[question.node.id] = question
+
+    def ask_kept(self, node_id: str) -> None:
+        """Ask about one of them in its own dialog."""
+        question = self._kept.get(node_id)
+        if question is not None:
+            self._queue(question)
+
+    def trust_kept(self, decided: Sequence[tuple[HostKeyQuestion, HostKey, str]]) -> None:
+        """Pin keys that were compared (or could not be) together, then verify their nodes."""
+        services = self._services
+
+        def work() -> None:
+            for question, key, how in decided:
+                services.links.trust(question.node, key, how, hop=question.hop)
+
+        def again(_: None) -> None:
+            ids = [question.node.id for question, _, _ in decided]
+            for id_ in ids:
+                self._kept.pop(id_, None)
+            self.verify_again(ids)
+
+        self._frame.bridge.when_done(services.jobs.local(work), again)
 
     # -- questions ----------------------------------------------------------------------------------------------------
 
@@ -281,7 +339,10 @@ class NodeWork(QObject):
 
     def _trusted(self, node: Node) -> None:
         self.changed.emit(node.id)
-        self._again.get(node.id, lambda: self.connect_to(node))()
+        if self._kept.pop(node.id, None) is not None:
+            self.verify_again((node.id,))
+        else:
+            self._again.get(node.id, lambda: self.connect_to(node))()
 
     def _replace(self, question: HostKeyQuestion, why: str) -> None:
         new = question.offered[0]

@@ -1,0 +1,169 @@
+"""Do many nodes keep what was promised, asked side by side, and a second time only where no answer came?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from gpulease_gui.cli.codes import Exit
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.finding import Finding
+from gpulease_gui.domain.node import Node
+from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.term import TermValue
+from gpulease_gui.domain.text import visible
+from gpulease_gui.services.acceptance import changes_since_before, find_contract, promises_in, promises_of
+from gpulease_gui.services.composition import Services
+from gpulease_gui.services.drift import shared_cards, since_accepted
+from gpulease_gui.services.fleet_run import FleetLine, FleetRun, Phase
+from gpulease_gui.services.outcome import Outcome, outcome_json
+from gpulease_gui.services.targets import node_of
+from gpulease_gui.services.verify import Request
+from gpulease_gui.store import nodes, suppliers
+
+if TYPE_CHECKING:
+    from gpulease_gui.store.doors import Reader
+
+WITHIN_HOURS = 24.0
+
+
+def add_many_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments that only a verification of several nodes has."""
+    parser.add_argument("--all", action="store_true", help="all nodes of the workspace, or of --contract; says what changed")
+    parser.add_argument("--rest", action="store_true", help="ask only nodes and checks without an answer (see --within)")
+    parser.add_argument(
+        "--within", type=float, default=WITHIN_HOURS, metavar="HOURS", help="with --rest: how old an answer may be (default: 24)"
+    )
+
+
+@dataclass(slots=True)
+class Round:
+    """What came of a round. `kept`: nodes that had answered everything before; `untried`: cancelled before their turn."""
+
+    outcomes: dict[str, tuple[Node, Outcome]] = field(default_factory=dict)
+    kept: list[str] = field(default_factory=list)
+    untried: list[str] = field(default_factory=list)
+
+
+def chosen_nodes(services: Services, options: argparse.Namespace) -> tuple[Node, ...]:
+    """The named nodes, or all. Raises UsageError where there is none or one is named twice."""
+    if not options.all:
+        named = [node_of(services.workspace, target, options.identity) for target in options.targets]
+        twice = {node.name for node in named if sum(other.id == node.id for other in named) > 1}
+        if twice:
+            raise UsageError(f"{sorted(twice)[0]} is named twice", next_step="name each node once")
+        return tuple(named)
+    contract = find_contract(services.workspace, options.contract) if options.contract else None
+    with services.workspace.read() as connection:
+        found = nodes.list_nodes(connection, contract.id if contract else None)
+    if not found:
+        where = f"contract {contract.number}" if contract else "the workspace"
+        raise UsageError(f"{where} has no nodes", next_step="add nodes to it first")
+    return found
+
+
+def request_for(services: Services, options: argparse.Namespace, chosen: Request,
+                terms: dict[str, TermValue] | None, label: str) -> Callable[[Reader, Node], Request]:  # fmt: skip
+    """What each node is asked: against --contract, against --terms, else against the contract that it belongs to."""
+    if options.contract:
+        contract = find_contract(services.workspace, options.contract)
+        fixed = replace(chosen, terms=promises_of(services.workspace, contract.id), contract_id=contract.id)
+        return lambda connection, node: fixed
+    if terms is not None:
+        named = replace(chosen, terms=terms, contract_label=label)
+        return lambda connection, node: named
+
+    def own(connection: Reader, node: Node) -> Request:
+        if node.contract_id is None:
+            return chosen
+        mine = suppliers.get_contract(connection, node.contract_id)
+        return replace(chosen, terms=promises_in(connection, mine.id), contract_id=mine.id, contract_label=mine.number)
+
+    return own
+
+
+def verify_round(services: Services, options: argparse.Namespace, wanted: tuple[Node, ...],
+                 request_of: Callable[[Reader, Node], Request], say: Callable[[Finding, str], None],
+                 interrupted: list[int]) -> Round:  # fmt: skip
+    """Verify side by side; Ctrl+C ends all and keeps what was found."""
+    made = Round()
+    since = utc_now() - timedelta(hours=options.within) if options.rest else None
+    fleet = FleetRun(
+        services, wanted, request_of, since=since,
+        on_outcome=lambda node, outcome: made.outcomes.update({node.id: (node, outcome)}),
+        on_finding=lambda node, finding: say(finding, f"{node.name}: "),
+    )  # fmt: skip
+    try:
+        whole = fleet.start(f"verify {len(wanted)} nodes")
+        while not whole.job.done.done():
+            if interrupted:
+                fleet.cancel_all()
+            with suppress(TimeoutError):
+                whole.job.done.result(timeout=0.2)
+        lines = fleet.lines()
+    finally:
+        fleet.close()
+    _sort_rest(made, lines)
+    return made
+
+
+def _sort_rest(made: Round, lines: tuple[FleetLine, ...]) -> None:
+    """Outcomes in the order in which the nodes were named, whatever order they came in."""
+    made.outcomes = {line.node.id: made.outcomes[line.node.id] for line in lines if line.node.id in made.outcomes}
+    for line in lines:
+        if line.node.id in made.outcomes:
+            continue
+        if line.phase is Phase.BROKEN:
+            raise RuntimeError(f"{line.node.name}: {line.reason}")
+        (made.untried if line.phase is Phase.CANCELLED else made.kept).append(line.node.name)
+
+
+def print_round(services: Services, options: argparse.Namespace, made: Round, show: Callable[[Outcome], None]) -> None:
+    """All outcomes in the order of their nodes, what changed on each node, and cards that two nodes share."""
+    changed = {node.name: _changed(services, outcome) for node, outcome in made.outcomes.values()}
+    twice = shared_cards(services.workspace, [outcome.run for _, outcome in made.outcomes.values() if outcome.run])
+    if options.json:
+        contract = find_contract(services.workspace, options.contract).id if options.contract else None
+        whole = {"contract": contract, "nodes": [outcome_json(o) for _, o in made.outcomes.values()], "changed": changed,
+                 "duplicates": [{"nodes": [d.first, d.second], "cards": list(d.cards)} for d in twice],
+                 "kept": made.kept, "not_tried": made.untried}  # fmt: skip
+        print(json.dumps(whole, ensure_ascii=False, indent=1))
+        return
+    for node, outcome in made.outcomes.values():
+        show(outcome)
+        for line in changed[node.name]:
+            print(f"  changed: {visible(line)}")
+    for name in made.kept:
+        print(f"{visible(name)}: answered before, not asked again")
+    for name in made.untried:
+        print(f"{visible(name)}: cancelled before its turn")
+    for duplicate in twice:
+        print(f"fail: {visible(duplicate.words.en)}")
+
+
+def exit_of_round(services: Services, made: Round, exit_of: Callable[[Outcome], Exit]) -> Exit:
+    """The worst of all nodes; nodes that were kept change nothing."""
+    runs = [outcome.run for _, outcome in made.outcomes.values() if outcome.run]
+    codes = [exit_of(outcome) for _, outcome in made.outcomes.values()]
+    codes += [Exit.FAIL] * bool(shared_cards(services.workspace, runs)) + [Exit.INTERRUPTED] * bool(made.untried)
+    order = (Exit.INTERRUPTED, Exit.FAIL, Exit.NOT_CONNECTED, Exit.INCONCLUSIVE)
+    return next((code for code in order if code in codes), Exit.OK)
+
+
+def _changed(services: Services, outcome: Outcome) -> list[str]:
+    """First what is different since the node was accepted, then what the checks say otherwise than the run before."""
+    drifted = since_accepted(services.workspace, outcome.run) if outcome.run else None
+    lines = [change.words.en for change in drifted.changes] if drifted else []
+    return [*lines, *changes_since_before(services.workspace, outcome)]
+
+
+def say_count(wanted: tuple[Node, ...]) -> None:
+    """Before anything is sent: which nodes."""
+    names = ", ".join(visible(node.name) for node in wanted)
+    print(f"{len(wanted)} nodes: {names}", file=sys.stderr, flush=True)

@@ -1,0 +1,117 @@
+"""Are many nodes verified at once, each seen as it goes, and only what has no answer asked again?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
+from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.pages import nodes, verification
+from gpulease_gui.gui.pages.nodes import NodesPage
+from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.fleet_run import FleetLine, Phase
+from gpulease_gui.store import nodes as stored
+from gpulease_gui.store import runs
+
+LONG_MS = 60_000
+Flag = QItemSelectionModel.SelectionFlag
+DEAD = Node("dead", "dead", Reach.SSH, Address("127.0.0.1", 1), auth=AuthMethod.AGENT)
+QUICK = ("capped", "honest", "sick")
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Services]:
+    """The simulated nodes and one where nothing listens."""
+    opened = open_services(tmp_path / "demo.db", demo=True)
+
+    opened.workspace.submit(lambda db: stored.save_node(db, DEAD)).result()
+    opened.workspace.forbid_main_thread()
+    yield opened
+    opened.close()
+
+
+def begun(window: MainWindow, services: Services, qtbot: QtBot) -> NodesPage:
+    """The page of nodes with four of them chosen and `Verify` pressed once."""
+    window.resize(1440, 900)
+    window.attach(services)
+    page = window._pages["nodes"]
+    assert isinstance(page, NodesPage)
+    qtbot.waitUntil(lambda: len(page.model.rows) == 10)
+    picked = page.table.selectionModel()
+    picked.clear()
+    for row in range(page.model.rowCount()):
+        if page.model.index(row, 1).data() in (*QUICK, "dead"):
+            picked.select(page.model.index(row, 0), Flag.Select | Flag.Rows)
+    assert page.primary.accessibleName() == "Verify 4 nodes"
+    QTest.mouseClick(page.primary, Qt.MouseButton.LeftButton)
+    assert page.in_fleet
+    return page
+
+
+def lines(page: NodesPage) -> dict[str, FleetLine]:
+    return {line.node.name: line for line in page.fleet.model.rows}
+
+
+def runs_of(services: Services, name: str) -> int:
+    def work(connection: object) -> int:
+        node = next(n for n in stored.list_nodes(connection) if n.name == name)  # type: ignore[arg-type]
+        return len(runs.list_runs(connection, node_id=node.id, parts=True))  # type: ignore[arg-type]
+
+    return services.query(work).result()
+
+
+def test_that_one_click_fills_a_table_and_the_dead_node_delays_nobody(
+    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
+) -> None:
+    window = make_window(nodes.PAGE, verification.PAGE)
+    page = begun(window, demo, qtbot)
+    pane = page.fleet
+    assert page.buttons() == (pane.cancel_all,)
+    qtbot.waitUntil(lambda: window.task_strip.titles == ("Verify 4 nodes",))
+    qtbot.waitUntil(lambda: lines(page)["dead"].phase is Phase.NOT_REACHED, timeout=LONG_MS)
+    qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+    assert {name: line.phase for name, line in lines(page).items()} == {
+        "capped": Phase.DONE, "honest": Phase.DONE, "sick": Phase.DONE, "dead": Phase.NOT_REACHED}  # fmt: skip
+    assert all(line.answered == line.planned > 50 for name, line in lines(page).items() if name != "dead")
+    assert lines(page)["capped"].worst_check == "power.limit"
+    assert pane.said.text() == "4 of 4 nodes: 1 pass, 2 fail, 1 not reached"
+    assert page.buttons() == (pane.rest,) and pane.rest.accessibleName() == "Verify what is not done: 1"
+    pane.table.choose("dead")
+    assert pane.why.text().startswith("the connection was refused. Next: ")
+    # A second round touches only the one that was not reached.
+    before = [runs_of(demo, name) for name in QUICK]
+    QTest.mouseClick(pane.rest, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+    assert [runs_of(demo, name) for name in QUICK] == before == [1, 1, 1]
+    # The way to the findings of a node, and back to the table.
+    pane.table.choose(lines(page)["capped"].node.id)
+    QTest.keyClick(pane.table, Qt.Key.Key_Return)
+    assert window._current == "verification"
+    window.go("nodes")
+    assert page.in_fleet
+    QTest.mouseClick(pane.back, Qt.MouseButton.LeftButton)
+    assert not page.in_fleet and pane.opener.isVisible() and pane.opener.accessibleName() == "Verified 4 of 4"
+
+
+def test_that_one_node_is_cancelled_alone_and_then_asked_again(
+    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
+) -> None:
+    page = begun(make_window(nodes.PAGE, verification.PAGE), demo, qtbot)
+    pane = page.fleet
+    sick = lines(page)["sick"].node.id
+    pane.table.choose(sick)
+    QTest.mouseClick(pane.cancel, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+    ended = {name: line.phase for name, line in lines(page).items()}
+    assert ended == {"capped": Phase.DONE, "honest": Phase.DONE, "sick": Phase.CANCELLED, "dead": Phase.NOT_REACHED}
+    assert pane.rest.accessibleName() == "Verify what is not done: 2"
+    QTest.mouseClick(pane.rest, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+    assert lines(page)["sick"].phase is Phase.DONE
+    assert runs_of(demo, "honest") == 1
