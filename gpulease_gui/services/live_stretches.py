@@ -11,6 +11,7 @@ from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.reports.document import Blank, Curve
 from gpulease_gui.reports.facts import LiveStretch
+from gpulease_gui.services.live_export import stretch_in_report
 from gpulease_gui.store.records import Gap, Run, SampleRange, Stretch
 from gpulease_gui.store.samples import list_series, read_range
 from gpulease_gui.telemetry.source import Metric, metrics
@@ -71,7 +72,11 @@ def _figure(promised: TermValue | None) -> float | None:
 
 
 def _span(connection: sqlite3.Connection, run: Run, known: list[Metric]) -> tuple[int, int] | None:
-    """(start, end) in ns of the readings around the run: near it, else the last quarter of an hour of that day."""
+    """(start, end) in ns of what the user put into the report; else of the readings near the run, else of the last quarter of
+    an hour of that day."""
+    chosen = stretch_in_report(connection, run.node_id, run.id)
+    if chosen is not None:
+        return chosen
     begin = int(run.started_at.timestamp() * _NS)
     end = int((run.finished_at or utc_now()).timestamp() * _NS)
     for reach in (_NEAR_NS, _FAR_NS):

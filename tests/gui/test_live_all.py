@@ -147,11 +147,11 @@ def page(make_window: MakeWindow, demo: Services, qtbot: QtBot) -> live.LivePage
 
 def test_that_nodes_are_watched_opened_and_left_from_the_grid(page: live.LivePage, demo: Services, translations: Translations, qtbot: QtBot) -> None:
     grid = page.all.grid
-    assert grid.nodes.rowCount() == 9 and [button.text().strip() for button in page.buttons()] == ["Watch 9 nodes"]
+    assert grid.nodes.rowCount() == 9 and [button.text().strip() for button in page.buttons()] == ["Watch rules…", "Watch 9 nodes"]
     assert page.target() is None and not page.bar.isVisible()
     place = grid.nodes.shown.index("demo-honest")
     grid.setCurrentIndex(grid.nodes.index(place))
-    assert [button.text().strip() for button in page.buttons()] == ["Watch 1 node"]
+    assert [button.text().strip() for button in page.buttons()] == ["Watch rules…", "Watch 1 node"]
     page.bulk.watch_button.click()
     qtbot.waitUntil(lambda: "demo-honest" in grid.nodes.shown[:1], timeout=20000)
     qtbot.waitUntil(lambda: page.all.sums.watched.figure.text() == "1 of 9", timeout=5000)

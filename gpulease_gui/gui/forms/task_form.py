@@ -183,6 +183,12 @@ class TaskForm(RecordForm):
         image = self.image.text().strip()
         return TaskContainer(image, ContainerTool(self.tool.current)) if image and kind is not SourceKind.LOG else None
 
+    def begin_log(self) -> None:
+        """A log is to be followed; what was typed for another kind stays for when it is chosen again."""
+        self.kind.choose(SourceKind.LOG)
+        self._fit()
+        self.place.setFocus()
+
     # -- what fits to what ------------------------------------------------------------------------------------------------
 
     def _fit(self) -> None:

@@ -64,11 +64,11 @@ class LivePage(Page):
         self._told: object = None
         self._window_chosen = False
         self.watch_button = Button(kind="primary")
-        self.acts = Acts(self)
-        self.local_button, self.note_button = self.acts.local_button, self.acts.note_button
         self.all, self._whole = AllNodes(frame, clock), False
         self.bulk = Bulk(frame, self.all)
         self.bar, self.chart = LiveBar(), LaneStack(clock)
+        self.acts = Acts(self)
+        self.local_button, self.note_button = self.acts.local_button, self.acts.note_button
         self.figures = FiguresTable()
         self.table = self.figures.figures
         self._sight = Sight(frame, self.chart, self.bar, self.figures, self.look, clock)
@@ -174,7 +174,8 @@ class LivePage(Page):
     def retranslate(self) -> None:
         """Words that stand in no label of ours."""
         self._told = None
-        if hasattr(self, "chart"):
+        if hasattr(self, "acts"):
+            self.acts.retranslate()
             self._show_header()
 
     # -- nodes ------------------------------------------------------------------------------------------------------
@@ -235,11 +236,14 @@ class LivePage(Page):
         """The node in sight, watched or not."""
         return self._current
 
+    @property
+    def view(self) -> WatchView | None:
+        """What the watch of that node holds."""
+        return self._view
+
     def _show_nodes(self) -> None:
         states = {**self._states, **{view.node_id: view.state for view in self.frame.services.watching.views()}}
         self.bar.nodes.show_nodes(self._nodes, states, self._current.node.id if self._current else "")
-
-    # -- watching ---------------------------------------------------------------------------------------------------
 
     @property
     def running(self) -> bool:
@@ -289,8 +293,6 @@ class LivePage(Page):
             self.stop()
         else:
             self.watch()
-
-    # -- the chart ----------------------------------------------------------------------------------------------------
 
     def _pause(self) -> None:
         self.chart.pause(paused=not self.chart.paused)
@@ -359,8 +361,6 @@ class LivePage(Page):
         else:
             self._show_empty()
         self._tell()
-
-    # -- words --------------------------------------------------------------------------------------------------------
 
     def _show_empty(self) -> None:
         name = self._current.node.name if self._current else ""

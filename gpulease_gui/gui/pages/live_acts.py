@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QStandardPaths
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QFileDialog, QMenu
 
+from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import Node
+from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.language import current_language, say
 from gpulease_gui.gui.pages.live_nodes import make_this_computer
 from gpulease_gui.gui.pages.live_note import ADD_NOTE, NoteDialog
+from gpulease_gui.gui.pages.live_words import WATCH_A_LOG
 from gpulease_gui.gui.widgets.buttons import Button
+from gpulease_gui.gui.widgets.labels import Words
+from gpulease_gui.services.overview import local_day
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from gpulease_gui.gui.pages.live import LivePage
     from gpulease_gui.services.watch import WatchView
+
+RULES = Text("Watch rules…", "监控规则…")
+_ODD = re.compile(r"[^\w.-]+")
 
 
 class Acts(QObject):
@@ -29,6 +45,102 @@ class Acts(QObject):
         self.note_button = Button(ADD_NOTE, icon="flag")
         self.local_button.clicked.connect(self._this_computer)
         self.note_button.clicked.connect(self._add_note)
+        self._entries: tuple[tuple[QMenu, tuple[tuple[Words, Callable[[], object]], ...]], ...] = (
+            (page.bar.export_menu, (
+                (Text("Readings of this stretch (CSV)…", "此区间的读数（CSV）…"), lambda: self.save_as("csv")),
+                (Text("Picture of the chart (PNG)…", "图表图片（PNG）…"), lambda: self.save_as("png")),
+                (Text("Into the node's report", "加入节点报告"), self.put_into_report),
+            )),
+            (page.bar.more_menu, (
+                (RULES, self.show_rules),
+                (Text("Watch a log on the node…", "监视节点上的日志…"), self.watch_log),
+                (Text("How long readings are kept…", "读数保留时长…"), self.show_retention),
+            )),
+        )  # fmt: skip
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        """The entries of the two menus."""
+        for menu, entries in self._entries:
+            menu.clear()
+            for words, act in entries:
+                menu.addAction(say(words), act)
+
+    # -- files and report ---------------------------------------------------------------------------------------------
+
+    def save_as(self, kind: str) -> None:
+        """Ask for a file and write the stretch in sight, or the chosen range, to it."""
+        if self._page.node is None or not self._page.charted:
+            return
+        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+        plain = _ODD.sub("-", self._page.node.node.name).strip(".-_")[:60] or "node"
+        name = f"{plain}-{local_day(utc_now()).isoformat()}.{kind}"
+        title = say(Text("Export what is in sight", "导出可见区间"))
+        chosen, _ = QFileDialog.getSaveFileName(self._page, title, str(Path(folder) / name), f"{kind.upper()} (*.{kind})")
+        if chosen:
+            path = Path(chosen)
+            self.save(path if path.suffix.lower() == f".{kind}" else path.with_name(f"{path.name}.{kind}"), kind)
+
+    def save(self, path: Path, kind: str) -> None:
+        """Write it; a worker does the work."""
+        services = self._frame.services
+        future: Future[None]
+        if kind == "png":
+            image = self._page.chart.grab().toImage()
+            future = services.jobs.local(lambda: _write_image(image, path))
+        else:
+            future = services.jobs.local(self._csv_work(path))
+        self._frame.bridge.when_done(future, lambda _: self._frame.note(Text(f"Written: {path.name}", f"已写入：{path.name}")))
+
+    def _csv_work(self, path: Path) -> Callable[[], None]:
+        from gpulease_gui.services.evaluate import write_whole
+        from gpulease_gui.services.live_export import readings_csv
+
+        page, workspace, language = self._page, self._frame.services.workspace, current_language()
+        node_id = page.node.node.id if page.node else ""
+        (start_s, end_s), live = page.chart.chosen_s or page.chart.span_s, dict(page.view.rings) if page.view else {}
+
+        def work() -> None:
+            with workspace.read() as connection:
+                content = readings_csv(connection, node_id, start_s, end_s, live, language)
+            write_whole(path, content)
+
+        return work
+
+    def put_into_report(self) -> None:
+        """The stretch in sight, or the chosen range, is what the node's report shows from now on."""
+        from gpulease_gui.services.live_export import put_into_report
+
+        page = self._page
+        if page.node is None or not page.charted:
+            return
+        node_id, (start_s, end_s) = page.node.node.id, page.chart.chosen_s or page.chart.span_s
+        future = self._frame.services.change(lambda db: put_into_report(db, node_id, start_s, end_s), "mark")
+        done = Text("The report shows this stretch; its readings are evidence of the run", "报告将显示此区间，其读数已存为验收证据")
+        self._frame.bridge.when_done(future, lambda _: self._frame.note(done))
+
+    # -- dialogs and the log ------------------------------------------------------------------------------------------
+
+    def show_rules(self) -> None:
+        """Broken rules of the node in sight, and when to be told."""
+        from gpulease_gui.gui.forms.watch_dialog import watch_dialog
+
+        node, view = self._page.node, self._page.view
+        if node is not None:
+            watch_dialog(self._frame, self._page, (node.node.id, node.node.name), view.indexes if view else None)
+
+    def show_retention(self) -> None:
+        """For how long readings are kept."""
+        from gpulease_gui.gui.forms.retention_dialog import retention_dialog
+
+        retention_dialog(self._frame, self._page)
+
+    def watch_log(self) -> None:
+        """The pane of tasks reads a log beside the hardware's curves."""
+        if self._page.node is not None:
+            self._frame.go("verification", self._page.node.node.id, WATCH_A_LOG)
+
+    # -- notes, this computer -----------------------------------------------------------------------------------------
 
     def _add_note(self) -> None:
         page = self._page
@@ -60,3 +172,9 @@ class Acts(QObject):
         if unsaved and unsaved != self._unsaved:
             self._frame.trouble(Text("Samples are shown but not saved", "采样仅显示，未能保存"), unsaved)
         self._unsaved = unsaved
+
+
+def _write_image(image: QImage, path: Path) -> None:
+    """Raises UserFacing."""
+    if not image.save(str(path)):
+        raise UserFacing(f"{path} can't be written", "", "name another file or folder")

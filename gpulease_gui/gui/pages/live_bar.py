@@ -22,10 +22,12 @@ from gpulease_gui.gui.widgets.panes import hairline
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.services.events import NodeState
 
-WINDOWS_S: Mapping[str, float] = {"1": 60.0, "5": 300.0, "30": 1800.0, "2h": 7200.0, "24h": 86_400.0, "7d": 604_800.0}
+WINDOWS_S: Mapping[str, float] = {"1": 60.0, "5": 300.0, "30": 1800.0, "2h": 7200.0, "24h": 86_400.0, "7d": 604_800.0,
+                                  "30d": 2_592_000.0}  # fmt: skip
 _WINDOW_WORDS = [
     ("1", Text("1 min", "1 分")), ("5", Text("5 min", "5 分")), ("30", Text("30 min", "30 分")),
     ("2h", Text("2 h", "2 时")), ("24h", Text("24 h", "24 时")), ("7d", Text("7 d", "7 天")),
+    ("30d", Text("30 d", "30 天")),
 ]  # fmt: skip
 ALL_NODES = Text("All nodes", "全部节点")
 NODE = Text("Node to watch", "要监控的节点")
@@ -95,8 +97,11 @@ class LiveBar(Lively, QFrame):
         self._menu = QMenu(self)
         self._known: tuple[tuple[str, Text], ...] = ()
         self._said = PAUSE
-        self._lanes.setMenu(self._menu)
-        self._lanes.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)
+        self.export, self.more = IconButton("export", Text("Export", "导出")), IconButton("more", Text("More", "更多"))
+        self.export_menu, self.more_menu = QMenu(self), QMenu(self)
+        for button, menu in ((self._lanes, self._menu), (self.export, self.export_menu), (self.more, self.more_menu)):
+            button.setMenu(menu)
+            button.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)
         self._lay_out()
         self.span.chosen.connect(lambda key: self.windowed.emit(WINDOWS_S[key]))
         self.mode.chosen.connect(lambda key: self.moded.emit(Mode(key)))
@@ -111,8 +116,8 @@ class LiveBar(Lively, QFrame):
             row.addWidget(part)
         self._line = line
         row.addStretch(1)
-        row.addWidget(self._samples)
-        row.addWidget(self._lanes)
+        for part in (self._samples, self._lanes, self.export, self.more):
+            row.addWidget(part)
 
     def show_paused(self, *, paused: bool, able: bool = True, away: bool = False) -> None:
         """The button says what it does next; `away`: the chart was moved into the past."""
@@ -135,7 +140,7 @@ class LiveBar(Lively, QFrame):
         self._fit()
 
     def _fit(self) -> None:
-        parts = (self.all_nodes, self.nodes, self.pause, self.span, self._range, self._line, self.mode, self._samples, self._lanes)
+        parts = (self.all_nodes, self.nodes, self.pause, self.span, self._range, self._line, self.mode, self._samples, self._lanes, self.export, self.more)
         need = sum(part.sizeHint().width() + 8 for part in parts) + 32
         self._range.setVisible(need <= self.width())
 

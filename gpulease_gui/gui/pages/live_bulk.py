@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.pages.live_acts import RULES
 from gpulease_gui.gui.pages.live_all import AllNodes
 from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.widgets.buttons import Button
@@ -27,6 +28,8 @@ class Bulk(QObject):
         self._queue: list[Node] = []
         self._counts = (-1, -1)
         self.watch_button, self.stop_button = Button(kind="primary", icon="nav-live"), Button(icon="stop")
+        self.rules_button = Button(RULES, icon="bell")
+        self.rules_button.clicked.connect(self._show_rules)
         self._timer = QTimer(self)
         self._timer.setInterval(APART_MS)
         self._timer.timeout.connect(self._next)
@@ -39,7 +42,12 @@ class Bulk(QObject):
         """Stop those that are watched, watch those that are not."""
         self._name()
         unwatched, watched = self._split()
-        return ((self.stop_button,) if watched else ()) + ((self.watch_button,) if unwatched else ())
+        return (self.rules_button, *((self.stop_button,) if watched else ()), *((self.watch_button,) if unwatched else ()))
+
+    def _show_rules(self) -> None:
+        from gpulease_gui.gui.forms.watch_dialog import watch_dialog
+
+        watch_dialog(self._frame, self._all)
 
     def _split(self) -> tuple[Sequence[str], Sequence[str]]:
         running = {view.node_id for view in self._frame.services.watching.views()}

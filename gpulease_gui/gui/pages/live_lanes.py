@@ -126,7 +126,7 @@ class Lanes:
         for group in self._groups:
             if self._has(rings, group):
                 if group.id not in self.hidden:
-                    made.append(self._lane(group, rings))
+                    made.append(self._lane(group, view))
             elif group.source in view.troubles and group.source not in told and not self._not_missed(group.source, sampled):
                 told.add(group.source)
                 made.append(_trouble_lane(group, view.troubles[group.source]))
@@ -150,9 +150,9 @@ class Lanes:
         count = sum(1 for kind, _ in self._numbers if kind == source)
         return self._numbers.setdefault((source, subject), count)
 
-    def _lane(self, group: _Group, rings: Mapping[SeriesKey, Ring]) -> LaneSpec:
-        alike = group.source in _ALIKE
-        curves = self._cards(group, rings) if alike else self._named(group, rings)
+    def _lane(self, group: _Group, view: WatchView) -> LaneSpec:
+        alike, rings = group.source in _ALIKE, view.rings
+        curves = self._cards(group, view) if alike else self._named(group, rings)
         stated = self._promise(group.term) if group.term else None
         first = group.metrics[0]
         subjects = self._chosen.get(group.id, ())
@@ -161,11 +161,12 @@ class Lanes:
             group.term or "", alike, _FULL.get(first.unit), _ALIKE.get(group.source, "GPU"), subjects[0] if len(subjects) == 1 else "",
         )  # fmt: skip
 
-    def _cards(self, group: _Group, rings: Mapping[SeriesKey, Ring]) -> tuple[Curve, ...]:
+    def _cards(self, group: _Group, view: WatchView) -> tuple[Curve, ...]:
         metric = group.metrics[0].id
         made = [
-            Curve(subject, self._number(group.source, subject), subject, ring, rings.get((_REASONS, subject)))
-            for (id_, subject), ring in rings.items() if id_ == metric
+            Curve(subject, self._number(group.source, subject), subject, ring, view.rings.get((_REASONS, subject)),
+                  lost_words(view.lost[subject]) if subject in view.lost else "", view.indexes.get(subject))
+            for (id_, subject), ring in view.rings.items() if id_ == metric
         ]  # fmt: skip
         return tuple(sorted(made, key=lambda curve: curve.number))
 
@@ -211,6 +212,11 @@ def _recent(ring: Ring | None, count: int = 30) -> float:
 
 def _named(metric: Metric, subject: str, several: bool) -> Words:
     return Text(f"{metric.title.en} {subject}", f"{metric.title.zh} {subject}") if several and subject else metric.title
+
+
+def lost_words(why: str) -> Words:
+    """Why a card is not read any more; the node's own words stay as they are."""
+    return TROUBLES.get(why, why)
 
 
 def _trouble_lane(group: _Group, words: str) -> LaneSpec:

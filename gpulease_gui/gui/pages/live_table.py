@@ -50,6 +50,10 @@ def title_of(row: Summary) -> Text:
         count = len(lane.curves)
         parts_en.append(f"{count} {lane.kind}{'s' if count != 1 else ''}")
         parts_zh.append(f"{count} {'张 NPU' if lane.kind == 'NPU' else '卡'}")
+        lost = [lane.name(curve.number) for curve in lane.curves if curve.lost]
+        if lost:
+            parts_en.append(f"{' and '.join(lost[:2])} lost" if len(lost) < 3 else f"{len(lost)} lost")
+            parts_zh.append(f"{'、'.join(lost[:2])} 丢失" if len(lost) < 3 else f"{len(lost)} 张丢失")
     else:
         name = row.curve.name
         parts_en, parts_zh = ([name.en], [name.zh]) if isinstance(name, Text) else ([name], [name])

@@ -10,6 +10,8 @@ from gpulease_gui.gui.pages.live_lanes import gap_words
 if TYPE_CHECKING:
     from gpulease_gui.services.watch import WatchView
 
+WATCH_A_LOG = "log"  # the word after a node's id by which Verification offers to follow a log
+
 
 def empty_words(name: str, view: WatchView | None, *, running: bool) -> tuple[Text, Text]:
     """(headline, sentence) for a node without samples; no name = no node at all."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
-_STEPS_S = (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400)
+_STEPS_S = (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 172_800, 432_000)
 HEADROOM, PROMISE_ROOM = 1.15, 1.3  # room above the upper grid line, and for the words over a contract line
 TICKS = 6
 

@@ -39,13 +39,18 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One series. `number` gives dash, marker and colour; `name` is what the readout calls it (foreign text)."""
+    """One series. `number` gives dash, marker and colour; `name` is what the readout calls it (foreign text).
+
+    `lost` says why it is not read any more, though it was; `index` is the number that the node gives it now.
+    """
 
     subject: str
     number: int
     name: Words
     ring: Ring
     reasons: Ring | None = None
+    lost: Words = ""
+    index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import number_text
@@ -17,6 +17,7 @@ from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets import lane_paint as parts
 from gpulease_gui.gui.widgets.chart_scale import TimeScale, ValueScale, time_ticks, value_scale
 from gpulease_gui.gui.widgets.chart_spec import Happening, Hole, LaneSpec, Mode, fixed, with_unit
+from gpulease_gui.gui.widgets.labels import plain_tip
 from gpulease_gui.gui.widgets.lane_paint import Columns, Line
 from gpulease_gui.gui.widgets.lane_plot import LanePlot
 from gpulease_gui.gui.widgets.live_tail import STRIP_PX, LiveTail
@@ -27,6 +28,7 @@ LEAST_PX = 92
 TROUBLE_PX = 40
 NO_DATA = Text("no data", "无数据")
 LOWEST, SPREAD = Text("lowest {name}", "最低 {name}"), Text("spread {value}", "极差 {value}")
+LOST, AS_INDEX = Text("lost", "丢失"), Text("index {index} on the node", "节点编号 {index}")
 BELOW = Text("below promise", "低于承诺")
 
 
@@ -192,7 +194,8 @@ class Lane(Lively, QWidget):
         promised = self.lane.promised
         said = [say(self.lane.title), self.lane.unit, parts.promise_words(self.lane, promised) if promised else ""]
         self.setAccessibleName(", ".join(part for part in said if part))
-        self.setAccessibleDescription(self.trouble_words)
+        lost = [f"{self.lane.name(curve.number)} {say(LOST)}: {say(curve.lost)}" for curve in self.lane.curves if curve.lost]
+        self.setAccessibleDescription(self.trouble_words or "; ".join(lost))
         self.update()
 
     def retheme(self) -> None:
@@ -299,10 +302,11 @@ class Lane(Lively, QWidget):
         lowest = min(known)[1] if known else -1
         lines = []
         for value, curve in zip(readings, lane.curves, strict=True):
-            shown = "–" if value is None else fixed(value, lane.decimals)
+            gone = value is None and bool(curve.lost)
+            shown = say(LOST) if gone else "–" if value is None else fixed(value, lane.decimals)
             name = str(curve.number) if lane.alike else say(curve.name)
             strong = not lane.alike or curve.number == lowest
-            lines.append(Line(name, shown, number=curve.number, strong=strong, token="t1" if value is not None else "t3"))
+            lines.append(Line(name, shown, number=curve.number, strong=strong, token="fail" if gone else "t1" if value is not None else "t3"))
         if lane.alike and len(lane.curves) > 1:
             return self._fewer(lines), *self._lowest_and_spread(known)
         return lines + self._promise_lines(known), "", ""
@@ -338,6 +342,26 @@ class Lane(Lively, QWidget):
         curves = [data.read(c.ring) for c in self.lane.curves]
         reasons = [None if c.reasons is None else data.read(c.reasons) for c in self.lane.curves]
         return bool(strip(promised, curves, reasons, grid, self._interval_s, self.tail.loads)[0] == Kept.BROKEN)
+
+    def identity_words(self) -> str:
+        """Which card each number is, how the node numbers it, and why one is not read any more."""
+        lines = []
+        for curve in self.lane.curves if self.lane.alike else ():
+            said = [f"{self.lane.name(curve.number)}: {curve.subject}"]
+            if curve.index is not None:
+                said.append(say(AS_INDEX).format(index=curve.index))
+            if curve.lost:
+                said.append(f"{say(LOST)}: {say(curve.lost)}")
+            lines.append(", ".join(said))
+        return "\n".join(lines)
+
+    def event(self, event: QEvent) -> bool:
+        """Over the readout the tip tells the cards."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            over = event.pos().x() >= self.columns.readout and bool(self.lane.curves) and self.lane.alike
+            QToolTip.showText(event.globalPos(), plain_tip(self.identity_words()) if over else "", self)
+            return True
+        return super().event(event)
 
     # -- the pointer --------------------------------------------------------------------------------------------------
 

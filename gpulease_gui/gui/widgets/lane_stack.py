@@ -33,7 +33,7 @@ from gpulease_gui.gui.widgets.navigator import Navigator
 FRAME_MS, SETTLE_MS = 100, 30
 FRAMES_A_REFRESH, NEWS_FRAMES = 10, 3
 EVENTS_PX, AXIS_ROW_PX = 24, 22
-LEAST_WINDOW_S, MOST_WINDOW_S = 15.0, 7 * 86_400.0
+LEAST_WINDOW_S, MOST_WINDOW_S = 15.0, 30 * 86_400.0
 _ZOOM, _STEP = 1.25, 0.15
 CHART = Text("Live chart", "实时图表")
 

@@ -1,0 +1,207 @@
+"""Which watch rules were broken, what did it cost, and when may it disturb the user?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from gpulease_gui.checks.watch_rules import WATCH_RULES
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.gui.forms.fields import LineField, open_dialog
+from gpulease_gui.gui.models.cell import NOTHING, Cell, Column, state_cell
+from gpulease_gui.gui.models.table import TableModel
+from gpulease_gui.gui.widgets.buttons import Button, Switch
+from gpulease_gui.gui.widgets.dialogs import FactDialog
+from gpulease_gui.gui.widgets.fields import Field
+from gpulease_gui.gui.widgets.labels import PlainLabel, Words
+from gpulease_gui.gui.widgets.table import TableView
+from gpulease_gui.pdf.badges import badge_of
+from gpulease_gui.services.cost_steps import money
+from gpulease_gui.services.degraded import Degraded, degraded_in
+from gpulease_gui.services.notices import Notices, get_notices, parse_time, save_notices
+from gpulease_gui.store.nodes import list_nodes
+from gpulease_gui.store.watch_events import WatchEvent, list_events
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from gpulease_gui.gui.pages.page import Frame
+
+TITLE = Text("Watch rules", "监控规则")
+DAYS = 30
+_NS = 1_000_000_000
+_TITLES = {rule.id: rule.title for rule in WATCH_RULES}
+_BAD_TIME = Text("Write hours and minutes, such as 22:30", "请填写时分，例如 22:30")
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRow:
+    """An episode with the name of its node and how the node numbers the card."""
+
+    event: WatchEvent
+    node: str
+    card: str
+    now_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the dialog shows: episodes, newest first, what they come to by node, when they disturb."""
+
+    rows: tuple[WatchRow, ...]
+    sums: tuple[tuple[str, Degraded], ...]
+    notices: Notices
+
+
+def read_seen(connection: sqlite3.Connection, node_id: str, now_s: float, indexes: Mapping[str, int]) -> Seen:
+    """Of one node, or of all when `node_id` is empty, over DAYS days up to now (UTC seconds)."""
+    start_s = now_s - DAYS * 86_400.0
+    nodes = [node for node in list_nodes(connection) if node_id in ("", node.id)]
+    rows = [
+        WatchRow(event, node.name, _card(event.subject, indexes), now_s) for node in nodes
+        for event in list_events(connection, node.id, int(start_s * _NS), int((now_s + 60.0) * _NS))
+    ]  # fmt: skip
+    told = {row.event.node_id for row in rows if row.event.degraded}
+    sums = tuple((node.name, degraded_in(connection, node, start_s, now_s)) for node in nodes if node.id in told)
+    return Seen(tuple(sorted(rows, key=lambda row: -row.event.began_ns)), sums, get_notices(connection))
+
+
+def _card(subject: str, indexes: Mapping[str, int]) -> str:
+    number = indexes.get(subject)
+    return subject[:12] if number is None else f"GPU {number} · {subject[:12]}"
+
+
+def _when(at_ns: int) -> str:
+    return datetime.fromtimestamp(at_ns / _NS).astimezone().strftime("%m-%d %H:%M:%S")
+
+
+def _lasted(row: WatchRow) -> Cell:
+    from gpulease_gui.gui.pages.live_table import length_text
+
+    end_s = row.now_s if row.event.ended_ns is None else row.event.ended_ns / _NS
+    return Cell(length_text(max(0, round(end_s - row.event.began_ns / _NS))))
+
+
+def _columns(*, several: bool) -> list[Column[WatchRow]]:
+    node: list[Column[WatchRow]] = [Column(Text("Node", "节点"), lambda row: Cell(foreign(row.node)), width=110)] if several else []
+    return [
+        Column(Text("Verdict", "判定"), lambda row: state_cell(badge_of(row.event.finding.verdict)), width=124),
+        Column(Text("Rule", "规则"), lambda row: Cell(_TITLES.get(row.event.rule, foreign(row.event.rule)), weight=500), width=132),
+        *node,
+        Column(Text("Card", "卡"), lambda row: Cell(foreign(row.card)) if row.card else NOTHING, width=150),
+        Column(Text("From", "开始"), lambda row: Cell(_when(row.event.began_ns)), width=118, number=True),
+        Column(Text("To", "结束"), lambda row: Cell(Text("goes on", "仍在持续"), tone="fail") if row.event.ended_ns is None else Cell(_when(row.event.ended_ns)), width=118, number=True),
+        Column(Text("Lasted", "持续"), _lasted, width=92, number=True),
+        Column(Text("Why", "原因"), lambda row: Cell(row.event.finding.reason, tone="2", tip=row.event.finding.reason), width=180, stretch=True),
+    ]  # fmt: skip
+
+
+def sum_words(node: str, one: Degraded) -> Text:
+    """Card-hours of a node and what they cost, or why nobody can say."""
+    hours = f"{float(one.card_hours):.2f}"
+    if one.money is not None:
+        worth = money(one.money.currency, one.money.amount)
+        return Text(f"{node}: {hours} card-hours under promise, {worth}", f"{node}：低于承诺 {hours} 卡时，{worth}")
+    why = one.no_money or Text("", "")
+    return Text(f"{node}: {hours} card-hours under promise; {why.en}", f"{node}：低于承诺 {hours} 卡时；{why.zh}")
+
+
+class WatchDialog(FactDialog):
+    """The episodes of the last days as a table, their sum, and the choices of when to be told."""
+
+    def __init__(
+        self, frame: Frame, node: tuple[str, str] = ("", ""), indexes: Mapping[str, int] | None = None,
+        clock: Callable[[], float] = time.time, *, parent: QWidget | None = None,
+    ) -> None:  # fmt: skip
+        where: Words = node[1] or Text("all nodes", "全部节点")
+        super().__init__(TITLE, Text(f"Broken rules of the last {DAYS} days", f"最近 {DAYS} 天违反的规则"),
+                         ((Text("Node", "节点"), where),), icon="bell", parent=parent,
+                         consequence=Text("Equal times mean no quiet hours. What a rule finds is kept either way.",
+                                          "开始与结束相同表示无免打扰时段；无论是否通知，结果都会保存。"))  # fmt: skip
+        self._frame, self._node, self._notices = frame, node, Notices()
+        self.rows: TableModel[WatchRow] = TableModel(_columns(several=not node[0]), lambda row: row.event.id)
+        self.table = TableView(self.rows, TITLE)
+        self.table.setMinimumSize(640, 220)
+        self.none = PlainLabel(Text("No rule was broken.", "未违反任何规则。"), level="2")
+        self.sums = PlainLabel("", level="2", wrap=True)
+        self.on = Switch(Text("Tell me when a rule is broken", "违反规则时通知我"))
+        self.of_node = Switch(Text("Also of this node", "包括此节点"))
+        self.quiet_from, self.quiet_to = LineField(Text("Quiet from", "免打扰开始")), LineField(Text("Quiet until", "免打扰结束"))
+        self._fields = Field(Text("Quiet from (local time)", "免打扰开始（本地时间）"), self.quiet_from), Field(Text("Quiet until", "免打扰结束"), self.quiet_to)
+        self._build()
+        now_s, of = clock(), dict(indexes or {})
+        frame.bridge.when_done(frame.services.query(lambda db: read_seen(db, node[0], now_s, of)), self._show)
+
+    def _build(self) -> None:
+        self.column.addWidget(self.none)
+        self.column.addWidget(self.table, 1)
+        self.column.addWidget(self.sums)
+        row = QHBoxLayout()
+        row.setSpacing(16)
+        row.addWidget(self.on)
+        row.addWidget(self.of_node)
+        row.addStretch(1)
+        for field in self._fields:
+            row.addWidget(field)
+        self.column.addLayout(row)
+        self.of_node.setVisible(bool(self._node[0]))
+        self.table.hide()
+        self.fill()
+        self.figures = self.add_button(Button(Text("Figures of the rules…", "规则阈值…")))
+        self.add_button(Button(Text("Close", "关闭")), rejects=True)
+        self.save = self.add_button(Button(Text("Save", "保存"), kind="primary"), default=True)
+        self.save.setEnabled(False)
+        self.figures.clicked.connect(self._open_figures)
+        self.save.clicked.connect(self._save)
+
+    def _show(self, seen: Seen) -> None:
+        self.rows.set_rows(seen.rows)
+        self.none.setVisible(not seen.rows)
+        self.table.setVisible(bool(seen.rows))
+        en, zh = ("\n".join(part) for part in zip(*((w.en, w.zh) for w in (sum_words(*one) for one in seen.sums)), strict=True)) if seen.sums else ("", "")
+        self.sums.set_words(Text(en, zh))
+        self.sums.setVisible(bool(seen.sums))
+        notices = self._notices = seen.notices
+        self.on.setChecked(notices.on)
+        self.of_node.setChecked(self._node[0] not in notices.nodes_off)
+        self.quiet_from.setText(f"{notices.quiet_from:%H:%M}")
+        self.quiet_to.setText(f"{notices.quiet_to:%H:%M}")
+        self.save.setEnabled(True)
+
+    def _open_figures(self) -> None:
+        from gpulease_gui.gui.forms.thresholds_dialog import thresholds_dialog
+
+        thresholds_dialog(self._frame, self, "watch")
+
+    def _save(self) -> None:
+        times = []
+        for field, line in zip(self._fields, (self.quiet_from, self.quiet_to), strict=True):
+            field.set_error("")
+            try:
+                times.append(parse_time(line.text()))
+            except UsageError:
+                field.set_error(_BAD_TIME)
+                line.setFocus()
+                return
+        id_, off = self._node[0], self._notices.nodes_off
+        if id_:
+            off = off - {id_} if self.of_node.isChecked() else off | {id_}
+        wanted = replace(self._notices, on=self.on.isChecked(), quiet_from=times[0], quiet_to=times[1], nodes_off=off)
+        future = self._frame.services.change(lambda db: save_notices(db, wanted), "notices")
+        self._frame.bridge.when_done(future, lambda _: self._frame.note(Text("Notices saved", "通知设置已保存")))
+        self.accept()
+
+
+def watch_dialog(frame: Frame, parent: QWidget, node: tuple[str, str] = ("", ""), indexes: Mapping[str, int] | None = None) -> WatchDialog:
+    """The dialog, open; `node` is (id, name), empty for all nodes."""
+    dialog = WatchDialog(frame, node, indexes, parent=parent)
+    dialog.setMinimumWidth(720)
+    dialog.resize(1060, 520)
+    open_dialog(dialog)
+    return dialog

@@ -1,0 +1,139 @@
+"""How does the stretch in sight leave the program: as a table of readings, or into the report of its node?"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import sqlite3
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+
+from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.text import Language, Text
+from gpulease_gui.reports.as_csv import safe_cell
+from gpulease_gui.services.intake import SeriesKey
+from gpulease_gui.services.series import Ring
+from gpulease_gui.store.doors import Database, Reader
+from gpulease_gui.store.records import Mark, RunState
+from gpulease_gui.store.retention import keep_stretch
+from gpulease_gui.store.runs import list_runs
+from gpulease_gui.store.samples import list_gaps, list_marks, read_blocks, read_range, save_mark
+from gpulease_gui.telemetry.source import metrics
+
+REPORT_MARK = "report"
+_NS, _MS = 1_000_000_000, 1_000_000
+# Up to so long every reading is a row; beyond it a row stands for an even slice of the time.
+READINGS_S, SLICES = 86_400.0, 20_000
+_TIME, _GAP = Text("time (UTC)", "时间（UTC）"), Text("gap", "缺口")
+_LOW, _HIGH = Text("lowest", "最低"), Text("highest", "最高")
+_Rows = dict[int, dict[int, float]]
+
+
+def readings_csv(
+    connection: sqlite3.Connection, node_id: str, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring], language: Language
+) -> bytes:
+    """The readings with start <= time < end (UTC seconds), a column each series with its unit in the head, as UTF-8 CSV.
+
+    `live` has what is newer than the last stored block. What was not read is an empty cell; where a gap begins, the last
+    column says why. Longer than a day: lowest and highest of each slice. Raises UserFacing when nothing was read.
+    """
+    heads, rows = _readings(connection, node_id, start_s, end_s, live) if end_s - start_s <= READINGS_S else _slices(
+        connection, node_id, start_s, end_s, language)  # fmt: skip
+    if not rows:
+        raise UserFacing("nothing was read in this stretch", "", "choose another stretch of time")
+    gaps = {gap.start_ns // _MS: gap.reason for gap in list_gaps(connection, node_id, "", int(start_s * _NS), int(end_s * _NS))}
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow([_TIME.say(language), *(safe_cell(head) for head in heads), _GAP.say(language)])
+    for at_ms in sorted(rows.keys() | gaps.keys()):
+        held = rows.get(at_ms, {})
+        writer.writerow([_time(at_ms), *(_cell(held.get(place)) for place in range(len(heads))), safe_cell(gaps.get(at_ms, ""))])
+    return out.getvalue().encode("utf-8-sig", "replace")
+
+
+def _time(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{at_ms % 1000:03}Z"
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None or not math.isfinite(value) else format(value, ".7g")
+
+
+def _head(metric: str, subject: str, language: Language | None = None, more: Text | None = None) -> str:
+    """Metric, subject, unit: such as `gpu.power_w GPU-0a1b [W]`."""
+    known = metrics().get(metric)
+    unit = f"[{known.unit}]" if known is not None and known.unit else ""
+    said = more.say(language) if more is not None and language is not None else ""
+    return " ".join(part for part in (metric, subject, said, unit) if part)
+
+
+def _readings(
+    connection: sqlite3.Connection, node_id: str, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring]
+) -> tuple[list[str], _Rows]:
+    stored = {
+        (series.metric, series.subject): blocks
+        for series, blocks in read_blocks(connection, node_id, int(start_s * _NS), int(end_s * _NS)).items()
+    }  # fmt: skip
+    keys = sorted(stored.keys() | live.keys())
+    rows: _Rows = {}
+    for place, key in enumerate(keys):
+        last_ms = int(start_s * 1000) - 1
+        for block in stored.get(key, ()):
+            for number, value in enumerate(block.values):
+                at_ms = (block.start_ns + number * block.step_ns) // _MS
+                rows.setdefault(at_ms, {})[place] = value
+                last_ms = max(last_ms, at_ms)
+        for at_ms, value in _newer(live.get(key), last_ms + 500, int(end_s * 1000)):
+            rows.setdefault(at_ms, {})[place] = value
+    return [_head(*key) for key in keys], rows
+
+
+def _newer(ring: Ring | None, from_ms: int, to_ms: int) -> Iterable[tuple[int, float]]:
+    if ring is None or not ring.total:
+        return ()
+    view = ring.view()
+    pairs = zip(view.times_s.tolist(), view.values.tolist(), strict=True)
+    return [(at_ms, value) for at_s, value in pairs if from_ms <= (at_ms := int(at_s * 1000)) < to_ms and value == value]
+
+
+def _slices(
+    connection: sqlite3.Connection, node_id: str, start_s: float, end_s: float, language: Language
+) -> tuple[list[str], _Rows]:
+    heads: list[str] = []
+    rows: _Rows = {}
+    for id_ in metrics():
+        for one in read_range(connection, node_id, id_, int(start_s * _NS), int(end_s * _NS), SLICES).stretches:
+            for at_ns, low, high in zip(one.times_ns, one.low, one.high, strict=True):
+                rows.setdefault(at_ns // _MS, {}).update({len(heads): low, len(heads) + 1: high})
+            heads += [_head(id_, one.series.subject, language, words) for words in (_LOW, _HIGH)]
+    return heads, rows
+
+
+def put_into_report(db: Database, node_id: str, start_s: float, end_s: float) -> str:
+    """Show this stretch in the reports of the node from now on, in place of the one before; the answer is its SHA-256.
+
+    The readings become evidence of the node's newest run. Raises UserFacing without a run, or without stored readings.
+    """
+    run = next((one for one in list_runs(db.conn, node_id=node_id) if one.state is RunState.FINISHED), None)
+    if run is None:
+        raise UserFacing("the node was not verified yet", "a report speaks of a run", "verify the node first")
+    kept = keep_stretch(db, run.id, node_id, int(start_s * _NS), int(end_s * _NS))
+    if kept is None:
+        raise UserFacing("nothing is stored of this stretch yet", "readings are written every ten seconds", "try again in a moment")
+    db.conn.execute("DELETE FROM marks WHERE node_id = ? AND kind = ?", (node_id, REPORT_MARK))
+    at = datetime.fromtimestamp(start_s, UTC)
+    save_mark(db, Mark(f"{REPORT_MARK}-{node_id}", node_id, at, REPORT_MARK, f"{kept.start_ns}\t{kept.end_ns}", run.id))
+    return kept.sha256
+
+
+def stretch_in_report(connection: Reader, node_id: str, run_id: str) -> tuple[int, int] | None:
+    """(start, end) in ns of the stretch that the user put into the report of a run; None if there is none."""
+    now = datetime.now(UTC)
+    marks = list_marks(connection, node_id, now - timedelta(days=7300), now + timedelta(days=7300))
+    for mark in marks:
+        if mark.kind == REPORT_MARK and mark.run_id == run_id:
+            first, _, last = mark.words.partition("\t")
+            if first.isdigit() and last.isdigit():
+                return int(first), int(last)
+    return None

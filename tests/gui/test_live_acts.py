@@ -1,0 +1,176 @@
+"""Does the stretch in sight leave as file and in the report; are lost cards, broken rules and quiet hours told?"""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from array import array
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.finding import Finding, Verdict
+from gpulease_gui.domain.task import SourceKind
+from gpulease_gui.domain.text import Language, Text
+from gpulease_gui.gui.forms.retention_dialog import RetentionDialog
+from gpulease_gui.gui.forms.watch_dialog import WatchDialog
+from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.pages import live, verification
+from gpulease_gui.gui.pages.live_lanes import Lanes
+from gpulease_gui.gui.pages.live_table import title_of
+from gpulease_gui.gui.widgets.chart_spec import Mode, Picture
+from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.live_export import put_into_report, readings_csv, stretch_in_report
+from gpulease_gui.services.live_stretches import live_stretches
+from gpulease_gui.services.notices import get_notices
+from gpulease_gui.services.series import Ring
+from gpulease_gui.services.watch import WatchView
+from gpulease_gui.store import runs, watch_events
+from gpulease_gui.store.records import EvidenceBlob, Gap, Run, RunState, SampleBlock, Series
+from gpulease_gui.store.retention import get_retention
+from gpulease_gui.store.samples import append_blocks, append_gap
+
+NODE, START_S = "demo-capped", 1_764_600_000
+NS = 1_000_000_000
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Services]:
+    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
+    yield services
+    services.close()
+
+
+@pytest.fixture
+def stored(demo: Services) -> Services:
+    """Twenty seconds of two cards; five seconds of the second one were not read."""
+    blocks = [
+        SampleBlock(Series(NODE, "gpu.power_w", card, "W"), START_S * NS, NS, array("f", values))
+        for card, values in (("GPU-a", [500.0] * 20), ("GPU-b", [490.0] * 10 + [float("nan")] * 5 + [480.5] * 5))
+    ]  # fmt: skip
+    demo.workspace.submit(lambda db: append_blocks(db, blocks)).result()
+    demo.workspace.submit(lambda db: append_gap(db, Gap(NODE, (START_S + 3) * NS, (START_S + 4) * NS, "=cmd"))).result()
+    return demo
+
+
+def test_that_a_stretch_is_a_table_with_units_times_of_utc_and_empty_cells_for_what_was_not_read(stored: Services) -> None:
+    ring = Ring()
+    ring.append(START_S + 19.0, 1.0)  # stored already
+    ring.append(START_S + 20.25, 477.0)
+    with stored.workspace.read() as connection:
+        content = readings_csv(connection, NODE, START_S, START_S + 30, {("gpu.power_w", "GPU-a"): ring}, Language.EN)
+    rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
+    assert rows[0] == ["time (UTC)", "gpu.power_w GPU-a [W]", "gpu.power_w GPU-b [W]", "gap"]
+    assert rows[1] == ["2025-12-01T14:40:00.000Z", "500", "490", ""]
+    assert rows[4] == ["2025-12-01T14:40:03.000Z", "500", "490", "'=cmd"]
+    assert rows[11] == ["2025-12-01T14:40:10.000Z", "500", "", ""]
+    assert rows[-1] == ["2025-12-01T14:40:20.250Z", "477", "", ""] and len(rows) == 22
+
+
+def test_that_nothing_read_makes_no_file(demo: Services) -> None:
+    with demo.workspace.read() as connection, pytest.raises(UserFacing, match="nothing was read"):
+        readings_csv(connection, NODE, START_S, START_S + 30, {}, Language.EN)
+
+
+def test_that_a_stretch_put_into_the_report_is_what_it_shows_and_is_evidence(stored: Services) -> None:
+    with pytest.raises(UserFacing, match="not verified yet"):
+        stored.workspace.submit(lambda db: put_into_report(db, NODE, START_S, START_S + 12)).result()
+    at = datetime.fromtimestamp(START_S + 5, UTC)
+    stored.workspace.submit(lambda db: runs.save_run(db, Run("r1", NODE, at, "demo-contract-BM-0047-1", demo=True))).result()
+    stored.workspace.submit(lambda db: runs.finish_run(db, "r1", RunState.FINISHED, at, Verdict.FAIL)).result()
+    first = stored.workspace.submit(lambda db: put_into_report(db, NODE, START_S, START_S + 12)).result()
+    second = stored.workspace.submit(lambda db: put_into_report(db, NODE, START_S + 2, START_S + 12)).result()
+    assert len(first) == len(second) == 64
+    with stored.workspace.read() as connection:
+        assert stretch_in_report(connection, NODE, "r1") == ((START_S + 2) * NS, (START_S + 12) * NS)
+        (stretch,) = live_stretches(connection, runs.get_run(connection, "r1"), {"gpu.power_w": 700})
+    assert (stretch.start_s, stretch.end_s, stretch.contract) == (START_S + 2, START_S + 12, 700.0)
+
+
+def lost_view(now_s: float) -> WatchView:
+    view = WatchView(NODE, 1.0)
+    for number, card in enumerate(("GPU-a", "GPU-b")):
+        ring = view.rings["gpu.power_w", card] = Ring()
+        for second in range(30):
+            ring.append(now_s - 30 + second, 500.0 if number == 0 or second < 20 else None)
+    view.indexes, view.lost = {"GPU-a": 1, "GPU-b": 0}, {"GPU-b": "fell off the bus"}
+    return view
+
+
+def test_that_a_lost_card_is_told_with_its_reason_and_is_no_nought(qtbot: QtBot) -> None:
+    from gpulease_gui.gui.widgets.chart_figures import summaries
+    from gpulease_gui.gui.widgets.lane import Lane
+
+    now_s = time.time()
+    (spec,) = Lanes(lambda term: None).of(lost_view(now_s))
+    lane = Lane(spec, 1.0)
+    qtbot.addWidget(lane)
+    lane.show_lane(spec, Mode.ALL, 1.0, [])
+    lines, lowest, _ = lane._lines()
+    assert [(line.name, line.value, line.token) for line in lines] == [("0", "500", "t1"), ("1", "lost", "fail")]
+    assert lane.accessibleDescription() == "GPU 1 lost: fell off the bus"
+    assert lane.identity_words().split("\n") == [
+        "GPU 0: GPU-a, index 1 on the node", "GPU 1: GPU-b, index 0 on the node, lost: fell off the bus",
+    ]  # fmt: skip
+    (row,) = summaries(spec, now_s - 30, now_s, 1.0)
+    assert title_of(row) == Text("Power, 2 GPUs, GPU 1 lost, W", "功耗，2 卡，GPU 1 丢失，W")
+    assert Picture((spec,)).lanes[0].curves[1].lost == "fell off the bus"
+
+
+@pytest.fixture
+def window(make_window: Callable[..., MainWindow], demo: Services) -> MainWindow:
+    made = make_window(live.PAGE, verification.PAGE)
+    made.attach(demo)
+    return made
+
+
+def test_that_broken_rules_are_listed_and_quiet_hours_kept(window: MainWindow, demo: Services, qtbot: QtBot) -> None:
+    blob, now_s = EvidenceBlob.of(b"readings"), time.time()
+    finding = Finding("watch.floor", Verdict.FAIL, Text("below", "低于"), "gpu.power_w", evidence=(blob.sha256,))
+    event = watch_events.WatchEvent("e", NODE, "watch.floor", "GPU-0a1b2c3d-4e5f", int((now_s - 7200) * NS), int((now_s - 3600) * NS), True, finding)
+    demo.workspace.submit(lambda db: watch_events.save_event(db, event, blob)).result()
+    dialog = WatchDialog(window, (NODE, "capped"), {"GPU-0a1b2c3d-4e5f": 3}, lambda: now_s, parent=window)
+    qtbot.waitUntil(dialog.save.isEnabled, timeout=5000)
+    model = dialog.rows
+    shown = [str(model.index(0, place).data() or "") for place in range(model.columnCount())]
+    assert shown[1] == "Under the contract" and shown[2] == "GPU 3 · GPU-0a1b2c3d" and shown[5] == "1 h 0 min"
+    assert dialog.sums.text().startswith("capped: 1.00 card-hours under promise, ")
+    dialog.quiet_from.setText("25:00")
+    dialog.save.click()
+    assert dialog.result() == 0 and dialog._fields[0].error
+    dialog.quiet_from.setText("22:30")
+    dialog.quiet_to.setText("7:00")
+    dialog.of_node.setChecked(False)
+    dialog.save.click()
+    qtbot.waitUntil(lambda: demo.query(get_notices).result().nodes_off == {NODE}, timeout=5000)
+    assert f"{demo.query(get_notices).result().quiet_from:%H:%M}" == "22:30"
+
+
+def test_that_the_retention_is_kept_with_for_ever_as_a_word(window: MainWindow, demo: Services, qtbot: QtBot) -> None:
+    dialog = RetentionDialog(window, parent=window)
+    qtbot.waitUntil(dialog.save.isEnabled, timeout=5000)
+    assert [spin.value() for spin in dialog.spins.values()] == [30, 90, 365, 1095]
+    dialog.spins["five_minutes"].setValue(0)
+    assert dialog.spins["five_minutes"].text() == "for ever"
+    dialog.spins["readings"].setValue(7)
+    dialog.save.click()
+    qtbot.waitUntil(lambda: demo.query(get_retention).result().readings == 7, timeout=5000)
+    assert demo.query(get_retention).result().five_minutes == 0
+
+
+def test_that_a_log_is_watched_from_the_live_page_and_the_chart_is_saved(window: MainWindow, demo: Services, tmp_path: Path, qtbot: QtBot) -> None:
+    window.go("live", NODE)
+    page = window.page
+    assert isinstance(page, live.LivePage)
+    qtbot.waitUntil(lambda: page.crumbs() == ("capped",), timeout=5000)
+    page.acts.save(tmp_path / "chart.png", "png")
+    qtbot.waitUntil((tmp_path / "chart.png").exists, timeout=5000)
+    page.acts.watch_log()
+    other = window.page
+    assert isinstance(other, verification.VerificationPage)
+    qtbot.waitUntil(lambda: other.tasks is not None and other.tasks.form.kind.current == SourceKind.LOG, timeout=8000)
