@@ -174,7 +174,7 @@ def test_that_a_node_without_python_is_read_by_the_scripts(own: Services, make_s
     assert not view.by_agent and not view.gaps and ("agent.cpu_percent", "") not in view.rings
 
 
-def test_that_a_sleep_of_this_computer_is_a_gap_and_no_line_goes_through_it(tmp_path: Path, until: Until) -> None:
+def test_that_ux_11_a_sleep_of_this_computer_is_a_gap_and_no_line_goes_through_it(tmp_path: Path, until: Until) -> None:
     services = open_services(tmp_path / "demo.gpulease.db", demo=True)
     asleep_s = [0.0]
     watching = Watching(services.workspace, services.bus, services.links, Clock(wall=lambda: time.time() + asleep_s[0]))

@@ -280,7 +280,7 @@ def _npu_table() -> str:
 
 
 @no_driver
-def test_that_a_computer_without_a_driver_gets_one_clear_line_and_the_rest(start: Callable[..., Running]) -> None:
+def test_that_ux_27_a_computer_without_a_driver_gets_one_clear_line_and_the_rest(start: Callable[..., Running]) -> None:
     running = start("ctypes", driver=False)
     assert running.first("gpu") == "! nvidia-smi is not installed on the node"
     assert {metric.metric for metric in running.points("agent")} == {"agent.cpu_percent", "agent.memory_mib"}

@@ -1,68 +1,96 @@
-"""Every pitfall of the list has a test: one named by its number, one of those below, or a reason why none can be.
+"""Every pitfall of the list has a test named by its number, or a reason why none can be on Linux.
 
-1 to 22 and 33 are about connections and stand in tests/integration and tests/unit as `test_that_ux_NN_...`; some we
-avoid by never going there, which the source shows.
+Most need a server and stand in tests/integration; those about words and about what the program never does stand here.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
+from gpulease_gui.domain.command import CommandOutput
+from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import visible
+from gpulease_gui.facts.fact import read, readers
 from gpulease_gui.remote.failures import no_channel
 
 SOURCE = {path: path.read_text() for path in (Path(__file__).parents[2] / "gpulease_gui").rglob("*.py")}
 REMOTE = {path: text for path, text in SOURCE.items() if path.parent.name == "remote"}
 
 TESTS = Path(__file__).parents[1]
+PITFALLS = frozenset(str(number) for number in range(1, 34)) | {"18b"}
 
-# Number -> where it is shown, for those whose tests are cases of their own: the words of nvidia-smi and of agents.
-ELSEWHERE = {
-    23: ("facts/smi_xml/two_cards_faults.json", "null"),
-    25: ("facts/smi_xml/no_driver.json", "unreadable"),
-    26: ("facts/smi_csv/refused_field.json", "unreadable"),
-    27: ("unit/test_agent.py", "test_that_a_computer_without_a_driver_gets_one_clear_line"),
-}
-# Number -> the words that the source of remote/ never says.
-AVOIDED = {
-    4: "SSHClient",  # its stdin file, collected at the wrong moment, stops the transport
-    5: "exec_command(command,",  # the second place is a buffer size
-    15: "SSHConfig",  # get_hostnames fails after `Match all`
-    16: "SSHConfig",  # unknown Match words would count for every host
-    17: "load_host_keys",  # one odd line would stop the whole file
-    28: "open_sftp",  # would measure our window, not the network
-    29: "SFTPClient",  # no file name of a node ever becomes one here
-}
 # Number -> why no test on Linux can show it.
-NOT_POSSIBLE_ON_LINUX = {
-    11: "a laptop that sleeps: needs a machine that does",
-    14: "Pageant beside the OpenSSH agent: Windows only",
-}
+NOT_POSSIBLE_ON_LINUX = {"14": "Pageant beside the OpenSSH agent: Windows only"}
 
 
-@pytest.mark.parametrize(("number", "word"), sorted(AVOIDED.items()))
-def test_that_ux_pitfalls_are_avoided_by_not_going_there(number, word):
-    assert [path.name for path, text in REMOTE.items() if word in text] == [], f"pitfall {number}"
-    assert number not in NOT_POSSIBLE_ON_LINUX
-
-
-def test_that_every_pitfall_has_a_test_or_a_reason():
+def test_that_every_pitfall_has_a_test_named_by_its_number_or_a_reason():
     named = {
-        int(number)
+        number
         for path in TESTS.rglob("test_*.py")
-        for number in re.findall(r"def test_that_ux_0?(\d+)_", path.read_text(encoding="utf-8"))
+        for number in re.findall(r"def test_that_ux_0?(\d+b?)_", path.read_text(encoding="utf-8"))
     }
-    assert named | set(AVOIDED) | set(ELSEWHERE) | set(NOT_POSSIBLE_ON_LINUX) >= set(range(1, 34))
-    assert not named & set(NOT_POSSIBLE_ON_LINUX)
+    assert named == PITFALLS - set(NOT_POSSIBLE_ON_LINUX)
 
 
-@pytest.mark.parametrize("number", sorted(ELSEWHERE))
-def test_that_a_pitfall_shown_elsewhere_is_there(number):
-    path, word = ELSEWHERE[number]
-    assert word in (TESTS / path).read_text(encoding="utf-8")
+def calls(word: str) -> list[str]:
+    """The files in which a function or method of that name is called, or a class of that name is used."""
+    return [
+        path.name for path, text in SOURCE.items() if word in text for node in ast.walk(ast.parse(text))
+        if (isinstance(node, ast.Attribute) and node.attr == word) or (isinstance(node, ast.Name) and node.id == word)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("word", ["SSHClient", "makefile", "makefile_stdin"])
+def test_that_ux_04_no_file_of_a_channel_is_made_that_the_collector_could_close(word):
+    assert calls(word) == []
+
+
+def test_that_ux_05_no_call_can_take_a_buffer_size_for_a_timeout():
+    assert calls("exec_command") == []
+
+
+@pytest.mark.parametrize("word", ["SSHConfig", "load_host_keys", "load_system_host_keys"])
+def test_that_ux_17_the_librarys_readers_of_config_and_known_hosts_are_not_used(word):
+    assert calls(word) == []
+
+
+def test_that_ux_28_no_rate_of_a_network_can_be_that_of_our_own_channel():
+    assert calls("open_sftp") + calls("open_sftp_client") == []
+    # The tools run on the nodes, at both ends of the line that is measured.
+    rates = {id_: readers()[id_].fact.command for id_ in ("iperf_single", "iperf_sustained", "iperf_pair")}
+    assert all("iperf3" in str(command) for command in rates.values())
+
+
+@pytest.mark.parametrize("word", ["SFTPClient", "from_transport", "extractall", "unpack_archive"])
+def test_that_ux_29_nothing_of_a_node_is_written_under_a_name_that_the_node_chose(word):
+    assert calls(word) == []
+
+
+def outcome(fact: str, case: str, exit_code: int = 0) -> dict[str, object] | str:
+    """What a reader makes of one of the kept outputs: its keys, or why it holds none."""
+    reader = readers()[fact]
+    try:
+        return reader.as_dict(read(reader, CommandOutput((TESTS / "facts" / fact / f"{case}.out").read_bytes(), b"", exit_code)))
+    except Unreadable as error:
+        return str(error.code)
+
+
+def test_that_ux_23_a_cell_without_a_value_is_missing_and_the_other_cards_are_read():
+    found = outcome("smi_xml", "two_cards_faults")
+    assert isinstance(found, dict) and found["gpus"] == 2
+    assert found["persistence_mode"] == ["Enabled", None]
+
+
+def test_that_ux_25_a_tool_without_its_driver_says_so():
+    assert outcome("smi_xml", "no_driver", 9) == "driver_not_communicating"
+
+
+def test_that_ux_26_a_field_that_this_driver_does_not_know_is_told_as_that():
+    assert outcome("smi_csv", "refused_field", 2) == "invalid_query_field"
 
 
 def test_that_ux_30_control_codes_of_a_node_are_drawn_and_never_obeyed():
