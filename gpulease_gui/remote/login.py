@@ -75,7 +75,8 @@ class _Login:
         if self.credentials.method is not AuthMethod.PASSWORD and self.credentials.password is not None and "password" in rest:
             rest = tuple(self._by_password())
         elif "keyboard-interactive" in rest and (asks or self.credentials.password is not None):
-            rest = tuple(self._by_answers())
+            # A password that was accepted a moment ago is no answer to the question that comes after it.
+            rest = tuple(self._by_answers(known=self.credentials.method is not AuthMethod.PASSWORD))
         if rest:
             why = Text("the node asks for a second factor", "节点要求第二种认证")
             raise login_refused(self.address.host_port, "second_factor", why, rest)
@@ -112,10 +113,10 @@ class _Login:
                 return self._by_answers()
             raise
 
-    def _by_answers(self) -> list[str]:
-        """Up to three tries while the user types new answers; what was given beforehand is tried once."""
+    def _by_answers(self, *, known: bool = True) -> list[str]:
+        """Up to three tries while the user types new answers; what was given beforehand (if `known`) is tried once."""
         for number in range(1, TRIES_MAX + 1):
-            answers = Answers(self.credentials, again=number > 1)
+            answers = Answers(self.credentials, again=number > 1 or not known)
             step = partial(self.transport.auth_interactive, self.address.user, answers.handle)
             try:
                 return self._attempt("answer_refused", step, self.deadlines.ask_s)

@@ -30,6 +30,7 @@ _FIRST = ("net.tx_gbit_s", "net.rx_gbit_s", "gpu.power_w", "npu.power_w", "disk.
 _GAP_WORDS: Mapping[str, Text] = {
     "connection_lost": Text("connection lost", "连接中断"),
     "no_answer": Text("no answer", "无应答"),
+    "own_network": Text("the watching computer had no network", "监控端无网络"),
     "nothing_to_read": Text("nothing to read", "无可读数据"),
     "computer_slept": Text("the watching computer slept or its clock was set", "监控端休眠或时钟被调整"),
     "not_saved": Text("the store could not be written", "存储写入失败"),

@@ -11,6 +11,7 @@ from importlib import resources
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Cancelled, UserFacing
 from gpulease_gui.domain.node import Node
+from gpulease_gui.remote.own_network import first_stop, has_way
 from gpulease_gui.remote.stream import Stream, StreamEnd, StreamEnding, agent_start
 from gpulease_gui.remote.transport import Line, LineLost
 from gpulease_gui.services.events import Bus, GapClosed, GapOpened, NodeState, NodeStateChanged
@@ -38,6 +39,7 @@ GAP_WORDS: Mapping[StreamEnding, str] = {
 NOT_WATCHED = "not_watched"
 SLEPT = "computer_slept"
 NOT_SAVED = "not_saved"
+OWN_NETWORK = "own_network"
 
 
 class Watching:
@@ -259,7 +261,15 @@ class _Watch:
     def _lost(self, end: StreamEnd) -> None:
         at_s = self._timeline.at(end.last_s)
         self._state(NodeState.LOST, end.said[:200])
-        self._gap(at_s, GAP_WORDS.get(end.ending, str(end.ending)))
+        self._gap(at_s, self._why_lost(end))
+
+    def _why_lost(self, end: StreamEnd) -> str:
+        """A line that is lost while this computer has no network is no fault of the node."""
+        address = self._node.address
+        if end.ending in (StreamEnding.LOST, StreamEnding.SILENT) and address is not None:
+            if not has_way(*first_stop(address, self._node.jump, self._node.proxy)):
+                return OWN_NETWORK
+        return GAP_WORDS.get(end.ending, str(end.ending))
 
     def _gap(self, start_s: float, reason: str) -> None:
         if self.view.gaps and self.view.gaps[-1].end_s is None:

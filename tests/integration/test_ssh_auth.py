@@ -264,6 +264,25 @@ def test_that_a_password_answers_the_first_hidden_question_once(sshd):
     assert [prompt.words for prompt in asked] == ["User:", "Code:"]
 
 
+class PasswordFirst(Doorman):
+    """Takes the password, then asks."""
+
+    def get_allowed_auths(self, username: str) -> str:
+        return "keyboard-interactive" if self.key_seen else "password"
+
+    def check_auth_password(self, username: str, password: str) -> int:
+        self.key_seen = password == "word"
+        return paramiko.AUTH_PARTIALLY_SUCCESSFUL if self.key_seen else paramiko.AUTH_FAILED
+
+
+def test_that_a_password_that_was_accepted_does_not_answer_the_question_after_it(sshd):
+    asked: list[Prompt] = []
+    doorman = PasswordFirst(((("Code:", False),),))
+    with kept_by(doorman) as gate:
+        log_in(gate, Credentials(AuthMethod.PASSWORD, password=Secret("word"), ask_prompt=asker(["otp"], asked)))
+    assert (doorman.heard, doorman.tries, [prompt.words for prompt in asked]) == ([["otp"]], 1, ["Code:"])
+
+
 def test_that_a_wrong_password_alone_is_not_tried_again(sshd):
     doorman = Doorman(((("Password:", False),),), wants_key=False)
     with kept_by(doorman) as gate:

@@ -1,0 +1,43 @@
+"""Is it this computer that has no network? A line that is lost then says nothing about the node."""
+
+from __future__ import annotations
+
+import errno
+import socket
+
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.node import Address
+from gpulease_gui.remote.address import parse_jump
+from gpulease_gui.remote.proxy import parse_proxy
+
+_NO_WAY = frozenset({errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL})
+
+
+def has_way(host: str, port: int) -> bool:
+    """Whether this computer's own routes lead towards `host`: nothing is sent, and who is there is not asked.
+
+    A name that no name server answers for is no way either; one that they do not know is no trouble of the network.
+    """
+    try:
+        places = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
+    except socket.gaierror as error:
+        return error.errno != socket.EAI_AGAIN
+    except (OSError, UnicodeError):
+        return True
+    return any(_routed(family, place) for family, _, _, _, place in places)
+
+
+def _routed(family: int, place: object) -> bool:
+    with socket.socket(family, socket.SOCK_DGRAM) as sock:
+        return sock.connect_ex(place) not in _NO_WAY  # type: ignore[arg-type]
+
+
+def first_stop(address: Address, jump: str, proxy: str) -> tuple[str, int]:
+    """Host and port that this computer itself connects to: the proxy, else the first jump host, else the node."""
+    try:
+        out, hops = parse_proxy(proxy), parse_jump(jump)
+    except UsageError:
+        return address.host, address.port
+    if out is not None:
+        return out.host, out.port
+    return (hops[0].host, hops[0].port or 22) if hops else (address.host, address.port)
