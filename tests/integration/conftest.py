@@ -148,7 +148,7 @@ class SshServer:
         # The first value of a keyword wins, so a test's own lines come first.
         config.write_text(self.extra + CONFIG.format(keys=self.keys.folder, port=self.port) + f"SetEnv {env}\n")
         self.process = subprocess.Popen([*self.within, SSHD, "-D", "-f", config, "-E", self.folder / "log"])
-        assert wait_until(self._answers), (self.folder / "log").read_text()
+        assert wait_until(self._answers, 60), (self.folder / "log").read_text()
 
     def _answers(self) -> bool:
         try:
@@ -178,6 +178,17 @@ class SshServer:
 def sshd(keys: Keys, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshServer]:
     """The sshd that most tests share."""
     server = SshServer(keys, tmp_path_factory.mktemp("sshd"))
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def own_tmp_sshd(keys: Keys, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshServer]:
+    """The sshd of one file of tests: temporary files of its sessions lie below its folder, so what is left is theirs."""
+    folder = tmp_path_factory.mktemp("node")
+    (folder / "tmp").mkdir()
+    server = SshServer(keys, folder, env={"PATH": os.environ["PATH"], "TMPDIR": str(folder / "tmp")})
     server.start()
     yield server
     server.stop()
@@ -224,7 +235,7 @@ class Marker:
                 found.append(f"{path.parent.name} {words[:200]}")
         return found
 
-    def gone(self, seconds: float = 8.0) -> bool:
+    def gone(self, seconds: float = 30.0) -> bool:
         return wait_until(lambda: not self.processes(), seconds)
 
     def seen(self, count: int = 1, seconds: float = 8.0) -> bool:

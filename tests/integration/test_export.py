@@ -10,15 +10,17 @@ import resource
 import subprocess
 import sys
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlite_utils import Database
 
 from gpulease_gui.catalog.catalogue import load_catalogue
+from gpulease_gui.cli.main import main
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.claim import Claim, ClaimState
 from gpulease_gui.domain.errors import Cancelled, UserFacing
@@ -82,10 +84,24 @@ def facts_of(workspace: Workspace, contract_id: str = CONTRACT) -> EvaluationFac
         return evaluation_facts(connection, contract_id, load_catalogue())
 
 
-def cli(*words: str) -> subprocess.CompletedProcess[str]:
+def child(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "gpulease_gui.cli.main", "export", *words], capture_output=True, text=True, check=False
     )
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    """The command in this process, with what it said on stderr: another one costs a second."""
+
+    def call(*words: str) -> tuple[int, str]:
+        try:
+            code = main(["export", *words])
+        except SystemExit as ended:
+            code = int(str(ended.code))
+        return code, capsys.readouterr().err
+
+    return call
 
 
 def cpu_of_children() -> float:
@@ -99,35 +115,44 @@ def pdf_text(path: Path) -> str:
     return said.stdout.decode()
 
 
-def test_that_the_command_writes_both_languages_in_ten_seconds_and_remembers_them(verified: Path, tmp_path: Path) -> None:
-    begin = cpu_of_children()
+@pytest.fixture(scope="module")
+def printed(verified: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, subprocess.CompletedProcess[str], float]]:
+    """The report in both languages, each with what the command said and the seconds of CPU that it took."""
+    folder, found = tmp_path_factory.mktemp("printed"), {}
+    for language in ("zh", "en"):
+        begin, out = cpu_of_children(), folder / f"{language}.pdf"
+        done = child("--contract", NUMBER, "--lang", language, "--out", str(out), "--workspace", str(verified), "--demo")
+        found[language] = out, done, cpu_of_children() - begin
+    return found
+
+
+def test_that_the_command_writes_both_languages_in_ten_seconds_and_remembers_them(verified: Path, printed: dict[str, Any]) -> None:
+    shas = []
     for language, word in (("zh", "承诺与实测"), ("en", "Promised and measured")):
-        out = tmp_path / f"{language}.pdf"
-        done = cli("--contract", NUMBER, "--lang", language, "--out", str(out), "--workspace", str(verified), "--demo")
+        out, done, _ = printed[language]
         assert (done.returncode, done.stderr) == (0, "")
-        sha256 = hashlib.sha256(out.read_bytes()).hexdigest()
-        assert done.stdout == f"{out}\nSHA-256 {sha256}\n"
+        shas.append(hashlib.sha256(out.read_bytes()).hexdigest())
+        assert done.stdout == f"{out}\nSHA-256 {shas[-1]}\n"
         text = pdf_text(out)
         assert word in text and "DEMO" in text and "H100 PCIe" in text and "535.216.03" in text
-    assert cpu_of_children() - begin < 10 * SLACK
+    assert sum(seconds for _, _, seconds in printed.values()) < 10 * SLACK
     with closing(Workspace.open(verified, demo=True)) as opened, opened.read() as connection:
-        written = settings.list_reports(connection)
+        written = [report for report in settings.list_reports(connection) if report.sha256 in shas]
     assert [(r.language, r.contract_id) for r in written] == [("en", CONTRACT), ("zh", CONTRACT)]
 
 
 @pytest.mark.parametrize(("ending", "start"), [("json", b'{\n "report"'), ("csv", b"\xef\xbb\xbfNode,"), ("html", b"<!DOCTYPE")])
-def test_that_the_ending_of_the_file_decides_what_it_is(verified: Path, tmp_path: Path, ending: str, start: bytes) -> None:
+def test_that_the_ending_of_the_file_decides_what_it_is(cli: Callable[..., tuple[int, str]], verified: Path, tmp_path: Path, ending: str, start: bytes) -> None:
     out = tmp_path / f"report.{ending}"
-    assert cli("--contract", NUMBER, "--out", str(out), "--workspace", str(verified), "--demo").returncode == 0
+    assert cli("--contract", NUMBER, "--out", str(out), "--workspace", str(verified), "--demo") == (0, "")
     assert out.read_bytes().startswith(start)
 
 
-def test_that_a_failed_export_keeps_the_file_that_was_there(verified: Path, tmp_path: Path) -> None:
+def test_that_a_failed_export_keeps_the_file_that_was_there(cli: Callable[..., tuple[int, str]], verified: Path, tmp_path: Path) -> None:
     out = tmp_path / "kept.pdf"
     out.write_bytes(b"the report of last month")
-    done = cli("--contract", "no-such", "--out", str(out), "--workspace", str(verified), "--demo")
-    assert done.returncode == 64
-    assert NUMBER in done.stderr
+    code, said = cli("--contract", "no-such", "--out", str(out), "--workspace", str(verified), "--demo")
+    assert code == 64 and NUMBER in said
     assert (out.read_bytes(), list(tmp_path.iterdir())) == (b"the report of last month", [out])
 
 
@@ -135,14 +160,14 @@ def test_that_a_failed_export_keeps_the_file_that_was_there(verified: Path, tmp_
     ("words", "code", "said"),
     [(("--out", "x.docx"), 64, "pdf, html, json, csv"), (("--out", "no-folder/x.pdf"), 64, "there is no folder")],
 )
-def test_that_a_wrong_call_is_told_what_to_write(verified: Path, words: tuple[str, ...], code: int, said: str) -> None:
-    done = cli("--contract", NUMBER, "--workspace", str(verified), "--demo", *words)
-    assert (done.returncode, said in done.stderr) == (code, True)
+def test_that_a_wrong_call_is_told_what_to_write(cli: Callable[..., tuple[int, str]], verified: Path, words: tuple[str, ...], code: int, said: str) -> None:
+    ended, told = cli("--contract", NUMBER, "--workspace", str(verified), "--demo", *words)
+    assert (ended, said in told) == (code, True)
 
 
-def test_that_a_workspace_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+def test_that_a_workspace_that_is_not_there_is_not_made(cli: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
     path = tmp_path / "none.db"
-    assert cli("--contract", "x", "--out", str(tmp_path / "x.pdf"), "--workspace", str(path), "--demo").returncode == 64
+    assert cli("--contract", "x", "--out", str(tmp_path / "x.pdf"), "--workspace", str(path), "--demo")[0] == 64
     assert not path.exists()
 
 
@@ -231,11 +256,10 @@ def test_that_evidence_that_was_changed_on_the_disk_is_told(workspace: Workspace
     assert after.devices == ()
 
 
-def test_that_the_json_names_the_same_hash_as_the_pdf(verified: Path, tmp_path: Path) -> None:
-    pdf, machine = tmp_path / "a.pdf", tmp_path / "a.json"
-    for out in (pdf, machine):
-        assert cli("--contract", CONTRACT, "--out", str(out), "--workspace", str(verified), "--demo").returncode == 0
-    assert json.loads(machine.read_text(encoding="utf-8"))["sha256"] in pdf_text(pdf)
+def test_that_the_json_names_the_same_hash_as_the_pdf(cli: Callable[..., tuple[int, str]], verified: Path, printed: dict[str, Any], tmp_path: Path) -> None:
+    machine = tmp_path / "a.json"
+    assert cli("--contract", CONTRACT, "--out", str(machine), "--workspace", str(verified), "--demo") == (0, "")
+    assert json.loads(machine.read_text(encoding="utf-8"))["sha256"] in pdf_text(printed["en"][0])
 
 
 def test_that_a_file_is_put_in_place_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -252,7 +276,9 @@ def test_that_facts_are_the_same_each_time_but_for_their_moment(workspace: Works
     assert replace(once, made_at=again.made_at) == again
 
 
-def test_that_the_whole_workspace_shows_the_same_run_on_a_second_computer_and_the_report_says_where_it_came_from(workspace: Workspace, tmp_path: Path) -> None:
+def test_that_the_whole_workspace_shows_the_same_run_on_a_second_computer_and_the_report_says_where_it_came_from(
+    cli: Callable[..., tuple[int, str]], workspace: Workspace, tmp_path: Path
+) -> None:
     with workspace.read() as connection:
         data = export_bundle(connection, at=utc_now(), demo=True)
         run = evaluation_facts(connection, CONTRACT, load_catalogue()).nodes[0].run
@@ -271,8 +297,7 @@ def test_that_the_whole_workspace_shows_the_same_run_on_a_second_computer_and_th
         assert (after.findings, after.run, after.before) == (before.findings, before.run, before.before)
         assert facts.nodes[0].run is not None and facts.nodes[0].run.hash == run.hash and facts.verdict is facts_of(workspace).verdict
         assert {k: v for k, v in again.items() if k != "made_at"} == {k: v for k, v in json.loads(data).items() if k != "made_at"}
-    out = tmp_path / "second.pdf"
-    done = cli("--contract", NUMBER, "--lang", "en", "--out", str(out), "--workspace", str(path), "--demo")
-    assert done.returncode == 0, done.stderr
-    text = pdf_text(out)
+    out = tmp_path / "second.html"
+    assert cli("--contract", NUMBER, "--lang", "en", "--out", str(out), "--workspace", str(path), "--demo") == (0, "")
+    text = out.read_text("utf-8")
     assert "Imported from first.json" in text and run.hash[:8] in text.replace(" ", "")

@@ -36,7 +36,9 @@ from gpulease_gui.services.task_runs import TaskOutcome, TaskRequest
 from gpulease_gui.store.evidence import get_content
 from gpulease_gui.store.task_runs import get_task_run
 
-pytestmark = pytest.mark.sshd
+# A loaded machine of two cores takes its time: each wait ends with its condition, these limits are for a hang only.
+pytestmark = [pytest.mark.sshd, pytest.mark.timeout(300)]
+PATIENCE_S = 90
 
 TRAINING = """
 import os, sys, time
@@ -73,6 +75,15 @@ def left_on(server: Any) -> list[str]:
     return found
 
 
+def command_lines() -> list[bytes]:
+    """How the processes of this machine were started."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            found.append(path.read_bytes())
+    return found
+
+
 class Tasks:
     """Runs commands on a node and looks at what is left there."""
 
@@ -83,7 +94,7 @@ class Tasks:
         self.told: list[TaskProgress] = []
 
     def spec(self, command: str, **more: Any) -> TaskSpec:
-        return TaskSpec("own", TaskSource(SourceKind.FOLDER, str(self.folder)), command, **{"time_limit_s": 60, **more})
+        return TaskSpec("own", TaskSource(SourceKind.FOLDER, str(self.folder)), command, **{"time_limit_s": 240, **more})
 
     def run(self, command: str, **more: Any) -> TaskOutcome:
         return self.go(self.spec(command, **more))
@@ -108,12 +119,11 @@ class Tasks:
 
 @pytest.fixture
 def node(make_sshd: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
-    """A server whose folders for temporary files are its own: `node(tools="...")` puts a folder before its PATH."""
+    """A server of the test's own, with the folder `tools` before its PATH."""
 
-    def make(tools: Path | None = None) -> Any:
-        path = f"{tools}:{os.environ['PATH']}" if tools else os.environ["PATH"]
+    def make(tools: Path) -> Any:
         temp = tmp_path / "sshd0" / "tmp"
-        server = make_sshd(env={"PATH": path, "TMPDIR": str(temp)})
+        server = make_sshd(env={"PATH": f"{tools}:{os.environ['PATH']}", "TMPDIR": str(temp)})
         temp.mkdir()
         return server
 
@@ -121,8 +131,8 @@ def node(make_sshd: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def tasks(services: Services, node: Callable[..., Any], folder: Path) -> Tasks:
-    return Tasks(services, node(), folder)
+def tasks(services: Services, own_tmp_sshd: Any, folder: Path) -> Tasks:
+    return Tasks(services, own_tmp_sshd, folder)
 
 
 def test_that_an_own_script_runs_live_is_judged_and_leaves_nothing(tasks: Tasks) -> None:
@@ -146,16 +156,17 @@ def test_that_an_own_script_runs_live_is_judged_and_leaves_nothing(tasks: Tasks)
 
 def test_that_a_secret_reaches_the_task_and_stands_nowhere_else(tasks: Tasks, tmp_path: Path, marker: Any) -> None:
     secret = "hf_WqPlmZ8823kk"
+    seen = tmp_path / "seen"
     thread, found = tasks.beside(
-        f"python3 train.py; sleep {marker.seconds}", environment=(variable("HUB_TOKEN", secret), variable("PAUSE", "0")), time_limit_s=3,
-        serves=(("work.step_s", 0.011),),
+        f"python3 train.py; sleep {marker.seconds} & while ! [ -e '{seen}' ]; do sleep 0.02; done; kill $!",
+        environment=(variable("HUB_TOKEN", secret), variable("PAUSE", "0")), serves=(("work.step_s", 0.011),),
     )  # fmt: skip
-    assert marker.seen(1, 60)
-    shown = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if os.access(path, os.R_OK)]
-    assert not any(secret.encode() in words for words in shown)
+    assert marker.seen(1, PATIENCE_S)
+    assert not any(secret.encode() in words for words in command_lines())
+    seen.touch()
     thread.join()
     task = found[0].task
-    assert task.end is TaskEnd.TIME_LIMIT and str(found[0].outcome.overall) == "pass"
+    assert task.end is TaskEnd.FINISHED and str(found[0].outcome.overall) == "pass"
     log = tasks.log_of(found[0])
     assert "token •••\n".encode() in log and secret.encode() not in log
     assert secret not in repr(found) and secret not in repr(tasks.told) and "•••" in task.repeat_command
@@ -165,11 +176,11 @@ def test_that_a_secret_reaches_the_task_and_stands_nowhere_else(tasks: Tasks, tm
 
 def test_that_a_cancel_is_clean(tasks: Tasks, marker: Any) -> None:
     thread, found = tasks.beside(f"(sleep {marker.seconds} &) ; echo begun; sleep {marker.seconds}")
-    assert marker.seen(2, 60)
+    assert marker.seen(2, PATIENCE_S)
     tasks.cancel.cancel()
-    thread.join(50)
+    thread.join(PATIENCE_S)
     assert (found[0].task.end, found[0].task.clean, found[0].outcome.cancelled) == (TaskEnd.CANCELLED, True, True)
-    assert marker.gone(0.5) and tasks.left == [] and b"begun\n" in tasks.log_of(found[0])
+    assert marker.gone() and tasks.left == [] and b"begun\n" in tasks.log_of(found[0])
 
 
 HIDING = """
@@ -189,7 +200,7 @@ def test_that_what_forks_and_hides_is_found_and_ended(tasks: Tasks, marker: Any)
     found = tasks.run(HIDING.replace("MARK", marker.seconds) + "exit 7")
     assert (found.task.end, found.task.exit_code, found.task.clean) == (TaskEnd.FAILED, 7, True)
     assert found.task.left_processes >= 4
-    assert marker.gone(0.5) and tasks.left == []
+    assert marker.gone() and tasks.left == []
 
 
 def test_that_a_node_without_python_finds_them_by_their_marks(services: Services, node: Callable[..., Any], folder: Path, tmp_path: Path, marker: Any) -> None:
@@ -202,20 +213,20 @@ def test_that_a_node_without_python_finds_them_by_their_marks(services: Services
     found = tasks.run(f"(setsid sleep {marker.seconds} &); (cd / && sleep {marker.seconds} &); seq 1 400000; echo over; exit 5")
     assert (found.task.exit_code, found.task.clean, found.task.log_left_out) == (5, True, 0)
     assert tasks.log_of(found).endswith(b"400000\nover\n")
-    assert marker.gone(0.5) and tasks.left == []
+    assert marker.gone() and tasks.left == []
 
 
 def test_that_a_cut_line_ends_the_task_on_the_node(tasks: Tasks, marker: Any, until: Callable[..., bool]) -> None:
     thread, found = tasks.beside(f"setsid sleep {marker.seconds} & sleep {marker.seconds}")
-    assert marker.seen(2, 60)
+    assert marker.seen(2, PATIENCE_S)
     tasks.server.cut_sessions()
-    thread.join(50)
+    thread.join(PATIENCE_S)
     assert found[0].task.end is TaskEnd.CUT and found[0].outcome.error is not None and found[0].task.clean is None
-    assert marker.gone(30) and until(lambda: not tasks.left, 30)
+    assert marker.gone(PATIENCE_S) and until(lambda: not tasks.left, PATIENCE_S)
 
 
-def test_that_a_client_that_is_killed_leaves_nothing_on_the_node(node: Callable[..., Any], folder: Path, tmp_path: Path, marker: Any, until: Callable[..., bool]) -> None:
-    server = node()
+def test_that_a_client_that_is_killed_leaves_nothing_on_the_node(own_tmp_sshd: Any, folder: Path, tmp_path: Path, marker: Any, until: Callable[..., bool]) -> None:
+    server = own_tmp_sshd
     fingerprint = next(key.fingerprint for key in server.keys.host_keys())
     client = subprocess.Popen(
         [sys.executable, "-m", "gpulease_gui.cli.main", "workload", "run", str(server.address), "--identity", server.key_file, "--fingerprint", fingerprint,
@@ -224,24 +235,24 @@ def test_that_a_client_that_is_killed_leaves_nothing_on_the_node(node: Callable[
     )  # fmt: skip
     try:
         # The client itself names the duration, too.
-        assert marker.seen(3, 60)
+        assert marker.seen(3, PATIENCE_S)
     finally:
         client.send_signal(signal.SIGKILL)
         client.wait()
-    assert marker.gone(30) and until(lambda: not left_on(server), 30)
+    assert marker.gone(PATIENCE_S) and until(lambda: not left_on(own_tmp_sshd), PATIENCE_S)
 
 
-def test_that_a_log_of_a_gigabyte_fills_nothing_and_waits_for_nobody(tasks: Tasks) -> None:
+def test_that_a_log_without_an_end_fills_nothing_and_waits_for_nobody(tasks: Tasks) -> None:
     begin, before_kib = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = tasks.run("python3 train.py; yes some words that a chatty task repeats | head -c 1000000000; echo; python3 train.py", environment=(variable("PAUSE", "0"),))
+    found = tasks.run("python3 train.py; yes some words that a chatty task repeats | head -c 200000000; echo; python3 train.py", environment=(variable("PAUSE", "0"),))
     assert found.task.end is TaskEnd.FINISHED
-    assert found.task.log_bytes == pytest.approx(1_000_003_000, abs=2000)
+    assert found.task.log_bytes == pytest.approx(200_003_000, abs=2000)
     log = tasks.log_of(found)
-    assert found.task.log_left_out == pytest.approx(979e6, abs=2e6) and len(log) < 21 << 20
+    assert found.task.log_left_out == pytest.approx(179e6, abs=2e6) and len(log) < 21 << 20
     assert log.endswith(b"token None\n") and b"bytes of the log were not kept here]\n" in log
     # The head and the tail were read: the training before the flood and the one behind it.
     assert found.task.reading is not None and found.task.reading.steps == 60
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kib < 200 << 10
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kib < 100 << 10
     assert time.monotonic() - begin < 90
     assert tasks.left == []
 
@@ -268,11 +279,11 @@ def test_that_a_folder_is_kept_on_request_and_said(tasks: Tasks) -> None:
     [
         ("no-such-program --help", TaskEnd.NO_TOOL, 127, "no-such-program: not found"),
         ("kill -SEGV $$", TaskEnd.FAILED, 139, "SIGSEGV"),
-        ("echo broken >&2; exit 9", TaskEnd.FAILED, 9, "exit code 9: broken"),
+        ("echo broken >&2; exit 9", TaskEnd.FAILED, 9, "exit code 9: broken"), ("sleep 600", TaskEnd.TIME_LIMIT, None, "its time was over"),
     ],
 )
-def test_that_each_end_has_its_words(tasks: Tasks, command: str, end: TaskEnd, code: int, words: str) -> None:
-    found = tasks.run(command)
+def test_that_each_end_has_its_words(tasks: Tasks, command: str, end: TaskEnd, code: int | None, words: str) -> None:
+    found = tasks.run(command, time_limit_s=1 if end is TaskEnd.TIME_LIMIT else 240)
     assert (found.task.end, found.task.exit_code) == (end, code)
     assert words in found.task.reason.en
     assert {str(f.verdict) for f in found.outcome.findings} == {"inconclusive"}
@@ -284,7 +295,7 @@ def test_that_a_built_in_task_on_a_node_without_torch_is_inconclusive_with_the_i
     (tools / "python3").write_text(f"#!/bin/sh\nexec {sys.executable} -S \"$@\"\n")  # without any packages
     (tools / "python3").chmod(0o755)
     tasks = Tasks(services, node(tools), folder)
-    found = tasks.go(TaskSpec("gpt", TaskSource(SourceKind.BUILTIN, "tiny_gpt"), time_limit_s=60))
+    found = tasks.go(TaskSpec("gpt", TaskSource(SourceKind.BUILTIN, "tiny_gpt"), time_limit_s=240))
     assert found.task.end is TaskEnd.NO_TOOL and found.task.clean
     assert [(f.check, str(f.verdict), f.reason_code) for f in found.outcome.findings] == [("work.train", "inconclusive", "torch_absent")]
     assert "pip install torch" in found.outcome.findings[0].next_step.en
@@ -357,11 +368,11 @@ def test_that_a_container_gets_the_task_and_is_removed_in_any_case(services: Ser
     assert f"--name gpulease-{found.task.id}" in calls and "--log-driver none" in calls and "--network host" in calls
     assert "-e HUB_TOKEN " in calls and "geheim" not in calls
     thread, ended = tasks.beside(f"sleep {marker.seconds}", container=box)
-    assert marker.seen(1, 60)
+    assert marker.seen(1, PATIENCE_S)
     tasks.cancel.cancel()
-    thread.join(50)
+    thread.join(PATIENCE_S)
     assert (ended[0].task.end, ended[0].task.clean) == (TaskEnd.CANCELLED, True)
-    assert marker.gone(0.5) and [p.name for p in state.iterdir()] == ["calls"] and tasks.left == []
+    assert marker.gone() and [p.name for p in state.iterdir()] == ["calls"] and tasks.left == []
 
 
 def test_that_a_node_without_room_is_said_before_anything_is_sent(services: Services, node: Callable[..., Any], folder: Path, tmp_path: Path) -> None:
@@ -385,25 +396,25 @@ def test_that_a_log_on_the_node_is_followed_over_rotation_and_truncation(tasks: 
     lines = [f"iter {n}: loss {9 - n / 30:.4f}, time {10 + n % 3:.2f}ms, mfu 40.00%\n" for n in range(30)]
     log.write_text("".join(lines[:10]))
     found: list[TaskOutcome] = []
-    spec = TaskSpec("followed", TaskSource(SourceKind.LOG, str(log)), time_limit_s=60)
+    spec = TaskSpec("followed", TaskSource(SourceKind.LOG, str(log)), time_limit_s=240)
     thread = threading.Thread(target=lambda: found.append(tasks.go(spec)))
     thread.start()
 
     def seen() -> int:
         return sum(len(p.points) for p in tasks.told)
 
-    assert until(lambda: seen() == 10, 30)
+    assert until(lambda: seen() == 10, PATIENCE_S)
     log.rename(tmp_path / "run log.1")
     log.write_text("".join(lines[10:20]))
-    assert until(lambda: seen() == 20, 30)
+    assert until(lambda: seen() == 20, PATIENCE_S)
     with log.open("r+") as file:
         file.truncate(0)
-    assert until(lambda: "truncated" in tasks.told[-1].last_words, 30)
+    assert until(lambda: "truncated" in tasks.told[-1].last_words, PATIENCE_S)
     with log.open("a") as file:
         file.write("".join(lines[20:]))
-    assert until(lambda: seen() == 30, 30)
+    assert until(lambda: seen() == 30, PATIENCE_S)
     tasks.cancel.cancel()
-    thread.join(50)
+    thread.join(PATIENCE_S)
     task = found[0].task
     assert task.reading is not None and (task.end, task.clean, task.reading.steps) == (TaskEnd.CANCELLED, True, 30)
     assert not found[0].outcome.cancelled and tasks.left == []
@@ -414,10 +425,9 @@ def test_that_a_log_that_is_not_there_is_said(tasks: Tasks) -> None:
     assert (found.task.end, found.task.reason.en) == (TaskEnd.REFUSED, "there is no such file on the node")
 
 
-@pytest.mark.timeout(300)
 def test_that_the_small_gpt_trains_live_and_on_processors_judges_no_gpu(services: Services, node: Callable[..., Any], folder: Path, torch_bin: Path) -> None:
     tasks = Tasks(services, node(torch_bin), folder)
-    spec = TaskSpec("gpt", TaskSource(SourceKind.BUILTIN, "tiny_gpt"), "--steps 9 --seconds 90", (variable("OMP_NUM_THREADS", "1"),), 240)
+    spec = TaskSpec("gpt", TaskSource(SourceKind.BUILTIN, "tiny_gpt"), "--steps 9 --seconds 240", (variable("OMP_NUM_THREADS", "1"),), 240)
     found = tasks.go(spec)
     task = found.task
     assert (task.end, task.clean, task.exit_code) == (TaskEnd.FINISHED, True, 0)
