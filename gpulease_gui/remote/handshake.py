@@ -29,6 +29,7 @@ from gpulease_gui.remote.failures import (
     timed_out,
     unreachable,
 )
+from gpulease_gui.remote.read_ahead import ReadAhead
 
 _SLICE_S = 0.05
 _JOIN_S = 3.0
@@ -122,8 +123,10 @@ def shake(
     sock: socket.socket | paramiko.Channel, host_port: str, key_types: tuple[str, ...], deadlines: Deadlines, cancel: CancelToken
 ) -> paramiko.Transport:
     """Banner and key exchange; the host key is not judged here. Raises ConnectFailed (banner, kex), Cancelled."""
-    transport = paramiko.Transport(sock)
     if isinstance(sock, socket.socket):
+        sock = ReadAhead.of(sock)
+    transport = paramiko.Transport(sock)
+    if isinstance(sock, ReadAhead):
         sock.settimeout(_LOOK_S)
     try:
         transport.banner_timeout = deadlines.banner_s + 1

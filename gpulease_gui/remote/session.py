@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import selectors
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +21,7 @@ from gpulease_gui.remote.gate import HandshakeGate
 from gpulease_gui.remote.handshake import Deadlines, hang_up
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.login import log_in
+from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.route import STRAIGHT, Hop, Passed, Route, Way, hang_up_all, trusted, way_to
 from gpulease_gui.remote.transport import SLICE_S, Channel, Chunk, LineLost
 
@@ -279,15 +279,10 @@ class SshChannel:
     def behind(self) -> bool:
         """Whether bytes of the node wait on this computer for us to read them."""
         transport = self._channel.get_transport()
-        sock = transport.sock
-        if isinstance(sock, paramiko.Channel):
-            return sock.recv_ready()
         if not transport.is_active():
             return False
-        with contextlib.suppress(OSError, ValueError), selectors.DefaultSelector() as selector:
-            selector.register(sock, selectors.EVENT_READ)
-            return bool(selector.select(0))
-        return False
+        sock = transport.sock
+        return sock.behind() if isinstance(sock, ReadAhead) else isinstance(sock, paramiko.Channel) and sock.recv_ready()
 
     def exit_status(self, seconds: float) -> int | None:
         """The exit code, waiting up to `seconds`; None if it is not known (ended by a signal, line cut)."""

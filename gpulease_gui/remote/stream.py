@@ -239,11 +239,12 @@ class Stream:
     def _hear(self, channel: Channel) -> StreamEnding:
         """Wait until the stream is over; why it is."""
         handed = channel.listen(self._take, self._woken.set)
+        quiet_looks = 0
         while not self._stop.cancelled:
-            ended = self._await_word(channel) if handed else self._read(channel)
-            ending = self._ending(ended)
-            # Bytes that wait for us to find the time are no silence of the node.
-            if ending is not None and not (ending is StreamEnding.SILENT and channel.behind()):
+            ending = self._ending(self._await_word(channel) if handed else self._read(channel))
+            # Bytes that wait for us to find the time are no silence of the node; some are on their way between two looks.
+            quiet_looks = quiet_looks + 1 if ending is StreamEnding.SILENT and not channel.behind() else 0
+            if ending is not None and (ending is not StreamEnding.SILENT or quiet_looks > 1):
                 return ending
         return StreamEnding.CLOSED
 

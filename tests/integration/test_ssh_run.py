@@ -10,7 +10,7 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import Command
 from gpulease_gui.domain.errors import Cancelled
 from gpulease_gui.remote.run import run_active, start_server
-from gpulease_gui.remote.stream import Stream, StreamEnd, StreamEnding
+from gpulease_gui.remote.stream import SILENT_LEAST_S, Start, Stream, StreamEnd, StreamEnding
 
 pytestmark = pytest.mark.sshd
 
@@ -159,3 +159,47 @@ def test_that_ux_10_a_silent_line_is_lost_while_a_silent_source_is_not(make_sshd
         assert time.monotonic() - started < 3
         dead.thread.join(5)
     assert dead.lost[0].ending is StreamEnding.SILENT
+
+
+def test_that_bytes_that_wait_for_us_are_no_silence_of_the_node(session, until):
+    ticks = 'while :; do echo t; sleep "$GPULEASE_INTERVAL"; done'
+    lines: list[float] = []
+    busy = threading.Event()
+
+    def slowly(_id: str, _line: bytes, at_s: float) -> None:
+        lines.append(at_s)
+        if len(lines) == 3:
+            busy.wait(SILENT_LEAST_S + 0.7)
+
+    ends: list[StreamEnd] = []
+    stream = Stream(session, [("ticks", ticks)], 0.2, slowly)
+    thread = threading.Thread(target=lambda: ends.append(stream.run()))
+    thread.start()
+    assert until(lambda: len(lines) > 6), ends
+    stream.close()
+    thread.join(5)
+    assert [end.ending for end in ends] == [StreamEnding.CLOSED]
+    assert lines[3] - lines[2] > SILENT_LEAST_S
+
+
+def test_that_a_fault_of_ours_is_raised_where_the_stream_runs_and_the_line_lives_on(session):
+    def broken(_id: str, _line: bytes, _at_s: float) -> None:
+        raise KeyError("ours")
+
+    with pytest.raises(KeyError, match="ours"):
+        Stream(session, [("ticks", "echo t; sleep 60")], 0.2, broken).run()
+    assert run_active(session, "disk", Command(script="echo lives"), 5, CancelToken()).stdout == b"lives\n"
+
+
+def test_that_a_node_may_send_on_and_on_and_is_given_room(session, until):
+    """More than four times the 2 MiB that the channel has room for at once."""
+    lines, ends = list[bytes](), list[StreamEnd]()
+    command = "read -r _ _ mark; exec yes \"$mark much $(head -c 3000 /dev/zero | tr '\\0' x)\""
+    start = Start(command, lambda mark: f"# gpulease {mark}\n".encode())
+    stream = Stream(session, [("much", "")], 1.0, lambda _id, line, _at: lines.append(line), start=start)
+    thread = threading.Thread(target=lambda: ends.append(stream.run()))
+    thread.start()
+    assert until(lambda: len(lines) > 3000, 20), ends
+    stream.close()
+    thread.join(8)
+    assert ends[0].ending is StreamEnding.CLOSED and set(lines) == {b"x" * 3000}
