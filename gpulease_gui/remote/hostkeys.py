@@ -22,6 +22,7 @@ class TrustedBy(StrEnum):
     PIN = "pin"
     FINGERPRINT = "fingerprint"
     USER_FILE = "user_file"
+    AUTHORITY = "authority"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class HostTrust:
 
     A given fingerprint speaks for a new host or a new type of key, never against a pin of the same type.
     `listed` keys of the user's own ssh count only while nothing is pinned; `revoked` ones refuse in any case.
-    `notes`: lines of those files that could not be used.
+    `notes`: lines of those files that could not be used. `authorities` sign certificates of the host `principal`; they
+    count, too, only while nothing is pinned.
     """
 
     pins: tuple[HostKey, ...] = ()
@@ -46,6 +48,8 @@ class HostTrust:
     listed: tuple[PlacedKey, ...] = ()
     revoked: tuple[PlacedKey, ...] = ()
     notes: tuple[str, ...] = ()
+    authorities: tuple[PlacedKey, ...] = ()
+    principal: str = ""
 
     @property
     def expected(self) -> tuple[HostKey, ...]:
@@ -75,8 +79,11 @@ def kind_of(algorithm: str) -> str:
     return "ssh-rsa" if algorithm.startswith("rsa-sha2-") else algorithm
 
 
-def judge(host_port: str, key: HostKey, trust: HostTrust) -> TrustedBy | None:
-    """Why `key` is trusted; None when nothing speaks for or against it. Raises HostKeyChanged, HostKeyRevoked."""
+def judge(host_port: str, key: HostKey, trust: HostTrust, *, certified: bool = False) -> TrustedBy | None:
+    """Why `key` is trusted; None when nothing speaks for or against it. Raises HostKeyChanged, HostKeyRevoked.
+
+    `certified`: an authority of `trust` vouches for the key.
+    """
     for placed in trust.revoked:
         if placed.key == key:
             raise HostKeyRevoked(host_port, key, placed.place)
@@ -87,7 +94,9 @@ def judge(host_port: str, key: HostKey, trust: HostTrust) -> TrustedBy | None:
         raise HostKeyChanged(host_port, same_kind[0], key)
     if key.fingerprint in trust.fingerprints:
         return TrustedBy.FINGERPRINT
-    return _listed(host_port, key, trust) if not trust.pins else None
+    if trust.pins:
+        return None
+    return TrustedBy.AUTHORITY if certified else _listed(host_port, key, trust)
 
 
 def _listed(host_port: str, key: HostKey, trust: HostTrust) -> TrustedBy | None:

@@ -37,11 +37,11 @@ class SkippedLine:
 
 @dataclass(frozen=True, slots=True)
 class KnownHere:
-    """What the files say of one host. `authorities`: CA lines that match it; host certificates are not judged."""
+    """What the files say of one host. `authorities`: CA lines that match it."""
 
     listed: tuple[PlacedKey, ...] = ()
     revoked: tuple[PlacedKey, ...] = ()
-    authorities: tuple[str, ...] = ()
+    authorities: tuple[PlacedKey, ...] = ()
     skipped: tuple[str, ...] = ()
 
 
@@ -61,8 +61,7 @@ def keys_for(name: str, paths: Iterable[str]) -> KnownHere:
         skipped += [f"{path}:{line.number}: {line.why}" for line in bad]
         for line in lines:
             found[line.marker].append(PlacedKey(line.key, f"{path}:{line.number}"))
-    authorities = tuple(placed.place for placed in found["@cert-authority"])
-    return KnownHere(tuple(found[""]), tuple(found["@revoked"]), authorities, tuple(skipped))
+    return KnownHere(tuple(found[""]), tuple(found["@revoked"]), tuple(found["@cert-authority"]), tuple(skipped))
 
 
 def _content(path: str) -> bytes:

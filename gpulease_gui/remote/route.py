@@ -6,7 +6,7 @@ import random
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import paramiko
@@ -16,6 +16,7 @@ from gpulease_gui.domain.node import Address, HostKey
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import ConnectFailed, Phase, hung_up, proxy_failed, timed_out, tunnel_refused
 from gpulease_gui.remote.handshake import Deadlines, cut, dial, hang_up, offered_key_types, shake
+from gpulease_gui.remote.host_certificates import CERTIFICATE_TYPES, certificate_of, why_not
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy, host_key_of, judge, key_types, kind_of, unknown
 from gpulease_gui.remote.proxy import Proxy, lead_through
 
@@ -107,10 +108,14 @@ def hang_up_all(transports: Sequence[paramiko.Transport]) -> None:
 def trusted(
     way: Way, host_port: str, trust: HostTrust, deadlines: Deadlines, cancel: CancelToken
 ) -> tuple[paramiko.Transport, HostKey, TrustedBy]:
-    """A connection to a trusted host. For an unknown key the host's other key types are asked for, too."""
+    """A connection to a trusted host. For an unknown key the host's other key types are asked for, too.
+
+    Certificates are asked for where an authority is known, as ssh does.
+    """
     offered = key_types(trust.expected, offered_key_types())
+    wants_certificate = bool(trust.authorities) and not trust.pins
     shown: list[HostKey] = []
-    for types in _rounds(offered, shown):
+    for types in _rounds((*CERTIFICATE_TYPES, *offered) if wants_certificate else offered, shown):
         try:
             transport = _shake_patiently(way, host_port, types, deadlines, cancel)
         except ConnectFailed as error:
@@ -118,8 +123,11 @@ def trusted(
                 continue
             raise
         try:
-            key = host_key_of(transport.get_remote_server_key())
-            trusted_by = judge(host_port, key, trust)
+            remote_key = transport.get_remote_server_key()
+            key, why = host_key_of(remote_key), _why_uncertified(remote_key, trust)
+            if why:
+                trust = replace(trust, notes=(*trust.notes, f"the host's certificate: {why}"))
+            trusted_by = judge(host_port, key, trust, certified=why == "")
         except BaseException:
             hang_up(transport)
             raise
@@ -128,6 +136,15 @@ def trusted(
         hang_up(transport)
         shown.append(key)
     raise unknown(host_port, shown[0], tuple(shown[1:]), trust)
+
+
+def _why_uncertified(key: paramiko.PKey, trust: HostTrust) -> str | None:
+    """Why the certificate that came with a key does not vouch for it, "" = it does; None without a certificate."""
+    certificate = certificate_of(key)
+    if not certificate:
+        return None
+    authorities, revoked = ([placed.key for placed in keys] for keys in (trust.authorities, trust.revoked))
+    return why_not(certificate, trust.principal, authorities, revoked)
 
 
 def _rounds(offered: tuple[str, ...], shown: list[HostKey]) -> Iterator[tuple[str, ...]]:

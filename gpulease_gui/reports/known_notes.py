@@ -12,6 +12,7 @@ from gpulease_gui.domain.text import Text, foreign
 _KNOWN: Mapping[str, Text] = {
     "fingerprint from the supplier": Text("compared with the supplier's fingerprint", "已与供应商指纹比对"),
     "fingerprint given by the user": Text("compared with a given fingerprint", "已与所给指纹比对"),
+    "known_hosts, a certificate of the host's authority": Text("certificate of an authority in known_hosts", "known_hosts 中 CA 签发的主机证书"),
     "not compared": Text("not compared", "未比对"),
     "shipped with the demo": Text("shipped with the demo", "随演示提供"),
     "replaced by hand, with a reason": Text("replaced by hand", "手动替换"),

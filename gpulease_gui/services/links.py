@@ -130,6 +130,8 @@ class Links:
         elif trusted_by is TrustedBy.USER_FILE:
             place = next(placed.place for placed in trust.listed if placed.key == key)
             self.trust(node, key, f"known_hosts, {place}", by="known_hosts", hop=hop)
+        elif trusted_by is TrustedBy.AUTHORITY:
+            self.trust(node, key, "known_hosts, a certificate of the host's authority", by="known_hosts", hop=hop)
 
     def _open_demo(self, node: Node, cancel: CancelToken) -> Opened:
         server = self._demo_server()

@@ -131,5 +131,4 @@ def trust_of(
     """Our pins and given fingerprints, and what the user's own ssh knows of the host. Files are read, never written."""
     paths = (*(files or user_known_hosts()), *_SYSTEM_FILES)
     here = keys_for(known_name(address, alias), [path for path in paths if path != NO_FILE])
-    notes = (*here.skipped, *(f"{place}: host certificates are not judged" for place in here.authorities))
-    return HostTrust(pins, fingerprints, here.listed, here.revoked, notes)
+    return HostTrust(pins, fingerprints, here.listed, here.revoked, here.skipped, here.authorities, alias or address.host)

@@ -112,11 +112,49 @@ def test_that_ux_18b_a_line_without_a_port_does_not_vouch_for_another_port(servi
     assert "not known yet" in refused(services, saved(services, sshd)).why
 
 
-def test_that_ux_17_bad_lines_and_authorities_are_named_when_the_key_stays_unknown(services, sshd, home):
+def test_that_ux_17_bad_lines_are_named_when_the_key_stays_unknown(services, sshd, home):
     (home / ".ssh" / "known_hosts").write_text("* ssh-rsa %%%\n" + known_line(sshd, "*", "@cert-authority "))
-    why = refused(services, saved(services, sshd)).why
-    assert "known_hosts:1: the key is not base64" in why
-    assert "known_hosts:2: host certificates are not judged" in why
+    assert "known_hosts:1: the key is not base64" in refused(services, saved(services, sshd)).why
+
+
+@pytest.mark.parametrize(
+    ("words", "marks", "why"),
+    [
+        (["-h", "-n", "rack-7,127.0.0.?"], "@cert-authority", ""),
+        (["-h", "-n", "rack-7"], "@cert-authority", "it is for another host"),
+        (["-h"], "@cert-authority", "it is for another host"),
+        (["-n", "127.0.0.1"], "@cert-authority", "it is one for users"),
+        (["-h", "-n", "127.0.0.1", "-V", "20200101:20210101"], "@cert-authority", "not valid today"),
+        (["-h", "-n", "127.0.0.1"], "@cert-authority @revoked", "or is revoked there"),
+    ],
+)
+def test_that_ux_17_a_certificate_of_a_host_counts_as_its_authority_and_its_limits_say(
+    services, make_sshd, keys, home, tmp_path, words, marks, why
+):  # fmt: skip
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "ca"], check=True)
+    (tmp_path / "host.pub").write_bytes((keys.folder / "host_ed25519.pub").read_bytes())
+    subprocess.run(["ssh-keygen", "-q", "-s", tmp_path / "ca", "-I", "h", *words, tmp_path / "host.pub"], check=True, capture_output=True)
+    server = make_sshd(f"HostCertificate {tmp_path}/host-cert.pub\n")
+    authority = " ".join((tmp_path / "ca.pub").read_text().split()[:2])
+    (home / ".ssh" / "known_hosts").write_text("".join(f"{mark} [127.0.0.1]:* {authority}\n" for mark in marks.split()))
+    node = saved(services, server)
+    if why:
+        assert why in refused(services, node).why
+    else:
+        services.links.open(node, CancelToken()).line.close()
+        assert trusted(services) == (keys.host_keys()[0],)
+        services.links.open(node, CancelToken()).line.close()
+
+
+def test_that_a_certificate_of_a_stranger_vouches_for_nobody(services, make_sshd, keys, home, tmp_path):
+    for name in ("ca", "stranger"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / name], check=True)
+    (tmp_path / "host.pub").write_bytes((keys.folder / "host_ed25519.pub").read_bytes())
+    sign = ["ssh-keygen", "-q", "-s", tmp_path / "stranger", "-I", "h", "-h", "-n", "127.0.0.1", tmp_path / "host.pub"]
+    subprocess.run(sign, check=True, capture_output=True)
+    server = make_sshd(f"HostCertificate {tmp_path}/host-cert.pub\n")
+    (home / ".ssh" / "known_hosts").write_text(f"@cert-authority * {(tmp_path / 'ca.pub').read_text()}")
+    assert "its authority is not one of known_hosts" in refused(services, saved(services, server)).why
 
 
 def test_that_a_known_hosts_line_of_another_key_is_a_changed_key(services, sshd, home):
