@@ -9,7 +9,6 @@ from enum import StrEnum
 from typing import Any
 
 from gpulease_gui.cli import example_file
-from gpulease_gui.cli.codes import Exit
 from gpulease_gui.cli.example_file import Example, Fields
 from gpulease_gui.economics.billing_terms import (
     ZERO,
@@ -39,8 +38,7 @@ add_arguments = example_file.add_arguments
 
 def run(options: argparse.Namespace) -> int:
     """Print the cost of every example of the file."""
-    example_file.answer(options, cost_example, _line)
-    return Exit.OK
+    return example_file.answer(options, cost_example, _line)
 
 
 def cost_example(example: Example) -> dict[str, object]:
@@ -245,7 +243,9 @@ def as_dict(found: Cost) -> dict[str, object]:
     }
     for key in (*_TEXT, *_MAYBE):
         value = getattr(found, key)
-        if value is not None or key in _TEXT:
+        # Where an alternative is priced at nothing, no hour breaks even: the key stays, with null.
+        told = key == "break_even_hours" and found.on_demand_alternative is not None
+        if value is not None or told or key in _TEXT:
             result[key] = None if value is None else f"{value:f}"
     return result
 

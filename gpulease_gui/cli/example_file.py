@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
+from gpulease_gui.cli.codes import Exit
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.text import visible
 
@@ -138,8 +139,8 @@ class Fields:
         return [Fields(v, self.where, f"{self.path}.{key}[{n}]".lstrip(".")) for n, v in enumerate(self.entries(key))]
 
     def entries(self, key: str) -> list[Any]:
-        """A list; empty when the key is absent."""
-        if self._absent(key):
+        """A list; empty when the key is absent or null."""
+        if not self.has(key):
             return []
         value = self.raw(key)
         if not isinstance(value, list):
@@ -159,6 +160,7 @@ class Fields:
                 raise self.fault(key, "unknown key", f"meant {near[0]}?" if near else f"known: {', '.join(sorted(self._asked))}")
 
     def _absent(self, key: str) -> bool:
+        """Not there. Null is no default: an unknown price must not become one."""
         self._asked.add(key)
         return key not in self._table
 
@@ -205,15 +207,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
-def answer(options: argparse.Namespace, judge: Callable[[Example], dict[str, object]], line: Callable[[dict[str, Any]], str]) -> None:
-    """Print the result of every example: as JSON, or one `line` each."""
-    results = [{"id": example.id, "result": _judged(judge, example)} for example in examples_of(options.file)]
+def answer(options: argparse.Namespace, judge: Callable[[Example], dict[str, object]], line: Callable[[dict[str, Any]], str]) -> Exit:
+    """Print the result of every example: as JSON, or one `line` each.
+
+    One that can't be read costs no other its result: it has an `error` in place of one, and the exit code says so.
+    """
+    entries: list[dict[str, Any]] = []
+    for example in examples_of(options.file):
+        try:
+            entries.append({"id": example.id, "result": _judged(judge, example)})
+        except UsageError as error:
+            entries.append({"id": example.id, "error": {"what": error.what, "why": error.why, "next_step": error.next_step}})
+            print(visible(f"gpulease {options.command}: {error}"), file=sys.stderr)
     if options.json:
         # Escaped: a foreign id may hold half a surrogate pair, which no terminal can print.
-        print(json.dumps({"examples": results}, indent=1))
-        return
-    for entry in results:
-        print(visible(f"{entry['id']}: {line(entry['result'])}"))  # type: ignore[arg-type]
+        print(json.dumps({"examples": entries}, indent=1))
+    else:
+        for entry in entries:
+            if "result" in entry:
+                print(visible(f"{entry['id']}: {line(entry['result'])}"))
+    return Exit.USAGE if any("error" in entry for entry in entries) else Exit.OK
 
 
 def _judged(judge: Callable[[Example], dict[str, object]], example: Example) -> dict[str, object]:

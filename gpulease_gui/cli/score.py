@@ -10,7 +10,6 @@ from typing import Any
 
 from gpulease_gui.catalog.checklist import Importance
 from gpulease_gui.cli import example_file
-from gpulease_gui.cli.codes import Exit
 from gpulease_gui.cli.example_file import Example, Fields
 from gpulease_gui.economics.scoring import RULES, Answer, EvidenceKind, Item, Rules, Score, Waiver, score
 
@@ -19,8 +18,7 @@ add_arguments = example_file.add_arguments
 
 def run(options: argparse.Namespace) -> int:
     """Print the score of every example of the file."""
-    example_file.answer(options, score_example, _line)
-    return Exit.OK
+    return example_file.answer(options, score_example, _line)
 
 
 def score_example(example: Example) -> dict[str, object]:

@@ -10,7 +10,6 @@ from typing import Any
 from gpulease_gui.catalog.gpus import GpuCatalogue, GpuModel, load_gpus
 from gpulease_gui.catalog.scenarios import LlmModel, load_scenarios
 from gpulease_gui.cli import example_file
-from gpulease_gui.cli.codes import Exit
 from gpulease_gui.cli.example_file import Example, Fields
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.economics.memory_need import KvFormat, WeightFormat
@@ -21,8 +20,7 @@ add_arguments = example_file.add_arguments
 
 def run(options: argparse.Namespace) -> int:
     """Print whether the model of every example fits."""
-    example_file.answer(options, judging(load_gpus(), load_scenarios().models), _line)
-    return Exit.OK
+    return example_file.answer(options, judging(load_gpus(), load_scenarios().models), _line)
 
 
 def judging(gpus: GpuCatalogue, models: Mapping[str, LlmModel]) -> Callable[[Example], dict[str, object]]:

@@ -20,6 +20,7 @@ from gpulease_gui.cli.workspace_file import services_of
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Unreadable, UsageError
 from gpulease_gui.domain.node import Node
+from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.task import (
     ContainerTool,
     SourceKind,
@@ -57,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--builtin", choices=list(BUILTINS), help="a task that the program brings; needs PyTorch on the node")
     run.add_argument("--command", dest="words", default="", metavar="TEXT", help="what sh runs in the folder; options of a built-in task")
     run.add_argument("--name", default="", help="the name of the task: runs of one name are compared")
-    run.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="NAME alone takes the value from here; secrets are never stored")
+    run.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="NAME alone takes the value from here and stores it nowhere; so does a name or value that looks secret")
     run.add_argument("--keep", action="store_true", help="keep the folder on the node; says where, and how to remove it")
     run.add_argument("--scratch-gib", type=float, default=8.0, metavar="N", help="the most that it may write (default 8)")
     run.add_argument("--image", default="", help="run it in this container image, which the node loads")
@@ -133,7 +134,7 @@ def _variable(words: str) -> TaskVariable:
     name, equals, value = words.partition("=")
     if not equals and name not in os.environ:
         raise UsageError(f"--env {name}: there is no such variable here", next_step="write NAME=VALUE, or export it first")
-    return variable(name, value if equals else os.environ[name])
+    return variable(name, value) if equals else TaskVariable(name, Secret(os.environ[name]))
 
 
 def _seconds(words: str) -> int:

@@ -13,7 +13,9 @@ from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import NO_TEXT, Text
 
 DOTS = "•••"
-_SECRET_NAME = re.compile(r"TOKEN|KEY|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
+_SECRET_NAME = re.compile(r"TOKEN|KEY|SECRET|PASS|PWD|CREDENTIAL|AUTH|DSN|COOKIE|PRIVATE|BEARER|_PAT$|^PAT$|SAS", re.IGNORECASE)
+# user:password@ in an address, a private key, a signed token: secrets under any name.
+_SECRET_VALUE = re.compile(r"://[^/\s@]*:[^/\s@]+@|-----BEGIN |^eyJ[\w-]+\.[\w-]+\.|^(?:gh[pousr]_|hf_|sk-|AKIA)\w", re.IGNORECASE)
 
 
 class SourceKind(StrEnum):
@@ -70,8 +72,8 @@ class TaskVariable:
 
 
 def variable(name: str, value: str) -> TaskVariable:
-    """A variable; its name decides whether it is a secret (TOKEN, KEY, SECRET, PASSWORD, CREDENTIAL)."""
-    return TaskVariable(name, Secret(value) if _SECRET_NAME.search(name) else value)
+    """A variable. It is a secret by its name (TOKEN, KEY, SECRET, PASSWORD, AUTH, DSN ...) or by its value (an address with a password)."""
+    return TaskVariable(name, Secret(value) if _SECRET_NAME.search(name) or _SECRET_VALUE.search(value) else value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ class OfferFacts:
 
     `terms` are the technical promises, `words` the supplier's own text of a term before a unit was read into it.
     Prices per GPU-hour in `currency`; times in seconds; `stopped_rate` is the part of the price while stopped.
+    `quoted`: a price is stated, in whatever unit; one per month is none per hour until its hours are said.
     `gpus_asked` is what the buyer wants; `valid_until` the last day of the quote, `day` the one it is looked at.
     """
 
@@ -54,6 +55,7 @@ class OfferFacts:
     replace_s: int | None = None
     valid_until: date | None = None
     day: date | None = None
+    quoted: bool = False
 
     @property
     def card(self) -> TermValue | None:

@@ -230,6 +230,7 @@ def offer_facts_of(facts: DealFacts, gpus_asked: int | None = None) -> OfferFact
         bill_outage=terms.yes_no("billing.bill_outage"), tax_included=price.tax_included if price else None,
         auto_renew=terms.yes_no("billing.auto_renew"), renew_charge_lead_days=terms.whole("billing.renew_charge_lead_days"),
         replace_s=terms.whole("sla.replace_s"), valid_until=last_day(facts), day=facts.day,
+        quoted=row.price_amount is not None,
     )  # fmt: skip
 
 

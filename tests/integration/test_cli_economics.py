@@ -38,7 +38,9 @@ def answered(capsys: pytest.CaptureFixture[str], command: str, path: str) -> lis
 def refused(capsys: pytest.CaptureFixture[str], command: str, path: str) -> str:
     assert main([command, path, "--json"]) == 64
     said = capsys.readouterr()
-    assert said.out == ""
+    if said.out:  # some examples were answered, or at least named
+        entries = json.loads(said.out)["examples"]
+        assert all(set(entry) in ({"id", "result"}, {"id", "error"}) for entry in entries) and "error" in entries[-1]
     return said.err
 
 
@@ -168,6 +170,30 @@ def test_that_a_wrong_example_is_refused_with_file_example_key_and_what_to_do(
     said = refused(capsys, command, written(tmp_path, PLAIN[command], example))
     for word in ("asked.json", "example x2" if "x1" not in words else "example", *(w for w in words if w != "x1")):
         assert word in said
+
+
+def test_that_an_example_that_cannot_be_read_costs_no_other_its_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "asked.json"
+    examples = [
+        {"id": "good", "offer": {"unit_price": "2.00", "fees": None, "tax": None}, "workload": {"gpus": 2, "sessions": [{"duration_s": 3600}]}},
+        {"id": "bad", "offer": {"unit_price": "2,00"}, "workload": {}},
+        {"id": "also good", "offer": {}, "workload": {}},
+    ]
+    path.write_text(json.dumps({"examples": examples}))
+    assert main(["cost", str(path), "--json"]) == 64
+    said = capsys.readouterr()
+    good, bad, other = json.loads(said.out)["examples"]
+    assert good["result"]["net_total"] == "4.00" and other["result"]["net_total"] == "0.00"
+    assert "unit_price" in bad["error"]["what"] and bad["error"]["next_step"] and "example bad" in said.err
+
+
+def test_that_an_alternative_at_no_price_keeps_its_key_with_null(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "asked.json"
+    commitment = {"kind": "prepaid_period", "period_hours": "730", "periods": "1", "on_demand_gpu_hour": "0"}
+    offer = {"unit_price": "1000", "price_unit": "gpu_month", "commitment": commitment}
+    path.write_text(json.dumps({"examples": [{"id": "a", "offer": offer, "workload": {"sessions": [{"duration_s": 3600}]}}]}))
+    result = answered(capsys, "cost", str(path))[0]
+    assert result["on_demand_alternative"] == "0.00" and "break_even_hours" in result and result["break_even_hours"] is None
 
 
 @pytest.mark.parametrize(

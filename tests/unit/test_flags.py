@@ -152,3 +152,9 @@ def test_that_a_spot_flag_asks_only_for_the_price_that_is_missing() -> None:
     assert found is not None and (found.reason.en, found.reason.zh) == ("the offer does not say its on-demand price", "报价没有说明按需价")
     neither = flag_rules()["spot_above_on_demand"].judge(replace(spot, price_gpu_hour=None), reference())
     assert neither is not None and neither.reason.en == "the offer does not say its spot price and its on-demand price"
+
+
+def test_that_a_month_price_without_its_hours_is_asked_for_its_tax_too() -> None:
+    found = {finding.flag.id: finding.flagged.state for finding in flags_of(OfferFacts(quoted=True), reference())}
+    assert found["tax_not_said"] is FlagState.RAISED
+    assert "tax_not_said" not in {f.flag.id for f in flags_of(OfferFacts(quoted=True, tax_included=False), reference())}

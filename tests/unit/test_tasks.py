@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpulease_gui.domain.command import CommandOutput
+from gpulease_gui.domain.task import variable
 from gpulease_gui.facts.fact import read, readers, recognise
 from gpulease_gui.services.plan import Choice, make_plan
 
@@ -66,3 +67,15 @@ def test_that_copies_are_timed_before_anything_heats_the_cards() -> None:
     copies = max(n for n, fact in enumerate(turns) if fact == "torch_copy")
     heat = [n for n, fact in enumerate(turns) if fact in ("torch_matmul", "torch_train", "torch_loader", "torch_soak")]
     assert copies < min(heat) and turns[-1] == "counters_after"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secret"),
+    [
+        ("HF_TOKEN", "x", True), ("DATABASE_URL", "postgres://u:S3cr3t@h/db", True), ("MYSQL_PWD", "x", True), ("SENTRY_DSN", "x", True),
+        ("BASIC_AUTH", "a:b", True), ("GITHUB_PAT", "x", True), ("WHO", "ghp_abcdef", True), ("CERT", "-----BEGIN PRIVATE", True),
+        ("SEED", "7", False), ("MASTER_ADDR", "tcp://10.0.0.1:29500", False), ("DATA", "s3://bucket/path@v1", False), ("PATH_TO", "/a:b@c", False),
+    ],
+)  # fmt: skip
+def test_that_a_secret_is_known_by_its_name_or_its_value(name: str, value: str, secret: bool) -> None:
+    assert variable(name, value).secret is secret

@@ -194,7 +194,7 @@ class RecordForm(Pane):
         self.edited.emit()
 
     def _title_words(self) -> Words:
-        return self.title.text()
+        return self.title.words
 
     def words_now(self) -> tuple[str, ...]:
         """What stands in all editors, in the order of the fields."""

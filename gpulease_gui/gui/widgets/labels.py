@@ -58,6 +58,11 @@ class PlainLabel(Lively, QLabel):
         self._words = words
         self.retranslate()
 
+    @property
+    def words(self) -> Words:
+        """What it says, in both languages where it has both."""
+        return self._words
+
     def set_level(self, level: str) -> None:
         """Change the colour: 1, 2, 3 or a verdict's token."""
         set_role(self, "level", level)
