@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from gpulease_gui.checks.fleet import NO_FLEET, Fleet
 from gpulease_gui.checks.machine import Machine
+from gpulease_gui.domain.task import TaskRate
 from gpulease_gui.domain.text import Text
 
 # A card is not carried to another machine within a day; what was seen longer ago may have been moved.
@@ -44,7 +45,8 @@ class History:
     """What earlier runs say. `pinned` is the node as it was accepted at `pinned_at`; None = never accepted.
 
     `at` is the time of this run (UTC), `contracted` whether the node is rented under a contract, `host_key` what it
-    answered with this time. `fleet` is what our other nodes measured, and which files of a tool they have.
+    answered with this time. `fleet` is what our other nodes measured, and which files of a tool they have. `same_task` are
+    the speeds of earlier runs of the same task on this node, run in the same way, the newest first.
     """
 
     at: datetime
@@ -54,6 +56,7 @@ class History:
     host_key: str | None = None
     elsewhere: tuple[Elsewhere, ...] = ()
     fleet: Fleet = NO_FLEET
+    same_task: tuple[tuple[TaskRate, ...], ...] = ()
 
     def at_the_same_time(self, seen: Elsewhere) -> bool:
         """Whether the other node has the card now, as far as anybody can know."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.checks.repeats import PROMISE, PROMISE_ITSELF, band_marks
+from gpulease_gui.checks.repeats import MEASURED_ONCE, PROMISE, PROMISE_ITSELF, Bands, band_marks
 from gpulease_gui.checks.thresholds import SHARE, Origin, Threshold
+from gpulease_gui.checks.torch_runs import ABOVE
 from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict, worst
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.train_curve import Rates, Unit
 from gpulease_gui.facts.train_faults import Fault, FaultKind
-from gpulease_gui.facts.train_log import TASK_FAILED, TrainLog
+from gpulease_gui.facts.train_log import ENOUGH, TASK_FAILED, TrainLog
 
 TERMS = {"work.tokens_s": Unit.TOKENS_S, "work.samples_s": Unit.SAMPLES_S, "work.step_s": Unit.STEP_S}
 USE = "work.gpu_util_percent"
@@ -21,6 +24,11 @@ LOSS_APART = Threshold(
     "work.task", "loss_apart", 0.05, SHARE, Text("loss differs from the reference run by more than", "损失与参考运行相差超过"), ">", high=1.0
 )
 DRIFT = Threshold("work.task", "drift", 0.07, SHARE, Text("slower over the run by more than", "全程变慢超过此比例"), ">", high=1.0)
+# A unit taken for another one is wrong by its size, a GPU or a batch: no node is ten times better than it was sold.
+TOO_GOOD = Threshold(
+    "work.task", "too_good", 10.0, SHARE, Text("the unit is in doubt above (share of the promise)", "超过承诺值此倍数即怀疑单位"), ">", low=1.0
+)
+_NEAR = 0.99  # from here to the promise a rounded per cent would say 100
 
 CHECK = Check(
     id="work.task",
@@ -30,15 +38,17 @@ CHECK = Check(
     facts=("train_log",),
     terms=(*TERMS, USE),
     level=3,
-    rule_version=2,
+    rule_version=3,
     ask=Text("Which speed of which task is promised: tokens/s, samples/s or seconds per step?", "承诺哪个任务的什么速度：token/s、样本/s 还是单步秒数？"),
-    thresholds=(*BANDS.both, DRIFT, *REFERENCE.both, LOSS_APART),
+    thresholds=(*BANDS.both, TOO_GOOD, DRIFT, *REFERENCE.both, LOSS_APART),
 )
 _KIND_WORDS = {
-    FaultKind.NAN_LOSS: Text("NaN or Inf in the loss", "损失出现 NaN 或 Inf"), FaultKind.OUT_OF_MEMORY: Text("out of memory", "显存或内存不足"),
+    FaultKind.NAN_LOSS: Text("NaN or Inf in loss or gradients", "损失或梯度出现 NaN 或 Inf"), FaultKind.OUT_OF_MEMORY: Text("out of memory", "显存或内存不足"),
     FaultKind.CUDA: Text("a CUDA error", "CUDA 错误"), FaultKind.NCCL: Text("an NCCL error", "NCCL 错误"),
     FaultKind.STALL: Text("a data loader that stalls", "数据加载停滞"), FaultKind.KILLED: Text("a process that was killed", "进程被杀死"),
 }  # fmt: skip
+_ASK = Text("ask the supplier why the node is slower than promised, with both logs", "请将两次日志发给供应商，询问节点为何低于承诺")
+_UNIT = Text("compare the unit of the log with that of the promise: per GPU or in all, per second or per step", "请核对日志与承诺值的单位：单卡还是合计，每秒还是每步")
 _AGAIN = Text("run the task once more on the idle node with the same settings", "请在节点空闲时用相同设置再跑一次")
 _WATCH = Text("watch the node while the task runs", "请在任务运行时监测该节点")
 _TELL = Text("let the task print this figure, or write a pattern that reads it", "请让任务打印该数值，或编写能读取它的模式")
@@ -59,19 +69,45 @@ def _speed(term: str, unit: Unit, log: TrainLog, promise: Promise) -> Finding:
     figure, better = stated.number if stated else 0.0, "less" if unit is Unit.STEP_S else "more"
     if told is None:
         words = Text(f"the log does not tell {unit}", f"日志没有给出 {unit}")
+        if log.faults:
+            fault = _fault_words(log.faults)
+            words = Text(f"{words.en} after its warm-up: {fault.en}", f"{words.zh}（预热之后）：{fault.zh}")
+            return CHECK.finding(
+                Verdict.INCONCLUSIVE, words, term=term, promised=figure, unit=unit, reason_code=str(log.faults[0].kind), next_step=_READ, basis=Basis.MEASURED
+            )
         return CHECK.finding(Verdict.INCONCLUSIVE, words, term=term, promised=figure, unit=unit, reason_code="not_told", next_step=_TELL, basis=Basis.MEASURED)
     share = figure / told.median if better == "less" and told.median > 0 else told.median / figure
-    verdict, code, step = BANDS.at(promise).of(share, 1.0), "", NO_TEXT
-    if verdict is not Verdict.PASS:
-        # One log is one run: it warns, whoever wants to dispute it runs the task again.
-        verdict, code, step = Verdict.WARN, "measured_once" if verdict is Verdict.FAIL else "rate_low", _AGAIN
-    elif log.about.failed:
+    before = _before(unit, promise)
+    last = None if before is None or before <= 0 else figure / before if better == "less" else before / figure
+    verdict, code, step = _judged(share, last, BANDS.at(promise))
+    words = _words(told, share, last)
+    if share > promise.limit(TOO_GOOD):
+        words = Text(f"{words.en}: is the unit right?", f"{words.zh}：单位是否正确？")
+        verdict, code, step = Verdict.INCONCLUSIVE, ABOVE, _UNIT
+    elif verdict is Verdict.PASS and log.about.failed:
         verdict, code, step = Verdict.INCONCLUSIVE, TASK_FAILED, _WHY
-    measured = float(f"{told.median:.5g}")
+    rounded = float(f"{told.median:.5g}")
+    measured = told.median if rounded == figure else rounded
     return CHECK.finding(
-        verdict, _words(told, share), term=term, promised=figure, measured=measured, unit=unit, subjects=(SubjectFinding("task", verdict, measured),),
+        verdict, words, term=term, promised=figure, measured=measured, unit=unit, subjects=(SubjectFinding("task", verdict, measured),),
         reason_code=code, next_step=step, basis=Basis.MEASURED, better=better,
     )  # fmt: skip
+
+
+def _judged(share: float, last: float | None, bands: Bands) -> tuple[Verdict, str, Text]:
+    """One slow run can be bad luck and only warns; with a slow one just before it, it is none: then the supplier is asked."""
+    verdict = bands.of(share, 1.0)
+    if verdict is Verdict.PASS:
+        return verdict, "", NO_TEXT
+    if verdict is Verdict.WARN or last is None:
+        return Verdict.WARN, "rate_low" if verdict is Verdict.WARN else MEASURED_ONCE, _AGAIN
+    return (Verdict.FAIL, "rate_low", _ASK) if bands.of(last, 1.0) is Verdict.FAIL else (Verdict.WARN, "rate_low", _AGAIN)
+
+
+def _before(unit: Unit, promise: Promise) -> float | None:
+    """The speed of the newest earlier run of this task on this node that tells it."""
+    runs = promise.history.same_task if promise.history else ()
+    return next((rate.median for run in runs for rate in run if rate.unit == str(unit) and rate.n >= ENOUGH), None)
 
 
 def _use(log: TrainLog, promise: Promise) -> Finding:
@@ -93,11 +129,21 @@ def _use(log: TrainLog, promise: Promise) -> Finding:
     )  # fmt: skip
 
 
-def _words(told: Rates, share: float) -> Text:
+def _words(told: Rates, share: float, last: float | None) -> Text:
     median, low, high = (number_text(value, 2) for value in (told.median, told.p5, told.p95))
-    en = f"{median} {told.unit} in the middle of {told.n} lines (p5 {low}, p95 {high}), {number_text(share * 100, 0)} % of the promise"
-    zh = f"{told.n} 行的中位数为 {median} {told.unit}（p5 {low}，p95 {high}），为承诺值的 {number_text(share * 100, 0)}%"
-    return Text(en, zh)
+    en = f"{median} {told.unit} in the middle of {told.n} lines (p5 {low}, p95 {high}), {_percent(share)} % of the promise"
+    zh = f"{told.n} 行的中位数为 {median} {told.unit}（p5 {low}，p95 {high}），为承诺值的 {_percent(share)}%"
+    if last is None or share >= 1:
+        return Text(en, zh)
+    return Text(f"{en}; {_percent(last)} % in the run before", f"{zh}；上一次运行为 {_percent(last)}%")
+
+
+def _percent(share: float) -> str:
+    """Rounded down below the whole: what is not reached is never called 100 %."""
+    if share >= 1:
+        return number_text(share * 100, 0)
+    places = 3 if share >= _NEAR else 0
+    return number_text(math.floor(share * 100 * 10**places + 1e-9) / 10**places, places)
 
 
 def _health(log: TrainLog, promise: Promise) -> Finding:

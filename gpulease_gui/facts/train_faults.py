@@ -31,9 +31,18 @@ class Fault:
 
 
 # Plain words first: a line without any of them is never searched.
-_HINTS = re.compile(r"memory|CUDA|NCCL|ncclS|ncclU|ncclI|cuda|[Dd]ata[Ll]oader|[Ww]atchdog|overflow|[Kk]illed|SIGKILL|starv|NaN|nan\b|Inf\b|timed out")
+_HINTS = re.compile(r"[Mm]emory|CUDA|NCCL|ncclS|ncclU|ncclI|cuda|[Dd]ata[Ll]oader|[Ww]atchdog|overflow|[Kk]illed|SIGKILL|starv|\boom|OOM|NaN|nan\b|Inf\b|timed out")
 _KINDS = (
-    (FaultKind.OUT_OF_MEMORY, re.compile(r"out of memory|OutOfMemoryError|CUBLAS_STATUS_ALLOC_FAILED|Cannot allocate memory", re.IGNORECASE)),
+    (
+        FaultKind.OUT_OF_MEMORY,
+        re.compile(
+            r"OutOfMemoryError(?::\s*\S|$)|out of memory\. *Tried to allocate|RESOURCE_EXHAUSTED: Out of memory|OOM when allocating tensor"
+            r"|(?:Error|error): ?[^:]{0,80}\bout of memory\b|(?:^|: |\] )(?:CUDA|HIP|NPU|XPU) out of memory\b|failure (?:\d+ )?'out of memory'"
+            r"|cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY|CUBLAS_STATUS_ALLOC_FAILED|DefaultCPUAllocator: \S|^MemoryError\b"
+            r"|(?:^|: |\] )Cannot allocate memory\b|\bOut of memory: Kill|invoked oom-killer|\boom[-_]kill(?:: |er: | event)|\bOOMKilled\b"
+            r"|[Kk]illed by (?:the )?(?:cgroup )?(?:kernel )?(?:OOM|oom|out[- ]of[- ]memory)",
+        ),
+    ),
     (
         FaultKind.NCCL,
         re.compile(
@@ -49,6 +58,13 @@ _KINDS = (
     (FaultKind.NAN_LOSS, re.compile(r"(?:found|detected|is|loss(?:es)?)\W{1,4}(?:NaN|nan|Inf)\b|non-?finite loss|loss is (?:nan|inf)", re.IGNORECASE)),
     (FaultKind.KILLED, re.compile(r"\bSIGKILL\b|^Killed\b|exitcode\W{1,4}-9\b")),
 )
+# What speaks of a fault reports none: the words stand before it in the same part of the sentence.
+_TALK = re.compile(
+    r"\b(?:see|docs?|documentation|avoid(?:s|ing)?|if|when|in case|handlers?|handles?|handling|catch(?:es|ing)?|except|about|no|without|against"
+    r"|prevents?|recover(?:s|ing)?|retry(?:ing)?|retries|simulat\w+)\b[^:]{0,200}$|\b0 $|\btroubleshoot\w*",
+    re.IGNORECASE,
+)
+_TOLD_OF = (FaultKind.OUT_OF_MEMORY, FaultKind.CUDA)
 
 
 class Faults:
@@ -62,7 +78,8 @@ class Faults:
         """Whether one line, already bounded in length, reports trouble."""
         if _HINTS.search(line):
             for kind, words in _KINDS:
-                if words.search(line):
+                found = words.search(line)
+                if found and not (kind in _TOLD_OF and _TALK.search(line[: found.start()])):
                     self.add(kind, number, line)
                     return True
         return False

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from gpulease_gui.domain.command import CommandOutput
-from gpulease_gui.domain.errors import Unreadable
+from gpulease_gui.domain.errors import Unreadable, UsageError
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.task import TaskEnd
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.json_text import count, document
+from gpulease_gui.facts.json_text import document
 from gpulease_gui.facts.train_curve import Rates, Unit
 from gpulease_gui.facts.train_faults import Fault, FaultKind
 from gpulease_gui.facts.train_forms import FORMS
@@ -24,7 +24,8 @@ TASK_FAILED = "task_failed"  # reason code of a task that broke off by itself
 _HEAD = "# gpulease log "
 _HEAD_MOST = 8000
 _MOST_STALLS = 20
-_ENOUGH = 3  # a log with fewer steps after the warm-up is none to judge
+_HEAD_NUMBER = 1e15
+ENOUGH = 3  # a log with fewer steps after the warm-up is none to judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,10 @@ def parse(output: CommandOutput) -> TrainLog:
     """Read a whole log. Raises Unreadable where no trainer's lines stand in it."""
     about, text = _about(output)
     reader = LogReader(about.pattern)
-    reader.feed(text)
+    try:
+        reader.feed(text)
+    except UsageError as error:
+        raise Unreadable(error.what, next_step=error.next_step) from error
     return log_of(reader, about)
 
 
@@ -102,13 +106,45 @@ def without_head(content: bytes) -> bytes:
 def _about(output: CommandOutput) -> tuple[LogAbout, str]:
     """What our own first line says, and the log behind it. A line that says it wrongly is a part of the log."""
     first, _, rest = output.text.partition("\n")
-    if not first.startswith(_HEAD) or len(first) > _HEAD_MOST:
-        return LogAbout(), output.text
-    told = document(first[len(_HEAD) :])
-    use = tuple((str(uuid)[:80], float(share)) for uuid, share in told.get("gpu_use") or ())
-    end, pattern, left = str(told.get("end") or ""), str(told.get("pattern") or ""), count(told, "left_out_bytes")
-    stalls = tuple((int(line), int(seconds), int(step)) for line, seconds, step in (told.get("stalls") or ())[:_MOST_STALLS])
-    return LogAbout(end, output.exit_code, left or 0, use, pattern, stalls), rest
+    about = _told(first[len(_HEAD) :], output.exit_code) if first.startswith(_HEAD) and len(first) <= _HEAD_MOST else None
+    return (LogAbout(), output.text) if about is None else (about, rest)
+
+
+def _told(words: str, exit_code: int | None) -> LogAbout | None:
+    """What `head_line` wrote; None for everything that it does not write."""
+    try:
+        told = document(words)
+        use = tuple((_text(uuid)[:80], float(_number(share))) for uuid, share in _rows(told, "gpu_use", 2))
+        stalls = tuple((int(_number(line)), int(_number(took)), int(_number(step))) for line, took, step in _rows(told, "stalls", 3))
+        end, pattern, left = _text(told.get("end", "")), _text(told.get("pattern", "")), int(_number(told.get("left_out_bytes", 0)))
+        if pattern:
+            LogReader(pattern)
+    except (Unreadable, UsageError, _NotOurs):
+        return None
+    return LogAbout(end, exit_code, max(0, left), use, pattern, stalls[:_MOST_STALLS])
+
+
+class _NotOurs(Exception):
+    """A first line that we never wrote."""
+
+
+def _text(found: object) -> str:
+    if not isinstance(found, str):
+        raise _NotOurs
+    return found
+
+
+def _number(found: object) -> float:
+    if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) < _HEAD_NUMBER:
+        raise _NotOurs
+    return found
+
+
+def _rows(told: Mapping[str, object], name: str, width: int) -> list[list[object]]:
+    rows = told.get(name) or []
+    if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == width for row in rows):
+        raise _NotOurs
+    return rows
 
 
 def read_log(pieces: Iterable[str], pattern: str = "") -> TrainLog:
@@ -123,25 +159,26 @@ def read_log(pieces: Iterable[str], pattern: str = "") -> TrainLog:
 
 
 def log_of(reader: LogReader, about: LogAbout = NOTHING_KNOWN) -> TrainLog:
-    """What the reader has found so far. Raises Unreadable where that is nothing to go by."""
+    """What the reader has found so far. Raises Unreadable where that is neither a speed nor a fault."""
     reader.close()
     curve = reader.curve
     log = TrainLog(
         reader.form, curve.steps, curve.last_step, curve.first_loss, curve.last_loss, curve.rates(), _faults(reader, about), reader.lines,
         reader.cut_lines, about,
     )  # fmt: skip
-    enough = any(one.n >= _ENOUGH for one in log.rates)
-    if about.failed and not enough and not log.faults:
+    enough = any(one.n >= ENOUGH for one in log.rates)
+    if enough or log.faults:
+        # Without a speed to judge, the fault is what the log has to say.
+        return replace(log, rates=tuple(one for one in log.rates if one.n >= ENOUGH))
+    if about.failed:
         raise Unreadable(_failed(about), code=TASK_FAILED, next_step=READ_THE_LOG, reading=log)
-    if about.end in (TaskEnd.CUT, TaskEnd.CANCELLED, TaskEnd.REFUSED) and not enough:
+    if about.end in (TaskEnd.CUT, TaskEnd.CANCELLED, TaskEnd.REFUSED) :
         code = Reason.CONNECTION_LOST if about.end == TaskEnd.CUT else Reason.NOT_COLLECTED
         raise Unreadable("the task was ended before its speed could be told", code=code, reading=log)
-    if not curve.steps and not log.faults:
+    if not curve.steps:
         raise Unreadable("no line of a known trainer in this log", next_step="try a pattern of your own: named groups loss, step, tokens_s")
-    if not enough:
-        words = "no speed is told after the warm-up" if curve.steps >= _ENOUGH else "the log ends before its warm-up does"
-        raise Unreadable(words, code=Reason.NOT_COLLECTED, reading=log)
-    return log
+    words = "no speed is told after the warm-up" if curve.steps >= ENOUGH else "the log ends before its warm-up does"
+    raise Unreadable(words, code=Reason.NOT_COLLECTED, reading=log)
 
 
 def _faults(reader: LogReader, about: LogAbout) -> tuple[Fault, ...]:
@@ -178,4 +215,4 @@ def recognise(text: str) -> int:
     """How many of the first lines a trainer's form knows; three are enough."""
     lines = [plain_line(line[:2000])[1] for line in re.split(r"[\r\n]+", text[:60_000])[:600]]
     best = max((sum(form.knows(line) for line in lines) for form in FORMS), default=0)
-    return min(80, 40 + 8 * best) if best >= _ENOUGH else 0
+    return min(80, 40 + 8 * best) if best >= ENOUGH else 0

@@ -15,6 +15,8 @@ LONGEST, LONGEST_LINE = 400, 1000
 # How far a repetition may reach, by how many of them stand in one piece: their product bounds the time of a line.
 _REACH = (0, 400, 80, 30, 14)
 _SLOW_S = 0.25
+# A number with an exponent or a size behind it: `[\d.]+` takes only a part of it, and a part is another number.
+_LONG = re.compile(r"(?<![\w.])(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][-+]?\d{1,6}|[kKM])(?!\w)")
 _FORBIDDEN = (("(?=", "(?!", "(?<=", "(?<!", "(?P=", "(?(", "(?#"), "look-around, references and conditions")
 _TOKEN = re.compile(
     r"(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|(?P<open>\((?:\?(?:P<\w+>|:|[aiLmsux]+\)))?)|(?P<close>\))"
@@ -125,10 +127,20 @@ def _reader(pieces: Sequence[re.Pattern[str]]) -> Callable[[str], StepLine | Non
             if found is None:
                 return None
             at = found.end()
-            told |= found.groupdict()
+            told |= {name: _whole(line, *found.span(name)) for name in found.re.groupindex}
         return _step_line(told)
 
     return read
+
+
+def _whole(line: str, begin: int, end: int) -> str | None:
+    """The words of a group; where it took a part of a number, the whole number."""
+    if begin < 0:
+        return None
+    words = line[begin:end]
+    sign = words[:1] if words[:1] in ("+", "-") else ""
+    around = next((one for one in _LONG.finditer(line[:LONGEST_LINE]) if one.start() <= begin + len(sign) and end <= one.end()), None)
+    return words if around is None or not words else sign + around[0]
 
 
 def _step_line(told: dict[str, str | None]) -> StepLine:

@@ -114,6 +114,6 @@ def _with(words: Text, said: str) -> Text:
 
 
 def _last(words: Text, last_words: str) -> Text:
-    """With the last line that says something."""
-    lines = [line.strip() for line in last_words.split("\n") if line.strip()]
+    """With the last line that says something: one of `====` alone does not."""
+    lines = [line.strip() for line in last_words.split("\n") if any(mark.isalnum() for mark in line)]
     return _with(words, foreign(lines[-1][:200]).en) if lines else words

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_BAR = re.compile(r"(?P<percent>\d{1,3})%\|[^|]{0,200}\| *(?P<at>\d{1,12})/(?P<of>\d{1,12}) \[[\d:?]{1,12}<[^,\]]{1,20}, {1,4}(?P<rate>[\d.]{1,12})(?P<unit>s/it|it/s)")
+from gpulease_gui.facts.train_forms.form import PLAIN, value
+
+_BAR = re.compile(r"(?P<percent>\d{1,3})%\|[^|]{0,200}\| *(?P<at>\d{1,12})/(?P<of>\d{1,12}) \[[\d:?]{1,12}<[^,\]]{1,20}, {1,4}(?P<rate>" + PLAIN + r"[kM]?)(?P<unit>s/it|it/s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +26,6 @@ def bar_in(line: str) -> Bar | None:
     found = _BAR.search(line) if "%|" in line else None
     if found is None:
         return None
-    try:
-        rate = float(found["rate"])
-    except ValueError:
-        return None
-    step_s = rate if found["unit"] == "s/it" else 1 / rate if rate > 0 else None
+    rate = value(found["rate"])
+    step_s = rate if found["unit"] == "s/it" else 1 / rate if rate else None
     return Bar(int(found["at"]), int(found["of"]), step_s, line[: found.start()].strip(), line[found.end() :])

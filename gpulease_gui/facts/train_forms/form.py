@@ -9,7 +9,15 @@ from dataclasses import dataclass
 
 from gpulease_gui.facts.train_curve import Unit
 
-NUMBER = r"[-+]?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})(?:[eE][-+]?\d{1,3})?|[-+]?(?:nan|NaN|NAN|inf|Inf|INF|Infinity)"
+# A number as it stands whole: what is taken in part (`1.54` of `1.54e+06`, `12` of `12k`) would be another number.
+# Commas only between groups of three, k and M only where they stand for a thousand and a million by themselves.
+PLAIN = r"(?>(?:\d{1,3}(?:,\d{3}){1,6}(?!,?\d)|\d{1,40})(?:\.\d{0,40})?|\.\d{1,40})(?>(?:[eE][-+]?\d{1,6})?)(?>(?:[kKM](?![A-Za-z]))?)"
+# What may not follow: more digits, and letters that stand for a size nobody can be sure of.
+NUMBER = r"[-+]?" + PLAIN + r"(?![.,]?\d|[GTB](?![A-Za-z]))|[-+]?(?:nan|NaN|NAN|Infinity|inf|Inf|INF)(?!(?!ms)[A-Za-z])"
+_WRITTEN = re.compile(NUMBER)
+_TIMES = {"k": 1e3, "K": 1e3, "M": 1e6}
+# No machine does so much of anything: it is the figure of a broken counter.
+MOST = 1e18
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +49,12 @@ class Form:
 
 
 def value(text: str | None) -> float | None:
-    """A finite number; None for NaN, Inf, no text."""
-    if not text:
+    """A finite number as NUMBER writes it; None for NaN, Inf, no text, and what is written otherwise (`1,5`)."""
+    words = (text or "").strip()
+    if _WRITTEN.fullmatch(words) is None:
         return None
-    try:
-        found = float(text.strip().replace(",", ""))
-    except ValueError:
-        return None
+    times = _TIMES.get(words[-1], 1.0)
+    found = float(words.rstrip("kKM").replace(",", "")) * times
     return found if math.isfinite(found) else None
 
 
@@ -58,4 +65,4 @@ def is_bad(text: str | None) -> bool:
 
 def speeds(*told: tuple[Unit, float | None]) -> tuple[tuple[Unit, float], ...]:
     """Those that are numbers."""
-    return tuple((unit, found) for unit, found in told if found is not None)
+    return tuple((unit, found) for unit, found in told if found is not None and found < MOST)

@@ -6,6 +6,7 @@ import re
 
 from gpulease_gui.facts.train_curve import Unit
 from gpulease_gui.facts.train_forms.form import NUMBER, Form, StepLine, is_bad, speeds, value
+from gpulease_gui.facts.train_forms.hugging_face import bad_norm
 
 _ROW = re.compile(r'^\{"current_steps": (?P<step>\d{1,12}), ')
 _PART = re.compile(r"[\"'](?P<name>loss|throughput)[\"']: [\"']?(?P<value>" + NUMBER + ")")
@@ -18,7 +19,7 @@ def read(line: str) -> StepLine | None:
         return None
     parts = {part["name"]: part["value"] for part in _PART.finditer(line)}
     told = speeds((Unit.TOKENS_S, value(parts.get("throughput"))))
-    return StepLine(int(row["step"]) if row else None, value(parts.get("loss")), told, is_bad(parts.get("loss")))
+    return StepLine(int(row["step"]) if row else None, value(parts.get("loss")), told, is_bad(parts.get("loss")) or bad_norm(line))
 
 
 FORM = Form("LLaMA-Factory", 5, read)

@@ -10,7 +10,7 @@ from gpulease_gui.facts.train_forms.form import NUMBER, Form, StepLine, is_bad, 
 _ITER = re.compile(r"^iter (?P<step>\d{1,12}): loss (?P<loss>" + NUMBER + r"), time (?P<ms>" + NUMBER + r")ms")
 _STEP = re.compile(r"^step:? +(?P<step>\d{1,12})(?:/\d{1,12})? ?\| ?(?:train )?loss:? (?P<loss>" + NUMBER + r") ?\|")
 _TIME = re.compile(r"\b(?:dt|time):? (?P<time>" + NUMBER + r") ?(?P<unit>ms|s)\b")
-_TOKENS = re.compile(r"\btok(?:ens)?/s(?:ec)?:? (?P<rate>\d[\d,]{0,15}(?:\.\d{0,9})?)")
+_TOKENS = re.compile(r"\btok(?:ens)?/s(?:ec)?:? {1,8}(?P<rate>" + NUMBER + ")")
 
 
 def read(line: str) -> StepLine | None:
