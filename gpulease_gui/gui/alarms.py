@@ -39,6 +39,7 @@ class Alarms(QObject):
     def _tell(self, event: WatchAlarm, node: str) -> None:
         headline = headline_of(event, node)
         self._window.trouble(headline, event.words)
+        self._window.note(headline)
         if not self._window.isActiveWindow() and QSystemTrayIcon.isSystemTrayAvailable():
             self._show_on_desktop(headline, event.words)
 

@@ -20,6 +20,7 @@ from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.gui.forms.retention_dialog import RetentionDialog
 from gpulease_gui.gui.forms.watch_dialog import WatchDialog
 from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.models.stored import read_stored
 from gpulease_gui.gui.pages import live, verification
 from gpulease_gui.gui.pages.live_lanes import Lanes
 from gpulease_gui.gui.pages.live_table import title_of
@@ -174,3 +175,16 @@ def test_that_a_log_is_watched_from_the_live_page_and_the_chart_is_saved(window:
     other = window.page
     assert isinstance(other, verification.VerificationPage)
     qtbot.waitUntil(lambda: other.tasks is not None and other.tasks.form.kind.current == SourceKind.LOG, timeout=8000)
+
+
+def test_that_cards_that_break_one_rule_together_are_one_stretch_of_the_chart(demo: Services) -> None:
+    blob, now_s = EvidenceBlob.of(b"readings"), time.time()
+    finding = Finding("watch.hot", Verdict.WARN, Text("hot", "热"), evidence=(blob.sha256,))
+    begun = int((now_s - 600) * NS)
+    cases = (("GPU-a", 0, 60), ("GPU-b", 4, None), ("GPU-c", 200, 260))
+    for number, (card, after, ended) in enumerate(cases):
+        event = watch_events.WatchEvent(f"e{number}", NODE, "watch.hot", card, begun + after * NS, ended and begun + ended * NS, False, finding)
+        demo.workspace.submit(lambda db, event=event: watch_events.save_event(db, event, blob)).result()
+    with demo.workspace.read() as connection:
+        happenings = read_stored(connection, NODE, now_s).happenings
+    assert [(str(one.words), one.end_s is None, one.token) for one in happenings] == [("Too hot, 2 cards", True, "warn"), ("Too hot GPU-c", False, "warn")]

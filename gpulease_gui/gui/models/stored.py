@@ -6,7 +6,7 @@ runs and notes of the node.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.store.records import RunKind
 from gpulease_gui.store.runs import list_runs
 from gpulease_gui.store.samples import list_marks, list_series, read_range, recorded_spans
-from gpulease_gui.store.watch_events import list_events
+from gpulease_gui.store.watch_events import WatchEvent, list_events
 from gpulease_gui.telemetry.source import metrics
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ REACH_S = 30 * DAY_S
 POINTS = 960
 _APART_S = 30.0
 NOTE = "note"
-_SHORT = 12
+_SHORT, _TOGETHER_NS = 12, 15 * 1_000_000_000
 # The navigator shows the first of these that was sampled.
 _FIRST = ("net.tx_gbit_s", "gpu.power_w", "npu.power_w", "gpu.util_percent", "npu.aicore_percent", "cpu.util_percent")
 
@@ -110,9 +110,33 @@ def _happenings(connection: sqlite3.Connection, node_id: str, now_s: float) -> t
 def _broken(connection: sqlite3.Connection, node_id: str, now_s: float) -> Iterator[Happening]:
     """What the watch rules noticed; the time that something cost stands in red."""
     titles = {rule.id: rule.title for rule in WATCH_RULES}
-    for event in list_events(connection, node_id, int((now_s - REACH_S) * _NS), int((now_s + DAY_S) * _NS)):
-        title = titles.get(event.rule, Text(event.rule, event.rule))
-        card = f" {event.subject[:_SHORT]}" if event.subject else ""
-        end_s = None if event.ended_ns is None else event.ended_ns / _NS
-        words, token = Text(f"{title.en}{card}", f"{title.zh}{card}"), "fail" if event.degraded else "warn"
-        yield Happening(event.began_ns / _NS, end_s, words, "bell", token, concerns=event.finding.term or "")
+    events = list_events(connection, node_id, int((now_s - REACH_S) * _NS), int((now_s + DAY_S) * _NS))
+    for cards in _together(events):
+        first, ends = cards[0], [one.ended_ns for one in cards]
+        title = titles.get(first.rule, Text(first.rule, first.rule))
+        known = [end_ns for end_ns in ends if end_ns is not None]
+        end_s = None if len(known) < len(ends) else max(known) / _NS
+        words, token = _cards_words(title, cards), "fail" if first.degraded else "warn"
+        yield Happening(first.began_ns / _NS, end_s, words, "bell", token, concerns=first.finding.term or "")
+
+
+def _together(events: Sequence[WatchEvent]) -> list[list[WatchEvent]]:
+    """Cards that broke one rule within seconds are one stretch: eight boxes over each other would say less."""
+    made: list[list[WatchEvent]] = []
+    for event in events:
+        alike = next((
+            held for held in reversed(made) if held[0].rule == event.rule and event.began_ns - held[0].began_ns < _TOGETHER_NS
+            and event.subject not in {one.subject for one in held}
+        ), None)  # fmt: skip
+        if alike is None:
+            made.append([event])
+        else:
+            alike.append(event)
+    return made
+
+
+def _cards_words(title: Text, cards: Sequence[WatchEvent]) -> Text:
+    if len(cards) > 1:
+        return Text(f"{title.en}, {len(cards)} cards", f"{title.zh}，{len(cards)} 张卡")
+    card = f" {cards[0].subject[:_SHORT]}" if cards[0].subject else ""
+    return Text(f"{title.en}{card}", f"{title.zh}{card}")
