@@ -53,7 +53,7 @@ class WatchView:
 
 
 class Intake:
-    """Turns the lines of one node into samples of its view and its recorder. Used by the watch's thread only."""
+    """Turns the lines of one node into samples of its view and its recorder. Used by one thread at a time."""
 
     def __init__(self, view: WatchView, recorder: Recorder, most_series: int = MOST_SERIES) -> None:
         self._view, self._recorder, self._most = view, recorder, most_series

@@ -264,7 +264,9 @@ class _Watch:
         self._gap(at_s, self._why_lost(end))
 
     def _why_lost(self, end: StreamEnd) -> str:
-        """A line that is lost while this computer has no network is no fault of the node."""
+        """A line that did not outlive a sleep of this computer, or is lost while it has no network, is no fault of the node."""
+        if self._timeline.slept():
+            return SLEPT
         address = self._node.address
         if end.ending in (StreamEnding.LOST, StreamEnding.SILENT) and address is not None:
             if not has_way(*first_stop(address, self._node.jump, self._node.proxy)):

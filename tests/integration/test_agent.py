@@ -201,6 +201,59 @@ def test_that_ux_11_a_sleep_of_this_computer_is_a_gap_and_no_line_goes_through_i
     assert kept == ["computer_slept"]
 
 
+def test_that_a_line_that_did_not_outlive_a_sleep_of_this_computer_is_told_as_that(tmp_path: Path, until: Until) -> None:
+    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
+    asleep_s = [0.0]
+    watching = Watching(services.workspace, services.bus, services.links, Clock(wall=lambda: time.time() + asleep_s[0]))
+    try:
+        with services.workspace.read() as connection:
+            node = get_node(connection, "demo-honest")
+        view = watching.start(node)
+        assert until(lambda: count(view, "cpu.util_percent") >= 2, 20)
+        asleep_s[0] = 3600.0
+        services.links._demo_server().cut("honest")
+        assert until(lambda: view.gaps and view.gaps[0].end_s, 20)
+        gap = view.gaps[0]
+        assert gap.reason == "computer_slept" and gap.end_s is not None
+        assert gap.start_s < time.time() + 60 and gap.end_s - gap.start_s > 3500
+    finally:
+        watching.close()
+        services.close()
+
+
+# Speaks as the agent does, and once writes a line of a megabyte.
+LONG_WINDED = """import json, sys, time
+b = sys.stdin.buffer
+b.read(int(b.readline()))
+mark = json.loads(b.readline())["mark"]
+n = 0
+while True:
+    row = {"index": 0, "uuid": "GPU-a", "power_w": 100 + n, "words": "x" * (2**20 if n == 3 else 1)}
+    print(mark, "gpu", json.dumps(row), flush=True)
+    n += 1
+    time.sleep(0.2)
+"""
+
+
+def test_that_a_line_of_a_megabyte_is_a_trouble_of_its_source_and_a_break_of_its_curves(
+    own: Services, make_sshd: Callable[..., SshServer], tmp_path: Path, until: Until
+) -> None:
+    (tmp_path / "winded.py").write_text(LONG_WINDED)
+    sshd = make_sshd(f"ForceCommand exec {sys.executable} {tmp_path}/winded.py\n")
+    told: list[str] = []
+    view = own.watching.start(known(own, sshd), interval_s=0.2)
+
+    def seen() -> bool:
+        told.extend(view.troubles.values())
+        return count(view, "gpu.power_w") >= 8
+
+    assert until(seen, 20), view
+    values = view.rings["gpu.power_w", "GPU-a"].view().values.tolist()
+    assert [value for value in values[:6] if not math.isnan(value)] == [100, 101, 102, 104, 105]
+    assert math.isnan(values[3]) and set(told) <= {"a line of more than 64 KiB was left out"}
+    assert view.troubles == {} and view.gaps == [] and view.state is NodeState.CONNECTED
+
+
 def _sh(*words: str) -> None:
     subprocess.run(words, check=True, capture_output=True)
 
