@@ -7,13 +7,18 @@ import json
 import sys
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 from gpulease_gui.cli.codes import Exit
 from gpulease_gui.cli.workspace_file import services_of, wrong_input
+from gpulease_gui.domain.commercial import FieldValue
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.supplier import Supplier
+from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import visible
 from gpulease_gui.services import importing
 from gpulease_gui.services.acting import user_name_in
@@ -21,7 +26,8 @@ from gpulease_gui.services.composition import Services
 from gpulease_gui.services.importing import DryRun, Planned
 from gpulease_gui.services.importing_layout import Layout, columns_for, guess_layout
 from gpulease_gui.services.importing_lines import LEFT_OUT, read_lines
-from gpulease_gui.services.importing_rows import Issue, Question
+from gpulease_gui.services.importing_memory import answers_in, mapping_text, remembered_in
+from gpulease_gui.services.importing_rows import Issue, Lines, Question, left_out_words
 from gpulease_gui.services.importing_sources import sheet_of_file, sheet_of_text
 from gpulease_gui.services.importing_targets import Targets, targets_of
 from gpulease_gui.store import suppliers
@@ -54,6 +60,7 @@ def run(options: argparse.Namespace) -> int:
             sheet = _sheet(options, targets, services)
         layout = _layout(options, sheet, targets, services)
         found = read_lines(sheet, layout, targets, services.catalogue)
+        _check_answers(options.answer, found)
         with services.workspace.read() as connection:
             supplier = _supplier(suppliers.list_suppliers(connection), options.supplier)
             plan = importing.plan(connection, found, supplier, utc_now().date(), visible(Path(options.file).name) if options.file != "-" else "")
@@ -61,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         code = _verdict(plan, skip=options.skip_errors)
         saved = 0
         if code is Exit.OK and not options.dry_run and plan.added + plan.changed:
-            mapping = importing.mapping_text(sheet, layout, targets)
+            mapping = mapping_text(sheet, layout, targets)
             work = services.change(lambda db: importing.save(db, plan, by=by, at=utc_now(), mapping=mapping), "supplier", "offer", "claim")
             saved = work.result() and plan.added + plan.changed
         _print(options, sheet, layout, plan, saved)
@@ -78,13 +85,13 @@ def _sheet(options: argparse.Namespace, targets: Targets, services: Services) ->
 def _layout(options: argparse.Namespace, sheet: Sheet, targets: Targets, services: Services) -> Layout:
     with services.workspace.read() as connection:
         known = [s for s in suppliers.list_suppliers(connection) if s.name == options.supplier]
-        kept = importing.remembered_in(connection, known[0].id if known else "")
+        owner = known[0].id if known else ""
+        kept, answers = remembered_in(connection, owner), answers_in(connection, owner)
     if options.header is None:
         layout = guess_layout(sheet, targets, kept.columns)
     else:
         layout = columns_for(sheet, options.header - sheet.first_row, targets, kept.columns)
-    for key, option in kept.answers.items():
-        layout = layout.with_answer(key, option)
+    layout = replace(layout, remembered=answers)
     for words in options.map:
         heading, _, target = words.partition("=")
         layout = layout.with_column(_column(sheet, layout, heading), _target(targets, target))
@@ -113,6 +120,20 @@ def _supplier(known: Iterable[Supplier], name: str) -> Supplier | None:
     return next((s for s in known if s.name == name), Supplier(new_id(), name)) if name else None
 
 
+def _check_answers(answers: Iterable[str], found: Lines) -> None:
+    """An answer to a question that nobody asked is a slip, and is never kept."""
+    asked = {question.key: question for question in (*found.questions, *found.choices)}
+    for words in answers:
+        key, _, option = words.rpartition("=")
+        if key not in asked:
+            waiting = {one for line in found.lines for one in line.waits}
+            keys = [one for one in asked if one in waiting] or list(asked)
+            raise UsageError(f"--answer: no question {key!r} was asked", next_step=f"the questions are {', '.join(map(repr, keys))}" if keys else "leave it out: there are no questions")
+        known = [LEFT_OUT, *(id_ for id_, _ in asked[key].options)]
+        if option not in known:
+            raise UsageError(f"--answer: {option!r} is no answer to {key!r}", next_step=f"write one of: {', '.join(known)}")
+
+
 def _verdict(plan: DryRun, *, skip: bool) -> Exit:
     if plan.open:
         return Exit.INCONCLUSIVE
@@ -123,7 +144,7 @@ def _print(options: argparse.Namespace, sheet: Sheet, layout: Layout, plan: DryR
     if options.json:
         print(json.dumps(as_dict(sheet, layout, plan, saved), ensure_ascii=False, indent=1))
         return
-    for note in sheet.notes:
+    for note in _notes(sheet, plan):
         print(f"note: {note}")
     if layout.header is None:
         print("note: no row of headings was found; say what the columns are with --map A=gpu.model --map B=price ...")
@@ -146,6 +167,14 @@ def _print(options: argparse.Namespace, sheet: Sheet, layout: Layout, plan: DryR
     print(f"{plan.added} to add, {plan.changed} to change, {plan.same} the same, {plan.bad} with an error, {len(plan.lines.warnings)} warnings: {what}")
 
 
+def _notes(sheet: Sheet, plan: DryRun) -> list[str]:
+    """What a person should know of the whole table: how it was cut, what is not imported, which answers are old ones."""
+    unread = left_out_words(plan.lines.left_out)
+    old = [f"{one.question}={one.option}: remembered from the last import of {visible(one.supplier) or 'this supplier'} ({one.cells} {'cell' if one.cells == 1 else 'cells'})"
+           for one in plan.lines.given if one.remembered]  # fmt: skip
+    return [*(note.en for note in sheet.notes), *([unread.en] if unread else []), *old]
+
+
 def _asked(question: Question) -> str:
     answers = " | ".join(f"--answer {question.key!r}={id_} ({label})" for id_, label in question.options)
     more = f" and {len(question.cells) - 5} more" if len(question.cells) > 5 else ""
@@ -165,7 +194,7 @@ def as_dict(sheet: Sheet, layout: Layout, plan: DryRun, saved: int) -> dict[str,
         "offers": [
             {"cell": row.line.address, "quote_no": row.offer.quote_no, "title": row.offer.title, "new": row.is_new,
              "price": _price_dict(row), "valid_until": None if row.offer.valid_until is None else row.offer.valid_until.isoformat(), "note": row.offer.note,
-             "terms": {said.key: said.value for said in row.line.terms}, "fields": {said.key: str(said.value) for said in row.line.fields},
+             "terms": {said.key: said.value for said in row.line.terms}, "fields": {said.key: _plain(said.value) for said in row.line.fields},
              "changes": [words.en for words in row.changes]}
             for row in plan.planned
         ],
@@ -174,8 +203,20 @@ def as_dict(sheet: Sheet, layout: Layout, plan: DryRun, saved: int) -> dict[str,
         "questions": [_question_dict(q) for q in plan.lines.questions if q.key in plan.open],
         "choices": [{**_question_dict(q), "default": q.default} for q in plan.lines.choices],
         "skipped": [{"cell": address, "words": words} for address, words in plan.lines.skipped],
-        "notes": [note.en for note in sheet.notes],
+        "notes": _notes(sheet, plan),
+        "not_imported": [{"column": column_letters(one.column), "heading": one.heading, "rows": one.rows} for one in plan.lines.left_out],
+        "remembered": [{"supplier": one.supplier, "question": one.question, "option": one.option, "cells": one.cells}
+                       for one in plan.lines.given if one.remembered],
     }  # fmt: skip
+
+
+def _plain(value: FieldValue | TermValue) -> object:
+    """Yes, no and whole numbers as JSON has them; decimals as exact text, days as 2026-12-01."""
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, tuple):
+        return [{name: _plain(cell) for name, cell in row} for row in value]
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def _price_dict(row: Planned) -> dict[str, object] | None:

@@ -107,6 +107,8 @@ def read_price(words: str, heading: str = "") -> Price:
     found = _amount(_without_tax(text))
     if isinstance(found, Text):
         return Unread(words, found, _WRITE)
+    if _COUNTED.match(found.after) and not _MONEY_BEFORE.search(found.before):
+        return Unread(words, Text("this counts time or things, it is no price", "此处为时长或数量，不是价格"), _WRITE)
     yearly = _PAID_LONG.search(text) or (_PAID_LONG.search(above) and _period(above) is None)
     if _LONG.search(text) or (_period(text) is None and (_LONG.search(above) or yearly)):
         return Unread(words, Text("prices are kept per hour, day or month", "价格只按小时、天或月记录"),
@@ -155,6 +157,11 @@ def _hedge(text: str) -> Text | None:
 _WRITE = Text("write digits and a dot, such as 16.20", "请写数字和小数点，例如 16.20")
 _DISCOUNT = re.compile(r"%\s?(?:off|discount)|(?<![\d.])[1-9](?:\.\d)?\s?折", re.IGNORECASE)
 _ENDLESS = re.compile(r"[\d.,]{29}")
+# "1个月" and "8卡" are no prices; "12 卡/时" says what one is per.
+_COUNTED = re.compile(
+    r"\s?(?:个|天|日|年|周|小时|(?:月|卡|张|台|节点)(?!\s?(?:[/·・.*-]|每|小?时|天|月|卡|台))|%|折"
+    r"|(?:days?|months?|years?|weeks?|hours?|hrs?|gpus?|cards?|nodes?|servers?)(?![A-Za-z]|\s?[/·・.*-])|[GMT]i?[Bb](?:ps)?(?![A-Za-z]))", re.IGNORECASE,
+)  # fmt: skip
 _MARKS = "|".join(re.escape(mark) for mark, _ in _CURRENCIES)
 _MONEY_BEFORE = re.compile(rf"(?:{_MARKS})\s?$", re.IGNORECASE)
 _MONEY_AFTER = re.compile(rf"\s?(?:/(?!\s?\d)|每|{_MARKS})", re.IGNORECASE)

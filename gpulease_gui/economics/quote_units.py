@@ -16,6 +16,7 @@ from gpulease_gui.economics.quote_words import (
     Unstated,
     find_number,
     find_numbers,
+    numbered,
     plain,
     says_nothing,
     too_long,
@@ -203,7 +204,7 @@ def read_duration(words: str, heading: str = "") -> Duration:
         return long
     if says_nothing(text):
         return Unstated(words)
-    found = find_number(text)
+    found = find_number(numbered(text))
     if found is None:
         return _per_time(words, text)
     for name, (pattern, lengths) in _LONG_TIMES.items():
@@ -221,8 +222,13 @@ def read_duration(words: str, heading: str = "") -> Duration:
 def _per_time(words: str, text: str) -> Duration:
     """A billing step: "per second", "按秒计费"."""
     for pattern, seconds in _TIMES:
-        if re.search(rf"(?:^|按|每|per\s|by the\s)(?:{pattern})(?![A-Za-z])", text, re.IGNORECASE):
+        if re.search(rf"(?:^|按|每|逐|per\s|by the\s)(?:{pattern})(?![A-Za-z])", text, re.IGNORECASE):
             return DurationReading(seconds)
+    for word, each in (("hourly", 3600), ("daily", 86_400), ("weekly", 604_800)):
+        if re.search(rf"\b{word}\b", text, re.IGNORECASE):
+            return DurationReading(each)
+    if re.search(r"(?:^|按|每|per\s|by the\s)(?:个?自?然?月|month)(?![A-Za-z])|\bmonthly\b", text, re.IGNORECASE):
+        return _which_length(words, "month", Decimal(1), _LONG_TIMES["month"][1])
     return Unread(words, Text("this is no time", "无法识别为时长"), Text("write such as 24 hours or 10 minutes", "请写成 24 小时或 10 分钟"))
 
 

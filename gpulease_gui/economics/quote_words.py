@@ -151,6 +151,22 @@ def _decimal(digits: str) -> Decimal:
     return Decimal(digits.replace(",", ""))
 
 
+_WORDS_OF_NUMBERS: tuple[tuple[str, int], ...] = (
+    ("one", 1), ("two", 2), ("three", 3), ("four", 4), ("six", 6), ("twelve", 12),
+    ("十二", 12), ("十", 10), ("一", 1), ("二", 2), ("两", 2), ("三", 3), ("四", 4), ("五", 5), ("六", 6), ("七", 7), ("八", 8), ("九", 9),
+)  # fmt: skip
+
+
+def numbered(words: str) -> str:
+    """Words that begin with a number in letters, with its digits: "一个月" is "1个月", "two months" is "2 months"."""
+    if re.search(r"\d", words):
+        return words
+    for word, number in _WORDS_OF_NUMBERS:
+        if words[: len(word)].casefold() == word and (not word.isascii() or not words[len(word) : len(word) + 1].isalpha()):
+            return f"{number}{words[len(word):]}"
+    return words
+
+
 _NOTHING = re.compile(
     r"(?:价格|电话|来电)?(?:面议|另议|待议|电议|议价|待定|未定|询价|电询|咨询|商议|面谈)|未提供|暂无(?:报价)?|无报价|tbd|tba|tbc|n/?a|n\.a\.|null|nil|(?:price |up)?on request|poa|ask"
     r"|contact (?:us|sales)|call(?: us)?|negotiable|-{1,5}|_+|/|\\|\?+|\*+|\.{2,}|…+",

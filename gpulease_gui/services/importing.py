@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -19,24 +18,19 @@ from gpulease_gui.domain.supplier import Offer, Price, Supplier
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.quote_price import PriceReading, TaxReading, price_words
 from gpulease_gui.economics.quote_words import trimmed
-from gpulease_gui.services.commerce_edit import save_mapping
-from gpulease_gui.services.importing_lines import LEFT_OUT, Layout, Line, Lines, Said
+from gpulease_gui.services.importing_lines import Line, Lines, Said
+from gpulease_gui.services.importing_memory import remember
 from gpulease_gui.services.importing_pause import collector_paused
-from gpulease_gui.services.importing_targets import Targets
 from gpulease_gui.store import claims, deals, prices, suppliers, term_versions
 from gpulease_gui.store.bulk import NewOffer, add_offers
 from gpulease_gui.store.claims import Holder
-from gpulease_gui.store.exchange.sheet import Sheet
 from gpulease_gui.store.journal import Recorder
 from gpulease_gui.store.records import new_id, new_ids
-from gpulease_gui.store.reference import get_mapping
 
 if TYPE_CHECKING:
     from gpulease_gui.store.doors import Database, Reader
 
 T = TypeVar("T")
-
-KIND = "offers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +243,10 @@ def _price_change(connection: Reader, line: Line, before: Offer, today: date) ->
 
 
 def _words(said: Said, was: object) -> Text:
+    was = "…" if isinstance(was, tuple) else was
     old_en, old_zh = ("", "") if was is None else (f" (was {was})", f"（原为 {was}）")
-    return Text(f"{said.key}: {said.value}{old_en}", f"{said.key}：{said.value}{old_zh}")
+    value = said.words if isinstance(said.value, tuple) else said.value
+    return Text(f"{said.key}: {value}{old_en}", f"{said.key}：{value}{old_zh}")
 
 
 def _claim(said: Said) -> Claim:
@@ -275,7 +271,8 @@ def _price(line: Line, valid_from: date | None) -> Price | None:
 
 
 def save(db: Database, run: DryRun, *, by: str, at: datetime, mapping: str = "") -> int:
-    """Write all planned rows as one act; the number of records that changed. `mapping` is remembered for the supplier.
+    """Write all planned rows as one act; the number of records that changed. `mapping` is remembered for the supplier, and every answer
+    for the supplier whose rows asked it.
 
     The mapping is remembered whatever is taken back. Raises sqlite3.IntegrityError when the workspace changed below the plan in a way that can't hold; then nothing is
     saved.
@@ -291,7 +288,7 @@ def save(db: Database, run: DryRun, *, by: str, at: datetime, mapping: str = "")
     source = run.source or "the clipboard"
     saved = recorder.finish(Text(f"import of {count} offers from {source}", f"从 {run.source or '剪贴板'} 导入 {count} 个报价"))
     if mapping:
-        save_mapping(db, run.owner, KIND, mapping)
+        remember(db, run, mapping)
     return saved
 
 
@@ -306,39 +303,3 @@ def _save(recorder: Recorder, row: Planned) -> None:
         recorder.put("price", (row.price.id,), prices.document_of(deal, row.price))
     if row.terms is not None:
         recorder.put("terms", ("offer", offer.id), term_versions.document_of(row.terms))
-
-
-# -- remembered mappings -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """How the sheets of a supplier were mapped: headings to targets, and the answers to its questions."""
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    answers: Mapping[str, str] = field(default_factory=dict)
-
-
-def remembered_in(connection: Reader, supplier_id: str = "") -> Remembered:
-    """What the last import of this supplier taught us ("" = sheets that name their suppliers); empty for the first one."""
-    text = get_mapping(connection, supplier_id, KIND)
-    said = json.loads(text) if text else {}
-    if not isinstance(said, dict):
-        return Remembered()
-    return Remembered(_words_only(said.get("columns")), _words_only(said.get("answers")))
-
-
-def _words_only(said: object) -> Mapping[str, str]:
-    return {str(key): str(value) for key, value in said.items()} if isinstance(said, dict) else {}
-
-
-def mapping_text(sheet: Sheet, layout: Layout, targets: Targets) -> str:
-    """What to remember of a layout: every heading that is mapped, and the answers that hold for a whole column."""
-    columns: dict[str, str] = {}
-    for heading, key in zip(layout.headings(sheet), layout.columns, strict=True):
-        # A column that the user left out stays out, unless another one has its place.
-        left_out = not key and targets.guess(heading) not in ("", *layout.columns)
-        if heading and (key in targets.by_key or left_out):
-            columns[heading] = key
-    answers = {key: value for key, value in layout.answers.items() if value != LEFT_OUT}
-    return json.dumps({"columns": columns, "answers": answers}, ensure_ascii=False, sort_keys=True)

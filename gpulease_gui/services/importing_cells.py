@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import TypeAlias
@@ -15,24 +16,34 @@ from gpulease_gui.domain.commercial import Field, FieldKind, FieldValue
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.term import Term, TermKind, TermValue
 from gpulease_gui.domain.text import Text
-from gpulease_gui.economics.quote_price import PriceReading, read_price
 from gpulease_gui.economics.quote_units import (
-    DurationReading,
     RateReading,
     SizeReading,
     read_count,
     read_day,
-    read_duration,
     read_number,
     read_rate,
-    read_share,
     read_size,
     read_whole_node,
     read_yes_no,
 )
 from gpulease_gui.economics.quote_words import Ambiguous, Doubtful, Option, Unread, Unstated, plain, says_nothing
+from gpulease_gui.services.importing_amounts import (
+    Elsewhere,
+    foreign_unit,
+    number_of,
+    read_amount,
+    read_discount,
+    read_money,
+    read_part,
+    read_payment,
+    read_seconds,
+    whole_of,
+)
 
-Read: TypeAlias = "TermValue | FieldValue | Ambiguous[TermValue] | Doubtful[FieldValue] | Unread | Unstated"
+Read: TypeAlias = (
+    "TermValue | FieldValue | Elsewhere | Ambiguous[TermValue] | Ambiguous[FieldValue | Unstated] | Doubtful[FieldValue] | Unread | Unstated"
+)
 
 _SOLD_BINARY = ("gpu.memory_gb", "npu.memory_gb", "ram_gb")
 _CHOICES: Mapping[str, str] = {
@@ -82,7 +93,7 @@ def _of_term(term: Term, words: str, heading: str, catalogue: Catalogue) -> Term
     if says_nothing(words):
         return Unstated(words)
     if term.kind is TermKind.COUNT:
-        return _other_thing(term.key, words) or read_count(_counted(words))
+        return _other_thing(term.key, words) or foreign_unit(words) or read_count(_counted(words))
     if term.kind is TermKind.YES_NO:
         return read_yes_no(words)
     if term.kind is TermKind.NUMBER:
@@ -122,7 +133,7 @@ def _measure(term: Term, words: str, heading: str) -> TermValue | Ambiguous[Term
         if not isinstance(found, SizeReading):
             return found
         return _float(found.sold_gb if term.key in _SOLD_BINARY else found.decimal_gb)
-    number = read_number(words)
+    number = foreign_unit(words, unit) or read_number(words)
     return _float(number) if isinstance(number, Decimal) else number
 
 
@@ -161,9 +172,11 @@ def _choice(choices: tuple[str, ...], words: str) -> str | Unread:
 def read_field(field: Field, words: str, heading: str, catalogue: Catalogue) -> Read:
     """The value of a commercial field as the catalogue keeps it."""
     found = _of_field(field, words, heading)
-    if isinstance(found, Unread | Unstated | Ambiguous):
+    if isinstance(found, Unread | Unstated | Ambiguous | Doubtful):
         return found
     try:
+        if isinstance(found, Elsewhere):
+            return replace(found, value=validate_field(found.key, found.value, catalogue.fields))
         return validate_field(field.key, found, catalogue.fields)
     except UsageError as error:
         return Unread(words, Text(error.what, error.what), Text(error.next_step, error.next_step))
@@ -174,47 +187,44 @@ def _of_field(field: Field, words: str, heading: str) -> Read:
         return Unstated(words)
     if field.kind is FieldKind.CHOICE:
         labelled = next((c.key for c in field.choices if plain(words) in (c.label.en, c.label.zh)), None)
-        return labelled or _choice(tuple(choice.key for choice in field.choices), words)
-    if field.key == "billing.whole_node_only":
-        return read_whole_node(words)
-    return _FIELDS.get(field.kind, _text)(words, heading)
+        found = labelled or _choice(tuple(choice.key for choice in field.choices), words)
+        return replace(found, next_step=_one_of(field)) if isinstance(found, Unread) else found
+    own = _OWN_WORDS.get(field.key)
+    return own(field, words, heading) if own else _of_kind(field, words, heading)
+
+
+def _one_of(field: Field) -> Text:
+    en, zh = ", ".join(c.label.en for c in field.choices), "、".join(c.label.zh for c in field.choices)
+    return Text(f"write one of: {en}", f"请写以下之一：{zh}")
 
 
 def _text(words: str, heading: str) -> Read:
     return words
 
 
-_NO_MONEY = re.compile(r"0+(?:\.0+)?\s?元?|无|没有|免|none|no|(?:无|免)\s?(?:押金|费用?)|free", re.IGNORECASE)
-
-
-def _money(words: str, heading: str) -> Read:
-    if _NO_MONEY.fullmatch(plain(words)):
-        return Decimal(0)
-    price = read_price(words, heading)
-    if isinstance(price, Ambiguous):
-        price = price.options[0].reading
-    return price.amount if isinstance(price, PriceReading) else price
-
-
-def _seconds(words: str, heading: str) -> Read:
-    found = read_duration(words, heading)
-    if isinstance(found, DurationReading):
-        return found.seconds
-    if isinstance(found, Ambiguous):
-        times: tuple[Option[TermValue], ...] = tuple(Option(o.id, o.label, o.reading.seconds) for o in found.options)
-        return Ambiguous(found.kind, found.words, found.question, times)
+def _day(words: str, heading: str) -> Read:
+    found = read_day(words)
     return found
 
 
-def _day(words: str, heading: str) -> Read:
-    found = read_day(words)
-    return found  # type: ignore[return-value]  # an ambiguous day is asked like every other value
+def _of_kind(field: Field, words: str, heading: str) -> Read:
+    if field.kind is FieldKind.MONEY:
+        return read_money(field, words, heading)
+    if field.kind is FieldKind.NUMBER:
+        return read_amount(field, words, heading, number_of)
+    if field.kind is FieldKind.WHOLE:
+        return read_amount(field, _counted(words), heading, whole_of)
+    if field.kind is FieldKind.SECONDS:
+        return read_seconds(field, words, heading)
+    return _FIELDS.get(field.kind, _text)(words, heading)
 
 
 _FIELDS: Mapping[FieldKind, Callable[[str, str], Read]] = {
-    FieldKind.MONEY: _money, FieldKind.NUMBER: lambda words, _: read_number(words), FieldKind.RATE: read_share,
-    FieldKind.WHOLE: lambda words, _: read_count(_counted(words)), FieldKind.SECONDS: _seconds, FieldKind.YES_NO: lambda words, _: read_yes_no(words),
-    FieldKind.DAY: _day,
+    FieldKind.RATE: read_part, FieldKind.YES_NO: lambda words, _: read_yes_no(words), FieldKind.DAY: _day,
+}  # fmt: skip
+_OWN_WORDS: Mapping[str, Callable[[Field, str, str], Read]] = {
+    "billing.whole_node_only": lambda _, words, __: read_whole_node(words), "billing.discounts": lambda _, words, above: read_discount(words, above),
+    "deposit.pay_days": lambda field, words, _: read_payment(field, words),
 }  # fmt: skip
 
 

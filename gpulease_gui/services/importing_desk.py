@@ -16,6 +16,9 @@ from gpulease_gui.services import importing
 from gpulease_gui.services.acting import user_name_in
 from gpulease_gui.services.importing import DryRun
 from gpulease_gui.services.importing_lines import Layout, columns_for, guess_layout, read_lines
+from gpulease_gui.services.importing_memory import answers_in, mapping_text, remembered_in
+from gpulease_gui.services.importing_rows import LeftOut
+from gpulease_gui.services.importing_skips import left_out
 from gpulease_gui.services.importing_sources import sheet_of_file, sheet_of_text
 from gpulease_gui.services.importing_targets import Targets, targets_of
 from gpulease_gui.services.jobs import Job
@@ -69,6 +72,20 @@ class Loaded:
     layout: Layout
     suppliers: tuple[Supplier, ...]
     supplier: Supplier | None = None
+    left_out: tuple[LeftOut, ...] = ()  # filled, but not imported as the table was read
+
+    def with_column(self, place: int, key: str) -> Loaded:
+        """The same table with one column taken for something else."""
+        return replace(self, layout=self.layout.with_column(place, key)).counted()
+
+    def counted(self) -> Loaded:
+        """The same table with what its layout leaves out."""
+        return replace(self, left_out=_left_out(self.sheet, self.layout))
+
+    def without_memory(self) -> Loaded:
+        """The same table for a supplier that was never asked."""
+        named = {name: answers for name, answers in self.layout.remembered.items() if name}
+        return replace(self, layout=replace(self.layout, answers={}, remembered=named))
 
     def columns(self) -> tuple[ColumnRow, ...]:
         """The columns that hold anything."""
@@ -78,9 +95,13 @@ class Loaded:
     def relaid(self, header: int | None) -> Loaded:
         """The same table with another row of headings (None = there is none)."""
         if header is None:
-            return replace(self, layout=Layout(None, ("",) * self.sheet.width, self.layout.answers))
+            return replace(self, layout=Layout(None, ("",) * self.sheet.width, self.layout.answers, remembered=self.layout.remembered)).counted()
         layout = columns_for(self.sheet, header, self.targets)
-        return replace(self, layout=replace(layout, answers=self.layout.answers))
+        return replace(self, layout=replace(layout, answers=self.layout.answers, remembered=self.layout.remembered)).counted()
+
+
+def _left_out(sheet: Sheet, layout: Layout) -> tuple[LeftOut, ...]:
+    return left_out(sheet, layout, range(0 if layout.header is None else layout.header + 1, len(sheet.rows)))
 
 
 def _column(sheet: Sheet, layout: Layout, place: int) -> ColumnRow:
@@ -106,21 +127,19 @@ def _load(services: Services, source: Source, supplier_id: str, token: CancelTok
     with services.workspace.read() as connection:
         known = suppliers.list_suppliers(connection)
         chosen = next((s for s in known if s.id == supplier_id), None)
-        kept = importing.remembered_in(connection, supplier_id)
+        kept, answers = remembered_in(connection, supplier_id), answers_in(connection, supplier_id)
     layout = guess_layout(sheet, targets, kept.columns)
-    return Loaded(source, sheet, targets, replace(layout, answers=kept.answers), known, chosen)
+    return Loaded(source, sheet, targets, replace(layout, remembered=answers), known, chosen).counted()
 
 
 def for_supplier(services: Services, loaded: Loaded, supplier_id: str) -> Future[Loaded]:
     """The same table as the last one of this supplier was mapped, whatever the order of its columns."""
 
     def work(connection: Reader) -> Loaded:
-        kept = importing.remembered_in(connection, supplier_id)
+        kept, answers = remembered_in(connection, supplier_id), answers_in(connection, supplier_id)
         chosen = next((s for s in loaded.suppliers if s.id == supplier_id), None)
-        if not kept.columns and not kept.answers:
-            return replace(loaded, supplier=chosen)
-        layout = guess_layout(loaded.sheet, loaded.targets, kept.columns)
-        return replace(loaded, layout=replace(layout, answers=kept.answers), supplier=chosen)
+        layout = guess_layout(loaded.sheet, loaded.targets, kept.columns) if kept.columns else loaded.layout
+        return replace(loaded, layout=replace(layout, answers={}, remembered=answers), supplier=chosen).counted()
 
     return services.query(work)
 
@@ -138,7 +157,7 @@ def try_out(services: Services, loaded: Loaded) -> Job:
 
 def save(services: Services, loaded: Loaded, run: DryRun) -> Future[int]:
     """Save the rows as one act and remember the mapping; how many records changed."""
-    mapping = importing.mapping_text(loaded.sheet, loaded.layout, loaded.targets)
+    mapping = mapping_text(loaded.sheet, loaded.layout, loaded.targets)
 
     def work(db: Database) -> int:
         return importing.save(db, run, by=user_name_in(db.conn), at=utc_now(), mapping=mapping)

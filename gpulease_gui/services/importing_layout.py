@@ -6,8 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.economics.quote_price import read_currency, read_unit
-from gpulease_gui.economics.quote_words import plain
+from gpulease_gui.economics.quote_units import DurationReading, read_duration
+from gpulease_gui.economics.quote_words import Ambiguous, plain
+from gpulease_gui.services.importing_cells import read_mode
 from gpulease_gui.services.importing_price import is_rate
 from gpulease_gui.services.importing_targets import IGNORED, Part, Targets
 from gpulease_gui.store.exchange.sheet import Cell, Sheet, cell_text
@@ -21,7 +24,8 @@ class Layout:
     """How a table is read: the row of headings (None = there is none) and what each column is ("" = left out).
 
     `answers` say what ambiguous words mean, by the key of the question. `top` is the first row of headings where they
-    stand in two; None = in one. `spare` are further columns of prices, which are left out.
+    stand in two; None = in one. `spare` are further columns of prices, which are left out. `remembered` are the answers
+    of earlier imports by the name of their supplier ("" = the chosen one): they hold for its rows only.
     """
 
     header: int | None
@@ -29,6 +33,7 @@ class Layout:
     answers: Mapping[str, str] = field(default_factory=dict)
     top: int | None = None
     spare: tuple[int, ...] = ()
+    remembered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def with_column(self, column: int, target: str) -> Layout:
         """The layout with one column changed."""
@@ -139,6 +144,17 @@ def _is_money(heading: str) -> bool:
 
 
 _NEEDS_GROUP = (Part.TAX, Part.UNIT, Part.CURRENCY, Part.MODE)
+def _billed(key: str, cells: Sequence[str]) -> str:
+    """Under "billing" may stand what a price is per, how it is paid, or a step; under "rounding" a step."""
+    if cells and key == "billing.granularity_s":
+        if all(isinstance(read_unit(words), PriceUnit) for words in cells):
+            return str(Part.UNIT)
+        if all(isinstance(read_mode(words), str) for words in cells):
+            return str(Part.MODE)
+    times = any(isinstance(read_duration(words), DurationReading | Ambiguous) for words in cells)
+    return "billing.granularity_s" if times else key
+
+
 _TAXED = re.compile(r"含|未税|incl|excl", re.IGNORECASE)
 _NUMBER = re.compile(r"[¥$€]?\s?\d[\d,]*(?:\.\d+)?\s?(?:元|万)?")
 _NODES = re.compile(r"\d+\s?(?:台|节点|个节点|nodes?|servers?)", re.IGNORECASE)
@@ -146,12 +162,14 @@ _NODES = re.compile(r"\d+\s?(?:台|节点|个节点|nodes?|servers?)", re.IGNORE
 
 def _by_cells(sheet: Sheet, header: int, column: int, key: str, heading: str) -> str:
     """What the cells say against the heading: figures under "tax included" are prices, "2台" under "quantity" are nodes."""
-    if key not in (Part.TAX, "gpu.count"):
+    if key not in (Part.TAX, "gpu.count", "billing.granularity_s", "billing.rounding"):
         return key
     cells = [plain(cell_text(cell)[:100]) for row in range(header + 1, min(len(sheet.rows), header + 1 + _SAMPLES)) if (cell := sheet.cell(row, column)) is not None]
     if key == "gpu.count":
         named = [words for words in cells if _NODES.fullmatch(words)]
         return "node.count" if named and all(words in named or words.isdigit() for words in cells) else key
+    if key != Part.TAX:
+        return _billed(key, cells)
     money = [words for words in cells if _NUMBER.fullmatch(words)]
     return str(Part.PRICE) if _TAXED.search(heading) and len(money) * 2 >= len(cells) and any(not is_rate(words) for words in money) else key
 

@@ -13,18 +13,19 @@ from gpulease_gui.domain.term import TermKind, TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.quote_price import Price, PriceReading, TaxReading, read_currency, read_price
 from gpulease_gui.economics.quote_words import MOST_DIGITS, Ambiguous, Doubtful, Unread, Unstated, says_nothing
+from gpulease_gui.services.importing_amounts import Elsewhere
+from gpulease_gui.services.importing_answers import LEFT_OUT, Answers
 from gpulease_gui.services.importing_cells import day_of, read_field, read_mode, read_term
 from gpulease_gui.services.importing_layout import Layout, columns_for, guess_layout
 from gpulease_gui.services.importing_models import AS_NAMED, Cards, Named, which_count
 from gpulease_gui.services.importing_pause import collector_paused
 from gpulease_gui.services.importing_price import BARE, tax_of, taxed, times, which_currency, which_end, which_unit
 from gpulease_gui.services.importing_rows import Issue, Line, Lines, Question, Said
-from gpulease_gui.services.importing_skips import holds_for_all, is_note, is_total, other_prices, unit_above
+from gpulease_gui.services.importing_skips import holds_for_all, is_note, is_total, left_out, other_prices, unit_above
 from gpulease_gui.services.importing_targets import Part, Target, Targets
 from gpulease_gui.store.exchange.sheet import Cell, CellFault, Sheet, cell_text, column_letters
 
-__all__ = ["Issue", "Layout", "Line", "Lines", "Question", "Said", "columns_for", "guess_layout"]
-LEFT_OUT = "leave"
+__all__ = ["LEFT_OUT", "Issue", "Layout", "Line", "Lines", "Question", "Said", "columns_for", "guess_layout"]
 _CHECK_EVERY = 200
 
 
@@ -65,18 +66,21 @@ class _Reading:
         self.skipped: list[tuple[str, str]] = []
         self.first: dict[tuple[object, ...], str] = {}
         self.waits: list[str] = []
-        self.row, self.bad = 0, False
+        self.row, self.bad, self.owner = 0, False, ""
+        self.owner_column = next((c for c, target, _ in self.columns if target.part is Part.SUPPLIER), None)
+        self.answers = Answers(layout)
         for column, heading, why in other_prices(sheet, layout):
             self.place = str((layout.header or 0) + sheet.first_row)
             self._warn(column, heading, why, Text("choose the other column if it is the price", "如应取此列，请改选价格列"))
 
     def result(self) -> Lines:
         return Lines(tuple(self.lines), tuple(self.issues), self._questions(self.asked), tuple(self.skipped), tuple(self.warnings),
-                     self._questions(self.choices, AS_NAMED))  # fmt: skip
+                     self._questions(self.choices, AS_NAMED), self.answers.given(), left_out(self.sheet, self.layout, (line.row for line in self.lines)))  # fmt: skip
 
     def _questions(self, asked: Mapping[str, tuple[Ambiguous[Any], int, list[str]]], default: str = "") -> tuple[Question, ...]:
         return tuple(
-            Question(key, self.headings[column], column, one.question, tuple((o.id, o.label) for o in one.options), one.words, tuple(cells), default)
+            Question(key, self.headings[column], column, one.question, tuple((o.id, o.label) for o in one.options), one.words, tuple(cells),
+                     *self.answers.default(key, default))
             for key, (one, column, cells) in asked.items()
         )
 
@@ -96,6 +100,8 @@ class _Reading:
         if self._is_no_offer(cells, filled):
             self._skip(cells, filled)
             return
+        named = self.owner_column
+        self.owner = cell_text(cells[named]) if named is not None and named < len(cells) else ""
         self.lines.append(self._line(cells))
         self._warn_twice(self.lines[-1])
 
@@ -167,12 +173,12 @@ class _Reading:
         known = self.known.get(key)
         if known is None:
             value = self._read(target, cell, words, self.headings[column])
-            known = self.known[key] = value if isinstance(value, _NOT_SETTLED) else Said(target.key, value, words)
+            known = self.known[key] = value if isinstance(value, _NOT_SETTLED) else _stated(target.key, value, words)
         if isinstance(known, Said):
             return known
         # An issue, a question or an answer to one is noted for every cell.
         value = self._settled(column, words, known)
-        return None if value is None else Said(target.key, value, words)
+        return None if value is None or isinstance(value, Unstated) else _stated(target.key, value, words)
 
     def _read(self, target: Target, cell: Cell, words: str, heading: str) -> Any:
         if target.term is not None:
@@ -225,10 +231,9 @@ class _Reading:
     def _chosen(self, column: int, named: Named) -> str:
         if named.choice is None:
             return named.value or ""
-        key = f"{self.headings[column]}|{named.choice.kind}"
+        key, answer = self.answers.of(self.owner, f"{self.headings[column]}|{named.choice.kind}", named.choice)
         self.choices.setdefault(key, (named.choice, column, []))[2].append(self._address(column))
-        answer = self.layout.answers.get(key, AS_NAMED)
-        chosen = "" if answer == LEFT_OUT else named.choice.answered(answer)
+        chosen = "" if answer == LEFT_OUT else named.choice.answered(answer or AS_NAMED)
         return (named.value or "") if chosen is None else chosen
 
     def _which_count(self, column: int, in_name: int, kind: str, words: str, terms: list[Said]) -> None:
@@ -253,8 +258,7 @@ class _Reading:
         return None if isinstance(value, Unstated) else value
 
     def _answer(self, column: int, asked: Ambiguous[Any]) -> Any:
-        key = f"{self.headings[column]}|{asked.kind}"
-        answer = self.layout.answers.get(key)
+        key, answer = self.answers.of(self.owner, f"{self.headings[column]}|{asked.kind}", asked)
         cells = self.asked.setdefault(key, (asked, column, []))[2]
         cells.append(self._address(column))
         if answer is None or (answer != LEFT_OUT and asked.answered(answer) is None):
@@ -333,6 +337,10 @@ class _Reading:
             self.taxes[key] = tax_of(words, self.headings[column], before)
         tax = self._settled(column, words, self.taxes[key])
         return tax if isinstance(tax, TaxReading) else before
+
+
+def _stated(key: str, value: Any, words: str) -> Said:
+    return Said(value.key, value.value, words) if isinstance(value, Elsewhere) else Said(key, value, words)
 
 
 def _is_card(target: Target) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from gpulease_gui.domain.commercial import FieldValue
 from gpulease_gui.domain.term import TermValue
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.economics.quote_price import PriceReading
 
 
@@ -47,6 +48,46 @@ class Question:
     words: str
     cells: tuple[str, ...]
     default: str = ""
+    remembered: bool = False  # the default is what an earlier import of `supplier` was answered
+    supplier: str = ""  # the only one whose rows it is about; "" = all that remember no answer, or the chosen one
+
+    @property
+    def origin(self) -> Text | None:
+        """Where its answer comes from; None = from nowhere yet."""
+        if not self.remembered:
+            return None
+        return Text(f"remembered from the last import of {self.supplier or 'this supplier'}", f"沿用{self.supplier or '该供应商'}上次导入时的答案")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An answer that counted for rows of one supplier ("" = the chosen one); `question` is its key for any supplier."""
+
+    supplier: str
+    question: str
+    option: str
+    cells: int
+    remembered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A column that is not imported though `rows` cells of it are filled."""
+
+    column: int
+    heading: str
+    rows: int
+
+
+def left_out_words(columns: Sequence[LeftOut]) -> Text | None:
+    """not imported: Minimum, Granularity (3 rows filled); None = every filled column is imported."""
+    counts = dict.fromkeys(one.rows for one in columns)
+    groups = [(rows, [visible(one.heading)[:60] for one in columns if one.rows == rows]) for rows in counts]
+    if not groups:
+        return None
+    en = "; ".join(f"{', '.join(names)} ({rows} {'row' if rows == 1 else 'rows'} filled)" for rows, names in groups)
+    zh = "；".join(f"{'、'.join(names)}（{rows} 行有内容）" for rows, names in groups)
+    return Text(f"not imported: {en}", f"未导入：{zh}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +131,8 @@ class Lines:
     """All rows of a table; `skipped` are rows that are no offers, with their first words.
 
     `issues` are errors that leave their rows out; `warnings` are cells that a person should see, and the row comes in.
-    `choices` are questions that have an answer already, which may be changed.
+    `choices` are questions that have an answer already, which may be changed. `given` are the answers that counted,
+    `left_out` the columns that are not imported.
     """
 
     lines: tuple[Line, ...]
@@ -99,3 +141,5 @@ class Lines:
     skipped: tuple[tuple[str, str], ...]
     warnings: tuple[Issue, ...] = ()
     choices: tuple[Question, ...] = ()
+    given: tuple[Given, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()

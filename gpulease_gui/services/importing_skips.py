@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.quote_price import read_currency
 from gpulease_gui.economics.quote_words import plain
 from gpulease_gui.services.importing_layout import Layout
+from gpulease_gui.services.importing_rows import LeftOut
 from gpulease_gui.services.importing_targets import IGNORED, Part
 from gpulease_gui.store.exchange.sheet import Cell, Sheet, column_letters
 
@@ -63,3 +64,11 @@ def other_prices(sheet: Sheet, layout: Layout) -> tuple[tuple[int, str, Text], .
     why = Text(f"this looks like a price, too; column {taken} counts", f"此列也像价格，以 {taken} 列为准")
     headings = layout.headings(sheet)
     return tuple((column, headings[column], why) for column in layout.spare if layout.columns[column] == IGNORED)
+
+
+def left_out(sheet: Sheet, layout: Layout, rows: Iterable[int]) -> tuple[LeftOut, ...]:
+    """Every column that nothing is read from though some of `rows` fill it; further prices have a word of their own."""
+    headings, places = layout.headings(sheet), tuple(rows)
+    unread = [c for c, key in enumerate(layout.columns) if key == IGNORED and c not in layout.spare]
+    counted = ((c, sum(1 for row in places if sheet.cell(row, c) is not None)) for c in unread)
+    return tuple(LeftOut(c, headings[c] or f"column {column_letters(c)}", count) for c, count in counted if count)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from gpulease_gui.catalog.catalogue import Catalogue
@@ -45,10 +45,11 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """All targets by key, and the words of headings that lead to them."""
+    """All targets by key, and the words of headings that lead to them; `alone` are words that say it only as the whole heading."""
 
     by_key: Mapping[str, Target]
     by_word: Mapping[str, str]
+    alone: Mapping[str, str] = field(default_factory=dict)
 
     def guess(self, heading: str) -> str:
         """The key that a heading leads to, "" for none: its whole words first, then the longest known word inside it."""
@@ -60,8 +61,11 @@ class Targets:
 
     def _guess(self, heading: str) -> tuple[str, int]:
         for form in _forms(heading):
-            if form in self.by_word:
-                return self.by_word[form], 2
+            if form in self.by_word or form in self.alone:
+                return self.by_word.get(form) or self.alone[form], 2
+        priced = _priced(heading)
+        if priced is not None:
+            return priced, 1 if priced else 0
         for form in _forms(heading):
             inside = [word for word in self.by_word if word in form and _within(word, form)]
             if inside:
@@ -69,6 +73,7 @@ class Targets:
         return "", 0
 
 
+IGNORED = ""
 _BRACKETS = re.compile(r"[(\[{（【].*?[)\]}）】]")
 _LONGEST_HEADING = 200
 _SPREAD = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")  # "单 价" is spread for the eye
@@ -90,13 +95,32 @@ def _within(word: str, heading: str) -> bool:
     return len(word) > 3 and re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", heading) is not None
 
 
+_MONEY = r"(?:价|费|price|cost|fee|rate)"
+_INSIDE = re.compile(r"含|incl|excl|\bwith|\bno\b")
+_PRICED: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(rf"(?:存储|硬盘|磁盘|storage|disk|ssd).*{_MONEY}"), "storage.price_gb_month"),
+    (re.compile(rf"(?:下行|入流量|ingress|inbound|incoming|download).*{_MONEY}"), "traffic.in_price_gb"),
+    (re.compile(rf"(?:流量|出网|egress|outbound|outgoing|traffic|data transfer).*{_MONEY}"), "traffic.out_price_gb"),
+    (re.compile(r"押金|保证金|(?<![a-z])deposit"), "deposit.amount"),
+    (re.compile(rf"(?:带宽|bandwidth).*{_MONEY}"), IGNORED),  # no term of an offer
+)
+
+
+def _priced(heading: str) -> str | None:
+    """Of what a heading names the price, "" = of nothing that is kept; None = it names none. "单价(含存储)" is the price itself."""
+    bare = _BRACKETS.sub(" ", plain(heading[:_LONGEST_HEADING]).casefold())
+    if _INSIDE.search(bare):
+        return None
+    return next((key for pattern, key in _PRICED if pattern.search(bare)), None)
+
+
 _PARTS: tuple[tuple[Part, Text, str], ...] = (
     (Part.SUPPLIER, Text("Supplier", "供应商"), "供应商|供应方|厂商|服务商|公司|supplier|vendor|provider|company"),
     (Part.QUOTE_NO, Text("Quote no.", "报价单号"), "报价单号|报价编号|单号|编号|方案编号|quote no|quote number|quote id|quote|offer no|offer id|ref|reference|sku"),
     (Part.TITLE, Text("Title", "名称"), "名称|方案|方案名称|产品|产品名称|套餐|实例规格|规格名称|配置名称|标题|title|name|product|plan|instance type|instancetype|offer|description"),
     (Part.PRICE, Text("Price", "单价"), "单价|价格|报价|租金|月租|费用|售价|金额|月租金|时租|卡时单价|整机月租|price|unit price|rate|cost|hourly price|monthly price|price per gpu hour|price per hour|rental"),
     (Part.CURRENCY, Text("Currency", "币种"), "币种|货币|currency|ccy"),
-    (Part.UNIT, Text("Price per", "计价单位"), "计价单位|计费单位|单位|计费方式|计价方式|price unit|unit|per|billing unit|pricing unit"),
+    (Part.UNIT, Text("Price per", "计价单位"), "计价单位|计费单位|单位|计价方式|price unit|unit|per|billing unit|pricing unit"),
     (Part.TAX, Text("Tax", "税"), "税|含税|是否含税|税率|发票税率|发票|税点|tax|vat|tax included|tax rate|invoice"),
     (Part.MODE, Text("Kind of price", "计价类型"), "付费方式|付费类型|租赁方式|计价类型|价格类型|billing mode|price mode|pricing model|mode|purchase option"),
     (Part.VALID_FROM, Text("Valid from", "生效日期"), "生效日期|起始日期|开始日期|valid from|from|effective date"),
@@ -126,11 +150,16 @@ _TERM_WORDS: Mapping[str, str] = {
 }  # fmt: skip
 # Headings of the commercial fields, where their own labels would not be used by a supplier.
 _FIELD_WORDS: Mapping[str, str] = {
-    "billing.min_billed_s": "最短租期|起租|起租时间|起租时长|最低租期|最短租用|最小租期|最短租用时长|minimum term|min term|minimum rental|min billed|minimum hours",
-    "billing.granularity_s": "计费粒度|最小计费单位|计费步长|billing increment|granularity|billing granularity",
+    "billing.min_billed_s": "最少租期|最短计费|最低计费|最短计费时长|最短承诺|最短承诺期|承诺期|承诺期限|最少租用|min rental|min rental period|minimum rental period|min rental time|minimum billed|minimum billing|min billing|minimum commitment|min commitment|commitment term|commitment length|commitment period|最短租期|起租|起租时间|起租时长|最低租期|最短租用|最小租期|最短租用时长|minimum term|min term|minimum rental|min billed|minimum hours",
+    "billing.granularity_s": "计费周期|计费间隔|billing step|billing period|billing interval|billing cycle|billed per|increment|计费粒度|最小计费单位|计费步长|billing increment|granularity|billing granularity",
     "billing.min_gpus": "起租卡数|最少卡数|min gpus|minimum gpus",
-    "billing.whole_node_only": "整机起租|是否整机|whole node|whole node only",
-    "deposit.amount": "押金|保证金|deposit",
+    "billing.whole_node_only": "整机起租|是否整机|整机出租|是否整机出租|只租整机|仅整机|whole node|whole node only|whole nodes only|whole machine only|full node only",
+    "deposit.amount": "押金|保证金|押金金额|deposit|deposit amount|security deposit",
+    "deposit.months": "押金月数|押金(月)|deposit months|months of deposit|deposit in months",
+    "deposit.pay_days": "付款方式|付款条件|支付方式|结算方式|账期|付款账期|payment terms|payment term|terms of payment|payment",
+    "billing.discounts": "折扣率|discount rate",
+    "storage.price_gb_month": "存储单价|存储价格|存储费|存储费用|storage price|storage cost",
+    "traffic.out_price_gb": "流量费|流量费用|流量单价|出网流量费|egress price|egress fee|egress cost|traffic price",
     "sla.target": "sla|可用性|可用率|服务可用性|uptime|availability sla",
     "offer.availability": "现货|是否有货|库存状态|availability|stock",
     "offer.region": "地区|区域|机房|机房位置|地域|region|location|data center|datacenter|zone",
@@ -139,7 +168,11 @@ _FIELD_WORDS: Mapping[str, str] = {
     "offer.quoted_at": "报价日期|报价时间|quote date|quoted at|date",
     "offer.delivery_date": "交付日期|交付时间|交期|delivery date|delivery",
 }  # fmt: skip
-IGNORED = ""
+# Words that mean something else inside longer headings.
+_ALONE: Mapping[str, str] = {
+    "billing.min_billed_s": "minimum|min|最短|最少|起订", "billing.granularity_s": "billing|计费|计费方式|billed", "billing.whole_node_only": "整机",
+    "billing.discounts": "discount|discounts|折扣|优惠",
+}  # fmt: skip
 
 
 def targets_of(catalogue: Catalogue) -> Targets:
@@ -155,11 +188,12 @@ def targets_of(catalogue: Catalogue) -> Targets:
     # The short words of the first parts win over a label that happens to hold the same.
     for target in made[: len(_PARTS)]:
         words.update(dict.fromkeys(_known_words(target), target.key))
-    return Targets({target.key: target for target in made}, words)
+    alone = {word: key for key, said in _ALONE.items() for word in said.split("|")}
+    return Targets({target.key: target for target in made}, words, alone)
 
 
-def _from_a_cell(field: Field) -> bool:
-    return HolderOf.OFFER in field.holders and field.kind is not FieldKind.ROWS
+def _from_a_cell(one: Field) -> bool:
+    return HolderOf.OFFER in one.holders and (one.kind is not FieldKind.ROWS or one.key == "billing.discounts")
 
 
 def _known_words(target: Target) -> tuple[str, ...]:

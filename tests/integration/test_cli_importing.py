@@ -54,7 +54,7 @@ def test_that_a_question_stops_an_import_and_an_answer_lets_it_through(folder: P
     assert said["offers"][0]["price"] == {
         "amount": "12.5", "currency": "CNY", "unit": "gpu_hour", "mode": None, "tax_included": True, "tax_rate": None,
     }  # fmt: skip
-    assert said["offers"][0]["fields"] == {"billing.min_billed_s": "86400"}
+    assert said["offers"][0]["fields"] == {"billing.min_billed_s": 86400}
     assert run(folder, *quote, "--skip-errors") == Exit.OK, "the answer is remembered with the mapping"
     assert (said := told(capsys))["same"] == 1 and said["add"] == 0
 
@@ -198,3 +198,36 @@ def test_that_numbers_of_a_workbook_stay_exact() -> None:
 
     book = openpyxl.load_workbook(io.BytesIO(xlsx_bytes("s", ["n"], [[Decimal("16.20")], [Decimal("0.12345678901234567")], [10**20], [True], [None]])))
     assert [row[0].value for row in book.active.iter_rows(min_row=2, max_row=5)] == [16.2, "0.12345678901234567", "100000000000000000000", True]
+
+
+def test_that_answers_hold_for_the_supplier_that_they_were_given_for(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    head = "供应商\t型号\t单价(元/卡/时)\t网络\tColour\n"
+    (folder / "a.tsv").write_text(f"{head}Haven\tH20\t12\t100G\tred\n", "utf-8")
+    (folder / "b.tsv").write_text(f"{head}Haven\tH20\t13\t100G\tred\nNorth\tH20\t13\t400G\t\n", "utf-8")
+    assert run(folder, "import", str(folder / "a.tsv"), "--answer", "网络|rate=bits") == Exit.OK
+    assert "note: not imported: Colour (1 row filled)" in capsys.readouterr().out
+    assert run(folder, "import", str(folder / "b.tsv"), "--json") == Exit.INCONCLUSIVE, "the other supplier is asked"
+    said = told(capsys)
+    assert [(q["key"], q["cells"]) for q in said["questions"]] == [("网络|rate", ["b!D3"])]
+    assert said["remembered"] == [{"supplier": "Haven", "question": "网络|rate", "option": "bits", "cells": 1}]
+    assert said["notes"] == ["not imported: Colour (1 row filled)", "网络|rate=bits: remembered from the last import of Haven (1 cell)"]
+    assert said["not_imported"] == [{"column": "E", "heading": "Colour", "rows": 1}]
+    assert run(folder, "import", str(folder / "b.tsv"), "--answer", "网络|rate=bytes", "--json") == Exit.OK
+    assert [offer["terms"]["network.gbit_s"] for offer in told(capsys)["offers"]] == [100, 3200]
+    assert run(folder, "import", str(folder / "b.tsv"), "--answer", "网络|rate@Haven=bytes", "--json") == Exit.OK
+    assert [offer["terms"]["network.gbit_s"] for offer in told(capsys)["offers"]] == [800, 3200]
+
+
+def test_that_an_answer_to_no_question_is_refused_and_never_kept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("import", str(folder / "q.csv"), "--supplier", "Haven", "--skip-errors")
+    assert run(folder, *words, "--answer", "带宽|rate=bits", "--answer", "单价|currency=USD") == Exit.USAGE
+    assert "no question '单价|currency' was asked. the questions are '带宽|rate'" in capsys.readouterr().err
+    assert run(folder, *words, "--answer", "带宽|rate=nibbles") == Exit.USAGE
+    assert "write one of: leave, bits, bytes" in capsys.readouterr().err
+    assert run(folder, *words) == Exit.INCONCLUSIVE, "nothing was remembered"
+
+
+def test_that_yes_and_no_are_booleans_of_the_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "p.csv").write_text("型号,单价(元/卡/时),整机,押金\nH20,12,否,1个月\n", "utf-8")
+    assert run(folder, "import", str(folder / "p.csv"), "--supplier", "Haven", "--dry-run", "--json") == Exit.OK
+    assert told(capsys)["offers"][0]["fields"] == {"billing.whole_node_only": False, "deposit.months": "1"}

@@ -18,8 +18,9 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import Supplier
 from gpulease_gui.services import importing
-from gpulease_gui.services.importing import DryRun, mapping_text, remembered_in
+from gpulease_gui.services.importing import DryRun
 from gpulease_gui.services.importing_lines import LEFT_OUT, Layout, Lines, columns_for, guess_layout, read_lines
+from gpulease_gui.services.importing_memory import mapping_text, remembered_in
 from gpulease_gui.services.importing_sources import sheet_of_text
 from gpulease_gui.services.importing_targets import targets_of
 from gpulease_gui.store import claims, deals, journal, prices, suppliers

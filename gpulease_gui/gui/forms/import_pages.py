@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.money import amount_text
-from gpulease_gui.domain.supplier import Supplier
+from gpulease_gui.domain.supplier import Offer, Supplier
 from gpulease_gui.domain.text import Text, foreign, visible
 from gpulease_gui.gui.forms.fields import Chooser, Field, LineField
 from gpulease_gui.gui.models.cell import NOTHING, Cell, Column
@@ -17,6 +17,7 @@ from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.panes import clear_layout
 from gpulease_gui.gui.widgets.table import TableView
+from gpulease_gui.services.commercial_words import PRICE_UNITS
 from gpulease_gui.services.importing_desk import (
     DELIMITERS,
     ENCODINGS,
@@ -27,9 +28,11 @@ from gpulease_gui.services.importing_desk import (
     target_choices,
 )
 from gpulease_gui.services.importing_lines import LEFT_OUT, Issue, Question
+from gpulease_gui.services.importing_rows import LeftOut, left_out_words
 from gpulease_gui.services.importing_targets import Targets
 
 NEW = "new"
+_PASTED = "pasted!"
 _GUESSED = Text("guessed", "自动识别")
 _DELIMITERS: dict[str, Words] = {",": Text("comma", "逗号"), "\t": Text("tab", "制表符"), ";": Text("semicolon", "分号"), "|": "|"}
 _SHOWN_ROWS = 12
@@ -62,6 +65,8 @@ class MappingPage(QWidget):
         column.addLayout(self._reading())
         self.notes = PlainLabel("", size="dense", level="2", wrap=True)
         column.addWidget(self.notes)
+        self.left_out = PlainLabel("", size="dense", level="warn", wrap=True)
+        column.addWidget(self.left_out)
         self.model = TableModel[ColumnRow](_columns(lambda: self._targets), lambda row: row.place)
         self.table = TableView(self.model, Text("Columns of the table", "表格的列"))
         self.table.setMinimumHeight(220)
@@ -126,6 +131,7 @@ class MappingPage(QWidget):
         self._new.setVisible(self.supplier.current == NEW)
         self.target.set_choices(list(target_choices(loaded.targets)))
         self._show_reading(loaded)
+        _show_left_out(self.left_out, loaded.left_out)
         self.model.set_rows(loaded.columns())
         self.table.choose_first()
         self.changed.emit()
@@ -156,6 +162,7 @@ class MappingPage(QWidget):
         self._new.setVisible(self.supplier.current == NEW)
         if self.supplier.current == NEW:
             self.new_name.setFocus()
+            self._loaded = self._loaded.without_memory() if self._loaded else None
         elif self.supplier.current:
             self.owner_picked.emit(self.supplier.current)
         self.changed.emit()
@@ -179,7 +186,8 @@ class MappingPage(QWidget):
         row = self.table.current_row
         if row is None or self._loaded is None:
             return
-        self._loaded = replace(self._loaded, layout=self._loaded.layout.with_column(row.place, key))
+        self._loaded = self._loaded.with_column(row.place, key)
+        _show_left_out(self.left_out, self._loaded.left_out)
         self.model.put(replace(row, target=key))
         self.changed.emit()
 
@@ -197,6 +205,12 @@ def _columns(targets: object) -> tuple[Column[ColumnRow], ...]:
         Column[ColumnRow](Text("Is", "对应"), is_what, width=190),
         Column[ColumnRow](Text("Cells", "单元格示例"), lambda row: Cell(foreign(row.samples), tone="2"), stretch=True),
     )  # fmt: skip
+
+
+def _show_left_out(label: PlainLabel, columns: Sequence[LeftOut]) -> None:
+    words = left_out_words(columns)
+    label.set_words(words or "")
+    label.setVisible(words is not None)
 
 
 class DoubtsPage(QWidget):
@@ -236,7 +250,10 @@ class DoubtsPage(QWidget):
     def _ask(self, question: Question, answer: str) -> None:
         cells = len(question.cells)
         where = Text(f"{question.heading} · {question.words} · {cells} cells, the first is {question.cells[0]}",
-                     f"{question.heading} · {question.words} · 共 {cells} 个单元格，首个为 {question.cells[0]}")  # fmt: skip
+                     f"{question.heading} · {question.words} · 共 {cells} 个单元格，首个为 {_where(question.cells[0]).zh}")  # fmt: skip
+        origin = question.origin
+        if origin is not None:
+            where = Text(f"{where.en} · {origin.en}", f"{where.zh} · {origin.zh}")
         first: list[tuple[str, Words]] = [] if question.default else [("", Text("choose…", "请选择…"))]
         choices: list[tuple[str, Words]] = [*first, *question.options]
         choices.append((LEFT_OUT, Text("import without this value", "导入时不含该值")))
@@ -291,9 +308,11 @@ class OutcomePage(QWidget):
         row.addWidget(self.known)
         row.addStretch()
         column.addLayout(row)
+        self.left_out = PlainLabel("", size="dense", level="warn", wrap=True)
+        column.addWidget(self.left_out)
         self.model = TableModel[OutcomeRow](
             (
-                Column[OutcomeRow](Text("Where", "位置"), lambda line: Cell(line.where, code=True, tone="3"), width=130),
+                Column[OutcomeRow](Text("Where", "位置"), lambda line: Cell(_where(line.where), code=True, tone="3"), width=130),
                 Column[OutcomeRow](Text("What", "结果"), lambda line: _WHAT[line.what], width=110),
                 Column[OutcomeRow](Text("Offer", "内容"), lambda line: Cell(line.words, tip=line.words), stretch=True),
             ),
@@ -313,6 +332,7 @@ class OutcomePage(QWidget):
         count = len(run.lines.warnings)
         cells = "cell" if count == 1 else "cells"
         self.warnings.set_words(Text(f"{count} {cells} to look at, imported", f"{count} 处请留意，照常导入") if count else "")
+        _show_left_out(self.left_out, run.lines.left_out)
         self.model.set_rows(_outcome(run))
 
 
@@ -321,11 +341,22 @@ def _outcome(run: DryRun) -> list[OutcomeRow]:
     found += [(warning.address, "warning", _sentence(warning)) for warning in run.lines.warnings]
     for row in run.planned:
         what = "add" if row.is_new else "change" if row.changes else "same"
-        name = " ".join(part for part in (row.offer.quote_no, row.offer.title, f"· {row.offer.price.currency} {amount_text(row.offer.price.amount)}" if row.offer.price else "") if part)
-        changes = _joined(row.changes)
-        found.append((row.line.address, what, Text(f"{name} · {changes.en}", f"{name} · {changes.zh}") if row.changes else foreign(name)))
+        said = [foreign(" ".join(part for part in (row.offer.quote_no, row.offer.title) if part)), *_priced(row.offer), *([_joined(row.changes)] if row.changes else [])]
+        found.append((row.line.address, what, Text(" · ".join(t.en for t in said), " · ".join(t.zh for t in said))))
     found += [(address, "skipped", foreign(words)) for address, words in run.lines.skipped]
     return [OutcomeRow(number, *line) for number, line in enumerate(found)]
+
+
+def _where(address: str) -> Text:
+    """Where a line stands; what was pasted has no sheet with a name of its own."""
+    return Text(address, f"粘贴!{address.removeprefix(_PASTED)}") if address.startswith(_PASTED) else foreign(address)
+
+
+def _priced(offer: Offer) -> tuple[Text, ...]:
+    if offer.price is None:
+        return ()
+    money, unit = f"{offer.price.currency} {amount_text(offer.price.amount)}", PRICE_UNITS.get(offer.price_unit, foreign(offer.price_unit))
+    return (Text(f"{money} / {unit.en}", f"{money} / {unit.zh}"),)
 
 
 def _sentence(issue: Issue) -> Text:
