@@ -63,7 +63,7 @@ class CompareBar(QFrame):
         self.workload = Chooser(Text("Workload", "负载"), (("", _NO_WORKLOAD),))
         self.currency = Chooser(Text("Currency", "币种"))
         self.per = Chooser(Text("Prices per", "价格单位"), tuple((str(per), _slash(words)) for per, words in PER_WORDS.items()))
-        for chooser, least in ((self.scenario, 9), (self.workload, 9), (self.currency, 4), (self.per, 7)):
+        for chooser, least in ((self.scenario, 8), (self.workload, 8), (self.currency, 4), (self.per, 9)):
             chooser.setMinimumContentsLength(least)
             chooser.picked.connect(self._picked)
         self.rates = QFrame()

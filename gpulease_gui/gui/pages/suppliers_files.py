@@ -64,9 +64,11 @@ class FilesPane(Pane):
         tools = QHBoxLayout()
         tools.setContentsMargins(16, 8, 16, 8)
         tools.setSpacing(8)
-        tools.addWidget(self.hint, 1)
+        self.hint.setContentsMargins(16, 8, 16, 0)
+        self.column.addWidget(self.hint)
         for button in (self.add, self.open, self.save, self.delete):
             tools.addWidget(button)
+        tools.addStretch(1)
         self.column.addLayout(tools)
         self.column.addWidget(hairline())
         self.first = Button(Text("Add file…", "添加文件…"), icon="add", kind="primary")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.domain.claim import CLAIM_WORDS, ClaimChange, ClaimState
@@ -98,6 +98,7 @@ class TermInspector(Pane):
         self.checks = Section(Text("Verified by", "由哪些检查核对"))
         self.history = Section(Text("History", "沿革"), last=True)
         for part in (self.head, self.torn, self.question, self.source, self.finding, self.checks, self.history):
+            part.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)  # it scrolls, and is never squeezed
             inside.column.addWidget(part)
         inside.column.addStretch(1)
         self._bodies = {s: _body(s) for s in (self.torn, self.question, self.finding, self.checks, self.history)}

@@ -19,6 +19,7 @@ from gpulease_gui.gui.widgets.panes import clear_layout, hairline
 from gpulease_gui.gui.widgets.search import SearchBox
 
 _SUBJECT = 132  # px that the subject of a page keeps
+_BETWEEN = 24  # px that what lies between keeps: its first letter and …
 
 
 class PageHeader(Lively, QFrame):
@@ -65,6 +66,7 @@ class PageHeader(Lively, QFrame):
             elif place:  # what lies between gives way first: the subject is what the page is about
                 between = ElidedLabel(words, level="2")
                 between.setMaximumWidth(between.sizeHint().width() + 1)
+                between.setMinimumWidth(min(between.sizeHint().width(), _BETWEEN))
                 self._crumbs.addWidget(between, 2)
             else:
                 self._crumbs.addWidget(PlainLabel(words, level="2"))

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
+from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from gpulease_gui.gui.language import say
@@ -17,6 +17,7 @@ from gpulease_gui.gui.widgets.cells import CellDelegate
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.gui.widgets.lively import Lively
 
+_FEW_WORDS = 96  # px at least of a column that takes what is left
 _USUAL_HEIGHT = 18  # of the base font, at which the widths of columns are given
 
 
@@ -34,6 +35,7 @@ class TableView(Lively, QTableView):
     def __init__(self, table: TableModel[Any], name: Words, *, many: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._table, self._name = table, name
+        self._cramped = False
         table.setParent(self)
         self._cells = CellDelegate(self)
         self._cells.clicked.connect(self._clicked)
@@ -142,7 +144,28 @@ class TableView(Lively, QTableView):
         for place, column in enumerate(self._table.columns):
             if not column.stretch and heads.sectionSize(place) != round(column.width * scale):
                 heads.resizeSection(place, round(column.width * scale))
+        self._give_room()
         self._fit_headings()
+
+    def _give_room(self) -> None:
+        """A column that takes what is left keeps room for a few words; where there is none, the table is moved sideways."""
+        heads, columns = self.horizontalHeader(), self._table.columns
+        scale = max(1.0, QFontMetrics(self.font()).height() / _USUAL_HEIGHT)
+        wide = {place: round(min(column.width, _FEW_WORDS) * scale) for place, column in enumerate(columns) if column.stretch and not heads.isSectionHidden(place)}
+        taken = sum(heads.sectionSize(place) for place in range(len(columns)) if place not in wide and not heads.isSectionHidden(place))
+        cramped = self.viewport().width() - taken < sum(wide.values())
+        if cramped == self._cramped:
+            return
+        self._cramped = cramped
+        for place, least in wide.items():
+            heads.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive if cramped else QHeaderView.ResizeMode.Stretch)
+            if cramped:
+                heads.resizeSection(place, least)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Columns share another width."""
+        super().resizeEvent(event)
+        self._give_room()
 
     def _fit_headings(self) -> None:
         """Headings reach over all columns and are 2 px lower."""
