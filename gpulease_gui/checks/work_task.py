@@ -68,14 +68,8 @@ def _speed(term: str, unit: Unit, log: TrainLog, promise: Promise) -> Finding:
     stated, told = promise.get(term), log.speed(unit)
     figure, better = stated.number if stated else 0.0, "less" if unit is Unit.STEP_S else "more"
     if told is None:
-        words = Text(f"the log does not tell {unit}", f"日志没有给出 {unit}")
-        if log.faults:
-            fault = _fault_words(log.faults)
-            words = Text(f"{words.en} after its warm-up: {fault.en}", f"{words.zh}（预热之后）：{fault.zh}")
-            return CHECK.finding(
-                Verdict.INCONCLUSIVE, words, term=term, promised=figure, unit=unit, reason_code=str(log.faults[0].kind), next_step=_READ, basis=Basis.MEASURED
-            )
-        return CHECK.finding(Verdict.INCONCLUSIVE, words, term=term, promised=figure, unit=unit, reason_code="not_told", next_step=_TELL, basis=Basis.MEASURED)
+        words, code, step = _untold(unit, log)
+        return CHECK.finding(Verdict.INCONCLUSIVE, words, term=term, promised=figure, unit=unit, reason_code=code, next_step=step, basis=Basis.MEASURED)
     share = figure / told.median if better == "less" and told.median > 0 else told.median / figure
     before = _before(unit, promise)
     last = None if before is None or before <= 0 else figure / before if better == "less" else before / figure
@@ -92,6 +86,15 @@ def _speed(term: str, unit: Unit, log: TrainLog, promise: Promise) -> Finding:
         verdict, words, term=term, promised=figure, measured=measured, unit=unit, subjects=(SubjectFinding("task", verdict, measured),),
         reason_code=code, next_step=step, basis=Basis.MEASURED, better=better,
     )  # fmt: skip
+
+
+def _untold(unit: Unit, log: TrainLog) -> tuple[Text, str, Text]:
+    """Why there is no speed: by the fault that came before it could be told, if there is one."""
+    words = Text(f"the log does not tell {unit}", f"日志没有给出 {unit}")
+    if not log.faults:
+        return words, "not_told", _TELL
+    fault = _fault_words(log.faults)
+    return Text(f"{words.en} after its warm-up: {fault.en}", f"{words.zh}（预热之后）：{fault.zh}"), str(log.faults[0].kind), _READ
 
 
 def _judged(share: float, last: float | None, bands: Bands) -> tuple[Verdict, str, Text]:
@@ -143,7 +146,7 @@ def _percent(share: float) -> str:
     if share >= 1:
         return number_text(share * 100, 0)
     places = 3 if share >= _NEAR else 0
-    return number_text(math.floor(share * 100 * 10**places + 1e-9) / 10**places, places)
+    return f"{math.floor(share * 100 * 10**places + 1e-9) / 10**places:g}"
 
 
 def _health(log: TrainLog, promise: Promise) -> Finding:

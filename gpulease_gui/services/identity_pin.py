@@ -12,6 +12,7 @@ from gpulease_gui.checks.machine import Machine, machine_of
 from gpulease_gui.domain.errors import Unreadable, UserFacing
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.node import HostKey, Node, Reach
+from gpulease_gui.domain.task import TaskRate, TaskSpec
 from gpulease_gui.facts.environment import Environment
 from gpulease_gui.facts.fact import read, readers
 from gpulease_gui.facts.nvlink import NvlinkReport
@@ -21,10 +22,12 @@ from gpulease_gui.store.doors import Database, Reader
 from gpulease_gui.store.evidence import get_output, list_run_evidence
 from gpulease_gui.store.records import Mark, Run, RunState, Sighting, SightingKind, new_id
 from gpulease_gui.store.sightings import list_elsewhere, newest_run_with_cards
+from gpulease_gui.store.task_runs import list_task_runs
 
 if TYPE_CHECKING:
     import sqlite3
 
+_MOST_RUNS = 20
 SWAP_ACCEPTED = "swap_accepted"
 MARK_FACTS = ("smi_xml", "environment", "nvlink")
 
@@ -89,6 +92,18 @@ def history_of(connection: Reader, node: Node, at: datetime, host_key: HostKey |
         node.contract_id is not None, host_key.fingerprint if host_key else None,
         tuple(_elsewhere(connection, s, known[s.node_id], at.date(), newest[s.node_id]) for s in kept),
     )  # fmt: skip
+
+
+def same_task_before(connection: Reader, node: Node, spec: TaskSpec, at: datetime) -> tuple[tuple[TaskRate, ...], ...]:
+    """The speeds of the newest runs of a task on `node` before `at`, run by the same command in the same surroundings."""
+    wanted = _surroundings(spec)
+    found = list_task_runs(connection, node_id=node.id, task=spec.name, limit=_MOST_RUNS)
+    return tuple(run.reading.rates for run in found if run.started_at < at and run.reading and _surroundings(run.spec) == wanted)
+
+
+def _surroundings(spec: TaskSpec) -> tuple[object, ...]:
+    """What makes two runs of one task comparable; secrets are dots in both."""
+    return spec.source.kind, spec.command, spec.hidden().environment, spec.container
 
 
 def _marks(machine: Machine) -> list[tuple[SightingKind, str]]:

@@ -22,7 +22,7 @@ from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.threshold import Origin
 from gpulease_gui.facts.fact import readers
 from gpulease_gui.services.fleet import fleet_of
-from gpulease_gui.services.identity_pin import history_of, machine_from
+from gpulease_gui.services.identity_pin import history_of, machine_from, same_task_before
 from gpulease_gui.services.judging import Judging, RuleFault, evidence_of
 from gpulease_gui.services.outcome import Outcome, current
 from gpulease_gui.services.thresholds import effective
@@ -30,6 +30,7 @@ from gpulease_gui.store import nodes, runs
 from gpulease_gui.store.doors import Database, Reader
 from gpulease_gui.store.evidence import get_output, list_run_evidence
 from gpulease_gui.store.records import Run, RunEvidence, RunKind, RunState, new_id
+from gpulease_gui.store.task_runs import find_task
 from gpulease_gui.store.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -116,7 +117,9 @@ def _stored(connection: Reader, catalogue: Catalogue, run_id: str, against: Agai
     terms = dict(run.terms) if against.terms is None else against.terms
     asked_at = runs.get_run(connection, run.evidence_run).started_at
     history = history_of(connection, node, asked_at, run.host_key, machine_from(evidence))
-    history = replace(history, fleet=fleet_of(connection, node, asked_at))
+    task = find_task(connection, run.evidence_run)
+    same_task = same_task_before(connection, node, task.spec, asked_at) if task else ()
+    history = replace(history, fleet=fleet_of(connection, node, asked_at), same_task=same_task)
     findings = tuple(stored.finding for stored in runs.list_current_findings(connection, run.id))
     return _Stored(run, node.target, findings, evidence, Promise(catalogue, terms, history=history, thresholds=effective(connection)))
 

@@ -6,10 +6,12 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.task import TaskEnd
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.remote.task import TaskReport
 from gpulease_gui.remote.task_program import SILENT_S, SPARE_KIB
+from gpulease_gui.remote.transport import LineLost
 
 _NO_ROOM = ("No space left on device", "File too large", "Disk quota exceeded", "SIGXFSZ")
 _SIGXFSZ = 25
@@ -40,6 +42,14 @@ def ending_of(report: TaskReport, last_words: str, *, builtin: bool = False, end
     if report.why == "refused":
         return _refused(report)
     return _ENDED.get(report.why) or Ending(TaskEnd.CUT, _with(Text("the connection was lost", "连接中断"), report.said), _AGAIN)
+
+
+def broken_off(trouble: UserFacing) -> Ending:
+    """The end of a task that failed beside its own log: by a lost line, or by what the node or this computer refuses."""
+    why = f"{trouble.what}: {trouble.why}" if trouble.why else trouble.what
+    if isinstance(trouble, LineLost):
+        return Ending(TaskEnd.CUT, _with(Text("the connection was lost", "连接中断"), why), _AGAIN)
+    return Ending(TaskEnd.ERROR, foreign(why), foreign(trouble.next_step) if trouble.next_step else _AGAIN)
 
 
 _ENDED: Mapping[str, Ending] = {

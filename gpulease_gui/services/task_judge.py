@@ -14,10 +14,11 @@ from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.finding import CheckState, Finding, Reason, Verdict
 from gpulease_gui.domain.node import HostKey, Node
 from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.task import TaskSpec
 from gpulease_gui.facts.fact import readers
 from gpulease_gui.services.events import Bus, CheckChanged, FindingSaved
 from gpulease_gui.services.fleet import fleet_of
-from gpulease_gui.services.identity_pin import history_of, machine_from
+from gpulease_gui.services.identity_pin import history_of, machine_from, same_task_before
 from gpulease_gui.services.joined import joined_in
 from gpulease_gui.services.judging import Judging, RuleFault, evidence_of
 from gpulease_gui.services.outcome import kept_promises
@@ -52,19 +53,20 @@ class TaskJudge:
             self.evidence[fact_id] = evidence_of(fact_id, output, line.stdout_sha256)
         return line.stdout_sha256
 
-    def recall(self, at: datetime, host_key: HostKey | None) -> None:
-        """What earlier runs and other nodes say counts beside this one."""
+    def recall(self, at: datetime, host_key: HostKey | None, spec: TaskSpec) -> None:
+        """What earlier runs, those of this task too, and other nodes say counts beside this one."""
         with self._workspace.read() as connection:
+            before = same_task_before(connection, self._node, spec, at)
             fleet = fleet_of(connection, self._node, at)
             history = history_of(connection, self._node, at, host_key, machine_from(self.evidence))
-        self.promise = replace(self.promise, history=replace(history, fleet=fleet))
+        self.promise = replace(self.promise, history=replace(history, fleet=fleet, same_task=before))
 
-    def judge(self) -> None:
-        """All checks of the task. A rule of ours that breaks is an error of its check."""
+    def judge(self, missing: Reason = Reason.NOT_COLLECTED) -> None:
+        """All checks of the task; `missing` says why an output did not come. A rule of ours that breaks is an error of its check."""
         judging = Judging([rules()[id_] for id_ in self._checks], self.promise)
         judging.evidence.update(self.evidence)
         for fact_id in {id_ for check in self._checks for id_ in rules()[check].check.facts}:
-            judging.give_up(fact_id, Reason.NOT_COLLECTED)
+            judging.give_up(fact_id, missing)
         for rule in judging.rest():
             state, detail = CheckState.DONE, ""
             try:

@@ -94,7 +94,7 @@ def _not_reached(node: Node, request: TaskRequest, started: datetime, error: Not
     reason = foreign(error.why or error.what) if error else Text("ended by you", "由您结束")
     task = TaskRun(
         new_id(), request.spec.hidden(), node.id, started, utc_now(), end, reason=reason, next_step=foreign(error.next_step if error else ""),
-        repeat_command=repeat_command(node, request.spec),
+        repeat_command=repeat_command(node, request.spec, contract_id=request.contract_id, watch=request.watch),
     )  # fmt: skip
     outcome = Outcome(
         node.target, None, started, error.offered if error else None, request.contract_label or request.contract_id, node.reach is Reach.DEMO,

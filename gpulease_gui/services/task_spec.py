@@ -12,7 +12,7 @@ from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.catalog.loader import resource
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Node
-from gpulease_gui.domain.task import ContainerTool, SourceKind, TaskSpec
+from gpulease_gui.domain.task import DOTS, ContainerTool, SourceKind, TaskSpec, secrets_of
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts import torch_copy, torch_matmul, torch_train
@@ -76,6 +76,8 @@ def check_spec(spec: TaskSpec, catalogue: Catalogue) -> None:
     LogReader(spec.pattern)
     for one in spec.environment:
         check_variable(one)
+        if secrets_of([one]) == (DOTS,) or one.value == DOTS:
+            raise UsageError(f"{one.name}: the dots stand for a secret that is stored nowhere", next_step=f"write its value: {one.name}=...")
     if spec.container is not None:
         check_container(spec.container)
     if not 1 <= spec.time_limit_s <= LONGEST_S:
@@ -126,12 +128,14 @@ def serves_of(spec: TaskSpec, terms: Mapping[str, TermValue]) -> dict[str, TermV
     return {**{key: value for key, value in terms.items() if not key.startswith("work.")}, **dict(spec.serves)}
 
 
-def repeat_command(node: Node, spec: TaskSpec) -> str:
-    """The `gpulease workload` line that runs it again; secrets are dots."""
+def repeat_command(node: Node, spec: TaskSpec, *, contract_id: str | None = None, watch: bool = True) -> str:
+    """The `gpulease workload` line that runs it again as it ran; a secret is dots that the user puts the value for."""
+    beside = [*_common(spec), *(["--contract", contract_id] if contract_id else []), *([] if watch else ["--no-watch"])]
     if spec.source.kind is SourceKind.LOG:
-        return _line("workload", "log", node.target, spec.source.place, *_common(spec))
+        return _line("workload", "log", node.target, spec.source.place, *beside)
     source = {SourceKind.SCRIPT: "--script", SourceKind.FOLDER: "--folder", SourceKind.BUILTIN: "--builtin"}[spec.source.kind]
     words = ["workload", "run", node.target, source, spec.source.place]
+    words += [f"--name={spec.name}"] if spec.name != Path(spec.source.place).name else []
     words += [f"--command={spec.command}"] if spec.command else []
     for one in spec.environment:
         words += ["--env", f"{one.name}={one.shown}"]
@@ -140,16 +144,21 @@ def repeat_command(node: Node, spec: TaskSpec) -> str:
         words += ["--container-tool", str(spec.container.tool)] if spec.container.tool is not ContainerTool.AUTO else []
         words += ["--network", spec.container.network] if spec.container.network else []
     words += ["--keep"] if spec.keep_folder else []
-    words += ["--scratch-gib", f"{spec.scratch_gib:g}"]
-    return _line(*words, *_common(spec))
+    words += ["--scratch-gib", _figure(spec.scratch_gib)]
+    return _line(*words, *beside)
 
 
 def _common(spec: TaskSpec) -> list[str]:
     words = ["--time-limit", f"{spec.time_limit_s}s"]
     words += [f"--pattern={spec.pattern}"] if spec.pattern else []
     for term, value in spec.serves:
-        words += ["--expect", f"{term}={value}"]
+        words += ["--expect", f"{term}={_figure(value) if isinstance(value, int | float) else value}"]
     return words
+
+
+def _figure(value: float) -> str:
+    """Every digit of it: 8, 0.35, 1234567.5."""
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
 def _line(*words: str) -> str:

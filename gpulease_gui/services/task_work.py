@@ -14,8 +14,8 @@ from gpulease_gui.checks.judgement import Evidence
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import CommandOutput
-from gpulease_gui.domain.errors import Unreadable
-from gpulease_gui.domain.finding import Finding
+from gpulease_gui.domain.errors import Unreadable, UserFacing
+from gpulease_gui.domain.finding import Finding, Reason
 from gpulease_gui.domain.frame import Frame
 from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.span import utc_now
@@ -36,7 +36,7 @@ from gpulease_gui.services.joined import run_to_join
 from gpulease_gui.services.links import Opened
 from gpulease_gui.services.measure import MEASURES
 from gpulease_gui.services.outcome import Outcome, Trouble, current
-from gpulease_gui.services.task_end import Ending, ending_of
+from gpulease_gui.services.task_end import Ending, broken_off, ending_of
 from gpulease_gui.services.task_judge import TaskJudge
 from gpulease_gui.services.task_live import OnProgress, TaskLive
 from gpulease_gui.services.task_log import TaskLog, reading_of
@@ -89,7 +89,7 @@ class TaskWork:
     def __init__(self, parts: TaskParts, aim: TaskAim, opened: Opened, started: datetime, tell: OnProgress | None) -> None:
         self._parts, self._aim, self._opened, self._tell = parts, aim, opened, tell
         self._builtin = builtin_of(aim.spec)
-        self._task = TaskRun(new_id(), aim.spec.hidden(), aim.node.id, started, repeat_command=repeat_command(aim.node, aim.spec))
+        self._task = TaskRun(new_id(), aim.spec.hidden(), aim.node.id, started, repeat_command=repeat_command(aim.node, aim.spec, contract_id=aim.contract_id, watch=aim.watch))
         with parts.workspace.read() as connection:
             base, figures = run_to_join(connection, aim.node.id), effective(connection)
         self._run = Run(
@@ -113,12 +113,20 @@ class TaskWork:
             self._watch.start()
         try:
             ending = self._ran(cancel)
+        except UserFacing as trouble:
+            ending = self._broken(trouble)
         finally:
             if self._watch is not None:
                 self._watch.stop()
-        self._judge.recall(run.started_at, self._opened.host_key)
-        self._judge.judge()
+        self._judge.recall(run.started_at, self._opened.host_key, self._aim.spec)
+        self._judge.judge(Reason.CONNECTION_LOST if ending.end is TaskEnd.CUT else Reason.NOT_COLLECTED)
         return self._finish(ending)
+
+    def _broken(self, trouble: UserFacing) -> Ending:
+        """What failed outside of the task's own log: a line lost while the node was looked at, a program not to be sent."""
+        ending = broken_off(trouble)
+        self._task = replace(self._task, end=ending.end, reason=ending.reason, next_step=ending.next_step)
+        return ending
 
     def _ran(self, cancel: CancelToken) -> Ending:
         """The environment, then the task; a rate of a built-in task that would fail is measured once more at once."""
@@ -218,7 +226,7 @@ class TaskWork:
 
     def _finish(self, ending: Ending) -> tuple[TaskRun, Outcome]:
         cancelled = ending.end is TaskEnd.CANCELLED and self._aim.pack is not None
-        error = Trouble("channel", ending.reason.en, ending.next_step.en) if ending.end is TaskEnd.CUT else None
+        error = Trouble("channel", ending.reason.en, ending.next_step.en) if ending.end in (TaskEnd.CUT, TaskEnd.ERROR) else None
         outcome = Outcome(
             self._aim.node.target, self._run.id, self._run.started_at, self._opened.host_key, self._aim.contract_label or self._aim.contract_id,
             self._run.demo, current(self._judge.findings), cancelled, error, self._judge.states,

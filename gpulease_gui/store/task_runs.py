@@ -128,6 +128,12 @@ def get_task_run(connection: sqlite3.Connection, run_id: str) -> TaskRun:
     return run_from(row[0], task_points(connection, run_id))
 
 
+def find_task(connection: sqlite3.Connection, run_id: str) -> TaskRun | None:
+    """The task of a run, without the points of its curve; None for a run that is no task."""
+    row = connection.execute("SELECT document FROM task_runs WHERE run_id = ?", (run_id,)).fetchone()
+    return run_from(row[0]) if row else None
+
+
 def find_task_run(connection: sqlite3.Connection, word: str) -> TaskRun:
     """The run whose id begins with `word`. Raises UsageError if none or several do."""
     rows = connection.execute("SELECT run_id FROM task_runs WHERE substr(run_id, 1, length(?1)) = ?1 LIMIT 2", (word,)).fetchall()

@@ -4,7 +4,7 @@ A case is tests/checks/CHECK_ID/NAME.toml: `why`, `[terms]` (the contract), `[ou
 tests/outputs or `text`; `exit_code`, `stderr`; `replace` = [[old, new, most times]], each must hit), and `[[expect]]`:
 fields of the finding of that term and direction, plus `worst_subject` (id of the first subject) and `says` (words that
 the English reason holds). `[before.outputs.FACT_ID]` are the readings of the accepted run (`before = {}`: there was none),
-`[[elsewhere]]` what other nodes showed; with either the rule has a history.
+`[[elsewhere]]` what other nodes showed, `[[same_task]]` the speeds by unit of earlier runs of the same task; with any of them the rule has a history.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Finding, Verdict
+from gpulease_gui.domain.task import TaskRate
 from gpulease_gui.facts.fact import read, readers
 
 HERE = Path(__file__).parent
 OUTPUTS = HERE.parent / "outputs"
 CASES = sorted(HERE.glob("*/*.toml"))
 CHECKS = sorted({path.parent.name for path in CASES})
-KEYS = ("why", "terms", "outputs", "expect", "seconds", "before", "elsewhere", "contracted")
+KEYS = ("why", "terms", "outputs", "expect", "seconds", "before", "elsewhere", "contracted", "same_task")
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
@@ -65,14 +66,15 @@ def evidence_of(fact_id: str, spec: dict) -> Evidence:
 
 def history_of(case: dict) -> History | None:
     """The accepted run was a month ago; other nodes were seen `hours_ago`."""
-    if "before" not in case and "elsewhere" not in case:
+    if not {"before", "elsewhere", "same_task"} & set(case):
         return None
     outputs = case.get("before", {}).get("outputs", {})
     read_before = {fact_id: evidence_of(fact_id, spec).reading for fact_id, spec in outputs.items()}
     marks = (read_before.get(fact_id) for fact_id in ("smi_xml", "environment", "nvlink"))
     seen = [Elsewhere(seen_at=NOW - timedelta(hours=s.pop("hours_ago")), **s) for s in map(dict, case.get("elsewhere", []))]
+    same_task = tuple(tuple(TaskRate(unit, 20, rate, rate, rate, None, 2) for unit, rate in run.items()) for run in case.get("same_task", []))
     pinned = machine_of(*marks) if read_before else None
-    return History(NOW, pinned, NOW - timedelta(days=30), case.get("contracted", True), None, tuple(seen))
+    return History(NOW, pinned, NOW - timedelta(days=30), case.get("contracted", True), None, tuple(seen), same_task=same_task)
 
 
 @cache

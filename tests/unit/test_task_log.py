@@ -2,23 +2,50 @@
 
 from __future__ import annotations
 
+import argparse
+import json
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from gpulease_gui.catalog.catalogue import load_catalogue
+from gpulease_gui.cli.workload import _expected, _task_spec, add_arguments
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.errors import Unreadable, UsageError
 from gpulease_gui.domain.node import Address, Node
 from gpulease_gui.domain.secret import Secret
-from gpulease_gui.domain.task import SourceKind, TaskContainer, TaskSource, TaskSpec, TaskVariable, variable
+from gpulease_gui.domain.task import (
+    ContainerTool,
+    SourceKind,
+    TaskContainer,
+    TaskSource,
+    TaskSpec,
+    TaskVariable,
+    variable,
+)
 from gpulease_gui.facts.fact import read, readers
 from gpulease_gui.facts.train_log import LogAbout, TrainLog, head_line
 from gpulease_gui.remote.task_wrap import TaskOrder, task_script
+from gpulease_gui.services.composition import Services
 from gpulease_gui.services.intake import WatchView
 from gpulease_gui.services.series import Ring
 from gpulease_gui.services.task_live import Pause
 from gpulease_gui.services.task_log import Redactor, TaskLog
 from gpulease_gui.services.task_spec import check_spec, command_of, repeat_command
 from gpulease_gui.services.task_watch import gpu_use, stalls
+from gpulease_gui.store.workspace import Workspace
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+    made = Services(Workspace.open(tmp_path_factory.mktemp("s") / "w.gpulease"))
+    yield made
+    made.close()
+
 
 SECRETS = ("hf_abcabcabd", "hf_abcabcabd-longer")
 
@@ -98,8 +125,8 @@ def test_that_a_stored_log_is_read_again_as_it_was() -> None:
 
 
 def test_that_a_log_cannot_pretend_to_be_read_with_a_dangerous_pattern() -> None:
-    with pytest.raises((Unreadable, UsageError)):
-        again(LogAbout(pattern="(?P<loss>(a+)+)"), lines(30))
+    found = again(LogAbout(pattern="(?P<loss>(a+)+)"), lines(30))
+    assert (found.about, found.form) == (LogAbout(), "nanoGPT")
     with pytest.raises(Unreadable):
         read(readers()["train_log"], CommandOutput(b"# gpulease log {\n" + b"x\n"))
 
@@ -116,11 +143,62 @@ def test_that_the_line_that_repeats_a_task_holds_all_but_its_secrets() -> None:
     made = spec(environment=(variable("HF_TOKEN", "hf_1"), variable("LR", "1 2")), serves=(("work.tokens_s", 12000),), keep_folder=True,
                 container=TaskContainer("team/x:1", network="host"), pattern="loss (?P<loss>.)")  # fmt: skip
     assert repeat_command(NODE, made) == (
-        "gpulease workload run root@203.0.113.9:2222 --folder '/tasks/my task' '--command=python3 train.py --lr '\"'\"'1e-4'\"'\"'' "
+        "gpulease workload run root@203.0.113.9:2222 --folder '/tasks/my task' --name=own '--command=python3 train.py --lr '\"'\"'1e-4'\"'\"'' "
         "--env HF_TOKEN=••• --env 'LR=1 2' --image team/x:1 --network host --keep --scratch-gib 8 --time-limit 1200s "
         "'--pattern=loss (?P<loss>.)' --expect work.tokens_s=12000"
     ).replace("HF_TOKEN=•••", "'HF_TOKEN=•••'")
     assert "hf_1" not in repr(made) and made.hidden().environment[0] == TaskVariable("HF_TOKEN", "•••")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {}, {"name": "--my; task"}, {"time_limit_s": 61}, {"keep_folder": True}, {"scratch_gib": 0.123456789}, {"pattern": "-x '(?P<loss>[$`\"]*)"},
+        {"command": "-c 'echo $HOME; exit 3'"}, {"environment": (variable("A", "1 '$(x)'\n"), variable("B", ""))}, {"serves": (("work.tokens_s", 1234567.5),)},
+        {"container": TaskContainer("reg:5/x@sha256:ab", ContainerTool.PODMAN, "none")}, {"source": TaskSource(SourceKind.BUILTIN, "matmul")},
+    ],
+)  # fmt: skip
+def test_that_the_line_that_repeats_a_task_makes_the_same_task(more: dict[str, object], services: Services) -> None:
+    made = replace(spec(), **more)  # type: ignore[arg-type]
+    words = shlex.split(repeat_command(NODE, made, contract_id="c1", watch=False))
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    options = parser.parse_args(words[2:])
+    assert words[:2] == ["gpulease", "workload"] and (options.target, options.contract, options.no_watch) == (NODE.target, "c1", True)
+    serves = tuple(_expected(services, one, {}) for one in options.expect)
+    assert replace(_task_spec(options), serves=serves) == made
+
+
+def test_that_the_dots_of_a_secret_are_never_taken_for_its_value() -> None:
+    for kept in (TaskVariable("HF_TOKEN", "•••"), variable("HF_TOKEN", "•••")):
+        with pytest.raises(UsageError, match="stand for a secret"):
+            check_spec(spec(environment=(kept,)), load_catalogue())
+
+
+_HEADS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8), lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3), max_leaves=8
+)  # fmt: skip
+
+
+@given(st.dictionaries(st.sampled_from(["end", "left_out_bytes", "gpu_use", "pattern", "stalls"]), _HEADS))
+@example({"gpu_use": 5})
+@example({"gpu_use": [["a", "x"]]})
+@example({"stalls": [[1, 2]]})
+@example({"left_out_bytes": 1e400})
+@example({"pattern": "(a+)+"})
+@settings(max_examples=60, deadline=None)
+def test_that_a_forged_first_line_breaks_no_reading(told: dict[str, object]) -> None:
+    head = f"# gpulease log {json.dumps(told)}\n".encode()
+    try:
+        read(readers()["train_log"], CommandOutput(head + lines(30)))
+    except Unreadable as error:
+        assert error.reason
+
+
+@pytest.mark.parametrize("head", ['{"gpu_use": 5}', '{"gpu_use": [["a", "x"]]}', '{"stalls": [[1, 2]]}', '{"end": 5}', "[]", "{", '{"pattern": "(a+)+"}'])
+def test_that_a_wrong_first_line_is_a_line_of_the_log(head: str) -> None:
+    found = read(readers()["train_log"], CommandOutput(f"# gpulease log {head}\n".encode() + lines(30)))
+    assert isinstance(found, TrainLog) and (found.steps, found.lines, found.about) == (30, 31, LogAbout())
 
 
 def test_that_a_script_knows_its_command() -> None:
