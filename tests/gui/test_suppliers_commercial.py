@@ -297,6 +297,7 @@ def test_that_the_trash_is_emptied_only_after_a_question_that_says_how_much_goes
     wait_for(qtbot, lambda: not dialog.rows.rows and dialog.none.isVisibleTo(dialog) and not dialog.empty.isEnabled())
     kept = window.services.query(lambda c: c.execute("SELECT count(*) FROM trash").fetchone()).result(10)
     assert kept == (1,), "the history keeps it"
+    dialog.reject()
 
 
 def test_that_ctrl_k_goes_to_an_offer_a_page_and_a_command_by_a_few_letters(window: MainWindow, qtbot: QtBot) -> None:
