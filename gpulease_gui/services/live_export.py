@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import sqlite3
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 
@@ -31,7 +30,7 @@ _Rows = dict[int, dict[int, float]]
 
 
 def readings_csv(
-    connection: sqlite3.Connection, node_id: str, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring], language: Language
+    connection: Reader, node_id: str, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring], language: Language
 ) -> bytes:
     """The readings with start <= time < end (UTC seconds), a column each series with its unit in the head, as UTF-8 CSV.
 
@@ -69,7 +68,7 @@ def _head(metric: str, subject: str, language: Language | None = None, more: Tex
 
 
 def _readings(
-    connection: sqlite3.Connection, node_id: str, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring]
+    connection: Reader, node_id: str, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring]
 ) -> tuple[list[str], _Rows]:
     stored = {
         (series.metric, series.subject): blocks
@@ -98,7 +97,7 @@ def _newer(ring: Ring | None, from_ms: int, to_ms: int) -> Iterable[tuple[int, f
 
 
 def _slices(
-    connection: sqlite3.Connection, node_id: str, start_s: float, end_s: float, language: Language
+    connection: Reader, node_id: str, start_s: float, end_s: float, language: Language
 ) -> tuple[list[str], _Rows]:
     heads: list[str] = []
     rows: _Rows = {}
