@@ -120,7 +120,7 @@ def _sort_rest(made: Round, lines: tuple[FleetLine, ...]) -> None:
         if line.node.id in made.outcomes:
             continue
         if line.phase is Phase.BROKEN:
-            raise RuntimeError(f"{line.node.name}: {line.reason}")
+            raise RuntimeError(f"{line.node.name}: {line.reason.en}")
         (made.untried if line.phase is Phase.CANCELLED else made.kept).append(line.node.name)
 
 

@@ -16,7 +16,7 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.finding import CheckState, Finding, Verdict, overall
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
-from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.services.events import CheckChanged, Event, FindingSaved, NodeState, NodeStateChanged, RunStarted
 from gpulease_gui.services.fleet_rest import unanswered, what_is_left, whole_run
 from gpulease_gui.services.joined import joined_in
@@ -70,8 +70,8 @@ class FleetLine:
     worst_words: Text = NO_TEXT
     overall: Verdict | None = None
     seconds: int | None = None
-    reason: str = ""
-    next_step: str = ""
+    reason: Text = NO_TEXT
+    next_step: Text = NO_TEXT
 
     @property
     def is_over(self) -> bool:
@@ -125,8 +125,8 @@ class _Going:
     overall: Verdict | None = None
     began: float | None = None
     ended: float | None = None
-    reason: str = ""
-    next_step: str = ""
+    reason: Text = NO_TEXT
+    next_step: Text = NO_TEXT
     shown: FleetLine | None = None
 
     def line(self, now: float) -> FleetLine:
@@ -151,7 +151,7 @@ class _Going:
             self.worst = (loud, finding.verdict, finding.check, finding.reason)
 
     def begin(self) -> None:
-        self.phase, self.reason, self.next_step = Phase.WAITING, "", ""
+        self.phase, self.reason, self.next_step = Phase.WAITING, NO_TEXT, NO_TEXT
         self.began = self.ended = None
 
     def end(self, phase: Phase) -> None:
@@ -285,13 +285,15 @@ class FleetRun:
         if outcome.run is None and outcome.error is not None:
             with self._lock:
                 going = self._going[node.id]
-                going.reason, going.next_step = outcome.error.reason, outcome.error.next_step
+                going.reason, going.next_step = outcome.error.reason_text, outcome.error.next_text
                 going.end(Phase.NOT_REACHED)
         elif outcome.cancelled:
             with self._lock:
                 self._going[node.id].end(Phase.CANCELLED)
-        else:
+        elif request.only:
             self._settle(node.id)
+        else:
+            self._answered(node.id, outcome.run, outcome.findings)
 
     def _settle(self, node_id: str) -> None:
         """A node answered: what is known of it now, parts joined, as the store has it."""
@@ -300,6 +302,9 @@ class FleetRun:
             request = self._request_of(connection, self._going[node_id].node)
             run = whole_run(connection, node_id, request.contract_id, since)
             findings = joined_in(connection, run.id).findings if run else ()
+        self._answered(node_id, run.id if run else None, findings)
+
+    def _answered(self, node_id: str, run_id: str | None, findings: Sequence[Finding]) -> None:
         with self._lock:
             going = self._going[node_id]
             going.verdicts.clear()
@@ -308,7 +313,7 @@ class FleetRun:
                 going.take(finding)
             going.open_checks = set(unanswered(findings))
             going.planned = max(going.planned, len({finding.check for finding in findings}))
-            going.run_id = run.id if run else going.run_id
+            going.run_id = run_id or going.run_id
             going.overall = overall(findings)
             going.end(Phase.DONE)
 
@@ -318,7 +323,7 @@ class FleetRun:
         with self._lock:
             going = self._going[node_id]
             if going.phase in UNDER_WAY:
-                going.reason = str(broke) if broke else ""
+                going.reason = foreign(str(broke)) if broke else NO_TEXT
                 going.end(Phase.BROKEN if broke else Phase.CANCELLED)
 
     def _heard(self, event: Event) -> None:

@@ -8,17 +8,23 @@ from datetime import datetime
 
 from gpulease_gui.domain.finding import Basis, Finding, Value, Verdict, overall, totals
 from gpulease_gui.domain.node import HostKey
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.threshold import JudgedBy
 from gpulease_gui.reports.wording import value_text
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why a node was not reached: phase (dns, tcp, banner, kex, host_key, auth, channel), reason, next step."""
+    """Why a node was not reached: phase (dns, tcp, banner, kex, host_key, auth, channel), reason, next step.
+
+    `reason_text`, `next_text`: the same in both languages, as far as they are known.
+    """
 
     phase: str
     reason: str
     next_step: str
+    reason_text: Text = NO_TEXT
+    next_text: Text = NO_TEXT
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -21,9 +22,11 @@ from gpulease_gui.domain.frame import Frame
 from gpulease_gui.domain.node import HostKey, Node, Reach
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
+from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.clock_now import ClockNow
 from gpulease_gui.facts.fact import Fact, readers
 from gpulease_gui.remote.collect import collect
+from gpulease_gui.remote.failures import ConnectFailed
 from gpulease_gui.services.drift import since_accepted
 from gpulease_gui.services.events import Bus, CheckChanged, FindingSaved, RunEnded, RunStarted
 from gpulease_gui.services.fleet import fleet_of
@@ -94,6 +97,9 @@ class Verification:
         self._bus = bus
         self._catalogue = catalogue
         self._links = links
+        # The outputs of one node are read at a time: Python runs one thread at once anyway, and thirty-two that want
+        # to be it keep the window waiting.
+        self._turn = threading.Lock()
 
     def run(
         self, node: Node, request: Request, cancel: CancelToken, on_finding: Callable[[Finding], None] | None = None
@@ -102,7 +108,8 @@ class Verification:
 
         Raises UsageError for an unknown check, UserFacing when the workspace can't be written.
         """
-        plan = make_plan(request.choice, promise=Promise(self._catalogue, request.terms, request.seconds))
+        with self._turn:
+            plan = make_plan(request.choice, promise=Promise(self._catalogue, request.terms, request.seconds))
         started = utc_now()
         try:
             opened = self._links.open(node, cancel)
@@ -112,11 +119,15 @@ class Verification:
             return _outcome(node, request, started, None, None, (), cancelled=True)
         with opened:
             peer = Peer(request.peer, self._links)
-            work = _Run(self._workspace, self._bus, self._catalogue, node, request, plan, opened, started, on_finding, peer)
+            with self._turn:
+                work = _Run(self._workspace, self._bus, self._catalogue, node, request, plan, opened, started, on_finding, peer, self._turn)
             return work.go(self._links, cancel)
 
     def _not_connected(self, node: Node, request: Request, started: datetime, error: NotConnected) -> Outcome:
-        trouble = Trouble(error.phase, error.why or error.what, error.next_step)
+        why, step = error.why or error.what, error.next_step
+        cause = error.__cause__
+        texts = (cause.why_text, cause.next_text) if isinstance(cause, ConnectFailed) else (Text(why, why), Text(step, step))
+        trouble = Trouble(error.phase, why, step, *texts)
         return _outcome(node, request, started, None, error.offered, (), error=trouble)
 
 
@@ -135,6 +146,7 @@ class _Run:
     def __init__(
         self, workspace: Workspace, bus: Bus, catalogue: Catalogue, node: Node, request: Request, plan: Plan,
         opened: Opened, started: datetime, on_finding: Callable[[Finding], None] | None, peer: Peer,
+        turn: threading.Lock,
     ) -> None:  # fmt: skip
         self._workspace, self._bus, self._node, self._request = workspace, bus, node, request
         self._plan, self._opened, self._started, self._tell = plan, opened, started, on_finding
@@ -151,6 +163,7 @@ class _Run:
         self._offset_s: float | None = None
         self._boot_id: str | None = None
         self._peer = peer
+        self._turn = turn
 
     def go(self, links: Links, cancel: CancelToken) -> Outcome:
         part_of = self._part_of()
@@ -182,8 +195,7 @@ class _Run:
         for missing in end.missing:
             self._judging.give_up(missing.id, Reason(missing.reason))
         active = {rule.check.id for rule in self._plan.active}
-        for rule in [rule for rule in self._judging.rest() if rule.check.id not in active]:
-            self._judge(rule)
+        self._judge([rule for rule in self._judging.rest() if rule.check.id not in active])
         return False
 
     def _facts(self) -> tuple[Fact, ...]:
@@ -192,6 +204,13 @@ class _Run:
         return self._plan.passive if clock in self._plan.passive else (clock, *self._plan.passive)
 
     def _take(self, frame: Frame) -> None:
+        with self._turn:
+            ready = self._read(frame)
+        if frame.id in MARK_FACTS:
+            self._recall()
+        self._judge(ready)
+
+    def _read(self, frame: Frame) -> list[Rule]:
         command = readers()[frame.id].fact.command
         line, blobs = collected(self._id, frame.id, command.line if command else "", frame.output, utc_now())
         self._unsaved[frame.id] = (line, blobs)
@@ -199,11 +218,7 @@ class _Run:
         if isinstance(evidence.reading, ClockNow):
             self._boot_id = evidence.reading.boot_id
             self._offset_s = (evidence.reading.utc - line.collected_at).total_seconds()
-        ready = self._judging.take(frame.id, evidence)
-        if frame.id in MARK_FACTS:
-            self._recall()
-        for rule in ready:
-            self._judge(rule)
+        return self._judging.take(frame.id, evidence)
 
     def _recall(self) -> None:
         """What earlier runs say of the machine that these readings show."""
@@ -212,20 +227,35 @@ class _Run:
             history = history_of(connection, self._node, self._started, self._opened.host_key, machine)
         self._judging.promise = replace(self._judging.promise, history=replace(history, fleet=self._fleet))
 
-    def _judge(self, rule: Rule) -> None:
-        try:
-            findings = self._judging.findings(rule)
-        except RuleFault as fault:
-            self._state(rule, CheckState.ERROR, str(fault))
-            return
-        for finding in findings:
-            self._save(rule, finding)
-        self._state(rule, CheckState.DONE)
+    def _judge(self, rules: Sequence[Rule]) -> None:
+        """Judge rules and save what they say in one go; only then is it told."""
+        with self._turn:
+            judged = [(rule, self._said(rule)) for rule in rules]
+        writes = [self._write(rule, finding) for rule, said in judged if not isinstance(said, RuleFault) for finding in said]
 
-    def _save(self, rule: Rule, finding: Finding) -> None:
+        def work(db: Database) -> None:
+            for write in writes:
+                write(db)
+
+        if writes:
+            self._workspace.submit(work).result()
+        for rule, said in judged:
+            if isinstance(said, RuleFault):
+                self._state(rule, CheckState.ERROR, str(said))
+            else:
+                self._told(rule, said)
+
+    def _said(self, rule: Rule) -> tuple[Finding, ...] | RuleFault:
+        try:
+            return self._judging.findings(rule)
+        except RuleFault as fault:
+            return fault
+
+    def _write(self, rule: Rule, finding: Finding) -> Callable[[Database], None]:
         facts = [id_ for id_ in (*rule.check.facts, *rule.check.optional) if id_ in self._unsaved]
         lines = [self._unsaved[id_][0] for id_ in facts]
         blobs = [blob for id_ in facts if id_ not in self._saved_facts for blob in self._unsaved[id_][1]]
+        self._saved_facts.update(facts)
         contract, now = self._request.contract_id, utc_now()
 
         def work(db: Database) -> None:
@@ -234,12 +264,15 @@ class _Run:
             if contract is not None and finding.verdict is Verdict.FAIL:
                 claims.apply_finding(db, contract, self._node.id, finding, at=now)
 
-        self._workspace.submit(work).result()
-        self._saved_facts.update(facts)
-        self._findings.append(finding)
-        if self._tell is not None:
-            self._tell(finding)
-        self._bus.publish(FindingSaved(self._id, self._node.id, finding))
+        return work
+
+    def _told(self, rule: Rule, findings: Sequence[Finding]) -> None:
+        for finding in findings:
+            self._findings.append(finding)
+            if self._tell is not None:
+                self._tell(finding)
+            self._bus.publish(FindingSaved(self._id, self._node.id, finding))
+        self._state(rule, CheckState.DONE)
 
     def _state(self, rule: Rule, state: CheckState, detail: str = "") -> None:
         if state is not CheckState.DONE:
@@ -275,7 +308,7 @@ class _Run:
             self._judging.evidence[fact_id] = Evidence(trouble=words)
         finally:
             lines.close()
-        self._judge(rule)
+        self._judge([rule])
         return True
 
     def _measure_fact(self, fact_id: str, lines: MeasureLines, cancel: CancelToken) -> None:

@@ -64,8 +64,8 @@ def _cpu_s(pid: int) -> float:
 
 
 @contextlib.contextmanager
-def farm(count: int) -> Iterator[Farm]:
-    """`count` nodes; they end with the block."""
+def farm(count: int, *, niceness: int = 0) -> Iterator[Farm]:
+    """`count` nodes; they end with the block. Where a window is watched they are nice: in truth they are elsewhere."""
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
         (folder / "home").mkdir()
@@ -75,7 +75,7 @@ def farm(count: int) -> Iterator[Farm]:
             subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", "", "-f", folder / key], check=True)
         (folder / "config").write_text(CONFIG.format(folder=folder))
         ports = _free_ports(count)
-        processes = [_start(folder, ports[i : i + PORTS_EACH]) for i in range(0, count, PORTS_EACH)]
+        processes = [_start(folder, ports[i : i + PORTS_EACH], niceness) for i in range(0, count, PORTS_EACH)]
         try:
             for port in ports:
                 _await(port)
@@ -87,9 +87,9 @@ def farm(count: int) -> Iterator[Farm]:
                 process.wait(10)
 
 
-def _start(folder: Path, ports: tuple[int, ...]) -> subprocess.Popen[bytes]:
+def _start(folder: Path, ports: tuple[int, ...], niceness: int) -> subprocess.Popen[bytes]:
     words = [word for port in ports for word in ("-p", str(port))]
-    return subprocess.Popen([SSHD, "-D", "-f", folder / "config", *words, "-E", folder / "log"])
+    return subprocess.Popen(["nice", "-n", str(niceness), SSHD, "-D", "-f", folder / "config", *words, "-E", folder / "log"])
 
 
 def _free_ports(count: int) -> tuple[int, ...]:

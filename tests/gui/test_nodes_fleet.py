@@ -10,11 +10,13 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
+from gpulease_gui.domain.node import Address, AuthMethod, HostKey, Node, Reach
+from gpulease_gui.gui.forms.host_keys_dialog import HostKeysDialog
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages import nodes, verification
 from gpulease_gui.gui.pages.nodes import NodesPage
 from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.events import HostKeyQuestion
 from gpulease_gui.services.fleet_run import FleetLine, Phase
 from gpulease_gui.store import nodes as stored
 from gpulease_gui.store import runs
@@ -115,3 +117,24 @@ def test_that_one_node_is_cancelled_alone_and_then_asked_again(
     qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
     assert lines(page)["sick"].phase is Phase.DONE
     assert runs_of(demo, "honest") == 1
+
+
+def test_that_keys_of_many_nodes_are_one_question_and_a_changed_one_is_never_trusted_with_others(qtbot: QtBot) -> None:
+    old, new, own = (HostKey("ssh-ed25519", "SHA256:" + letter * 43) for letter in "abc")
+    questions = [
+        HostKeyQuestion(Node("n1", "n1", Reach.SSH, Address("127.0.0.1", 1)), (new,)),
+        HostKeyQuestion(Node("n2", "n2", Reach.SSH, Address("127.0.0.1", 2)), (own,)),
+        HostKeyQuestion(Node("n3", "n3", Reach.SSH, Address("127.0.0.1", 3)), (new,), (old,)),
+    ]
+    dialog = HostKeysDialog(questions)
+    qtbot.addWidget(dialog)
+    decided: list[object] = []
+    dialog.decided.connect(decided.append)
+    dialog.show()
+    assert not dialog.trust.isEnabled()
+    dialog.lines.setPlainText(f"n1 {new.fingerprint}\n")
+    assert dialog.trust.accessibleName() == "Trust 1 key and verify" and dialog.trust.isEnabled()
+    dialog.unable.setChecked(True)
+    assert dialog.trust.accessibleName() == "Trust 2 keys and verify"
+    QTest.mouseClick(dialog.trust, Qt.MouseButton.LeftButton)
+    assert decided == [[(questions[0], new, "fingerprint from the supplier"), (questions[1], own, "not compared")]]

@@ -57,12 +57,12 @@ class HostKeysDialog(FactDialog):
             "The connections were closed before any login; nothing was sent. Each decision stays in its node's history.",
             "连接均在登录前已断开，没有发送任何数据。每个决定会保留在各节点的历史中。"))  # fmt: skip
         self._asked = [AskedKey(question) for question in questions]
-        self.setMinimumSize(820, 460)
+        self.setMinimumSize(1000, 460)
         columns = (
-            Column[AskedKey](Text("Node", "节点"), lambda a: Cell(foreign(a.question.node.name), weight=500), lambda a: a.question.node.name, width=140),
-            Column[AskedKey](Text("Address", "地址"), lambda a: Cell(foreign(a.question.hop or a.question.node.target), code=True, tone="2"), width=190),
+            Column[AskedKey](Text("Node", "节点"), lambda a: Cell(foreign(a.question.node.name), weight=500), lambda a: a.question.node.name, width=130),
+            Column[AskedKey](Text("Address", "地址"), lambda a: Cell(foreign(a.question.hop or a.question.node.target), code=True, tone="2"), width=180),
             Column[AskedKey](Text("Key offered now", "当前出示的密钥"), _key, width=260, stretch=True),
-            Column[AskedKey](Text("Compared", "比对"), _compared, width=190),
+            Column[AskedKey](Text("Compared", "比对"), _compared, width=170),
         )  # fmt: skip
         self.model = TableModel(columns, lambda asked: asked.question.node.id)
         self.table = TableView(self.model, Text("Host keys", "主机密钥"))
@@ -88,7 +88,7 @@ class HostKeysDialog(FactDialog):
         self._asked = [AskedKey(a.question, _found(words, a.question.offered)) for a in self._asked]
         self.model.set_rows(self._asked)
         count = len(self._decisions())
-        self.trust.set_words(Text(f"Trust {count} keys and verify", f"信任 {count} 个密钥并验收"))
+        self.trust.set_words(Text(f"Trust {count} {'key' if count == 1 else 'keys'} and verify", f"信任 {count} 个密钥并验收"))
         self.trust.setEnabled(count > 0)
 
     def _decisions(self) -> list[tuple[HostKeyQuestion, HostKey, str]]:
@@ -109,7 +109,7 @@ def _found(lines: Sequence[str], offered: Sequence[HostKey]) -> HostKey | None:
 
 def _key(asked: AskedKey) -> Cell:
     key = asked.match or asked.question.offered[0]
-    return Cell(foreign(f"{key.kind} {key.fingerprint}"), code=True, tip=foreign(key.fingerprint))
+    return Cell(foreign(key.fingerprint), code=True, tip=foreign(f"{key.kind} {key.fingerprint}"))
 
 
 def _compared(asked: AskedKey) -> Cell:

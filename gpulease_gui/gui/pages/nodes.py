@@ -29,7 +29,7 @@ from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.remote.address import Target as Place
 from gpulease_gui.services.config_nodes import take_back
 from gpulease_gui.services.events import Event, RecordsChanged, RunEnded, RunStarted
-from gpulease_gui.services.nodes_view import NodesView, new_nodes, nodes_view
+from gpulease_gui.services.nodes_view import NodeRow, NodesView, new_nodes, nodes_view
 from gpulease_gui.store import nodes as stored
 from gpulease_gui.store.records import new_id
 
@@ -204,7 +204,7 @@ class NodesPage(Page):
 
     def handle(self, event: Event) -> None:
         """Runs and records change what the table says."""
-        if isinstance(event, RunStarted | RunEnded):
+        if isinstance(event, RunStarted | RunEnded) and not self.in_fleet:
             self._read_soon.start()  # of a fleet they come by the hundred
         elif isinstance(event, RecordsChanged) and event.kinds & {"node", "contract", "supplier", "claim"}:
             self._load()
@@ -226,8 +226,10 @@ class NodesPage(Page):
             self.table.choose_first()
 
     def _refresh(self) -> None:
-        rows = [self._shown(row.node.id) for row in self._view.rows]
-        self.model.set_rows([row for row in rows if row is not None])
+        if self.in_fleet:  # nobody sees the table; it is read anew on the way back
+            return
+        rows = [self._shown(row) for row in self._view.rows]
+        self.model.set_rows(rows)
         bad = sum(1 for row in self.model.rows if row.needs_attention)
         self._chips[""].set_count(len(rows))
         self._chips["attention"].set_count(bad)
@@ -236,10 +238,8 @@ class NodesPage(Page):
         self.frame.set_count("nodes", str(bad or len(rows) or ""), alarm=bad > 0)
         self._selected()
 
-    def _shown(self, node_id: str) -> ShownNode | None:
-        row = next((row for row in self._view.rows if row.node.id == node_id), None)
-        if row is None:
-            return None
+    def _shown(self, row: NodeRow) -> ShownNode:
+        node_id = row.node.id
         acceptance = self._view.acceptances.get(row.contract.id) if row.contract else None
         busy = self._work.job_of(node_id) is not None
         drift = self._drift
@@ -282,12 +282,14 @@ class NodesPage(Page):
 
     @property
     def in_fleet(self) -> bool:
-        """Whether the verification of many nodes is in sight."""
+        """Whether the verification of many nodes has taken the place of the table."""
         return self._stack.currentWidget() is self.fleet
 
     def _show_fleet(self, *, shown: bool) -> None:
         self._stack.setCurrentIndex(2 if shown else 0)
         self.fleet.look()
+        if not shown:
+            self._load()
         self.header_changed.emit()
 
     def _connect(self, chosen: Sequence[Node]) -> None:

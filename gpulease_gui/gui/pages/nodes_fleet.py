@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gpulease_gui.gui.pages.page import Frame
 
 TITLE = Text("Verification of many nodes", "批量验收")
-LOOK_MS = 250
+LOOK_MS = 500
 _KEEP: Mapping[str, Callable[[FleetLine], bool]] = {
     "bad": lambda line: line.failed > 0 or line.warned > 0,
     "left": lambda line: line.is_over and not line.is_done,
@@ -33,7 +33,7 @@ _KEEP: Mapping[str, Callable[[FleetLine], bool]] = {
 class FleetPane(Pane):
     """A table that fills in while nodes answer. `closed`: back to the nodes; `changed`: the page's buttons say something else.
 
-    It asks four times a second how far all are, while it is in sight; no event of a node reaches a widget by itself.
+    It asks twice a second how far all are, while it is in sight; no event of a node reaches a widget by itself.
     """
 
     closed = Signal()

@@ -78,8 +78,8 @@ def _verdict(line: FleetLine) -> Cell:
 def _worst(line: FleetLine, has_question: Callable[[str], bool]) -> Cell:
     if line.phase is Phase.NOT_REACHED and has_question(line.node.id):
         return Cell(Text("Host key: decide…", "主机密钥：待决定…"), tone="accent", action=DECIDE, tip=why_words(line))
-    if line.reason:
-        return Cell(foreign(line.reason), tone="2", tip=why_words(line))
+    if line.reason.en:
+        return Cell(line.reason, tone="2", tip=why_words(line))
     if line.worst is None:
         return NOTHING
     badge, title = badge_of(line.worst), _title(line.worst_check)
@@ -94,11 +94,10 @@ def _title(check_id: str) -> Text:
 
 def why_words(line: FleetLine) -> Text:
     """Why there is no answer, and what to do; empty where all is well."""
-    if not line.reason:
-        return Text("", "")
-    if not line.next_step:
-        return foreign(line.reason)
-    return Text(f"{line.reason}. Next: {line.next_step}", f"{line.reason}。下一步：{line.next_step}")
+    why, step = line.reason, line.next_step
+    if not why.en or not step.en:
+        return why
+    return Text(f"{why.en}. Next: {step.en}", f"{why.zh}。下一步：{step.zh}")
 
 
 def totals_words(totals: FleetTotals) -> Text:
@@ -115,4 +114,4 @@ def totals_words(totals: FleetTotals) -> Text:
 
 
 def _words(line: FleetLine) -> str:
-    return f"{line.node.name} {line.node.target} {line.reason} {line.worst_check}"
+    return f"{line.node.name} {line.node.target} {line.reason.en} {line.reason.zh} {line.worst_check}"

@@ -10,6 +10,9 @@ from gpulease_gui.services.events import CheckChanged, FindingSaved, RunEnded, R
 from gpulease_gui.services.run_view import RunFindings, key_of
 from gpulease_gui.store.records import Run, RunState
 
+# Ended runs whose events are still known; older ones are read from the store, so that a fleet does not fill the memory.
+KEPT_RUNS = 8
+
 
 class UnderWay:
     """Runs by id as their events tell them; those of some checks apart, with the whole run that they join."""
@@ -47,6 +50,9 @@ class UnderWay:
         """Nobody works on it any more."""
         if run_id in self._whole:
             self._whole[run_id].is_over = True
+        over = [id_ for id_, live in self._whole.items() if live.is_over and id_ != run_id]
+        for id_ in over[:-KEPT_RUNS]:
+            del self._whole[id_]
 
     def shown(self, stored: RunFindings | None, checks: Iterable[str]) -> LiveRun | None:
         """What events told of a stored run; one that is running and was never heard of is taken as asking `checks`."""

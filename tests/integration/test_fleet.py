@@ -1,0 +1,94 @@
+"""Does a fleet of real nodes go on while one is dead, one is silent and one shows another key?"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from concurrent.futures import wait
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from gpulease_gui.domain.finding import Finding, Reason, Verdict
+from gpulease_gui.domain.node import Address, AuthMethod, HostKey, Node, Reach
+from gpulease_gui.domain.text import Text
+from gpulease_gui.remote.handshake import Deadlines
+from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.events import HostKeyQuestion
+from gpulease_gui.services.fleet_rest import unanswered, what_is_left
+from gpulease_gui.services.fleet_run import FleetRun, Phase, totals_of
+from gpulease_gui.services.run_view import prepare
+from gpulease_gui.services.verify import Request
+from gpulease_gui.store import nodes as stored
+
+pytestmark = pytest.mark.sshd
+OTHER = HostKey("ssh-ed25519", "SHA256:" + "A" * 43)
+
+
+@pytest.fixture
+def services(tmp_path: Path) -> Iterator[Services]:
+    opened = open_services(tmp_path / "fleet.db")
+    opened.links._deadlines = Deadlines(banner_s=120)  # the silent node is cancelled, however slow this machine is
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """A port that takes calls and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def test_that_nobody_waits_for_the_dead_the_silent_and_the_changed(services: Services, sshd, silent: int) -> None:
+    def node(name: str, port: int) -> Node:
+        address = Address("127.0.0.1", port, sshd.address.user)
+        made = Node(name, name, Reach.SSH, address, auth=AuthMethod.KEY, identity_file=str(sshd.keys.user("id_ed25519")))
+        services.workspace.submit(lambda db: stored.save_node(db, made)).result()
+        for key in (OTHER,) if name == "changed" else sshd.keys.host_keys():
+            services.links.trust(made, key, "test")
+        return made
+
+    port = sshd.address.port
+    fleet = [node("dead", 1), node("silent", silent), node("changed", port), node("new", port), node("one", port), node("two", port)]
+    asked: list[HostKeyQuestion] = []
+    services.bus.subscribe(lambda event: asked.append(event) if isinstance(event, HostKeyQuestion) else None)
+    run = FleetRun(services, fleet, lambda connection, found: prepare(connection, found.id)[1])
+    whole = run.start("all")
+    # The others are done while the silent one still keeps its thread; then it is cancelled alone.
+    while not whole.job.done.done():
+        over = {line.node.name for line in run.lines() if line.is_over}
+        if {"one", "two", "new"} <= over and "silent" not in over:
+            run.cancel("silent")
+        wait([whole.job.done], timeout=0.05)
+    phases = {line.node.name: line.phase for line in run.lines()}
+    assert phases == {"dead": Phase.NOT_REACHED, "silent": Phase.CANCELLED, "changed": Phase.NOT_REACHED,
+                      "new": Phase.DONE, "one": Phase.DONE, "two": Phase.DONE}  # fmt: skip
+    assert [question.node.name for question in asked] == ["changed"]
+    totals = totals_of(run.lines())
+    assert (totals.nodes, totals.over, totals.not_reached, totals.cancelled, totals.left) == (6, 6, 2, 1, 3)
+    assert set(run.left) == {"dead", "silent", "changed"}
+    # The changed key is trusted now: only its node is asked again.
+    services.links.trust(fleet[2], sshd.keys.host_keys()[0], "test")
+    services.links.replace_key(fleet[2], OTHER, "test")
+    again = run.again("again", ["changed"])
+    assert again is not None and len(again.parts) == 1
+    again.job.done.result()
+    assert "changed" not in run.left
+    run.close()
+
+
+def test_that_only_what_never_came_is_asked_again(services: Services) -> None:
+    def finding(check: str, verdict: Verdict, code: str = "") -> Finding:
+        return Finding(check, verdict, Text("", ""), reason_code=code)
+
+    found = [
+        finding("a", Verdict.PASS), finding("b", Verdict.INCONCLUSIVE, Reason.TIMEOUT),
+        finding("c", Verdict.INCONCLUSIVE, Reason.MISSING_TOOL), finding("d", Verdict.INCONCLUSIVE, Reason.CONNECTION_LOST),
+        finding("e", Verdict.INCONCLUSIVE, Reason.DENIED),
+    ]  # fmt: skip
+    assert unanswered(found) == {"b", "d"}
+    with services.workspace.read() as connection:
+        request = Request()
+        assert what_is_left(connection, "nobody", request, datetime(2026, 1, 1, tzinfo=UTC)) == request
