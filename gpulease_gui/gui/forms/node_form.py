@@ -152,7 +152,7 @@ class NodeForm(FactDialog):
                                        "socks5://[用户@]主机[:端口] 或 http://[用户@]主机[:端口]；密码在连接时询问")))  # fmt: skip
         self.proxy_field = Field(label, self.proxy)
         label = Text("Certificate file", "证书文件")
-        self.certificate = LineField(label, Text("none, or the CA's KEY-cert.pub", "无，或 CA 签发的 KEY-cert.pub"), code=True)
+        self.certificate = LineField(label, Text("none, or KEY-cert.pub", "无，或 KEY-cert.pub"), code=True)
         self.certificate.setText(node.certificate_file)
         pick = Button(Text("Choose…", "选择…"))
         pick.clicked.connect(lambda: _choose_file(self.certificate, label, self))
