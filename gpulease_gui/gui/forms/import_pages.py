@@ -66,6 +66,7 @@ class MappingPage(QWidget):
         self.notes = PlainLabel("", size="dense", level="2", wrap=True)
         column.addWidget(self.notes)
         self.left_out = PlainLabel("", size="dense", level="warn", wrap=True)
+        self.left_out.hide()
         column.addWidget(self.left_out)
         self.model = TableModel[ColumnRow](_columns(lambda: self._targets), lambda row: row.place)
         self.table = TableView(self.model, Text("Columns of the table", "表格的列"))
@@ -309,6 +310,7 @@ class OutcomePage(QWidget):
         row.addStretch()
         column.addLayout(row)
         self.left_out = PlainLabel("", size="dense", level="warn", wrap=True)
+        self.left_out.hide()
         column.addWidget(self.left_out)
         self.model = TableModel[OutcomeRow](
             (
