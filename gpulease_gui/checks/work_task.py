@@ -28,7 +28,6 @@ DRIFT = Threshold("work.task", "drift", 0.07, SHARE, Text("slower over the run b
 TOO_GOOD = Threshold(
     "work.task", "too_good", 10.0, SHARE, Text("the unit is in doubt above (share of the promise)", "超过承诺值此倍数即怀疑单位"), ">", low=1.0
 )
-_NEAR = 0.99  # from here to the promise a rounded per cent would say 100
 
 CHECK = Check(
     id="work.task",
@@ -145,7 +144,7 @@ def _percent(share: float) -> str:
     """Rounded down below the whole: what is not reached is never called 100 %."""
     if share >= 1:
         return number_text(share * 100, 0)
-    places = 3 if share >= _NEAR else 0
+    places = 3 if number_text(share * 100, 0) == "100" else 0
     return f"{math.floor(share * 100 * 10**places + 1e-9) / 10**places:g}"
 
 
