@@ -8,13 +8,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
-from gpulease_gui.services.composition import Services, open_services
-from gpulease_gui.services.fleet_run import FleetRun, Phase
-from gpulease_gui.services.run_view import prepare
-from gpulease_gui.store import nodes as stored
+if TYPE_CHECKING:  # each variant loads only what it measures
+    from gpulease_gui.domain.node import Node
+    from gpulease_gui.services.composition import Services
+    from gpulease_gui.services.fleet_run import FleetRun
 
 Job = dict[str, Any]
 TICK_MS = 10
@@ -22,8 +21,10 @@ TICK_MS = 10
 
 def fleet_of(job: Job, folder: Path) -> tuple[Services, list[Node]]:
     """A workspace whose nodes are the ports of the job, their host keys pinned."""
-    from gpulease_gui.domain.node import HostKey
+    from gpulease_gui.domain.node import Address, AuthMethod, HostKey, Node, Reach
     from gpulease_gui.remote.known_hosts import keys_for, known_name
+    from gpulease_gui.services.composition import open_services
+    from gpulease_gui.store import nodes as stored
 
     services = open_services(folder / "fleet.db")
     made = []
@@ -39,11 +40,16 @@ def fleet_of(job: Job, folder: Path) -> tuple[Services, list[Node]]:
 
 
 def done_in(fleet: FleetRun) -> int:
+    from gpulease_gui.services.fleet_run import Phase
+
     return sum(line.phase is Phase.DONE for line in fleet.lines())
 
 
 def plain(job: Job, folder: Path) -> dict[str, float]:
     """The whole verification without a window."""
+    from gpulease_gui.services.fleet_run import FleetRun
+    from gpulease_gui.services.run_view import prepare
+
     services, made = fleet_of(job, folder)
     fleet = FleetRun(services, made, lambda connection, node: prepare(connection, node.id)[1])
     fleet.start("bench").job.done.result()
