@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from gpulease_gui.domain.supplier import Supplier
 from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.gui.forms.exchange_desk import MergeDesk, export_workspace, write_bundle
+from gpulease_gui.gui.forms.import_pages import _where
 from gpulease_gui.gui.forms.import_wizard import DOUBTS, MAPPING, OUTCOME, SOURCE, ImportWizard
 from gpulease_gui.gui.language import Translations
 from gpulease_gui.gui.main_window import MainWindow
@@ -217,3 +218,7 @@ def test_that_the_menu_writes_the_workspace_and_a_merge_tells_what_stays_and_wha
     qtbot.mouseClick(merging.merge, LEFT)
     wait_for(qtbot, lambda: done == [Text("1 record was merged", "已合并 1 条记录")])
     assert services.query(lambda c: [s.name for s in list_suppliers(c)]).result() == ["Haven"]
+
+
+def test_that_what_was_pasted_says_where_it_stands_in_the_language_of_the_window() -> None:
+    assert (_where("pasted!B2").en, _where("pasted!B2").zh, _where("Sheet1!B2").zh) == ("pasted!B2", "粘贴!B2", "Sheet1!B2")
