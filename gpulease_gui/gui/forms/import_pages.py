@@ -250,7 +250,7 @@ class DoubtsPage(QWidget):
 
     def _ask(self, question: Question, answer: str) -> None:
         cells = len(question.cells)
-        where = Text(f"{question.heading} · {question.words} · {cells} cells, the first is {question.cells[0]}",
+        where = Text(f"{question.heading} · {question.words} · {cells} {'cell' if cells == 1 else 'cells'}, the first is {question.cells[0]}",
                      f"{question.heading} · {question.words} · 共 {cells} 个单元格，首个为 {_where(question.cells[0]).zh}")  # fmt: skip
         origin = question.origin
         if origin is not None:
