@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.errors import Cancelled, Unreadable, UserFacing
 from gpulease_gui.domain.frame import AGENT, STREAM, new_boundary
 from gpulease_gui.domain.text import visible
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost, finish
@@ -23,6 +24,10 @@ AGENT_PATIENCE_S = 12.0
 _END_SECONDS = 3.0
 _SAID_BYTES = 2048
 _NAME_BYTES = 80
+# What taking a line can raise, of the reader's own and of slips in our rules.
+_FAULTS = (
+    UserFacing, Unreadable, Cancelled, ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError,
+)  # fmt: skip
 TOO_LONG = b"! a line of more than 64 KiB was left out"
 
 
@@ -270,7 +275,7 @@ class Stream:
             try:
                 for line in self._cutter.feed(out):
                     self._pass(line, now)
-            except Exception as fault:  # noqa: BLE001 - raised again by `run`: the thread of the connection can't tell it
+            except _FAULTS as fault:  # raised again by `run`: the thread of the connection can't tell it
                 self._fault, self._over = fault, True
                 self._woken.set()
 
