@@ -16,8 +16,11 @@ import sys
 from gpulease_gui.domain.node import Address, Node
 from gpulease_gui.remote.own_network import has_way
 from gpulease_gui.remote.stream import StreamEnd, StreamEnding
+from gpulease_gui.services.timeline import Clock, Timeline
 from gpulease_gui.services.watch import _Watch
 watch = object.__new__(_Watch)
+watch._timeline = Timeline(Clock())
+watch._timeline.begin(0.0)
 def why(ending):
     return watch._why_lost(StreamEnd(ending, 0.0))
 watch._node = Node("n", "n", address=Address("203.0.113.9"))

@@ -179,3 +179,4 @@ class FiguresTable(TableView):
         for place, column in enumerate(self.figures.columns):
             if self.isColumnHidden(place) != (str(column.title) in hidden):
                 self.setColumnHidden(place, str(column.title) in hidden)
+        self._give_room()  # the room of those that were hidden

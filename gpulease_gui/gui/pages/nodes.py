@@ -27,7 +27,6 @@ from gpulease_gui.gui.widgets.buttons import Button, Chip, IconButton
 from gpulease_gui.gui.widgets.panes import EmptyState, Pane, ThinSplitter
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.remote.address import Target as Place
-from gpulease_gui.services.config_nodes import take_back
 from gpulease_gui.services.events import Event, RecordsChanged, RunEnded, RunStarted
 from gpulease_gui.services.nodes_view import NodeRow, NodesView, new_nodes, nodes_view
 from gpulease_gui.store import nodes as stored
@@ -333,6 +332,8 @@ class NodesPage(Page):
         told = Text(f"{count} {nodes} added", f"已添加 {count} 个节点")
 
         def take_back_all() -> None:
+            from gpulease_gui.services.config_nodes import take_back  # it brings the SSH library along
+
             self.frame.bridge.when_done(self.frame.services.change(lambda db: take_back(db, made), "node"), lambda _: None)
 
         self._save(made, lambda: self._offer_undo(told, Text("Undo removes them.", "可撤销。"), take_back_all))
