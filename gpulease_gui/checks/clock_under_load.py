@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 
-from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.load_words import AT_LIMIT, HEAT_SHARE, LOOKS, at_power_limit, beside, power_cap, slowdown
-from gpulease_gui.checks.matmul_cards import cards_of, heads_of, usable
+from gpulease_gui.checks.matmul_cards import cards_of, heads_of, matmul_check, usable
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.repeats import MEASURED_ONCE, band_marks
 from gpulease_gui.checks.thresholds import SHARE, Threshold
-from gpulease_gui.checks.torch_runs import AGAIN, TO_THE_END, heads_with_result, without_result
-from gpulease_gui.domain.command import Impact
+from gpulease_gui.checks.torch_rates import unless_cut
+from gpulease_gui.checks.torch_runs import AGAIN, heads_with_result, without_result
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict, worst
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.units import number_text
@@ -26,18 +25,10 @@ LATER = Threshold(
     "clock.under_load", "later", 0.6, SHARE, Text("the last part of the looks that is judged", "参与判定的后段采样比例"), "", low=0.1, high=1.0
 )
 
-CHECK = Check(
+CHECK = matmul_check(
     id="clock.under_load",
     title=Text("Clocks under load", "负载下的频率"),
     why=Text("A card slowed by heat or by a lowered limit is paid for in full.", "因过热或被调低上限而降速的卡，照样按全价收费。"),
-    facts=("torch_matmul",),
-    optional=("smi_xml",),
-    needs_promise=False,
-    impact=Impact.DISRUPTIVE,
-    level=3,
-    vendor=Vendor.NVIDIA,
-    takes_s=90,
-    writes=Text("nothing; all GPUs are used alone by the test", "不写入；测试独占全部显卡"),
     thresholds=(*BANDS.both, LATER, LOOKS, HEAT_SHARE, AT_LIMIT),
 )
 _COOL = Text("ask the supplier for cooling, power and limits of this node, then run it again", "请供应商检查该节点的散热、供电与功耗上限，然后重测")
@@ -64,10 +55,7 @@ def judge(found: TorchMatmul, report: SmiReport | None, promise: Promise) -> tup
     if not told:
         words = Text("clocks were not seen: nvidia-smi did not answer beside the test", "未看到频率：测试期间 nvidia-smi 没有应答")
         return (CHECK.finding(Verdict.INCONCLUSIVE, words, reason_code="not_visible", next_step=_NO_LOOK, basis=Basis.MEASURED),)
-    made = _finding(told, len(marks), len(runs))
-    if made.verdict is Verdict.PASS and not any(run.head.complete for run in runs):
-        made = replace(made, verdict=Verdict.INCONCLUSIVE, reason_code=Reason.CUT_OFF, next_step=TO_THE_END)
-    return (made,)
+    return (unless_cut(_finding(told, len(marks), len(runs)), [run.head for run in runs]),)
 
 
 def _mark(looks: Sequence[Look], promise: Promise) -> _Mark | None:

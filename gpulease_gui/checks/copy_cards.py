@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.torch_rates import RatedCard
 from gpulease_gui.checks.torch_runs import product_of
+from gpulease_gui.domain.command import Impact
 from gpulease_gui.facts.smi_xml import SmiReport
 from gpulease_gui.facts.task_lines import TaskCard, TaskHead
 from gpulease_gui.facts.torch_copy import CopyRun, TorchCopy
+
+# A check of the copies: what all of them need and load.
+copy_check = partial(
+    Check,
+    facts=("torch_copy",),
+    optional=("smi_xml",),
+    needs_promise=False,
+    impact=Impact.ACTIVE,
+    level=2,
+    vendor=Vendor.NVIDIA,
+    takes_s=60,
+)
 
 
 def copy_heads(found: TorchCopy) -> tuple[TaskHead, ...]:

@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import median
 
+from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.torch_rates import RatedCard
 from gpulease_gui.checks.torch_runs import product_of
+from gpulease_gui.domain.command import Impact
+from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.smi_xml import SmiReport
 from gpulease_gui.facts.task_lines import TaskCard, TaskHead
 from gpulease_gui.facts.torch_matmul import MatmulRun, TorchMatmul
 
 RateOf = Callable[[MatmulRun, str], float | None]
+
+# A check of the matrix products: what all of them need, load and write.
+matmul_check = partial(
+    Check,
+    facts=("torch_matmul",),
+    optional=("smi_xml",),
+    needs_promise=False,
+    impact=Impact.DISRUPTIVE,
+    level=3,
+    vendor=Vendor.NVIDIA,
+    takes_s=90,
+    writes=Text("nothing; all GPUs are used alone by the test", "不写入；测试独占全部显卡"),
+)
 
 
 def heads_of(found: TorchMatmul) -> tuple[TaskHead, ...]:

@@ -8,28 +8,17 @@ from statistics import median
 
 from gpulease_gui.catalog.gpus import FormClass, GpuModel
 from gpulease_gui.catalog.measured import Metric
-from gpulease_gui.checks.check import Check, Vendor
-from gpulease_gui.checks.copy_cards import copy_cards, copy_heads, usable_copies
-from gpulease_gui.checks.load_words import BUSY_BEFORE, was_busy_before
+from gpulease_gui.checks.copy_cards import copy_cards, copy_check, copy_heads, usable_copies
+from gpulease_gui.checks.load_words import BUSY_BEFORE
 from gpulease_gui.checks.pcie_h2d_d2h import WIRE_GB_S
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.repeats import MEASURED_ONCE, band_marks, judged
 from gpulease_gui.checks.thresholds import SHARE, Origin, Threshold
-from gpulease_gui.checks.torch_runs import (
-    ABOVE,
-    AGAIN,
-    BY_HAND,
-    CLEAR,
-    NO_YARDSTICK,
-    NOT_IDLE,
-    TO_THE_END,
-    product_of,
-    without_result,
-)
+from gpulease_gui.checks.torch_rates import tempered
+from gpulease_gui.checks.torch_runs import ABOVE, BY_HAND, NO_YARDSTICK, product_of, without_result
 from gpulease_gui.checks.yardstick import words_of, yardstick
-from gpulease_gui.domain.command import Impact
-from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict, worst
-from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict, worst
+from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.threshold import JudgedBy
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.smi_xml import SmiReport
@@ -44,17 +33,10 @@ OVER = Threshold(
     "nvlink.p2p_bw", "over", 1.0, SHARE, Text("the test is wrong above (share of the links' rate)", "超过链路速率此比例即测试有误"), ">", low=0.9
 )
 
-CHECK = Check(
+CHECK = copy_check(
     id="nvlink.p2p_bw",
     title=Text("Copies from GPU to GPU", "卡间拷贝带宽"),
     why=Text("Links that report themselves as active can still be slow or bypassed.", "链路显示激活，不等于真的快、真的在用。"),
-    facts=("torch_copy",),
-    optional=("smi_xml",),
-    needs_promise=False,
-    impact=Impact.ACTIVE,
-    level=2,
-    vendor=Vendor.NVIDIA,
-    takes_s=60,
     writes=Text("nothing; 1 GiB of the memory of two GPUs at a time", "不写入；每次占用两张卡各 1 GiB 显存"),
     thresholds=(*BANDS.both, *SISTERS.both, OVER, WIRE_GB_S, BUSY_BEFORE),
 )
@@ -140,12 +122,8 @@ def _compared(slow: _Pair, pairs: Sequence[_Pair], product: GpuModel | None, fou
         marks = {pair.name: (Verdict.FAIL, "over_pcie") if len(pair.rates) > 1 else (Verdict.WARN, MEASURED_ONCE) for pair in pairs}
     verdict = worst(v for v, _ in marks.values())
     code = next(c for v, c in marks.values() if v is verdict)
-    step = NO_TEXT if verdict is Verdict.PASS else AGAIN if code == MEASURED_ONCE else _ASK
-    if (verdict is Verdict.FAIL or code == MEASURED_ONCE) and any(was_busy_before(head, promise) for head in copy_heads(found)):
-        verdict, code, step = Verdict.WARN, NOT_IDLE, CLEAR
-    elif verdict is Verdict.PASS and not any(head.complete for head in copy_heads(found)):
-        verdict, code, step = Verdict.INCONCLUSIVE, Reason.CUT_OFF, TO_THE_END
-    elif verdict is Verdict.PASS and own is None:
+    verdict, code, step = tempered(verdict, code, _ASK, copy_heads(found), promise)
+    if verdict is Verdict.PASS and own is None:
         verdict, code, step = Verdict.INCONCLUSIVE, NO_YARDSTICK, _UNKNOWN
     return _finding(verdict, _reason(slow, middle, own, wire), code, step, slow, pairs, {name: v for name, (v, _) in marks.items()}, own)
 

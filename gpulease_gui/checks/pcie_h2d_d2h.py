@@ -7,18 +7,16 @@ from dataclasses import replace
 
 from gpulease_gui.catalog.gpus import FormClass
 from gpulease_gui.catalog.measured import Metric
-from gpulease_gui.checks.check import Check, Vendor
-from gpulease_gui.checks.copy_cards import copied, copy_heads
-from gpulease_gui.checks.load_words import BUSY_BEFORE, LOAD_MARKS, was_busy_before
+from gpulease_gui.checks.copy_cards import copied, copy_check, copy_heads
+from gpulease_gui.checks.load_words import BUSY_BEFORE, LOAD_MARKS
 from gpulease_gui.checks.perf_bf16 import MEDIAN
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.checks.repeats import MEASURED_ONCE, Bands, band_marks, judged
+from gpulease_gui.checks.repeats import Bands, band_marks, judged
 from gpulease_gui.checks.thresholds import SHARE, Origin, Threshold
-from gpulease_gui.checks.torch_rates import RATE_MARKS, Rate, RatedCard, judge_rate
-from gpulease_gui.checks.torch_runs import ABOVE, AGAIN, BY_HAND, CLEAR, NO_YARDSTICK, NOT_IDLE, TO_THE_END
-from gpulease_gui.domain.command import Impact
-from gpulease_gui.domain.finding import Finding, Reason, SubjectFinding, Verdict
-from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.checks.torch_rates import RATE_MARKS, Rate, RatedCard, judge_rate, tempered
+from gpulease_gui.checks.torch_runs import ABOVE, BY_HAND, NO_YARDSTICK
+from gpulease_gui.domain.finding import Finding, SubjectFinding, Verdict
+from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.smi_xml import Gpu, SmiReport
 from gpulease_gui.facts.torch_copy import TO_GPU, TO_HOST, TorchCopy
@@ -37,19 +35,13 @@ OVER = Threshold(
     "pcie.h2d_d2h", "over", 1.02, SHARE, Text("the test is wrong above (share of the link's rate)", "超过链路速率此比例即测试有误"), ">", low=1.0
 )
 
-CHECK = Check(
+CHECK = copy_check(
     id="pcie.h2d_d2h",
     title=Text("Copies between host and GPU", "主机与显卡间拷贝带宽"),
     why=Text("A riser, a missing lane or a card on the wrong socket halves what reaches the GPU.", "转接线、少通道或插错 CPU 插槽，都会让送到显卡的数据减半。"),
-    facts=("torch_copy",),
-    optional=("smi_xml",),
     terms=(TERM,),
-    needs_promise=False,
-    impact=Impact.ACTIVE,
-    level=2,
-    vendor=Vendor.NVIDIA,
+    rule_version=2,
     ask=Text("How many GB/s does a copy between host and GPU reach?", "主机与显卡之间拷贝能达到多少 GB/s？"),
-    takes_s=60,
     writes=Text("nothing; 256 MiB of pinned main memory", "不写入；占用 256 MiB 锁页内存"),
     thresholds=(*FLEET.both, *PUBLISHED.both, WIRE_GB_S, *LANES.both, OVER, *RATE_MARKS, BUSY_BEFORE, *LOAD_MARKS),
 )
@@ -105,11 +97,7 @@ def _by_link(made: Finding, told: Sequence[RatedCard], wires: dict[str, float | 
     marks = {one.card.key: judged(one.rates, wires[one.card.key] or one.best, bands) for one in told}
     slow = min(told, key=lambda one: one.best / (wires[one.card.key] or one.best))
     (verdict, code), wire = marks[slow.card.key], wires[slow.card.key] or 0.0
-    step = NO_TEXT if verdict is Verdict.PASS else AGAIN if code == MEASURED_ONCE else _ASK
-    if code == MEASURED_ONCE and any(was_busy_before(head, promise) for head in copy_heads(found)):
-        code, step = NOT_IDLE, CLEAR
-    if verdict is Verdict.PASS and not any(head.complete for head in copy_heads(found)):
-        verdict, code, step = Verdict.INCONCLUSIVE, Reason.CUT_OFF, TO_THE_END
+    verdict, code, step = tempered(verdict, code, _ASK, copy_heads(found), promise)
     share = number_text(slow.best / wire * 100, 0)
     words = Text(f"slowest GPU {number_text(slow.best)} GB/s, {share} % of what its link carries ({number_text(wire)})",
                  f"最慢一张 {number_text(slow.best)} GB/s，为其链路理论速率（{number_text(wire)}）的 {share}%")  # fmt: skip

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpulease_gui.catalog.measured import Metric
-from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.load_words import BUSY_BEFORE, LOAD_MARKS
-from gpulease_gui.checks.matmul_cards import heads_of, rated, sustained
+from gpulease_gui.checks.matmul_cards import heads_of, matmul_check, rated, sustained
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.repeats import band_marks
 from gpulease_gui.checks.thresholds import SHARE, Origin, Threshold
 from gpulease_gui.checks.torch_rates import RATE_MARKS, Rate, judge_rate
-from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Finding
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.smi_xml import SmiReport
@@ -27,23 +25,15 @@ OVER = Threshold(
     f"{_SOURCE}: healthy cards reach up to 1.13 of it", low=1.0,
 )  # fmt: skip
 
-CHECK = Check(
+CHECK = matmul_check(
     id="perf.bf16",
     title=Text("BF16 matrix products", "BF16 矩阵乘算力"),
     why=Text(
         "Training is matrix products: a card that is capped, hot or another product shows here and nowhere else.",
         "训练就是矩阵乘：被限功耗、过热或冒名的卡，在这里才会露馅。",
     ),
-    facts=("torch_matmul",),
-    optional=("smi_xml",),
     terms=(TERM,),
-    needs_promise=False,
-    impact=Impact.DISRUPTIVE,
-    level=3,
-    vendor=Vendor.NVIDIA,
     ask=Text("How many TFLOP/s in BF16 does each GPU reach, measured?", "每张卡实测 BF16 算力是多少 TFLOP/s？"),
-    takes_s=90,
-    writes=Text("nothing; all GPUs are used alone by the test", "不写入；测试独占全部显卡"),
     thresholds=(*BANDS.both, OVER, *RATE_MARKS, BUSY_BEFORE, *LOAD_MARKS),
 )
 _BEST = Rate(

@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpulease_gui.catalog.measured import Metric
-from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.load_words import BUSY_BEFORE, LOAD_MARKS
-from gpulease_gui.checks.matmul_cards import heads_of, rated
+from gpulease_gui.checks.matmul_cards import heads_of, matmul_check, rated
 from gpulease_gui.checks.perf_bf16 import MEDIAN, OVER
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.repeats import MEASURED_ONCE, band_marks
 from gpulease_gui.checks.thresholds import SHARE, Threshold
 from gpulease_gui.checks.torch_rates import RATE_MARKS, Rate, RatedCard, judge_rate, rate_text
 from gpulease_gui.checks.torch_runs import AGAIN, NO_YARDSTICK
-from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Finding, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.units import number_text
@@ -31,23 +29,15 @@ OTHER_DIE = Threshold(
     Text("FP64 below this share of its sheet is that of another die", "FP64 低于规格此比例即属于另一种芯片"), "<", high=1.0,
 )  # fmt: skip
 
-CHECK = Check(
+CHECK = matmul_check(
     id="perf.fp32_fp64",
     title=Text("FP32 and FP64 matrix products", "FP32 与 FP64 矩阵乘算力"),
     why=Text(
         "Gaming dies do FP64 at a 64th of FP32 and export parts are cut here: a flashed name cannot hide it.",
         "游戏芯片的 FP64 只有 FP32 的 1/64，出口版也砍在这里：改名刷固件瞒不住。",
     ),
-    facts=("torch_matmul",),
-    optional=("smi_xml",),
     terms=(FP32, FP64),
-    needs_promise=False,
-    impact=Impact.DISRUPTIVE,
-    level=3,
-    vendor=Vendor.NVIDIA,
     ask=Text("How many TFLOP/s in FP32 and FP64 does each GPU reach, measured?", "每张卡实测 FP32、FP64 算力各是多少 TFLOP/s？"),
-    takes_s=90,
-    writes=Text("nothing; all GPUs are used alone by the test", "不写入；测试独占全部显卡"),
     thresholds=(*FLEET.both, *PUBLISHED.both, OTHER_DIE, OVER, *RATE_MARKS, BUSY_BEFORE, *LOAD_MARKS),
 )
 _FP32 = Rate(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from gpulease_gui.catalog.measured import Metric
-from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.load_words import BUSY_BEFORE, LOAD_MARKS
-from gpulease_gui.checks.matmul_cards import heads_of, rated
+from gpulease_gui.checks.matmul_cards import heads_of, matmul_check, rated
 from gpulease_gui.checks.perf_bf16 import MEDIAN, OVER
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.repeats import band_marks
 from gpulease_gui.checks.thresholds import Origin
 from gpulease_gui.checks.torch_rates import RATE_MARKS, Rate, judge_rate
-from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.smi_xml import SmiReport
@@ -21,19 +19,11 @@ BANDS = band_marks(
     "perf.fp8", 0.95, 0.85, MEDIAN, origin=Origin.PUBLISHED, source="stas00/ml-engineering:compute/accelerator/README.md"
 )
 
-CHECK = Check(
+CHECK = matmul_check(
     id="perf.fp8",
     title=Text("FP8 matrix products", "FP8 矩阵乘算力"),
     why=Text("Half of the price of a new card is its FP8; a driver or a framework that lacks it halves the speed.",
              "新卡的一半价钱花在 FP8 上；驱动或框架不支持，速度就减半。"),  # fmt: skip
-    facts=("torch_matmul",),
-    optional=("smi_xml",),
-    needs_promise=False,
-    impact=Impact.DISRUPTIVE,
-    level=3,
-    vendor=Vendor.NVIDIA,
-    takes_s=90,
-    writes=Text("nothing; all GPUs are used alone by the test", "不写入；测试独占全部显卡"),
     thresholds=(*BANDS.both, OVER, *RATE_MARKS, BUSY_BEFORE, *LOAD_MARKS),
 )
 _RATE = Rate(Text("best FP8 matrix product", "FP8 矩阵乘最佳值"), "TFLOP/s", Metric.FP8, ("fp8_dense_tflops",), OVER, BANDS, BANDS, part="fp8")

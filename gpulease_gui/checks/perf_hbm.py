@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from gpulease_gui.catalog.measured import Metric
-from gpulease_gui.checks.check import Check, Vendor
-from gpulease_gui.checks.copy_cards import copied, copy_heads
+from gpulease_gui.checks.copy_cards import copied, copy_check, copy_heads
 from gpulease_gui.checks.load_words import BUSY_BEFORE, LOAD_MARKS
 from gpulease_gui.checks.perf_bf16 import MEDIAN
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.repeats import band_marks
 from gpulease_gui.checks.thresholds import SHARE, Origin, Threshold
 from gpulease_gui.checks.torch_rates import RATE_MARKS, Rate, judge_rate
-from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Finding
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.smi_xml import SmiReport
@@ -26,19 +24,12 @@ OVER = Threshold(
     "mli/transformers-benchmarks#4: a buffer inside the cache", low=0.9,
 )  # fmt: skip
 
-CHECK = Check(
+CHECK = copy_check(
     id="perf.hbm",
     title=Text("GPU memory bandwidth", "显存带宽"),
     why=Text("Inference lives on memory bandwidth, and cheaper cards of one name have less of it.", "推理靠显存带宽，同名的廉价版本恰恰少在这里。"),
-    facts=("torch_copy",),
-    optional=("smi_xml",),
     terms=(TERM,),
-    needs_promise=False,
-    impact=Impact.ACTIVE,
-    level=2,
-    vendor=Vendor.NVIDIA,
     ask=Text("How many GB/s does each GPU copy inside its memory, measured?", "每张卡实测显存拷贝带宽是多少 GB/s？"),
-    takes_s=60,
     writes=Text("nothing; up to 8 GiB of the memory of each GPU", "不写入；每张卡占用至多 8 GiB 显存"),
     thresholds=(*FLEET.both, *PUBLISHED.both, OVER, *RATE_MARKS, BUSY_BEFORE, *LOAD_MARKS),
 )

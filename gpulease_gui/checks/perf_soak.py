@@ -7,22 +7,15 @@ from dataclasses import dataclass
 from statistics import median
 
 from gpulease_gui.checks.check import Check, Vendor
-from gpulease_gui.checks.load_words import BUSY_BEFORE, LOAD_MARKS, beside, explained, was_busy_before
+from gpulease_gui.checks.load_words import BUSY_BEFORE, LOAD_MARKS, beside, explained
 from gpulease_gui.checks.matmul_cards import cards_of, heads_of, usable
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.checks.repeats import MEASURED_ONCE, band_marks, judged
+from gpulease_gui.checks.repeats import band_marks, judged
 from gpulease_gui.checks.thresholds import Threshold
-from gpulease_gui.checks.torch_runs import (
-    AGAIN,
-    BY_HAND,
-    CLEAR,
-    NOT_IDLE,
-    TO_THE_END,
-    heads_with_result,
-    without_result,
-)
+from gpulease_gui.checks.torch_rates import tempered
+from gpulease_gui.checks.torch_runs import BY_HAND, heads_with_result, without_result
 from gpulease_gui.domain.command import Impact
-from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict, worst
+from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict, worst
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.smi_xml import SmiReport
@@ -86,12 +79,7 @@ def _compared(told: Sequence[_Course], courses: Sequence[_Course], found: TorchM
     marks = {one.card.key: judged(one.shares, 1.0, BANDS.at(promise)) for one in told}
     slow = min(told, key=lambda one: max(one.shares))
     verdict, code = worst(v for v, _ in marks.values()), marks[slow.card.key][1]
-    step = NO_TEXT if verdict is Verdict.PASS else AGAIN if code == MEASURED_ONCE else _COOL
-    heads = heads_of(found)
-    if (verdict is Verdict.FAIL or code == MEASURED_ONCE) and any(was_busy_before(head, promise) for head in heads):
-        verdict, code, step = Verdict.WARN, NOT_IDLE, CLEAR
-    if verdict is Verdict.PASS and (len(told) < len(courses) or not any(head.complete for head in heads)):
-        verdict, code, step = Verdict.INCONCLUSIVE, Reason.CUT_OFF, TO_THE_END
+    verdict, code, step = tempered(verdict, code, _COOL, heads_of(found), promise, silent=len(told) < len(courses))
     return _finding(verdict, slow.reason, code, step, courses, {key: v for key, (v, _) in marks.items()})
 
 

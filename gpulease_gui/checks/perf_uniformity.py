@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from gpulease_gui.checks.check import Check, Vendor
-from gpulease_gui.checks.load_words import BUSY_BEFORE, LOAD_MARKS, explained, was_busy_before
-from gpulease_gui.checks.matmul_cards import heads_of, rated, sustained
+from gpulease_gui.checks.load_words import BUSY_BEFORE, LOAD_MARKS, explained
+from gpulease_gui.checks.matmul_cards import heads_of, matmul_check, rated, sustained
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.checks.repeats import MEASURED_ONCE, band_marks, judged
+from gpulease_gui.checks.repeats import band_marks, judged
 from gpulease_gui.checks.thresholds import Origin
-from gpulease_gui.checks.torch_rates import RatedCard
-from gpulease_gui.checks.torch_runs import AGAIN, CLEAR, NOT_IDLE, TO_THE_END, without_result
-from gpulease_gui.domain.command import Impact
-from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict, worst
-from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.checks.torch_rates import RatedCard, tempered
+from gpulease_gui.checks.torch_runs import without_result
+from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict, worst
+from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.smi_xml import SmiReport
 from gpulease_gui.facts.torch_matmul import MatmulRun, TorchMatmul
@@ -22,18 +20,10 @@ BANDS = band_marks(
     source="microsoft/superbenchmark:docs/user-tutorial/data-diagnosis.md (5 %); huggingface/gpu-fryer:README.md (10 %)",
 )  # fmt: skip
 
-CHECK = Check(
+CHECK = matmul_check(
     id="perf.uniformity",
     title=Text("All GPUs equally fast", "各卡速度一致"),
     why=Text("The slowest GPU sets the speed of all others in a training.", "训练的速度由最慢的那张卡决定。"),
-    facts=("torch_matmul",),
-    optional=("smi_xml",),
-    needs_promise=False,
-    impact=Impact.DISRUPTIVE,
-    level=3,
-    vendor=Vendor.NVIDIA,
-    takes_s=90,
-    writes=Text("nothing; all GPUs are used alone by the test", "不写入；测试独占全部显卡"),
     thresholds=(*BANDS.both, BUSY_BEFORE, *LOAD_MARKS),
 )
 _ASK = Text("ask the supplier to repair or exchange this GPU; until then every job waits for it", "请供应商维修或更换这张卡；在此之前所有任务都要等它")
@@ -63,11 +53,7 @@ def _compared(found: TorchMatmul, cards: list[RatedCard], promise: Promise) -> F
     marks = {key: judged(own, 1.0, BANDS.at(promise)) for key, own in shares.items()}
     slow = min(cards, key=lambda one: max(shares[one.card.key]))
     verdict, code = worst(v for v, _ in marks.values()), marks[slow.card.key][1]
-    step = NO_TEXT if verdict is Verdict.PASS else AGAIN if code == MEASURED_ONCE else _ASK
-    if (verdict is Verdict.FAIL or code == MEASURED_ONCE) and any(was_busy_before(head, promise) for head in heads_of(found)):
-        verdict, code, step = Verdict.WARN, NOT_IDLE, CLEAR
-    if verdict is Verdict.PASS and not any(head.complete for head in heads_of(found)):
-        verdict, code, step = Verdict.INCONCLUSIVE, Reason.CUT_OFF, TO_THE_END
+    verdict, code, step = tempered(verdict, code, _ASK, heads_of(found), promise)
     measured = round(max(shares[slow.card.key]) * 100, 1)
     subjects = [SubjectFinding(o.card.key, marks[o.card.key][0], round(max(shares[o.card.key]) * 100, 1), o.card.gpu) for o in cards]
     return CHECK.finding(

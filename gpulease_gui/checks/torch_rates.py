@@ -126,28 +126,35 @@ def _compared(check: Check, rate: Rate, found: Sequence[RatedCard], told: Sequen
     marks = {one.card.key: judged(one.rates, mark.value, mark.bands) for one in told}
     verdict = worst(v for v, _ in marks.values())
     code = next(c for v, c in marks.values() if v is verdict)
-    verdict, code, step = _tempered(verdict, code, mark, len(told) < len(found), heads, promise)
-    step = _cause(slow, promise) if step is ASK_SLOW else step
+    verdict, code, step = tempered(verdict, code, _cause(slow, promise), heads, promise, silent=len(told) < len(found))
+    if verdict is Verdict.PASS and mark.repeats_sheet:
+        verdict, code, step = Verdict.WARN, SHEET, _ASK_MEASURED
     subjects = [SubjectFinding(o.card.key, marks[o.card.key][0], _round(o.best), o.card.gpu) for o in told]
     subjects += [SubjectFinding(o.card.key, Verdict.INCONCLUSIVE, None, o.card.gpu) for o in found if not o.rates]
     made = _finding(check, rate, promise, verdict, reason, code, step, _round(slow.best), subjects)
     return replace(made, judged_by=(mark.used,) if mark.used else ())
 
 
-def _tempered(
-    verdict: Verdict, code: str, mark: _Mark, silent: bool, heads: Sequence[TaskHead], promise: Promise
+def tempered(
+    verdict: Verdict, code: str, ask: Text, heads: Sequence[TaskHead], promise: Promise, *, silent: bool = False
 ) -> tuple[Verdict, str, Text]:
-    """Verdict, code and next step once the circumstances are known: a busy node, a run cut short, a promise from the sheet."""
+    """Verdict, code and next step once the circumstances are known: a node that was busy, a run cut short.
+
+    `ask` is what a slow rate is followed by; `silent`: a part of the cards gave no rate.
+    """
     low = verdict is Verdict.FAIL or code == MEASURED_ONCE
     if low and any(was_busy_before(head, promise) for head in heads):
         return Verdict.WARN, NOT_IDLE, CLEAR
     if verdict is Verdict.PASS and (silent or not any(head.complete for head in heads)):
         return Verdict.INCONCLUSIVE, Reason.CUT_OFF, TO_THE_END
-    if verdict is Verdict.PASS and mark.repeats_sheet:
-        return Verdict.WARN, SHEET, _ASK_MEASURED
-    if verdict is Verdict.PASS:
-        return verdict, code, NO_TEXT
-    return verdict, code, AGAIN if code == MEASURED_ONCE else ASK_SLOW
+    return verdict, code, NO_TEXT if verdict is Verdict.PASS else AGAIN if code == MEASURED_ONCE else ask
+
+
+def unless_cut(made: Finding, heads: Sequence[TaskHead]) -> Finding:
+    """`made`; where it passes and no run came to its end, it stays open."""
+    if made.verdict is not Verdict.PASS or any(head.complete for head in heads):
+        return made
+    return replace(made, verdict=Verdict.INCONCLUSIVE, reason_code=Reason.CUT_OFF, next_step=TO_THE_END)
 
 
 def _cause(slow: RatedCard, promise: Promise) -> Text:

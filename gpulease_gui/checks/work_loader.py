@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from statistics import median
 
 from gpulease_gui.checks.check import Check, Vendor
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.repeats import MEASURED_ONCE, PROMISE, band_marks, judged
 from gpulease_gui.checks.thresholds import SHARE, Threshold
-from gpulease_gui.checks.torch_runs import AGAIN, TO_THE_END, without_result
+from gpulease_gui.checks.torch_rates import unless_cut
+from gpulease_gui.checks.torch_runs import AGAIN, without_result
 from gpulease_gui.domain.command import Impact
-from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
+from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.smi_xml import SmiReport
@@ -49,9 +49,7 @@ def judge(found: TorchTrain, report: SmiReport | None, promise: Promise) -> tupl
     uses = {id(run): _use(run) for run in runs}
     best = max(runs, key=lambda run: uses[id(run)] or 0.0)
     made = _judged(best, uses[id(best)], [use for use in uses.values() if use is not None], promise)
-    if made.verdict is Verdict.PASS and not best.head.complete:
-        made = replace(made, verdict=Verdict.INCONCLUSIVE, reason_code=Reason.CUT_OFF, next_step=TO_THE_END)
-    return (made,)
+    return (unless_cut(made, [best.head]),)
 
 
 def _use(run: TrainRun) -> float | None:

@@ -5,20 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpulease_gui.checks.check import Check, Vendor
-from gpulease_gui.checks.load_words import BUSY_BEFORE, LOAD_MARKS, explained, was_busy_before
+from gpulease_gui.checks.load_words import BUSY_BEFORE, LOAD_MARKS, explained
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.checks.repeats import MEASURED_ONCE, band_marks, judged
+from gpulease_gui.checks.repeats import band_marks, judged
 from gpulease_gui.checks.thresholds import SHARE, Threshold
-from gpulease_gui.checks.torch_runs import (
-    AGAIN,
-    ASK_SLOW,
-    BY_HAND,
-    CLEAR,
-    NOT_IDLE,
-    heads_with_result,
-    product_of,
-    without_result,
-)
+from gpulease_gui.checks.torch_rates import tempered
+from gpulease_gui.checks.torch_runs import ASK_SLOW, BY_HAND, heads_with_result, product_of, without_result
 from gpulease_gui.checks.yardstick import own_median
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
@@ -85,9 +77,7 @@ def _judged(best: TrainRun, told: list[TrainRun], report: SmiReport | None, prom
     verdict, code = judged([run.tokens_s or 0.0 for run in told], own.value, BANDS.at(promise))
     share = number_text((best.tokens_s or 0.0) / own.value * 100, 0)
     full = Text(f"{words.en}; {share} % of the median of own nodes ({own.source})", f"{words.zh}；为自有节点中位数（{own.source}）的 {share}%")
-    step = NO_TEXT if verdict is Verdict.PASS else AGAIN if code == MEASURED_ONCE else ASK_SLOW
-    if (verdict is Verdict.FAIL or code == MEASURED_ONCE) and any(was_busy_before(run.head, promise) for run in told):
-        verdict, code, step = Verdict.WARN, NOT_IDLE, CLEAR
+    verdict, code, step = tempered(verdict, code, ASK_SLOW, [run.head for run in told], promise)
     return replace(_finding(verdict, full, code, step, best), judged_by=(own,))
 
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from gpulease_gui.catalog.loader import resource
 from gpulease_gui.domain.command import Command, CommandOutput
@@ -105,26 +105,46 @@ def combine_runs(fact_id: str, outputs: Sequence[CommandOutput]) -> CommandOutpu
     return CommandOutput(json.dumps({fact_id: [pack(output) for output in outputs]}, ensure_ascii=False).encode())
 
 
-def parse_runs(output: CommandOutput, fact_id: str, task: str, run_of: Callable[[TaskHead, list[dict[str, Any]]], T]) -> tuple[T, ...]:
-    """The runs of a combined output, or the one of lines as the task prints them; a run without a result says why.
+@dataclass(frozen=True, slots=True)
+class TaskRuns(Generic[T]):
+    """How the runs of one task are kept as one output and read again; `run_of` makes a run of its head and its lines."""
 
-    Raises Unreadable when there is no run at all.
-    """
-    if not output.text.lstrip().startswith(f'{{"{fact_id}"'):
-        rows = task_rows(output.text, task)
+    fact_id: str
+    task: str
+    run_of: Callable[[TaskHead, list[dict[str, Any]]], T]
+
+    def combine(self, outputs: Sequence[CommandOutput]) -> CommandOutput:
+        """One output that holds the runs."""
+        return combine_runs(self.fact_id, outputs)
+
+    def read(self, output: CommandOutput) -> tuple[T, ...]:
+        """The runs of a combined output, or the one of lines as the task prints them; a run without a result says why.
+
+        Raises Unreadable when there is no run at all.
+        """
+        if not output.text.lstrip().startswith(f'{{"{self.fact_id}"'):
+            return (self._bare(output),)
+        runs = unpack(document(output.text).get(self.fact_id))
+        if not runs:
+            raise Unreadable("the task was not run", code=Reason.NOT_COLLECTED)
+        return tuple(self._run(run, task_rows(run.text, self.task)) for run in runs)
+
+    def recognise(self, text: str) -> int:
+        """Sure of our own marker."""
+        if text.lstrip().startswith(f'{{"{self.fact_id}"'):
+            return 99
+        return 98 if f'{{"gpulease_task": "{self.task}"' in text[:20_000] else 0
+
+    def _bare(self, output: CommandOutput) -> T:
+        rows = task_rows(output.text, self.task)
         if not rows:
-            raise Unreadable(f"no line of the task {task} in the output")
+            raise Unreadable(f"no line of the task {self.task} in the output")
         if rows[-1].get("event") not in _LAST or not output.text.endswith("\n"):
             raise Unreadable("the lines of the task break off", code=Reason.CUT_OFF, next_step="run it again and keep the whole output")
-        return (run_of(_head(rows, output), rows),)
-    runs = unpack(document(output.text).get(fact_id))
-    if not runs:
-        raise Unreadable("the task was not run", code=Reason.NOT_COLLECTED)
-    found = []
-    for run in runs:
-        rows = task_rows(run.text, task)
-        found.append(run_of(_head(rows, run), rows))
-    return tuple(found)
+        return self._run(output, rows)
+
+    def _run(self, output: CommandOutput, rows: list[dict[str, Any]]) -> T:
+        return self.run_of(_head(rows, output), rows)
 
 
 def task_rows(text: str, task: str) -> list[dict[str, Any]]:
@@ -206,10 +226,3 @@ def head_dict(head: TaskHead) -> dict[str, object]:
 def rounded(value: float | None, digits: int = 3) -> float | None:
     """A figure for `gpulease parse`; None stays None."""
     return None if value is None else round(value, digits)
-
-
-def recognise_task(text: str, fact_id: str, task: str) -> int:
-    """Sure of our own marker."""
-    if text.lstrip().startswith(f'{{"{fact_id}"'):
-        return 99
-    return 98 if f'{{"gpulease_task": "{task}"' in text[:20_000] else 0

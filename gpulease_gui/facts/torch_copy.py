@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +9,7 @@ from gpulease_gui.domain.command import Command, CommandOutput, Impact
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.json_text import figure
-from gpulease_gui.facts.task_lines import (
-    TaskHead,
-    combine_runs,
-    head_dict,
-    of_event,
-    parse_runs,
-    recognise_task,
-    rounded,
-    task_command,
-)
+from gpulease_gui.facts.task_lines import TaskHead, TaskRuns, head_dict, of_event, rounded, task_command
 
 ID, TASK = "torch_copy", "copy"
 INSIDE, TO_GPU, TO_HOST, BETWEEN = "device_copy", "h2d", "d2h", "d2d"
@@ -73,14 +63,9 @@ class TorchCopy:
     runs: tuple[CopyRun, ...]
 
 
-def combine(outputs: Sequence[CommandOutput]) -> CommandOutput:
-    """One output that holds the runs."""
-    return combine_runs(ID, outputs)
-
-
 def parse(output: CommandOutput) -> TorchCopy:
     """Read a combined output, or the lines of one run. Raises Unreadable without any run."""
-    return TorchCopy(parse_runs(output, ID, TASK, _run))
+    return TorchCopy(_RUNS.read(output))
 
 
 def _run(head: TaskHead, rows: list[dict[str, Any]]) -> CopyRun:
@@ -117,6 +102,5 @@ def _run_dict(run: CopyRun) -> dict[str, object]:
     return {**head_dict(run.head), **own, "d2d": pairs, "wrong": sum(c.correct is False for c in run.copies)}
 
 
-def recognise(text: str) -> int:
-    """Sure of our own marker."""
-    return recognise_task(text, ID, TASK)
+_RUNS = TaskRuns(ID, TASK, _run)
+combine, recognise = _RUNS.combine, _RUNS.recognise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +9,7 @@ from gpulease_gui.domain.command import Command, CommandOutput, Impact
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.json_text import count, figure, words
-from gpulease_gui.facts.task_lines import (
-    TaskHead,
-    combine_runs,
-    head_dict,
-    of_event,
-    parse_runs,
-    recognise_task,
-    rounded,
-    task_command,
-)
+from gpulease_gui.facts.task_lines import TaskHead, TaskRuns, head_dict, of_event, rounded, task_command
 
 ID, TASK = "torch_matmul", "matmul"
 SECONDS = 30
@@ -84,14 +74,9 @@ class TorchMatmul:
     runs: tuple[MatmulRun, ...]
 
 
-def combine(outputs: Sequence[CommandOutput]) -> CommandOutput:
-    """One output that holds the runs."""
-    return combine_runs(ID, outputs)
-
-
 def parse(output: CommandOutput) -> TorchMatmul:
     """Read a combined output, or the lines of one run. Raises Unreadable without any run."""
-    return TorchMatmul(parse_runs(output, ID, TASK, matmul_run))
+    return TorchMatmul(_RUNS.read(output))
 
 
 def matmul_run(head: TaskHead, rows: list[dict[str, Any]]) -> MatmulRun:
@@ -126,6 +111,5 @@ def _run_dict(run: MatmulRun) -> dict[str, object]:
     }  # fmt: skip
 
 
-def recognise(text: str) -> int:
-    """Sure of our own marker."""
-    return recognise_task(text, ID, TASK)
+_RUNS = TaskRuns(ID, TASK, matmul_run)
+combine, recognise = _RUNS.combine, _RUNS.recognise

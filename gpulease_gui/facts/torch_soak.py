@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gpulease_gui.domain.command import Command, CommandOutput, Impact
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts import torch_matmul
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.task_lines import combine_runs, parse_runs, recognise_task, task_command
+from gpulease_gui.facts.task_lines import TaskRuns, task_command
 from gpulease_gui.facts.torch_matmul import TorchMatmul, matmul_run
 
 ID, TASK = "torch_soak", "soak"
@@ -26,14 +24,9 @@ FACT = Fact(
 )  # fmt: skip
 
 
-def combine(outputs: Sequence[CommandOutput]) -> CommandOutput:
-    """One output that holds the runs."""
-    return combine_runs(ID, outputs)
-
-
 def parse(output: CommandOutput) -> TorchMatmul:
     """Read a combined output, or the lines of one run. Raises Unreadable without any run."""
-    return TorchMatmul(parse_runs(output, ID, TASK, matmul_run))
+    return TorchMatmul(_RUNS.read(output))
 
 
 def as_dict(reading: TorchMatmul) -> dict[str, object]:
@@ -41,6 +34,5 @@ def as_dict(reading: TorchMatmul) -> dict[str, object]:
     return torch_matmul.as_dict(reading)
 
 
-def recognise(text: str) -> int:
-    """Sure of our own marker."""
-    return recognise_task(text, ID, TASK)
+_RUNS = TaskRuns(ID, TASK, matmul_run)
+combine, recognise = _RUNS.combine, _RUNS.recognise

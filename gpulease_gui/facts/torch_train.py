@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -11,16 +10,7 @@ from gpulease_gui.domain.command import Command, CommandOutput, Impact
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.json_text import count, figure
-from gpulease_gui.facts.task_lines import (
-    TaskHead,
-    combine_runs,
-    head_dict,
-    of_event,
-    parse_runs,
-    recognise_task,
-    rounded,
-    task_command,
-)
+from gpulease_gui.facts.task_lines import TaskHead, TaskRuns, head_dict, of_event, rounded, task_command
 
 ID, TASK = "torch_train", "tiny_gpt"
 SECONDS = 90
@@ -97,14 +87,9 @@ class TorchTrain:
     runs: tuple[TrainRun, ...]
 
 
-def combine(outputs: Sequence[CommandOutput]) -> CommandOutput:
-    """One output that holds the runs."""
-    return combine_runs(ID, outputs)
-
-
 def parse(output: CommandOutput) -> TorchTrain:
     """Read a combined output, or the lines of one run. Raises Unreadable without any run."""
-    return TorchTrain(parse_runs(output, ID, TASK, train_run))
+    return TorchTrain(_RUNS.read(output))
 
 
 def train_run(head: TaskHead, rows: list[dict[str, Any]]) -> TrainRun:
@@ -145,6 +130,5 @@ def _run_dict(run: TrainRun) -> dict[str, object]:
     }  # fmt: skip
 
 
-def recognise(text: str) -> int:
-    """Sure of our own marker."""
-    return recognise_task(text, ID, TASK)
+_RUNS = TaskRuns(ID, TASK, train_run)
+combine, recognise = _RUNS.combine, _RUNS.recognise

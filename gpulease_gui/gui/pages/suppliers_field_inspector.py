@@ -6,21 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout
+from PySide6.QtWidgets import QGridLayout, QPlainTextEdit, QVBoxLayout
 
-from gpulease_gui.domain.claim import ClaimState
 from gpulease_gui.domain.commercial import Stated
 from gpulease_gui.domain.supplier import Attachment
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.field_cells import CLAIM_ONLY, stated_text, value_text
 from gpulease_gui.gui.forms.fields import Chooser, LineField
 from gpulease_gui.gui.language import say
-from gpulease_gui.gui.pages.suppliers_inspector import LEAST_WIDTH
-from gpulease_gui.gui.widgets.badge import BadgeLabel
+from gpulease_gui.gui.pages.suppliers_inspector_parts import NameHead, PartsPane, Question, body_of, change_lines
 from gpulease_gui.gui.widgets.buttons import Button
-from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel
-from gpulease_gui.gui.widgets.panes import KeyValues, Pane, Section, clear_layout
+from gpulease_gui.gui.widgets.labels import PlainLabel
+from gpulease_gui.gui.widgets.panes import Section, clear_layout
 from gpulease_gui.services.fields_view import FieldChange, FieldRow
 
 _NONE = "-"
@@ -93,36 +90,23 @@ class ProofSection(Section):
             self.kept.emit(self._before)
 
 
-class FieldInspector(Pane):
+class FieldInspector(PartsPane):
     """The right pane beside the commercial terms. `changed` carries a row and what is said of it now."""
 
     changed = Signal(object, object)
 
     def __init__(self) -> None:
-        super().__init__(1)
+        super().__init__()
         self._row: FieldRow | None = None
-        self.setMinimumWidth(LEAST_WIDTH)
-        inside = Pane(1)
         self.head = _Head()
-        self.question = Section(Text("Ask the supplier", "询问供应商"))
+        self.question = Question()
+        self.question.asked.connect(self._was_asked)
         self.proof = ProofSection()
         self.items = Section(Text("Answers in the checklist", "对应的清单项"))
         self.history = Section(Text("History", "沿革"), last=True)
-        self._bodies = {section: QVBoxLayout() for section in (self.question, self.items, self.history)}
-        for section, body in self._bodies.items():
-            body.setSpacing(4)
-            section.column.addLayout(body)
-        for part in (self.head, self.question, self.proof, self.items, self.history):
-            inside.column.addWidget(part)
-        inside.column.addStretch(1)
+        self._bodies = {section: body_of(section) for section in (self.items, self.history)}
+        self.stack_parts((self.head, self.question, self.proof, self.items, self.history))
         self.proof.kept.connect(self._proof_kept)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(inside)
-        self.column.addWidget(area)
-        self._inside = inside
-        inside.hide()
 
     @property
     def row(self) -> FieldRow | None:
@@ -146,19 +130,13 @@ class FieldInspector(Pane):
             self.show_history(())
 
     def _show_question(self, row: FieldRow) -> None:
-        body = self._bodies[self.question]
-        clear_layout(body)
         self.question.setVisible(row.value is None)
-        if row.value is not None:
-            return
-        body.addWidget(PlainLabel(row.question, size="dense", wrap=True, select=True))
-        copy = Button(Text("Copy question", "复制问题"), icon="copy", small=True)
-        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(say(row.question)))
-        body.addWidget(copy, 0, Qt.AlignmentFlag.AlignLeft)
-        if row.state is not ClaimState.ASKED:
-            ask = Button(Text("Mark as asked", "标记为已询问"), small=True)
-            ask.clicked.connect(lambda: self.changed.emit(row, replace(row.said or Stated(None), asked=True)))
-            body.addWidget(ask, 0, Qt.AlignmentFlag.AlignLeft)
+        if row.value is None:
+            self.question.show_question(row.question, row.state)
+
+    def _was_asked(self) -> None:
+        if self._row is not None:
+            self.changed.emit(self._row, replace(self._row.said or Stated(None), asked=True))
 
     def _show_items(self, row: FieldRow) -> None:
         body = self._bodies[self.items]
@@ -183,13 +161,8 @@ class FieldInspector(Pane):
         body.addLayout(grid)
 
     def _change(self, change: FieldChange) -> QVBoxLayout:
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        if self._row is not None:
-            words.addWidget(PlainLabel(_said_of(self._row, change), size="dense", wrap=True))
         by = " · ".join(part for part in (change.by, change.why) if part)
-        words.addWidget(PlainLabel(by, size="caption", level="2", wrap=True))
-        return words
+        return change_lines(_said_of(self._row, change) if self._row is not None else None, by)
 
     def _proof_kept(self, said: Stated) -> None:
         if self._row is not None:
@@ -205,30 +178,12 @@ def _said_of(row: FieldRow, change: FieldChange) -> Text:
     return Text(f"{before.en} → {after.en}", f"{before.zh} → {after.zh}")
 
 
-class _Head(Section):
+class _Head(NameHead):
     """Label, key, state, value."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.badge = BadgeLabel()
-        self.name = ElidedLabel("", size="section", weight=600)
-        self.key = ElidedLabel("", size="caption", level="3", code=True)
-        self.pairs = KeyValues(label_width=64)
-        self.title.hide()
-        self.note.hide()
-        self.column.addWidget(self.name)
-        line = QHBoxLayout()
-        line.addWidget(self.key, 1)
-        line.addWidget(self.badge)
-        self.column.addLayout(line)
-        self.column.addSpacing(4)
-        self.column.addWidget(self.pairs)
 
     def show_row(self, row: FieldRow) -> None:
         """Show another term."""
-        self.name.set_words(row.field.label)
-        self.key.set_words(row.key)
-        self.badge.set_state(row.state)
+        self.name_row(row.field.label, row.key, row.state)
         pairs: list[tuple[Text, Text]] = [(Text("Stated", "约定值"), value_text(row))]
         if row.field.better:
             pairs.append((Text("Order", "优劣"), _BETTER[row.field.better]))

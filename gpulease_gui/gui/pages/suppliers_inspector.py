@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout
 
 from gpulease_gui.catalog.catalogue import Catalogue
-from gpulease_gui.domain.claim import CLAIM_WORDS, ClaimChange, ClaimState
+from gpulease_gui.domain.claim import CLAIM_WORDS, ClaimChange
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import LineField
 from gpulease_gui.gui.forms.term_cells import found_text, promise_with_unit
-from gpulease_gui.gui.language import say
+from gpulease_gui.gui.pages.suppliers_inspector_parts import NameHead, PartsPane, Question, body_of, change_lines
 from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.buttons import Button, Segment
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
-from gpulease_gui.gui.widgets.panes import Icon, KeyValues, Pane, Section, clear_layout
+from gpulease_gui.gui.widgets.panes import Icon, Section, clear_layout
 from gpulease_gui.gui.widgets.ruler import RulerBar
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.pdf.paint import Ruler
@@ -26,7 +25,6 @@ from gpulease_gui.reports.known_notes import note_text
 from gpulease_gui.reports.wording import figure
 from gpulease_gui.services.claims_view import TermRow
 
-LEAST_WIDTH = 272
 WRITTEN, SAID = "written", "said"
 _TOKENS = {Verdict.PASS: "t3", Verdict.WARN: "warn", Verdict.FAIL: "fail", Verdict.INCONCLUSIVE: "inc"}
 
@@ -76,7 +74,7 @@ class SourceSection(Section):
             self.kept.emit(self.words.text().strip(), self.kind.current == WRITTEN)
 
 
-class TermInspector(Pane):
+class TermInspector(PartsPane):
     """The right pane beside the terms. `asked` says that the supplier was asked, `opened` goes to the finding."""
 
     asked = Signal(object)
@@ -84,31 +82,20 @@ class TermInspector(Pane):
     sourced = Signal(object, str, bool)
 
     def __init__(self, catalogue: Catalogue) -> None:
-        super().__init__(1)
+        super().__init__()
         self._catalogue = catalogue
         self._row: TermRow | None = None
-        self.setMinimumWidth(LEAST_WIDTH)
-        inside = Pane(1)
         self.head = _Head()
         self.source = SourceSection()
         self.source.kept.connect(self._source_kept)
         self.torn = Section(Text("Contradicts another term", "与其他条款矛盾"))
-        self.question = Section(Text("Ask the supplier", "询问供应商"))
+        self.question = Question()
+        self.question.asked.connect(lambda: self.asked.emit(self._row))
         self.finding = Section(Text("Last finding", "最近结果"))
         self.checks = Section(Text("Verified by", "由哪些检查核对"))
         self.history = Section(Text("History", "沿革"), last=True)
-        for part in (self.head, self.torn, self.question, self.source, self.finding, self.checks, self.history):
-            part.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)  # it scrolls, and is never squeezed
-            inside.column.addWidget(part)
-        inside.column.addStretch(1)
-        self._bodies = {s: _body(s) for s in (self.torn, self.question, self.finding, self.checks, self.history)}
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(inside)
-        self.column.addWidget(area)
-        self._inside = inside
-        inside.hide()
+        self.stack_parts((self.head, self.torn, self.question, self.source, self.finding, self.checks, self.history))
+        self._bodies = {s: body_of(s) for s in (self.torn, self.finding, self.checks, self.history)}
 
     @property
     def row(self) -> TermRow | None:
@@ -141,27 +128,14 @@ class TermInspector(Pane):
             body.addWidget(PlainLabel(row.conflict, size="dense", level="warn", wrap=True))
 
     def _show_question(self, row: TermRow) -> None:
-        body = self._bodies[self.question]
-        clear_layout(body)
         self.question.setVisible(row.value is None)
         if row.value is not None:
             return
+        implied = None
         if row.implied is not None:
-            implied = promise_with_unit(row.term, row.implied, self._catalogue)
-            body.addWidget(PlainLabel(Text(f"Implied by the GPU model: {implied.en}. A stated value always wins.",
-                                           f"由 GPU 型号推得：{implied.zh}。明确约定的值优先。"),
-                                      size="dense", level="2", wrap=True))  # fmt: skip
-        body.addWidget(PlainLabel(row.question, size="dense", wrap=True, select=True))
-        buttons = QVBoxLayout()
-        buttons.setSpacing(6)
-        copy = Button(Text("Copy question", "复制问题"), icon="copy", small=True)
-        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(say(row.question)))
-        buttons.addWidget(copy, 0, Qt.AlignmentFlag.AlignLeft)
-        if row.state is not ClaimState.ASKED:
-            ask = Button(Text("Mark as asked", "标记为已询问"), small=True)
-            ask.clicked.connect(lambda: self.asked.emit(row))
-            buttons.addWidget(ask, 0, Qt.AlignmentFlag.AlignLeft)
-        body.addLayout(buttons)
+            said = promise_with_unit(row.term, row.implied, self._catalogue)
+            implied = Text(f"Implied by the GPU model: {said.en}. A stated value always wins.", f"由 GPU 型号推得：{said.zh}。明确约定的值优先。")
+        self.question.show_question(row.question, row.state, implied)
 
     def _show_finding(self, row: TermRow) -> None:
         body = self._bodies[self.finding]
@@ -211,50 +185,31 @@ class TermInspector(Pane):
         body.addLayout(grid)
 
     def _change(self, change: ClaimChange) -> QVBoxLayout:
-        words = QVBoxLayout()
-        words.setSpacing(0)
         row = self._row
         value = Text("not stated", "未说明")
         if change.value is not None and row is not None:
             value = promise_with_unit(row.term, change.value, self._catalogue)
         state = CLAIM_WORDS[change.state]
-        words.addWidget(PlainLabel(Text(f"{state.en}: {value.en}", f"{state.zh}：{value.zh}"), size="dense", wrap=True))
         note = note_text(change.note)
         by = Text(*(" · ".join(part for part in (change.by, said) if part) for said in (note.en, note.zh)))
-        words.addWidget(PlainLabel(by, size="caption", level="2", wrap=True))
-        return words
+        return change_lines(Text(f"{state.en}: {value.en}", f"{state.zh}：{value.zh}"), by)
 
     def _source_kept(self, words: str, written: bool) -> None:
         if self._row is not None:
             self.sourced.emit(self._row, words, written)
 
 
-class _Head(Section):
+class _Head(NameHead):
     """Label, key, state, and the ruler where promise and reading are numbers."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.badge = BadgeLabel()
-        self.name = ElidedLabel("", size="section", weight=600)
-        self.key = ElidedLabel("", size="caption", level="3", code=True)
         self.ruler = RulerBar()
-        self.pairs = KeyValues(label_width=64)
-        self.title.hide()
-        self.note.hide()
-        self.column.addWidget(self.name)
-        line = QHBoxLayout()
-        line.addWidget(self.key, 1)
-        line.addWidget(self.badge)
-        self.column.addLayout(line)
-        self.column.addSpacing(4)
-        self.column.addWidget(self.ruler)
-        self.column.addWidget(self.pairs)
+        self.column.insertWidget(self.column.indexOf(self.pairs), self.ruler)
 
     def show_row(self, row: TermRow, catalogue: Catalogue) -> None:
         """Show another term."""
-        self.name.set_words(row.term.label)
-        self.key.set_words(row.term.key)
-        self.badge.set_state(row.state)
+        self.name_row(row.term.label, row.term.key, row.state)
         stated = row.value if row.value is not None else row.implied
         said = promise_with_unit(row.term, stated, catalogue) if stated is not None else Text("not stated", "未说明")
         found = row.found.finding if row.found is not None else None
@@ -271,10 +226,3 @@ class _Head(Section):
         if found is not None and promised is not None and measured is not None:
             token = _TOKENS.get(found.verdict, "t3")
             self.ruler.set_ruler(Ruler(promised, measured, token, less_is_better=row.term.better == "less"))
-
-
-def _body(section: Section) -> QVBoxLayout:
-    body = QVBoxLayout()
-    body.setSpacing(4)
-    section.column.addLayout(body)
-    return body
