@@ -174,9 +174,18 @@ class WatchAlarm:
     disturb: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class SecretNotKept:
+    """A secret of a node that was to go into the system's keyring did not; `words` say why in one sentence."""
+
+    node_id: str
+    words: Text
+
+
 Event = (
     NodeStateChanged | HostKeyQuestion | RunStarted | CheckChanged | FindingSaved | RunEnded | NodeDrifted | JobChanged
     | RecordsChanged | GapOpened | GapClosed | PairMeasured | WatchAlarm | TaskProgressed | TaskEnded
+    | SecretNotKept
 )  # fmt: skip
 
 

@@ -13,14 +13,23 @@ from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import AuthMethod, HostKey, Node, Reach
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.remote.credentials import Credentials
-from gpulease_gui.remote.failures import ConnectFailed, HostKeyChanged, UnknownHostKey
+from gpulease_gui.remote.failures import ConnectFailed, HostKeyChanged, Phase, UnknownHostKey
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.local import LocalLine
 from gpulease_gui.remote.route import STRAIGHT
 from gpulease_gui.remote.session import Connector, SshSession
 from gpulease_gui.remote.transport import Line
-from gpulease_gui.services.events import Bus, HostKeyQuestion, NodeState, NodeStateChanged
+from gpulease_gui.services.events import (
+    Bus,
+    HostKeyQuestion,
+    NodeState,
+    NodeStateChanged,
+    RecordsChanged,
+    SecretNotKept,
+)
+from gpulease_gui.services.kept_secrets import KeptSecrets
+from gpulease_gui.services.system_keyring import KeyringTrouble
 from gpulease_gui.services.ways import AskSecret, Ways, WayThere
 from gpulease_gui.store import hop_keys, hostkeys
 from gpulease_gui.store.records import KeyDecision, KeyState
@@ -81,6 +90,11 @@ class Links:
         self._ways.ask_open = ask
 
     @property
+    def kept(self) -> KeptSecrets:
+        """What the system's keyring keeps for nodes."""
+        return self._ways.kept
+
+    @property
     def states(self) -> Mapping[str, NodeState]:
         """How the connection of each node stood last, by node id."""
         with self._lock:
@@ -113,6 +127,7 @@ class Links:
         way = self._ways.way_to(node, node.address, fingerprints)
         session = self._connect(way, cancel)
         self._remember(node, way, session)
+        self._keep_secrets(node)
         return Opened(session, session.host_key)
 
     def _connect(self, way: WayThere, cancel: CancelToken) -> SshSession:
@@ -123,6 +138,13 @@ class Links:
         self._pin(node, session.host_key, session.trusted_by, way.trust)
         for hop, (host_port, key, trusted_by) in zip(way.route.hops, session.hop_keys, strict=True):
             self._pin(node, key, trusted_by, hop.trust, host_port)
+
+    def _keep_secrets(self, node: Node) -> None:
+        try:
+            if self._ways.kept.accepted(node):
+                self._bus.publish(RecordsChanged(frozenset(["node"])))
+        except KeyringTrouble as trouble:
+            self._bus.publish(SecretNotKept(node.id, trouble.words))
 
     def _pin(self, node: Node, key: HostKey, trusted_by: TrustedBy, trust: HostTrust, hop: str = "") -> None:
         if trusted_by is TrustedBy.FINGERPRINT:
@@ -172,6 +194,7 @@ class Links:
             state, offered = NodeState.KEY_CHANGED, error.new
             self._bus.publish(HostKeyQuestion(node, (error.new,), (error.old,), error.hop))
         self._ways.forget(node)
+        self._ways.kept.refused(node, login=error.phase in (Phase.AUTH, Phase.PROXY))
         self._publish(node, state, str(error.why), error.next_step)
         return NotConnected(node, str(error.phase), error.what, error.why, error.next_step, offered)
 

@@ -15,6 +15,7 @@ from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.remote.address import Target
 from gpulease_gui.services.acceptance import Acceptance, acceptance_in
+from gpulease_gui.services.kept_secrets import KeptSecret, kept_for, list_kept
 from gpulease_gui.store import hostkeys, nodes, runs, suppliers
 from gpulease_gui.store.records import KeyDecision, Run, new_id
 
@@ -36,6 +37,7 @@ class NodeRow:
     cards: str = ""
     driver: str = ""
     note: Text = NO_TEXT
+    kept: tuple[KeptSecret, ...] = ()
 
     @property
     def key_was_changed(self) -> bool:
@@ -60,6 +62,8 @@ def nodes_view(connection: sqlite3.Connection) -> NodesView:
     by_id = {contract.id: contract for contract in contracts}
     latest = {run.node_id: run for run in runs.list_latest_runs(connection)}
     rows = [_row(connection, node, by_id, names, latest.get(node.id)) for node in nodes.list_nodes(connection)]
+    kept = list_kept(connection)
+    rows = [replace(row, kept=found) if kept and (found := kept_for(row.node, kept)) else row for row in rows]
     rows.sort(key=lambda row: (row.contract is None, row.contract.number if row.contract else "", row.node.name))
     rented = {row.contract.id for row in rows if row.contract}
     return NodesView(tuple(rows), {id_: acceptance_in(connection, id_) for id_ in rented}, contracts)

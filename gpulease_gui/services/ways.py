@@ -15,6 +15,8 @@ from gpulease_gui.remote.known_hosts import keys_for, known_name
 from gpulease_gui.remote.proxy import Proxy, parse_proxy
 from gpulease_gui.remote.route import Hop, Route
 from gpulease_gui.remote.ssh_config import resolve_jumps, user_known_hosts
+from gpulease_gui.services.kept_secrets import PASSPHRASE, PASSWORD, PROXY, KeptSecrets
+from gpulease_gui.services.system_keyring import SystemKeyring
 from gpulease_gui.store import hop_keys, hostkeys
 from gpulease_gui.store.workspace import Workspace
 
@@ -36,7 +38,7 @@ class WayThere:
 
 
 class Ways:
-    """Finds the way to a node. Passwords are asked for once a session and kept in memory only."""
+    """Finds the way to a node. Passwords are asked for once a session; where the user wants it, the keyring has them."""
 
     def __init__(self, workspace: Workspace, ask_secret: AskSecret | None, fingerprints: tuple[str, ...]) -> None:
         self._workspace = workspace
@@ -45,6 +47,7 @@ class Ways:
         self._passwords: dict[tuple[str, str], Secret] = {}
         self.ask_secret = ask_secret
         self.ask_open: AskSecret | None = None
+        self.kept = KeptSecrets(workspace, SystemKeyring())
 
     def way_to(self, node: Node, address: Address, fingerprints: tuple[str, ...]) -> WayThere:
         """The way to a node. Reads the user's ssh config and known_hosts; raises UserFacing when they can't be used."""
@@ -65,6 +68,7 @@ class Ways:
         """Forget all passwords."""
         with self._lock:
             self._passwords.clear()
+        self.kept.close()
 
     def _hop(self, node: Node, place: Target, given: tuple[str, ...]) -> Hop:
         with self._workspace.read() as connection:
@@ -85,7 +89,7 @@ class Ways:
 
     def _credentials(self, node: Node) -> Credentials:
         assert node.address is not None
-        password = self._password(node, "password") if node.auth is AuthMethod.PASSWORD else None
+        password = self._password(node, PASSWORD) if node.auth is AuthMethod.PASSWORD else None
         return replace(
             self._asking(node, node.address), method=node.auth, identity_file=node.identity_file, password=password,
             certificate_file=node.certificate_file,
@@ -94,26 +98,30 @@ class Ways:
     def _asking(self, node: Node, address: Address) -> Credentials:
         ask = self.ask_secret
         if ask is None:
-            return Credentials()
+            return Credentials(ask_passphrase=lambda path: self.kept.find(node, f"{PASSPHRASE}{path}"))
 
         def answer(prompt: Prompt) -> Secret | None:
             way = self.ask_open if prompt.echo and self.ask_open is not None else ask
             said = f" ({prompt.said})" if prompt.said else ""
             return way(node, f"{address.host_port} asks: {prompt.words}{said}")
 
-        return Credentials(ask_passphrase=lambda path: ask(node, f"passphrase of {path}"), ask_prompt=answer)
+        return Credentials(ask_passphrase=lambda path: self._kept_or_asked(node, f"{PASSPHRASE}{path}"), ask_prompt=answer)
+
+    def _kept_or_asked(self, node: Node, what: str) -> Secret | None:
+        known = self.kept.find(node, what)
+        return known if known is not None or self.ask_secret is None else self.ask_secret(node, what)
 
     def _proxy(self, node: Node) -> Proxy | None:
         proxy = parse_proxy(node.proxy)
         if proxy is None or not proxy.user:
             return proxy
-        return replace(proxy, password=self._password(node, f"password of the proxy {proxy.host_port}"))
+        return replace(proxy, password=self._password(node, f"{PROXY}{proxy.host_port}"))
 
     def _password(self, node: Node, what: str) -> Secret | None:
         with self._lock:
             known = self._passwords.get((node.id, what))
-        if known is None and self.ask_secret is not None:
-            known = self.ask_secret(node, what)
+        if known is None:
+            known = self._kept_or_asked(node, what)
             if known is not None:
                 with self._lock:
                     self._passwords[node.id, what] = known

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
+from keyring.backends import fail
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QLabel
@@ -26,6 +27,7 @@ from gpulease_gui.gui.pages.nodes import NodesPage
 from gpulease_gui.gui.pages.nodes_work import trouble_words
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.store import nodes as stored
+from tests.keyrings import MemoryKeyring, system_keyring
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -248,6 +250,50 @@ def test_that_questions_come_one_after_the_other_and_cancel_is_no_secret(own: Ma
         dialog_of(own, SecretDialog).reject()
         qtbot.waitUntil(lambda: answered() > before)  # noqa: B023 - called before the next round
     assert [answer.result() for answer in answers] == [None, None]
+
+
+def test_that_the_keyring_is_offered_where_there_is_one_and_the_node_forgets(own: MainWindow, services: Services, qtbot: QtBot) -> None:
+    node = Node("a", "node-01", Reach.SSH, Address("203.0.113.1"))
+    put(services, node)
+    page, memory = page_of(own), MemoryKeyring()
+    qtbot.waitUntil(lambda: shown_names(page) == ["node-01"])
+    with system_keyring(memory):
+        ask = services.links.ask_secret
+        assert ask is not None
+        answer = services.jobs.local(lambda: ask(node, "password"))
+        qtbot.waitUntil(lambda: bool(own.findChildren(SecretDialog)))
+        dialog = dialog_of(own, SecretDialog)
+        assert dialog.keep.isVisible() and not dialog.keep.isChecked()
+        QTest.keyClicks(dialog.line, "correct horse")
+        dialog.keep.click()
+        QTest.mouseClick(dialog.go_on, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(answer.done)
+        services.jobs.local(lambda: services.links.kept.accepted(node)).result()
+        assert list(memory.held.values()) == ["correct horse"]
+        page.visit(("a",))
+        qtbot.waitUntil(lambda: not page.inspector.forget.isHidden())
+        assert "password" in {label.text() for label in page.inspector.facts.findChildren(QLabel)}
+        memory.locked = True
+        page.inspector.forget.click()
+        qtbot.waitUntil(own.trouble_band.isVisible)
+        assert own.trouble_band.headline.text() == "node-01: the system keyring still has its secrets" and memory.held
+        memory.locked = False
+        page.inspector.forget.click()
+        qtbot.waitUntil(lambda: page.inspector.forget.isHidden())
+    assert memory.held == {}
+
+
+def test_that_no_keyring_is_offered_where_there_is_none(own: MainWindow, services: Services, qtbot: QtBot) -> None:
+    node = Node("a", "node-01", Reach.SSH, Address("203.0.113.1"))
+    ask = services.links.ask_secret
+    assert ask is not None
+    with system_keyring(fail.Keyring()):
+        answer = services.jobs.local(lambda: ask(node, "password"))
+        qtbot.waitUntil(lambda: bool(own.findChildren(SecretDialog)))
+    dialog = dialog_of(own, SecretDialog)
+    assert dialog.keep.isHidden()
+    dialog.reject()
+    qtbot.waitUntil(answer.done)
 
 
 def test_that_a_closed_workspace_lets_the_waiting_worker_go(own: MainWindow, services: Services, qtbot: QtBot) -> None:

@@ -43,6 +43,7 @@ from gpulease_gui.store import nodes as stored
 from gpulease_gui.store import runs, suppliers
 from gpulease_gui.store.records import Run
 from gpulease_gui.store.task_runs import list_task_runs
+from tests.keyrings import MemoryKeyring, system_keyring
 
 pytestmark = pytest.mark.sshd
 
@@ -158,11 +159,13 @@ def unpacked(database: Path) -> Iterator[bytes]:
                 yield zlib.decompress(value)
 
 
-def typed(window: MainWindow, qtbot: QtBot, words: str, *, shown: bool = False) -> None:
+def typed(window: MainWindow, qtbot: QtBot, words: str, *, shown: bool = False, keep: bool = False) -> None:
     """Answer the next question."""
     qtbot.waitUntil(lambda: any(d.isVisible() for d in window.findChildren(SecretDialog)), timeout=PATIENCE)
     dialog = next(d for d in window.findChildren(SecretDialog) if d.isVisible())
     assert (dialog.line.echoMode() is dialog.line.EchoMode.Normal) is shown
+    assert dialog.keep.isVisible() is not shown
+    dialog.keep.setChecked(keep)
     QTest.keyClicks(dialog.line, words)
     QTest.mouseClick(dialog.go_on, Qt.MouseButton.LeftButton)
 
@@ -197,8 +200,8 @@ def test_that_no_planted_secret_stands_anywhere(
 ) -> None:  # fmt: skip
     monkeypatch.setenv("GPULEASE_TEST_WORD", PLAIN)
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
-    far, doorman = tmp_path_factory.mktemp("far"), Doorman()
-    with sshd(far) as (real, key, node_pid), gate(doorman) as (place, gate_key), Watcher(node_pid) as watcher:
+    far, doorman, memory = tmp_path_factory.mktemp("far"), Doorman(), MemoryKeyring()
+    with system_keyring(memory), sshd(far) as (real, key, node_pid), gate(doorman) as (place, gate_key), Watcher(node_pid) as watcher:
         asks = Node("asks", "node-12", Reach.SSH, place, auth=AuthMethod.PASSWORD)
         services.workspace.submit(lambda db: suppliers.save_supplier(db, Supplier("s1", "Sesame"))).result()
         services.workspace.submit(lambda db: suppliers.save_contract(db, Contract("c1", "s1", NUMBER))).result()
@@ -213,12 +216,12 @@ def test_that_no_planted_secret_stands_anywhere(
             return work.job_of(node.id) is None
 
         work.connect_to(asks)
-        typed(window, qtbot, PASSWORD)
+        typed(window, qtbot, PASSWORD, keep=True)
         typed(window, qtbot, ANSWER, shown=True)
         qtbot.waitUntil(lambda: idle(asks), timeout=PATIENCE)
         assert services.links.states["asks"] is NodeState.CONNECTED and doorman.heard == [PASSWORD, ANSWER]
         work.verify(real, Choice(only=("trust.clock", "cpu.model")))
-        typed(window, qtbot, PASSPHRASE)
+        typed(window, qtbot, PASSPHRASE, keep=True)
         qtbot.waitUntil(lambda: idle(real) and bool(services.query(run_list).result()), timeout=PATIENCE)
         (tmp_path / "task.sh").write_text(f"echo got $HF_TOKEN and {PLAIN}; sleep 0.2\n")
         source, environment = TaskSource(SourceKind.SCRIPT, str(tmp_path / "task.sh")), (variable("HF_TOKEN", TOKEN),)
@@ -233,6 +236,7 @@ def test_that_no_planted_secret_stands_anywhere(
         assert not [data for data in everywhere if secret in data]
         assert not [data for data in watcher.argv | watcher.environ if secret in data]
         assert secret not in (far / "log").read_bytes()
+    assert sorted(memory.held.values()) == [PASSPHRASE, PASSWORD]
     # The same search finds what may be there.
     assert NOTE.encode() in b"".join(path.read_bytes() for path in tmp_path.glob("own.db*"))
     assert f"got ••• and {PLAIN}".encode() in b"".join(stored_words)

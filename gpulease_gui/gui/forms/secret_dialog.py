@@ -8,23 +8,27 @@ from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.gui.forms.fields import Field, LineField
+from gpulease_gui.gui.forms.host_key_dialog import TickBox
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
-from gpulease_gui.gui.widgets.labels import Words
+from gpulease_gui.gui.widgets.labels import PlainLabel, Words
+from gpulease_gui.services.kept_secrets import PASSPHRASE, PASSWORD, PROXY
 
-_PASSPHRASE, _PROXY = "passphrase of ", "password of the proxy "
 _KEPT = Text("It is sent to nobody but this program's own login and is kept in memory until you quit.",
              "仅用于本程序登录，只保存在内存中，退出即清除。")  # fmt: skip
+_KEEP = Text("Keep in the system keyring", "保存到系统密钥环")
 _ONCE = Text("The answer is sent to this node once and is not kept.", "答案仅发送给该节点一次，不会保存。")
 
 
 class SecretDialog(FactDialog):
     """Asks for one secret of one node, or for the answer to a question of the node's own; Cancel is the default.
 
-    `shown`: the node says that the answer may be seen while it is typed.
+    `shown`: the node says that the answer may be seen while it is typed. `keepable`: the system has a keyring that
+    takes it. `trouble`: why the keyring did not give what it keeps.
     """
 
-    def __init__(self, node: Node, what: str, *, shown: bool = False, parent: QWidget | None = None) -> None:
+    def __init__(self, node: Node, what: str, *, shown: bool = False, keepable: bool = False, trouble: Text | None = None,
+                 parent: QWidget | None = None) -> None:  # fmt: skip
         name, headline, about = _words(node, what)
         facts: list[tuple[Words, Words]] = [
             (Text("Node", "节点"), foreign(node.name)), (Text("Address", "地址"), foreign(node.target)), *about,
@@ -33,6 +37,12 @@ class SecretDialog(FactDialog):
         self.line = LineField(name)
         self.line.setEchoMode(QLineEdit.EchoMode.Normal if shown else QLineEdit.EchoMode.Password)
         self.column.addWidget(Field(name, self.line))
+        self.keep = TickBox(_KEEP)
+        self.keep.setVisible(keepable)
+        self.column.addWidget(self.keep)
+        if trouble is not None:
+            said = Text(f"It is kept in the system keyring, but {trouble.en}.", f"系统密钥环中存有此项，但未能取出：{trouble.zh}。")
+            self.column.addWidget(PlainLabel(said, level="2", wrap=True))
         self.cancel = self.add_button(Button(CANCEL), rejects=True, default=True)
         self.go_on = self.add_button(Button(Text("Log in", "登录"), kind="primary"), accepts=True)
         self.go_on.setEnabled(False)
@@ -45,21 +55,26 @@ class SecretDialog(FactDialog):
         """What was typed."""
         return Secret(self.line.text())
 
+    @property
+    def wants_keeping(self) -> bool:
+        """Whether it shall go into the system's keyring once it was accepted."""
+        return self.keep.isChecked()
+
 
 _ANSWER = Text("Answer", "答案")
 
 
 def _words(node: Node, what: str) -> tuple[Text, Text, list[tuple[Words, Words]]]:
     """The name of what is typed, the headline, and what it is about."""
-    if what.startswith(_PASSPHRASE):
-        file = foreign(what.removeprefix(_PASSPHRASE))
+    if what.startswith(PASSPHRASE):
+        file = foreign(what.removeprefix(PASSPHRASE))
         headline = Text(f"The key for {node.name} is encrypted", f"{node.name} 的密钥已加密")
         return Text("Passphrase", "口令"), headline, [(Text("Key file", "密钥文件"), file)]
     password = Text("Password", "密码")
-    if what.startswith(_PROXY):
+    if what.startswith(PROXY):
         headline = Text(f"The proxy on the way to {node.name} asks for a password", f"连接 {node.name} 的代理需要密码")
-        return password, headline, [(Text("Proxy", "代理"), foreign(what.removeprefix(_PROXY)))]
-    if what == "password":
+        return password, headline, [(Text("Proxy", "代理"), foreign(what.removeprefix(PROXY)))]
+    if what == PASSWORD:
         return password, Text(f"{node.name} asks for a password", f"{node.name} 需要密码"), []
     said = (Text("The node says", "节点提示"), foreign(what[:400]))
     return _ANSWER, Text(f"{node.name} asks a question before it lets you in", f"{node.name} 登录时要求验证"), [said]

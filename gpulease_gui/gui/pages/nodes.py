@@ -19,6 +19,7 @@ from gpulease_gui.gui.pages.nodes_fleet import FleetPane, may_verify
 from gpulease_gui.gui.pages.nodes_inspector import NodeInspector
 from gpulease_gui.gui.pages.nodes_menu import PAIRS, open_row_menu
 from gpulease_gui.gui.pages.nodes_pairs import measure_pairs
+from gpulease_gui.gui.pages.nodes_secrets import forget_secrets
 from gpulease_gui.gui.pages.nodes_table import ShownNode, node_table
 from gpulease_gui.gui.pages.nodes_work import work_of
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
@@ -190,7 +191,8 @@ class NodesPage(Page):
             self._measure_pairs()
         elif chosen:
             {"watch": self._watch, "edit": self._edit, "delete": self._remove, "run": self._open_run,
-             "differences": self._open_differences}[action](chosen[0])  # fmt: skip
+             "differences": lambda node: self.frame.go("verification", node.id, DIFFERENCES),
+             "forget": lambda node: forget_secrets(self.frame, node)}[action](chosen[0])  # fmt: skip
 
     def visit(self, path: tuple[str, ...]) -> None:
         """Refresh; a node id selects that node."""
@@ -303,9 +305,6 @@ class NodesPage(Page):
 
     def _open_run(self, node: Node) -> None:
         self.frame.go("verification", node.id)
-
-    def _open_differences(self, node: Node) -> None:
-        self.frame.go("verification", node.id, DIFFERENCES)
 
     def _names(self) -> frozenset[str]:
         return frozenset(row.node.name for row in self._view.rows)

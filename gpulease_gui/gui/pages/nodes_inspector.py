@@ -17,19 +17,25 @@ from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
 from gpulease_gui.gui.widgets.panes import Icon, KeyValues, Pane, Section, clear_layout, hairline
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.reports.known_notes import note_text
+from gpulease_gui.services.kept_secrets import PASSPHRASE, PASSWORD, PROXY, KeptSecret
 from gpulease_gui.store.records import KeyDecision, KeyState
 
 _DECIDED = {
     KeyState.TRUSTED: Text("trusted", "信任"), KeyState.REPLACED: Text("replaced", "已替换"),
     KeyState.REFUSED: Text("refused", "拒绝"),
 }  # fmt: skip
+_KEPT_KINDS = (
+    (PASSPHRASE, Text("passphrase of the key", "密钥口令")), (PROXY, Text("password of the proxy", "代理密码")),
+    (PASSWORD, Text("password", "登录密码")),
+)  # fmt: skip
 _NOT_READ = Text("not read", "未读取")
 _NONE = Text("none", "无")
+_FORGET = Text("Take it out of the keyring", "从密钥环中移除")
 _MOST_CHANGES = 6
 
 
 class NodeInspector(Pane):
-    """The right pane of the page of nodes; `wanted` carries verify, watch, connect, edit, remove, run or differences."""
+    """The right pane of the page of nodes; `wanted` carries verify, watch, connect, edit, remove, run, differences or forget."""
 
     wanted = Signal(str)
 
@@ -107,6 +113,9 @@ class NodeInspector(Pane):
         self.identity = Section(Text("Identity", "身份"))
         self.facts = KeyValues()
         self.identity.column.addWidget(self.facts)
+        self.forget = Button(_FORGET, kind="link", small=True)
+        self.forget.clicked.connect(lambda: self.wanted.emit("forget"))
+        self.identity.column.addWidget(self.forget, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.identity)
         self.keys = Section(Text("Host keys", "主机密钥"))
         self.history = KeyValues(label_width=72)
@@ -212,12 +221,21 @@ class NodeInspector(Pane):
             (Text("Key file", "密钥文件"), node.identity_file), (Text("Certificate", "证书"), node.certificate_file),
         )  # fmt: skip
         pairs += [(title, foreign(words)) for title, words in way if words]
+        if row.kept:
+            pairs.append((Text("In the keyring", "密钥环"), _kept_words(row.kept)))
+        self.forget.setVisible(bool(row.kept))
         self.facts.set_pairs(pairs)
 
     def _show_keys(self, shown: ShownNode) -> None:
         self.keys.setVisible(shown.row.node.reach is not Reach.LOCAL)
         pairs = [pair for decision in reversed(shown.row.keys) for pair in _key_pairs(decision)]
         self.history.set_pairs(pairs or [(Text("State", "状态"), Text("never seen", "从未见过"))])
+
+
+def _kept_words(kept: tuple[KeptSecret, ...]) -> Text:
+    """What kinds of secrets the system's keyring keeps for a node."""
+    kinds = dict.fromkeys(next(words for start, words in _KEPT_KINDS if one.what.startswith(start)) for one in kept)
+    return Text(", ".join(words.en for words in kinds), "、".join(words.zh for words in kinds))
 
 
 def _key_pairs(decision: KeyDecision) -> list[tuple[Words, Words]]:

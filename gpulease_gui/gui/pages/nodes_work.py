@@ -16,7 +16,9 @@ from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
-from gpulease_gui.services.events import Event, HostKeyQuestion, JobChanged, NodeState, NodeStateChanged
+from gpulease_gui.gui.pages.nodes_secrets import tell_not_kept
+from gpulease_gui.services.events import Event, HostKeyQuestion, JobChanged, NodeState, NodeStateChanged, SecretNotKept
+from gpulease_gui.services.kept_secrets import may_be_kept
 from gpulease_gui.services.plan import Choice
 from gpulease_gui.services.run_view import NO_CHOICE, prepare
 
@@ -42,6 +44,8 @@ class _SecretQuestion:
     node: Node
     what: str
     shown: bool = False
+    keepable: bool = False
+    trouble: Text | None = None
     answered: threading.Event = field(default_factory=threading.Event)
     answer: list[Secret] = field(default_factory=list)
 
@@ -199,6 +203,8 @@ class NodeWork(QObject):
             self.changed.emit(event.node_id)
         elif isinstance(event, HostKeyQuestion):
             self._hear_question(event)
+        elif isinstance(event, SecretNotKept):
+            tell_not_kept(self._frame, event)
         elif isinstance(event, JobChanged) and event.ended:
             self._over(event.job_id)
 
@@ -249,7 +255,9 @@ class NodeWork(QObject):
 
     def _ask(self, node: Node, what: str, *, shown: bool = False) -> Secret | None:
         """Called by a worker: wait for the user, or until the window lets go of the workspace."""
-        question = _SecretQuestion(node, what, shown)
+        kept = self._services.links.kept
+        keepable = may_be_kept(what) and kept.keyring.takes()
+        question = _SecretQuestion(node, what, shown, keepable, kept.trouble(node, what))
         self._asked.emit(question)
         while not question.answered.wait(_LOOK_S):
             if not self._is_open():
@@ -294,11 +302,16 @@ class NodeWork(QObject):
     def _ask_for_secret(self, question: _SecretQuestion) -> None:
         from gpulease_gui.gui.forms.secret_dialog import SecretDialog
 
-        dialog = SecretDialog(question.node, question.what, shown=question.shown, parent=self._parent())
+        dialog = SecretDialog(
+            question.node, question.what, shown=question.shown, keepable=question.keepable, trouble=question.trouble,
+            parent=self._parent(),
+        )  # fmt: skip
 
         def answer() -> None:
             if dialog.result() == QDialog.DialogCode.Accepted:
                 question.answer.append(dialog.secret)
+                if dialog.wants_keeping:
+                    self._services.links.kept.keep_once_accepted(question.node, question.what, dialog.secret)
             question.answered.set()
 
         dialog.finished.connect(answer)
