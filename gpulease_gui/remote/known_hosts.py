@@ -6,8 +6,10 @@ import base64
 import binascii
 import hashlib
 import hmac
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from gpulease_gui.domain.node import Address, HostKey
@@ -15,6 +17,13 @@ from gpulease_gui.remote.hostkeys import PlacedKey
 
 _FILE_MAX_BYTES = 16 * 1024 * 1024
 _MARKERS = ("", "@cert-authority", "@revoked")
+# Files of up to this size are not taken apart anew for each node.
+_KEPT_BYTES = 1024 * 1024
+_ODD = ""
+_PATTERN = re.compile(r"[*?!|]")
+
+# Number and words of a line.
+_Worded = tuple[int, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +88,48 @@ def parse_lines(content: bytes, name: str = "") -> tuple[tuple[KnownLine, ...], 
     """
     good: list[KnownLine] = []
     bad: list[SkippedLine] = []
-    for number, raw in enumerate(content.split(b"\n"), 1):
-        # Names and keys are ASCII; a comment may be in any encoding.
-        words = raw.decode("ascii", "replace").split()
-        if not words or words[0].startswith("#"):
-            continue
-        names = words[1] if words[0].startswith("@") and len(words) > 1 else words[0]
-        if name and len(words) > 2 and not names_match(names, name):
-            continue
-        line = _line(number, words)
+    for number, words in _that_may_mean(name, content) if name else _worded(content):
+        line = _line(number, list(words))
         if isinstance(line, KnownLine):
             good.append(line)
         else:
             bad.append(line)
     return tuple(good), tuple(bad)
+
+
+def _worded(content: bytes) -> Iterator[_Worded]:
+    for number, raw in enumerate(content.split(b"\n"), 1):
+        # Names and keys are ASCII; a comment may be in any encoding.
+        words = raw.decode("ascii", "replace").split()
+        if words and not words[0].startswith("#"):
+            yield number, tuple(words)
+
+
+def _names_of(words: tuple[str, ...]) -> str:
+    return words[1] if words[0].startswith("@") and len(words) > 1 else words[0]
+
+
+def _that_may_mean(name: str, content: bytes) -> Iterator[_Worded]:
+    """In the order of the file."""
+    by_name = _by_name(content) if len(content) <= _KEPT_BYTES else _by_name.__wrapped__(content)
+    for number, words in sorted((*by_name.get(name, ()), *by_name[_ODD])):
+        if len(words) <= 2 or names_match(_names_of(words), name):
+            yield number, words
+
+
+@lru_cache(maxsize=3)
+def _by_name(content: bytes) -> dict[str, list[_Worded]]:
+    """The lines under the names that they spell out; those that need a closer look under `_ODD`.
+
+    Kept, as a fleet asks the same file for each of its nodes.
+    """
+    found: dict[str, list[_Worded]] = {_ODD: []}
+    for number, words in _worded(content):
+        names = _names_of(words).lower()
+        spelt = {_ODD} if len(words) <= 2 or _PATTERN.search(names) else set(names.split(",")) - {_ODD}
+        for name in spelt:
+            found.setdefault(name, []).append((number, words))
+    return found
 
 
 def _line(number: int, words: list[str]) -> KnownLine | SkippedLine:
@@ -135,7 +172,7 @@ def _hash_matches(names: str, name: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     # SHA-1 is how OpenSSH hides names here; it protects nothing of ours.
-    return hmac.compare_digest(hmac.new(salt, name.encode(), "sha1").digest(), wanted)
+    return hmac.compare_digest(hmac.digest(salt, name.encode(), "sha1"), wanted)
 
 
 def pattern_matches(pattern: str, name: str) -> bool:
