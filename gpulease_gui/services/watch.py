@@ -11,12 +11,14 @@ from importlib import resources
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Cancelled, UserFacing
 from gpulease_gui.domain.node import Node
+from gpulease_gui.domain.task import TaskPhase
 from gpulease_gui.remote.own_network import first_stop, has_way
 from gpulease_gui.remote.stream import Stream, StreamEnd, StreamEnding, agent_start
 from gpulease_gui.remote.transport import Line, LineLost
-from gpulease_gui.services.events import Bus, GapClosed, GapOpened, NodeState, NodeStateChanged
+from gpulease_gui.services.events import Bus, Event, GapClosed, GapOpened, NodeState, NodeStateChanged, TaskProgressed
 from gpulease_gui.services.intake import MOST_SERIES, GapSpan, Intake, SeriesKey, WatchView
 from gpulease_gui.services.links import Links, NotConnected
+from gpulease_gui.services.log_gauge import LogGauge
 from gpulease_gui.services.recall import recall
 from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.timeline import Clock, Timeline
@@ -25,6 +27,7 @@ from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import append_blocks, append_gap
 from gpulease_gui.store.workspace import Workspace
 from gpulease_gui.telemetry.source import metrics, sources
+from gpulease_gui.telemetry.task_log import SOURCE as TASK_LOG
 
 INTERVAL_S = 1.0
 BACKOFF_S = (1.0, 60.0)
@@ -52,13 +55,29 @@ class Watching:
         self._clock = clock or Clock()
         self._lock = threading.Lock()
         self._watches: dict[str, _Watch] = {}
+        self._gauges: dict[str, LogGauge] = {}
+        bus.subscribe(self._hear)
+
+    def _hear(self, event: Event) -> None:
+        """What the log of a task on a node tells goes beside the samples of its watch."""
+        if isinstance(event, TaskProgressed):
+            progress, gauge = event.progress, self._gauge(event.progress.node_id)
+            if progress.phase is not TaskPhase.RUNNING:
+                gauge.end()
+            elif progress.points:
+                gauge.tell(progress.points, self._clock.wall())
+
+    def _gauge(self, node_id: str) -> LogGauge:
+        with self._lock:
+            return self._gauges.setdefault(node_id, LogGauge())
 
     def start(self, node: Node, *, interval_s: float = INTERVAL_S) -> WatchView:
         """Watch a node from now on (0.1 to 60 s between samples); the view of a node that is watched already."""
+        gauge = self._gauge(node.id)
         with self._lock:
             watch = self._watches.get(node.id)
             if watch is None or watch.over:
-                watch = _Watch(node, min(60.0, max(0.1, interval_s)), self._workspace, self._bus, self._links, self._clock)
+                watch = _Watch(node, min(60.0, max(0.1, interval_s)), self._workspace, self._bus, self._links, self._clock, gauge)
                 watch.rules = self._rules.of(node) if self._rules else None
                 self._watches[node.id] = watch
                 watch.start()
@@ -96,7 +115,7 @@ class _Watch:
     """One node's thread: connect, stream, reconnect."""
 
     def __init__(
-        self, node: Node, interval_s: float, workspace: Workspace, bus: Bus, links: Links, clock: Clock
+        self, node: Node, interval_s: float, workspace: Workspace, bus: Bus, links: Links, clock: Clock, gauge: LogGauge
     ) -> None:
         self._node, self._workspace, self._bus, self._links = node, workspace, bus, links
         self.view = WatchView(node.id, interval_s)
@@ -105,6 +124,7 @@ class _Watch:
         self._intake = Intake(self.view, self._recorder, MOST_SERIES)
         self._clock, self._timeline, self._last_s = clock, Timeline(clock), 0.0
         self.rules: NodeRules | None = None
+        self._gauge, self._gauged_s = gauge, 0.0
         self._no_agent = False
         self._saving: list[tuple[Future[None], tuple[int, int]]] = []
         self._unsaved: tuple[int, int] | None = None
@@ -204,7 +224,7 @@ class _Watch:
 
     def _stream(self, line: Line, *, agent: bool) -> Stream:
         self.view.by_agent = agent
-        scripts = [(id_, source.script) for id_, source in sources().items() if agent or source.script]
+        scripts = [(id_, source.script) for id_, source in sources().items() if source.script or (agent and source.of_node)]
         start = agent_start(agent_program(), self.view.interval_s) if agent else None
         return Stream(line, scripts, self.view.interval_s, self._on_line, start=start)
 
@@ -223,6 +243,9 @@ class _Watch:
         self._intake.take(source_id, points, at_s)
         if self.rules is not None:
             self.rules.take(points, at_s)
+        if at_s - self._gauged_s >= 0.9 * self.view.interval_s:
+            self._gauged_s = at_s
+            self._intake.take(TASK_LOG.id, self._gauge.take(at_s), at_s)
         if self._recorder.due(at_s):
             self._flush()
 

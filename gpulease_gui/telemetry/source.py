@@ -56,13 +56,14 @@ class LineReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One telemetry source. `reader()` makes a fresh reader for each stream."""
+    """One telemetry source. `reader()` makes a fresh reader for each stream; `of_node` False: no stream of a node has it."""
 
     id: str
     title: Text
     script: str
     metrics: tuple[Metric, ...]
     reader: Callable[[], LineReader]
+    of_node: bool = True
 
 
 @cache

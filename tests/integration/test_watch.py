@@ -12,9 +12,12 @@ import pytest
 
 from gpulease_gui.demo.server import DemoServer
 from gpulease_gui.domain.node import Address, HostKey, Node, Reach
+from gpulease_gui.domain.task import TaskPhase, TaskPoint, TaskProgress
+from gpulease_gui.facts.train_curve import Unit
+from gpulease_gui.gui.pages.live_lanes import Lanes, promise_of
 from gpulease_gui.services import recording
 from gpulease_gui.services.composition import Services, open_services
-from gpulease_gui.services.events import Event, GapClosed, GapOpened, NodeState, NodeStateChanged
+from gpulease_gui.services.events import Event, GapClosed, GapOpened, NodeState, NodeStateChanged, TaskProgressed
 from gpulease_gui.services.watch import WatchView
 from gpulease_gui.store.nodes import get_node, save_node
 from gpulease_gui.store.samples import list_gaps, list_series, read_range
@@ -206,3 +209,20 @@ def test_that_a_full_disk_is_told_watching_goes_on_and_the_time_is_a_gap(
             return [gap.reason for gap in list_gaps(connection, "demo-honest", "gpu.power_w", 0, 2**62)]
 
     assert until(lambda: view.unsaved == "" and told() == ["not_saved"], 20)
+
+
+def test_that_the_speed_in_a_tasks_log_is_sampled_stored_and_a_lane_beside_its_promise(demo: Services, until: Until) -> None:
+    node = demo_node(demo, "honest")
+    view = demo.watching.start(node)
+    assert until(lambda: count(view, "cpu.util_percent") >= 2, 20)
+    told = TaskPoint(1.0, 10, 2.5, ((str(Unit.TOKENS_S), 61_000.0),))
+    demo.bus.publish(TaskProgressed(TaskProgress("run", node.id, TaskPhase.RUNNING, points=(told,))))
+    assert until(lambda: count(view, "task.tokens_s") >= 2, 20)
+    demo.bus.publish(TaskProgressed(TaskProgress("run", node.id, TaskPhase.COLLECTING)))
+    assert until(lambda: math.isnan(view.rings["task.tokens_s", ""].view().values[-1]), 20)
+    lanes = Lanes(promise_of(demo.catalogue, {"work.tokens_s": 64_000.0})).of(view)
+    assert lanes[0].id == "task_tokens:work.tokens_s" and lanes[0].promised is not None and lanes[0].promised.value == 64_000.0
+    demo.watching.close()
+    with demo.workspace.read() as connection:
+        (stretch,) = read_range(connection, node.id, "task.tokens_s", 0, 2**62, 1000).stretches
+    assert set(stretch.low) == {61_000.0} and stretch.series.unit == "tokens/s"

@@ -82,7 +82,7 @@ def test_that_stolen_time_is_told_apart_from_busy_time() -> None:
 def test_that_each_metric_belongs_to_one_source_and_says_its_unit() -> None:
     ids = [metric.id for source in sources().values() for metric in source.metrics]
     assert len(ids) == len(set(ids)) == len(metrics())
-    assert all(metric.unit or metric.lane == "events" for metric in metrics().values())
+    assert all(metric.unit or metric.lane in ("events", "task_loss") for metric in metrics().values())
 
 
 OTHER = "GPU-5d1f0c5e-77aa-4f0e-9d0b-3a6f2f9b1c02"

@@ -12,12 +12,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from gpulease_gui.checks.watch_rules import WATCH_RULES
-from gpulease_gui.domain.text import Text
+from gpulease_gui.checks.work_task import TERMS
+from gpulease_gui.domain.task import TaskRun
+from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.gui.widgets.chart_spec import Happening
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.store.records import RunKind
 from gpulease_gui.store.runs import list_runs
 from gpulease_gui.store.samples import list_marks, list_series, read_range, recorded_spans
+from gpulease_gui.store.task_runs import list_task_runs
 from gpulease_gui.store.watch_events import WatchEvent, list_events
 from gpulease_gui.telemetry.source import metrics
 
@@ -92,9 +95,10 @@ def _outline(
 
 def _happenings(connection: sqlite3.Connection, node_id: str, now_s: float) -> tuple[Happening, ...]:
     since = datetime.fromtimestamp(now_s - REACH_S, UTC)
-    made = []
+    tasks = {task.id: task for task in list_task_runs(connection, node_id=node_id) if task.started_at >= since}
+    made = [_task(task) for task in tasks.values()]
     for run in list_runs(connection, node_id=node_id, parts=True):
-        if run.kind is RunKind.VERIFIED and run.started_at >= since:
+        if run.kind is RunKind.VERIFIED and run.started_at >= since and run.id not in tasks:
             words, verdict = Text("Verification", "验收"), badge_of(run.overall).word if run.overall is not None else None
             if isinstance(verdict, Text):
                 words = Text(f"Verification: {verdict.en}", f"验收：{verdict.zh}")
@@ -105,6 +109,13 @@ def _happenings(connection: sqlite3.Connection, node_id: str, now_s: float) -> t
             at_s = mark.at.timestamp()
             made.append(Happening(at_s, at_s, Text(f"note: {mark.words}", f"备注：{mark.words}"), "flag", ""))
     return (*made, *_broken(connection, node_id, now_s))
+
+
+def _task(task: TaskRun) -> Happening:
+    """A task puts the speed that was promised of it to the test as long as it runs."""
+    words = Text(f"task: {visible(task.spec.name)}", f"任务：{visible(task.spec.name)}")
+    end_s = task.ended_at.timestamp() if task.ended_at else None
+    return Happening(task.started_at.timestamp(), end_s, words, "run", "run", tuple(TERMS))
 
 
 def _broken(connection: sqlite3.Connection, node_id: str, now_s: float) -> Iterator[Happening]:

@@ -32,6 +32,7 @@ from gpulease_gui.services.events import (
     NodeStateChanged,
     RecordsChanged,
     RunEnded,
+    RunStarted,
     WatchAlarm,
 )
 
@@ -164,7 +165,7 @@ class LivePage(Page):
         elif isinstance(event, GapOpened | GapClosed):
             if self._current is not None and event.node_id == self._current.node.id and self.isVisible():
                 self.look()
-        elif isinstance(event, RunEnded | WatchAlarm):
+        elif isinstance(event, RunStarted | RunEnded | WatchAlarm):
             self.history.refresh()
             if isinstance(event, WatchAlarm):
                 self.all.hear(event)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gpulease_gui.checks import disk_seq, net_iperf_multi, power_limit
+from gpulease_gui.checks import disk_seq, net_iperf_multi, power_limit, work_task
 from gpulease_gui.checks.promise import Promise, Stated
 from gpulease_gui.checks.repeats import Bands
 from gpulease_gui.domain.errors import UsageError
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 PromiseOf = Callable[[str], Stated | None]
 
 # Lanes from top to bottom; what is not listed (memory controller, memory clock, event bits) is recorded, not drawn.
-ORDER = ("util", "npu_util", "power", "npu_power", "network", "disk", "memory", "npu_memory", "temperature",
+ORDER = ("task_tokens", "task_samples", "task_tokens_gpu", "util", "npu_util", "power", "npu_power", "network", "disk", "task_step",
+         "task_tflops", "task_loss", "memory", "npu_memory", "temperature",
          "npu_temperature", "clock", "cpu", "ram", "rdma", "nvlink_rx", "nvlink_tx", "pcie_rx", "pcie_tx")  # fmt: skip
 # Where several metrics share a lane, it has a name of its own.
 SHARED: Mapping[str, Text] = {"network": Text("Network", "网络"), "cpu": Text("CPU", "CPU"), "rdma": Text("RDMA", "RDMA")}
@@ -43,6 +44,8 @@ _RULES: Mapping[str, tuple[Rule, Bands]] = {
     "gpu.power_w": (Rule.HELD, _POWER), "network.gbit_s": (Rule.CHECKED, net_iperf_multi.BANDS.shipped),
     "disk.read_mb_s": (Rule.CHECKED, disk_seq.BANDS.shipped), "disk.write_mb_s": (Rule.CHECKED, disk_seq.BANDS.shipped),
     "ram_gb": (Rule.SIZE, Bands(passes=1.0, warns=1.0)),
+    # More seconds a step are worse: such a promise is drawn, but what lies below it breaks nothing.
+    "work.tokens_s": (Rule.CHECKED, work_task.BANDS.shipped), "work.samples_s": (Rule.CHECKED, work_task.BANDS.shipped),
 }  # fmt: skip
 
 # What our own scripts say when they cannot read; everything else is the node's own words.
