@@ -41,22 +41,27 @@ def _print(merge: Merge, *, as_json: bool, written: bool) -> None:
     if as_json:
         print(json.dumps({
             "written": written and merge.has_work, "same": merge.same, "unknown": list(merge.bundle.unknown),
-            "sections": {name: {"new": new, "changed": changed} for name, (new, changed) in merge.counts().items()},
+            "sections": {name: {"new": new, "changed": changed} for name, (new, changed) in merge.counts().items()}, "removed": merge.removed(),
             "differences": [_as_dict(d) for d in merge.differences], "kept": [_as_dict(d) for d in merge.kept],
         }, ensure_ascii=False, indent=1))  # fmt: skip
         return
     for name in merge.bundle.unknown:
         print(f"left out, unknown to this version: {visible(name)}")
     for difference in merge.differences:
-        if not difference.new:
+        if difference.removed_at:
+            print(f"remove {_name(difference)}: {_said(difference)} was taken back there at {visible(difference.removed_at)}{_both(difference)}")
+        elif not difference.new:
             print(f"change {_name(difference)}: {_changes(difference)}{_both(difference)}")
     for difference in merge.kept:
-        if difference.new:
-            print(f"keep out {_name(difference)}: it was removed here later")
+        if difference.removed_at or difference.new:
+            why = f"it was taken back there at {visible(difference.removed_at)}; here it was changed later" if difference.removed_at else "it was removed here later"
+            print(f"keep {'' if difference.removed_at else 'out '}{_name(difference)}: {why}")
             continue
         print(f"keep {_name(difference)}: {_changes(difference)} is not taken (changed here later{'; it stays in the history' if difference.both else ''})")
     for name, (new, changed) in merge.counts().items():
         print(f"{name}: {new} new, {changed} changed")
+    for name, gone in merge.removed().items():
+        print(f"{name}: {gone} removed")
     if any(merge.bundle.of("runs")):
         print(f"runs of the file are shown as imported, not measured by this computer; {LEFT_OUT.en[0].lower()}{LEFT_OUT.en[1:]}")
     print(f"{merge.same} the same, {len(merge.kept)} kept; {'written' if written and merge.has_work else 'nothing written'}")
@@ -66,6 +71,10 @@ def _both(difference: Difference) -> str:
     if difference.theirs is not None:
         return " (changed on both sides: the edits are joined)"
     return " (changed here, too; the change in the file is later)" if difference.both else ""
+
+
+def _said(difference: Difference) -> str:
+    return ", ".join(f"{name} {visible(str(value))[:60]}" for name, value in difference.record.fields if value not in (None, ""))
 
 
 def _name(difference: Difference) -> str:
@@ -80,6 +89,6 @@ def _changes(difference: Difference) -> str:
 def _as_dict(difference: Difference) -> dict[str, object]:
     return {
         "section": difference.record.section.name, "key": list(difference.record.key), "new": difference.new,
-        "both_changed": difference.both, "from_trash": difference.back,
+        "both_changed": difference.both, "from_trash": difference.back, "removed_at": difference.removed_at or None,
         "changed": {name: [was, now] for name, was, now in difference.changed},
     }  # fmt: skip

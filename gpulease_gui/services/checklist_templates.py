@@ -46,7 +46,7 @@ class Template:
 
 def templates_in(connection: sqlite3.Connection) -> tuple[Template, ...]:
     """The user's templates by name; the shipped one is the template with the id ""."""
-    return tuple(_template(saved) for saved in reference.list_templates(connection))
+    return tuple(template_of(saved) for saved in reference.list_templates(connection))
 
 
 def template_in(connection: sqlite3.Connection, template_id: str) -> Template:
@@ -80,7 +80,7 @@ def save_template(db: Database, template: Template, shipped: Mapping[str, Checkl
         raise UsageError("a template needs a name", next_step="write one, such as training cluster")
     _refuse_items(template.own, shipped)
     acting = recorder(db)
-    acting.put("template", (template.id,), {"name": template.name.strip(), "scenario": template.scenario, "document": _text(template)})
+    acting.put("template", (template.id,), {"name": template.name.strip(), "scenario": template.scenario, "document": document_of(template)})
     acting.finish(Text(f"save template {template.name}", f"保存模板 {template.name}"))
     return template
 
@@ -102,7 +102,8 @@ def remove_template(db: Database, template_id: str) -> None:
     acting.finish(Text("delete a template", "删除模板"))
 
 
-def _text(template: Template) -> str:
+def document_of(template: Template) -> str:
+    """The edits and own items of a template as the text that the store keeps; `template_of` reads it."""
     edits = {id_: _edit_text(edit) for id_, edit in sorted(template.edits.items()) if edit != ItemEdit()}
     return json_text({"edits": edits, "own": [_item_text(item) for item in template.own]})
 
@@ -119,7 +120,8 @@ def _item_text(item: ChecklistItem) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _template(saved: reference.NamedDocument) -> Template:
+def template_of(saved: reference.NamedDocument) -> Template:
+    """The template that was written as a document. Raises ValueError, KeyError or TypeError for text that is none."""
     said = json.loads(saved.document)
     edits = {id_: _edit(edit) for id_, edit in said["edits"].items()}
     return Template(saved.id, saved.name, saved.scenario, edits, tuple(_item(item) for item in said["own"]))

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.draft_dialog import DraftDialog
 from gpulease_gui.gui.forms.record_form import RecordForm
 from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.pages.workloads_form import WorkloadForm
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 WAIT_MS = 400
-Drafted = RecordForm | WorkloadForm
+Drafted = RecordForm | WorkloadForm | DraftDialog
 
 
 class DraftKeeper(QObject):
@@ -37,7 +38,7 @@ class DraftKeeper(QObject):
         self._wait.setSingleShot(True)
         self._wait.setInterval(WAIT_MS)
         self._wait.timeout.connect(self.write)
-        (form.edited if isinstance(form, RecordForm) else form.typed).connect(self._wait.start)
+        (form.typed if isinstance(form, WorkloadForm) else form.edited).connect(self._wait.start)
         form.closed.connect(self._forget)
 
     @property

@@ -38,15 +38,19 @@ _OF_OTHERS = ("sightings", "paste_outputs", "paste_findings", "task_curves", "ta
 
 def facts_of(merge: Merge) -> list[tuple[Words, Words]]:
     """New and changed records by kind; the parts of a run that nobody asks for are left out, earlier states are one line."""
-    counts = merge.counts()
-    facts: list[tuple[Words, Words]] = [(words, _counted(*counts[name])) for name, words in _SECTIONS.items() if name in counts]
+    counts, gone = merge.counts(), merge.removed()
+    counts = {name: counts.get(name, (0, 0)) for name in (*counts, *gone)}
+    facts: list[tuple[Words, Words]] = [
+        (words, _counted(*counts[name], gone.get(name, 0))) for name, words in _SECTIONS.items() if name in counts
+    ]
     facts += [(Text(name, name), _counted(*counts[name])) for name in counts if name not in _SECTIONS and name not in _OF_OTHERS]
     earlier = sum(counts[name][0] for name in _EARLIER if name in counts)
     return [*facts, *([(Text("earlier versions", "历史版本"), _counted(earlier, 0))] if earlier else [])]
 
 
-def _counted(new: int, changed: int) -> Text:
-    return Text(f"{new} new, {changed} changed", f"新增 {new}，变更 {changed}")
+def _counted(new: int, changed: int, removed: int = 0) -> Text:
+    also_en, also_zh = (f", {removed} removed", f"，移除 {removed}") if removed else ("", "")
+    return Text(f"{new} new, {changed} changed{also_en}", f"新增 {new}，变更 {changed}{also_zh}")
 
 
 class MergeDialog(FactDialog):
@@ -125,6 +129,8 @@ def _consequence(merge: Merge) -> Text:
 
 def _changes(difference: Difference) -> Words:
     said = "; ".join(f"{name}: {was} → {now}" for name, was, now in difference.changed)
+    if difference.removed_at:
+        return foreign("; ".join(f"{name}: {value} → –" for name, value in difference.record.fields if value not in (None, "")))
     if difference.back:
         return Text(f"out of the trash; {said}" if said else "out of the trash", f"移出回收站；{said}" if said else "移出回收站")
     return foreign(said)
@@ -133,6 +139,8 @@ def _changes(difference: Difference) -> Words:
 def _fate(difference: Difference, kept: set[int]) -> Text:
     if id(difference) in kept:
         return Text("stays: removed here later", "不导入：本机已删除") if difference.new else Text("stays: changed here later", "保留：本机修改更晚")
+    if difference.removed_at:
+        return Text("both changed; removed there later", "双方都改过；对方后来移除") if difference.both else Text("removed there", "移除：对方已撤回")
     if difference.theirs is not None:
         return Text("both changed: joined", "双方都改过：合并两边")
     return Text("both changed; the file is later", "双方都改过；文件更晚") if difference.both else Text("changes", "变更")

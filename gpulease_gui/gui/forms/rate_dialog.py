@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
 
@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QWidget
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.supplier import FxRate
 from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.draft_dialog import DraftDialog
 from gpulease_gui.gui.forms.fields import Field, LineField
 from gpulease_gui.gui.widgets.buttons import Button
-from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
+from gpulease_gui.gui.widgets.dialogs import CANCEL
 from gpulease_gui.services.commercial_words import plain
 
 
-class RateDialog(FactDialog):
+class RateDialog(DraftDialog):
     """A rate of exchange; `keep` is called with it. Rates are only ever added: what was compared before stays explained."""
 
     def __init__(self, source: str, target: str, day: date, keep: Callable[[FxRate], None], known: FxRate | None = None,
@@ -44,7 +45,22 @@ class RateDialog(FactDialog):
         self.add_button(Button(CANCEL), rejects=True)
         self.save = self.add_button(Button(Text("Save the rate", "保存汇率"), kind="primary"), default=True)
         self.save.clicked.connect(self._save)
+        self._lines = (self.rate, self.surcharge, self.day, self.source)
+        for line in self._lines:
+            line.textEdited.connect(self.touch)
         self.rate.setFocus()
+
+    def words_now(self) -> tuple[str, ...]:
+        """What stands in the lines, from top to bottom."""
+        return tuple(line.text() for line in self._lines)
+
+    def put_words(self, words: Sequence[str]) -> bool:
+        """Put the lines back."""
+        if len(words) != len(self._lines):
+            return False
+        for line, said in zip(self._lines, words, strict=True):
+            line.setText(said)
+        return True
 
     def _save(self) -> None:
         rate, day, surcharge = _rate_of(self.rate.text()), _day_of(self.day.text()), _share_of(self.surcharge.text())

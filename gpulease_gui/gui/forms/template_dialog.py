@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,24 +13,36 @@ from gpulease_gui.catalog.checklist import DIMENSIONS, IMPORTANCE_WORDS, Checkli
 from gpulease_gui.catalog.scenarios import Scenario
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.gui.forms.draft_dialog import DraftDialog
+from gpulease_gui.gui.forms.drafts import DraftKeeper
 from gpulease_gui.gui.forms.fields import Chooser, LineField
 from gpulease_gui.gui.models.cell import Cell, Column, Group
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.pages.checklist_bands import SHIPPED, uses_of
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.cells import CHECK
-from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
+from gpulease_gui.gui.widgets.dialogs import CANCEL
 from gpulease_gui.gui.widgets.fields import Field
 from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.gui.widgets.search import SearchBox
 from gpulease_gui.gui.widgets.table import TableView
-from gpulease_gui.services.checklist_templates import ItemEdit, Template, remove_template, save_template, templates_in
+from gpulease_gui.services.checklist_templates import (
+    ItemEdit,
+    Template,
+    document_of,
+    remove_template,
+    save_template,
+    template_of,
+    templates_in,
+)
 from gpulease_gui.services.directory import fresh_id
+from gpulease_gui.store.reference import NamedDocument
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.pages.page import Frame
 
 _TITLE = Text("Checklist templates", "清单模板")
+NEW = "new"  # under which the draft of a template without a record is kept
 _SEVERITIES = tuple((str(severity), words) for severity, words in IMPORTANCE_WORDS.items())
 
 
@@ -56,7 +68,7 @@ def lines_of(shipped: Mapping[str, ChecklistItem], template: Template) -> list[T
     return sorted(lines, key=lambda line: order.get(line.item.dimension, len(order)))
 
 
-class TemplateDialog(FactDialog):
+class TemplateDialog(DraftDialog):
     """A template at the top, its items below, the chosen item's words at the foot. `saved` carries the template's id."""
 
     saved = Signal(str)
@@ -72,8 +84,9 @@ class TemplateDialog(FactDialog):
         self.which = Chooser(Text("Template", "模板"))
         self.which.picked.connect(self._choose)
         self.name = LineField(Text("Name", "名称"), Text("such as: training cluster", "例如：训练集群"))
-        self.name.textEdited.connect(lambda _: self._fit())
+        self.name.textEdited.connect(lambda _: self._named())
         self.use = Chooser(Text("Use", "场景"), uses_of(scenarios))
+        self.use.picked.connect(lambda _: self.touch())
         self.model: TableModel[TemplateLine] = TableModel(_columns(), lambda line: line.item.id, search=_hay, group=_group)
         self.table = TableView(self.model, _TITLE)
         self.table.chosen.connect(lambda _: self._show_line())
@@ -89,6 +102,7 @@ class TemplateDialog(FactDialog):
         self.column.addWidget(self.trouble)
         self.fill()
         self._add_buttons()
+        self.drafts = DraftKeeper(frame, self, "template")
         self.load()
 
     def _head(self) -> QHBoxLayout:
@@ -117,6 +131,7 @@ class TemplateDialog(FactDialog):
             for column, field in ((1, english), (2, chinese)):
                 grid.addWidget(field, place, column)
                 field.editingFinished.connect(self._edited)
+                field.textEdited.connect(self.touch)
         grid.addWidget(self.level, 0, 3)
         grid.addWidget(self.as_shipped, 1, 3)
         grid.setColumnStretch(1, 3)
@@ -145,6 +160,9 @@ class TemplateDialog(FactDialog):
         self._choose(self.which.current)
 
     def _choose(self, template_id: str) -> None:
+        """Show another template; what was typed in the one before waits as its draft."""
+        self.drafts.write()
+        self.begin()
         found = next((t for t in self._known if t.id == template_id), None)
         # The shipped list stays as it is: what is edited is a new template on top of it.
         self.template = found or Template(fresh_id(), "")
@@ -152,11 +170,16 @@ class TemplateDialog(FactDialog):
         self.use.choose(self.template.scenario)
         self._show()
         self.table.choose_first()
+        self.drafts.open(template_id or NEW)
 
     def _show(self) -> None:
         self.model.set_rows(lines_of(self._shipped, self.template))
         self._show_line()
         self._fit()
+
+    def _named(self) -> None:
+        self._fit()
+        self.touch()
 
     def _fit(self) -> None:
         self.remove.setVisible(any(t.id == self.template.id for t in self._known))
@@ -184,33 +207,37 @@ class TemplateDialog(FactDialog):
 
     # -- items ------------------------------------------------------------------------------------------------------------
 
-    def _put(self, line: TemplateLine) -> None:
+    def _with(self, line: TemplateLine) -> Template:
         item = line.item
         if line.own:
             own = tuple(item if known.id == item.id else known for known in self.template.own)
-            self.template = replace(self.template, own=own)
-        else:
-            shipped = self._shipped[item.id]
-            edit = ItemEdit(
-                not line.shown, item.severity if item.severity is not shipped.severity else None,
-                item.text if item.text != shipped.text else None, item.evidence if item.evidence != shipped.evidence else None,
-            )  # fmt: skip
-            self.template = replace(self.template, edits={**self.template.edits, item.id: edit})
+            return replace(self.template, own=own)
+        shipped = self._shipped[item.id]
+        edit = ItemEdit(
+            not line.shown, item.severity if item.severity is not shipped.severity else None,
+            item.text if item.text != shipped.text else None, item.evidence if item.evidence != shipped.evidence else None,
+        )  # fmt: skip
+        return replace(self.template, edits={**self.template.edits, item.id: edit})
+
+    def _put(self, line: TemplateLine) -> None:
+        self.template = self._with(line)
         self._show()
+        self.touch()
 
     def _toggle(self, line: TemplateLine) -> None:
         if not line.own:
             self._put(replace(line, shown=not line.shown))
 
-    def _edited(self) -> None:
-        line = self.line
-        if line is None:
-            return
+    def _line_now(self, line: TemplateLine) -> TemplateLine:
+        """The chosen item as it stands in the fields below the table."""
         text = Text(self.text_en.text().strip() or line.item.text.en, self.text_zh.text().strip() or line.item.text.zh)
         proof = Text(self.proof_en.text().strip(), self.proof_zh.text().strip())
-        after = replace(line.item, text=text, evidence=proof, severity=Importance(self.level.current))
-        if after != line.item:
-            self._put(replace(line, item=after))
+        return replace(line, item=replace(line.item, text=text, evidence=proof, severity=Importance(self.level.current)))
+
+    def _edited(self) -> None:
+        line = self.line
+        if line is not None and self._line_now(line) != line:
+            self._put(self._line_now(line))
 
     def _restore(self) -> None:
         line = self.line
@@ -219,6 +246,7 @@ class TemplateDialog(FactDialog):
         if line.own:
             self.template = replace(self.template, own=tuple(known for known in self.template.own if known.id != line.item.id))
             self._show()
+            self.touch()
         else:
             self._put(replace(line, item=self._shipped[line.item.id]))
 
@@ -230,9 +258,30 @@ class TemplateDialog(FactDialog):
         item = ChecklistItem(f"OWN-{number:02}", dimension, Importance.SHOULD, Text("New item", "新条目"), Text("", ""), ())
         self.template = replace(self.template, own=(*self.template.own, item))
         self._show()
+        self.touch()
         self.table.choose(item.id)
         self.text_en.setFocus()
         self.text_en.selectAll()
+
+    # -- a draft ----------------------------------------------------------------------------------------------------------
+
+    def words_now(self) -> tuple[str, ...]:
+        """Name, use and all edits, with what stands half typed in the fields of the chosen item."""
+        line = self.line
+        template = self.template if line is None else self._with(self._line_now(line))
+        return (self.name.text(), self.use.current, document_of(template))
+
+    def put_words(self, words: Sequence[str]) -> bool:
+        """Put name, use and edits back."""
+        try:
+            name, use, document = words
+            self.template = template_of(NamedDocument(self.template.id, name, document, use))
+        except (ValueError, KeyError, TypeError):
+            return False
+        self.name.setText(name)
+        self.use.choose(use)
+        self._show()
+        return True
 
     # -- keeping ----------------------------------------------------------------------------------------------------------
 

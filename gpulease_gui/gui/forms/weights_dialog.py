@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -11,12 +11,14 @@ from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QHBoxLayout, QWidget
 
 from gpulease_gui.catalog.checklist import DIMENSIONS
 from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.draft_dialog import DraftDialog
+from gpulease_gui.gui.forms.drafts import DraftKeeper
 from gpulease_gui.gui.forms.fields import Chooser
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.checklist_bands import span_words, uses_of
 from gpulease_gui.gui.pages.checklist_parts import ScoreBar
 from gpulease_gui.gui.widgets.buttons import Button
-from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
+from gpulease_gui.gui.widgets.dialogs import CANCEL
 from gpulease_gui.gui.widgets.fields import padded
 from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.services.checklist_page import ChecklistSeen, weights_of
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
 
 _TITLE = Text("Weights of the dimensions", "维度权重")
 _HIGHEST = 100.0
+EVERY_USE = "every use"  # under which the draft of the weights without a use is kept
 
 
-class WeightsDialog(FactDialog):
+class WeightsDialog(DraftDialog):
     """One line a dimension: weight, its share, what is proven and possible there; the whole score follows each change."""
 
     def __init__(self, frame: Frame, seen: ChecklistSeen, *, parent: QWidget | None = None) -> None:
@@ -59,8 +62,9 @@ class WeightsDialog(FactDialog):
         self.back = self.add_button(Button(Text("Shipped weights", "恢复默认"), icon="undo", kind="quiet"))
         self.add_button(Button(CANCEL), rejects=True)
         self.keep = self.add_button(Button(Text("Save", "保存"), kind="primary"), default=True)
-        self.back.clicked.connect(lambda: self._fill(self._shipped))
+        self.back.clicked.connect(self._as_shipped)
         self.keep.clicked.connect(self._save)
+        self.drafts = DraftKeeper(frame, self, "weight")
         self.load(seen.view.scenario)
 
     def _lines(self) -> QGridLayout:
@@ -79,7 +83,7 @@ class WeightsDialog(FactDialog):
             spin.setRange(0, _HIGHEST)
             spin.setDecimals(1)
             spin.setAccessibleName(say(title))
-            spin.valueChanged.connect(self._changed)
+            spin.valueChanged.connect(self._typed)
             self._shares[key], self._bars[key] = PlainLabel("", size="dense", level="2"), ScoreBar()
             self._shares[key].setMinimumWidth(44)
             self._shares[key].setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -88,7 +92,9 @@ class WeightsDialog(FactDialog):
         return grid
 
     def load(self, use: str) -> None:
-        """Read the weights of another use."""
+        """Read the weights of another use; what was typed for the one before waits as its draft."""
+        self.drafts.write()
+        self.begin()
         scenario = self._seen.scenarios.get(use)
         found = self._frame.services.query(lambda connection: weights_of(connection, scenario))
         self._frame.bridge.when_done(found, lambda both: self._take(use, *both))
@@ -97,6 +103,8 @@ class WeightsDialog(FactDialog):
         if use == self.use.current:
             self._shipped = shipped
             self._fill(now)
+            self.begin()
+            self.drafts.open(use or EVERY_USE)
 
     def _fill(self, weights: Mapping[str, Decimal]) -> None:
         for key, spin in self.spins.items():
@@ -104,6 +112,27 @@ class WeightsDialog(FactDialog):
             spin.setValue(float(weights[key]))
             spin.blockSignals(False)
         self._changed()
+
+    def _as_shipped(self) -> None:
+        self._fill(self._shipped)
+        self.touch()
+
+    def _typed(self) -> None:
+        self._changed()
+        self.touch()
+
+    def words_now(self) -> tuple[str, ...]:
+        """The weights in the order of the lines."""
+        return tuple(str(weight) for weight in self.weights.values())
+
+    def put_words(self, words: Sequence[str]) -> bool:
+        """Put the weights back."""
+        try:
+            weights = dict(zip(self.spins, map(Decimal, words), strict=True))
+        except (InvalidOperation, ValueError):
+            return False
+        self._fill(weights)
+        return True
 
     @property
     def weights(self) -> Mapping[str, Decimal]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.supplier import FxRate
+from gpulease_gui.gui.forms.drafts import DraftKeeper
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.forms.rate_dialog import RateDialog
 from gpulease_gui.services.checklist_edit import ask_items
@@ -70,6 +71,7 @@ class CompareDialogs:
         source = next(iter(comparison.missing_rates), "") or comparison.rates[0].from_currency
         known = rate_between(choices.rates, source, comparison.currency) if choices else None
         dialog = RateDialog(source, comparison.currency, local_day(utc_now()), lambda rate: self._keep(rate, dialog), known, self._page)
+        DraftKeeper(self._page.frame, dialog, "rate").open(f"{source} {comparison.currency}")
         open_dialog(dialog)
         return dialog
 

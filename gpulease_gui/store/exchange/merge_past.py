@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
+from gpulease_gui.domain.claim import ClaimState
 from gpulease_gui.store.codec import json_text
 from gpulease_gui.store.exchange.bundle import section_rows
 from gpulease_gui.store.exchange.bundle_schema import Bundle, Record
@@ -48,10 +49,11 @@ class Standing(Enum):
 
 @dataclass(slots=True)
 class _Earlier:
-    """What one side remembers of one record: its states, when the last of them came or went."""
+    """What one side remembers of one record: its states, when the last of them came or went, whether nothing came after it."""
 
     states: dict[State, None] = field(default_factory=dict)
     until: str = ""
+    gone: bool = False
 
 
 class Past:
@@ -74,6 +76,11 @@ class Past:
     def is_new(self, record: Record) -> bool:
         """Whether this workspace lacks an earlier state."""
         return (record.section.name, record.group, record.said) not in self._known
+
+    def remembers(self, record: Record) -> bool:
+        """Whether what the bundle says of a record is among its states here."""
+        kind = record.section.kind
+        return _state(kind, dict(record.fields)) in self._ours[kind, *record.key].states
 
     def standing(self, record: Record, now: Document) -> Standing:
         """Which side counts for a record that stands here as `now`, with the fields of the record."""
@@ -105,11 +112,30 @@ class Past:
         both = _joined(was, {name: now[name] for name in was}, {name: said[name] for name in was}, ours_wins=standing.ours)
         return replace(record, fields=tuple((name, both.get(name, value)) for name, value in record.fields))
 
-    def was_left(self, record: Record) -> bool:
-        """Whether a record that is not here was here once, as the bundle has it, and was removed since."""
-        kind = record.section.kind
-        ours, said = self._ours.get((kind, *record.key)), dict(record.fields)
-        return ours is not None and _state(kind, said) in ours.states and ours.until > self._theirs[kind, *record.key].until
+    def standing_of_left(self, record: Record) -> Standing:
+        """Which side counts for a record that is not here: it may be new, or was here once and was removed since."""
+        kind, said = record.section.kind, dict(record.fields)
+        ours, theirs = self._ours.get((kind, *record.key)), self._theirs[kind, *record.key]
+        if ours is None:
+            return Standing.THEIRS
+        if _state(kind, said) in ours.states:
+            return Standing.OURS if ours.until > theirs.until else Standing.THEIRS
+        return Standing.OURS_LATER if ours.until > _changed_at(theirs, said) else Standing.THEIRS
+
+    def gone_there(self, kinds: Collection[str]) -> Iterator[tuple[str, Whose, str]]:
+        """(kind, key, when) of what the bundle remembers of these kinds and no more says; a record that is in it may be among it."""
+        for (kind, *key), earlier in self._theirs.items():
+            if kind in kinds and earlier.gone:
+                yield kind, tuple(key), earlier.until
+
+    def standing_of_gone(self, record: Record) -> Standing:
+        """Which side counts for a record of ours that the bundle took back: what came later, the change here or the removal."""
+        kind, now = record.section.kind, dict(record.fields)
+        ours, theirs = self._ours[kind, *record.key], self._theirs[kind, *record.key]
+        state = _state(kind, now)
+        if state in theirs.states:  # they had it; where we left it as well, it was put back here
+            return Standing.OURS if state in ours.states and ours.until >= theirs.until else Standing.THEIRS
+        return Standing.OURS_LATER if _changed_at(ours, now) > theirs.until else Standing.THEIRS_LATER
 
     def standing_of_buried(self, record: Record, *, needed: bool) -> Standing:
         """Which side counts for a record that was thrown away here: the later act, unless something new `needed` it."""
@@ -137,11 +163,21 @@ def _remember(side: dict[Whose, _Earlier], section: str, group: Whose, said: Doc
     if not kind:
         return
     earlier = side[kind, *key]
+    earlier.gone = _says_no_more(section, said)
     if not said.get("withdrawn"):  # taken back is no state, but a change
         known = _state(kind, state)
         earlier.states.pop(known, None)
         earlier.states[known] = None
     earlier.until = max(earlier.until, at)
+
+
+def _says_no_more(section: str, said: Document) -> bool:
+    """Whether a state is that of a record that was taken back; of what lies in `earlier` the last state is over anyhow."""
+    if section == "term_versions":
+        return said["terms"] == "{}"
+    if section == "claim_history":
+        return said["value"] is None and said["state"] == ClaimState.NOT_ASKED
+    return bool(said["withdrawn"]) if section == "price_versions" else True
 
 
 def _read(section: str, group: Whose, said: Document) -> tuple[str, Whose, Document, str]:

@@ -11,12 +11,13 @@ from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import FxRate, Price
 from gpulease_gui.store import deals, reference
+from gpulease_gui.store.codec import utc_from
 from gpulease_gui.store.exchange import merge_runs, merge_versions
 from gpulease_gui.store.exchange.bundle_schema import Record
-from gpulease_gui.store.exchange.merge_keys import number_of
+from gpulease_gui.store.exchange.merge_keys import key_of, number_of
 from gpulease_gui.store.exchange.merging import Difference, Merge
 from gpulease_gui.store.journal import Recorder
-from gpulease_gui.store.kept import Document, keep_earlier, kinds
+from gpulease_gui.store.kept import Document, Written, keep_earlier, kinds
 from gpulease_gui.store.prices import document_of
 
 if TYPE_CHECKING:
@@ -68,9 +69,24 @@ def _price_the_new(recorder: Recorder, merge: Merge) -> None:
             recorder.put("price", record.key, document_of(enter(recorder.db, kind, record.key[0]), price))
 
 
+def _remove(recorder: Recorder, difference: Difference) -> None:
+    """Take a record back, on the moment at which it was taken back there: so it is told from what is changed later."""
+    record = difference.record
+    kind, key = record.section.kind, key_of(recorder.db.conn, record)
+    before = None if key is None else kinds()[kind].read(recorder.db.conn, key)
+    if key is None or before is None:
+        return
+    after: Document | None = dict.fromkeys(before, "") if kind == "setup" else None
+    kinds()[kind].write(recorder.db, key, before, after, Written(recorder.by, utc_from(difference.removed_at), recorder.why))
+    recorder.note(kind, key, before, after)
+
+
 def _write(recorder: Recorder, difference: Difference, *, is_whole: bool = False) -> None:
     """One record. With `is_whole` it came with a new offer or contract, and needs no way back of its own."""
     record = difference.record
+    if difference.removed_at:
+        _remove(recorder, difference)
+        return
     kind, after = record.section.kind, dict(record.fields)
     if kind == "price":
         key: tuple[str | int, ...] = record.key
@@ -123,8 +139,10 @@ def _keep_the_others(recorder: Recorder, merge: Merge) -> None:
     for difference in merge.kept:
         record = difference.record
         kind = record.section.kind
-        if kind in ("claim", "terms", "price", "setting", "node", "task_spec") or difference.back:
+        if kind in ("claim", "terms", "price", "setting", "node", "task_spec") or difference.back or difference.removed_at:
             continue  # their versions came with the bundle's history
+        if difference.new and not difference.both:
+            continue  # it is what was removed here
         key: tuple[str | int, ...] = record.key
         if kind in ("answer", "waiver", "setup"):
             key = (number_of(recorder.db.conn, record.key[0], record.key[1]) or 0, *record.key[2:])

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.store.attachments import safe_name
 from gpulease_gui.store.codec import json_text, maybe_value_from, maybe_value_text
-from gpulease_gui.store.exchange import merge_fixed, merge_past
+from gpulease_gui.store.exchange import merge_fixed, merge_past, merge_removed
 from gpulease_gui.store.exchange.bundle_schema import Bundle, Record
 from gpulease_gui.store.exchange.bundle_sections import SECTIONS
 from gpulease_gui.store.exchange.merge_keys import HOLDERS, before_of, buried_of
@@ -28,7 +28,8 @@ class Difference:
     """What one record of a bundle would do: `new`, or `changed` fields with what stands here and what would.
 
     `both`: it was changed on both sides. `back`: it comes out of the trash. A `new` one that is kept out was removed here.
-    `theirs` is the record as the bundle has it, where `record` joins the edits of both sides.
+    `theirs` is the record as the bundle has it, where `record` joins the edits of both sides. `removed_at`: `record` is what
+    stands here, and was taken back there then (UTC text; "" = it was not).
     """
 
     record: Record
@@ -37,6 +38,7 @@ class Difference:
     both: bool = False
     back: bool = False
     theirs: Record | None = None
+    removed_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +56,18 @@ class Merge:
     def counts(self) -> dict[str, tuple[int, int]]:
         """New and changed records by section; outputs and findings belong to their runs."""
         new = Counter(d.record.section.name for d in self.differences if d.new)
-        changed = Counter(d.record.section.name for d in self.differences if not d.new)
+        changed = Counter(d.record.section.name for d in self.differences if not d.new and not d.removed_at)
         return {section.name: (new[section.name], changed[section.name]) for section in SECTIONS if new[section.name] or changed[section.name]}
+
+    def removed(self) -> dict[str, int]:
+        """How many records of each section go, because they were taken back there."""
+        gone = Counter(d.record.section.name for d in self.differences if d.removed_at)
+        return {section.name: gone[section.name] for section in SECTIONS if gone[section.name]}
 
     @property
     def has_work(self) -> bool:
         """Whether there is anything to write: also a state of theirs that only goes to the history."""
-        return bool(self.differences or any(d.both and not d.back for d in self.kept))
+        return bool(self.differences or any(d.both and not d.back and not d.removed_at for d in self.kept))
 
     @property
     def can_be_taken_back(self) -> bool:
@@ -105,6 +112,9 @@ def compare(connection: sqlite3.Connection, bundle: Bundle) -> Merge:
             sorted_.take(record, is_new=past.is_new(record))
         else:
             _sort(connection, record, sorted_, past, in_trash=(section.kind, record.key[0]) in buried, needed=record.key in wanted)
+    for gone in merge_removed.removals(connection, bundle, past):
+        difference = Difference(gone.record, new=False, both=gone.standing.both, removed_at=gone.at)
+        (sorted_.kept if gone.standing.ours else sorted_.found).append(difference)
     return Merge(bundle, tuple(sorted_.found), sorted_.same, tuple(sorted_.kept))
 
 
@@ -116,8 +126,9 @@ def _sort(connection: sqlite3.Connection, record: Record, sorted_: _Sorted, past
         before = buried_of(connection, record)
         back = before is not None and not in_trash
     if before is None:
-        if past.was_left(record):
-            sorted_.kept.append(Difference(record, new=True))
+        left = past.standing_of_left(record)
+        if left.ours:
+            sorted_.kept.append(Difference(record, new=True, both=left.both))
         else:
             sorted_.take(record, is_new=True)
         return
@@ -131,8 +142,10 @@ def _sort(connection: sqlite3.Connection, record: Record, sorted_: _Sorted, past
     if joined is not None and joined != record and (more := _changed(joined, now)):
         sorted_.found.append(Difference(joined, new=False, changed=more, both=True, theirs=record))
         return
-    difference = Difference(record, new=False, changed=changed, both=standing.both, back=back)
-    (sorted_.kept if standing.ours else sorted_.found).append(difference)
+    if standing.ours:  # a state that our history has already needs no second place in it
+        sorted_.kept.append(Difference(record, new=False, changed=changed, both=standing.both and not past.remembers(record), back=back))
+    else:
+        sorted_.found.append(Difference(record, new=False, changed=changed, both=standing.both, back=back))
 
 
 def _changed(record: Record, now: Mapping[str, object]) -> tuple[Change, ...]:
