@@ -26,7 +26,7 @@ from gpulease_gui.services.watch_rules import NodeRules, RuleKeeper
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import append_blocks, append_gap
 from gpulease_gui.store.workspace import Workspace
-from gpulease_gui.telemetry.source import metrics, sources
+from gpulease_gui.telemetry.source import metrics, streamed
 from gpulease_gui.telemetry.task_log import SOURCE as TASK_LOG
 
 INTERVAL_S = 1.0
@@ -115,8 +115,9 @@ class _Watch:
     """One node's thread: connect, stream, reconnect."""
 
     def __init__(
-        self, node: Node, interval_s: float, workspace: Workspace, bus: Bus, links: Links, clock: Clock, gauge: LogGauge
-    ) -> None:
+        self, node: Node, interval_s: float, workspace: Workspace, bus: Bus, links: Links, clock: Clock,
+        gauge: LogGauge | None = None,
+    ) -> None:  # fmt: skip
         self._node, self._workspace, self._bus, self._links = node, workspace, bus, links
         self.view = WatchView(node.id, interval_s)
         self._cancel = CancelToken()
@@ -124,7 +125,7 @@ class _Watch:
         self._intake = Intake(self.view, self._recorder, MOST_SERIES)
         self._clock, self._timeline, self._last_s = clock, Timeline(clock), 0.0
         self.rules: NodeRules | None = None
-        self._gauge, self._gauged_s = gauge, 0.0
+        self._gauge, self._gauged_s = gauge or LogGauge(), 0.0
         self._no_agent = False
         self._saving: list[tuple[Future[None], tuple[int, int]]] = []
         self._unsaved: tuple[int, int] | None = None
@@ -224,7 +225,7 @@ class _Watch:
 
     def _stream(self, line: Line, *, agent: bool) -> Stream:
         self.view.by_agent = agent
-        scripts = [(id_, source.script) for id_, source in sources().items() if source.script or (agent and source.of_node)]
+        scripts = [(id_, source.script) for id_, source in streamed().items() if agent or source.script]
         start = agent_start(agent_program(), self.view.interval_s) if agent else None
         return Stream(line, scripts, self.view.interval_s, self._on_line, start=start)
 

@@ -75,6 +75,11 @@ def sources() -> Mapping[str, Source]:
     return {source.id: source for source in sorted(found, key=lambda source: source.id)}
 
 
+def streamed() -> Mapping[str, Source]:
+    """The sources that the stream of a node tells, by id."""
+    return {id_: source for id_, source in sources().items() if source.of_node}
+
+
 @cache
 def metrics() -> Mapping[str, Metric]:
     """All metrics by id."""

@@ -9,13 +9,13 @@ from gpulease_gui.demo.stream import stream_lines
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch import GapSpan, WatchView
-from gpulease_gui.telemetry.source import sources
+from gpulease_gui.telemetry.source import streamed
 
 
 def told_view(name: str, seconds: int, end_s: float, *, gap: tuple[int, int] | None = None) -> WatchView:
     """What a watch of the demo node holds after so many seconds; no samples in `gap` (seconds since the start)."""
     view = WatchView(f"demo-{name}", 1.0, state=NodeState.CONNECTED)
-    readers = {id_: source.reader() for id_, source in sources().items()}
+    readers = {id_: source.reader() for id_, source in streamed().items()}
     told = stream_lines(demo_nodes()[name], "B", tuple(readers))
     refusals = next(told)[1].decode().split("\n")
     for line in refusals:
