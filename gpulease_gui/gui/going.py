@@ -37,7 +37,7 @@ class Going(QObject):
         """Another workspace."""
         self._stale, self._empty = True, True
         self.panel.hide()
-        self.panel.show_places(Places((), ()))
+        self.panel.show_places(Places())
 
     def begin(self) -> None:
         """Open the panel."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.checks.check import rules
@@ -13,7 +15,7 @@ from gpulease_gui.domain.finding import VERDICT_WORDS
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.services.importing_pause import collector_paused
 from gpulease_gui.store import attachments, nodes, reference, runs, suppliers
-from gpulease_gui.store.deal_list import deal_lines
+from gpulease_gui.store.deal_list import DealColumns, deal_columns, supplier_lines
 
 if TYPE_CHECKING:
     import sqlite3
@@ -66,11 +68,31 @@ class Place(NamedTuple):
     narrow: str = ""
 
 
-class Places(NamedTuple):
-    """All places with the words that they are found by, in lower case, side by side."""
+class _Part(Protocol):
+    """Places that can be numbered, made or not."""
 
-    known: tuple[Place, ...]
-    hay: tuple[str, ...]
+    def __len__(self) -> int: ...
+    def __getitem__(self, place: int, /) -> Place: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """All places, part by part, with the words that they are found by, in lower case."""
+
+    parts: tuple[_Part, ...] = ()
+    hay: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.hay)
+
+    def at(self, place: int) -> Place:
+        """One of them."""
+        for part in self.parts:
+            if place < len(part):
+                return part[place]
+            place -= len(part)
+        raise IndexError(place)
 
     def find(self, words: str, most: int = MOST) -> list[Place]:
         """At most `most` of the places that hold every one of `words`; those that begin with them come first."""
@@ -78,24 +100,49 @@ class Places(NamedTuple):
 
     def look(self, words: str, most: int = MOST) -> tuple[list[Place], int]:
         """What `find` gives, and how many places hold the words in all."""
-        wanted = words.casefold().split()
-        if not wanted:
-            return list(self.known[:most]), len(self.known)
-        hay = self.hay
+        wanted, hay = words.casefold().split(), self.hay
         found: Sequence[int] = range(len(hay))
         for word in wanted:
             found = [n for n in found if word in hay[n]]
-        first = [n for n in found if hay[n].startswith(wanted[0])][:most]
+        first = [n for n in found if hay[n].startswith(wanted[0])][:most] if wanted else []
         taken = set(first)
-        rest = (n for n in found if n not in taken)
-        places = [self.known[n] for n in first] + [self.known[n] for _, n in zip(range(most - len(first)), rest, strict=False)]
-        return places, len(found)
+        rest = islice((n for n in found if n not in taken), most - len(first))
+        return [self.at(n) for n in (*first, *rest)], len(found)
+
+
+class _Deals:
+    """Offers or contracts; a place is made when it is listed."""
+
+    def __init__(self, kind: PlaceKind, columns: DealColumns, sellers: Mapping[str, str]) -> None:
+        self._kind, self._columns = kind, columns
+        self._notes = [f"{number} · {sellers[owner]}" for number, owner in zip(columns.number, columns.supplier_id, strict=True)]
+
+    def __len__(self) -> int:
+        return len(self._notes)
+
+    def __getitem__(self, place: int) -> Place:
+        columns = self._columns
+        return Place(self._kind, columns.name[place], self._notes[place], "suppliers", (columns.kind[place], columns.id[place]))
+
+    def words(self) -> list[str]:
+        """What each is found by."""
+        return [f"{name} {note}" for name, note in zip(self._columns.name, self._notes, strict=True)]
 
 
 def places_of(known: Sequence[Place]) -> Places:
     """The places with their words; all are folded at once."""
-    lines = [f"{_all(place.title)} {_all(place.note)} {place.narrow}".replace("\n", " ") for place in known]
-    return Places(tuple(known), tuple("\n".join(lines).casefold().split("\n")) if lines else ())
+    return Places((tuple(known),), _folded(_words_of(known)))
+
+
+def _words_of(known: Iterable[Place]) -> list[str]:
+    return [f"{_all(place.title)} {_all(place.note)} {place.narrow}" for place in known]
+
+
+def _folded(lines: Sequence[str]) -> tuple[str, ...]:
+    together = "\n".join(lines)
+    if together.count("\n") >= len(lines):
+        together = "\n".join(line.replace("\n", " ") for line in lines)
+    return tuple(together.casefold().split("\n")) if lines else ()
 
 
 def _all(words: Text | str) -> str:
@@ -105,28 +152,24 @@ def _all(words: Text | str) -> str:
 def places_in(connection: sqlite3.Connection, catalogue: Catalogue, more: Sequence[Place] = ()) -> Places:
     """Everything that the workspace and this version know, after `more` (pages and commands of the window)."""
     with collector_paused():
-        return places_of(_all_places(connection, catalogue, more))
+        sellers = supplier_lines(connection)
+        names = {supplier.id: supplier.name for supplier in sellers}
+        node_names = nodes.list_nodes(connection)
+        nodes_there = [Place(PlaceKind.NODE, node.name, str(node.address or ""), "nodes", (node.id,)) for node in node_names]
+        by_name = tuple([Place(PlaceKind.SUPPLIER, one.name, one.country, "suppliers", ("supplier", one.id)) for one in sellers])
+        contracts = _Deals(PlaceKind.CONTRACT, deal_columns(connection, HolderOf.CONTRACT), names)
+        offers = _Deals(PlaceKind.OFFER, deal_columns(connection, HolderOf.OFFER), names)
+        last = (*_beside(connection, {node.id: node.name for node in node_names}, names), *_of_version(catalogue))
+        parts: tuple[tuple[Place, ...] | _Deals, ...] = ((*more, *nodes_there), contracts, by_name, offers, last)
+        words = [part.words() if isinstance(part, _Deals) else _words_of(part) for part in parts]
+        return Places(parts, _folded([line for part in words for line in part]))
 
 
-def _all_places(connection: sqlite3.Connection, catalogue: Catalogue, more: Sequence[Place]) -> list[Place]:
-    sellers = suppliers.list_suppliers(connection)
-    names = {supplier.id: supplier.name for supplier in sellers}
-    found: list[Place] = list(more)
-    known_nodes = nodes.list_nodes(connection)
-    found += [Place(PlaceKind.NODE, node.name, str(node.address or ""), "nodes", (node.id,)) for node in known_nodes]
-    for kind, of in ((PlaceKind.CONTRACT, HolderOf.CONTRACT), (PlaceKind.SUPPLIER, None), (PlaceKind.OFFER, HolderOf.OFFER)):
-        if of is None:
-            found += [Place(kind, supplier.name, supplier.country, "suppliers", ("supplier", supplier.id)) for supplier in sellers]
-            continue
-        found += [
-            Place(kind, line.name, f"{line.number} · {names[line.supplier_id]}", "suppliers", (line.kind, line.id))
-            for line in deal_lines(connection, of)
-        ]
-    found += _beside(connection, {node.id: node.name for node in known_nodes}, names)
-    found += [Place(PlaceKind.CHECK, rule.check.title, foreign(id_), "verification", (), id_) for id_, rule in rules().items()]
-    found += _terms(catalogue)
-    found += [Place(PlaceKind.ITEM, item.text, foreign(id_), "checklist", (), id_) for id_, item in catalogue.checklist.items()]
-    return found
+def _of_version(catalogue: Catalogue) -> Iterable[Place]:
+    """What the workspace does not change."""
+    yield from [Place(PlaceKind.CHECK, rule.check.title, foreign(id_), "verification", (), id_) for id_, rule in rules().items()]
+    yield from _terms(catalogue)
+    yield from [Place(PlaceKind.ITEM, item.text, foreign(id_), "checklist", (), id_) for id_, item in catalogue.checklist.items()]
 
 
 def _beside(connection: sqlite3.Connection, node_names: Mapping[str, str], sellers: Mapping[str, str]) -> Iterable[Place]:

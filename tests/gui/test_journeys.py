@@ -80,7 +80,7 @@ def test_that_the_language_is_switched_in_two_keys_beside_typing(own: MainWindow
     panel = own.going.panel
     for words, language, budget in (("中文", Language.ZH, 2), ("english", Language.EN, 4)):
         hand.press(own, Qt.Key.Key_K, CTRL)
-        wait_for(qtbot, lambda: bool(panel._places.known))
+        wait_for(qtbot, lambda: bool(len(panel._places)))
         panel.field.insert(words)  # as an input method does
         hand.press(panel.field, Qt.Key.Key_Return)
         qtbot.wait(10)

@@ -129,7 +129,7 @@ def test_that_an_empty_page_leads_to_a_contract_with_its_promises_by_the_mouse(o
     assert row(page, "gpu.count").state is ClaimState.ANSWERED
     page.deal_pane.terms.choose("gpu.count")
     wait_for(qtbot, lambda: "me · taken over from offer Q-7" in words_of(page.inspector))
-    assert [line.number for line in page.found.lines] == ["Q-7", "HT-7"]
+    assert page.found.deals.number == ("Q-7", "HT-7")
 
 
 def test_that_the_same_is_done_without_a_mouse(own: MainWindow, qtbot: QtBot) -> None:
@@ -334,10 +334,10 @@ def test_that_a_supplier_goes_to_the_trash_with_its_deals_and_all_come_back_at_o
     wait_for(qtbot, lambda: page.stack.currentWidget() is page.supplier_pane)
     page.act("delete")
     wait_for(qtbot, lambda: supplier not in page.found.suppliers)
-    assert not [line for line in page.found.lines if line.supplier_id == supplier.id]
+    assert supplier.id not in page.found.deals.supplier_id
     assert page.undo.headline.text() == f"{supplier.name} is in the trash"
     click(page.undo.undo, qtbot)
-    wait_for(qtbot, lambda: page.found.lines == before.lines)
+    wait_for(qtbot, lambda: page.found.deals == before.deals)
     assert page.found.suppliers == before.suppliers
 
 

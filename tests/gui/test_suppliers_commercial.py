@@ -267,7 +267,7 @@ def test_that_a_deleted_offer_comes_back_from_the_trash_with_its_terms(window: M
     page = opened(window, qtbot)
     page.list.setFocus()
     page.act("delete")
-    wait_for(qtbot, lambda: page.found.lines == ())
+    wait_for(qtbot, lambda: not len(page.found))
     assert page.undo.isVisible() and page.undo.headline.text() == "Q-7 is in the trash"
     window._do_trash()
     dialog = window.findChild(TrashDialog)
@@ -275,7 +275,7 @@ def test_that_a_deleted_offer_comes_back_from_the_trash_with_its_terms(window: M
     wait_for(qtbot, lambda: dialog.restore.isEnabled())
     assert [(entry.kind, entry.name) for entry in dialog.rows.rows] == [("offer", "Q-7 8 x H100")]
     QTest.keyClick(dialog, Qt.Key.Key_Return)
-    wait_for(qtbot, lambda: [line.number for line in page.found.lines] == ["Q-7"])
+    wait_for(qtbot, lambda: page.found.deals.number == ("Q-7",))
     wait_for(qtbot, lambda: dialog.none.isVisible())
     dialog.reject()
     assert window.services.query(lambda c: get_terms(c, OFFER)).result().value("billing.min_billed_s") == 86400
@@ -285,7 +285,7 @@ def test_that_the_trash_is_emptied_only_after_a_question_that_says_how_much_goes
     page = opened(window, qtbot)
     page.list.setFocus()
     page.act("delete")
-    wait_for(qtbot, lambda: page.found.lines == ())
+    wait_for(qtbot, lambda: not len(page.found))
     dialog = TrashDialog(window, parent=window)
     wait_for(qtbot, lambda: dialog.empty.isEnabled())
     asked = dialog.ask_empty()

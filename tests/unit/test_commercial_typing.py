@@ -10,11 +10,21 @@ import pytest
 from gpulease_gui.catalog.catalogue import load_catalogue
 from gpulease_gui.domain.commercial import FieldKind, Stated, Terms
 from gpulease_gui.domain.text import Text
-from gpulease_gui.services.deal_list import ALL, BY_END, BY_PRICE, ENDING, NO_PRICE, DealList
+from gpulease_gui.services.deal_list import (
+    ALL,
+    BY_END,
+    BY_PRICE,
+    BY_SUPPLIER,
+    CONTRACTS,
+    ENDING,
+    NO_PRICE,
+    OFFERS,
+    deal_list_of,
+)
 from gpulease_gui.services.fields_view import changes_of
 from gpulease_gui.services.go_to import Place, PlaceKind, places_of
 from gpulease_gui.services.typed_field import BadCell, read_rows, read_typed, typed_text
-from gpulease_gui.store.deal_list import DealLine
+from gpulease_gui.store.deal_list import DealColumns, DealLine, SupplierLine
 from gpulease_gui.store.term_versions import TermsVersion
 
 CATALOGUE = load_catalogue()
@@ -73,21 +83,33 @@ def test_that_the_history_of_a_term_has_only_the_versions_that_changed_it() -> N
     ]  # fmt: skip
 
 
-def line(id_: str, supplier: str, price: float | None, until: str = "") -> DealLine:
-    return DealLine("offer", id_, supplier, f"8 x H100 {id_}", f"Q-{id_}", until, "" if price is None else f"CNY {price}", price, "", 0, "")
+def offers(*lines: tuple[str, str, str | None, str]) -> DealColumns:
+    """Offers as (id, supplier, price per GPU-hour, last day)."""
+    made = [
+        ("offer", id_, supplier, f"8 x H100 {id_}", f"Q-{id_}", until, price and "CNY", price, price, None, "") for id_, supplier, price, until in lines
+    ]
+    return DealColumns(*zip(*made, strict=True))  # type: ignore[arg-type]
 
 
 def test_that_the_list_sorts_narrows_and_groups_without_losing_a_line() -> None:
-    lines = (line("a", "s0", 9.0, "2026-12-03"), line("b", "s0", None), line("c", "s1", 2.0, "2026-12-30"))
-    names = ("haven cn", "harbor sg", "empty")
-    suppliers = tuple(range(3))
-    found = DealList(suppliers, lines, (0, 0, 1), tuple(f"{x.name} {x.number}".casefold() + f" {names[o]}" for x, o in zip(lines, (0, 0, 1), strict=True)),
-                     names, day=date(2026, 12, 1))  # type: ignore[arg-type]  # fmt: skip
-    assert found.sorted_by(BY_PRICE) == [2, 0, 1] and found.sorted_by(BY_END) == [0, 2, 1]
-    assert found.holding(range(3), "H100 q-c") == [2] and found.holding(range(3), "", NO_PRICE) == [1]
-    assert found.holding(range(3), "", ENDING) == [0] and found.counts()[ALL] == 3
-    assert found.grouped([2, 0], "", empty_suppliers=True) == [-1, 0, -2, 2, -3]
-    assert found.grouped([2], "harbor", empty_suppliers=True) == [-2, 2]
+    suppliers = (SupplierLine("s0", "Haven", "CN"), SupplierLine("s1", "Harbor", "SG"), SupplierLine("s2", "Empty", ""))
+    columns = offers(("c", "s1", "2.0", "2026-12-30"), ("a", "s0", "19.0", "2026-12-03"), ("b", "s0", None, ""))
+    found = deal_list_of(suppliers, columns, {}, {}, date(2026, 12, 1))
+    assert found.sorted_by(BY_SUPPLIER) == (1, 2, 0) and found.sorted_by(BY_PRICE) == [0, 1, 2] and found.sorted_by(BY_END) == [1, 0, 2]
+    assert found.holding(range(3), "H100 q-c") == [0] and found.holding(range(3), "", NO_PRICE) == [2]
+    assert found.holding((1, 2, 0), "haven h100") == [1, 2], "a deal is found by the name of its supplier as well"
+    assert found.holding(range(3), "", ENDING) == [1] and found.counts() == {ALL: 3, OFFERS: 3, CONTRACTS: 0, ENDING: 1, NO_PRICE: 1}
+    assert found.grouped((1, 2, 0), "", empty_suppliers=True) == [-1, 1, 2, -2, 0, -3]
+    assert found.grouped([0], "harbor", empty_suppliers=True) == [-2, 0]
+    assert found.grouped([], "empty", empty_suppliers=True) == [-3] and found.grouped([], "empty", empty_suppliers=False) == []
+    assert [found.place_of("offer", id_) for id_ in ("c", "b", "x")] == [0, 2, None] and found.place_of("contract", "c") is None
+    assert found.line(1) == DealLine("offer", "a", "s0", "8 x H100 a", "Q-a", "2026-12-03", "CNY", "19.0", "19.0", None, "")
+
+
+def test_that_names_with_line_breaks_are_searched_line_by_line() -> None:
+    columns = offers(("a", "s0", None, ""), ("b", "s0", None, ""))._replace(name=("one\ntwo", "three"))
+    found = deal_list_of((SupplierLine("s0", "Ha\nven", ""),), columns, {}, {}, date(2026, 12, 1))
+    assert found.holding(range(2), "two") == [0] and found.holding(range(2), "three") == [1] and found.holding(range(2), "ven") == [0, 1]
 
 
 def test_that_a_few_letters_find_a_place_and_what_begins_with_them_comes_first() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, QStringListModel, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
@@ -20,7 +21,6 @@ from gpulease_gui.gui.widgets.ticks import TICK, paint_tick
 from gpulease_gui.pdf.palette import Palette
 
 Index = QModelIndex | QPersistentModelIndex
-_NO_INDEX = QModelIndex()
 LINE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 _EDGE, _ICON = 16, 14
 _V = Qt.AlignmentFlag.AlignVCenter
@@ -43,8 +43,12 @@ class Line:
     checked: bool | None = None
 
 
-class LinesModel(QAbstractListModel):
-    """Entries in the order given."""
+class LinesModel(QStringListModel):
+    """Entries in the order given.
+
+    A view asks for the index of every entry at each layout, and so for their number: asked in Python, that is 6 us an entry.
+    A list of strings counts them in Qt; the strings are empty.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,20 +56,32 @@ class LinesModel(QAbstractListModel):
 
     def set_lines(self, lines: Sequence[Line]) -> None:
         """Show other entries; the same ones are left alone."""
-        if tuple(lines) == self.lines:
-            return
+        if tuple(lines) != self.lines:
+            with self.others(len(lines)):
+                self.lines = tuple(lines)
+
+    @contextmanager
+    def others(self, count: int) -> Iterator[None]:
+        """Inside, the entries become others, `count` of them."""
         self.beginResetModel()
-        self.lines = tuple(lines)
+        yield
+        more = count - self.rowCount()
+        self.blockSignals(True)  # one reset says it all
+        if more > 0:
+            self.insertRows(0, more)
+        elif more < 0:
+            self.removeRows(0, -more)
+        self.blockSignals(False)
         self.endResetModel()
 
-    def rowCount(self, parent: Index = _NO_INDEX) -> int:
-        """How many entries there are."""
-        return 0 if parent.isValid() else self.count
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Entries are chosen, never edited or dragged."""
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
 
     @property
     def count(self) -> int:
         """How many entries there are."""
-        return len(self.lines)
+        return self.rowCount()
 
     def line_at(self, place: int) -> Line | None:
         """The entry at a place; None outside."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -10,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStyleOptionViewItem
 
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.money import Money, amount_text
-from gpulease_gui.domain.supplier import Contract, Offer, Supplier
+from gpulease_gui.domain.supplier import Contract, Offer
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import Chooser
 from gpulease_gui.gui.forms.two_lines import Line, LinesDelegate, LinesModel, LinesView, deal_height
@@ -35,7 +36,6 @@ from gpulease_gui.store.deal_list import DealLine
 
 Index = QModelIndex | QPersistentModelIndex
 SUPPLIER, OFFER, CONTRACT = "supplier", "offer", "contract"
-BATCH = 500
 MANY = 400  # from here on all entries are equally high: Qt would ask for each
 
 
@@ -56,8 +56,9 @@ class DealsModel(LinesModel):
         super().__init__()
         self.all = DealList()
         self.words, self.chip, self.order = "", ALL, BY_SUPPLIER
-        self._orders: dict[str, list[int]] = {}
+        self._orders: dict[str, Sequence[int]] = {}
         self._shown: list[int] = []
+        self._drawn: dict[int, Line] = {}
         self._worst: dict[str, Verdict] = {}
         self.ticked: dict[str, None] = {}  # keys of deals to compare, in the order in which they were ticked
 
@@ -77,8 +78,7 @@ class DealsModel(LinesModel):
             return False
         self.all = found
         self._worst = _worst_of(found)
-        there = {key_of(line.kind, line.id) for line in found.lines} if self.ticked else set()
-        self.ticked = {key: None for key in self.ticked if key in there}
+        self.ticked = {key: None for key in self.ticked if has_key(found, key)}
         self._orders.clear()
         self._arrange()
         return True
@@ -93,17 +93,12 @@ class DealsModel(LinesModel):
     def _arrange(self) -> None:
         if self.order not in self._orders:
             self._orders[self.order] = self.all.sorted_by(self.order)
-        self.beginResetModel()
         found = self.all.holding(self._orders[self.order], self.words, self.chip)
         if self.order == BY_SUPPLIER:
             found = self.all.grouped(found, self.words, empty_suppliers=self.chip == ALL)
-        self._shown = found
-        self.endResetModel()
-
-    @property
-    def count(self) -> int:
-        """How many entries are shown."""
-        return len(self._shown)
+        self._drawn.clear()
+        with self.others(len(found)):
+            self._shown = found
 
     def line_at(self, place: int) -> Line | None:
         """The entry at a place."""
@@ -112,7 +107,9 @@ class DealsModel(LinesModel):
         number = self._shown[place]
         if number < 0:
             return self._supplier_line(-1 - number)
-        line = deal_line(self.all, number, grouped=self.order == BY_SUPPLIER)
+        if number not in self._drawn:
+            self._drawn[number] = deal_line(self.all, number, grouped=self.order == BY_SUPPLIER)
+        line = self._drawn[number]
         return replace(line, checked=line.key in self.ticked)
 
     def _supplier_line(self, s: int) -> Line:
@@ -124,23 +121,30 @@ class DealsModel(LinesModel):
 
     def place_of(self, key: str) -> int:
         """Where an entry stands; -1 when it is not shown."""
-        kind, _, id_ = key.partition("/")
-        if kind == SUPPLIER:
-            number = next((-1 - s for s, supplier in enumerate(self.all.suppliers) if supplier.id == id_), None)
-        else:
-            number = next((n for n, line in enumerate(self.all.lines) if line.id == id_ and line.kind == kind), None)
-        return self._shown.index(number) if number is not None and number in self._shown else -1
+        number = number_of(self.all, key)
+        try:
+            return -1 if number is None else self._shown.index(number)
+        except ValueError:
+            return -1
+
+
+def number_of(found: DealList, key: str) -> int | None:
+    """The place of a deal, -1 - s for the supplier s; None when it is not there."""
+    kind, _, id_ = key.partition("/")
+    if kind == SUPPLIER:
+        return next((-1 - s for s, supplier in enumerate(found.suppliers) if supplier.id == id_), None)
+    return found.place_of(kind, id_)
 
 
 def deal_line(all_: DealList, number: int, *, grouped: bool) -> Line:
     """An offer or contract; out of its group it names its supplier."""
-    line = all_.lines[number]
-    owner = "" if grouped else f"{all_.suppliers[all_.owner[number]].name} · "
+    line = all_.line(number)
+    owner = "" if grouped else f"{all_.supplier(number).name} · "
     if line.kind == CONTRACT:
-        verdict = (all_.verdicts or {}).get(line.id)
+        verdict = all_.verdicts.get(line.id)
         badge = badge_of(verdict) if verdict is not None else None
         icon, tone = (badge.icon, badge.token) if badge else ("document", "t3")
-        count = (all_.nodes or {}).get(line.id, 0)
+        count = all_.nodes.get(line.id, 0)
         nodes = Text(f"{owner}contract · {nodes_en(count)}", f"{owner}合同 · {count} 个节点")
         return Line(key_of(CONTRACT, line.id), line.name, nodes, hour_words(line), icon, tone)
     return Line(key_of(OFFER, line.id), line.name, _offer_note(line, owner), hour_words(line), "nav-offers", "t3")
@@ -154,10 +158,11 @@ def _offer_note(line: DealLine, owner: str) -> Text:
 def _worst_of(found: DealList) -> dict[str, Verdict]:
     """Supplier id -> the worst verdict of its contracts."""
     worst: dict[str, Verdict] = {}
-    for line in found.lines if found.verdicts else ():
-        verdict = (found.verdicts or {}).get(line.id)
-        if verdict is not None:
-            worst[line.supplier_id] = min(worst.get(line.supplier_id, verdict), verdict, key=_badness)
+    for contract, verdict in found.verdicts.items():
+        place = found.place_of(CONTRACT, contract)
+        if place is not None:
+            owner = found.deals.supplier_id[place]
+            worst[owner] = min(worst.get(owner, verdict), verdict, key=_badness)
     return worst
 
 
@@ -212,11 +217,7 @@ class DealsView(LinesView):
             self.chip.set_choices([(key, Text(f"{w.en} {counts[key]}", f"{w.zh} {counts[key]}")) for key, w in CHIPS.items()])
 
     def _fit(self) -> None:
-        many = len(self.deals.all.lines) + len(self.deals.all.suppliers) > MANY
-        self.setUniformItemSizes(many)
-        # Qt asks the model for each entry that it lays out, 6 us each: a long list is laid out in turns.
-        self.setLayoutMode(self.LayoutMode.Batched if many else self.LayoutMode.SinglePass)
-        self.setBatchSize(BATCH)
+        self.setUniformItemSizes(len(self.deals.all) + len(self.deals.all.suppliers) > MANY)
 
 
 CHIPS = {
@@ -236,39 +237,28 @@ def price_words(price: Money | None) -> Words:
 
 def hour_words(line: DealLine) -> str:
     """What a GPU-hour costs; ≈ where it was worked out from a price by the month or node, the price itself where it can't be."""
-    currency, space, amount = line.price.partition("\N{NARROW NO-BREAK SPACE}")
-    if not space:
-        return line.price
-    agreed = Decimal(amount)
-    if line.gpu_hour is None or float(agreed) == line.gpu_hour:
-        return f"{currency}{space}{amount_text(agreed)}"
-    return f"≈\N{NARROW NO-BREAK SPACE}{currency}{space}{line.gpu_hour:,.2f}"
+    if line.amount is None or line.currency is None:
+        return ""
+    agreed, shown = Decimal(line.amount), f"{line.currency}\N{NARROW NO-BREAK SPACE}"
+    if line.gpu_hour is None or float(agreed) == float(line.gpu_hour):
+        return f"{shown}{amount_text(agreed)}"
+    return f"≈\N{NARROW NO-BREAK SPACE}{shown}{float(line.gpu_hour):,.2f}"
 
 
 def first_key(found: DealList) -> str:
     """Where a first look begins: a contract, else an offer, else a supplier."""
-    signed = next((line for line in found.lines if line.kind == CONTRACT), None)
-    line = signed or (found.lines[0] if found.lines else None)
-    if line is not None:
-        return key_of(line.kind, line.id)
+    kinds = found.deals.kind
+    place = next((place for place in found.by_supplier if kinds[place] == CONTRACT), None) if CONTRACT in kinds else None
+    if place is None and found.by_supplier:
+        place = found.by_supplier[0]
+    if place is not None:
+        return key_of(kinds[place], found.deals.id[place])
     return key_of(SUPPLIER, found.suppliers[0].id) if found.suppliers else ""
 
 
 def has_key(found: DealList, key: str) -> bool:
     """Whether a record is there."""
-    kind, _, id_ = key.partition("/")
-    if kind == SUPPLIER:
-        return any(supplier.id == id_ for supplier in found.suppliers)
-    return any(line.id == id_ and line.kind == kind for line in found.lines)
-
-
-def supplier_of(found: DealList, key: str) -> Supplier | None:
-    """The supplier of an entry."""
-    kind, _, id_ = key.partition("/")
-    if kind == SUPPLIER:
-        return next((supplier for supplier in found.suppliers if supplier.id == id_), None)
-    place = next((n for n, line in enumerate(found.lines) if line.id == id_ and line.kind == kind), None)
-    return None if place is None else found.suppliers[found.owner[place]]
+    return number_of(found, key) is not None
 
 
 def deal_title(record: Offer | Contract) -> str:

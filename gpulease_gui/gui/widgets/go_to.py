@@ -30,7 +30,7 @@ class GoToPanel(Lively, QFrame):
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self.setProperty("box", "object")
-        self._places = Places((), ())
+        self._places = Places()
         self._found: list[Place] = []
         self._back: QWidget | None = None
         column = QVBoxLayout(self)
