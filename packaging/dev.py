@@ -52,6 +52,7 @@ def main() -> int:
     commands.add_parser("test", help="set up and run lint, types, contracts and all tests")
     bench = commands.add_parser("bench", help="set up and run the benchmarks")
     bench.add_argument("--full", action="store_true")
+    bench.add_argument("--soak-minutes", metavar="N", help="minutes of the real soak (default: 60 with --full, else 3)")
     bench.add_argument("names", nargs="*")
     options = parser.parse_args()
     if sys.version_info < (3, 11):
@@ -60,7 +61,7 @@ def main() -> int:
         return run()
     if options.command == "test":
         return test()
-    return run_bench(options.names, full=options.full)
+    return run_bench(options.names, full=options.full, soak_minutes=options.soak_minutes)
 
 
 def stop(message: str) -> int:
@@ -136,12 +137,12 @@ def torch_stamp() -> Path:
     return TORCH_VENV / f"gpulease-{hashlib.sha256(' '.join(TORCH_PACKAGES).encode()).hexdigest()[:12]}.stamp"
 
 
-def run_bench(names: list[str], *, full: bool) -> int:
+def run_bench(names: list[str], *, full: bool, soak_minutes: str | None = None) -> int:
     """Run the benchmarks; one JSON line a bar."""
     missing = missing_libraries(QT_LIBRARIES) + missing_tools(TEST_TOOLS)
     if (code := install_system(missing)) or (code := set_up("test")):
         return code
-    words = [str(PYTHON), "-m", "tests.bench", *(["--full"] if full else []), *names]
+    words = [str(PYTHON), "-m", "tests.bench", *(["--full"] if full else []), *(["--soak-minutes", soak_minutes] if soak_minutes else []), *names]
     return subprocess.call(words, cwd=ROOT, env={**os.environ, "QT_QPA_PLATFORM": "offscreen"})
 
 

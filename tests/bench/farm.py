@@ -32,8 +32,9 @@ PrintMotd no
 PrintLastLog no
 UseDNS no
 X11Forwarding no
-SetEnv HOME={folder}/home
+SetEnv HOME={folder}/home{more}
 LogLevel ERROR
+Subsystem sftp internal-sftp
 """
 
 
@@ -64,8 +65,11 @@ def _cpu_s(pid: int) -> float:
 
 
 @contextlib.contextmanager
-def farm(count: int, *, niceness: int = 0) -> Iterator[Farm]:
-    """`count` nodes; they end with the block. Where a window is watched they are nice: in truth they are elsewhere."""
+def farm(count: int, *, niceness: int = 0, programs: Path | None = None) -> Iterator[Farm]:
+    """`count` nodes; they end with the block. Where a window is watched they are nice: in truth they are elsewhere.
+
+    `programs` is a folder that their commands are looked for in first.
+    """
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
         (folder / "home").mkdir()
@@ -73,7 +77,8 @@ def farm(count: int, *, niceness: int = 0) -> Iterator[Farm]:
             Path("/run/sshd").mkdir(exist_ok=True)
         for key, kind in (("host_ed25519", "ed25519"), ("host_rsa", "rsa"), ("id", "ed25519")):
             subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", "", "-f", folder / key], check=True)
-        (folder / "config").write_text(CONFIG.format(folder=folder))
+        more = f" PATH={programs}:/usr/bin:/bin" if programs else ""
+        (folder / "config").write_text(CONFIG.format(folder=folder, more=more))
         ports = _free_ports(count)
         processes = [_start(folder, ports[i : i + PORTS_EACH], niceness) for i in range(0, count, PORTS_EACH)]
         try:
