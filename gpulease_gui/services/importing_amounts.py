@@ -41,7 +41,7 @@ class Elsewhere:
     value: FieldValue
 
 
-Amount: TypeAlias = "FieldValue | Elsewhere | Ambiguous[FieldValue | Unstated] | Doubtful[FieldValue] | Unread | Unstated"
+Amount: TypeAlias = "FieldValue | Elsewhere | Ambiguous[FieldValue | Elsewhere | Unstated] | Doubtful[FieldValue] | Unread | Unstated"
 
 # -- money -----------------------------------------------------------------------------------------------------------------
 
@@ -195,9 +195,45 @@ _AHEAD = re.compile(r"(?:全额?|100%)?\s?(?:预付费?|款到发货|先款后�
 _PART_AHEAD = re.compile(r"预付(?:款|费)?\s?(\d{1,3}(?:\.\d+)?)\s?%|(\d{1,3}(?:\.\d+)?)\s?%\s?(?:预付|prepaid|in advance|upfront)", re.IGNORECASE)
 
 
+_EACH = r"(?:按|每)?(?:自然)?(?:个?月度?|季度?|半年度?|年度?|周)"
+_EACH_EN = r"(?:month(?:ly)?|quarter(?:ly)?|(?:half|semi)[- ]?year(?:ly)?|year(?:ly)?|annual(?:ly)?|week(?:ly)?|(?:per|each|every) (?:month|quarter|year|week))"
+_PAID = r"(?:(?:is |to be )?(?:paid|billed|invoiced|payable|charged|payments?|billing|invoic(?:e|ing)|pay) ?)?"
+_BEFORE = r"(?:in advance|ahead|up ?front|pre-?paid|prepay(?:ment)?|beforehand|at the (?:start|beginning) of (?:the|each) (?:month|quarter|year))"
+_LATER = r"(?:in arrears?|post-?paid|afterwards|after use|at the end of (?:the|each) (?:month|quarter|year))"
+_EACH_AHEAD = re.compile(
+    rf"{_EACH}初?(?:预付|预缴|先付|前付)(?:费|款|租金)?|预付{_EACH}(?:费|款|租金)?|(?:月|季|年)初(?:付款?|支付)|{_PAID}{_EACH_EN},? {_PAID}{_BEFORE}|{_BEFORE},? {_PAID}{_EACH_EN}",
+    re.IGNORECASE,
+)
+_EACH_AFTER = re.compile(
+    rf"{_EACH}(?:结|结算|结清|后付|末付款?|末支付|底付款?|底支付)(?:费)?|次月(?:付款?|支付|结算)|后付费?|先用后付|{_PAID}{_EACH_EN},? {_PAID}{_LATER}|(?:{_PAID}{_LATER}),? ?{_PAID}(?:{_EACH_EN})?",
+    re.IGNORECASE,
+)
+_EACH_PAID = re.compile(rf"{_EACH}(?:付|支付|付款|缴费|缴|交)(?:费|款|租金)?|{_PAID}{_EACH_EN} ?{_PAID}", re.IGNORECASE)
+
+
+def _paid_each(words: str, text: str) -> Amount | None:
+    """What a word for regular payments says: all of it ahead, nothing ahead, or not which; None for other words."""
+    ahead, after = Elsewhere("deposit.prepay_share", Decimal(1)), Elsewhere("deposit.prepay_share", Decimal(0))
+    if _EACH_AHEAD.fullmatch(text):
+        return ahead
+    if _EACH_AFTER.fullmatch(text):
+        return after
+    if not _EACH_PAID.fullmatch(text):
+        return None
+    return Ambiguous("paid.when", words, Text("Is each period paid before it begins, or when it is over?", "每期费用是期初预付，还是期末后付？"), (
+        Option("ahead", Text("before: all of it is paid ahead", "期初预付：全额预付"), ahead), Option("after", Text("when it is over: nothing is paid ahead", "期末后付：无预付"), after),
+    ))  # fmt: skip
+
+
 def read_payment(field: Field, words: str) -> Amount:
-    """Terms of payment: "net 30", "月结30天" are days to pay, "预付30%" a share paid ahead; other words stay open with a warning."""
+    """Terms of payment: "net 30", "月结30天" are days to pay, "预付30%" and "monthly in advance" a share paid ahead.
+
+    "月付" says not whether before or after: that is asked. Other words stay open with a warning.
+    """
     text = plain(words)
+    each = _paid_each(words, text)
+    if each is not None:
+        return each
     part = _PART_AHEAD.fullmatch(text)
     if part:
         return Elsewhere("deposit.prepay_share", Decimal(part[1] or part[2]) / 100)

@@ -42,7 +42,7 @@ from gpulease_gui.services.importing_amounts import (
 )
 
 Read: TypeAlias = (
-    "TermValue | FieldValue | Elsewhere | Ambiguous[TermValue] | Ambiguous[FieldValue | Unstated] | Doubtful[FieldValue] | Unread | Unstated"
+    "TermValue | FieldValue | Elsewhere | Ambiguous[TermValue] | Ambiguous[FieldValue | Elsewhere | Unstated] | Doubtful[FieldValue] | Unread | Unstated"
 )
 
 _SOLD_BINARY = ("gpu.memory_gb", "npu.memory_gb", "ram_gb")

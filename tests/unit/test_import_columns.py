@@ -43,6 +43,33 @@ def test_that_a_unit_of_something_else_is_an_error_by_cell(heading: str, words: 
     assert found.lines[0].fields == ()
 
 
+@pytest.mark.parametrize(("words", "share"), [
+    ("monthly in advance", 1), ("Paid monthly in advance", 1), ("Quarterly prepayment", 1), ("prepaid, quarterly", 1), ("annually upfront", 1), ("月初预付", 1), ("按月预付", 1), ("季度预付", 1),
+    ("预付月租金", 1), ("季初付款", 1), ("预付", 1), ("月结", 0), ("按季结算", 0), ("后付费", 0), ("次月付款", 0), ("monthly in arrears", 0), ("billed quarterly in arrears", 0), ("Postpaid", 0),
+])  # fmt: skip
+def test_that_a_payment_before_or_after_its_period_is_the_share_paid_ahead(words: str, share: int):
+    found = cell("付款方式", words)
+    assert [(said.key, said.value) for said in found.lines[0].fields] == [("deposit.prepay_share", Decimal(share))]
+    assert (found.issues, found.warnings, found.questions) == ((), (), ())
+
+
+@pytest.mark.parametrize("words", ["月付", "季付", "按年付款", "半年付", "monthly", "Quarterly", "paid monthly", "monthly payment", "billed annually", "per quarter"])
+def test_that_a_regular_payment_is_asked_for_its_side_and_never_guessed(words: str):
+    text = f"型号\t单价(元/卡/时)\t付款方式\nH20\t12\t{words}\n"
+    asked = lines(text)
+    assert [(q.key, q.default, [option for option, _ in q.options]) for q in asked.questions] == [("付款方式|paid.when", "", ["ahead", "after"])]
+    assert (asked.lines[0].fields, asked.lines[0].waits, asked.warnings) == ((), ("付款方式|paid.when",), ())
+    for answer, share in (("ahead", 1), ("after", 0)):
+        (said,) = lines(text, **{"付款方式|paid.when": answer}).lines[0].fields
+        assert (said.key, said.value, said.words) == ("deposit.prepay_share", Decimal(share), words)
+
+
+@pytest.mark.parametrize("words", ["面谈后定", "银行转账", "monthly or yearly", "月付或季付", "letter of credit", "押一付三"])
+def test_that_other_words_of_payment_stay_open_with_a_warning(words: str):
+    found = cell("付款方式", words)
+    assert (found.lines[0].fields, found.questions, len(found.warnings)) == ((), (), 1)
+
+
 @pytest.mark.parametrize("words", ["1个月", "5天", "8卡", "2 months", "8 GPUs", "80GB"])
 def test_that_a_count_or_a_time_is_no_price(words: str):
     assert [issue.address for issue in lines(f"型号\t单价(元/卡/时)\nH20\t{words}\n").issues] == ["pasted!B2"]
