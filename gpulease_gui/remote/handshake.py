@@ -30,8 +30,10 @@ from gpulease_gui.remote.failures import (
     unreachable,
 )
 from gpulease_gui.remote.read_ahead import ReadAhead
+from gpulease_gui.remote.wire import Wire
 
 _SLICE_S = 0.05
+_PHASE_SLICE_S = 0.25
 _JOIN_S = 3.0
 # How often the library's thread looks whether it is still wanted. Its own 0.1 s costs CPU on each of many quiet lines,
 # and is not needed where the end of a socket wakes it.
@@ -125,7 +127,7 @@ def shake(
     """Banner and key exchange; the host key is not judged here. Raises ConnectFailed (banner, kex), Cancelled."""
     if isinstance(sock, socket.socket):
         sock = ReadAhead.of(sock)
-    transport = paramiko.Transport(sock)
+    transport = Wire(sock)
     if isinstance(sock, ReadAhead):
         sock.settimeout(_LOOK_S)
     try:
@@ -147,10 +149,15 @@ def shake(
 
 def _prefer(options: paramiko.transport.SecurityOptions, key_types: tuple[str, ...]) -> None:
     """The fast and safe ones first; md5, sha1, cbc and 3des not at all."""
-    options.kex = sorted((k for k in options.kex if not k.endswith("sha1")), key=lambda k: "curve25519-sha256" not in k)
+    options.kex = sorted((k for k in options.kex if not k.endswith("sha1")), key=_kex_place)
     options.ciphers = sorted((c for c in options.ciphers if "cbc" not in c), key=lambda c: "gcm" not in c)
     options.digests = sorted((d for d in options.digests if "sha2" in d), key=lambda d: "etm" not in d)
     options.key_types = key_types
+
+
+def _kex_place(name: str) -> int:
+    """P-256 first: an OpenSSH node computes it in a fifth less of its own time for a whole login than Curve25519."""
+    return next((place for place, start in enumerate(("ecdh-sha2-nistp256", "curve25519-sha256")) if name.startswith(start)), 2)
 
 
 def _await_keys(
@@ -158,13 +165,17 @@ def _await_keys(
 ) -> None:
     phase, seconds = Phase.BANNER, deadlines.banner_s
     deadline = time.monotonic() + seconds
-    while not done.wait(_SLICE_S):
-        cancel.check()
-        if phase is Phase.BANNER and transport.remote_version:
-            phase, seconds = Phase.KEX, deadlines.kex_s
-            deadline = time.monotonic() + seconds
-        if time.monotonic() >= deadline:
-            raise timed_out(phase, host_port, seconds)
+    take_back = cancel.on_cancel(done.set)
+    try:
+        while not done.wait(max(0.0, min(_PHASE_SLICE_S, deadline - time.monotonic()))):
+            if phase is Phase.BANNER and transport.remote_version:
+                phase, seconds = Phase.KEX, deadlines.kex_s
+                deadline = time.monotonic() + seconds
+            if time.monotonic() >= deadline:
+                raise timed_out(phase, host_port, seconds)
+    finally:
+        take_back()
+    cancel.check()
     if not transport.is_active():
         raise _handshake_failure(transport, host_port)
 
@@ -200,5 +211,3 @@ def hang_up(transport: paramiko.Transport) -> None:
         transport.sock.close()
     if transport.ident is not None and transport is not threading.current_thread():
         transport.join(_JOIN_S)
-    # A handshake that failed leaves the library's timer thread behind; this is what stops it.
-    transport.packetizer.complete_handshake()
