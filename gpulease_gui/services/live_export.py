@@ -21,11 +21,12 @@ from gpulease_gui.store.samples import list_gaps, list_marks, read_blocks, read_
 from gpulease_gui.telemetry.source import metrics
 
 REPORT_MARK = "report"
+STRETCHES = 6
 _NS, _MS = 1_000_000_000, 1_000_000
 # Up to so long every reading is a row; beyond it a row stands for an even slice of the time.
 READINGS_S, SLICES = 86_400.0, 20_000
 _TIME, _GAP = Text("time (UTC)", "时间（UTC）"), Text("gap", "缺口")
-_LOW, _HIGH = Text("lowest", "最低"), Text("highest", "最高")
+_LOW, _MEAN, _HIGH = Text("lowest", "最低"), Text("mean", "均值"), Text("highest", "最高")
 _Rows = dict[int, dict[int, float]]
 
 
@@ -35,7 +36,7 @@ def readings_csv(
     """The readings with start <= time < end (UTC seconds), a column each series with its unit in the head, as UTF-8 CSV.
 
     `live` has what is newer than the last stored block. What was not read is an empty cell; where a gap begins, the last
-    column says why. Longer than a day: lowest and highest of each slice. Raises UserFacing when nothing was read.
+    column says why. Longer than a day: lowest, mean and highest of each slice. Raises UserFacing when nothing was read.
     """
     heads, rows = _readings(connection, node_id, start_s, end_s, live) if end_s - start_s <= READINGS_S else _slices(
         connection, node_id, start_s, end_s, language)  # fmt: skip
@@ -103,36 +104,46 @@ def _slices(
     rows: _Rows = {}
     for id_ in metrics():
         for one in read_range(connection, node_id, id_, int(start_s * _NS), int(end_s * _NS), SLICES).stretches:
-            for at_ns, low, high in zip(one.times_ns, one.low, one.high, strict=True):
-                rows.setdefault(at_ns // _MS, {}).update({len(heads): low, len(heads) + 1: high})
-            heads += [_head(id_, one.series.subject, language, words) for words in (_LOW, _HIGH)]
+            for at_ns, *held in zip(one.times_ns, one.low, one.mean, one.high, strict=True):
+                rows.setdefault(at_ns // _MS, {}).update(enumerate(held, len(heads)))
+            heads += [_head(id_, one.series.subject, language, words) for words in (_LOW, _MEAN, _HIGH)]
     return heads, rows
 
 
 def put_into_report(db: Database, node_id: str, start_s: float, end_s: float) -> str:
-    """Show this stretch in the reports of the node from now on, in place of the one before; the answer is its SHA-256.
+    """Show this stretch, too, in the reports of the node from now on; the answer is its SHA-256.
 
-    The readings become evidence of the node's newest run. Raises UserFacing without a run, or without stored readings.
+    The readings become evidence of the node's newest run. Raises UserFacing without a run, without stored readings, and
+    where the report shows STRETCHES of them already.
     """
     run = next((one for one in list_runs(db.conn, node_id=node_id) if one.state is RunState.FINISHED), None)
     if run is None:
         raise UserFacing("the node was not verified yet", "a report speaks of a run", "verify the node first")
+    held = stretches_in_report(db.conn, node_id, run.id)
+    if len(held) >= STRETCHES:
+        raise UserFacing(f"the report shows {STRETCHES} stretches already", "", "take them out of the report first")
     kept = keep_stretch(db, run.id, node_id, int(start_s * _NS), int(end_s * _NS))
     if kept is None:
         raise UserFacing("nothing is stored of this stretch yet", "readings are written every ten seconds", "try again in a moment")
-    db.conn.execute("DELETE FROM marks WHERE node_id = ? AND kind = ?", (node_id, REPORT_MARK))
-    at = datetime.fromtimestamp(start_s, UTC)
-    save_mark(db, Mark(f"{REPORT_MARK}-{node_id}", node_id, at, REPORT_MARK, f"{kept.start_ns}\t{kept.end_ns}", run.id))
+    if (kept.start_ns, kept.end_ns) not in held:
+        id_ = f"{REPORT_MARK}-{node_id}-{run.id}-{kept.start_ns}-{kept.end_ns}"
+        save_mark(db, Mark(id_, node_id, datetime.fromtimestamp(start_s, UTC), REPORT_MARK, f"{kept.start_ns}\t{kept.end_ns}", run.id))
     return kept.sha256
 
 
-def stretch_in_report(connection: Reader, node_id: str, run_id: str) -> tuple[int, int] | None:
-    """(start, end) in ns of the stretch that the user put into the report of a run; None if there is none."""
+def take_out_of_report(db: Database, node_id: str) -> int:
+    """Show none of the chosen stretches any more; how many there were. What was kept as evidence stays."""
+    return int(db.conn.execute("DELETE FROM marks WHERE node_id = ? AND kind = ?", (node_id, REPORT_MARK)).rowcount)
+
+
+def stretches_in_report(connection: Reader, node_id: str, run_id: str) -> tuple[tuple[int, int], ...]:
+    """(start, end) in ns of the stretches that the user put into the report of a run, oldest first."""
     now = datetime.now(UTC)
     marks = list_marks(connection, node_id, now - timedelta(days=7300), now + timedelta(days=7300))
-    for mark in marks:
-        if mark.kind == REPORT_MARK and mark.run_id == run_id:
-            first, _, last = mark.words.partition("\t")
-            if first.isdigit() and last.isdigit():
-                return int(first), int(last)
-    return None
+    return tuple(span for mark in marks if mark.kind == REPORT_MARK and mark.run_id == run_id and (span := span_of(mark)) is not None)
+
+
+def span_of(mark: Mark) -> tuple[int, int] | None:
+    """(start, end) in ns of a stretch in the report; None of what was edited by hand into something else."""
+    first, _, last = mark.words.partition("\t")
+    return (int(first), int(last)) if first.isdigit() and last.isdigit() else None

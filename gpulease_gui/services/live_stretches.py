@@ -11,7 +11,7 @@ from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.reports.document import Blank, Curve
 from gpulease_gui.reports.facts import LiveStretch
-from gpulease_gui.services.live_export import stretch_in_report
+from gpulease_gui.services.live_export import stretches_in_report
 from gpulease_gui.store.records import Gap, Run, SampleRange, Stretch
 from gpulease_gui.store.samples import list_series, read_range
 from gpulease_gui.telemetry.source import Metric, metrics
@@ -26,7 +26,7 @@ _NEAR_NS = 15 * 60 * _NS
 _FAR_NS = 24 * 3600 * _NS
 # A stretch without readings longer than this is drawn as a gap even if nobody noted why.
 _SILENT_STEPS = 3
-_FIRST = ("net.tx_gbit_s", "net.rx_gbit_s", "gpu.power_w", "npu.power_w", "disk.read_mb_s", "disk.write_mb_s", "gpu.util_percent")
+_FIRST = ("task.tokens_s", "task.samples_s", "net.tx_gbit_s", "net.rx_gbit_s", "gpu.power_w", "npu.power_w", "disk.read_mb_s", "disk.write_mb_s", "gpu.util_percent")
 _GAP_WORDS: Mapping[str, Text] = {
     "connection_lost": Text("connection lost", "连接中断"),
     "no_answer": Text("no answer", "无应答"),
@@ -41,7 +41,8 @@ _GAP_WORDS: Mapping[str, Text] = {
 def live_stretches(
     connection: sqlite3.Connection, run: Run, terms: Mapping[str, TermValue], findings: Iterable[Finding] = ()
 ) -> tuple[LiveStretch, ...]:
-    """Up to three metrics around the run, those with a promised figure first; empty if nothing was recorded nearby.
+    """Up to three metrics around the run, or of each stretch that the user chose for the report, those with a promised figure
+    first; empty if nothing was recorded nearby.
 
     A figure that the contract does not state may be implied by its model: the findings then carry it.
     """
@@ -50,11 +51,12 @@ def live_stretches(
     sampled = {series.metric for series in list_series(connection, run.node_id)}
     known = [metrics()[id_] for id_ in _FIRST if id_ in sampled and id_ in metrics()]
     known.sort(key=lambda metric: lines[metric.id][0] is None)
-    span = _span(connection, run, known)
-    if span is None:
-        return ()
-    made = (_stretch(connection, run.node_id, metric, lines[metric.id], span) for metric in known)
-    return tuple(stretch for stretch in made if stretch is not None)[:CHARTS]
+    spans = stretches_in_report(connection, run.node_id, run.id) or _span(connection, run, known)
+    found: list[LiveStretch] = []
+    for span in spans:
+        made = (_stretch(connection, run.node_id, metric, lines[metric.id], span) for metric in known)
+        found += [stretch for stretch in made if stretch is not None][:CHARTS]
+    return tuple(found)
 
 
 _Line = tuple[float | None, bool]
@@ -72,12 +74,8 @@ def _figure(promised: TermValue | None) -> float | None:
     return None if isinstance(promised, bool) or not isinstance(promised, int | float) else float(promised)
 
 
-def _span(connection: sqlite3.Connection, run: Run, known: list[Metric]) -> tuple[int, int] | None:
-    """(start, end) in ns of what the user put into the report; else of the readings near the run, else of the last quarter of
-    an hour of that day."""
-    chosen = stretch_in_report(connection, run.node_id, run.id)
-    if chosen is not None:
-        return chosen
+def _span(connection: sqlite3.Connection, run: Run, known: list[Metric]) -> tuple[tuple[int, int], ...]:
+    """(start, end) in ns of the readings near the run, else of the last quarter of an hour of that day; none without readings."""
     begin = int(run.started_at.timestamp() * _NS)
     end = int((run.finished_at or utc_now()).timestamp() * _NS)
     for reach in (_NEAR_NS, _FAR_NS):
@@ -85,8 +83,8 @@ def _span(connection: sqlite3.Connection, run: Run, known: list[Metric]) -> tupl
         times = [t for one in ranges for stretch in one.stretches for t in (stretch.times_ns[0], stretch.times_ns[-1])]
         if times:
             last = max(times)
-            return max(min(times), last - 2 * _NEAR_NS), last + _NS
-    return None
+            return ((max(min(times), last - 2 * _NEAR_NS), last + _NS),)
+    return ()
 
 
 def _stretch(

@@ -6,7 +6,7 @@ import hashlib
 import os
 import zlib
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -231,12 +231,14 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """What a chart draws of one series: per point its time (ns, UTC), the lowest and the highest reading."""
+    """What a chart draws of one series: per point its time (ns, UTC), the lowest, the highest and the mean reading, and of how many."""
 
     series: Series
     times_ns: array[int]
     low: array[float]
     high: array[float]
+    mean: array[float] = field(default_factory=lambda: array("f"))
+    count: array[int] = field(default_factory=lambda: array("q"))
 
 
 @dataclass(frozen=True, slots=True)

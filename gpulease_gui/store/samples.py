@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import sqlite3
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from gpulease_gui.store import older_blocks
@@ -28,42 +29,47 @@ def append_blocks(db: Database, blocks: Iterable[SampleBlock]) -> None:
         if len(block.values):
             by_node.setdefault(block.series.node_id, []).append(block)
     for node_id, kept in by_node.items():
-        ids = _ids(db, node_id, kept)
-        short = chain.from_iterable(_short((ids[b.series], b.start_ns, b.step_ns, b.values)) for b in kept)
-        spans = [_append_pack(db, node_id, group) for group in _groups(sorted(short, key=lambda block: block[1]))]
-        cover(db.conn, node_id, max(end for _, end in spans), spans[0][0])
+        # By executemany on the connection: the row-by-row door of sqlite-utils is five times slower.
+        rows = [_row(node_id, group) for group in _groups(_short(_numbered(db.conn, node_id, kept)))]
+        db.conn.executemany("INSERT INTO sample_packs (node_id, level, start_ns, end_ns, content) VALUES (?, 0, ?, ?, ?)", rows)
+        cover(db.conn, node_id, max(row[2] for row in rows), rows[0][1])
 
 
-def _ids(db: Database, node_id: str, blocks: Iterable[SampleBlock]) -> Mapping[Series, int]:
-    known = _known(db.conn, node_id)
-    new = [one for one in dict.fromkeys(block.series for block in blocks) if one not in known]
-    if not new:
-        return known
-    # By executemany on the connection: the row-by-row door of sqlite-utils is five times slower.
-    db.conn.executemany(
-        "INSERT INTO sample_series (node_id, metric, subject, unit) VALUES (?, ?, ?, ?)",
-        [(s.node_id, s.metric, s.subject, s.unit) for s in new],
-    )
-    return _known(db.conn, node_id)
+def _numbered(connection: sqlite3.Connection, node_id: str, blocks: Sequence[SampleBlock]) -> list[Block]:
+    """The blocks with the numbers of their series, new ones included."""
+    names = [(block.series.metric, block.series.subject, block.series.unit) for block in blocks]
+    known = _known(connection, node_id)
+    new = [name for name in dict.fromkeys(names) if name not in known]
+    if new:
+        connection.executemany(
+            "INSERT INTO sample_series (node_id, metric, subject, unit) VALUES (?, ?, ?, ?)", [(node_id, *name) for name in new]
+        )
+        known = _known(connection, node_id)
+    return [(known[name], block.start_ns, block.step_ns, block.values) for name, block in zip(names, blocks, strict=True)]
 
 
-def _known(connection: sqlite3.Connection, node_id: str) -> dict[Series, int]:
-    rows = connection.execute("SELECT id, node_id, metric, subject, unit FROM sample_series WHERE node_id = ?", (node_id,))
-    return {Series(*row[1:]): row[0] for row in rows}
+def _known(connection: sqlite3.Connection, node_id: str) -> dict[tuple[str, str, str], int]:
+    rows = connection.execute("SELECT id, metric, subject, unit FROM sample_series WHERE node_id = ?", (node_id,))
+    return {(metric, subject, unit): id_ for id_, metric, subject, unit in rows}
 
 
-def _short(block: Block) -> Iterator[Block]:
-    """Pieces of a block that are no longer than a pack may be."""
-    series_id, start_ns, step_ns, values = block
-    most = max(1, LONGEST_NS // 2 // step_ns)
-    for place in range(0, len(values), most):
-        yield series_id, start_ns + place * step_ns, step_ns, values[place : place + most]
+def _short(blocks: list[Block]) -> list[Block]:
+    """The blocks in pieces that are no longer than a pack may be."""
+    most_ns = LONGEST_NS // 2
+    if all(step_ns * len(values) <= most_ns for _, _, step_ns, values in blocks):
+        return blocks
+    return [
+        (series_id, start_ns + place * step_ns, step_ns, values[place : place + most])
+        for series_id, start_ns, step_ns, values in blocks
+        if (most := max(1, most_ns // step_ns))
+        for place in range(0, len(values), most)
+    ]
 
 
-def _groups(blocks: Iterable[Block]) -> Iterator[list[Block]]:
+def _groups(blocks: list[Block]) -> Iterator[list[Block]]:
     """Blocks that begin within half an hour of the first one: packs of a watch are ten seconds long."""
     group: list[Block] = []
-    for block in blocks:
+    for block in sorted(blocks, key=itemgetter(1)):
         if group and block[1] - group[0][1] > LONGEST_NS // 2:
             yield group
             group = []
@@ -72,14 +78,9 @@ def _groups(blocks: Iterable[Block]) -> Iterator[list[Block]]:
         yield group
 
 
-def _append_pack(db: Database, node_id: str, blocks: list[Block]) -> tuple[int, int]:
-    """(start, end) of what was kept."""
-    start_ns, end_ns = blocks[0][1], max(at + step * len(values) for _, at, step, values in blocks)
-    db.conn.execute(
-        "INSERT INTO sample_packs (node_id, level, start_ns, end_ns, content) VALUES (?, 0, ?, ?, ?)",
-        (node_id, start_ns, end_ns, pack(blocks)),
-    )
-    return start_ns, end_ns
+def _row(node_id: str, blocks: list[Block]) -> tuple[str, int, int, bytes]:
+    """(node, start, end, content) of a pack."""
+    return node_id, blocks[0][1], max([at + step * len(values) for _, at, step, values in blocks]), pack(blocks)
 
 
 def append_gap(db: Database, gap: Gap) -> None:
@@ -196,8 +197,8 @@ def list_gaps(
 
 
 _Block = tuple[int, int, "array[float]"]
-# (number of the slice, lowest, highest)
-_Slice = tuple[int, float, float]
+# (number of the slice, lowest, highest, mean, how many readings)
+_Slice = tuple[int, float, float, float, int]
 
 
 def _by_series(
@@ -234,22 +235,30 @@ def _from_slots(told: Outline, series_id: int, start_ns: int, end_ns: int, slice
     """Each summary counts for the slice in which it begins."""
     for slab in told.slabs:
         if series_id in slab.ids:
-            for at_ns, (low, _, _, high, _) in slots_of(slab, slab.ids.index(series_id)):
+            for at_ns, (low, mean, _, high, count) in slots_of(slab, slab.ids.index(series_id)):
                 if start_ns - slab.step_ns < at_ns < end_ns:
-                    yield (max(at_ns, start_ns) - start_ns) * slices // (end_ns - start_ns), low, high
+                    yield (max(at_ns, start_ns) - start_ns) * slices // (end_ns - start_ns), low, high, mean, int(count)
 
 
 def _add_slices(stretch: Stretch, told: Iterable[_Slice], start_ns: int, end_ns: int, slices: int) -> None:
     last = -1
-    for number, low, high in told:
+    for number, low, high, mean, count in told:
         if number != last:
             stretch.times_ns.append(start_ns + number * (end_ns - start_ns) // slices)
-            stretch.low.append(low)
-            stretch.high.append(high)
+            _add_point(stretch, low, high, mean, count)
             last = number
         else:
             stretch.low[-1] = min(stretch.low[-1], low)
             stretch.high[-1] = max(stretch.high[-1], high)
+            stretch.count[-1] += count
+            stretch.mean[-1] += (mean - stretch.mean[-1]) * count / stretch.count[-1]
+
+
+def _add_point(stretch: Stretch, low: float, high: float, mean: float, count: int) -> None:
+    stretch.low.append(low)
+    stretch.high.append(high)
+    stretch.mean.append(mean)
+    stretch.count.append(count)
 
 
 def _steps(stretch_ns: int, step_ns: int) -> int:
@@ -261,14 +270,13 @@ def _add_readings(stretch: Stretch, first_ns: int, step_ns: int, values: array[f
     for position, value in enumerate(values):
         if not math.isnan(value):
             stretch.times_ns.append(first_ns + position * step_ns)
-            stretch.low.append(value)
-            stretch.high.append(value)
+            _add_point(stretch, value, value, value, 1)
 
 
 def _slices(
     blocks: Iterable[_Block], start_ns: int, end_ns: int, slices: int
 ) -> Iterator[_Slice]:
-    """(number of the slice, lowest, highest) for each part of a block that lies in one slice of the time."""
+    """A slice for each part of a block that lies in one slice of the time."""
     length_ns = end_ns - start_ns
     for first_ns, step_ns, values in blocks:
         position = 0
@@ -278,5 +286,5 @@ def _slices(
             after = _steps(border_ns - first_ns, step_ns)
             read = [value for value in values[position:after] if value == value]  # NaN is unlike itself
             if read:
-                yield number, min(read), max(read)
+                yield number, min(read), max(read), sum(read) / len(read), len(read)
             position = after

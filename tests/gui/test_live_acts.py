@@ -26,7 +26,13 @@ from gpulease_gui.gui.pages.live_lanes import Lanes
 from gpulease_gui.gui.pages.live_table import title_of
 from gpulease_gui.gui.widgets.chart_spec import Mode, Picture
 from gpulease_gui.services.composition import Services, open_services
-from gpulease_gui.services.live_export import put_into_report, readings_csv, stretch_in_report
+from gpulease_gui.services.live_export import (
+    STRETCHES,
+    put_into_report,
+    readings_csv,
+    stretches_in_report,
+    take_out_of_report,
+)
 from gpulease_gui.services.live_stretches import live_stretches
 from gpulease_gui.services.notices import get_notices
 from gpulease_gui.services.series import Ring
@@ -86,11 +92,41 @@ def test_that_a_stretch_put_into_the_report_is_what_it_shows_and_is_evidence(sto
     stored.workspace.submit(lambda db: runs.finish_run(db, "r1", RunState.FINISHED, at, Verdict.FAIL)).result()
     first = stored.workspace.submit(lambda db: put_into_report(db, NODE, START_S, START_S + 12)).result()
     second = stored.workspace.submit(lambda db: put_into_report(db, NODE, START_S + 2, START_S + 12)).result()
-    assert len(first) == len(second) == 64
+    again = stored.workspace.submit(lambda db: put_into_report(db, NODE, START_S + 2, START_S + 12)).result()
+    assert len(first) == len(second) == 64 and again == second
     with stored.workspace.read() as connection:
-        assert stretch_in_report(connection, NODE, "r1") == ((START_S + 2) * NS, (START_S + 12) * NS)
-        (stretch,) = live_stretches(connection, runs.get_run(connection, "r1"), {"gpu.power_w": 700})
-    assert (stretch.start_s, stretch.end_s, stretch.contract) == (START_S + 2, START_S + 12, 700.0)
+        held = stretches_in_report(connection, NODE, "r1")
+        shown = live_stretches(connection, runs.get_run(connection, "r1"), {"gpu.power_w": 700})
+        spans = [(one.start_s, one.end_s) for one in read_stored(connection, NODE, START_S + 60.0).happenings if str(one.words) == "in the report"]
+    assert held == ((START_S * NS, (START_S + 12) * NS), ((START_S + 2) * NS, (START_S + 12) * NS))
+    assert [(one.start_s, one.end_s, one.contract) for one in shown] == [(START_S, START_S + 12, 700.0), (START_S + 2, START_S + 12, 700.0)]
+    assert spans == [(START_S, START_S + 12), (START_S + 2, START_S + 12)]
+    assert stored.workspace.submit(lambda db: take_out_of_report(db, NODE)).result() == 2
+    with stored.workspace.read() as connection:
+        assert stretches_in_report(connection, NODE, "r1") == ()
+
+
+def test_that_a_report_is_not_filled_with_stretches_without_end(stored: Services) -> None:
+    at = datetime.fromtimestamp(START_S + 5, UTC)
+    stored.workspace.submit(lambda db: runs.save_run(db, Run("r1", NODE, at, "demo-contract-BM-0047-1", demo=True))).result()
+    stored.workspace.submit(lambda db: runs.finish_run(db, "r1", RunState.FINISHED, at, Verdict.FAIL)).result()
+    for number in range(STRETCHES):
+        stored.workspace.submit(lambda db, number=number: put_into_report(db, NODE, START_S + number, START_S + 12)).result()
+    with pytest.raises(UserFacing, match="6 stretches already"):
+        stored.workspace.submit(lambda db: put_into_report(db, NODE, START_S + 9, START_S + 12)).result()
+
+
+def test_that_of_more_than_a_day_lowest_mean_and_highest_of_each_slice_are_told(stored: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpulease_gui.services.live_export.SLICES", 4)
+    more = SampleBlock(Series(NODE, "gpu.power_w", "GPU-a", "W"), (START_S + 40) * NS, NS, array("f", [100.0, 300.0, 500.0, 700.0]))
+    stored.workspace.submit(lambda db: append_blocks(db, [more])).result()
+    with stored.workspace.read() as connection:
+        content = readings_csv(connection, NODE, START_S - 2e6, START_S + 2e6, {}, Language.ZH)
+    rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
+    assert rows[0][:4] == ["时间（UTC）", "gpu.power_w GPU-a 最低 [W]", "gpu.power_w GPU-a 均值 [W]", "gpu.power_w GPU-a 最高 [W]"]
+    (held,) = [row for row in rows[1:] if row[1]]
+    assert held[1:4] == ["100", "483.3333", "700"], "twenty readings of 500 W and four more"
+    assert float(held[5]) == pytest.approx((490 * 10 + 480.5 * 5) / 15)
 
 
 def lost_view(now_s: float) -> WatchView:

@@ -82,9 +82,12 @@ def test_that_slices_hold_just_the_readings_of_their_time(blocks, start, length,
                 expected.setdefault((at + n * step - start) * slices // length, []).append(value)
         at += step * len(values)
     found: dict[int, list[float]] = {}
-    for number, low, high in samples._slices(kept, start, start + length, slices):
+    read: dict[int, int] = {}
+    for number, low, high, mean, count in samples._slices(kept, start, start + length, slices):
         found.setdefault(number, []).extend((low, high))
-    assert {n: (min(v), max(v)) for n, v in found.items()} == {n: (min(v), max(v)) for n, v in expected.items()}
+        read[number] = read.get(number, 0) + count
+        assert low - abs(low) * 1e-6 <= mean <= high + abs(high) * 1e-6
+    assert {n: (min(v), max(v), read[n]) for n, v in found.items()} == {n: (min(v), max(v), len(v)) for n, v in expected.items()}
 
 
 def test_that_a_missing_reading_is_no_point_and_no_zero(desk):

@@ -17,6 +17,7 @@ from gpulease_gui.domain.task import TaskRun
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.gui.widgets.chart_spec import Happening
 from gpulease_gui.pdf.badges import badge_of
+from gpulease_gui.services.live_export import REPORT_MARK, span_of
 from gpulease_gui.store.records import RunKind
 from gpulease_gui.store.runs import list_runs
 from gpulease_gui.store.samples import list_marks, list_series, read_range, recorded_spans
@@ -108,6 +109,8 @@ def _happenings(connection: sqlite3.Connection, node_id: str, now_s: float) -> t
         if mark.kind == NOTE:
             at_s = mark.at.timestamp()
             made.append(Happening(at_s, at_s, Text(f"note: {mark.words}", f"备注：{mark.words}"), "flag", ""))
+        elif mark.kind == REPORT_MARK and (span := span_of(mark)) is not None:
+            made.append(Happening(span[0] / _NS, span[1] / _NS, Text("in the report", "已加入报告"), "nav-reports", "run"))
     return (*made, *_broken(connection, node_id, now_s))
 
 

@@ -50,6 +50,7 @@ class Acts(QObject):
                 (Text("Readings of this stretch (CSV)…", "此区间的读数（CSV）…"), lambda: self.save_as("csv")),
                 (Text("Picture of the chart (PNG)…", "图表图片（PNG）…"), lambda: self.save_as("png")),
                 (Text("Into the node's report", "加入节点报告"), self.put_into_report),
+                (Text("Take all stretches out of the report", "从报告中移除全部区间"), self.take_out_of_report),
             )),
             (page.bar.more_menu, (
                 (RULES, self.show_rules),
@@ -108,7 +109,7 @@ class Acts(QObject):
         return work
 
     def put_into_report(self) -> None:
-        """The stretch in sight, or the chosen range, is what the node's report shows from now on."""
+        """The stretch in sight, or the chosen range, stands in the node's report from now on, beside those put there before."""
         from gpulease_gui.services.live_export import put_into_report
 
         page = self._page
@@ -117,7 +118,20 @@ class Acts(QObject):
         node_id, (start_s, end_s) = page.node.node.id, page.chart.chosen_s or page.chart.span_s
         future = self._frame.services.change(lambda db: put_into_report(db, node_id, start_s, end_s), "mark")
         done = Text("The report shows this stretch; its readings are evidence of the run", "报告将显示此区间，其读数已存为验收证据")
-        self._frame.bridge.when_done(future, lambda _: self._frame.note(done))
+        self._frame.bridge.when_done(future, lambda _: self._told(done))
+
+    def take_out_of_report(self) -> None:
+        """The node's report shows what lies near its run again."""
+        from gpulease_gui.services.live_export import take_out_of_report
+
+        node = self._page.node
+        if node is not None:
+            future = self._frame.services.change(lambda db: take_out_of_report(db, node.node.id), "mark")
+            self._frame.bridge.when_done(future, lambda count: self._told(Text(f"{count} stretches left the report", f"已从报告移除 {count} 个区间")))
+
+    def _told(self, words: Text) -> None:
+        self._frame.note(words)
+        self._page.history.refresh()
 
     # -- dialogs and the log ------------------------------------------------------------------------------------------
 

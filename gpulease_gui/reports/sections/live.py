@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.reports.document import Block, LineChart, Paragraph, SubHeading, Tone
@@ -22,14 +24,15 @@ def build(facts: EvaluationFacts) -> tuple[Block, ...]:
     blocks: list[Block] = []
     for node in watched[:NODES_SHOWN]:
         blocks.append(SubHeading(foreign(node.node.name)))
-        blocks += [_chart(facts, stretch) for stretch in node.live]
+        several = len({stretch.start_s for stretch in node.live}) > 1
+        blocks += [_chart(facts, stretch, dated=several) for stretch in node.live]
     left = len(watched) - NODES_SHOWN
     if left > 0:
         blocks.append(Paragraph(Text(f"{left} more watched nodes are not drawn.", f"另有 {left} 个受监测节点未绘出。"), Tone.QUIET))
     return tuple(blocks)
 
 
-def _chart(facts: EvaluationFacts, stretch: LiveStretch) -> LineChart:
+def _chart(facts: EvaluationFacts, stretch: LiveStretch, *, dated: bool) -> LineChart:
     number = "" if stretch.contract is None else f"{number_text(stretch.contract)} {stretch.unit}"
     line = Text(f"contract {number}", f"合同 {number}") if number else NO_TEXT
     if number and stretch.implied:
@@ -37,9 +40,10 @@ def _chart(facts: EvaluationFacts, stretch: LiveStretch) -> LineChart:
     count = len(stretch.curves)
     zone = zone_name(facts.zone)
     unit = stretch.unit or "–"
+    day = f"{datetime.fromtimestamp(stretch.start_s + facts.utc_offset_s, UTC):%Y-%m-%d} " if dated else ""
     caption = Text(
-        f"{stretch.title.en}, {unit}; {count} {'line' if count == 1 else 'lines'}; time in {zone}",
-        f"{stretch.title.zh}，{unit}；{count} 条曲线；时间为 {zone}",
+        f"{day}{stretch.title.en}, {unit}; {count} {'line' if count == 1 else 'lines'}; time in {zone}",
+        f"{day}{stretch.title.zh}，{unit}；{count} 条曲线；时间为 {zone}",
     )
     return LineChart(
         caption, stretch.unit, stretch.curves, stretch.start_s, stretch.end_s, stretch.contract, line, stretch.blanks,
