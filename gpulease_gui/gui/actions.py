@@ -80,6 +80,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("go_to", Menu.EDIT, Text("Go to…", "跳转…"), "Ctrl+K"),
     ActionSpec("navigation", Menu.VIEW, Text("Wide navigation", "宽导航栏"), "Ctrl+B", checkable=True),
     ActionSpec("inspector", Menu.VIEW, Text("Show or hide details", "显示或隐藏详情"), "Ctrl+I", Scope.PAGE),
+    ActionSpec("differences", Menu.VIEW, Text("Only differences", "只看差异"), "Ctrl+Shift+D", Scope.PAGE),
     ActionSpec("larger", Menu.VIEW, Text("Larger text", "放大文字"), _Key.ZoomIn, after_line=True),
     ActionSpec("smaller", Menu.VIEW, Text("Smaller text", "缩小文字"), _Key.ZoomOut),
     ActionSpec("theme_system", Menu.VIEW, Text("Theme: system", "主题：跟随系统"), choice="theme", after_line=True),

@@ -9,7 +9,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QLineEdit, QTableView, QWidget
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.finding import Finding, Verdict
@@ -76,6 +79,45 @@ def fail_power(services: Services, node: str = "demo-capped", contract: str = "d
         workspace.submit(lambda db, f=finding: runs.save_finding(db, f"run-{node}", f, saved_at=AT)).result()
         workspace.submit(lambda db, f=finding: claims.apply_finding(db, contract, node, f, at=AT)).result()
     workspace.submit(lambda db: runs.finish_run(db, f"run-{node}", RunState.FINISHED, AT, Verdict.FAIL)).result()
+
+
+class Hand:
+    """Counts what the user does: clicks, and keys that are pressed to do something. A stroke or a held key is one."""
+
+    def __init__(self) -> None:
+        self.clicks = self.keys = 0
+
+    def click(self, widget: QWidget, at: QPoint | None = None) -> None:
+        """Press and let go of the left button."""
+        self.clicks += 1
+        QTest.mouseClick(widget, _LEFT) if at is None else QTest.mouseClick(widget, _LEFT, pos=at)
+
+    def stroke(self, widget: QWidget, *places: QPoint) -> None:
+        """Press at the first place, move over the others, let go at the last."""
+        self.clicks += 1
+        QTest.mousePress(widget, _LEFT, pos=places[0])
+        for place in places[1:]:
+            QTest.mouseMove(widget, place)
+        QTest.mouseRelease(widget, _LEFT, pos=places[-1])
+
+    def press(self, widget: QWidget | None, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        """Press a key where the keyboard is."""
+        assert widget is not None, "something has the keyboard"
+        self.keys += 1
+        QTest.keyClick(widget, key, modifier)
+
+    def hold(self, window: QWidget, key: Qt.Key, modifier: Qt.KeyboardModifier, until: Callable[[], bool]) -> None:
+        """Keep a key down, which repeats itself, until something is reached."""
+        self.press(window.focusWidget(), key, modifier)
+        for _ in range(200):
+            if until():
+                return
+            focus = window.focusWidget()
+            assert focus is not None, "something has the keyboard"
+            QApplication.sendEvent(focus, QKeyEvent(QEvent.Type.KeyPress, key, modifier, "", True))
+
+
+_LEFT = Qt.MouseButton.LeftButton
 
 
 def wait_for(qtbot: QtBot, condition: Callable[[], bool]) -> None:

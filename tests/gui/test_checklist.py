@@ -34,6 +34,7 @@ from gpulease_gui.store import runs
 from gpulease_gui.store.records import Run, RunState
 
 from .guards import StallGuard
+from .opened import Hand
 
 AT = datetime(2026, 11, 30, 8, 0, tzinfo=UTC)
 DEAL = Subject(HolderOf.CONTRACT, "demo-contract-HG-1204-C")
@@ -120,12 +121,12 @@ def reason_field(page: ChecklistPage) -> QWidget:
 def test_that_twenty_items_are_marked_with_one_reason_in_three_clicks_and_taken_back_in_one(
     window: MainWindow, qtbot: QtBot, stalls: StallGuard
 ) -> None:
-    rows = window.navigation._lists[0]
+    hand, rows = Hand(), window.navigation._lists[0]
     place = next(n for n, entry in enumerate(rows.entries.lines) if entry.id == "checklist")
     qtbot.wait(400)  # the overview has painted what it read: that is its own test's business
     stalls.long.clear()
     with stalls.allow("first build of the page"):
-        QTest.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=rows.visualRect(rows.entries.index(place)).center())  # 1
+        hand.click(rows.viewport(), rows.visualRect(rows.entries.index(place)).center())
         page = window.page
         assert isinstance(page, ChecklistPage)
         wait_for(qtbot, lambda: page.seen is not None and page.inspector.details.question.text() != "")
@@ -133,16 +134,14 @@ def test_that_twenty_items_are_marked_with_one_reason_in_three_clicks_and_taken_
     assert page.seen is not None
     before = page.seen.view.totals[Outcome.NOT_APPLICABLE]
     places, viewport = item_places(page, 20), page.table.viewport()
-    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, pos=at(page, places[0]))  # 2: one stroke over twenty rows
-    QTest.mouseMove(viewport, at(page, places[10]))
-    QTest.mouseMove(viewport, at(page, places[19]))
-    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=at(page, places[19]))
+    hand.stroke(viewport, at(page, places[0]), at(page, places[10]), at(page, places[19]))
     items = page.desk.items
     assert len(items) == 20 and page.bulk.isVisible()
     known = {item: page.seen.view.row(item).answer for item in items}
     with stalls.allow("a dialog is built"):
-        QTest.mouseClick(page.bulk.not_applicable, Qt.MouseButton.LeftButton)  # 3
+        hand.click(page.bulk.not_applicable)
         reason = reason_field(page)
+    assert hand.clicks == 3
     QTest.keyClicks(reason, "no training across nodes")
     with stalls.allow("all rows, bars and scores of the page are drawn anew"):
         QTest.keyClick(reason, Qt.Key.Key_Return)
@@ -151,36 +150,36 @@ def test_that_twenty_items_are_marked_with_one_reason_in_three_clicks_and_taken_
     answers = [page.seen.view.row(item).answer for item in items]
     assert {answer.note for answer in answers if answer is not None} == {"no training across nodes"}
     with stalls.allow("and drawn anew"):
-        QTest.mouseClick(page.undo.undo, Qt.MouseButton.LeftButton)  # the one click back
+        hand.click(page.undo.undo)
         wait_for(qtbot, lambda: page.seen is not None and page.seen.view.totals[Outcome.NOT_APPLICABLE] == before)
         qtbot.wait(100)
-    assert {item: page.seen.view.row(item).answer for item in items} == known
+    assert {item: page.seen.view.row(item).answer for item in items} == known and hand.clicks == 3 + 1
     stalls._turn()
     stalls._reason = "pytest ends the test"
 
 
-def test_that_twenty_items_are_marked_and_taken_back_by_keys_alone(window: MainWindow, qtbot: QtBot) -> None:
-    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+def test_that_twenty_items_are_marked_in_three_keys_and_taken_back_in_one(window: MainWindow, qtbot: QtBot) -> None:
+    hand = Hand()
+    hand.press(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
     page = window.page
     assert isinstance(page, ChecklistPage)
     wait_for(qtbot, lambda: page.seen is not None and len(page.desk.rows) == 1)
-    page.table.setFocus()
-    for _ in range(30):
-        if len(page.desk.rows) < 20:
-            QTest.keyClick(page.table, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    hand.hold(window, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier, lambda: len(page.desk.rows) == 20)
     items = page.desk.items
-    assert len(items) == 20
-    QTest.keyClick(page.table, Qt.Key.Key_X)
+    hand.press(window.focusWidget(), Qt.Key.Key_X)
     reason = reason_field(page)
     QTest.keyClick(reason, Qt.Key.Key_Return)
     assert len(page.desk.rows) == 20 and not page.undo.isVisible(), "without a reason nothing is marked"
     QTest.keyClicks(reason, "one node only")
-    QTest.keyClick(reason, Qt.Key.Key_Return)
+    QTest.keyClick(reason, Qt.Key.Key_Return)  # ends what is typed
     wait_for(qtbot, lambda: all(outcome(page, item) is Outcome.NOT_APPLICABLE for item in items))
+    assert hand.keys == 3 and len(items) == 20
     assert window.services.query(commerce_undo.can_undo).result().words == Text("mark 20 items not applicable", "标记 20 项为不适用")
-    back_to(window, page, qtbot)
-    QTest.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    window.activateWindow()  # what a window manager does when a dialog has closed
+    wait_for(qtbot, page.table.hasFocus)
+    hand.press(window.focusWidget(), Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     wait_for(qtbot, lambda: not any(outcome(page, item) is Outcome.NOT_APPLICABLE for item in items))
+    assert hand.keys == 3 + 1
     QTest.keySequence(window, QKeySequence(QKeySequence.StandardKey.Redo))
     wait_for(qtbot, lambda: all(outcome(page, item) is Outcome.NOT_APPLICABLE for item in items))
 

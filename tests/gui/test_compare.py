@@ -37,7 +37,7 @@ from gpulease_gui.store import claims
 from gpulease_gui.store.claims import Holder
 
 from .guards import StallGuard
-from .opened import demo_services, fail_power, measured, wait_for
+from .opened import Hand, demo_services, fail_power, measured, wait_for
 
 LEFT = Qt.MouseButton.LeftButton
 EVIL = "=HYPERLINK(1)<b>x</b>\t\n\u202ecod.exe"
@@ -105,20 +105,18 @@ def tick(page: ComparePage, place: int, qtbot: QtBot) -> None:
 
 
 def test_that_three_offers_are_compared_by_their_differences_in_five_clicks(window: MainWindow, qtbot: QtBot) -> None:
-    clicks = 1
+    hand = Hand()
     nav = window.navigation._lists[0]
-    qtbot.mouseClick(nav.viewport(), LEFT, pos=nav.visualRect(nav.entries.index(nav.entries.rowCount() - 1)).center())
+    hand.click(nav.viewport(), nav.visualRect(nav.entries.index(nav.entries.rowCount() - 1)).center())
     page = page_of(window)
     assert page.stack.currentWidget() is page.empty and page.look is None
     wait_for(qtbot, lambda: len(page.picker.rows.lines) == 3)
     for place in range(3):
-        tick(page, place, qtbot)
-        clicks += 1
+        hand.click(page.picker.viewport(), page.picker.visualRect(page.picker.rows.index(place)).center())
     wait_for(qtbot, lambda: page.look is not None and len(page.look.comparison.heads) == 3)
     whole = page.rows.counts[1]
-    qtbot.mouseClick(page.bar.differences, LEFT, pos=QPoint(14, page.bar.differences.height() // 2))
-    clicks += 1
-    assert clicks <= 5
+    hand.click(page.bar.differences, QPoint(14, page.bar.differences.height() // 2))
+    assert hand.clicks <= 5 and page.rows.differences_only
     assert said(page, "billing.granularity_s")[1:] == ["1 h", "1 s ▲ best", "1 s ▲ best"]
     assert page.rows.place_of("billing.min_billed_s") == -1, "nobody states it: it does not differ"
     assert page.bar.count.text() == f"{page.rows.counts[0]} of {whole} rows" and page.rows.counts[0] < whole
@@ -152,15 +150,24 @@ def test_that_ticks_in_the_list_of_suppliers_lead_to_the_comparison(
     assert compare.rows.differences_only
 
 
-def test_that_three_offers_are_compared_by_the_keyboard_alone(window: MainWindow, qtbot: QtBot) -> None:
-    window.go("compare")
+def test_that_three_offers_are_compared_by_their_differences_in_five_keys(window: MainWindow, qtbot: QtBot) -> None:
+    hand = Hand()
+    hand.press(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
     page = page_of(window)
     wait_for(qtbot, lambda: len(page.picker.rows.lines) == 3)
-    assert page.picker.hasFocus()
-    for _ in range(3):
-        QTest.keyClick(page.picker, Qt.Key.Key_Space)
-        QTest.keyClick(page.picker, Qt.Key.Key_Down)
+    for _ in range(2):
+        hand.press(window.focusWidget(), Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    hand.press(window.focusWidget(), Qt.Key.Key_Space)
     wait_for(qtbot, lambda: page.look is not None and len(page.look.comparison.heads) == 3)
+    hand.press(window.focusWidget(), Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    assert hand.keys <= 5 and page.rows.differences_only and page.bar.differences.isChecked()
+    assert said(page, "billing.granularity_s")[1:] == ["1 h", "1 s ▲ best", "1 s ▲ best"]
+    QTest.keyClick(window.focusWidget(), Qt.Key.Key_Space)
+    assert page.subjects == (), "the same lines once more: they are unticked"
+
+
+def test_that_the_comparison_is_worked_by_the_keyboard_alone(window: MainWindow, three: tuple[Subject, ...], qtbot: QtBot) -> None:
+    page = comparing(window, qtbot, *three)
     reached = []
     for _ in range(20):
         QTest.keyClick(window.focusWidget(), Qt.Key.Key_Tab)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.text import Language
@@ -23,25 +23,9 @@ from gpulease_gui.gui.pages.suppliers import SuppliersPage
 from gpulease_gui.gui.theme.theme import Theme
 from gpulease_gui.services.composition import Services, open_services
 
-from .opened import wait_for, window_on, words_of
+from .opened import Hand, wait_for, window_on, words_of
 
 LEFT, CTRL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
-
-
-class Hand:
-    """Counts what the user does."""
-
-    def __init__(self) -> None:
-        self.clicks = self.keys = 0
-
-    def click(self, widget: QWidget, at: object = None) -> None:
-        self.clicks += 1
-        QTest.mouseClick(widget, LEFT) if at is None else QTest.mouseClick(widget, LEFT, pos=at)
-
-    def press(self, widget: QWidget | None, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
-        assert widget is not None, "something has the keyboard"
-        self.keys += 1
-        QTest.keyClick(widget, key, modifier)
 
 
 @pytest.fixture

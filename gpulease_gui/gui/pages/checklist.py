@@ -345,6 +345,7 @@ class ChecklistPage(Page):
             self._open(Subject(HolderOf(path[0]), path[1]))
         else:
             self.refresh()
+        self.table.setFocus()  # letters, Shift and arrows answer at once
 
     def search(self, words: str) -> None:
         """Narrow the items."""

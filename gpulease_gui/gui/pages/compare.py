@@ -331,8 +331,8 @@ class ComparePage(Page):
         return (self.choose, self.questions, self.copy_button, self.export_button) if self.look is not None else ()
 
     def doable(self) -> frozenset[str]:
-        """Details, export, and choosing anew."""
-        return frozenset(["inspector", "export", "new"] if self.look is not None else ["new"])
+        """Details, export, only what differs, and choosing anew."""
+        return frozenset(["inspector", "export", "differences", "new"] if self.look is not None else ["new"])
 
     def act(self, action: str) -> None:
         """Do a menu action."""
@@ -340,6 +340,8 @@ class ComparePage(Page):
             self._show_inspector(shown=self.inspector.isHidden())
         elif action == "export":
             self.export_menu()
+        elif action == "differences":
+            self.bar.differences.toggle()
         elif action == "new":
             self._show_picker(shown=True)
             self.picker.setFocus()

@@ -100,6 +100,11 @@ class _PickDelegate(QStyledItemDelegate):
         two = QFontMetrics(sized(font, TextSize.DENSE)).height() + QFontMetrics(sized(font, TextSize.CAPTION)).height()
         return QSize(120, max(38, two + 8))
 
+    def _several(self) -> bool:
+        """One line that is chosen is the current one; several are chosen to be ticked together."""
+        view = self.parent()
+        return isinstance(view, QListView) and len(view.selectionModel().selectedIndexes()) > 1
+
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         palette, rect, font = colours(), option.rect, option.font
         said, ticked = str(index.data()), index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
@@ -107,7 +112,8 @@ class _PickDelegate(QStyledItemDelegate):
         line = model.line_at(index.row()) if isinstance(model, PickModel) else None
         painter.save()
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
-        painter.fillRect(rect, QColor(palette.accent_bg if ticked else palette.hover if hovered else palette.surface))
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected) and self._several()
+        painter.fillRect(rect, QColor(palette.accent_bg if ticked else palette.hover if hovered or chosen else palette.surface))
         painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), QColor(palette.border))
         paint_tick(painter, rect.left() + 16, rect.center().y(), ticked=ticked)
         above, below = QFontMetrics(sized(font, TextSize.DENSE)).height(), QFontMetrics(sized(font, TextSize.CAPTION)).height()
@@ -125,7 +131,7 @@ class _PickDelegate(QStyledItemDelegate):
 
 
 class PickList(Lively, QListView):
-    """The list; a click or Space ticks. `ticked` carries a record and whether it is ticked now."""
+    """The list; a click or Space ticks, Space all lines that Shift chose. `ticked` carries a record and whether it is ticked now."""
 
     ticked = Signal(object, bool)
 
@@ -138,6 +144,7 @@ class PickList(Lively, QListView):
         self.setItemDelegate(_PickDelegate(self))
         self.setFrameShape(QListView.Shape.NoFrame)
         self.setMouseTracking(True)
+        self.setSelectionMode(QListView.SelectionMode.ExtendedSelection)
         self.setUniformItemSizes(True)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -202,6 +209,14 @@ class PickList(Lively, QListView):
         self.rows.redraw()
         self.ticked.emit(row.subject, on)
 
+    def tick_chosen(self) -> None:
+        """Tick the lines that are chosen together; where all are ticked already, untick them."""
+        places = sorted({index.row() for index in self.selectedIndexes()} | {self.currentIndex().row()})
+        lines = {place: line for place in places if (line := self.rows.line_at(place)) is not None}
+        unticked = [place for place, line in lines.items() if line.row.subject not in self.rows.ticked]
+        for place in unticked or lines:
+            self.tick(place)
+
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click anywhere on a line ticks it."""
         super().mouseReleaseEvent(event)
@@ -210,9 +225,9 @@ class PickList(Lively, QListView):
             self.tick(index.row())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Space and Enter tick the current line."""
+        """Space and Enter tick the current line, or those that are chosen with Shift."""
         if event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.tick(self.currentIndex().row())
+            self.tick_chosen()
             return
         super().keyPressEvent(event)
 
