@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QSystemTrayIcon
 
 from gpulease_gui.checks.watch_rules import WATCH_RULES
+from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.main_window import MainWindow
@@ -15,6 +16,7 @@ from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.nodes import get_node
 
 _TITLES = {rule.id: rule.title for rule in WATCH_RULES}
+_WARNS = frozenset(rule.id for rule in WATCH_RULES if rule.verdict is Verdict.WARN)
 _SHORT = 16
 
 
@@ -38,7 +40,7 @@ class Alarms(QObject):
 
     def _tell(self, event: WatchAlarm, node: str) -> None:
         headline = headline_of(event, node)
-        self._window.trouble(headline, event.words)
+        self._window.trouble(headline, event.words, warning=event.rule in _WARNS)
         self._window.note(headline)
         if not self._window.isActiveWindow() and QSystemTrayIcon.isSystemTrayAvailable():
             self._show_on_desktop(headline, event.words)

@@ -91,7 +91,7 @@ class Program(QObject):
         self._services: Services | None = None
         self._opener = ThreadPoolExecutor(1, thread_name_prefix="open-workspace")
         self._opening: Future[Services] | None = None
-        self._alarms: QObject | None = None
+        self._listeners: tuple[QObject, ...] = ()
         self.window = MainWindow(theme, translations, preferences, find_pages(), default_data_folder())
         self.window.workspace_wanted.connect(self.open)
         self._old_hook = sys.excepthook
@@ -127,10 +127,11 @@ class Program(QObject):
         if services is self._services:
             return
         old, self._services = self._services, services
-        if self._alarms is None:
+        if not self._listeners:
             from gpulease_gui.gui.alarms import Alarms
+            from gpulease_gui.gui.recording_line import RecordingLine
 
-            self._alarms = Alarms(self.window)
+            self._listeners = Alarms(self.window), RecordingLine(self.window)
         self.window.attach(services)
         # What was imported and built by now stays: a full collection over it would stop the window for 50 ms.
         gc.freeze()

@@ -144,6 +144,11 @@ class MainWindow(QMainWindow):
             raise RuntimeError("no workspace is open")
         return self._services
 
+    @property
+    def open_services(self) -> Services | None:
+        """The use cases of the open workspace; None when none is open."""
+        return self._services
+
     def go(self, page: str, *path: str) -> None:
         """Show a page, building it at its first visit; the page in sight may refuse to be left."""
         if page not in self._specs or self._services is None:
@@ -174,9 +179,10 @@ class MainWindow(QMainWindow):
         """Say in the task strip what was done."""
         self.task_strip.say_note(words)
 
-    def trouble(self, headline: Words, sentence: Words = "") -> None:
-        """Say in a band what failed; the demo band gives way to it."""
+    def trouble(self, headline: Words, sentence: Words = "", *, warning: bool = False) -> None:
+        """Say in a band what failed, or what only warns; the demo band gives way to it."""
         self.demo_band.hide()
+        self.trouble_band.warn(only=warning)
         self.trouble_band.tell(headline, sentence)
         if self._services is None and self.stack.currentWidget() is self.shell.waiting:
             self.stack.setCurrentWidget(self.first_run)

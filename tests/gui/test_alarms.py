@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from pathlib import Path
 from time import time
@@ -14,10 +15,15 @@ from gpulease_gui.gui.alarms import Alarms, headline_of
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.models.stored import read_stored
 from gpulease_gui.gui.pages import live
+from gpulease_gui.gui.recording_line import RecordingLine, rate_words, recorded_words, watched_words
+from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.services.composition import open_services
 from gpulease_gui.services.events import WatchAlarm
 from gpulease_gui.store import watch_events
-from gpulease_gui.store.records import EvidenceBlob
+from gpulease_gui.store.nodes import get_node
+from gpulease_gui.store.recorded import recorded_bytes
+from gpulease_gui.store.records import EvidenceBlob, SampleBlock, Series
+from gpulease_gui.store.samples import append_blocks
 
 NODE = "demo-capped"
 WORDS = Text("<b>under the contract</b>", "低于合同")
@@ -35,6 +41,11 @@ def test_that_an_alarm_is_told_once_in_plain_words_and_never_in_quiet_hours(make
     services.bus.publish(WatchAlarm(NODE, "watch.floor", "GPU-0a1b2c3d-4e5f", 0, None, WORDS, disturb=True))
     qtbot.waitUntil(lambda: not window.trouble_band.isHidden(), timeout=5000)
     assert window.trouble_band.headline.text() == "Under the contract: capped · GPU-0a1b2c3d-4e5"
+    assert window.trouble_band.property("band") == "fail"
+    services.bus.publish(WatchAlarm(NODE, "watch.idle", "GPU-0a1b2c3d-4e5f", 0, None, WORDS, disturb=True))
+    qtbot.waitUntil(lambda: window.trouble_band.property("band") == "warn", timeout=5000)
+    window.trouble("The file can't be written")
+    assert window.trouble_band.property("band") == "fail", "a fault after a warning is told as a fault"
     window.detach()
     services.close()
 
@@ -58,3 +69,38 @@ def test_that_broken_rules_are_stretches_of_the_chart(tmp_path: Path) -> None:
         ("Under the contract GPU-0a1b2c3d", False, "fail", "gpu.power_w"), ("Under the contract GPU-0a1b2c3d", True, "fail", "gpu.power_w")
     ]  # fmt: skip
     services.close()
+
+
+def test_that_the_foot_of_the_window_says_what_is_watched_and_recorded_today(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot) -> None:
+    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
+    window = make_window(live.PAGE)
+    line = RecordingLine(window)
+    window.attach(services)
+    strip = window.task_strip
+    line.look()
+    assert strip.watched.isHidden() and strip._recorded.isHidden()
+    now_s, yesterday_s = time(), time() - 86_400
+    blocks = [
+        SampleBlock(Series(NODE, "gpu.power_w", "GPU-a", "W"), int(at_s * 1e9), 10**9, array("f", range(count)))
+        for at_s, count in ((yesterday_s - 60, 50), (now_s - 2, 2))
+    ]  # fmt: skip
+    services.workspace.submit(lambda db: append_blocks(db, blocks)).result()
+    with services.workspace.read() as connection:
+        services.watching.start(get_node(connection, NODE))
+        size, newest = recorded_bytes(connection, int((now_s - 60) * 1e9))
+        assert 0 < size < recorded_bytes(connection, 0)[0] and recorded_bytes(connection, newest) == (0, newest)
+    line.look()
+    qtbot.waitUntil(lambda: not strip._recorded.isHidden(), timeout=5000)
+    assert not strip.watched.isHidden()
+    assert [label.text() for label in strip.watched.findChildren(PlainLabel)] == ["Watching 1 node", "1 Hz"]
+    assert strip._recorded.text() == "Recording, 0 kB today"
+    window.detach()
+    services.close()
+
+
+def test_that_rates_and_sizes_are_words() -> None:
+    assert rate_words([1.0, 0.1, 1.0, 5.0]) == "0.2–10 Hz" and rate_words([]) == ""
+    assert str(watched_words(18)) == "Watching 18 nodes" and not str(watched_words(0))
+    assert [str(recorded_words(size)) for size in (99_000, 100_000, 9_940_000, 41_400_000)] == [
+        "Recording, 99 kB today", "Recording, 0.1 MB today", "Recording, 9.9 MB today", "Recording, 41 MB today",
+    ]  # fmt: skip

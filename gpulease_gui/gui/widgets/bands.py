@@ -10,6 +10,7 @@ from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.theme import icons
+from gpulease_gui.gui.theme.sheet import set_role
 from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.buttons import Button
@@ -34,13 +35,21 @@ class Band(QFrame):
         row.setContentsMargins(16, 3, 16, 3)
         row.setSpacing(8)
         icon, token = _MARKS[tone]
-        row.addWidget(Icon(icon, token, 16))
+        self._mark = Icon(icon, token, 16)
+        row.addWidget(self._mark)
         self.headline = PlainLabel(headline, size="dense", weight=600, level=token if tone in ("fail", "inc") else "1")
         self.sentence = ElidedLabel(sentence, size="dense", level="2")
         row.addWidget(self.headline)
         row.addWidget(self.sentence, 1)
         for button in buttons:
             row.addWidget(button)
+
+    def warn(self, *, only: bool) -> None:
+        """Wear the colours of a warning (`only`), or those of what is broken."""
+        tone = "warn" if only else "fail"
+        set_role(self, "band", tone)
+        self._mark.set_icon(f"verdict-{tone}", tone)
+        self.headline.set_level(tone)
 
     def tell(self, headline: Words, sentence: Words = "") -> None:
         """Say something else and show the band."""

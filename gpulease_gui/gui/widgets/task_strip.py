@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QSizePolicy, QW
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.widgets.buttons import IconButton
-from gpulease_gui.gui.widgets.labels import PlainLabel
+from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.panes import Icon, hairline
 from gpulease_gui.services.events import JobChanged
@@ -20,7 +20,7 @@ _CANCEL = Text("Cancel this task", "取消此任务")
 
 
 class TaskStrip(Lively, QFrame):
-    """The foot of the window: a line per running job, at the right what was saved and the time zone.
+    """The foot of the window: what is watched, a line per running job, at the right what was saved, what was recorded, the zone.
 
     `cancelled` carries the id of a job whose × was pressed.
     """
@@ -37,11 +37,16 @@ class TaskStrip(Lively, QFrame):
         # Many jobs at once must not make the window wider: the first ones are shown, the rest is counted.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._more = PlainLabel("", size="dense", level="2")
+        self.watched = _Watched()
+        self._row.addWidget(self.watched)
         self._row.addWidget(self._more)
         self._row.addStretch(1)
         self._note = PlainLabel("", size="dense", level="2")
         self._zone = PlainLabel(zone_name(), size="dense", level="2")
+        self._recorded = PlainLabel("", size="dense", level="2")
+        self._recorded.hide()
         self._row.addWidget(self._note)
+        self._row.addWidget(self._recorded)
         self._row.addWidget(self._zone)
         self._tasks: dict[str, _Task] = {}
         self._clock = QTimer(self)
@@ -51,6 +56,15 @@ class TaskStrip(Lively, QFrame):
     def say_note(self, words: Text | str) -> None:
         """Say at the right what happened last, such as "Saved 15:46:11"."""
         self._note.set_words(words)
+
+    def show_watched(self, words: Words, rate: str) -> None:
+        """Say at the left how many nodes are watched and how often; nothing for none."""
+        self.watched.say(words, rate)
+
+    def show_recorded(self, words: Words) -> None:
+        """Say at the right how much of today was recorded."""
+        self._recorded.set_words(words)
+        self._recorded.setVisible(bool(say(words)))
 
     def job_changed(self, event: JobChanged) -> None:
         """Show, advance or take away the line of a job."""
@@ -65,7 +79,7 @@ class TaskStrip(Lively, QFrame):
         elif task is None:
             task = self._tasks[event.job_id] = _Task(event)
             task.close_button.clicked.connect(lambda _=False, job=event.job_id: self._cancel(job))
-            self._row.insertWidget(self._row.count() - 4, task)
+            self._row.insertWidget(self._row.indexOf(self._more), task)
         if task is not None and not event.ended:
             task.advance(event.done, event.total)
         self._count()
@@ -101,6 +115,26 @@ def zone_name() -> str:
     hours, minutes = divmod(abs(seconds) // 60, 60)
     sign = "\N{MINUS SIGN}" if seconds < 0 else "+"
     return f"UTC{sign}{hours}" + (f":{minutes:02}" if minutes else "")
+
+
+class _Watched(QWidget):
+    """Mark, words, rate, a hairline."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        self._words, self._rate = PlainLabel("", size="dense"), PlainLabel("", size="dense", level="3")
+        for part in (Icon("nav-live", "accent", 14), self._words, self._rate, hairline(vertical=True)):
+            row.addWidget(part)
+        self.hide()
+
+    def say(self, words: Words, rate: str) -> None:
+        """Say it; empty words hide the line."""
+        self._words.set_words(words)
+        self._rate.set_words(rate)
+        self.setVisible(bool(say(words)))
 
 
 class _Task(QWidget):
