@@ -12,6 +12,7 @@ import sys
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 FIELDS = 5
 # (series id, start, step, readings): times in ns, UTC.
@@ -57,11 +58,11 @@ def _whole(typecode: str, content: bytes) -> array[int]:
 
 def pack_of(blocks: Sequence[Block]) -> Pack:
     """Blocks in one piece."""
-    values: array[float] = array("f")
-    for block in blocks:
-        values.extend(block[3])
-    starts, steps = array("q", [block[1] for block in blocks]), array("q", [block[2] for block in blocks])
-    return Pack(array("I", [b[0] for b in blocks]), starts, steps, array("I", [len(b[3]) for b in blocks]), values)
+    if not blocks:
+        return Pack(array("I"), array("q"), array("q"), array("I"), array("f"))
+    ids, starts, steps, readings = zip(*blocks, strict=True)
+    values = array("f", b"".join(readings))
+    return Pack(array("I", ids), array("q", starts), array("q", steps), array("I", map(len, readings)), values)
 
 
 def pack(blocks: Sequence[Block]) -> bytes:
@@ -78,6 +79,27 @@ def unpack(content: bytes) -> Pack:
     starts, steps = _whole("q", content[at[0] : at[1]]), _whole("q", content[at[1] : at[2]])
     ids, counts = _whole("I", content[at[2] : at[3]]), _whole("I", content[at[3] : at[4]])
     return Pack(ids, starts, steps, counts, unpacked(content[at[4] :]))
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A pack whose readings stay bytes: series ids, then start, step, count and readings of each block."""
+
+    ids: bytes
+    starts_ns: array[int]
+    steps_ns: array[int]
+    counts: array[int]
+    readings: list[bytes]
+
+
+def in_pieces(content: bytes) -> Pieces:
+    """What `pack` wrote, for one who wants few of its numbers."""
+    (count,) = _HEAD.unpack_from(content)
+    steps, ids, counts, values = (4 + width * count for width in (8, 16, 20, 24))
+    lengths = _whole("I", content[counts:values])
+    edges = accumulate([4 * length for length in lengths], initial=values)
+    readings = [content[begin:end] for begin, end in pairwise(edges)]
+    return Pieces(content[ids:counts], _whole("q", content[4:steps]), _whole("q", content[steps:ids]), lengths, readings)
 
 
 def pack_slots(ids: Sequence[int], slots: int, values: array[float]) -> bytes:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from gpulease_gui.store.packing import FIELDS, Block, Pack, ids_of, pack_of, pack_slots, slots_head, unpack, unpacked
+from gpulease_gui.store.slot_places import InSlots, Places, Readings, by_slots
 
 _NS = 1_000_000_000
 # Level -> length of its slots in ns; each is a multiple of the one before. A row holds the slots of ROWS.
@@ -23,12 +24,9 @@ LONGEST_NS = 3600 * _NS
 # Of a bit mask, all bits that were set stand for a slot.
 BIT_MASKS = frozenset({"gpu.event_reasons"})
 _NOT_READ = (float("nan"),) * 4 + (0.0,)
-_BASE = LEVELS[1]
 # Packs whose summaries are made at once; an hour of a node.
 _MOST_PACKS = 360
 
-Readings = list[float]
-_ByBase = dict[int, dict[int, Readings]]
 _Make = Callable[[Sequence[float]], tuple[float, float, float, float, float]]
 
 
@@ -141,39 +139,20 @@ def _make(connection: sqlite3.Connection, node_id: str, begin_ns: int, end_ns: i
     spans = {level: (begin_ns // row * row, end_ns // row * row) for level, row in ROWS.items()}
     closed = {level: span for level, span in spans.items() if span[1] > span[0]}
     first_ns = min(begin for begin, _ in closed.values())
-    packs = [unpack(content) for _, _, content in rows_between(connection, node_id, 0, first_ns, end_ns)]
-    base = _by_base(packs, first_ns, end_ns)
+    contents = [row[2] for row in rows_between(connection, node_id, 0, first_ns, end_ns)]
     masks = {
         row[0] for row in connection.execute("SELECT id, metric FROM sample_series WHERE node_id = ?", (node_id,))
         if row[1] in BIT_MASKS
     }  # fmt: skip
+    kept = by_slots(contents, first_ns, end_ns)
     for level, (begin, end) in closed.items():
         connection.execute(
             "DELETE FROM sample_packs WHERE node_id = ? AND level = ? AND end_ns > ? AND end_ns <= ?", (node_id, level, begin, end)
         )
         connection.executemany(
             "INSERT INTO sample_packs (node_id, level, start_ns, end_ns, content) VALUES (?, ?, ?, ?, ?)",
-            [(node_id, level, *row) for row in _rows(base, level, begin, end, masks)],
+            [(node_id, level, *row) for row in _rows(kept, level, begin, end, masks)],
         )
-
-
-def _by_base(packs: Iterable[Pack], begin_ns: int, end_ns: int) -> _ByBase:
-    """The finite readings with begin <= time < end by series and slot of the finest level, sorted."""
-    base: _ByBase = {}
-    for series_id, start_ns, step_ns, values in pieces(packs):
-        mine = base.setdefault(series_id, {})
-        place = max(0, -(-(begin_ns - start_ns) // step_ns))
-        last = min(len(values), -(-(end_ns - start_ns) // step_ns))
-        while place < last:
-            slot = (start_ns + place * step_ns) // _BASE
-            after = min(last, -(-((slot + 1) * _BASE - start_ns) // step_ns))
-            # What is no finite number is unlike itself when it is taken from itself.
-            mine.setdefault(slot, []).extend([v for v in values[place:after] if v - v == 0.0])
-            place = after
-    for mine in base.values():
-        for readings in mine.values():
-            readings.sort()
-    return base
 
 
 def pieces(packs: Iterable[Pack]) -> Iterator[Block]:
@@ -188,28 +167,32 @@ def pieces(packs: Iterable[Pack]) -> Iterator[Block]:
 
 
 def _rows(
-    base: _ByBase, level: int, begin_ns: int, end_ns: int, masks: set[int]
+    kept: Sequence[InSlots], level: int, begin_ns: int, end_ns: int, masks: set[int]
 ) -> Iterator[tuple[int, int, bytes]]:
     """(start, end, content) of the rows of a level in which anything was read."""
     step_ns, row_ns = LEVELS[level], ROWS[level]
-    told = {series_id: _slots(mine, step_ns // _BASE, _bits if series_id in masks else summary) for series_id, mine in base.items()}
+    told = [(one, one.of_length(step_ns), _bits if one.series_id in masks else summary) for one in kept]
     for start_ns in range(begin_ns, end_ns, row_ns):
         numbers = range(start_ns // step_ns, (start_ns + row_ns) // step_ns)
-        ids = sorted(series_id for series_id, slots in told.items() if any(number in slots for number in numbers))
+        ids, values = array("I"), array("f")
+        for one, places, make in told:
+            made = [_told(one.readings, places[number], make) if number in places else _NOT_READ for number in numbers]
+            if any(slot[4] for slot in made):
+                ids.append(one.series_id)
+                values.extend(chain.from_iterable(made))
         if ids:
-            values = array("f", chain.from_iterable(told[one].get(number, _NOT_READ) for one in ids for number in numbers))
             yield start_ns, start_ns + row_ns, pack_slots(ids, len(numbers), values)
 
 
-def _slots(
-    mine: Mapping[int, Readings], each: int, make: _Make
-) -> dict[int, tuple[float, float, float, float, float]]:
-    """Summary by number of the slot, `each` slots of the finest level long. Sorted runs are merged, not sorted anew."""
-    runs: dict[int, list[Readings]] = {}
-    for slot, readings in mine.items():
-        if readings:
-            runs.setdefault(slot // each, []).append(readings)
-    return {n: make(r[0] if len(r) == 1 else sorted(chain.from_iterable(r))) for n, r in runs.items()}
+def _told(readings: Readings, places: Places, make: _Make) -> tuple[float, float, float, float, float]:
+    """The summary of the finite readings of a slot."""
+    begin, end = places[0]
+    own = readings[begin:end] if len(places) == 1 else list(chain.from_iterable(readings[a:b] for a, b in places))
+    own.sort()
+    total = sum(own)
+    if total - total != 0.0:  # what is no finite number is unlike itself when it is taken from itself, and so is a sum with it
+        own = sorted([value for value in own if value - value == 0.0])
+    return make(own) if own else _NOT_READ
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from array import array
 
 import pytest
 
-from gpulease_gui.store import older_blocks, samples, slots
+from gpulease_gui.store import older_blocks, packing, samples, slot_places, slots
 from gpulease_gui.store.packing import packed
 from gpulease_gui.store.records import SampleBlock, Series
 from gpulease_gui.store.slots import Outline
@@ -190,3 +190,27 @@ def test_that_a_day_of_slices_has_the_extremes_of_its_readings(desk):
     assert len(stretch.times_ns) == 40
     assert (min(stretch.low), max(stretch.high)) == (50.0, 999.0)
     assert [n for n, low in enumerate(stretch.low) if low == 50.0] == [1234 // 180]
+
+
+def test_that_blocks_that_overlap_repeat_or_come_in_any_order_lie_in_their_slots():
+    def packed_at(*runs):
+        return packing.pack([(number, start_s * S, S, array("f", values)) for number, start_s, values in runs])
+
+    contents = [
+        packed_at((2, 12, [1, 2]), (1, 12, [7, 8])),
+        packed_at((2, 6, [3, 4, 5, 6, 9]), (1, 6, [0])),
+        # Another layout, one series twice; the block at 12 replaces the one above.
+        packed_at((1, 14, [5]), (1, 21, [6])),
+        packed_at((2, 12, [50])),
+    ]
+    found = {one.series_id: one for one in slot_places.by_slots(contents, 0, 22 * S)}
+
+    def told(series_id, step_s):
+        one = found[series_id]
+        return {
+            slot: sorted(value for begin, end in places for value in one.readings[begin:end])
+            for slot, places in one.of_length(step_s * S).items()
+        }  # fmt: skip
+
+    assert told(2, 10) == {0: [3, 4, 5, 6], 1: [9, 50]} and told(1, 10) == {0: [0], 1: [5, 7, 8], 2: [6]}
+    assert told(2, 60) == {0: [3, 4, 5, 6, 9, 50]} and told(1, 60) == {0: [0, 5, 6, 7, 8]}
