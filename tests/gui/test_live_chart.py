@@ -505,6 +505,20 @@ def test_that_a_drag_moves_the_time_of_all_lanes_and_draws_them_anew(chart: Call
     assert moved == other.plot.grab().toImage()
 
 
+def test_that_a_drag_draws_no_lane_in_a_frame_and_each_lane_in_its_turn(chart: Callable[..., LaneStack]) -> None:
+    stack = chart(picture_of("honest", 120), Mode.ALL)
+    lanes = [lane for lane in stack.lanes if not lane.visibleRegion().isEmpty() and not lane.lane.trouble]
+    waiting = list(lanes)
+    for _ in lanes:
+        before = [lane.tail.rebuilds for lane in lanes]
+        stack.drag_by(-3 * stack.window_s)
+        assert [lane.tail.rebuilds for lane in lanes] == before
+        assert all(lane.tail.offset == lane.tail.image.width() for lane in lanes), "out of sight"
+        stack._settle()
+        waiting = [lane for lane in waiting if lane.tail.offset]
+    assert len(lanes) > 2 and not waiting
+
+
 def test_that_the_wheel_with_ctrl_keeps_the_time_under_the_pointer(chart: Callable[..., LaneStack]) -> None:
     stack = chart(picture_of("honest", 120))
     stack.pause(paused=True)

@@ -5,7 +5,7 @@ All arrays are numpy views over rings that another thread appends to; they are r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -119,16 +119,51 @@ class Grid:
         return np.asarray((self.first + np.arange(self.count)) * self.step_s, np.float64)
 
 
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """How many samples of certain times lie before and up to the end of each slot, and whether the last one still holds."""
+
+    before: NDArray[np.intp]
+    after: NDArray[np.intp]
+    fresh: Flags
+
+
+def _placings(curves: Sequence[Samples], grid: Grid, interval_s: float) -> Iterator[Placing]:
+    """One for each curve; curves of one node have the same times, and are looked up once."""
+    starts, ends, times, made = grid.starts_s, grid.ends_s, None, None
+    for curve in curves:
+        if made is None or times is None or not np.array_equal(times, curve.times_s):
+            times = curve.times_s
+            made = _placing(curve, starts, ends, interval_s)
+        yield made
+
+
+def _placing(samples: Samples, starts: Floats, ends: Floats, interval_s: float) -> Placing:
+    times = samples.times_s
+    after = np.searchsorted(times, ends)
+    if not len(times):
+        return Placing(after, after, np.zeros(len(ends), np.bool_))
+    before = np.searchsorted(times, starts)
+    held_s = HOLD_INTERVALS * pace_s(samples, interval_s)
+    fresh = (after > before) | (after > 0) & (ends - times[np.maximum(after - 1, 0)] <= held_s)
+    return Placing(before, after, fresh)
+
+
 def last_of(samples: Samples, grid: Grid, interval_s: float) -> Floats:
     """The last value of each slot, or the one held from before; NaN = no data. Of stored time it is the mean of the slot."""
-    times = samples.times_s
-    if not len(times) or not grid.count:
-        return np.full(grid.count, np.nan)
-    after = np.searchsorted(times, grid.ends_s)
-    before = np.searchsorted(times, grid.starts_s)
-    index = np.maximum(after - 1, 0)
-    fresh = (after > before) | (after > 0) & (grid.ends_s - times[index] <= HOLD_INTERVALS * pace_s(samples, interval_s))
-    return np.where(fresh, samples.values[index], np.nan)
+    return _last(samples, _placing(samples, grid.starts_s, grid.ends_s, interval_s))
+
+
+def lasts_of(curves: Sequence[Samples], grid: Grid, interval_s: float) -> Floats:
+    """`last_of` of each curve, as rows."""
+    placings = _placings(curves, grid, interval_s)
+    return np.array([_last(curve, placing) for curve, placing in zip(curves, placings, strict=True)])
+
+
+def _last(samples: Samples, placing: Placing) -> Floats:
+    if not len(samples.values):
+        return np.full(len(placing.after), np.nan)
+    return np.where(placing.fresh, samples.values[np.maximum(placing.after - 1, 0)], np.nan)
 
 
 def held(samples: Samples, grid: Grid, interval_s: float) -> tuple[Floats, Floats]:
@@ -136,16 +171,18 @@ def held(samples: Samples, grid: Grid, interval_s: float) -> tuple[Floats, Float
 
     A value is held for at most 2.5 times the usual distance of the samples.
     """
-    values, last = samples.values, last_of(samples, grid, interval_s)
-    if not len(values):
-        return last, last
-    before, after = np.searchsorted(samples.times_s, grid.starts_s), np.searchsorted(samples.times_s, grid.ends_s)
-    if not np.any(after - before > 1):
+    placing = _placing(samples, grid.starts_s, grid.ends_s, interval_s)
+    return _held(samples, placing, _last(samples, placing))
+
+
+def _held(samples: Samples, placing: Placing, last: Floats) -> tuple[Floats, Floats]:
+    several = np.flatnonzero(placing.after - placing.before > 1)
+    if not len(several):
         return last, last
     low, high = last.copy(), last.copy()
-    several = np.flatnonzero(after - before > 1)
     # Begin and end of each slot in turn: every other result is of a slot. The NaN at the end lets a slot end there.
-    edges, padded = np.column_stack((before[several], after[several])).ravel(), np.append(values, np.nan)
+    edges = np.column_stack((placing.before[several], placing.after[several])).ravel()
+    padded = np.append(samples.values, np.nan)
     low[several], high[several] = np.fmin.reduceat(padded, edges)[::2], np.fmax.reduceat(padded, edges)[::2]
     return low, high
 
@@ -170,10 +207,11 @@ def middle(rows: Floats) -> Floats:
 
 def spread(curves: Sequence[Samples], grid: Grid, interval_s: float) -> Spread:
     """The spread of at least one curve over a grid."""
-    ranges = [held(curve, grid, interval_s) for curve in curves]
+    placings = list(_placings(curves, grid, interval_s))
+    lasts = [_last(curve, placing) for curve, placing in zip(curves, placings, strict=True)]
+    ranges = [_held(*one) for one in zip(curves, placings, lasts, strict=True)]
     lows, highs = np.array([low for low, _ in ranges]), np.array([high for _, high in ranges])
-    lasts = np.array([last_of(curve, grid, interval_s) for curve in curves])
-    return Spread(np.fmin.reduce(lows), middle(lasts), np.fmax.reduce(highs))
+    return Spread(np.fmin.reduce(lows), middle(np.array(lasts)), np.fmax.reduce(highs))
 
 
 def odd_ones(curves: Sequence[Samples], grid: Grid, interval_s: float, scale: float) -> tuple[int, ...]:
@@ -183,7 +221,7 @@ def odd_ones(curves: Sequence[Samples], grid: Grid, interval_s: float, scale: fl
     """
     if len(curves) < 3 or not grid.count:
         return ()
-    rows = np.array([last_of(curve, grid, interval_s) for curve in curves])
+    rows = lasts_of(curves, grid, interval_s)
     median = middle(rows)
     away = np.abs(rows - median) > np.maximum(ODD_OF_MEDIAN * np.abs(median), ODD_OF_RANGE * scale)
     known = np.sum(~np.isnan(rows), axis=1)

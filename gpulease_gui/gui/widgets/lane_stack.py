@@ -227,12 +227,14 @@ class LaneStack(Lively, QWidget):
         return Moment(scale, self._clock(), self._picture.holes, self._cursor_s, self._chosen, self._picture.happenings)
 
     def _settle(self) -> None:
-        """After a drag, or with other curves: one lane a turn is drawn as it should be."""
+        """After a drag, or with other curves: one lane a turn is drawn as it should be, its axis with it."""
         if self._late:
-            self._late.pop(0).show_moment(self._moment(self.scale()))
+            lane = self._late.pop(0)
+            lane.show_moment(self._moment(self.scale()))
+            lane.refresh()
         if not self._late:
             self._settling.stop()
-            self.refresh()
+            self._events.update()
 
     def refresh(self) -> None:
         """Axes, odd curves and figures of all lanes at once."""
@@ -346,7 +348,9 @@ class LaneStack(Lively, QWidget):
     def drag_by(self, seconds: float) -> None:
         """The mouse moves the time: at once as it is drawn, then anew, lane by lane."""
         self._look_until(self.span_s[1] + seconds)
-        self._late = [lane for lane in self.lanes if not lane.lane.trouble and not lane.visibleRegion().isEmpty()]
+        seen = [lane for lane in self.lanes if not lane.lane.trouble and not lane.visibleRegion().isEmpty()]
+        # Who has waited longest is next, so that each lane has its turn while the drag goes on.
+        self._late = [lane for lane in self._late if lane in seen] + [lane for lane in seen if lane not in self._late]
         if not self._settling.isActive():
             self._settling.start()
         self.step(hurry=True)

@@ -95,8 +95,9 @@ class LiveTail:
             return self._rebuild(scale)
         assert before is not None
         shift = scale.right - before.right
-        if hurry and (shift or self.offset) and abs(shift) < scale.columns:
-            self.offset = -shift
+        if hurry and (shift or self.offset):
+            # Further than its width it is out of sight.
+            self.offset = max(-self._pixmap.width(), min(-shift, self._pixmap.width()))
             return True
         # What was drawn right of the edge is in no pixmap.
         hidden = shift > 0 and self._drawn_s > before.end_s + _MARGIN_PX * before.seconds_per_px
@@ -378,8 +379,15 @@ def fill_bands(painter: QPainter, left: Floats, right: Floats, top: Floats, bott
     inside = (columns >= edges[0][slot]) & (columns < edges[1][slot])
     rows = np.arange(height)[:, None]
     filled = inside & (rows >= edges[2][slot]) & (rows < edges[3][slot])
-    pixels = np.where(filled, np.uint32(colour.rgba()), np.uint32(0))
-    painter.drawImage(begin, 0, QImage(pixels.data, len(columns), height, 4 * len(columns), QImage.Format.Format_ARGB32))
+    pixels = filled * np.uint32(_premultiplied(colour))
+    painter.drawImage(begin, 0, QImage(pixels.data, len(columns), height, 4 * len(columns), QImage.Format.Format_ARGB32_Premultiplied))
+
+
+def _premultiplied(colour: QColor) -> int:
+    """As Qt keeps pixels that need no more work when they are drawn."""
+    alpha = colour.alpha()
+    red, green, blue = ((part * alpha + 127) // 255 for part in (colour.red(), colour.green(), colour.blue()))
+    return alpha << 24 | red << 16 | green << 8 | blue
 
 
 def polygon(x: Floats, y: Floats) -> QPolygonF:

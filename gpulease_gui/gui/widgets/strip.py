@@ -17,7 +17,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from gpulease_gui.gui.widgets.chart_data import Codes, Flags, Floats, Grid, Samples, held, last_of
+from gpulease_gui.gui.widgets.chart_data import Codes, Flags, Floats, Grid, Samples, held, lasts_of
 from gpulease_gui.gui.widgets.chart_spec import Promised, Rule
 
 # Bits of the clock event reasons: software power cap, hardware slowdown, software and hardware thermal, power brake.
@@ -43,7 +43,7 @@ def strip(
     codes = np.zeros(grid.count, np.uint8)
     if promised.rule is Rule.SIZE or not curves or not grid.count:
         return codes
-    rows = np.array([last_of(curve, grid, interval_s) for curve in curves])
+    rows = lasts_of(curves, grid, interval_s)
     if promised.rule is Rule.CHECKED:
         best = np.fmax.reduce(rows)
         return _judge(promised, best, _inside(grid, loads))
