@@ -60,6 +60,8 @@ class DealColumns(NamedTuple):
 
     def then(self, others: DealColumns) -> DealColumns:
         """These, and after them the others."""
+        if not others.id:
+            return self
         return DealColumns._make([(*mine, *theirs) for mine, theirs in zip(self, others, strict=True)])
 
 

@@ -23,7 +23,12 @@ from gpulease_gui.pdf.palette import Palette
 Index = QModelIndex | QPersistentModelIndex
 LINE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 _EDGE, _ICON = 16, 14
-_V = Qt.AlignmentFlag.AlignVCenter
+_STATE = QStyle.StateFlag
+# As numbers: an operation on an enum of Qt takes as long as drawing a word.
+_AT_LEFT = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
+_AT_RIGHT = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.AlignmentFlag.AlignRight)
+_CHOSEN = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
+_SELECTED, _HOVERED, _FOCUSED = (flag.value for flag in (_STATE.State_Selected, _STATE.State_MouseOver, _STATE.State_HasFocus))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,7 @@ class LinesModel(QStringListModel):
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Entries are chosen, never edited or dragged."""
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
+        return _CHOSEN
 
     @property
     def count(self) -> int:
@@ -115,29 +120,46 @@ def deal_height(font: QFont) -> int:
     return max(28, title.height() + second.height() + 8)
 
 
+class _Fonts:
+    """What one view writes with, kept while its own font stays: plain, titles, headings, notes, each with its metrics."""
+
+    def __init__(self, base: QFont) -> None:
+        self.base = QFont(base)
+        fonts = (
+            sized(base, TextSize.DENSE), sized(base, TextSize.DENSE, 500), sized(base, TextSize.DENSE, 600), sized(base, TextSize.CAPTION),
+        )  # fmt: skip
+        self.plain, self.title, self.heading, self.note = ((font, QFontMetrics(font)) for font in fonts)
+
+
 class LinesDelegate(QStyledItemDelegate):
     """Draws entries; all text is plain."""
 
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._kept = _Fonts(parent.font())
+
+    def _fonts(self, font: QFont) -> _Fonts:
+        if font != self._kept.base:
+            self._kept = _Fonts(font)
+        return self._kept
+
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """26 for headings, two lines for the rest; both grow with the font."""
-        font: QFont = option.font
-        title = QFontMetrics(sized(font, TextSize.DENSE)).height()
+        fonts = self._fonts(option.font)
+        title = fonts.plain[1].height()
         line: Line = index.data(LINE_ROLE)
         if line.heading:
             return QSize(120, max(28, title + 10))
-        second = QFontMetrics(sized(font, TextSize.CAPTION)).height() if say(line.note) else 0
+        second = fonts.note[1].height() if say(line.note) else 0
         return QSize(120, max(28, title + second + 8))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Ground, mark, both lines, what stands at the right."""
         line: Line = index.data(LINE_ROLE)
         rect: QRect = option.rect
-        state: QStyle.StateFlag = option.state
-        font: QFont = option.font
-        palette = colours()
+        palette, left = colours(), rect.left() + _EDGE
         painter.save()
-        _paint_ground(painter, rect, state, palette, heading=line.heading)
-        left = rect.left() + _EDGE
+        _paint_ground(painter, rect, option.state.value, palette, heading=line.heading)
         if line.checked is not None:
             paint_tick(painter, left, rect.center().y(), ticked=line.checked)
             left += TICK + 8
@@ -145,53 +167,54 @@ class LinesDelegate(QStyledItemDelegate):
             top = rect.center().y() - _ICON // 2 + 1
             icons.paint(painter, QRectF(left, top, _ICON, _ICON), line.icon, palette.colour(line.tone))
             left += _ICON + 8
-        _paint_words(painter, QRect(left, rect.top(), rect.right() - _EDGE - left, rect.height()), line, font, palette)
+        _paint_words(painter, QRect(left, rect.top(), rect.right() - _EDGE - left, rect.height()), line, self._fonts(option.font), palette)
         painter.restore()
 
 
-def _paint_ground(painter: QPainter, rect: QRect, state: QStyle.StateFlag, palette: Palette, *, heading: bool) -> None:
-    selected, hovered = bool(state & QStyle.StateFlag.State_Selected), bool(state & QStyle.StateFlag.State_MouseOver)
-    token = "sel" if selected else "hover" if hovered else "bg1" if heading else "surface"
+def _paint_ground(painter: QPainter, rect: QRect, state: int, palette: Palette, *, heading: bool) -> None:
+    token = "sel" if state & _SELECTED else "hover" if state & _HOVERED else "bg1" if heading else "surface"
     painter.fillRect(rect, QColor(palette.colour(token)))
-    if selected:
+    if state & _SELECTED:
         painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), QColor(palette.accent))
     painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), QColor(palette.border))
-    if state & QStyle.StateFlag.State_HasFocus:
+    if state & _FOCUSED:
         painter.setPen(QPen(QColor(palette.accent), 1))
         painter.drawRect(rect.adjusted(0, 0, -1, -2))
 
 
-def _paint_words(painter: QPainter, room: QRect, line: Line, font: QFont, palette: Palette) -> None:
-    title_font = sized(font, TextSize.DENSE, 600 if line.heading else 500)
-    note_font = sized(font, TextSize.CAPTION if not line.heading else TextSize.DENSE)
-    right = say(line.right)
-    right_width = QFontMetrics(title_font).horizontalAdvance(right) if right else 0
-    words = room.adjusted(0, 0, -(right_width + 10) if right else 0, 0)
-    note = say(line.note)
-    above, below = QFontMetrics(title_font).height(), QFontMetrics(note_font).height() if note else 0
+def _paint_words(painter: QPainter, room: QRect, line: Line, fonts: _Fonts, palette: Palette) -> None:
+    title, second = (fonts.heading, fonts.plain) if line.heading else (fonts.title, fonts.note)
+    right, note = say(line.right), say(line.note)
+    words = room.adjusted(0, 0, -(title[1].horizontalAdvance(right) + 10), 0) if right else room
+    above, below = title[1].height(), second[1].height() if note else 0
     top = room.top() + (room.height() - above - (0 if line.heading else below)) // 2
-    painter.setFont(sized(font, TextSize.DENSE))
-    painter.setPen(QColor(palette.t1))
-    painter.drawText(QRect(room.left(), top, room.width(), above), _V | Qt.AlignmentFlag.AlignRight, right)
+    if right:
+        painter.setFont(fonts.plain[0])
+        painter.setPen(QColor(palette.t1))
+        painter.drawText(QRect(room.left(), top, room.width(), above), _AT_RIGHT, right)
     if line.heading:
-        width = _draw(painter, words, say(line.title), title_font, palette.t1)
-        _draw(painter, words.adjusted(width + 8, 0, 0, 0), note, note_font, palette.t3)
+        width = _draw(painter, words, say(line.title), title, palette.t1)
+        _draw(painter, words.adjusted(width + 8, 0, 0, 0), note, second, palette.t3)
     elif note:
-        _draw(painter, QRect(words.left(), top, words.width(), above), say(line.title), title_font, palette.t1)
-        _draw(painter, QRect(room.left(), top + above, room.width(), below), note, note_font, palette.t3)
+        _draw(painter, QRect(words.left(), top, words.width(), above), say(line.title), title, palette.t1)
+        _draw(painter, QRect(room.left(), top + above, room.width(), below), note, second, palette.t3)
     else:
-        _draw(painter, words, say(line.title), title_font, palette.t1)
+        _draw(painter, words, say(line.title), title, palette.t1)
 
 
-def _draw(painter: QPainter, rect: QRect, words: str, font: QFont, colour: str) -> int:
+def _draw(painter: QPainter, rect: QRect, words: str, font: tuple[QFont, QFontMetrics], colour: str) -> int:
     """One elided line; says how wide it is."""
-    if rect.width() <= 0 or not words:
+    room = rect.width()
+    if room <= 0 or not words:
         return 0
-    painter.setFont(font)
+    painter.setFont(font[0])
     painter.setPen(QColor(colour))
-    shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, rect.width())
-    painter.drawText(rect, _V | Qt.TextFlag.TextSingleLine, shown)
-    return painter.fontMetrics().horizontalAdvance(shown)
+    width = font[1].horizontalAdvance(words)
+    if width > room:
+        words = font[1].elidedText(words, Qt.TextElideMode.ElideRight, room)
+        width = font[1].horizontalAdvance(words)
+    painter.drawText(rect, _AT_LEFT, words)
+    return width
 
 
 class LinesView(Lively, QListView):
