@@ -169,6 +169,17 @@ class ModelPromise:
         }
         return {key: value for key, value in found.items() if value is not None}
 
+    @property
+    def implied_of_npu(self) -> Mapping[str, TermValue]:
+        """The terms of NPUs that follow from a promised product; empty for a family.
+
+        The memory only where what its chips report adds up to the figure that it is sold by: a 300I of "24 GB" shows 21.
+        """
+        sold = self.product.memory_gb_marketing if self.product is not None and self.product.is_npu else None
+        if self.product is None or sold is None or not any(sold * 1024 % mib == 0 for mib in self.product.memory_total_mib):
+            return {}
+        return {"npu.memory_gb": sold}
+
 
 def _implied_wiring(product: GpuModel, gpu_count: int | None) -> str | None:
     built_in = product.form_class in (FormClass.SXM, FormClass.SUPERCHIP)

@@ -59,11 +59,18 @@ class Promise:
         """The promised value of `term`: stated, else implied by the promised model, else None."""
         if term in self.terms:
             return Stated(self.terms[term])
+        if term.startswith("npu."):
+            return self._of_npu(term)
         model = self.model
         if model is None:
             return None
         count = self.terms.get("gpu.count")
         implied = model.implied(int(count) if isinstance(count, int | float) else None)
+        return Stated(implied[term], implied=True) if term in implied else None
+
+    def _of_npu(self, term: str) -> Stated | None:
+        word = self.terms.get("npu.model")
+        implied = self.catalogue.gpus.promise(str(word)).implied_of_npu if word is not None else {}
         return Stated(implied[term], implied=True) if term in implied else None
 
     def states(self, term: str) -> bool:

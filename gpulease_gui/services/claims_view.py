@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gpulease_gui.catalog.catalogue import Catalogue
+from gpulease_gui.catalog.gpus import ModelPromise
 from gpulease_gui.checks.check import Check, rules
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.terms_conflict import conflicts
@@ -162,16 +163,18 @@ def is_written(history: Iterable[ClaimChange]) -> bool | None:
 
 
 def implied_values(stated: Mapping[str, TermValue], catalogue: Catalogue) -> Mapping[str, TermValue]:
-    """What follows from the promised GPU model for terms that nobody stated."""
-    model, count = stated.get("gpu.model"), stated.get("gpu.count")
-    if not isinstance(model, str):
-        return {}
-    try:
-        promise = catalogue.gpus.promise(model)
-    except UsageError:
-        return {}  # an older catalogue knew the word
-    follows = promise.implied(count if isinstance(count, int) else None)
+    """What follows from the promised GPU or NPU model for terms that nobody stated."""
+    count = stated.get("gpu.count")
+    gpu, npu = (_named(stated.get(key), catalogue) for key in ("gpu.model", "npu.model"))
+    follows = {**(gpu.implied(count if isinstance(count, int) else None) if gpu else {}), **(npu.implied_of_npu if npu else {})}
     return {key: value for key, value in follows.items() if key not in stated}
+
+
+def _named(model: TermValue | None, catalogue: Catalogue) -> ModelPromise | None:
+    try:
+        return catalogue.gpus.promise(model) if isinstance(model, str) else None
+    except UsageError:
+        return None  # an older catalogue knew the word
 
 
 def found_in(connection: sqlite3.Connection, contract_id: str, catalogue: Catalogue) -> Mapping[str, Found]:

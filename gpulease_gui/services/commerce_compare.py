@@ -18,7 +18,7 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import FxRate
-from gpulease_gui.domain.term import Term
+from gpulease_gui.domain.term import Term, TermKind
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.economics.workload import Workload
 from gpulease_gui.reports.wording import value_text
@@ -191,7 +191,7 @@ def _term_cell(term: Term, claim: Claim | None, found: Found | None, catalogue: 
     shown = finding is not None and finding.measured is not None and finding.verdict in (Verdict.PASS, Verdict.WARN, Verdict.FAIL)
     measured = value_text(finding.measured) if finding is not None and shown else NO_TEXT
     state = claim.state if claim.state is not ClaimState.NOT_ASKED else ClaimState.ANSWERED
-    product = catalogue.gpus.models.get(str(value)) if term.key == "gpu.model" else None
+    product = catalogue.gpus.models.get(str(value)) if term.kind is TermKind.GPU_MODEL else None
     said, unit = foreign(product.name) if product is not None else value_text(value), short_unit(term)
     text = Text(f"{said.en} {unit.en}".rstrip(), f"{said.zh} {unit.zh}".rstrip())
     figure = number if not isinstance(value, bool) else None

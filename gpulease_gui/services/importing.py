@@ -18,6 +18,7 @@ from gpulease_gui.domain.supplier import Offer, Price, Supplier
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.quote_price import PriceReading, TaxReading, price_words
 from gpulease_gui.economics.quote_words import trimmed
+from gpulease_gui.services.commerce_edit import put_claim
 from gpulease_gui.services.importing_lines import Line, Lines, Said
 from gpulease_gui.services.importing_memory import remember
 from gpulease_gui.services.importing_pause import collector_paused
@@ -203,6 +204,7 @@ def _change(connection: Reader, line: Line, before: Offer, asked: Offer, today: 
     holder = Holder.offer(before.id)
     held = {claim.term: claim for claim in claims.list_claims(connection, holder)}
     changed = tuple(said for said in line.terms if said.key not in held or held[said.key].value not in (said.value, said.words))
+    gone = tuple(claim for term in _of_other_cards(line) if (claim := held.get(term)) is not None and claim.value is not None)
     stated = term_versions.get_terms(connection, holder.subject)
     fields = tuple(said for said in line.fields if stated.value(said.key) != said.value)
     terms = stated
@@ -212,10 +214,19 @@ def _change(connection: Reader, line: Line, before: Offer, asked: Offer, today: 
     offer = replace(before, title=asked.title if line.title else before.title, valid_until=line.valid_until or before.valid_until,
                     note=line.note or before.note)  # fmt: skip
     words = [_words(said, held[said.key].value if said.key in held else None) for said in changed]
+    words += [Text(f"{claim.term}: taken back (was {claim.value})", f"{claim.term}：撤回（原为 {claim.value}）") for claim in gone]
     words += [_words(said, stated.value(said.key)) for said in fields]
     words += [price_change] if price_change else []
     words += [Text(f"{en}: {now}", f"{zh}：{now}") for en, zh, was, now in _plain_changes(before, offer) if was != now]
-    return Planned(line, offer, False, tuple(map(_claim, changed)), price, terms if fields else None, tuple(words))
+    return Planned(line, offer, False, (*map(_claim, changed), *(Claim(claim.term, None) for claim in gone)), price, terms if fields else None, tuple(words))
+
+
+def _of_other_cards(line: Line) -> tuple[str, ...]:
+    """The terms of a card of the other kind: an NPU that an earlier import wrote down as a GPU is not both."""
+    said = {one.key for one in line.terms}
+    if "npu.model" in said and "gpu.model" not in said:
+        return ("gpu.model", "gpu.count", "gpu.memory_gb", "gpu.form_factor")
+    return ("npu.model", "npu.count", "npu.memory_gb") if "gpu.model" in said and "npu.model" not in said else ()
 
 
 def _plain_changes(before: Offer, after: Offer) -> Iterable[tuple[str, str, object, object]]:
@@ -298,7 +309,7 @@ def _save(recorder: Recorder, row: Planned) -> None:
     subject = Subject(HolderOf.OFFER, offer.id)
     deal = deals.enter(recorder.db, subject)
     for claim in row.claims:
-        recorder.put("claim", ("offer", offer.id, claim.term), claims.claim_document(claim))
+        put_claim(recorder, Holder.offer(offer.id), claim)
     if row.price is not None:
         recorder.put("price", (row.price.id,), prices.document_of(deal, row.price))
     if row.terms is not None:

@@ -118,6 +118,15 @@ def test_that_the_model_implies_what_nobody_stated(workspace: Workspace, catalog
     assert row(workspace, catalogue, "gpu.power_w").implied is None
 
 
+@pytest.mark.parametrize(("model", "memory_gb"), [
+    ("huawei-ascend-910b3-64gb", 64), ("huawei-ascend-910b4-32gb", 32), ("huawei-ascend-910c-128gb", 128), ("910B", None), ("huawei-atlas-300i-310p-24gb", None),
+])  # fmt: skip
+def test_that_an_npu_implies_the_memory_that_its_chips_report(workspace: Workspace, catalogue: Catalogue, model: str, memory_gb: int | None) -> None:
+    state(workspace, catalogue, "npu.model", model)
+    assert row(workspace, catalogue, "npu.memory_gb").implied == memory_gb
+    assert row(workspace, catalogue, "gpu.memory_gb").implied is None
+
+
 def test_that_a_family_implies_nothing_and_is_shown_as_family(workspace: Workspace, catalogue: Catalogue) -> None:
     state(workspace, catalogue, "gpu.model", "H100")
     assert row(workspace, catalogue, "gpu.power_w").implied is None

@@ -177,6 +177,12 @@ def test_that_offers_are_compared_in_one_currency_with_the_agreed_price_beside_i
     assert [(r.from_currency, r.day) for r in found.rates] == [("USD", DAY)]
 
 
+def test_that_a_product_is_compared_by_its_name_and_an_npu_too(own: Services) -> None:
+    write(own, lambda db: directory.state_term(db, Holder.offer("o2"), "npu.model", "huawei-ascend-910b3-64gb", own.catalogue))
+    assert [c.text.zh for c in cells(compared(own), "gpu.model")] == ["H100 SXM5 80GB", "H100 SXM5 80GB"]
+    assert [c.text.en for c in cells(compared(own), "npu.model")][1] == "Ascend 910B3 64GB"
+
+
 def test_that_prices_are_compared_per_month_and_a_workbook_counts_with_their_numbers(own: Services) -> None:
     write(own, lambda db: commerce_edit.save_rate(db, FxRate("USD", "CNY", Decimal("7.0835"), DAY, "bank")))
     state(own, TWO, billing__min_billed_s=3600, exit__fee_rate=Decimal("0.06"), offer__quoted_by='=HYPERLINK("x")')

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gpulease_gui.catalog.catalogue import load_catalogue
-from gpulease_gui.domain.claim import ClaimState
+from gpulease_gui.domain.claim import Claim, ClaimState
 from gpulease_gui.domain.commercial import HolderOf
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.money import Money
@@ -307,3 +307,25 @@ def test_that_the_price_of_now_counts_and_the_old_one_is_a_note():
 
 def test_that_a_discount_beside_a_price_is_an_error_by_cell():
     assert [issue.address for issue in lines("型号\t单价(元/卡/时)\nH100\t20%off 6\nH100\t6\n").issues] == ["pasted!B2"]
+
+
+def test_that_a_card_of_the_other_kind_replaces_what_an_earlier_import_wrote(workspace: Workspace):
+    text = "报价单号\t型号\t卡数\t单价(元/卡/时)\nQ1\t910B3\t8\t6\n"
+    save(workspace, dry(workspace, lines(text)))
+    (offer,) = everything(workspace)[1]
+    wrong = (("gpu.model", "huawei-ascend-910b3-64gb"), ("gpu.count", 8), ("gpu.memory_gb", 64), ("network.gbit_s", 100))
+    for term in ("npu.model", "npu.count", "npu.memory_gb"):
+        workspace.submit(lambda db, t=term: claims.save_claim(db, Holder.offer(offer.id), Claim(t, None), by="me", at=NOW)).result()
+    for term, value in wrong:
+        workspace.submit(lambda db, t=term, v=value: claims.save_claim(db, Holder.offer(offer.id), Claim(t, v, ClaimState.ANSWERED), by="me", at=NOW)).result()
+    run = dry(workspace, lines(text))
+    assert [words.en for words in run.planned[0].changes] == [
+        "npu.model: huawei-ascend-910b3-64gb", "npu.count: 8", "gpu.model: taken back (was huawei-ascend-910b3-64gb)",
+        "gpu.count: taken back (was 8)", "gpu.memory_gb: taken back (was 64)",
+    ]  # fmt: skip
+    save(workspace, run)
+    stated = {claim.term: claim.value for claim in everything(workspace)[2][0] if claim.value is not None}
+    assert stated == {"npu.model": "huawei-ascend-910b3-64gb", "npu.count": 8, "network.gbit_s": 100}
+    assert dry(workspace, lines(text)).same == 1
+    workspace.submit(lambda db: journal.undo(db, by="me", at=NOW)).result()
+    assert {claim.term: claim.value for claim in everything(workspace)[2][0] if claim.value is not None} == dict(wrong)
