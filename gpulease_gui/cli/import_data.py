@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `gpulease import-data`."""
     parser.add_argument("file", type=Path, metavar="FILE", help="what export-data --format json wrote")
     parser.add_argument("--prefer", choices=("later", "file"), default="later", help="what counts where both sides changed a record (default: the later change)")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be added and changed; write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be added and changed; write nothing (without it the bundle is merged)")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument("--workspace", type=Path, metavar="FILE", help="the workspace to merge into; made if it is not there")
     parser.add_argument("--demo", action="store_true", help="the workspace is the demo's")

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `gpulease import`."""
     parser.add_argument("file", metavar="FILE", help="a CSV, TSV or XLSX file; - reads pasted cells or chat lines from standard input")
     parser.add_argument("--supplier", default="", metavar="NAME", help="whose offers these are, unless a column names it; made if new")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be added and changed; write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be added and changed; write nothing (without it the offers are saved)")
     parser.add_argument("--map", action="append", default=[], metavar="COLUMN=TARGET", help="what a column (its heading or letter) is")
     parser.add_argument("--answer", action="append", default=[], metavar="QUESTION=OPTION", help=f"what ambiguous cells mean ({LEFT_OUT} = without them)")
     parser.add_argument("--header", type=int, metavar="ROW", help="the row of headings, counted from 1")

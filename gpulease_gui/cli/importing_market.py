@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", required=True, help="where the list is from; kept with every price")
     parser.add_argument("--date", required=True, metavar="YYYY-MM-DD", help="the day of the list")
     parser.add_argument("--currency", default="USD", help="of lists that do not name it (default USD)")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be kept; write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be kept; write nothing (without it the prices are saved)")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument("--workspace", type=Path, metavar="FILE", help="where the prices are kept")
     parser.add_argument("--demo", action="store_true", help="the workspace is the demo's")
