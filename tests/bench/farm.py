@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import getpass
 import os
 import socket
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SSHD = "/usr/sbin/sshd"
+_PR_SET_CHILD_SUBREAPER = 36
 PORTS_EACH = 16  # sshd listens on no more
 CONFIG = """ListenAddress 127.0.0.1
 HostKey {folder}/host_ed25519
@@ -34,7 +36,6 @@ UseDNS no
 X11Forwarding no
 SetEnv HOME={folder}/home{more}
 LogLevel ERROR
-Subsystem sftp internal-sftp
 """
 
 
@@ -94,7 +95,13 @@ def farm(count: int, *, niceness: int = 0, programs: Path | None = None) -> Iter
 
 def _start(folder: Path, ports: tuple[int, ...], niceness: int) -> subprocess.Popen[bytes]:
     words = [word for port in ports for word in ("-p", str(port))]
-    return subprocess.Popen(["nice", "-n", str(niceness), SSHD, "-D", "-f", folder / "config", *words, "-E", folder / "log"])
+    command = ["nice", "-n", str(niceness), SSHD, "-D", "-f", folder / "config", *words, "-E", folder / "log"]
+    return subprocess.Popen(command, preexec_fn=_adopt)
+
+
+def _adopt() -> None:
+    """What a session leaves running comes to its server when it ends, so that `cpu_s` counts it, too."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _free_ports(count: int) -> tuple[int, ...]:

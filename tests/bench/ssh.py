@@ -22,18 +22,27 @@ COMMANDS = (
 MARK = "@@d41f"
 SCRIPT = "\n".join(f"{line}; echo {MARK} {number} $?" for number, line in enumerate(COMMANDS))
 ROUND_TRIP_MS = 200.0
+# `script` runs the peers' bare script over our connections; `collect` is the program's own collection of the same commands,
+# with time limits, caps, exit codes and the end of all it started. The goals speak of the script.
+WORKS = ("script", "collect")
+# What a node still does when its answers are here: its own end.
+SETTLE_S = 0.4
 PACKAGES = {"asyncssh": ("asyncssh", "asyncssh"), "parallel-ssh": ("parallel-ssh", "pssh"), "paramiko": ("paramiko", "paramiko")}
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One run of a worker in a process of its own. `wall_s` and `cpu_s` with start and imports, `seconds` without."""
+    """One run of a worker in a process of its own. `wall_s` and `cpu_s` with start and imports, `seconds` without.
+
+    `peak_mb` is the most memory that the process held.
+    """
 
     wall_s: float
     cpu_s: float
     seconds: float
     server_cpu_s: float
     exec_ms: float
+    peak_mb: float
 
 
 class Bench:
@@ -42,6 +51,8 @@ class Bench:
     def __init__(self, nodes: Farm, peers: Peers | None) -> None:
         self._nodes = nodes
         self._peers = peers
+        # As it is installed: compiled once, as the peers are.
+        self._compiled = str(nodes.folder / "compiled")
 
     def missing(self, peer: str) -> str:
         """Why a peer can't be used, "" if it can."""
@@ -51,7 +62,8 @@ class Bench:
         """Run one worker. Raises AssertionError when an answer is missing."""
         work = {**self._nodes.job(ports), "commands": COMMANDS, "script": SCRIPT, "mark": MARK, "times": times}
         before, started = self._nodes.cpu_s(), time.perf_counter()
-        process = subprocess.Popen([*self._words(variant), json.dumps(work)], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        words = [*self._words(variant), json.dumps(work)]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=self._environment(variant))
         assert process.stdout is not None
         with process.stdout as out:
             said = out.read()
@@ -61,9 +73,17 @@ class Bench:
         found = json.loads(said)
         wanted = times or len(ports) * len(COMMANDS)
         assert found["answers"] == wanted, f"{variant}: {found['answers']} answers of {wanted}"
+        time.sleep(SETTLE_S if self._peers else 0.0)
         return Measured(
-            wall_s, usage.ru_utime + usage.ru_stime, found["seconds"], self._nodes.cpu_s() - before, found.get("exec_ms", 0.0)
-        )
+            wall_s, usage.ru_utime + usage.ru_stime, found["seconds"], self._nodes.cpu_s() - before, found.get("exec_ms", 0.0),
+            usage.ru_maxrss / 1024,
+        )  # fmt: skip
+
+    def _environment(self, variant: str) -> dict[str, str] | None:
+        if not variant.startswith("ours:"):
+            return None
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        return {**kept, "PYTHONPYCACHEPREFIX": self._compiled}
 
     def _words(self, variant: str) -> list[str]:
         ours, _, name = variant.partition(":")
@@ -99,8 +119,9 @@ def bars(size: str) -> Iterator[Bar]:
 def _fan_out(bench: Bench, ports: tuple[int, ...], count: int) -> Iterator[Bar]:
     n = len(ports)
     peers = [peer for peer in ("asyncssh", "parallel-ssh") if not bench.missing(peer)]
-    found = bench.rounds(count, ["ours:collect", "ours:script", *peers], ports)
-    for work in ("collect", "script"):
+    found = bench.rounds(count, [*(f"ours:{work}" for work in WORKS), *peers], ports)
+    cores = os.cpu_count() or 1
+    for work in WORKS:
         ours = found[f"ours:{work}"]
         for peer, bar in (("asyncssh", 1.0), ("parallel-ssh", 0.85)):
             name = f"ssh.fan_out_{n}.{work}.{peer}"
@@ -111,9 +132,9 @@ def _fan_out(bench: Bench, ports: tuple[int, ...], count: int) -> Iterator[Bar]:
         # The start of the interpreter and the imports are not the nodes' doing: a bare start is taken off.
         start_s = min(bench.run(f"ours:{work}", ports[:1]).cpu_s for _ in range(2))
         yield absolute(f"ssh.fan_out_{n}.{work}.client_cpu", [1000 * (m.cpu_s - start_s) / max(1, n - 1) for m in ours], 5.0, "ms/node")
-    cores = os.cpu_count() or 1
-    floor = [(m.server_cpu_s + m.cpu_s) / cores for m in found["ours:collect"]]
-    yield paired(f"ssh.fan_out_{n}.collect.floor", [m.wall_s for m in found["ours:collect"]], floor, 1.15, "s")
+        yield absolute(f"ssh.fan_out_{n}.{work}.memory", [m.peak_mb for m in ours], 60.0, "MB")
+        floor = [(m.server_cpu_s + m.cpu_s) / cores for m in ours]
+        yield paired(f"ssh.fan_out_{n}.{work}.floor", [m.wall_s for m in ours], floor, 1.15, "s")
 
 
 def _exec(bench: Bench, ports: tuple[int, ...], count: int, times: int) -> Iterator[Bar]:
@@ -130,15 +151,18 @@ def _exec(bench: Bench, ports: tuple[int, ...], count: int, times: int) -> Itera
 
 
 def _far(bench: Bench, near: tuple[int, ...], count: int, milliseconds: float) -> Iterator[Bar]:
+    n, peer = len(near), "parallel-ssh"
+    missing = bench.missing(peer)
     with far_away(near, milliseconds) as ports:
-        one = bench.rounds(count, ["ours:collect"], ports[:1])["ours:collect"]
-        yield absolute("ssh.far.one_node", [m.seconds * 1000 / milliseconds for m in one], 7.0, "round trips")
-        peers = [peer for peer in ("parallel-ssh",) if not bench.missing(peer)]
-        many = bench.rounds(count, ["ours:collect", *peers], ports)
-        ours = many["ours:collect"]
-        yield paired(f"ssh.far.{len(ports)}_nodes.one_node", [m.seconds for m in ours], [m.seconds for m in one], 1.25, "s")
-        name = f"ssh.far.{len(ports)}_nodes.parallel-ssh"
-        if peers:
-            yield paired(name, [m.seconds for m in ours], [m.seconds for m in many["parallel-ssh"]], 0.2, "s")
+        ones = bench.rounds(count, [f"ours:{work}" for work in WORKS], ports[:1])
+        many = bench.rounds(count, [*(f"ours:{work}" for work in WORKS), *([] if missing else [peer])], ports)
+    for work in WORKS:
+        one = [m.seconds for m in ones[f"ours:{work}"]]
+        ours = [m.seconds for m in many[f"ours:{work}"]]
+        yield absolute(f"ssh.far.{work}.one_node", [seconds * 1000 / milliseconds for seconds in one], 7.0, "round trips")
+        yield paired(f"ssh.far.{work}.{n}_nodes.one_node", ours, one, 1.25, "s")
+        name = f"ssh.far.{work}.{n}_nodes.{peer}"
+        if missing:
+            yield skipped(name, 0.2, "s", missing)
         else:
-            yield skipped(name, 0.2, "s", bench.missing("parallel-ssh"))
+            yield paired(name, ours, [m.seconds for m in many[peer]], 0.2, "s")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import statistics
 import sys
@@ -89,8 +90,11 @@ VARIANTS = {
     "asyncssh-exec": asyncssh_exec,
 }  # fmt: skip
 
+LIBRARIES = {"asyncssh": "asyncssh", "parallel-ssh": "pssh.clients", "paramiko": "paramiko"}
+
 if __name__ == "__main__":
     work = json.loads(sys.argv[2])
+    importlib.import_module(LIBRARIES[sys.argv[1].removesuffix("-exec")])
     begun = time.perf_counter()
     result = VARIANTS[sys.argv[1]](work)
     print(json.dumps({**result, "seconds": time.perf_counter() - begun}))

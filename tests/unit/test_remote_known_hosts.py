@@ -108,3 +108,13 @@ def test_that_no_bytes_around_it_hide_a_good_line_and_none_raise(before, after):
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_that_matching_any_names_with_any_name_ends_with_yes_or_no(names, name):
     assert names_match(names, name) in (True, False)
+
+
+def test_that_a_name_finds_in_a_file_of_many_what_going_through_all_lines_finds():
+    names = ["GW,other", "gw", "*.lab,!gw.lab", "|1|broken", "[gw]:2222", "gw?", "", "!x,gw", "other,GW"]
+    content = "\n".join([*(f"{name} ssh-ed25519 {blob()}" for name in names), "gw", "@revoked gw", f"@revoked GW x {blob()}"]).encode()
+    whole, _ = parse_lines(content)
+    for name in ("gw", "other", "gw.lab", "a.lab", "[gw]:2222", "gw1", "nobody"):
+        good, bad = parse_lines(content, name)
+        assert good == tuple(line for line in whole if names_match(line.names, name))
+        assert [line.number for line in bad] == ([7, 10, 11, 12] if name == "gw" else [7, 10, 11])
