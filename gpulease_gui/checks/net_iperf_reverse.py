@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpulease_gui.checks import own_tcp
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.iperf_tests import best_first, no_rate, seconds_text
 from gpulease_gui.checks.net_iperf_multi import CPU_BUSY_PERCENT, TERM, tool_limited
@@ -28,8 +29,8 @@ CHECK = Check(
     level=2,
     writes=Text("nothing; shares the two-way test of the node-to-node bandwidth", "不写入；与节点间带宽共用一次双向测试"),
     takes_s=40,
-    rule_version=3,
-    thresholds=(*BANDS.both, CPU_BUSY_PERCENT),
+    rule_version=4,
+    thresholds=(*BANDS.both, CPU_BUSY_PERCENT, *own_tcp.BOTH),
 )
 
 
@@ -44,7 +45,10 @@ def judge(pair: IperfPair, promise: Promise) -> tuple[Finding, ...]:
     slow, fast = sorted(ways, key=lambda name: ways[name][0].gbit_s or 0.0)
     ratio = (ways[slow][0].gbit_s or 0.0) / (ways[fast][0].gbit_s or 1.0)
     verdict = BANDS.at(promise).of(ratio, 1.0)
-    reason = _reason(ways[slow][0], ways[fast][0], slow, fast)
+    reason = own_tcp.told(_reason(ways[slow][0], ways[fast][0], slow, fast), [ways[slow][0], ways[fast][0]], promise)
+    if any(own_tcp.limited(ways[way][0].run, promise) for way in ways):
+        # At its own limit a test is equally fast both ways, whatever the line is.
+        return (_finding(Verdict.INCONCLUSIVE, reason, ratio, slow, own_tcp.OWN_TEST, own_tcp.STEP),)
     if verdict is Verdict.PASS:
         return (_finding(verdict, reason, ratio, slow, "", NO_TEXT),)
     if any(one.run and tool_limited(one.run, promise) for one in ways[slow]):

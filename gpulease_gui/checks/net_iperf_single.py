@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpulease_gui.checks import own_tcp
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.iperf_tests import best_first, no_rate, seconds_text
 from gpulease_gui.checks.promise import Promise
@@ -34,8 +35,8 @@ CHECK = Check(
     level=2,
     writes=Text("nothing; one stream to the peer and one back, 15 s each", "不写入；与对端往返各一条流，每条 15 秒"),
     takes_s=30,
-    rule_version=2,
-    thresholds=(PART, UP_TO_GBIT_S),
+    rule_version=3,
+    thresholds=(PART, UP_TO_GBIT_S, *own_tcp.BOTH),
 )
 
 
@@ -43,10 +44,10 @@ def judge(pair: IperfPair, promise: Promise) -> tuple[Finding, ...]:
     """One finding for each direction; a fail only where nothing arrived, since nobody promises a single stream."""
     stated = promise.get(LINE_TERM)
     wanted = promise.limit(PART) * min(stated.number, promise.limit(UP_TO_GBIT_S)) if stated else None
-    return (_direction(FORWARD, pair.forward, wanted), _direction(BACKWARD, pair.backward, wanted))
+    return (_direction(FORWARD, pair.forward, wanted, promise), _direction(BACKWARD, pair.backward, wanted, promise))
 
 
-def _direction(name: str, tries: tuple[IperfTry, ...], wanted: float | None) -> Finding:
+def _direction(name: str, tries: tuple[IperfTry, ...], wanted: float | None, promise: Promise) -> Finding:
     good = best_first(tries)
     if not good:
         reason, code, step = no_rate(tries)
@@ -56,14 +57,17 @@ def _direction(name: str, tries: tuple[IperfTry, ...], wanted: float | None) -> 
     told, length = number_text(rate, 2), seconds_text(good[0].run)
     if wanted is None:
         reason = Text(f"one stream carried {told} Gbit/s ({length} s)", f"单条流 {told} Gbit/s（{length} 秒）")
-        return _finding(name, Verdict.INCONCLUSIVE, reason, rate, Reason.NOT_PROMISED, _ASK)
+        return _finding(name, Verdict.INCONCLUSIVE, own_tcp.told(reason, good[:1], promise), rate, Reason.NOT_PROMISED, _ASK)
     want = number_text(wanted, 2)
     reason = Text(
         f"one stream carried {told} Gbit/s ({length} s); {want} can be asked of it on this line",
         f"单条流 {told} Gbit/s（{length} 秒）；这条线路上单流应有 {want}",
     )
+    reason = own_tcp.told(reason, good[:1], promise)
     if rate >= wanted:
         return _finding(name, Verdict.PASS, reason, rate, "", NO_TEXT)
+    if not own_tcp.trusted(good, promise):
+        return _finding(name, Verdict.INCONCLUSIVE, reason, rate, own_tcp.OWN_TEST, own_tcp.STEP)
     return _finding(name, Verdict.WARN, reason, rate, "single_stream_low", _LIMITS)
 
 

@@ -44,6 +44,8 @@ class IperfRun:
     sends and of the side that receives, not of this and that machine. `reverse`: the peer sent.
     `nothing_received`: TCP ran for a time, and what arrived is told as nought or as no number.
     `udp_gbit_s` and the loss are told by UDP tests only. `start_time_s` is seconds since 1970 by the client's clock.
+    `own_test`: not iperf3 but the program's own TCP test told it; only then `busiest_percent` and `waiting_percent` say how
+    much of a processor one process of either end used, or waited for, at most.
     """
 
     version: str | None = None
@@ -67,6 +69,9 @@ class IperfRun:
     start_time_s: float | None = None
     whole_document: bool = True
     nothing_received: bool = False
+    own_test: bool = False
+    busiest_percent: float | None = None
+    waiting_percent: float | None = None
 
     @property
     def sender_cpu_percent(self) -> float | None:

@@ -11,7 +11,7 @@ from gpulease_gui.domain.command import CommandOutput, Impact
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text
-from gpulease_gui.facts import iperf3_json
+from gpulease_gui.facts import iperf3_json, tcp_rate
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.iperf3_json import IperfRun
 from gpulease_gui.facts.json_text import document
@@ -77,13 +77,27 @@ def tries(told: Any) -> tuple[IperfTry, ...]:
 
 def _try(output: CommandOutput) -> IperfTry:
     try:
-        run = iperf3_json.parse(output)
+        run = own_run(output) or iperf3_json.parse(output)
     except Unreadable as error:
         words = output.error_text.strip().split("\n")[0][:200]
         return IperfTry(None, words or error.reason, reason_code(output, error), error.next_step)
     if run.nothing_received and not run.error and not output.exit_code:
         return IperfTry(run, "nothing arrived", NOTHING_MOVED)
     return IperfTry(run, run.error or "", Reason.UNREADABLE if run.error else "")
+
+
+def own_run(output: CommandOutput) -> IperfRun | None:
+    """The program's own TCP test in the shape of an iperf3 test; None for anything else. Raises Unreadable."""
+    if not tcp_rate.recognise(output.text):
+        return None
+    told = tcp_rate.parse(output)
+    trouble = f"{told.broken} of {told.streams} streams of the program's own TCP test broke off" if told.broken else ""
+    # That nothing came at all may as well be our own fault: no verdict stands on it.
+    trouble = "not a byte of the program's own TCP test arrived" if told.nothing_arrived else trouble
+    return IperfRun(
+        error=trouble or None, protocol="TCP", streams=told.streams, received_gbit_s=told.gbit_s, seconds=told.seconds,
+        own_test=True, busiest_percent=told.busiest_percent, waiting_percent=told.waiting_percent,
+    )  # fmt: skip
 
 
 def as_dict(reading: IperfPair) -> dict[str, object]:
@@ -93,6 +107,7 @@ def as_dict(reading: IperfPair) -> dict[str, object]:
         "forward_troubles": [t.trouble or None for t in reading.forward],
         "backward_gbit_s": [t.gbit_s for t in reading.backward],
         "backward_troubles": [t.trouble or None for t in reading.backward],
+        "own_tests": sum(t.run is not None and t.run.own_test for t in (*reading.forward, *reading.backward)),
     }
 
 

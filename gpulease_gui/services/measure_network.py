@@ -22,6 +22,7 @@ from gpulease_gui.facts import (
 )
 from gpulease_gui.remote.run import run_active, start_server
 from gpulease_gui.services.measure_lines import MeasureLines, Measurement, Task, tests_of
+from gpulease_gui.services.measure_own_tcp import measure_instead
 
 IPERF_SECONDS, SINGLE_SECONDS, SUSTAINED_SECONDS = 20, 15, 600
 PING_SECONDS = 200
@@ -32,6 +33,7 @@ RDMA_PORT = 18515
 STREAMS = 8
 _START_S = 8.0
 REACH_S = 8  # a short test over a far line takes two; a blocked port answers never
+_NO_PROGRAM = 127
 _NO_SERVER = b"the peer could not start iperf3 as a server"
 _LISTENING = b"listening"
 _BOTH = (iperf_pair.FORWARD, iperf_pair.BACKWARD)
@@ -72,7 +74,10 @@ def _one_way(lines: MeasureLines, direction: str, seconds: int, streams: int, ca
     def client(port: int) -> Command:
         return iperf3_json.client_command(lines.peer_host, port, seconds, streams, reverse)
 
-    return _served(lines, client, seconds, cancel)
+    output = _served(lines, client, seconds, cancel)
+    if output.exit_code != _NO_PROGRAM:
+        return output
+    return measure_instead(lines, direction, seconds, streams, output, cancel)
 
 
 def _served(lines: MeasureLines, client: Client, seconds: int, cancel: CancelToken) -> CommandOutput:
@@ -82,7 +87,7 @@ def _served(lines: MeasureLines, client: Client, seconds: int, cancel: CancelTok
         return failed
     for port in range(lines.reached_port or IPERF_PORT, IPERF_PORT + IPERF_PORTS):
         output, started = _at(lines, port, client(port), seconds, seconds + 30, cancel)
-        if started or output.exit_code == 127:
+        if started or output.exit_code == _NO_PROGRAM:
             return output
     return output
 
@@ -93,7 +98,7 @@ def _find_port(lines: MeasureLines, cancel: CancelToken) -> CommandOutput | None
     for port in range(IPERF_PORT, IPERF_PORT + IPERF_PORTS):
         command = iperf3_json.client_command(lines.peer_host, port, 1, 1, reverse=False)
         output, started = _at(lines, port, command, REACH_S, REACH_S, cancel)
-        if output.exit_code == 127:
+        if output.exit_code == _NO_PROGRAM:
             return output
         if started and not _is_blocked(output):
             lines.reached_port = port
@@ -122,7 +127,7 @@ def _at(
 
 
 def _exit_code(output: bytes) -> int:
-    return 127 if b"not found" in output else 1
+    return _NO_PROGRAM if b"not found" in output else 1
 
 
 def measure_ping(task: Task) -> CommandOutput:

@@ -25,7 +25,7 @@ WARM, LOOK_S = 1 / 3, 5
 TURN_MS, STALL_MS, ACT_MS = 16.0, 50.0, 300.0
 # (nodes, minutes, simulated hours of that many nodes) by size.
 PLANS: dict[str, tuple[tuple[tuple[int, float], ...], tuple[float, int]]] = {
-    "smallest": (((2, 0.2),), (0.1, 1)), "usual": (((8, 3.0),), (1.1, 1)), "full": (((8, 60.0), (64, 10.0)), (10.0, 8)),
+    "smallest": (((2, 0.2),), (0.03, 1)), "usual": (((8, 3.0),), (1.1, 1)), "full": (((8, 60.0), (64, 10.0)), (10.0, 8)),
 }  # fmt: skip
 
 

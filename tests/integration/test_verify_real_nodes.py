@@ -179,6 +179,34 @@ def test_that_a_limited_link_is_measured_and_the_unlimited_claim_fails(
     assert until(lambda: not any(inside_of(name) for name in two_hosts), 5)
 
 
+@pytest.mark.netns
+def test_that_without_iperf3_the_own_tcp_test_measures_says_so_and_is_gone_afterwards(
+    make_sshd: Callable[..., Any], two_hosts: tuple[str, str], tmp_path: Path, until: Callable[..., bool]
+) -> None:
+    tool = tmp_path / "iperf3"
+    tool.write_text("#!/bin/sh\necho 'sh: 1: iperf3: not found' >&2\nexit 127\n")
+    tool.chmod(0o755)
+    servers = []
+    for number, name in enumerate(two_hosts):
+        boot = tmp_path / f"boot{number}"
+        boot.write_text(f"5d1c3a52-0f0e-4a0b-9a67-00000000001{number}\n")
+        inside = f"ForceCommand ip netns exec {name} sh -c 'mount --bind {boot} /proc/sys/kernel/random/boot_id && exec sh -c \"$SSH_ORIGINAL_COMMAND\"'\n"
+        servers.append(make_sshd(extra=inside, env={"PATH": f"{tmp_path}:/usr/bin:/bin:/usr/sbin:/sbin"}))
+    terms = tmp_path / "terms.toml"
+    terms.write_text("network.gbit_s = 0.2\n")
+    done = gpulease(
+        "verify", *target(servers[0]), "--peer", str(servers[1].address), "--peer-address", "10.77.3.2", "--only", "net.iperf_multi",
+        "--seconds", "1", "--terms", str(terms), "--json", "--workspace", str(tmp_path / "w.db"),
+    )  # fmt: skip
+    both = json.loads(done.stdout)["findings"]
+    assert [f["subjects"][0]["id"] for f in both] == ["target->peer", "peer->target"], (both, done.stderr)
+    assert [f["verdict"] for f in both] == ["pass", "pass"], both
+    assert all("with the program's own TCP test, not iperf3" in json.dumps(f["reason"]) for f in both), both
+    assert all(0.15 < f["measured"] < 0.21 for f in both), both
+    assert until(lambda: not any(inside_of(name) for name in two_hosts), 5)
+    assert list(servers[0].home.iterdir()) == list(servers[1].home.iterdir()) == []
+
+
 def test_that_a_killed_client_leaves_no_process(
     make_sshd: Callable[..., Any], tmp_path: Path, until: Callable[..., bool]
 ) -> None:

@@ -1,0 +1,58 @@
+"""How is a line measured where iperf3 is missing at one end? By a program of our own that both ends run while it lasts."""
+
+from __future__ import annotations
+
+import secrets
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.command import CommandOutput
+from gpulease_gui.facts import iperf_pair, tcp_rate
+from gpulease_gui.facts.tcp_rate import Wish
+from gpulease_gui.remote.run import run_active, start_server
+from gpulease_gui.services.measure_lines import MeasureLines
+
+PORT, PORTS = 5201, 4
+_START_S, _END_S, _MORE_S = 8.0, 8.0, 60
+_UNREACHED = b"unable to connect"
+
+
+def measure_instead(
+    lines: MeasureLines, direction: str, seconds: int, streams: int, missing: CommandOutput, cancel: CancelToken
+) -> CommandOutput:
+    """One direction by our own test; `missing` is what was said of iperf3, and stays the answer where this gives no rate."""
+    why = b"no port was free"
+    for port in [lines.reached_port] if lines.reached_port is not None else range(PORT, PORT + PORTS):
+        output, why, goes_on = _at(lines, port, direction, seconds, streams, cancel)
+        if output is not None:
+            lines.reached_port = port
+            return output
+        if not goes_on:
+            break
+    first = (missing.stderr.strip() or b"iperf3: not found").splitlines()[0]
+    return CommandOutput(b"", first + b"; the program's own TCP test gave no rate either: " + why, 127)
+
+
+def _at(
+    lines: MeasureLines, port: int, direction: str, seconds: int, streams: int, cancel: CancelToken
+) -> tuple[CommandOutput | None, bytes, bool]:
+    """(what both ends told, else None and why in a line, whether another port may do better)."""
+    peer_sends = direction == iperf_pair.BACKWARD
+    host, token = lines.peer_host, secrets.token_hex(16)
+    waits = Wish(host, port, token, seconds, streams, listens=True, sends=peer_sends)
+    calls = Wish(host, port, token, seconds, streams, listens=False, sends=not peer_sends)
+    with start_server(lines.peer(cancel).line, tcp_rate.FACT.id, waits.command, seconds + _MORE_S) as server:
+        if not server.wait_for(tcp_rate.LISTENING, _START_S, cancel):
+            said = _line(server.output) or b"the peer did not listen"
+            return None, said, b"in use" in said
+        done = run_active(lines.line, tcp_rate.FACT.id, calls.command, seconds + _MORE_S, cancel, scratch=False)
+        server.wait_end(_END_S, cancel)
+        here, there = done.stdout, server.output
+    whole = tcp_rate.combine(there, here) if peer_sends else tcp_rate.combine(here, there)
+    said = _line(done.stderr) or _line(there) or b"one end told nothing"
+    return whole, said, _UNREACHED in done.stderr
+
+
+def _line(output: bytes) -> bytes:
+    """The last line that says something."""
+    lines = [line for line in output.splitlines() if line.strip() and not line.startswith((b"{", tcp_rate.LISTENING))]
+    return lines[-1][:200] if lines else b""
