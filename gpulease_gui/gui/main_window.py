@@ -375,7 +375,7 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Closing with work under way asks once, and names the work; keeping on is the default."""
         page = self.page
-        running = [job.title for job in self._services.jobs.running] if self._services is not None else []
+        running = [say(job.title) for job in self._services.jobs.running] if self._services is not None else []
         if not self._sure and (running or (page is not None and not page.may_leave())):
             event.ignore()
             if running:

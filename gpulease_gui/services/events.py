@@ -110,10 +110,10 @@ class PairMeasured:
 
 @dataclass(frozen=True, slots=True)
 class JobChanged:
-    """A line of the task strip. `done` of `total` steps (total 0 = unknown); ended when `ended`."""
+    """A line of the task strip. `done` of `total` steps (total 0 = unknown); ended when `ended`. A `title` that a user reads is a Text."""
 
     job_id: str
-    title: str
+    title: Text | str
     done: int = 0
     total: int = 0
     ended: bool = False

@@ -188,17 +188,17 @@ class FleetRun:
 
     # -- what is asked ------------------------------------------------------------------------------------------------
 
-    def start(self, title: str) -> Whole:
+    def start(self, title: Text | str) -> Whole:
         """Verify all nodes."""
         return self._start(title, tuple(self._going))
 
-    def again(self, title: str, node_ids: Iterable[str] | None = None) -> Whole | None:
+    def again(self, title: Text | str, node_ids: Iterable[str] | None = None) -> Whole | None:
         """Ask what is without an answer: of these nodes, or of all that are over and not done. None = nothing is."""
         left = self.left if node_ids is None else tuple(id_ for id_ in node_ids if id_ in self._going and self.is_over(id_))
         self._since = self._since or self.started
         return self._start(title, left) if left else None
 
-    def _start(self, title: str, node_ids: Sequence[str]) -> Whole:
+    def _start(self, title: Text | str, node_ids: Sequence[str]) -> Whole:
         with self._lock:
             for node_id in node_ids:
                 self._going[node_id].begin()

@@ -112,9 +112,12 @@ def _column(sheet: Sheet, layout: Layout, place: int) -> ColumnRow:
     return ColumnRow(place, column_letters(place), heading, " · ".join(samples), layout.columns[place])
 
 
+_IMPORT = Text("Import", "导入")
+
+
 def load(services: Services, source: Source, supplier_id: str = "") -> Job:
     """Read the table in a job of the task strip; its result is a `Loaded`. Cancel ends the child that reads."""
-    return services.jobs.start("Import", lambda token: _load(services, source, supplier_id, token))
+    return services.jobs.start(_IMPORT, lambda token: _load(services, source, supplier_id, token))
 
 
 def _load(services: Services, source: Source, supplier_id: str, token: CancelToken) -> Loaded:
@@ -152,7 +155,7 @@ def try_out(services: Services, loaded: Loaded) -> Job:
         with services.workspace.read() as connection:
             return importing.plan(connection, found, loaded.supplier, utc_now().date(), loaded.source.name)
 
-    return services.jobs.start("Import", work)
+    return services.jobs.start(_IMPORT, work)
 
 
 def save(services: Services, loaded: Loaded, run: DryRun) -> Future[int]:

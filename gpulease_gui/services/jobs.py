@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Cancelled, UserFacing
+from gpulease_gui.domain.text import Text
 from gpulease_gui.services.events import Bus, JobChanged
 
 T = TypeVar("T")
@@ -26,7 +27,7 @@ class Job:
     """A running piece of work. `is_part`: it has no line of its own in the task strip, its whole has."""
 
     id: str
-    title: str
+    title: Text | str
     cancel: CancelToken
     done: Future[object]
     is_part: bool = False
@@ -69,7 +70,7 @@ class Jobs:
         """Run short reading work off the main thread; no task-strip line."""
         return self._local.submit(work)
 
-    def start(self, title: str, work: Callable[[CancelToken], object], *, remote: bool = False) -> Job:
+    def start(self, title: Text | str, work: Callable[[CancelToken], object], *, remote: bool = False) -> Job:
         """Run `work` with a cancel token; start and end are published as JobChanged."""
         job = self._admit(title)
         self._bus.publish(JobChanged(job.id, title))
@@ -77,7 +78,7 @@ class Jobs:
         pool.submit(self._run, job, work)
         return job
 
-    def start_all(self, title: str, works: Sequence[Callable[[CancelToken], object]]) -> Whole:
+    def start_all(self, title: Text | str, works: Sequence[Callable[[CancelToken], object]]) -> Whole:
         """Run all `works` in the remote pool; the whole counts those that ended, and cancelling it cancels them all."""
         whole, total = self._admit(title), len(works)
         parts = tuple(self._admit(title, is_part=True) for _ in works)
@@ -89,7 +90,7 @@ class Jobs:
             self._remote.submit(self._run, part, work)
         return Whole(whole, parts)
 
-    def _admit(self, title: str, *, is_part: bool = False) -> Job:
+    def _admit(self, title: Text | str, *, is_part: bool = False) -> Job:
         job = Job(uuid.uuid4().hex, title, CancelToken(), Future[object](), is_part)
         with self._lock:
             if self._closed:

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtTest import QSignalSpy, QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from gpulease_gui.domain.finding import CheckState, Verdict
 from gpulease_gui.domain.text import Language, Text
@@ -251,6 +251,21 @@ def test_that_the_task_strip_follows_its_jobs(shown: list[QWidget]) -> None:
     strip.job_changed(JobChanged("2", "Export", ended=True, error="disk full"))
     assert strip.titles == ()
     assert not strip._clock.isActive()
+
+
+def test_that_the_task_strip_speaks_the_language_of_the_window(shown: list[QWidget], english: Translations) -> None:
+    strip = TaskStrip()
+    shown.append(strip)
+    strip.job_changed(JobChanged("1", Text("Merge", "合并"), 3, 45))
+    strip.job_changed(JobChanged("2", Text("Export", "导出")))
+    strip.job_changed(JobChanged("2", Text("Export", "导出"), ended=True, error="disk full"))
+    said = strip._tasks["1"].findChildren(QLabel), strip._tasks["1"]._bar
+    for language, title, note in ((Language.ZH, "合并", "导出：disk full"), (Language.EN, "Merge", "Export: disk full")):
+        english.switch(language)
+        QApplication.sendPostedEvents()
+        assert strip.titles == (title,) and title in [label.text() for label in said[0]] and said[1].accessibleName() == title
+        assert strip._note.text() == note
+    strip.job_changed(JobChanged("1", Text("Merge", "合并"), ended=True))
 
 
 # -- table ----------------------------------------------------------------------------------------------------------------

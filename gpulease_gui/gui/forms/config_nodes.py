@@ -126,7 +126,7 @@ class ConfigDialog(FactDialog):
         file = "" if self._read_file == USUAL else self._read_file
         self._show(())
         self.sums.set_words(Text("Reading…", "正在读取…"))
-        job = self._frame.services.jobs.start(say(_TITLE), lambda cancel: read_aliases(file, cancel))
+        job = self._frame.services.jobs.start(_TITLE, lambda cancel: read_aliases(file, cancel))
         self._job = job
         self._frame.bridge.when_done(job.done, lambda rows: self._arrived(job, rows))
 

@@ -70,7 +70,7 @@ def write_bundle(frame: Frame, path: Path) -> None:
         write_private(path, content)
         return len(content)
 
-    job = services.jobs.start("Export", work)
+    job = services.jobs.start(Text("Export", "导出"), work)
     done = visible(path.name)[:80]
     frame.bridge.when_done(job.done, lambda size: frame.note(Text(f"{done}: {_mb(size)} MB written", f"已写入 {done}（{_mb(size)} MB）")))
 
@@ -108,7 +108,7 @@ class MergeDesk:
             with services.workspace.read() as connection:
                 return merge_in(connection, bundle, demo=services.demo)
 
-        job = services.jobs.start("Merge", look)
+        job = services.jobs.start(Text("Merge", "合并"), look)
         self._frame.bridge.when_done(job.done, lambda merge: self._ask(path, merge))  # type: ignore[arg-type]
 
     def _ask(self, path: Path, merge: Merge) -> None:

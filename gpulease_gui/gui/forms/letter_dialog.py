@@ -125,7 +125,7 @@ class LetterDialog(FactDialog):
             return export_letter(workspace, subject, view.scenario, language, path, cancel, demo=demo)
 
         self.as_pdf.setEnabled(False)
-        job = services.jobs.start(say(Text(f"Letter {self.letter.number}", f"询问清单 {self.letter.number}")), work)
+        job = services.jobs.start(Text(f"Letter {self.letter.number}", f"询问清单 {self.letter.number}"), work)
         self._frame.bridge.when_done(job.done, lambda _: self._written(path), self._not_written)
 
     def _written(self, path: Path) -> None:

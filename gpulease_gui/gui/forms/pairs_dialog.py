@@ -123,7 +123,7 @@ class PairsDialog(QDialog):
         self.bar.setRange(0, 0)
         self.model.set_rows(range(len(nodes)))
         self._frame.bridge.arrived.connect(self._heard)
-        self._job = services.jobs.start(say(TITLE), work, remote=True)
+        self._job = services.jobs.start(TITLE, work, remote=True)
         self._frame.bridge.when_done(self._job.done, self._take, lambda _: self.reject())
 
     def _heard(self, event: Event) -> None:

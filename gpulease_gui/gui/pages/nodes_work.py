@@ -15,7 +15,6 @@ from gpulease_gui.domain.node import HostKey, Node
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import open_dialog
-from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.nodes_secrets import tell_not_kept
 from gpulease_gui.services.events import Event, HostKeyQuestion, JobChanged, NodeState, NodeStateChanged, SecretNotKept
 from gpulease_gui.services.kept_secrets import may_be_kept
@@ -146,14 +145,14 @@ class NodeWork(QObject):
         idle = [node for node in nodes if self.job_of(node.id) is None]
         self.fleet = FleetRun(self._services, idle, lambda connection, node: prepare(connection, node.id)[1])
         self._kept.clear()
-        self.fleet.start(say(Text(f"Verify {len(idle)} nodes", f"验收 {len(idle)} 个节点")))
+        self.fleet.start(Text(f"Verify {len(idle)} nodes", f"验收 {len(idle)} 个节点"))
         return self.fleet
 
     def verify_again(self, node_ids: Sequence[str] | None = None) -> None:
         """Ask the fleet what has no answer: of these nodes, or of all."""
         if self.fleet is not None:
             count = len(self.fleet.left if node_ids is None else node_ids)
-            self.fleet.again(say(Text(f"Verify {count} nodes again", f"再次验收 {count} 个节点")), node_ids)
+            self.fleet.again(Text(f"Verify {count} nodes again", f"再次验收 {count} 个节点"), node_ids)
 
     def run_task(self, node: Node, spec: TaskSpec, terms: Mapping[str, TermValue], contract: tuple[str, str] | None) -> None:
         """Run a task on a node; it was confirmed. `contract`: id and number of the one that it is judged against."""
@@ -187,7 +186,7 @@ class NodeWork(QObject):
         if self.job_of(node.id) is not None:
             return
         self._again[node.id] = again
-        job = self._services.jobs.start(say(title), work, remote=True)
+        job = self._services.jobs.start(title, work, remote=True)
         self._jobs[node.id] = job
         self._frame.bridge.when_done(job.done, done, lambda trouble: self._failed(node, trouble))
         self.changed.emit(node.id)

@@ -259,7 +259,7 @@ class PasteOutputPage(Page):
             services.bus.publish(RecordsChanged(frozenset(["claim"])))
             return None
 
-        job = services.jobs.start(say(Text("Keep pasted output", "保存粘贴的输出")), work)
+        job = services.jobs.start(Text("Keep pasted output", "保存粘贴的输出"), work)
         self.frame.bridge.when_done(job.done, lambda _: self._kept(len(judged.outputs)))
 
     def _kept(self, count: int) -> None:

@@ -15,7 +15,7 @@ from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.gui.forms.export_dialog import ask_file, proposed_name
 from gpulease_gui.gui.forms.fields import Chooser, Field
 from gpulease_gui.gui.forms.term_cells import group_of_row, proof_columns
-from gpulease_gui.gui.language import current_language, say
+from gpulease_gui.gui.language import current_language
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.pages.overview_parts import HeadLine, is_open
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
@@ -198,7 +198,7 @@ class ReportsPage(Page):
             return export(workspace, line.contract.id, language, path, cancel, demo=demo)
 
         title = Text(f"Export report {line.contract.number}", f"导出报告 {line.contract.number}")
-        job = services.jobs.start(say(title), work)
+        job = services.jobs.start(title, work)
         self._jobs.add(job.id)
         self.frame.bridge.when_done(job.done, lambda _: self._written(path))
 

@@ -75,7 +75,8 @@ class TaskStrip(Lively, QFrame):
                 task.hide()
                 task.deleteLater()
             if event.error:
-                self.say_note(f"{event.title}: {event.error}")
+                en, zh = (event.title, event.title) if isinstance(event.title, str) else (event.title.en, event.title.zh)
+                self.say_note(Text(f"{en}: {event.error}", f"{zh}：{event.error}"))
         elif task is None:
             task = self._tasks[event.job_id] = _Task(event)
             task.close_button.clicked.connect(lambda _=False, job=event.job_id: self._cancel(job))
@@ -106,7 +107,7 @@ class TaskStrip(Lively, QFrame):
     @property
     def titles(self) -> tuple[str, ...]:
         """The jobs that are shown, in the order they began."""
-        return tuple(task.title for task in self._tasks.values())
+        return tuple(say(task.title) for task in self._tasks.values())
 
 
 def zone_name() -> str:
@@ -137,7 +138,7 @@ class _Watched(QWidget):
         self.setVisible(bool(say(words)))
 
 
-class _Task(QWidget):
+class _Task(Lively, QWidget):
     """One job. An unknown length is a busy bar, never a made-up percentage."""
 
     def __init__(self, event: JobChanged) -> None:
@@ -150,7 +151,6 @@ class _Task(QWidget):
         self._bar = QProgressBar()
         self._bar.setFixedWidth(84)
         self._bar.setTextVisible(False)
-        self._bar.setAccessibleName(event.title)
         self._elapsed = PlainLabel("", size="dense", level="2")
         self._elapsed.setMinimumWidth(self._elapsed.fontMetrics().horizontalAdvance("59 min 59 s"))  # ticks move nothing
         self.close_button = IconButton("close", _CANCEL, size=12)
@@ -160,6 +160,12 @@ class _Task(QWidget):
         row.addWidget(self._elapsed)
         row.addWidget(self.close_button)
         row.addWidget(hairline(vertical=True))
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        """Name the bar; the labels follow by themselves."""
+        self._bar.setAccessibleName(say(self.title))
+        self.setAccessibleName("" if self.close_button.isEnabled() else say(Text("cancelling", "正在取消")))
 
     def advance(self, done: int, total: int) -> None:
         """Show `done` of `total` steps; a total of 0 is unknown."""
@@ -176,4 +182,4 @@ class _Task(QWidget):
         """Say at once that the wish was heard."""
         self.close_button.setEnabled(False)
         self._elapsed.set_words(Text("cancelling…", "正在取消…"))
-        self.setAccessibleName(say(Text("cancelling", "正在取消")))
+        self.retranslate()
