@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from gpulease_gui.gui.actions import ActionSpec
 from gpulease_gui.gui.menus import Menus
@@ -18,8 +18,14 @@ if TYPE_CHECKING:
     from gpulease_gui.gui.main_window import MainWindow
 
 
+_AHEAD_MS = 1000
+
+
 class Going(QObject):
-    """Between the panel and the window. What is known is read on a worker when the panel opens and something changed."""
+    """Between the panel and the window. What is known is read on a worker when the panel opens and something changed.
+
+    The first time it is read ahead, a second after a workspace was opened: it imports all checks, which takes half a second.
+    """
 
     def __init__(self, window: MainWindow, menus: Menus, pages: Sequence[PageSpec]) -> None:
         super().__init__(window)
@@ -27,6 +33,10 @@ class Going(QObject):
         self._stale, self._empty = True, True
         self.panel = GoToPanel(window)
         self.panel.chosen.connect(self._go)
+        self._ahead = QTimer(self)
+        self._ahead.setSingleShot(True)
+        self._ahead.setInterval(_AHEAD_MS)
+        self._ahead.timeout.connect(self._read)
 
     def heard(self, event: Event) -> None:
         """Records changed: names may be others; or a run ended."""
@@ -38,19 +48,27 @@ class Going(QObject):
         self._stale, self._empty = True, True
         self.panel.hide()
         self.panel.show_places(Places())
+        self._ahead.start()
 
     def begin(self) -> None:
         """Open the panel."""
         self.panel.begin()
-        if self._stale:
-            self._stale = False
-            services, more = self._window.services, self._of_window()
-            if self._empty:
-                # Pages and commands are there at the first letter, before the records are read.
-                self._empty = False
-                self.panel.show_places(places_of(more))
-            future = services.query(lambda connection: places_in(connection, services.catalogue, more))
-            self._window.bridge.when_done(future, self.panel.show_places)
+        if self._empty:
+            # Pages and commands are there at the first letter, before the records are read.
+            self._take(places_of(self._of_window()))
+        self._read()
+
+    def _read(self) -> None:
+        self._ahead.stop()
+        services = self._window.open_services
+        if self._stale and services is not None:
+            self._stale, catalogue, more = False, services.catalogue, self._of_window()
+            future = services.query(lambda connection: places_in(connection, catalogue, more))
+            self._window.bridge.when_done(future, self._take)
+
+    def _take(self, places: Places) -> None:
+        self._empty = False
+        self.panel.show_places(places)
 
     def _of_window(self) -> tuple[Place, ...]:
         pages = [Place(PlaceKind.PAGE, spec.title, "", spec.id) for spec in self._pages]

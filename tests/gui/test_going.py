@@ -46,6 +46,16 @@ def test_that_everything_with_a_name_is_found_in_both_languages_and_the_limit_is
     assert not panel.more.isVisible()
 
 
+def test_that_records_are_read_ahead_of_the_first_ctrl_k(demo: MainWindow, qtbot: QtBot) -> None:
+    panel = demo.going.panel
+    assert not len(panel._places), "nothing is read before the first picture"
+    wait_for(qtbot, lambda: len(panel._places) > 200)
+    assert not panel.isVisible()
+    QTest.keyClick(demo, Qt.Key.Key_K, CTRL)
+    QTest.keyClicks(panel.field, "rjukan")
+    assert [str(place.kind) for place in panel.found] == ["site"], "the first letters find records at once"
+
+
 def test_that_a_site_a_file_and_a_term_are_shown_where_they_stand(demo: MainWindow, qtbot: QtBot) -> None:
     QTest.keyClick(demo, Qt.Key.Key_K, CTRL)
     panel = demo.going.panel
