@@ -34,7 +34,7 @@ SHOWN_NODE = "pcie-as-sxm"
 WATCHED_NODE = "slow-net-a"
 WATCH_S = 25.0
 PATIENCE_S = 180.0
-SETTLE_S = 0.6
+SETTLE_S, ALL_S = 0.6, 4.0
 _NO_WINDOWS = "This plugin does not support propagateSizeHints()"
 
 
@@ -91,6 +91,7 @@ class _Tour:
         verdicts = self._verify_all(services, nodes)
         spin(lambda: time.monotonic() - watched_from > self._watch_s, self._watch_s + 5)
         self._look(nodes)
+        self._look_at_all(services, nodes)
         papers = self._export(services, nodes[WATCHED_NODE])
         print(f"verified {len(verdicts)} demo nodes: " + ", ".join(f"{name} {word}" for name, word in verdicts.items()))
         for path in (*self._pictures, *papers):
@@ -122,6 +123,23 @@ class _Tour:
                     self._program.window.go(page.id, *paths.get(page.id, ()))
                     spin(lambda: False, SETTLE_S)
                     self._take(f"{number:02}-{page.id}-{language}-{mode.value}.png")
+
+    def _look_at_all(self, services: Services, nodes: dict[str, Node]) -> None:
+        """Every node at once, the worst first: the grid of the live page."""
+        for node in nodes.values():
+            services.watching.start(node)
+        self._program.window.go("live")
+        spin(lambda: False, ALL_S)
+        number = next(number for number, page in enumerate(find_pages(), start=1) if page.id == "live")
+        for language in Language:
+            self._program.window.speak(language)
+            for mode in (ThemeMode.LIGHT, ThemeMode.DARK):
+                self._program.window.wear(mode)
+                spin(lambda: False, SETTLE_S)
+                self._take(f"{number:02}-live-all-{language}-{mode.value}.png")
+        for node in nodes.values():
+            if node.name != WATCHED_NODE:
+                services.watching.stop(node.id)
 
     def _take(self, name: str) -> None:
         path = self._folder / name

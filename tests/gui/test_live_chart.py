@@ -559,3 +559,24 @@ def test_that_a_paused_picture_that_moves_forward_shows_what_came_meanwhile(them
     tail.forget()
     tail.frame(TimeScale.ending(1090.0, 60.0, 600), values, 100, 1.0)
     assert moved == tail.image.toImage()
+
+
+def test_that_a_log_that_tells_nothing_while_no_task_runs_misses_no_sample(theme: Theme) -> None:
+    from gpulease_gui.gui.pages.live_figures import Figures
+    from gpulease_gui.gui.pages.live_table import FiguresTable
+
+    view = told_view("honest", 60, END_S)
+    ring = view.rings["task.tokens_s", ""] = Ring()
+    for second in range(20):
+        ring.append(END_S - 50 + second, 61_000.4)
+    ring.append(END_S - 30, None)
+    specs = [lane for lane in Lanes(lambda term: None).of(view) if lane.id.startswith(("task_", "util"))]
+    table = FiguresTable()
+    shown = Figures(table)
+    for _ in specs:
+        shown.look(specs, Picture(tuple(specs)), (END_S - 60, END_S), None)
+    row = next(row for row in table.figures.rows if row.lane.id == "task_tokens:work.tokens_s")
+    assert (row.figures.count, row.expected) == (20, 20)
+    place = table.figures.rows.index(row)
+    cells = [table.figures.cell(table.figures.index(place, column)) for column in (4, 9)]
+    assert [str(cell.text) for cell in cells if cell is not None] == ["61,000", "20 / 20"]

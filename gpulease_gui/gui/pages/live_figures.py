@@ -58,7 +58,8 @@ class Figures:
 
         loads = [(h.start_s, h.end_s or span_s[1]) for h in picture.happenings if spec.term and spec.term in h.terms]
         made = summaries(spec, *span_s, picture.interval_s, loads)
-        return made if past is None else tuple(_of_past(row, past) for row in made)
+        made = made if past is None else tuple(_of_past(row, past) for row in made)
+        return tuple(replace(row, expected=row.figures.count) for row in made) if spec.at_times else made
 
     @property
     def samples(self) -> tuple[int, int]:

@@ -71,7 +71,9 @@ def _number(value: float | None, decimals: int, weight: int = 400, *, estimated:
 
 
 def _decimals(row: Summary) -> int:
-    return max(1, row.lane.decimals) if row.lane.unit != "MHz" else 0
+    """One more digit than none helps below ten thousand only."""
+    large = row.lane.unit == "MHz" or (row.figures.high or 0.0) >= 10_000
+    return row.lane.decimals if large else max(1, row.lane.decimals)
 
 
 def _figure(name: str, weight: int = 400) -> Column[Summary]:

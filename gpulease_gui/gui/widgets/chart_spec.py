@@ -71,7 +71,10 @@ class Promised:
 
 @dataclass(frozen=True, slots=True)
 class LaneSpec:
-    """One lane. `alike` curves are of one kind (GPUs) and may be drawn as a spread; `trouble` says why there is no data."""
+    """One lane. `alike` curves are of one kind (GPUs) and may be drawn as a spread; `trouble` says why there is no data.
+
+    `at_times`: it is told while a task runs only, so that no sample is missed at other times.
+    """
 
     id: str
     title: Text
@@ -85,6 +88,7 @@ class LaneSpec:
     kind: str = "GPU"
     subject: str = ""
     trouble: Words = ""
+    at_times: bool = False
 
     @property
     def default_mode(self) -> Mode:
