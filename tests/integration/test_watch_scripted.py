@@ -1,0 +1,187 @@
+"""A node whose every line is scripted: whatever goes wrong on it is the right gap for the right reason, and the recording is whole.
+
+What needs a real line (cut, silence, a killed agent, a full disk, a line of a megabyte) is in test_watch and test_agent.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.node import Node, Reach
+from gpulease_gui.domain.text import Language
+from gpulease_gui.services.composition import open_services
+from gpulease_gui.services.live_export import put_into_report, readings_csv
+from gpulease_gui.services.live_stretches import live_stretches
+from gpulease_gui.services.timeline import Clock
+from gpulease_gui.services.watch import _Watch
+from gpulease_gui.services.watch_rules import RuleKeeper
+from gpulease_gui.store.nodes import save_node
+from gpulease_gui.store.records import Run, RunState
+from gpulease_gui.store.runs import finish_run, get_run, save_run
+from gpulease_gui.store.samples import list_gaps, read_blocks
+from gpulease_gui.store.watch_events import list_events
+from gpulease_gui.telemetry.source import RECORD_END
+
+START_S, NS = 1_772_323_200, 1_000_000_000
+A, B = "GPU-0a1b2c3d-4e5f-4a6b-8c9d-000000000001", "GPU-0a1b2c3d-4e5f-4a6b-8c9d-000000000002"
+RX, TX, POWER = "net.rx_gbit_s", "net.tx_gbit_s", "gpu.power_w"
+Told = dict[int, float | None]
+
+
+class Scripted:
+    """A node and the seconds in which it speaks; `at` counts them from the start."""
+
+    def __init__(self, folder: Path) -> None:
+        self.services = open_services(folder / "own.gpulease.db")
+        self.at, self.slept_s = 0, 0
+        clock = Clock(wall=lambda: float(START_S + self.at + self.slept_s), steady=lambda: 1000.0 + self.at)
+        node = Node("scripted", "scripted", Reach.LOCAL)
+        self.services.workspace.submit(lambda db: save_node(db, node)).result()
+        self.watch = _Watch(node, 1.0, self.services.workspace, self.services.bus, self.services.links, clock)
+        self.watch.rules = RuleKeeper(self.services.workspace, self.services.bus, self.services.catalogue, clock.wall).of(node)
+        self.watch.rules.renew()
+        self.watch._timeline.begin(0.0)
+
+    def say(self, source: str, *lines: str) -> None:
+        """Lines of this second."""
+        for line in lines:
+            self.watch._on_line(source, line.encode(), 1000.0 + self.at)
+
+    def network(self, uptime_s: float, **counters: int) -> None:
+        rows = [f"{name}: {received} 0 0 0 0 0 0 0 0 0" for name, received in counters.items()]
+        self.say("network", RECORD_END.join([f"{uptime_s} 1.0", *rows]) + RECORD_END)
+
+    def cards(self, *rows: tuple[int, str, str]) -> None:
+        """(index, UUID, watts) as nvidia-smi says them."""
+        self.say("gpu", *(f"{index}, {uuid}, 97, 41, 71680, {watts}, 63, 1755, 2619, 0x0000000000000000" for index, uuid, watts in rows))
+
+    def end(self) -> dict[tuple[str, str], Told]:
+        """What is stored, by second since the start; None = a slot without a reading."""
+        self.watch._flush()
+        self.services.workspace.submit(lambda db: None).result()
+        found: dict[tuple[str, str], Told] = {}
+        with self.services.workspace.read() as connection:
+            for series, blocks in read_blocks(connection, "scripted", 0, 2**62).items():
+                told = found.setdefault((series.metric, series.subject), {})
+                for block in blocks:
+                    first = block.start_ns // NS - START_S
+                    told.update({first + n: None if math.isnan(v) else round(v, 3) for n, v in enumerate(block.values)})
+        return found
+
+    def drawn(self, metric: str, subject: str) -> list[float]:
+        return [round(value, 3) for value in self.watch.view.rings[metric, subject].view().values]
+
+    def gaps(self) -> list[tuple[str, int, int]]:
+        with self.services.workspace.read() as connection:
+            return [(g.reason, g.start_ns // NS - START_S, g.end_ns // NS - START_S) for g in list_gaps(connection, "scripted", "", 0, 2**62)]
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[Scripted]:
+    made = Scripted(tmp_path)
+    yield made
+    made.services.close()
+
+
+def test_that_a_renamed_interface_is_two_curves_and_no_joined_line(node: Scripted) -> None:
+    for node.at in range(12):
+        node.network(100.0 + node.at, **{"eth0" if node.at < 6 else "ens3": node.at * 125_000_000})
+        node.cards((0, A, "500"))
+    stored = node.end()
+    assert stored[RX, "eth0"] == {0: None, **dict.fromkeys(range(1, 6), 1.0), 6: None}, "a rate needs two counters"
+    assert {at: v for at, v in stored[RX, "ens3"].items() if v is not None} == dict.fromkeys(range(7, 12), 1.0)
+    assert math.isnan(node.drawn(RX, "eth0")[-1]) and node.gaps() == []
+    assert stored[POWER, A] == dict.fromkeys(range(12), 500.0), "the other sources are whole"
+
+
+@pytest.mark.parametrize("after", [[7, 125_000_007, 250_000_007], [0, 125_000_000, 250_000_000]])
+def test_that_a_counter_that_wraps_or_is_reset_is_one_missing_reading_and_no_rate(node: Scripted, after: list[int]) -> None:
+    near = 2**32 - 3 * 125_000_000
+    for node.at, counter in enumerate([near, near + 125_000_000, near + 250_000_000, *after]):
+        node.network(100.0 + node.at, eth0=counter)
+    stored = node.end()[RX, "eth0"]
+    assert {at: v for at, v in stored.items() if v is not None} == {1: 1.0, 2: 1.0, 4: 1.0, 5: 1.0}
+    drawn = node.drawn(RX, "eth0")
+    assert max(v for v in drawn if v == v) == 1.0 and any(math.isnan(v) for v in drawn[2:-2]) and node.gaps() == []
+
+
+def test_that_a_clock_of_the_node_that_jumps_moves_no_reading_and_makes_no_rate(node: Scripted) -> None:
+    for node.at, uptime_s in enumerate([100.0, 101.0, 102.0, 40.0, 41.0, 42.0]):
+        node.network(uptime_s, eth0=node.at * 125_000_000)
+        node.cards((0, A, "500"))
+    stored = node.end()
+    assert {at: v for at, v in stored[RX, "eth0"].items() if v is not None} == {1: 1.0, 2: 1.0, 4: 1.0, 5: 1.0}
+    assert stored[POWER, A] == dict.fromkeys(range(6), 500.0) and node.gaps() == []
+
+
+@pytest.mark.parametrize("watts", ["[N/A]", "[Not Supported]", "[Unknown Error]"])
+def test_that_a_figure_that_becomes_not_available_is_missing_and_no_zero(node: Scripted, watts: str) -> None:
+    for node.at in range(8):
+        node.cards((0, A, watts if node.at in (3, 4) else "500"), (1, B, "400"))
+    stored = node.end()
+    assert {at: v for at, v in stored[POWER, A].items() if v is not None} == dict.fromkeys((0, 1, 2, 5, 6, 7), 500.0)
+    assert stored[POWER, B] == dict.fromkeys(range(8), 400.0) and node.gaps() == []
+    assert math.isnan(node.drawn(POWER, A)[3]) and node.watch.view.lost == {}
+
+
+def test_that_a_driver_that_is_reloaded_breaks_the_curves_says_why_and_keeps_every_name(node: Scripted) -> None:
+    for node.at in range(12):
+        if 4 <= node.at < 7:
+            node.say("gpu", "! the NVIDIA driver does not answer")
+            assert node.watch.view.troubles == {"gpu": "the NVIDIA driver does not answer"}
+        else:
+            first, second = ((A, "500"), (B, "400")) if node.at < 4 else ((B, "400"), (A, "500"))
+            node.cards((0, *first), (1, *second))
+        node.network(100.0 + node.at, eth0=node.at * 125_000_000)
+    stored = node.end()
+    for uuid, watts in ((A, 500.0), (B, 400.0)):
+        assert {at: v for at, v in stored[POWER, uuid].items() if v is not None} == dict.fromkeys([0, 1, 2, 3, 7, 8, 9, 10, 11], watts)
+        assert math.isnan(node.drawn(POWER, uuid)[4])
+    assert node.watch.view.troubles == {} and node.watch.view.indexes == {B: 0, A: 1}
+    assert stored[RX, "eth0"] == {0: None, **dict.fromkeys(range(1, 12), 1.0)} and node.gaps() == []
+    with node.services.workspace.read() as connection:
+        (event,) = list_events(connection, "scripted", 0, 2**62)
+    assert (event.rule, event.began_ns // NS - START_S, event.ended_ns is not None) == ("watch.driver", 4, True)
+
+
+def test_that_a_sleep_of_this_computer_is_its_own_gap_and_what_came_before_and_after_stands_at_its_time(node: Scripted) -> None:
+    for node.at in range(10):
+        node.slept_s = 3600 if node.at >= 5 else 0
+        node.cards((0, A, "500"))
+    stored = node.end()
+    assert stored[POWER, A] == dict.fromkeys([*range(5), *range(3605, 3610)], 500.0)
+    assert node.gaps() == [("computer_slept", 4, 3605)]
+
+
+def test_that_a_card_that_vanishes_is_lost_in_the_table_and_the_report_and_returns_under_its_own_name(node: Scripted) -> None:
+    for node.at in range(30):
+        both = node.at < 10 or node.at >= 20
+        line = {"index": 0, "uuid": A, "power_w": 500.0} if both else {"index": 0, "uuid": A, "lost": "GPU is lost"}
+        node.say("gpu", json.dumps(line), json.dumps({"index": 1 if both else 0, "uuid": B, "power_w": 400.0}))
+        assert node.watch.view.lost == ({} if both else {A: "GPU is lost"})
+    stored = node.end()
+    assert {at: v for at, v in stored[POWER, A].items() if v is not None} == dict.fromkeys([*range(10), *range(20, 30)], 500.0)
+    assert stored[POWER, B] == dict.fromkeys(range(30), 400.0), "the other card takes nobody's index for its name"
+    at = datetime.fromtimestamp(START_S + 5, UTC)
+    node.services.workspace.submit(lambda db: save_run(db, Run("r1", "scripted", at))).result()
+    node.services.workspace.submit(lambda db: finish_run(db, "r1", RunState.FINISHED, at, Verdict.FAIL)).result()
+    node.services.workspace.submit(lambda db: put_into_report(db, "scripted", START_S, START_S + 30)).result()
+    with node.services.workspace.read() as connection:
+        rows = list(csv.reader(io.StringIO(readings_csv(connection, "scripted", START_S, START_S + 30, {}, Language.EN).decode("utf-8-sig"))))
+        shown = live_stretches(connection, get_run(connection, "r1"), {"gpu.power_w": 700})
+        (event,) = list_events(connection, "scripted", 0, 2**62)
+    place = {head: n for n, head in enumerate(rows[0])}
+    watts = [(row[place[f"{POWER} {A} [W]"]], row[place[f"{POWER} {B} [W]"]]) for row in rows[1:]]
+    assert watts == [("500", "400")] * 10 + [("", "400")] * 10 + [("500", "400")] * 10
+    curves = {curve.name: curve for curve in shown[0].curves}
+    assert not [at_s for at_s in curves[A].times_s if START_S + 10 <= at_s < START_S + 20] and len(curves[B].times_s) == 30
+    assert (event.rule, event.subject, event.began_ns // NS - START_S) == ("watch.lost", A, 10) and event.finding.verdict is Verdict.FAIL
