@@ -73,7 +73,7 @@ class KeyRing:
         with self._lock:  # so that one passphrase is asked once, however many nodes wait for it
             try:
                 info = path.stat()
-                mark = (str(path.resolve()), info.st_mtime_ns, info.st_size, credentials.certificate_file)
+                mark = (str(path), info.st_mtime_ns, info.st_size, credentials.certificate_file)
                 if mark not in self._keys:
                     self._keys[mark] = _certified(host_port, _read(host_port, path, credentials), credentials)
                 return self._keys[mark]

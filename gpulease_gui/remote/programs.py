@@ -20,8 +20,26 @@ LIMITS = f'if [ -z "$P" ]; then ulimit -c 0; ulimit -f {_FILE_BLOCKS}; fi 2>/dev
 # Whatever left our groups (setsid, a daemon) still carries the boundary of this run in its environment.
 STRAYS = r"""
 strays() {
-  for f in $(grep -lsF "GPULEASE_RUN=$B" /proc/[0-9]*/environ); do f=${f#/proc/}; kill -KILL "${f%/environ}"; done
+  [ $# -gt 0 ] || set -- /proc/[0-9]*/environ
+  for f in $(grep -lsF "GPULEASE_RUN=$B" "$@"); do f=${f#/proc/}; kill -KILL "${f%/environ}"; done
 } 2>/dev/null
+"""
+
+# All that we started is younger than we are, so only those processes are looked at: to go through all of a node costs it more
+# than its facts. Their numbers end at that of a child of ours, unless the count went around meanwhile.
+YOUNG = r"""
+young() {
+  : & q=$!
+  wait $q
+  i=$(($$ + 1))
+  if [ $q -lt $i ] || [ $q -gt $((i + 1000)) ]; then strays; return; fi
+  set --
+  while [ $i -lt $q ]; do
+    [ -e /proc/$i/environ ] && set -- "$@" /proc/$i/environ
+    i=$((i + 1))
+  done
+  [ $# = 0 ] || strays "$@"
+}
 """
 
 # A private folder that can really be written to (a full disk still makes folders); none: d stays empty.
@@ -103,13 +121,16 @@ p=
 [ -n "$d" ] || T= G=
 now() { if read -r u x 2>&7 </proc/uptime; then t=${u%.*}${u#*.}; else t=$(date +%s)00; fi; }
 watch() {
-  while sleep 1 && [ ! -e "$d/stop" ]; do
+  i=0.3
+  while { sleep $i || sleep 1; } && [ ! -e "$d/stop" ]; do
+    i=0.5
     now
     for f in "$d"/pid.*; do
       { read -r q n e <"$f"; } && [ -n "$e" ] && [ "$t" -ge "$e" ] || continue
       : >"$d/late.$n"
       if [ "$t" -lt $((e + 200)) ]; then end_one TERM "$q"; else end_one KILL "$q"; fi
     done
+    echo tick >&4
   done
 }
 # Called just after `now`.
@@ -141,7 +162,7 @@ run() {
 }
 """
 
-# With a folder: lanes leave outputs and exit codes in files and ring a bell; the main shell alone writes frames, all
+# With a folder: lanes leave outputs and exit codes in files, `watch` rings a bell twice a second; the main shell alone writes frames, all
 # that are ready with one `wc` and one `cat`. Claims are files that only one lane can create (noclobber).
 # P (active runs, which may write large files): the caps by pipes, up to one byte over; a file that could not be written
 # whole is removed, which counts as cut. Without a folder: stderr merged, kept in a variable.
@@ -171,8 +192,6 @@ fact() {
   case $c in 124 | 137) H=$((H + 1)) ;; esac
   now
   echo "$K $c $((t - b))" >"$d/done.$N"
-  # Quick ones leave together: a ring costs the main shell two processes.
-  [ $((t - R)) -lt 20 ] || { R=$t; echo done >&4; }
 }
 frames() {
   n= f= r=
@@ -233,12 +252,13 @@ printf '\n'
 lifeline &
 life=$!
 if [ -n "$d" ]; then
+  exec 4<>"$d/bell"
   watch >/dev/null 2>&1 3<&- &
   life="$life $!"
-  exec 4<>"$d/bell"
 @STARTS@  while [ $w -gt 0 ] && read -r x <&4; do
     [ "$x" = over ] && w=$((w - 1))
-    [ -n "$U" ] && frames
+    # What is there leaves together, twice a second and at the end: it costs two processes.
+    [ -z "$U" ] || { [ "$x" = over ] && [ $w -gt 0 ]; } || frames
   done
   # Our stdin has ended: the lifeline is at work, and it ends us, too.
   [ -e "$d/stop" ] && wait ${life% *}
@@ -247,7 +267,7 @@ else
 fi
 kill -KILL $life 2>/dev/null
 wait $life 2>/dev/null
-strays
+if [ -z "$P" ]; then young; else strays; fi
 # What an active run wrote is gone before we say that it has ended: the client may end us at once.
 [ -n "$S" ] && clean
 printf '%s END\n' "$B"

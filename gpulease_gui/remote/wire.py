@@ -48,6 +48,10 @@ class Wire(paramiko.Transport):
     def __init__(self, sock: socket.socket | paramiko.Channel) -> None:
         super().__init__(sock, packetizer_class=Packets)
 
+    def _filter_algorithm(self, type_: str) -> tuple[str, ...]:
+        """All that are preferred: none is switched off besides."""
+        return tuple(getattr(self, f"_preferred_{type_}"))
+
     def _log(self, level: int, msg: object, *args: object) -> None:
         """Every failure is told by our own errors."""
 

@@ -16,7 +16,20 @@ from math import inf
 from gpulease_gui.domain.command import Command
 from gpulease_gui.domain.frame import active_line, head_line
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.remote.programs import ENDING, FACT, GROUPS, LIMITS, MAIN, RUN, SCRATCH, SERVER, STRAYS, STREAM, TEMP
+from gpulease_gui.remote.programs import (
+    ENDING,
+    FACT,
+    GROUPS,
+    LIMITS,
+    MAIN,
+    RUN,
+    SCRATCH,
+    SERVER,
+    STRAYS,
+    STREAM,
+    TEMP,
+    YOUNG,
+)
 
 LANES = 3
 # The program writes a newline before it does anything else.
@@ -66,7 +79,7 @@ def limits_of(steps: Sequence[Step]) -> Limits:
 def collect_script(boundary: str, steps: Sequence[Step], *, sudo: bool = True) -> bytes:
     """The program of a collection: every step's frame, then the end line."""
     head = head_line(boundary, [step.id for step in steps])
-    return _program(head, _prelude(boundary, sudo), TEMP, ENDING, RUN, FACT, _lanes(steps))
+    return _program(head, _prelude(boundary, sudo), TEMP, YOUNG, ENDING, RUN, FACT, _lanes(steps))
 
 
 def active_script(boundary: str, fact_id: str, command: Command, seconds: int, *, sudo: bool, scratch: bool) -> bytes:
@@ -133,7 +146,7 @@ def _lanes(steps: Sequence[Step]) -> str:
     )
     count = max(1, min(LANES, len(groups)))
     starts = "".join(f"  lane {n} 3<&- &\n" for n in range(1, count + 1))
-    lane = f"lane() {{\nL=$1\nnow; R=$t\n{LIMITS}{claims}set +C\n[ -z \"$d\" ] || echo over >&4\n}}\n"
+    lane = f"lane() {{\nL=$1\n{LIMITS}{claims}set +C\n[ -z \"$d\" ] || echo over >&4\n}}\n"
     todo = f"U='{' '.join(map(str, range(len(steps))))}'\nw={count}\n"
     return lane + todo + MAIN.replace("@STARTS@", starts)
 

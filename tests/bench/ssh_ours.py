@@ -44,10 +44,12 @@ class Nodes:
 def run_script(session: SshSession, script: str) -> bytes:
     """All that a script prints, to its end."""
     channel = session.open(script)
-    parts: list[bytes] = []
-    channel.listen(lambda out, _: parts.append(out), lambda: None)
-    while not channel.read(60).ended:
-        pass
+    parts = []
+    while True:
+        chunk = channel.read(60)
+        parts.append(chunk.out)
+        if chunk.ended:
+            break
     channel.close()
     return b"".join(parts)
 

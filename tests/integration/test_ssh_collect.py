@@ -197,8 +197,8 @@ def test_that_a_process_with_a_session_of_its_own_is_ended_too(session, fact, ma
 def test_that_ux_02_the_deadline_ends_the_commands_and_keeps_the_frames(session, fact, marker):
     facts = [fact("quick", "echo yes"), fact("slow", f"sleep {marker.seconds}", 60)]
     started = time.monotonic()
-    frames, end = gather(session, facts, deadline_s=1.0)
-    assert time.monotonic() - started < 5
+    frames, end = gather(session, facts, deadline_s=2.0)
+    assert time.monotonic() - started < 6
     assert list(frames) == ["quick"]
     assert [(m.id, m.reason) for m in end.missing] == [("slow", Reason.TIMEOUT)]
     assert not end.cancelled
