@@ -6,7 +6,8 @@ import threading
 import paramiko
 import pytest
 
-from gpulease_gui.remote.wire import PACKET_MAX_BYTES, Packets
+from gpulease_gui.remote.handshake import _prefer, offered_key_types
+from gpulease_gui.remote.wire import PACKET_MAX_BYTES, Packets, Wire
 
 
 @pytest.fixture
@@ -44,3 +45,14 @@ def test_that_a_handshake_that_takes_too_long_is_given_up_without_a_thread_that_
         packets.read_all(1)
     packets.complete_handshake()
     assert not packets.handshake_timed_out()
+
+
+def test_that_the_cheapest_key_exchange_is_asked_for_first_and_no_old_one_at_all():
+    near, far = socket.socketpair()
+    with near, far:
+        options = Wire(near).get_security_options()
+        _prefer(options, offered_key_types())
+        assert options.kex[:2] == ("ecdh-sha2-nistp256", "curve25519-sha256@libssh.org")
+        assert not [name for name in (*options.kex, *options.digests) if "sha1" in name or "md5" in name]
+        assert "gcm" in options.ciphers[0] and not [name for name in options.ciphers if "cbc" in name]
+        assert options.key_types == offered_key_types()
