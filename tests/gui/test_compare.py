@@ -281,6 +281,7 @@ def test_that_a_missing_rate_is_asked_for_and_shown_with_its_day(window: MainWin
     dialog.day.setText("2026-11-30")
     qtbot.mouseClick(dialog.save, LEFT)
     assert dialog._rate.error.isVisible(), "a rate of nothing is refused"
+    wait_for(qtbot, lambda: dialog.height() >= dialog.layout().totalHeightForWidth(dialog.width()))  # what complains has room
     dialog.rate.setText("7.10")
     dialog.source.setText("bank")
     dialog.surcharge.setText("300")

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.gui.forms.host_key_dialog import TickBox
+from gpulease_gui.gui.language import say
 from gpulease_gui.gui.models.cell import Cell, Column
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.widgets.buttons import Button
@@ -62,6 +63,7 @@ class MergeDialog(FactDialog):
             icon="import", parent=parent, consequence=_consequence(merge),
         )  # fmt: skip
         self._merge = merge
+        self.facts.hide()
         self.setMinimumSize(720, 420)
         self._add_facts(facts_of(merge))
         self._add_notes()
@@ -86,6 +88,7 @@ class MergeDialog(FactDialog):
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setAccessibleName(say(Text("Counts by kind", "各类数量")))
         pairs = KeyValues(facts, label_width=150)
         area.setWidget(pairs)
         area.setFixedHeight(min(_FACTS_HEIGHT, pairs.sizeHint().height() + 4))
@@ -128,12 +131,18 @@ def _consequence(merge: Merge) -> Text:
 
 
 def _changes(difference: Difference) -> Words:
-    said = "; ".join(f"{name}: {was} → {now}" for name, was, now in difference.changed)
     if difference.removed_at:
-        return foreign("; ".join(f"{name}: {value} → –" for name, value in difference.record.fields if value not in (None, "")))
+        holder = ("holder_kind", "holder_id")
+        return foreign("; ".join(f"{name}: {_shown(value)} → –" for name, value in difference.record.fields if name not in holder and value not in (None, "")))
+    said = "; ".join(f"{name}: {_shown(was)} → {_shown(now)}" for name, was, now in difference.changed)
     if difference.back:
         return Text(f"out of the trash; {said}" if said else "out of the trash", f"移出回收站；{said}" if said else "移出回收站")
     return foreign(said)
+
+
+def _shown(value: object) -> object:
+    """Nothing is a dash, never a gap."""
+    return "–" if value in (None, "") else value
 
 
 def _fate(difference: Difference, kept: set[int]) -> Text:
@@ -149,7 +158,7 @@ def _fate(difference: Difference, kept: set[int]) -> Text:
 def _columns(kept: set[int]) -> tuple[Column[Difference], ...]:
     return (
         Column[Difference](Text("What", "类别"), lambda d: Cell(_SECTIONS.get(d.record.section.name, foreign(d.record.section.name)), tone="2"), width=130),
-        Column[Difference](Text("Record", "记录"), lambda d: Cell(foreign(" ".join(d.record.key)), code=True, tone="3"), width=140),
-        Column[Difference](Text("What happens", "处理"), lambda d: Cell(_fate(d, kept)), width=170),
+        Column[Difference](Text("Record", "记录"), lambda d: Cell(foreign(" ".join(d.record.key)), code=True, tone="3", tip=foreign(" ".join(d.record.key))), width=140),
+        Column[Difference](Text("What happens", "处理"), lambda d: Cell(_fate(d, kept), tip=_fate(d, kept)), width=170),
         Column[Difference](Text("Changes", "变更"), lambda d: Cell(_changes(d), tip=_changes(d)), stretch=True),
     )

@@ -29,6 +29,7 @@ class RateDialog(DraftDialog):
                              "价格仍以原币种保存；汇率只用于对比时换算。"), parent=parent,
         )  # fmt: skip
         self._pair, self._keep = (source, target), keep
+        self.facts.hide()
         self.rate = LineField(Text("Rate", "汇率"), "7.0835")
         self.day = LineField(Text("Day", "日期"), "2026-12-01")
         self.surcharge = LineField(Text("Surcharge", "手续费"), "0")

@@ -23,7 +23,7 @@ from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.cells import CHECK
 from gpulease_gui.gui.widgets.dialogs import CANCEL
 from gpulease_gui.gui.widgets.fields import Field
-from gpulease_gui.gui.widgets.labels import PlainLabel
+from gpulease_gui.gui.widgets.labels import PlainLabel, plain_tip
 from gpulease_gui.gui.widgets.search import SearchBox
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.services.checklist_templates import (
@@ -74,13 +74,16 @@ class TemplateDialog(DraftDialog):
     saved = Signal(str)
 
     def __init__(self, frame: Frame, template_id: str, scenarios: Mapping[str, Scenario], *, parent: QWidget | None = None) -> None:
-        super().__init__(_TITLE, _TITLE, icon="nav-checklist", parent=parent)
+        super().__init__(
+            _TITLE, _TITLE, icon="nav-checklist", parent=parent,
+            consequence=Text("The shipped list stays as it is; what you change is saved under a name of your own.", "内置清单保持不变；修改内容以您填写的名称另存。"),
+        )  # fmt: skip
         self._frame, self._wanted = frame, template_id
         self._shipped = frame.services.catalogue.checklist
         self._known: tuple[Template, ...] = ()
         self.template = Template("", "")
         self.facts.hide()
-        self.setMinimumSize(860, 620)
+        self.setMinimumSize(860, 540)
         self.which = Chooser(Text("Template", "模板"))
         self.which.picked.connect(self._choose)
         self.name = LineField(Text("Name", "名称"), Text("such as: training cluster", "例如：训练集群"))
@@ -96,6 +99,7 @@ class TemplateDialog(DraftDialog):
         self.search = SearchBox(Text("Item…", "条目…"))
         self.search.searched.connect(self.model.find)
         self.trouble = PlainLabel("", size="dense", level="fail", wrap=True)
+        self.trouble.hide()
         self.column.addLayout(self._head())
         self.column.addWidget(self.table, 1)
         self.column.addLayout(self._editor())
@@ -202,6 +206,7 @@ class TemplateDialog(DraftDialog):
         item = line.item
         for field, words in ((self.text_en, item.text.en), (self.text_zh, item.text.zh), (self.proof_en, item.evidence.en), (self.proof_zh, item.evidence.zh)):
             field.setText(words)
+            field.setToolTip(plain_tip(words))
             field.setCursorPosition(0)
         self.level.choose(str(item.severity))
 
@@ -298,6 +303,7 @@ class TemplateDialog(DraftDialog):
 
     def _refused(self, trouble: UserFacing) -> None:
         self.trouble.set_words(f"{trouble.what}: {trouble.next_step}")
+        self.trouble.show()
 
     def _remove(self) -> None:
         gone = self.template.id

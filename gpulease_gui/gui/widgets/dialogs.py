@@ -80,6 +80,20 @@ class FactDialog(QDialog):
         self._foot.addWidget(button)
         return button
 
+    def event(self, event: QEvent) -> bool:
+        """What comes into sight later, such as an error below a field, makes the dialog higher and cuts nothing."""
+        done = super().event(event)
+        if event.type() is QEvent.Type.LayoutRequest and self.isVisible():
+            self._grow()
+        return done
+
+    def _grow(self) -> None:
+        layout = self.layout()
+        if layout is not None and layout.hasHeightForWidth():
+            needed = min(layout.totalHeightForWidth(self.width()), self.screen().availableGeometry().height())
+            if needed > self.height():
+                self.resize(self.width(), needed)
+
     def changeEvent(self, event: QEvent) -> None:
         """Keep the window's title in the window's language."""
         if event.type() is QEvent.Type.LanguageChange:
