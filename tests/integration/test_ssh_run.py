@@ -116,7 +116,7 @@ def test_that_a_stream_brings_lines_as_they_come_and_stops(session, marker, unti
 def test_that_long_lines_of_two_sources_are_never_mixed(session, until):
     script = "while :; do head -c 20000 /dev/zero | tr '\\0' {}; echo; done"
     heard = Heard(session, [("a", script.format("a")), ("b", script.format("b"))])
-    assert until(lambda: len(heard.lines) >= 30)
+    assert until(lambda: len(heard.lines) >= 30, 30)
     heard.stream.close()
     heard.thread.join(5)
     assert {(source, data) for source, data in heard.lines} == {("a", b"a" * 20000), ("b", b"b" * 20000)}
