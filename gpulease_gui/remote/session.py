@@ -256,8 +256,8 @@ class SshChannel:
 
     def read(self, seconds: float = SLICE_S) -> Chunk:
         """What there is, after waiting up to `seconds`. Both outputs are drained: one that is not stalls the other."""
-        self._await_start()
         if self._feed.listening:
+            self._await_start()
             return Chunk(ended=self._feed.wait_end(seconds))
         self._channel.settimeout(max(0.001, seconds))
         out, ended = b"", False
@@ -266,6 +266,9 @@ class SshChannel:
             ended = not out
         except TimeoutError:
             pass
+        # Output says that the command runs; the node's answer is waited for only where there is none.
+        if ended or (not out and time.monotonic() >= self._deadline):
+            self._await_start()
         err = b""
         while self._channel.recv_stderr_ready() and len(err) < _READ_BYTES:
             err += self._channel.recv_stderr(_READ_BYTES)
