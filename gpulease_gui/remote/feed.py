@@ -9,6 +9,9 @@ from collections.abc import Callable
 import paramiko
 from paramiko.buffered_pipe import BufferedPipe
 
+from gpulease_gui.remote.ear import Ear
+from gpulease_gui.remote.quick_packets import read_quickly
+
 _WINDOW_ADJUST = 93
 
 
@@ -18,8 +21,8 @@ class Feed:
     The library has no such call: this puts pipes of our own in the place of the channel's, before the command starts.
     """
 
-    def __init__(self, channel: paramiko.Channel) -> None:
-        self._channel = channel
+    def __init__(self, channel: paramiko.Channel, ear: Ear | None = None) -> None:
+        self._channel, self._ear = channel, ear
         self._gate = threading.Lock()
         self._take: Callable[[bytes, bytes], None] | None = None
         self._wake: Callable[[], None] | None = None
@@ -47,6 +50,8 @@ class Feed:
                 self._taken_bytes += len(out) + len(err)
         if self._ended.is_set():
             wake()
+        if self._ear is not None:
+            read_quickly(self._channel.get_transport(), self._ear)
 
     def hand_on(self, data: bytes, *, is_error: bool) -> bool:
         """Give `data` to the listener; False if there is none, who keeps it then has it before anyone asks."""

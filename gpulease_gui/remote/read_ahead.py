@@ -11,6 +11,7 @@ import struct
 import sys
 
 _AHEAD_BYTES = 64 * 1024
+_AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)
 # Where the system itself ends a wait, and the layout of the time is known.
 _KERNEL_WAITS = sys.platform == "linux" and sys.maxsize > 2**32
 
@@ -41,6 +42,40 @@ class ReadAhead(socket.socket):
                 self._waits = False
         self._ahead = held[bufsize:]
         return held[:bufsize]
+
+    @property
+    def held(self) -> bytes:
+        """What came and was not handed out."""
+        return self._ahead
+
+    def skip(self, count: int, /) -> None:
+        """Hand out so many bytes of what is held."""
+        self._ahead = self._ahead[count:]
+
+    def more(self) -> bool:
+        """Wait for more to hold; False at the end. Raises as `recv` does."""
+        self._waits = True
+        try:
+            came = super().recv(_AHEAD_BYTES)
+        finally:
+            self._waits = False
+        self._ahead += came
+        return bool(came)
+
+    def more_at_once(self) -> bool:
+        """Hold what came, without waiting; False at the end or when something is wrong, which `recv` then tells."""
+        try:
+            came = super().recv(_AHEAD_BYTES, _AT_ONCE)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        self._ahead += came
+        return bool(came)
+
+    def rest(self, resting: bool, /) -> None:
+        """Whether all that came is done with, for `behind`."""
+        self._waits = resting
 
     def behind(self) -> bool:
         """Whether bytes came that the reading thread has not done with, as far as another thread can see."""

@@ -15,6 +15,7 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address, AuthMethod, HostKey
 from gpulease_gui.remote.agent_keys import agent_holds
 from gpulease_gui.remote.credentials import Credentials, KeyRing, agent_present, is_encrypted
+from gpulease_gui.remote.ear import Ear
 from gpulease_gui.remote.failures import ConnectFailed, Phase, exec_refused, no_channel, timed_out
 from gpulease_gui.remote.feed import Feed
 from gpulease_gui.remote.gate import HandshakeGate
@@ -41,6 +42,7 @@ class Connector:
     def __init__(self, gate: HandshakeGate | None = None, keys: KeyRing | None = None) -> None:
         self._gate = gate or HandshakeGate()
         self._keys = keys or KeyRing()
+        self._ear = Ear()
 
     def connect(
         self,
@@ -70,7 +72,7 @@ class Connector:
         last.transport.set_keepalive(_KEEPALIVE_S)
         return SshSession(
             last.transport, target, last.host_key, last.trusted_by, deadlines, [stop.transport for stop in passed[:-1]],
-            tuple((stop.host_port, stop.host_key, stop.trusted_by) for stop in passed[:-1]),
+            tuple((stop.host_port, stop.host_key, stop.trusted_by) for stop in passed[:-1]), self._ear,
         )  # fmt: skip
 
     def _pass(self, stop: Hop, way: Way, deadlines: Deadlines, cancel: CancelToken) -> Passed:
@@ -132,10 +134,12 @@ class SshSession:
         deadlines: Deadlines,
         beneath: Sequence[paramiko.Transport] = (),
         hop_keys: tuple[tuple[str, HostKey, TrustedBy], ...] = (),
+        ear: Ear | None = None,
     ) -> None:
         self._transport = transport
         self._beneath = tuple(beneath)
         self._deadlines = deadlines
+        self._ear = ear
         self._room = threading.BoundedSemaphore(CHANNELS_AT_ONCE)
         self.address = address
         self.host_key = host_key
@@ -161,7 +165,7 @@ class SshSession:
             raise no_channel(self.address.host_port, f"{CHANNELS_AT_ONCE} are open already")
         try:
             channel = self._session(seconds)
-            feed = Feed(channel)
+            feed = Feed(channel, self._ear)
             self._request(channel, exec_string)
         except BaseException:
             self._room.release()
