@@ -19,7 +19,7 @@ from gpulease_gui.gui.pages.live_lanes import Lanes, promise_of
 from gpulease_gui.gui.pages.live_nodes import LiveNode, load_nodes
 from gpulease_gui.gui.pages.live_sight import Sight
 from gpulease_gui.gui.pages.live_table import FiguresTable
-from gpulease_gui.gui.pages.live_words import age_s, empty_words, watch_words
+from gpulease_gui.gui.pages.live_words import age_s, cost_words, empty_words, watch_words
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import Words
@@ -129,9 +129,7 @@ class LivePage(Page):
         current, view = self._current, self._view
         if current is None or self._whole:
             return None
-        rate: tuple[tuple[Words, str], ...] = ()
-        if view is not None and self.running:
-            rate = ((Text("Sampled every", "采样间隔"), f"{view.interval_s:g} s"),)
+        rate = (cost_words(view),) if view is not None and self.running else ()
         impact = self._checks.impact(current.node.id)
         return Target(current.node.name, current.address, current.contract, current.supplier, self._state, impact, rate)
 
@@ -225,9 +223,10 @@ class LivePage(Page):
             return
         before, self._current = self._current, chosen
         if before is None or before.node.id != node_id or before.terms != chosen.terms:
-            hidden = self._lanes.hidden if self._lanes else set()
+            old = self._lanes
             self._lanes = Lanes(promise_of(self.frame.services.catalogue, chosen.terms))
-            self._lanes.hidden = hidden
+            if old is not None:
+                self._lanes.hidden = old.hidden
         self.history.choose(node_id, frozenset(chosen.terms))
         self._take_view()
         self.look()
@@ -372,7 +371,8 @@ class LivePage(Page):
 
     def _tell(self) -> None:
         """Tell the window, if anything in its header changed."""
-        told = (self._whole, self._current, self.running, self._state, self.charted, this_computer_is_there(self._nodes),
+        cost = cost_words(self._view) if self._view is not None else None
+        told = (self._whole, self._current, self.running, self._state, self.charted, this_computer_is_there(self._nodes), cost,
                 self._checks.impact(self._current.node.id) if self._current else None)  # fmt: skip
         if told != self._told:
             self._told = told

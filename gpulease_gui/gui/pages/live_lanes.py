@@ -27,10 +27,13 @@ if TYPE_CHECKING:
 
 PromiseOf = Callable[[str], Stated | None]
 
-# Lanes from top to bottom; what is not listed (memory controller, memory clock, event bits) is recorded, not drawn.
+# Drawn when the user asks for them.
+ASIDE = ("memory_util", "memory_temperature", "memory_clock", "power_limit", "process_memory", "agent_cpu", "agent_memory")
+# Lanes from top to bottom; errors and event bits are marks in the event row.
 ORDER = ("task_tokens", "task_samples", "task_tokens_gpu", "util", "npu_util", "power", "npu_power", "network", "disk", "task_step",
          "task_tflops", "task_loss", "memory", "npu_memory", "temperature",
-         "npu_temperature", "clock", "cpu", "ram", "rdma", "nvlink_rx", "nvlink_tx", "pcie_rx", "pcie_tx")  # fmt: skip
+         "npu_temperature", "clock", "cpu", "ram", "rdma", "nvlink_rx", "nvlink_tx", "pcie_rx", "pcie_tx",
+         *ASIDE)  # fmt: skip
 # Where several metrics share a lane, it has a name of its own.
 SHARED: Mapping[str, Text] = {"network": Text("Network", "网络"), "cpu": Text("CPU", "CPU"), "rdma": Text("RDMA", "RDMA")}
 _FULL: Mapping[str, float] = {"%": 100.0, "°C": 100.0}
@@ -109,14 +112,14 @@ def promise_of(catalogue: Catalogue, terms: Mapping[str, TermValue]) -> PromiseO
 
 
 class Lanes:
-    """Makes the lanes of one node from what its watch holds. `hidden` are ids of lanes that the user put away."""
+    """Makes the lanes of one node from what its watch holds. `hidden` are ids of lanes that are put away: the user chooses."""
 
     def __init__(self, promise: PromiseOf) -> None:
         self._promise = promise
         self._groups = _groups()
         self._numbers: dict[tuple[str, str], int] = {}
         self._chosen: dict[str, tuple[str, ...]] = {}
-        self.hidden: set[str] = set()
+        self.hidden = {group.id for group in self._groups if group.lane in ASIDE}
 
     def promised(self, term: str) -> Promised | None:
         """What was promised of a term, as a lane draws it."""
@@ -131,7 +134,7 @@ class Lanes:
             if self._has(rings, group):
                 if group.id not in self.hidden:
                     made.append(self._lane(group, view))
-            elif group.source in view.troubles and group.source not in told and not self._not_missed(group.source, sampled):
+            elif group.lane not in ASIDE and group.source in view.troubles and group.source not in told and not self._not_missed(group.source, sampled):
                 told.add(group.source)
                 made.append(_trouble_lane(group, view.troubles[group.source]))
         return tuple(made)

@@ -10,7 +10,7 @@ from gpulease_gui.gui.pages.live_bar import LiveBar
 from gpulease_gui.gui.pages.live_checks import Checks
 from gpulease_gui.gui.pages.live_figures import Figures
 from gpulease_gui.gui.pages.live_lanes import Lanes, holes_of
-from gpulease_gui.gui.pages.live_marks import promised_figure, slow_spans
+from gpulease_gui.gui.pages.live_marks import error_spans, promised_figure, slow_spans
 from gpulease_gui.gui.pages.live_past import History
 from gpulease_gui.gui.pages.live_table import FiguresTable
 from gpulease_gui.gui.pages.page import Frame
@@ -85,7 +85,8 @@ class Sight:
         key = id(view), round(start_s), len(made)
         if key != self._slow_key:
             self._slow_key = key
-            self._slow = slow_spans(made, self._frame.services.catalogue, view.interval_s, start_s)
+            catalogue = self._frame.services.catalogue
+            self._slow = (*slow_spans(made, catalogue, view.interval_s, start_s), *error_spans(view, made, catalogue, start_s))
         return self._slow
 
     def _show_stored(self, lanes: Lanes) -> None:

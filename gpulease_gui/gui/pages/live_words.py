@@ -1,15 +1,17 @@
-"""What does the Live page say while there is nothing to draw?"""
+"""What does the Live page say beside its chart, and while there is nothing to draw?"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.pages.live_lanes import gap_words
 
 if TYPE_CHECKING:
     from gpulease_gui.services.watch import WatchView
 
+_LAST = 600
 WATCH_A_LOG = "log"  # the word after a node's id by which Verification offers to follow a log
 
 
@@ -31,6 +33,16 @@ def age_s(view: WatchView, now_s: float) -> float:
     """How long ago the first sample came; 0 without samples."""
     begins = [ring.view().times_s[0] for ring in tuple(view.rings.values())[:1] if ring.total]
     return max(0.0, now_s - begins[0]) if begins else 0.0
+
+
+def cost_words(view: WatchView) -> tuple[Text, str]:
+    """(label, value): how often the node is read and, where the agent tells it, what that costs of one processor."""
+    ring = view.rings.get(("agent.cpu_percent", ""))
+    told = [value for value in ring.view().values[-_LAST:].tolist() if value == value] if ring is not None and view.by_agent else []
+    if not told:
+        return Text("Sampled every", "采样间隔"), f"{view.interval_s:g} s"
+    # The mean of ten minutes: the words of a header are not to flicker.
+    return Text("Agent", "采集程序"), f"{number_text(1 / view.interval_s)} Hz · {number_text(sum(told) / len(told))}\N{THIN SPACE}% CPU"
 
 
 def watch_words(name: str, *, running: bool) -> tuple[Text, str]:
