@@ -1,0 +1,74 @@
+"""When did which cards report an error: an Xid, lost links, repaired or broken memory?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.widgets import chart_data as data
+from gpulease_gui.gui.widgets.chart_spec import Happening
+from gpulease_gui.services.series import Ring
+
+XID = "gpu.xid"
+# New ones since the reading before, or a state that lasts; what is repaired by the card itself only warns.
+ERRORS: Mapping[str, str] = {
+    XID: "verdict-fail", "gpu.ecc_uncorrected": "verdict-fail", "gpu.remap_failed": "verdict-fail", "gpu.remapped_rows": "verdict-warn",
+    "gpu.remap_pending": "verdict-warn", "gpu.ecc_corrected": "verdict-warn", "gpu.nvlink_errors": "verdict-warn",
+    "gpu.pcie_replays": "verdict-warn", "rdma.errors": "verdict-warn",
+}  # fmt: skip
+# Two that are nearer are one; a longer one is a stretch.
+APART_S, LASTING_S = 15.0, 30.0
+_MOST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The readings of one kind of error of one subject; `where` is how the chart calls it, such as "GPU 3"."""
+
+    metric: str
+    title: Text
+    where: str
+    ring: Ring
+
+
+def error_marks(counted: Iterable[Counted], names: Mapping[int, str], start_s: float, interval_s: float) -> tuple[Happening, ...]:
+    """A mark for each time at which a reading was above nought, from `start_s` on (UTC seconds); the last forty.
+
+    `names`: what each Xid is called. Readings that follow each other within a quarter of a minute are one mark.
+    """
+    found = [happening for one in counted for happening in _of(one, names, start_s, interval_s)]
+    return tuple(sorted(found, key=lambda one: one.start_s)[-_MOST:])
+
+
+def _of(one: Counted, names: Mapping[int, str], start_s: float, interval_s: float) -> Iterator[Happening]:
+    told = data.between(data.read(one.ring), start_s, float("inf"))
+    with np.errstate(invalid="ignore"):
+        hit = told.values > 0
+    if one.ring.outlined and one.metric == XID:
+        hit[2::3] = False  # the mean of two numbers is no number of an error
+    if not hit.any():
+        return
+    times, values = told.times_s[hit], told.values[hit]
+    for times_s, codes in _apart(times, values, max(APART_S, 3 * interval_s)):
+        end_s = float(times_s[-1]) + interval_s
+        lasting = end_s - float(times_s[0]) >= LASTING_S
+        icon = ERRORS[one.metric]
+        token = icon.removeprefix("verdict-") if lasting else ""
+        yield Happening(float(times_s[0]), end_s if lasting else float(times_s[0]), _words(one, codes, names), icon, token)
+
+
+def _apart(times_s: data.Floats, values: data.Floats, apart_s: float) -> Iterator[tuple[data.Floats, data.Floats]]:
+    cuts = np.flatnonzero(np.diff(times_s) > apart_s) + 1
+    return zip(np.split(times_s, cuts), np.split(values, cuts), strict=True)
+
+
+def _words(one: Counted, values: data.Floats, names: Mapping[int, str]) -> Text:
+    if one.metric != XID:
+        return Text(f"{one.title.en}, {one.where}", f"{one.title.zh}，{one.where}")
+    codes = sorted({int(value) for value in values})
+    named = ", ".join(f"Xid {code}" for code in codes)
+    name = f" ({names[codes[0]]})" if len(codes) == 1 and codes[0] in names else ""
+    return Text(f"{named}{name}, {one.where}", f"{named}{name}，{one.where}")
