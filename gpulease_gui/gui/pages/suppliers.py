@@ -81,27 +81,27 @@ class SuppliersPage(Page):
         self._connect()
 
     def _build(self) -> None:
+        # From the outside in: at each change of parent, Qt tells every widget below of a new style.
+        self.split = ThinSplitter()
+        self.column.addWidget(self.split)
+        self.left, centre = Pane(2), Pane(2)
+        for pane in (self.left, centre, self.desks.aside):
+            self.split.addWidget(pane)
+        self.split.setStretchFactor(1, 1)
         self.stack = QStackedWidget()
+        centre.column.addWidget(self.stack, 1)
+        centre.column.addWidget(self.undo)
+        centre.column.addWidget(self.imported)
         self.waiting = Pane(2)
         self.empty = self._empty()
         for part in (self.waiting, self.empty, self.deal_pane):
             self.stack.addWidget(part)
-        centre = Pane(2)
-        centre.column.addWidget(self.stack, 1)
-        centre.column.addWidget(self.undo)
-        centre.column.addWidget(self.imported)
-        self.split = ThinSplitter()
         self.ticks = CompareFoot(self.frame, self.list)
-        left, head = Pane(2), Pane(1)
+        head = Pane(1)
         head.column.addWidget(HeadLine(Text("Supplier / offer", "供应商 / 报价"), Text("Per GPU-hour", "单价 / 卡时")))
         for line in (head, hairline(), self.list.chooser, hairline(), self.list, self.ticks):
-            left.column.addWidget(line)
-        self.left = left
-        for pane in (left, centre, self.desks.aside):
-            self.split.addWidget(pane)
-        self.split.setStretchFactor(1, 1)
+            self.left.column.addWidget(line)
         self.split.setSizes([_LIST_WIDTH, 850, _INSPECTOR_WIDTH])
-        self.column.addWidget(self.split)
         self._show(self.waiting)
 
     @cached_property

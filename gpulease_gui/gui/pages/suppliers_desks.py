@@ -59,10 +59,9 @@ class RecordDesks(QObject):
         self.stated = 0
         self._has_supplier = self._has_risks = False
         self.term_inspector = TermInspector(frame.services.catalogue)
-        self.pages = QStackedWidget()
-        self.pages.addWidget(self.term_inspector)
-        self.aside = ThinSplitter(Qt.Orientation.Vertical)
+        self.aside, self.pages = ThinSplitter(Qt.Orientation.Vertical), QStackedWidget()
         self.aside.addWidget(self.pages)
+        self.pages.addWidget(self.term_inspector)
         self.terms = TermsDesk(frame, deal, self.term_inspector, acts)
         self._later = QTimer(self)  # what stands beside the terms is built in a turn of its own
         self._later.setSingleShot(True)

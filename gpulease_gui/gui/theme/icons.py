@@ -33,10 +33,16 @@ def paint(painter: QPainter, rect: QRectF, name: str, colour: str) -> None:
 
 def icon(name: str, palette: Palette, token: str = "t2", size: int = 16) -> QIcon:
     """An icon for a button, pale when disabled, at one and two device pixels per px."""
+    return _icon(name, palette.colour(token), palette.colour("t3"), size)
+
+
+@lru_cache(maxsize=512)
+def _icon(name: str, usual: str, disabled: str, size: int) -> QIcon:
+    """Kept: a button asks for its icon at each notice of a style, several times while a page is built."""
     made = QIcon()
     for ratio in (1.0, 1.25, 1.5, 2.0):
-        made.addPixmap(pixmap(name, palette.colour(token), size, ratio), QIcon.Mode.Normal)
-        made.addPixmap(pixmap(name, palette.colour("t3"), size, ratio), QIcon.Mode.Disabled)
+        made.addPixmap(pixmap(name, usual, size, ratio), QIcon.Mode.Normal)
+        made.addPixmap(pixmap(name, disabled, size, ratio), QIcon.Mode.Disabled)
     return made
 
 
@@ -56,3 +62,4 @@ def icon_size(size: int = 16) -> QSize:
 def clear() -> None:
     """Forget all pixmaps, after a change of theme."""
     pixmap.cache_clear()
+    _icon.cache_clear()
