@@ -99,8 +99,7 @@ def parse(output: CommandOutput) -> KernelLog:
 
 def _is_refusal(line: str) -> bool:
     """Is this a sentence of dmesg, sudo or journalctl, not a line of the log?"""
-    refused = _DENIED.search(line) or MISSING_TOOL_WORDS.search(line)
-    return bool(refused and _SAID_BY_TOOL.match(line))
+    return _SAID_BY_TOOL.match(line) is not None and bool(_DENIED.search(line) or MISSING_TOOL_WORDS.search(line))
 
 
 def _journal_hides(output: CommandOutput) -> bool:

@@ -27,6 +27,7 @@ _SEVERITY = re.compile(r"\b(non-?fatal|fatal)\b", re.IGNORECASE)
 _BUS_GONE = re.compile(r"fallen off the bus", re.IGNORECASE)
 # Faults that the driver tells without an Xid; the first that fits names the event.
 _OTHER: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("fallen_off_bus", _BUS_GONE),
     ("init_failed", re.compile(r"RmInitAdapter failed|rm_init_adapter failed")),
     ("reset_required", re.compile(r"NV_ERR_RESET_REQUIRED|GPU reset (?:is )?required", re.IGNORECASE)),
     ("gpu_lost", re.compile(r"NV_ERR_GPU_IS_LOST|GPU(?: is| has been) lost", re.IGNORECASE)),
@@ -74,10 +75,13 @@ def is_log_line(line: str) -> bool:
 def events(lines: Sequence[str]) -> tuple[KernelEvent, ...]:
     """All fault events of the log, in its order."""
     found: list[KernelEvent] = []
+    # A log has thousands of lines and hardly a fault: what is nowhere in it is not looked for in each.
+    text = "\n".join(lines)
+    there = [one for one in _OTHER if one[1].search(text)]
     for number, line in enumerate(lines):
         if "Xid" in line and (xids := _xids(line, last=number == len(lines) - 1)):
             found.extend(xids)
-        elif other := _other(lines, number):
+        elif there and (other := _other(lines, number, there)):
             found.append(other)
     return tuple(found)
 
@@ -119,11 +123,9 @@ def _known(found: re.Match[str] | None) -> str | None:
     return found[1].strip() if found and "<unknown>" not in found[1] else None
 
 
-def _other(lines: Sequence[str], number: int) -> KernelEvent | None:
+def _other(lines: Sequence[str], number: int, there: Sequence[tuple[str, re.Pattern[str]]]) -> KernelEvent | None:
     line = lines[number]
-    if _BUS_GONE.search(line):
-        return _plain("fallen_off_bus", lines, number)
-    kind = next((kind for kind, words in _OTHER if words.search(line)), None)
+    kind = next((kind for kind, words in there if words.search(line)), None)
     return _plain(kind, lines, number) if kind else None
 
 

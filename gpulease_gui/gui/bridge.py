@@ -2,41 +2,52 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.services.events import Bus, Event
 
 T = TypeVar("T")
+TURN_S = 0.004
 
 
 class Bridge(QObject):
     """The one adapter between the services' bus and Qt; everything it emits and calls is on the main thread.
 
-    `arrived` carries each event of the bus. `troubled` carries a UserFacing that nobody else took.
+    `arrived` carries each event of the bus. `troubled` carries a UserFacing that nobody else took. Both come in the order
+    in which they happened; when many come at once they are spread over turns of the event loop, so that the window is
+    drawn and answers clicks in between.
     """
 
     arrived = Signal(object)
     troubled = Signal(object)
-    _crossed = Signal(object)
-    _finished = Signal(object)
+    _waiting = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._leave: Callable[[], None] | None = None
         self._round = 0  # results and events of an earlier workspace are dropped
-        self._crossed.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
-        self._finished.connect(self._hand_over, Qt.ConnectionType.QueuedConnection)
+        self._queue: deque[Callable[[], None]] = deque()
+        self._lock = threading.Lock()
+        self._called = False  # one call of the main thread serves all that wait for it
+        self._waiting.connect(self._take_turn, Qt.ConnectionType.QueuedConnection)
+        # A signal would be served before anything is drawn; a timer is not.
+        self._next = QTimer(self)
+        self._next.setSingleShot(True)
+        self._next.timeout.connect(self._take_turn)
 
     def attach(self, bus: Bus) -> None:
         """Listen to `bus` from now on, and to no other."""
         self.detach()
         current = self._round
-        self._leave = bus.subscribe(lambda event: self._crossed.emit((current, event)))
+        self._leave = bus.subscribe(lambda event: self._cross(lambda: self._deliver(current, event)))
 
     def detach(self) -> None:
         """Stop listening; results that are still under way are dropped."""
@@ -52,15 +63,34 @@ class Bridge(QObject):
         A result is dropped when the window has closed or the future was cancelled. Our own faults are raised here.
         """
         current = self._round
-        future.add_done_callback(lambda ended: self._finished.emit((current, ended, done, failed)))
+        future.add_done_callback(lambda ended: self._cross(lambda: self._hand_over(current, ended, done, failed)))
 
-    def _deliver(self, crossed: tuple[int, Event]) -> None:
-        current, event = crossed
+    def _cross(self, work: Callable[[], None]) -> None:
+        """From any thread: have `work` done on the main thread."""
+        self._queue.append(work)
+        with self._lock:
+            called, self._called = self._called, True
+        if not called:
+            self._waiting.emit()
+
+    def _take_turn(self) -> None:
+        """Do what waits, for a few milliseconds. Any of it may open a loop of its own, in which the next turn comes."""
+        with self._lock:
+            self._called = False
+        until = time.perf_counter() + TURN_S
+        while self._queue and time.perf_counter() < until:
+            work = self._queue.popleft()
+            if self._queue and not self._next.isActive():
+                self._next.start(0)  # first of all: `work` may not come back for long, or not at all
+            work()
+
+    def _deliver(self, current: int, event: Event) -> None:
         if current == self._round:
             self.arrived.emit(event)
 
-    def _hand_over(self, result: tuple[int, Future[Any], Callable[[Any], None], Callable[[UserFacing], None] | None]) -> None:
-        current, ended, done, failed = result
+    def _hand_over(
+        self, current: int, ended: Future[T], done: Callable[[T], None], failed: Callable[[UserFacing], None] | None
+    ) -> None:
         if current != self._round:
             return
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -121,6 +122,7 @@ class _Going:
     planned: int = 0
     open_checks: set[str] = field(default_factory=set)
     verdicts: dict[Key, Verdict] = field(default_factory=dict)
+    counts: Counter[Verdict] = field(default_factory=Counter)
     worst: tuple[int, Verdict, str, Text] | None = None
     overall: Verdict | None = None
     began: float | None = None
@@ -131,11 +133,11 @@ class _Going:
 
     def line(self, now: float) -> FleetLine:
         """As frozen value; the same object while nothing changed."""
-        said = list(self.verdicts.values())
+        said = self.counts
         _, verdict, check, words = self.worst or (0, None, "", NO_TEXT)
         made = FleetLine(
             self.node, self.phase, self.run_id, self.planned - len(self.open_checks), self.planned,
-            said.count(Verdict.PASS), said.count(Verdict.WARN), said.count(Verdict.FAIL), said.count(Verdict.INCONCLUSIVE),
+            said[Verdict.PASS], said[Verdict.WARN], said[Verdict.FAIL], said[Verdict.INCONCLUSIVE],
             verdict, check, words, self.overall,
             None if self.began is None else int((self.ended or now) - self.began), self.reason, self.next_step,
         )  # fmt: skip
@@ -145,10 +147,20 @@ class _Going:
         return self.shown
 
     def take(self, finding: Finding) -> None:
-        self.verdicts[key_of(finding)] = finding.verdict
+        key = key_of(finding)
+        if key in self.verdicts:
+            self.counts[self.verdicts[key]] -= 1
+        self.counts[finding.verdict] += 1
+        self.verdicts[key] = finding.verdict
         loud = _loudness(finding)
         if loud is not None and (self.worst is None or loud < self.worst[0]):
             self.worst = (loud, finding.verdict, finding.check, finding.reason)
+
+    def clear(self) -> None:
+        """What was found counts no more: it is found anew."""
+        self.verdicts.clear()
+        self.counts.clear()
+        self.worst = self.overall = None
 
     def begin(self) -> None:
         self.phase, self.reason, self.next_step = Phase.WAITING, NO_TEXT, NO_TEXT
@@ -307,8 +319,7 @@ class FleetRun:
     def _answered(self, node_id: str, run_id: str | None, findings: Sequence[Finding]) -> None:
         with self._lock:
             going = self._going[node_id]
-            going.verdicts.clear()
-            going.worst = None
+            going.clear()
             for finding in findings:
                 going.take(finding)
             going.open_checks = set(unanswered(findings))
@@ -348,8 +359,7 @@ class FleetRun:
             going.open_checks = set(event.checks)
             if event.joins is None:
                 going.run_id, going.planned = event.run_id, len(event.checks)
-                going.verdicts.clear()
-                going.worst = going.overall = None
+                going.clear()
 
     def _connects(self, node_id: str) -> None:
         with self._lock:

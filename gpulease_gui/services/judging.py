@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from gpulease_gui.checks.check import Rule
 from gpulease_gui.checks.judgement import Evidence, judge
@@ -34,12 +34,16 @@ class Judging:
     def __init__(self, rules: Iterable[Rule], promise: Promise) -> None:
         self.promise = promise
         self._waiting: dict[str, Rule] = {rule.check.id: rule for rule in rules}
+        self._using: dict[str, list[Rule]] = {}
+        for rule in self._waiting.values():
+            for fact_id in dict.fromkeys(_facts(rule)):
+                self._using.setdefault(fact_id, []).append(rule)
         self.evidence: dict[str, Evidence] = {}
 
     def take(self, fact_id: str, evidence: Evidence) -> list[Rule]:
         """Keep a reading; the rules that were waiting for it alone."""
         self.evidence[fact_id] = evidence
-        return self._hand_out(lambda rule: _needs(rule, fact_id) and all(id_ in self.evidence for id_ in _facts(rule)))
+        return self._hand_out([rule for rule in self._using.get(fact_id, ()) if self.evidence.keys() >= set(_facts(rule))])
 
     def give_up(self, fact_id: str, reason: Reason) -> None:
         """A fact that will not come: its checks say why."""
@@ -47,13 +51,10 @@ class Judging:
 
     def rest(self) -> list[Rule]:
         """All rules that were never handed out."""
-        return self._hand_out(lambda rule: True)
+        return self._hand_out(list(self._waiting.values()))
 
-    def _hand_out(self, ready: Callable[[Rule], bool]) -> list[Rule]:
-        found = [rule for rule in self._waiting.values() if ready(rule)]
-        for rule in found:
-            del self._waiting[rule.check.id]
-        return found
+    def _hand_out(self, ready: Iterable[Rule]) -> list[Rule]:
+        return [rule for rule in ready if self._waiting.pop(rule.check.id, None) is not None]
 
     def findings(self, rule: Rule) -> tuple[Finding, ...]:
         """What the rule says. Raises RuleFault when the rule itself breaks."""
@@ -62,10 +63,6 @@ class Judging:
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError) as fault:
             _log.exception("the rule %s broke", rule.check.id)
             raise RuleFault(f"{type(fault).__name__} in the rule of {rule.check.id}") from fault
-
-
-def _needs(rule: Rule, fact_id: str) -> bool:
-    return fact_id in rule.check.facts or fact_id in rule.check.optional
 
 
 def _facts(rule: Rule) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from gpulease_gui.catalog.profiles import Profile
 from gpulease_gui.checks.check import Check, Rule, rules
@@ -43,9 +44,10 @@ class Level(StrEnum):
     @property
     def number(self) -> int:
         """As checks count it: 0 to 3."""
-        return list(Level).index(self)
+        return _DEPTHS[self]
 
 
+_DEPTHS = {level: depth for depth, level in enumerate(Level)}
 LEVEL_WORDS: Mapping[Level, Text] = {
     Level.TRUST: Text("Trust only", "仅可信度"),
     Level.INVENTORY: Text("+ Inventory", "＋ 清点与健康"),
@@ -131,8 +133,9 @@ def make_plan(choice: Choice | None = None, *, promise: Promise | None = None, o
     _refuse_unknown((*choice.only, *choice.added))
     if choice.only:
         return _plan([rules()[id_] for id_ in dict.fromkeys(choice.only)], {})
-    left_out = _left_out(choice, promise)
-    wanted = [rule for rule in _of_level(choice) if rule.check.id not in left_out]
+    asked = _of_level(choice)
+    left_out = _left_out(asked, choice, promise)
+    wanted = [rule for rule in asked if rule.check.id not in left_out]
     return _plan(_ordered(wanted, choice.profile), left_out)
 
 
@@ -167,7 +170,13 @@ def _of_level(choice: Choice) -> list[Rule]:
 
 def asks_the_node(check: Check) -> bool:
     """Whether a command can answer it; what is only received (the log of a task) is judged where it comes in."""
-    return all(readers()[id_].fact.command is not None for id_ in check.facts)
+    return _received().isdisjoint(check.facts)
+
+
+@cache
+def _received() -> frozenset[str]:
+    """The facts that no command brings."""
+    return frozenset(id_ for id_, reader in readers().items() if reader.fact.command is None)
 
 
 def _is_of_level(check: Check, choice: Choice) -> bool:
@@ -184,8 +193,8 @@ def _is_of_level(check: Check, choice: Choice) -> bool:
     return choice.peer and check.id == PAIR_CHECK or choice.urls and bool(WEB_FACTS.intersection(check.facts))
 
 
-def _left_out(choice: Choice, promise: Promise | None) -> dict[str, LeftOutBy]:
-    found = {rule.check.id: _reason(rule.check, choice, promise) for rule in _of_level(choice)}
+def _left_out(asked: Iterable[Rule], choice: Choice, promise: Promise | None) -> dict[str, LeftOutBy]:
+    found = {rule.check.id: _reason(rule.check, choice, promise) for rule in asked}
     return {id_: reason for id_, reason in found.items() if reason is not None}
 
 

@@ -87,6 +87,12 @@ def finish_run(db: Database, run_id: str, state: RunState, finished_at: datetime
         raise UsageError(f"run {run_id!r} is not running")
 
 
+_COLUMNS = ("id", "run_id", "saved_at", "document", "check_id", "term", "direction", "verdict", "required", "promised", "measured",
+            "unit", "basis", "reason", "reason_code", "rule_version")  # fmt: skip
+# One statement for all: a run of a hundred nodes keeps nine thousand findings while the window is in sight.
+_SAVE_FINDING = f"INSERT INTO findings ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)})"
+
+
 def save_finding(
     db: Database, run_id: str, finding: Finding, blobs: Iterable[EvidenceBlob] = (), lines: Iterable[RunEvidence] = (),
     *, saved_at: datetime,
@@ -101,7 +107,7 @@ def save_finding(
         save_blobs(db, blobs)
         for line in lines:
             save_run_evidence(db, line)
-        db.table("findings").insert(finding_row(stored))
+        db.conn.execute(_SAVE_FINDING, finding_row(stored))
         db.conn.executemany(
             "INSERT INTO finding_evidence (finding_id, position, sha256) VALUES (?, ?, ?)",
             [(stored.id, position, sha256) for position, sha256 in enumerate(finding.evidence)],

@@ -59,6 +59,11 @@ class TableModel(QAbstractTableModel, Generic[Row]):
 
     # -- what pages call ------------------------------------------------------------------------------------------
 
+    @property
+    def is_sorted(self) -> bool:
+        """Whether the user wants another order than that of `set_rows`."""
+        return self._sorted is not None
+
     def set_rows(self, rows: Iterable[Row]) -> None:
         """Show other rows; selection stays on rows whose key is still there."""
         self._change(lambda: self._take(list(rows)))
@@ -91,7 +96,7 @@ class TableModel(QAbstractTableModel, Generic[Row]):
 
     def _changed(self, old: Row, new: Row) -> range:
         """From the first column whose cell is another one to the last."""
-        if old == new:
+        if old is new or old == new:
             return range(0)
         changed = [place for place, column in enumerate(self._columns) if column.cell(old) != column.cell(new)]
         return range(changed[0], changed[-1] + 1) if changed else range(0)
