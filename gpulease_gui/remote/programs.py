@@ -45,7 +45,7 @@ young() {
 # A private folder that can really be written to (a full disk still makes folders); none: d stays empty.
 TEMP = r"""
 d=
-for t in "${TMPDIR:-/tmp}" /dev/shm /var/tmp; do
+for t in "${TMPDIR:-/dev/shm}" /tmp /var/tmp; do
   d=$(mktemp -d "$t/gpulease.XXXXXXXX" 2>/dev/null) || { d=; continue; }
   { echo probe >"$d/probe"; } 2>/dev/null && [ -s "$d/probe" ] && mkfifo "$d/bell" 2>/dev/null && break
   rm -rf "$d"
