@@ -9,12 +9,15 @@ its steady clock, the first second left out; processor time and time spent waiti
 The last line that is printed is one JSON object. Appended by the sender of this program: `main({...})`.
 """
 
+import array
+import fcntl
 import hmac
 import json
 import os
 import signal
 import socket
 import sys
+import termios
 import time
 
 CHUNK_BYTES = 1 << 20
@@ -120,12 +123,26 @@ def load():
     return time.process_time(), waited_s
 
 
-class Watch(object):
-    """The measured stretch of one stream: what was moved in it, and what it took."""
+def queued(sock):
+    """Bytes that came already and were not taken yet."""
+    count = array.array("i", [0])
+    try:
+        fcntl.ioctl(sock.fileno(), termios.FIONREAD, count)
+    except OSError:
+        return 0
+    return max(0, count[0])
 
-    def __init__(self, begin_s, seconds):
+
+class Watch(object):
+    """The measured stretch, the same for all streams: what was moved in it, and what that took.
+
+    One that had to wait for a processor has moved less, not in less time; what had come before the stretch does not count.
+    """
+
+    def __init__(self, sock, begin_s, seconds):
+        self._sock = sock
         self.start_s, self.end_s = begin_s + WARM_S, begin_s + WARM_S + seconds
-        self.moved, self.last_s = 0, None
+        self.moved, self._early = 0, 0
         self._before = None
 
     def add(self, count):
@@ -134,19 +151,18 @@ class Watch(object):
         if now < self.start_s:
             return True
         if self._before is None:
-            self._before, self.start_s = load(), now  # the piece that ran over the border belongs to neither side
-            return True
+            self._before, self._early = load(), count + queued(self._sock)
         if now >= self.end_s:
             return False
-        self.moved, self.last_s = self.moved + count, now
+        self.moved += count
         return True
 
     def line(self):
-        """What is told of it; a stream that broke off tells the time until then."""
+        """What is told of it."""
         after, before = load(), self._before or load()
-        seconds = max(1e-9, min(time.monotonic(), self.end_s) - self.start_s)
+        seconds = max(1e-9, self.end_s - self.start_s)
         waited = None if after[1] is None or before[1] is None else 100.0 * (after[1] - before[1]) / seconds
-        return {"bytes": self.moved, "seconds": seconds, "cpu_percent": 100.0 * (after[0] - before[0]) / seconds, "wait_percent": waited}
+        return {"bytes": max(0, self.moved - self._early), "seconds": seconds, "cpu_percent": 100.0 * (after[0] - before[0]) / seconds, "wait_percent": waited}
 
 
 def receive(sock, watch):
@@ -183,7 +199,7 @@ def send(sock, watch, most_bytes):
 
 def flow(sock, wish, begin_s):
     """One stream, in a process of its own."""
-    watch = Watch(begin_s, wish["seconds"])
+    watch = Watch(sock, begin_s, wish["seconds"])
     sock.settimeout(0.5)
     whole = send(sock, watch, wish["seconds"] * MOST_BYTES_S) if wish["sends"] else receive(sock, watch)
     return dict(watch.line(), whole=whole)

@@ -11,7 +11,8 @@ from gpulease_gui.domain.command import CommandOutput, Impact
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text
-from gpulease_gui.facts import fio_json
+from gpulease_gui.facts import disk_own, fio_json
+from gpulease_gui.facts.disk_own import OwnRate
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.fio_json import FioReport
 from gpulease_gui.facts.json_text import count, document, words
@@ -38,7 +39,7 @@ FACT = Fact(
 class FioTry:
     """One test of one direction. `mb_s` is decimal (1e6 bytes a second); None with the `trouble` that explains it.
 
-    `direct`: the page cache was passed by (None = the output does not say it).
+    `direct`: the page cache was passed by (None = the output does not say it). `own_test`: by the program's own test, not fio.
     """
 
     mb_s: float | None
@@ -47,6 +48,7 @@ class FioTry:
     trouble: str = ""
     code: str = ""
     next_step: str = ""
+    own_test: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,8 @@ def _tries(told: Any, direction: str) -> tuple[FioTry, ...]:
 
 def _try(output: CommandOutput, direction: str) -> FioTry:
     try:
+        if disk_own.recognise(output.text):
+            return _own(disk_own.parse(output), direction)
         report = fio_json.parse(output)
     except Unreadable as error:
         said = output.error_text.strip().split("\n")[0][:200]
@@ -112,6 +116,12 @@ def _try(output: CommandOutput, direction: str) -> FioTry:
     if trouble := _trouble(report, output):
         return FioTry(None, trouble=trouble, code=Reason.UNREADABLE)
     return _rate(report, direction)
+
+
+def _own(told: OwnRate, direction: str) -> FioTry:
+    if told.reads is not (direction == "read"):
+        return FioTry(None, trouble="a test of the other direction", code=Reason.UNREADABLE, own_test=True)
+    return FioTry(told.mb_s, told.direct, told.seconds, told.trouble, Reason.UNREADABLE if told.trouble else "", own_test=True)
 
 
 def _trouble(report: FioReport, output: CommandOutput) -> str:
@@ -141,6 +151,7 @@ def as_dict(reading: DiskRates) -> dict[str, object]:
         "read_troubles": [t.trouble or None for t in reading.read],
         "write_mb_s": [t.mb_s for t in reading.write],
         "write_troubles": [t.trouble or None for t in reading.write],
+        "own_tests": sum(t.own_test for t in (*reading.read, *reading.write)),
         "direct_told": [t.direct for t in (*reading.read, *reading.write)],
         "seconds": reading.seconds,
         "size_mib": reading.size_mib,

@@ -111,17 +111,18 @@ def parse(output: CommandOutput) -> TcpRate:
 
 
 def rate_of(found: dict[str, Any]) -> TcpRate:
-    """The rate is the sum of the streams, each over its own time. Raises Unreadable when an end tells nothing."""
+    """What all streams brought over the longest time of one. Raises Unreadable when an end tells nothing."""
     sender, receiver = items(found, "sender")[:_MOST_STREAMS], items(found, "receiver")[:_MOST_STREAMS]
     if not sender or len(sender) != len(receiver):
         raise Unreadable("one end of the TCP test told nothing", code=Reason.CUT_OFF)
-    rates = [_rate(stream) for stream in receiver]
-    broken = sum(rate is None or stream.get("whole") is not True for rate, stream in zip(rates, receiver, strict=True))
-    total = sum(rate for rate in rates if rate is not None)
+    moved = [_moved(stream) for stream in receiver]
+    broken = sum(one is None or stream.get("whole") is not True for one, stream in zip(moved, receiver, strict=True))
+    known = [one for one in moved if one is not None]
+    total, seconds = sum(one[0] for one in known), max((one[1] for one in known), default=None)
     return TcpRate(
-        gbit_s=None if broken or not total else total,
+        gbit_s=None if broken or not total or not seconds else total * 8 / seconds / 1e9,
         streams=len(receiver),
-        seconds=max((seconds for stream in receiver if (seconds := figure(stream, "seconds")) is not None), default=None),
+        seconds=seconds,
         busiest_percent=_highest([*sender, *receiver], "cpu_percent"),
         waiting_percent=_highest([*sender, *receiver], "wait_percent"),
         broken=broken,
@@ -129,11 +130,12 @@ def rate_of(found: dict[str, Any]) -> TcpRate:
     )
 
 
-def _rate(stream: dict[str, Any]) -> float | None:
+def _moved(stream: dict[str, Any]) -> tuple[int, float] | None:
+    """(bytes, seconds)."""
     moved, seconds = count(stream, "bytes"), figure(stream, "seconds")
     if moved is None or moved < 0 or seconds is None or not 0 < seconds < _MOST_S:
         return None
-    return moved * 8 / seconds / 1e9
+    return moved, seconds
 
 
 def _highest(streams: Sequence[dict[str, Any]], name: str) -> float | None:

@@ -170,7 +170,10 @@ class Stream:
     """Sources (id, endless sh script) that print lines on one channel of `line`, every `interval_s` seconds.
 
     `on_line(source_id, line, received_monotonic_s)` and `on_ended(source_id, exit_code)` are called one at a time while
-    `run` runs: in the thread of the connection, else in that of `run`. They must not wait for the line. Loss is noticed at once when the channel ends, and by silence: the node beats every interval.
+    `run` runs: in the thread of the connection, else in that of `run`. They must not wait for the line.
+    Streams that share a `turn` are heard one after the other: of many threads that want to compute at once, all but one would wake
+    again and again to ask for the interpreter (64 nodes: a quarter of a core, or a whole one that gets nowhere).
+    Loss is noticed at once when the channel ends, and by silence: the node beats every interval.
     """
 
     def __init__(
@@ -183,6 +186,7 @@ class Stream:
         on_ended: Callable[[str, int], None] | None = None,
         on_lost: Callable[[StreamEnd], None] | None = None,
         start: Start | None = None,
+        turn: threading.Lock | None = None,
     ) -> None:
         self._line = line
         self._sources = tuple(sources)
@@ -196,7 +200,7 @@ class Stream:
         self._cutter = LineCutter("", ())
         self._last_s = 0.0
         self._woken = threading.Event()
-        self._taking = threading.Lock()
+        self._taking, self._turn = threading.Lock(), turn or threading.Lock()
         self._over = False
         self._fault: BaseException | None = None
         self._start = start or Start(STREAM, lambda boundary: stream_script(boundary, self._sources, interval_s))
@@ -266,10 +270,11 @@ class Stream:
 
     def _take(self, out: bytes, err: bytes) -> None:
         """What came, from whatever thread."""
-        with self._taking:
+        now = time.monotonic()
+        with self._turn, self._taking:
             if self._over or not (out or err):
                 return
-            now = self._last_s = time.monotonic()
+            self._last_s = now
             if err:
                 self._said = (self._said + err)[-_SAID_BYTES:]
             try:

@@ -53,7 +53,7 @@ class Watching:
     ) -> None:
         self._workspace, self._bus, self._links, self._rules = workspace, bus, links, rules
         self._clock = clock or Clock()
-        self._lock = threading.Lock()
+        self._lock, self._turn = threading.Lock(), threading.Lock()
         self._watches: dict[str, _Watch] = {}
         self._gauges: dict[str, LogGauge] = {}
         bus.subscribe(self._hear)
@@ -78,7 +78,7 @@ class Watching:
             watch = self._watches.get(node.id)
             if watch is None or watch.over:
                 watch = _Watch(node, min(60.0, max(0.1, interval_s)), self._workspace, self._bus, self._links, self._clock, gauge)
-                watch.rules = self._rules.of(node) if self._rules else None
+                watch.rules, watch.turn = self._rules.of(node) if self._rules else None, self._turn
                 self._watches[node.id] = watch
                 watch.start()
             return watch.view
@@ -125,6 +125,7 @@ class _Watch:
         self._intake = Intake(self.view, self._recorder, MOST_SERIES)
         self._clock, self._timeline, self._last_s = clock, Timeline(clock), 0.0
         self.rules: NodeRules | None = None
+        self.turn = threading.Lock()  # of all watches of a program; see Stream
         self._gauge, self._gauged_s = gauge or LogGauge(), 0.0
         self._no_agent = False
         self._saving: list[tuple[Future[None], tuple[int, int]]] = []
@@ -227,7 +228,7 @@ class _Watch:
         self.view.by_agent = agent
         scripts = [(id_, source.script) for id_, source in streamed().items() if agent or source.script]
         start = agent_start(agent_program(), self.view.interval_s) if agent else None
-        return Stream(line, scripts, self.view.interval_s, self._on_line, start=start)
+        return Stream(line, scripts, self.view.interval_s, self._on_line, start=start, turn=self.turn)
 
     def _on_line(self, source_id: str, line: bytes, received_s: float) -> None:
         at_s = self._after_sleep(self._timeline.at(received_s), received_s)
