@@ -129,13 +129,15 @@ class Soak:
         self.services.watching.close()
         self.services.workspace.submit(lambda db: None).result()
         told = [stored(self.services, node.id) for node in self.nodes]
+        heard = {view.node_id: view.rings[lines.MEMORY, lines.UUIDS[0]].last or (0.0, 0.0) for view in views}
+        unstored = sum(round(heard[node.id][1]) - one[3] for node, one in zip(self.nodes, told, strict=True))
         turns = sorted(self.stalls.turns)
         acted = [spent for _, spent in self.stalls.allowed]
         return {
             "rss_mib": self.growth.rss_mib, "threads": self.growth.threads, "handles": self.growth.handles, "acts": self.acts,
             "turn_p99_ms": 1000 * turns[int(0.99 * (len(turns) - 1))], "turn_max_ms": 1000 * turns[-1], "act_max_ms": 1000 * max(acted, default=0.0),
             "faults": self.faults, "turns": len(turns), "gaps": gaps + sum(one[2] for one in told), "seconds_stored": min(one[0] for one in told),
-            "seconds_missing": sum(one[1] for one in told), "nodes": len(told), "cpu_s": time.process_time(),
+            "seconds_unstored": unstored, "seconds_missing": sum(one[1] for one in told), "nodes": len(told), "cpu_s": time.process_time(),
         }  # fmt: skip
 
     def close(self) -> list[str]:
@@ -146,8 +148,10 @@ class Soak:
         return [thread.name for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon]
 
 
-def stored(services: Services, node_id: str) -> tuple[int, int, int]:
-    """(seconds that are stored, seconds between the first and the last that are not or are there twice, gaps) of a node's first card."""
+def stored(services: Services, node_id: str) -> tuple[int, int, int, int]:
+    """Of a node's first card: (seconds that are stored, seconds between the first and the last that are not or are there twice,
+    gaps, the number of the last second).
+    """
     now_ns = time.time_ns() + 3600 * S
     seen: list[float] = []
     with services.workspace.read() as connection:
@@ -157,7 +161,7 @@ def stored(services: Services, node_id: str) -> tuple[int, int, int]:
         gaps = list_gaps(connection, node_id, lines.MEMORY, 0, now_ns)
     held = set(map(int, seen))
     missing = max(held) + 1 - min(held) - len(held) if held else 0
-    return len(held), missing + len(seen) - len(held), len(gaps)
+    return len(held), missing + len(seen) - len(held), len(gaps), max(held, default=-1)
 
 
 if __name__ == "__main__":
