@@ -39,6 +39,7 @@ from gpulease_gui.services.bundle import refuse_bundle_path, write_bundle
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.outcome import Outcome, finding_line, outcome_json
 from gpulease_gui.services.plan import LEFT_OUT_WORDS, Level, make_plan
+from gpulease_gui.services.small_heap import keep_heap_small
 from gpulease_gui.services.targets import demo_brings, is_demo, node_of, same_node
 from gpulease_gui.services.verify import Request
 
@@ -86,6 +87,7 @@ def run(options: argparse.Namespace) -> int:
     terms = terms_from(options.terms) if options.terms else None
     demo = options.demo or any(map(is_demo, options.targets))
     fingerprints = fingerprints_of(options.fingerprint)
+    keep_heap_small()
     services = services_of(options.workspace, demo=demo, ask_secret=ask_on_terminal, fingerprints=fingerprints)
     services.links.show_while_typed(_ask_openly)
     try:

@@ -22,6 +22,7 @@ from gpulease_gui.remote.address import (
     parse_jump,
     parse_target,
 )
+from gpulease_gui.remote.ssh_lines import programs_in
 from gpulease_gui.remote.ssh_own import own_answer
 
 _SECONDS = 10
@@ -31,7 +32,8 @@ def resolve_alias(alias: str, *, config_file: str = "") -> Target:
     """What `ssh -G alias` says: host, port, user, key, certificate, jump hosts, HostKeyAlias, known hosts files.
 
     `alias` may be `user@alias`. Without an ssh client the config is read by us as far as it can be judged; a word with
-    a port is an address already. Raises UsageError for a proxy command (it would run a program), UserFacing when the
+    a port is an address already. ssh runs the programs of Match exec in the user's own config when it is asked, as it does
+    in a terminal; a `config_file` of another place that has one is refused before ssh sees it. Raises UsageError for a proxy command (it would run a program), UserFacing when the
     config is refused.
     """
     if ":" in alias or "[" in alias:
@@ -49,9 +51,23 @@ def resolve_hop(hop: HopName, alias: str = "", *, config_file: str = "") -> Targ
     ssh = shutil.which("ssh")
     if ssh is None:
         return target_of(alias, own_answer(hop.host, hop.user, hop.port, config_file=config_file))
+    if config_file:
+        _refuse_programs(config_file)
     words = [ssh, *(["-F", config_file] if config_file else []), "-G"]
     words += [*(["-p", str(hop.port)] if hop.port else []), *(["-l", hop.user] if hop.user else [])]
     return target_of(alias, _ask([*words, "--", hop.host], alias))
+
+
+def _refuse_programs(config_file: str) -> None:
+    """Asking ssh about a host runs what the config names in Match exec: in the user's own config that is their ssh's
+    own behaviour, a file from elsewhere gets no such trust.
+    """
+    found = programs_in(config_file)
+    if found:
+        raise UserFacing(
+            f"{found[0].place} may run a program", "Match exec is followed in your own ~/.ssh/config only; nothing was run",
+            "take the line out, or write user@host:port",
+        )  # fmt: skip
 
 
 def resolve_jumps(jump: str, *, config_file: str = "") -> tuple[Target, ...]:

@@ -6,6 +6,7 @@ import glob
 import os
 import re
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,3 +117,23 @@ def _line(file: str, number: int, text: str) -> ConfigLine | None:
     if not words:
         return _bad(file, number, text, "no value")
     return ConfigLine(file, number, parts[1].lower(), words, text)
+
+
+def programs_in(config_file: str = "") -> tuple[ConfigLine, ...]:
+    """The Match lines that make ssh run a program as soon as it is asked about any host; those of included files, too."""
+    return tuple(line for file in config_files(config_file) for line in _all_lines(file) if _runs(line))
+
+
+def _all_lines(file: ConfigFile) -> Iterator[ConfigLine]:
+    for item in file.items:
+        if isinstance(item, ConfigFile):
+            yield from _all_lines(item)
+        else:
+            yield item
+
+
+def _runs(line: ConfigLine) -> bool:
+    """`exec`, negated or joined to its command by `=`, and what we can't read but ssh might: better refused than run."""
+    if line.trouble:
+        return re.match(r"\s*(match|include)\b", line.text, re.IGNORECASE) is not None
+    return line.keyword == "match" and any(word.lower().lstrip("!").split("=")[0] == "exec" for word in line.words)

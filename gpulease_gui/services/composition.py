@@ -11,7 +11,6 @@ import platformdirs
 
 from gpulease_gui.catalog.catalogue import Catalogue, load_catalogue
 from gpulease_gui.services.checklist_edit import apply_run
-from gpulease_gui.services.demo_data import fill_demo
 from gpulease_gui.services.events import Bus, Event, RecordsChanged, RunEnded
 from gpulease_gui.services.jobs import Jobs
 from gpulease_gui.services.links import Links
@@ -103,5 +102,7 @@ def open_services(
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     services = Services(Workspace.open(path, demo=demo), ask_secret=ask_secret, fingerprints=fingerprints)
     if demo:
+        from gpulease_gui.services.demo_data import fill_demo
+
         fill_demo(services.workspace)
     return services

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from gpulease_gui.demo.server import DemoServer
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import AuthMethod, HostKey, Node, Reach
@@ -34,6 +34,9 @@ from gpulease_gui.services.ways import AskSecret, Ways, WayThere
 from gpulease_gui.store import hop_keys, hostkeys
 from gpulease_gui.store.records import KeyDecision, KeyState
 from gpulease_gui.store.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gpulease_gui.demo.server import DemoServer
 
 
 class NotConnected(UserFacing):
@@ -163,6 +166,8 @@ class Links:
         return Opened(session, session.host_key)
 
     def _demo_server(self) -> DemoServer:
+        from gpulease_gui.demo.server import DemoServer
+
         with self._lock:
             if self._demo is None:
                 self._demo = DemoServer()

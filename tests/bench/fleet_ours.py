@@ -46,10 +46,12 @@ def done_in(fleet: FleetRun) -> int:
 
 
 def plain(job: Job, folder: Path) -> dict[str, float]:
-    """The whole verification without a window."""
+    """The whole verification without a window, as `gpulease verify` does it."""
     from gpulease_gui.services.fleet_run import FleetRun
     from gpulease_gui.services.run_view import prepare
+    from gpulease_gui.services.small_heap import keep_heap_small
 
+    keep_heap_small()
     services, made = fleet_of(job, folder)
     fleet = FleetRun(services, made, lambda connection, node: prepare(connection, node.id)[1])
     fleet.start("bench").job.done.result()

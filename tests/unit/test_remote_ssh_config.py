@@ -9,6 +9,7 @@ from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.node import Address
 from gpulease_gui.remote.address import Target
 from gpulease_gui.remote.ssh_config import expand, resolve_alias, resolve_jumps
+from gpulease_gui.remote.ssh_lines import programs_in
 
 
 @pytest.fixture
@@ -96,3 +97,29 @@ def test_that_tokens_of_an_identity_file_are_filled_in(monkeypatch):
     address = Address("gw", 2200, "root")
     assert expand("~/.ssh/%h-%p-%r", address) == "/home/ops/.ssh/gw-2200-root"
     assert expand("${KEYS}/100%%/%d", address) == "/keys/100%//home/ops"
+
+
+@pytest.mark.parametrize("line", ['Match exec "touch {mark}"', "Match host n1 exec 'touch {mark}'", 'Match !exec "touch {mark}"', 'match exec="touch {mark}"'])
+def test_that_a_program_named_by_a_config_from_elsewhere_is_refused_and_never_run(config, tmp_path, line):
+    mark = tmp_path / "it ran"
+    (tmp_path / "part").write_text(f"Host n1\n Port 22\n{line.format(mark=mark)}\n Port 23\n")
+    with pytest.raises(UserFacing) as refused:
+        resolve_alias("n1", config_file=config(f"Include {tmp_path}/part\n"))
+    assert refused.value.what == f"{tmp_path}/part:3 may run a program"
+    assert refused.value.why.endswith("nothing was run")
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("line", ["Include ${HOME}/*", "Match exec 'touch x"])
+def test_that_a_line_that_could_hide_a_program_is_refused_in_a_config_from_elsewhere(config, line):
+    with pytest.raises(UserFacing, match="config:3 may run a program"):
+        resolve_alias("n1", config_file=config(f"Host n1\n Port 22\n{line}\n"))
+
+
+def test_that_the_users_own_config_is_their_own_sshs_business(tmp_path, monkeypatch):
+    """OpenSSH takes the home of the account, whatever HOME says: what would be run is only seen here, not run."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "config").write_text("Host n1\n Port 2200\nMatch exec true\n User ops\n")
+    assert [found.place for found in programs_in()] == [f"{tmp_path}/.ssh/config:3"]
+    resolve_alias("n1")

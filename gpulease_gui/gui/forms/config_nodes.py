@@ -108,8 +108,10 @@ class ConfigDialog(FactDialog):
         self.contract = Chooser(name, contract_choices(contracts))
         self.column.addWidget(Field(name, self.contract))
         self.consequence.set_words(Text(
-            "Each row is what your own ssh makes of the alias. Nothing connects, and the config is not changed.",
-            "每行均为本机 ssh 对该别名的解析结果。不会发起连接，也不会修改配置文件。"))  # fmt: skip
+            "Each row is what your own ssh makes of the alias. Nothing connects, and the config is not changed. A command in "
+            "Match exec of your own config is run by ssh, as in a terminal; in any other file it is refused.",
+            "每行均为本机 ssh 对该别名的解析结果。不会发起连接，也不会修改配置文件。"
+            "您自己配置中 Match exec 的命令会由 ssh 执行，与终端中相同；其他文件中的一律拒绝。"))  # fmt: skip
         self.consequence.show()
         self.add_button(Button(CANCEL), rejects=True)
         self.save = self.add_button(Button(Text("Save", "保存"), kind="primary"), default=True)

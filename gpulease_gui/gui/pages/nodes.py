@@ -190,9 +190,12 @@ class NodesPage(Page):
         elif action == "pairs":
             self._measure_pairs()
         elif chosen:
-            {"watch": self._watch, "edit": self._edit, "delete": self._remove, "run": self._open_run,
-             "differences": lambda node: self.frame.go("verification", node.id, DIFFERENCES),
-             "forget": lambda node: forget_secrets(self.frame, node)}[action](chosen[0])  # fmt: skip
+            acts: dict[str, Callable[[Node], None]] = {
+                "watch": self._watch, "edit": self._edit, "delete": self._remove,
+                "run": lambda node: self.frame.go("verification", node.id),
+                "differences": lambda node: self.frame.go("verification", node.id, DIFFERENCES),
+                "forget": lambda node: forget_secrets(self.frame, node)}  # fmt: skip
+            acts[action](chosen[0])
 
     def visit(self, path: tuple[str, ...]) -> None:
         """Refresh; a node id selects that node."""
@@ -302,9 +305,6 @@ class NodesPage(Page):
 
     def _watch(self, node: Node) -> None:
         self.frame.go("live", node.id)
-
-    def _open_run(self, node: Node) -> None:
-        self.frame.go("verification", node.id)
 
     def _names(self) -> frozenset[str]:
         return frozenset(row.node.name for row in self._view.rows)
