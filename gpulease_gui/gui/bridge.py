@@ -36,6 +36,7 @@ class Bridge(QObject):
         self._round = 0  # results and events of an earlier workspace are dropped
         self._queue: deque[Callable[[], None]] = deque()
         self._lock = threading.Lock()
+        self._asked = 0  # results that are still to come
         self._called = False  # one call of the main thread serves all that wait for it
         self._waiting.connect(self._take_turn, Qt.ConnectionType.QueuedConnection)
         # A signal would be served before anything is drawn; a timer is not.
@@ -63,7 +64,15 @@ class Bridge(QObject):
         A result is dropped when the window has closed or the future was cancelled. Our own faults are raised here.
         """
         current = self._round
+        with self._lock:
+            self._asked += 1
         future.add_done_callback(lambda ended: self._cross(lambda: self._hand_over(current, ended, done, failed)))
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether all results that were asked for have come, and no event waits for its turn."""
+        with self._lock:
+            return self._asked == 0 and not self._queue
 
     def _cross(self, work: Callable[[], None]) -> None:
         """From any thread: have `work` done on the main thread."""
@@ -91,6 +100,8 @@ class Bridge(QObject):
     def _hand_over(
         self, current: int, ended: Future[T], done: Callable[[T], None], failed: Callable[[UserFacing], None] | None
     ) -> None:
+        with self._lock:
+            self._asked -= 1
         if current != self._round:
             return
         try:

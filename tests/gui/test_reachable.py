@@ -64,6 +64,13 @@ def controls(root: QWidget) -> list[QWidget]:
     return [w for w in found if not w.objectName().startswith("qt_") and w.focusPolicy() is not Qt.FocusPolicy.NoFocus]
 
 
+def is_filled(window: MainWindow) -> bool:
+    """Whether the page has all that it asked for, and shows it."""
+    assert window.page is not None
+    lists = [view for view in window.page.findChildren(QAbstractItemView) if view.isVisible() and view.accessibleName()]
+    return window.bridge.is_at_rest and bool(lists) and all(view.model().rowCount() for view in lists)
+
+
 def is_reached_by_arrows(widget: QWidget) -> bool:
     """One of several buttons that exclude each other: Tab goes to their group, arrows within it."""
     group = widget.group() if isinstance(widget, QAbstractButton) else None
@@ -78,10 +85,10 @@ def test_that_every_control_has_a_name_in_both_languages_and_tab_reaches_it(demo
     nameless, unreached = [], []
     for page, *path in VISITS:
         demo.go(page, *path)
-        qtbot.wait(350)
+        qtbot.waitUntil(lambda: is_filled(demo), timeout=20_000)
         for language in (Language.EN, Language.ZH):
             english.switch(language)
-            qtbot.wait(5)
+            qtbot.waitUntil(lambda: demo.bridge.is_at_rest)
             nameless += [f"{page} {path[-1:]} {language} {type(w).__name__}" for w in controls(demo) if not name_of(w).strip()]
         shown = demo.page
         assert shown is not None
