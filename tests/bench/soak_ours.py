@@ -6,6 +6,7 @@ pause, the past. It prints what the process held meanwhile, and what the store h
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -54,6 +55,7 @@ class Soak:
         self.window.show()
         self.window.attach(self.services)
         self.window.go("live")
+        gc.freeze()  # as gui/app does
         self.timers: list[QTimer] = []
         self.faults: list[str] = []
         sys.excepthook = lambda kind, fault, trace: self.faults.append(repr(fault))
