@@ -221,6 +221,11 @@ class FleetRun:
             part.done.add_done_callback(partial(self._over, node_id))
         return whole
 
+    @property
+    def since(self) -> datetime:
+        """From when on (UTC) an answer of these nodes counts."""
+        return self._since or self.started
+
     def cancel(self, node_id: str) -> None:
         """End the work on one node; what it found stays."""
         job = self._jobs.get(node_id)
@@ -357,6 +362,7 @@ class FleetRun:
             self._node_of[event.run_id] = event.node_id
             going.phase = Phase.READING
             going.open_checks = set(event.checks)
+            going.planned = going.planned or len(event.checks)
             if event.joins is None:
                 going.run_id, going.planned = event.run_id, len(event.checks)
                 going.clear()

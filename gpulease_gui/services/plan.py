@@ -139,6 +139,11 @@ def make_plan(choice: Choice | None = None, *, promise: Promise | None = None, o
     return _plan(_ordered(wanted, choice.profile), left_out)
 
 
+def heavy_rules() -> tuple[Rule, ...]:
+    """What loads a node and needs no second one, no address and no long time, in the order in which it runs."""
+    return make_plan(Choice(heavy=True)).active
+
+
 def _plan(chosen: Sequence[Rule], left_out: Mapping[str, LeftOutBy]) -> Plan:
     passive_rules = [rule for rule in chosen if rule.check.impact is Impact.PASSIVE]
     active_rules = sorted((rule for rule in chosen if rule.check.impact is not Impact.PASSIVE), key=_turn)

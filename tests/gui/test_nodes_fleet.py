@@ -15,9 +15,12 @@ from gpulease_gui.gui.forms.host_keys_dialog import HostKeysDialog
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages import nodes, verification
 from gpulease_gui.gui.pages.nodes import NodesPage
+from gpulease_gui.gui.widgets.buttons import Button
+from gpulease_gui.gui.widgets.dialogs import FactDialog
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.events import HostKeyQuestion
 from gpulease_gui.services.fleet_run import FleetLine, Phase
+from gpulease_gui.services.plan import heavy_rules
 from gpulease_gui.store import nodes as stored
 from gpulease_gui.store import runs
 
@@ -117,6 +120,27 @@ def test_that_one_node_is_cancelled_alone_and_then_asked_again(
     qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
     assert lines(page)["sick"].phase is Phase.DONE
     assert runs_of(demo, "honest") == 1
+
+
+def test_that_heavy_checks_come_after_the_rest_are_confirmed_and_join_their_run(
+    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
+) -> None:
+    window = make_window(nodes.PAGE, verification.PAGE)
+    page = begun(window, demo, qtbot)
+    pane = page.fleet
+    assert pane.heavy.isHidden()
+    qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+    pane.heavy.click()
+    dialog = next(d for d in window.findChildren(FactDialog) if d.isVisible())
+    assert dialog.headline.text() == f"{len(heavy_rules())} checks that load 3 nodes"
+    QTest.mouseClick(next(b for b in dialog.findChildren(Button) if b.accessibleName() == "Run on 3 nodes"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: pane._clock.isActive() and "dead" not in lines(page))
+    qtbot.waitUntil(lambda: {line.phase for line in lines(page).values()} == {Phase.READING})
+    assert lines(page)["honest"].planned == len(heavy_rules())
+    pane._cancel_all()
+    qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+    assert {line.phase for line in lines(page).values()} == {Phase.CANCELLED}
+    assert runs_of(demo, "honest") == 2  # the whole run, and the part that joins it
 
 
 def test_that_keys_of_many_nodes_are_one_question_and_a_changed_one_is_never_trusted_with_others(qtbot: QtBot) -> None:

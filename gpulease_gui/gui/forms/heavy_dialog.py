@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QScrollArea, QWidget
 
+from gpulease_gui.checks.check import Check
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text, foreign
@@ -13,6 +14,7 @@ from gpulease_gui.gui.widgets.dialogs import FactDialog
 from gpulease_gui.gui.widgets.dialogs import heavy_dialog as confirm
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.panes import KeyValues
+from gpulease_gui.services.plan import measuring_seconds
 from gpulease_gui.services.run_view import CheckInfo
 
 _LOADS = {
@@ -21,6 +23,7 @@ _LOADS = {
 }  # fmt: skip
 # Beyond this many the checks scroll, so that the buttons stay in sight.
 _ROWS, _ROWS_HEIGHT = 5, 260
+_NAMED = 6
 
 
 def heavy_dialog(checks: Sequence[CheckInfo], node: Node, peer: Node | None, *, parent: QWidget | None = None) -> FactDialog:
@@ -39,6 +42,33 @@ def heavy_dialog(checks: Sequence[CheckInfo], node: Node, peer: Node | None, *, 
         Text("Whoever else works on this node will feel it. The read-only checks run first, in the same run.",
              "节点上的其他任务会受到影响。只读检查会在同一次验收中先执行。"), level="2", wrap=True))  # fmt: skip
     return dialog
+
+
+def heavy_dialog_of_many(checks: Sequence[Check], nodes: Sequence[Node], *, parent: QWidget | None = None) -> FactDialog:
+    """The same for many nodes: what runs on each, and that all of them feel it at the same time."""
+    count = len(nodes)
+    usual_s = round(measuring_seconds(checks))
+    facts: list[tuple[Words, Words]] = [
+        (Text("Nodes", "节点"), foreign(_names(nodes))),
+        (Text("Checks", "检查项"), Text(", ".join(c.title.en for c in checks), "、".join(c.title.zh for c in checks))),
+        (Text("Load", "负载"), _LOADS[max((check.impact for check in checks), key=list(Impact).index)]),
+        (Text("On each node", "每个节点用时"), _minutes(usual_s)),
+    ]
+    where = Text(f"{count} nodes", f" {count} 个节点") if count > 1 else Text(nodes[0].name, f" {nodes[0].name} ")
+    headline = Text(f"{len(checks)} checks that load {where.en}", f"在{where.zh}上执行 {len(checks)} 项有负载的检查")
+    dialog = confirm(headline, facts, Text(f"Run on {where.en}", f"在{where.zh}上执行"), parent=parent)
+    dialog.column.addWidget(PlainLabel(
+        Text("On a node one runs after the other; several nodes are loaded at the same time, and whoever else works there will feel "
+             "it. The network between nodes is not among them: choose two nodes or more and measure between them.",
+             "同一节点上逐项执行；多个节点会同时承受负载，节点上的其他任务会受到影响。节点间网络不在其中：请选择两个以上节点进行节点间测量。"),
+        level="2", wrap=True))  # fmt: skip
+    return dialog
+
+
+def _names(nodes: Sequence[Node]) -> str:
+    """The first of them by name, and how many more there are."""
+    names = ", ".join(node.name for node in nodes[:_NAMED])
+    return f"{names} + {len(nodes) - _NAMED}" if len(nodes) > _NAMED else names
 
 
 def _headline(checks: Sequence[CheckInfo], node: Node) -> Text:

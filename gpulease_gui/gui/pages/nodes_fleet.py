@@ -104,7 +104,9 @@ class FleetPane(Pane):
         self.cancel.clicked.connect(self._cancel_selected)
         self.findings = Button(Text("Findings", "检查结果"), icon="nav-verify", small=True)
         self.findings.clicked.connect(lambda: self._open(self.table.current_row))
-        for button in (self.keys, self.findings, self.cancel):
+        self.heavy = Button(Text("Measure under load…", "带负载测量…"), icon="heavy", small=True)
+        self.heavy.clicked.connect(self._ask_for_load)
+        for button in (self.keys, self.heavy, self.findings, self.cancel):
             row.addWidget(button)
         return bar
 
@@ -145,6 +147,7 @@ class FleetPane(Pane):
             self.bar.setRange(0, totals.nodes)
             self.bar.setValue(totals.over)
             self._count(lines)
+            self.heavy.setVisible(totals.over == totals.nodes and any(line.is_done for line in lines))
             self._selected()
         self._tell(totals.left, over=totals.over == totals.nodes)
 
@@ -224,6 +227,21 @@ class FleetPane(Pane):
         dialog = HostKeysDialog(self._work.kept_questions, parent=self.window())
         dialog.decided.connect(self._trust)
         open_dialog(dialog)
+
+    def _ask_for_load(self) -> None:
+        """The heavy checks come after all the others, each on its own: named and confirmed for all nodes at once."""
+        from gpulease_gui.gui.forms.heavy_dialog import heavy_dialog_of_many
+        from gpulease_gui.services.plan import heavy_rules
+
+        rules = heavy_rules()
+        nodes = tuple(line.node for line in self._seen if line.is_done)
+        dialog = heavy_dialog_of_many([rule.check for rule in rules], nodes, parent=self.window())
+        dialog.accepted.connect(lambda: self._load(nodes, tuple(rule.check.id for rule in rules)))
+        open_dialog(dialog)
+
+    def _load(self, nodes: Sequence[Node], checks: tuple[str, ...]) -> None:
+        self._work.measure_many(nodes, checks)
+        self._go_on()
 
     def _trust(self, decided: object) -> None:
         self._work.trust_kept(decided)  # type: ignore[arg-type]  # a signal carries object

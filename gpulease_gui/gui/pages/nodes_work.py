@@ -154,6 +154,17 @@ class NodeWork(QObject):
             count = len(self.fleet.left if node_ids is None else node_ids)
             self.fleet.again(Text(f"Verify {count} nodes again", f"再次验收 {count} 个节点"), node_ids)
 
+    def measure_many(self, nodes: Sequence[Node], checks: tuple[str, ...]) -> None:
+        """Run checks that load a node, which was confirmed, on nodes of the fleet; their answers join its runs."""
+        from gpulease_gui.services.fleet_run import FleetRun
+
+        if self.fleet is None or self.fleet.running:
+            return
+        since, choice = self.fleet.since, Choice(only=checks)
+        self.fleet.close()
+        self.fleet = FleetRun(self._services, nodes, lambda connection, node: prepare(connection, node.id, choice)[1], since=since)
+        self.fleet.start(Text(f"Measure {len(nodes)} nodes under load", f"带负载测量 {len(nodes)} 个节点"))
+
     def run_task(self, node: Node, spec: TaskSpec, terms: Mapping[str, TermValue], contract: tuple[str, str] | None) -> None:
         """Run a task on a node; it was confirmed. `contract`: id and number of the one that it is judged against."""
         from gpulease_gui.services.task_runs import TaskRequest
