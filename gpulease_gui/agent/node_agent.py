@@ -273,6 +273,7 @@ class Gpus(object):
                 trouble = ""
             except nvml.NVMLError as error:
                 if self._nvml is None and getattr(error, "value", 0) in (NO_LIBRARY, NO_FUNCTION):
+                    self.since = None
                     return False
                 trouble = "no NVIDIA driver answers here ({})".format(text(error))
             except Gone as gone:

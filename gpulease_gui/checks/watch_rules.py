@@ -7,6 +7,7 @@ not read is neither: nobody saw it, so it is not counted as degraded either.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -91,11 +92,12 @@ _UNITS = {"gpu.power_w": "W", "net.rx_gbit_s": "Gbit/s", "net.tx_gbit_s": "Gbit/
 
 def _mask(values: Values) -> int:
     mask = values.get("gpu.event_reasons")
-    return 0 if mask is None else int(mask)
+    return 0 if mask is None or not math.isfinite(mask) else int(mask)
 
 
 def _throttled(values: Values, promise: WatchPromise) -> Judged:
-    if values.get("gpu.event_reasons") is None:
+    mask = values.get("gpu.event_reasons")
+    if mask is None or not math.isfinite(mask):
         return NO_WORD
     return Judged(bool(_mask(values) & PROTECTED), values.get("gpu.clock_sm_mhz"), "MHz")
 

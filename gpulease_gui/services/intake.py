@@ -76,6 +76,9 @@ class Intake:
         except Unreadable as trouble:
             self._trouble(source_id, trouble.reason)
             return None
+        except (ValueError, ArithmeticError, LookupError) as slip:  # what no reader foresaw is the line's fault, not the stream's
+            self._trouble(source_id, f"the line has an unknown form ({type(slip).__name__})")
+            return None
 
     def take(self, source_id: str, points: Iterable[Point], at_s: float) -> None:
         """Keep the samples of a line that came at `at_s` (UTC seconds)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import threading
 from collections.abc import Mapping
@@ -29,6 +30,7 @@ from gpulease_gui.store.workspace import Workspace
 from gpulease_gui.telemetry.source import metrics, streamed
 from gpulease_gui.telemetry.task_log import SOURCE as TASK_LOG
 
+_log = logging.getLogger(__name__)
 INTERVAL_S = 1.0
 BACKOFF_S = (1.0, 60.0)
 # Trying again can't help, and repeated logins would lock the account.
@@ -43,6 +45,9 @@ NOT_WATCHED = "not_watched"
 SLEPT = "computer_slept"
 NOT_SAVED = "not_saved"
 OWN_NETWORK = "own_network"
+FAULT = "fault"
+# What data of a node can raise where nobody foresaw it: the watch tells it and goes on.
+_FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 
 
 class Watching:
@@ -163,11 +168,21 @@ class _Watch:
             except UserFacing as error:
                 flowed = False
                 self._gap(self._clock.wall(), str(error))
+            except _FAULTS as fault:
+                flowed = False
+                self._broke(fault)
             backoff_s = BACKOFF_S[0] if flowed else min(BACKOFF_S[1], backoff_s * 2)
             self._cancel.wait(backoff_s * random.uniform(0.75, 1.25))
         self._flush()
         self._unseen(self._clock.wall())
         self._close_gap(self._clock.wall(), resumed=False)
+
+    def _broke(self, fault: Exception) -> None:
+        """A fault of our own: what was read is kept, the time until it goes on is a gap."""
+        _log.error("the watch of %s broke", self._node.name, exc_info=fault)
+        self._flush()
+        self._state(NodeState.LOST, f"internal error: {type(fault).__name__}")
+        self._gap(self._last_s or self._clock.wall(), FAULT)
 
     def _unseen(self, at_s: float) -> None:
         if self.rules is not None:

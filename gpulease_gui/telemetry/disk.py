@@ -6,7 +6,7 @@ import re
 
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text
-from gpulease_gui.telemetry.rates import Present, Rates, split_sample
+from gpulease_gui.telemetry.rates import Present, Rates, counter, split_sample
 from gpulease_gui.telemetry.source import Metric, Point, Source, proc_loop
 
 METRICS = (
@@ -36,9 +36,9 @@ class _Reader:
         return self._present.with_missing(points)
 
     def _point(self, metric: str, name: str, at_s: float, sectors: str) -> Point:
-        if not sectors.isdigit():
+        if (count := counter(sectors)) is None:
             raise Unreadable(f"not a sector count: {sectors[:40]}")
-        rate = self._rates.per_second(metric + name, at_s, float(sectors))
+        rate = self._rates.per_second(metric + name, at_s, float(count))
         return Point(metric, name, None if rate is None else rate * _SECTOR_MB)
 
 

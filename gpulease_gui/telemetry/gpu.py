@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import NO_VALUES
 from gpulease_gui.telemetry import gpu_agent
+from gpulease_gui.telemetry.rates import counter
 from gpulease_gui.telemetry.source import LineReader, Metric, Point, Source
 
 # Asked in this order; the last is the bit mask of clock event reasons (clocks_throttle_reasons.* before driver 535).
@@ -70,7 +73,7 @@ class _Reader:
 
     def _row(self, line: str) -> tuple[Point, ...]:
         cells = [cell.strip() for cell in line.split(",")]
-        if len(cells) != len(FIELDS) + 1 or not cells[0].isdigit():
+        if len(cells) != len(FIELDS) + 1 or counter(cells[0]) is None:
             raise Unreadable(f"not a GPU sample: {line[:120]}")
         values = [number(cell) for cell in cells[2:]]
         if values[2] is not None:
@@ -93,13 +96,14 @@ class _Reader:
 
 
 def number(cell: str) -> float | None:
-    """A cell as a number; None for every spelling of "not available" and for words."""
+    """A cell as a finite number; None for every spelling of "not available" and for words."""
     if cell.lower() in NO_VALUES:
         return None
     try:
-        return float(int(cell, 16)) if cell.startswith("0x") else float(cell)
-    except ValueError:
+        found = float(int(cell, 16)) if cell.startswith("0x") else float(cell)
+    except (ValueError, OverflowError):
         return None
+    return found if math.isfinite(found) else None
 
 
 SOURCE = Source("gpu", Text("NVIDIA GPUs", "NVIDIA GPU"), SCRIPT, METRICS, _Reader)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text
-from gpulease_gui.telemetry.rates import split_sample
+from gpulease_gui.telemetry.rates import counter, split_sample
 from gpulease_gui.telemetry.source import Metric, Point, Source, proc_loop
 
 METRICS = (
@@ -26,7 +26,7 @@ class _Reader:
         if "cpu" not in fields:
             raise Unreadable("the sample has no CPU line")
         try:
-            busy, stolen = self._shares([int(word) for word in fields["cpu"][:8]])
+            busy, stolen = self._shares([_count(word) for word in fields["cpu"][:8]])
             used = _used_gib(fields)
         except (ValueError, IndexError) as error:
             raise Unreadable("the CPU or memory line has an unknown form") from error
@@ -47,7 +47,15 @@ class _Reader:
 def _used_gib(fields: dict[str, list[str]]) -> float | None:
     if "MemTotal:" not in fields or "MemAvailable:" not in fields:
         return None
-    return (int(fields["MemTotal:"][0]) - int(fields["MemAvailable:"][0])) / _KIB_PER_GIB
+    return (_count(fields["MemTotal:"][0]) - _count(fields["MemAvailable:"][0])) / _KIB_PER_GIB
+
+
+def _count(word: str) -> int:
+    """Raises ValueError."""
+    found = counter(word)
+    if found is None:
+        raise ValueError("not a count")
+    return found
 
 
 SOURCE = Source("host", Text("CPU and memory", "CPU 与内存"), proc_loop("host", "head -n 1 /proc/stat", "head -n 5 /proc/meminfo"), METRICS, _Reader)

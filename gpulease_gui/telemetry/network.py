@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text
-from gpulease_gui.telemetry.rates import Present, Rates, split_sample
+from gpulease_gui.telemetry.rates import Present, Rates, counter, split_sample
 from gpulease_gui.telemetry.source import Metric, Point, Source, proc_loop
 
 METRICS = (
@@ -28,13 +28,14 @@ class _Reader:
             words, name = counters.split(), name.strip()
             if not colon or name.startswith(_SKIPPED):
                 continue
-            if len(words) < 9 or not (words[0].isdigit() and words[8].isdigit()):
+            got, sent = (counter(word) for word in (words[0], words[8])) if len(words) > 8 else (None, None)
+            if got is None or sent is None:
                 raise Unreadable(f"not an interface row: {row[:80]}")
-            points += [self._point("net.rx_gbit_s", name, at_s, words[0]), self._point("net.tx_gbit_s", name, at_s, words[8])]
+            points += [self._point("net.rx_gbit_s", name, at_s, got), self._point("net.tx_gbit_s", name, at_s, sent)]
         return self._present.with_missing(points)
 
-    def _point(self, metric: str, name: str, at_s: float, counter: str) -> Point:
-        rate = self._rates.per_second(metric + name, at_s, float(counter))
+    def _point(self, metric: str, name: str, at_s: float, bytes_: int) -> Point:
+        rate = self._rates.per_second(metric + name, at_s, float(bytes_))
         return Point(metric, name, None if rate is None else rate * _GBIT_PER_BYTE)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.telemetry.source import RECORD_END, Point
 
@@ -54,10 +56,18 @@ class Present:
         return (*points, *missing)
 
 
+def counter(word: str) -> int | None:
+    """A counter of the kernel (64 bits: up to 20 digits); None for everything else. "²" is a digit for Python, too."""
+    return int(word) if word.isascii() and word.isdigit() and len(word) <= 20 else None
+
+
 def split_sample(line: str) -> tuple[float, list[str]]:
     """(node uptime in seconds, the other lines) of a /proc sample. Raises Unreadable."""
     head, *rest = line.split(RECORD_END)
     try:
-        return float(head.split()[0]), [part for part in rest if part]
+        at_s = float(head.split()[0])
     except (ValueError, IndexError) as error:
         raise Unreadable("the sample has no time") from error
+    if not math.isfinite(at_s):
+        raise Unreadable("the sample has no time")
+    return at_s, [part for part in rest if part]

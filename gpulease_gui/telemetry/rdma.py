@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text
-from gpulease_gui.telemetry.rates import Changes, Present, Rates, split_sample
+from gpulease_gui.telemetry.rates import Changes, Present, Rates, counter, split_sample
 from gpulease_gui.telemetry.source import Metric, Point, Source, proc_loop
 
 METRICS = (
@@ -39,18 +39,19 @@ class _Reader:
         points: list[Point] = []
         for row in rows:
             words = row.split()
-            if len(words) != 4 or not (words[1].isdigit() and words[2].isdigit()):
+            got, sent, errors = (counter(word) for word in words[1:]) if len(words) == 4 else (None, None, None)
+            if got is None or sent is None:
                 raise Unreadable(f"not an RDMA port row: {row[:80]}")
-            points += self._port(words[0], at_s, words[1:])
+            points += self._port(words[0], at_s, (got, sent), errors)
         return self._present.with_missing(points)
 
-    def _port(self, name: str, at_s: float, words: list[str]) -> list[Point]:
+    def _port(self, name: str, at_s: float, moved: tuple[int, int], errors: int | None) -> list[Point]:
         points: list[Point] = []
-        for metric, counter in zip(("rdma.rx_gbit_s", "rdma.tx_gbit_s"), words[:2], strict=True):
-            rate = self._rates.per_second(metric + name, at_s, float(counter))
+        for metric, count in zip(("rdma.rx_gbit_s", "rdma.tx_gbit_s"), moved, strict=True):
+            rate = self._rates.per_second(metric + name, at_s, float(count))
             points.append(Point(metric, name, None if rate is None else rate * _GBIT_PER_WORD))
-        if words[2].isdigit():
-            points.append(Point("rdma.errors", name, self._changes.since(name, float(words[2]))))
+        if errors is not None:
+            points.append(Point("rdma.errors", name, self._changes.since(name, float(errors))))
         return points
 
 

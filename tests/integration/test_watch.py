@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gpulease_gui.checks.watch_rules import Episode, Values, WatchRules
 from gpulease_gui.demo.server import DemoServer
 from gpulease_gui.domain.node import Address, HostKey, Node, Reach
 from gpulease_gui.domain.task import TaskPhase, TaskPoint, TaskProgress
@@ -226,3 +227,26 @@ def test_that_the_speed_in_a_tasks_log_is_sampled_stored_and_a_lane_beside_its_p
     with demo.workspace.read() as connection:
         (stretch,) = read_range(connection, node.id, "task.tokens_s", 0, 2**62, 1000).stretches
     assert set(stretch.low) == {61_000.0} and stretch.series.unit == "tokens/s"
+
+
+@pytest.mark.allows_log("the watch of honest broke")
+def test_that_a_fault_of_our_own_is_a_gap_with_a_reason_and_watching_goes_on(
+    demo: Services, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed, faults = WatchRules.feed, [ZeroDivisionError("planted")]
+
+    def breaking(rules: WatchRules, subject: str, values: Values, at_s: float) -> tuple[Episode, ...]:
+        if count(view, "gpu.power_w") > 20 and faults:
+            raise faults.pop()
+        return feed(rules, subject, values, at_s)
+
+    view = demo.watching.start(demo_node(demo, "honest"), interval_s=0.2)
+    monkeypatch.setattr(WatchRules, "feed", breaking)
+    assert until(lambda: view.gaps and view.gaps[0].resumed, 20)
+    assert (view.gaps[0].reason, view.state, faults) == ("fault", NodeState.CONNECTED, [])
+    demo.watching.close()
+    demo.workspace.submit(lambda db: None).result()
+    with demo.workspace.read() as connection:
+        kept = read_range(connection, "demo-honest", "gpu.power_w", 0, 2**62, 10_000).stretches
+        assert min(one.times_ns[0] for one in kept) < view.gaps[0].start_s * _NS, "what was read before is stored"
+        assert [gap.reason for gap in list_gaps(connection, "demo-honest", "", 0, 2**62)][0] == "fault"

@@ -287,6 +287,14 @@ def test_that_ux_27_a_computer_without_a_driver_gets_one_clear_line_and_the_rest
 
 
 @no_driver
+@both_ways
+def test_that_a_library_without_a_driver_is_no_driver_that_does_not_answer(way: str, start: Callable[..., Running]) -> None:
+    running = start(way, driver=False, deadline_s=0.2)
+    told = [payload for source, payload in islice(running.lines(), 60) if source == "gpu"]
+    assert told == ["! nvidia-smi is not installed on the node"]
+
+
+@no_driver
 def test_that_without_a_mark_it_prints_json_and_ends_after_its_ticks() -> None:
     environment = {**os.environ, "GPULEASE_TICKS": "2", "GPULEASE_INTERVAL": "0.1"}
     done = subprocess.run([sys.executable, FILE], capture_output=True, text=True, timeout=30, env=environment)

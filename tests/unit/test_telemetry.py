@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.telemetry.source import RECORD_END, LineReader, Point, metrics, sources
@@ -172,3 +175,46 @@ def test_that_rdma_words_of_four_bytes_become_gigabits() -> None:
         ("rdma.rx_gbit_s", "mlx5_0/1"): 40.0, ("rdma.tx_gbit_s", "mlx5_0/1"): 20.0, ("rdma.errors", "mlx5_0/1"): 2.0,
         ("rdma.rx_gbit_s", "mlx5_1/1"): 0.0, ("rdma.tx_gbit_s", "mlx5_1/1"): 0.0,
     }  # fmt: skip
+
+
+HUGE = "9" * 400
+
+
+@pytest.mark.parametrize(
+    ("id_", "line"),
+    [
+        ("network", sample(1.0, "eth0: ² 0 0 0 0 0 0 0 ² 0")), ("network", sample(1.0, f"eth0: {HUGE} 0 0 0 0 0 0 0 1 0")),
+        ("disk", sample(1.0, "8 0 sda 1 1 ² 1 1 1 ² 1")), ("rdma", sample(1.0, "mlx5_0/1 ² ² -")),
+        ("host", sample(1.0, "cpu 1 1 1 1 1 1 1 1", f"MemTotal: {HUGE} kB", "MemAvailable: 1 kB")), ("host", sample(1.0, f"cpu {HUGE} 1 1 1 1")),
+        ("gpu", f"², {UUID}, 1, 2, 3, 4, 5, 6, 7, 0x0"), ("network", sample(float("nan"), "eth0: 1 0 0 0 0 0 0 0 1 0")),
+    ],
+)  # fmt: skip
+def test_that_a_figure_that_is_no_counter_makes_its_line_unreadable(id_: str, line: str) -> None:
+    with pytest.raises(Unreadable):
+        reader(id_).read(line)
+
+
+@pytest.mark.parametrize("cell", ["0x" + "f" * 400, "1e400", "nan", "-inf"])
+def test_that_a_cell_that_is_no_finite_number_is_no_value(cell: str) -> None:
+    points = values(reader("gpu").read(f"0, {UUID}, 1, 2, 3, 4, 5, 6, 7, {cell}"))
+    assert points["gpu.event_reasons", UUID] is None and points["gpu.power_w", UUID] == 4
+
+
+_WORD = st.one_of(
+    st.text(max_size=6), st.sampled_from(["²", "٣", HUGE, "0x" + "f" * 400, "1e400", "nan", "-1", "", ",", "0", UUID, "eth0:", "sda", "cpu", "MemTotal:", "MemAvailable:", "{", '{"index":0}', RECORD_END]),
+    st.integers().map(str), st.floats().map(str),
+)  # fmt: skip
+_LINE = st.tuples(st.sampled_from([" ", ",", RECORD_END]), st.lists(_WORD, max_size=14)).map(lambda one: one[0].join(one[1]))
+
+
+@pytest.mark.parametrize("id_", sorted(sources()))
+@given(st.lists(st.one_of(_LINE, _LINE.map(lambda line: f"1.5 1.0{RECORD_END}{line}")), min_size=1, max_size=3))
+@settings(max_examples=60, deadline=None)
+def test_that_no_line_breaks_a_reader(id_: str, lines: list[str]) -> None:
+    read = reader(id_)
+    for line in lines:
+        try:
+            points = read.read(line)
+        except Unreadable:
+            continue
+        assert all(point.value is None or math.isfinite(point.value) for point in points)

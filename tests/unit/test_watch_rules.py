@@ -125,3 +125,8 @@ def test_that_every_rule_has_figures_that_can_be_moved() -> None:
     used = {one for rule in WATCH_RULES for one in (rule.begin, *rule.thresholds)}
     assert used == set(WATCH_THRESHOLDS)
     assert all(one.accepts(one.value) for one in WATCH_THRESHOLDS)
+
+
+@pytest.mark.parametrize("mask", [float("inf"), float("nan")])
+def test_that_a_mask_that_is_no_number_says_nothing(mask: float) -> None:
+    assert told(WatchRules(WatchPromise(FLOOR)), [{"gpu.event_reasons": mask, "gpu.power_w": 1.0}] * 20) == []

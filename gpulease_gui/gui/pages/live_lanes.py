@@ -65,6 +65,7 @@ GAPS: Mapping[str, Text] = {
     "nothing_to_read": Text("nothing to read", "无可读数据"), "not_watched": Text("not watched", "未监控"),
     "not_recorded": Text("not recorded", "未记录"),
     "not_saved": Text("the store could not be written", "存储写入失败"),
+    "fault": Text("an internal error of the program", "程序内部错误"),
     "own_network": Text("this computer had no network", "本机无网络"),
     "computer_slept": Text("this computer slept or its clock was set", "本机休眠或时钟被调整"),
     "agent_ended": Text("the agent on the node ended", "节点上的采集程序已退出"),
