@@ -37,6 +37,7 @@ from gpulease_gui.facts import web_rates
 from gpulease_gui.services.acceptance import find_contract, promises_of
 from gpulease_gui.services.bundle import refuse_bundle_path, write_bundle
 from gpulease_gui.services.composition import Services
+from gpulease_gui.services.key_swap import replace_host_keys
 from gpulease_gui.services.outcome import Outcome, finding_line, outcome_json
 from gpulease_gui.services.plan import LEFT_OUT_WORDS, Level, make_plan
 from gpulease_gui.services.small_heap import keep_heap_small
@@ -53,6 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--identity", default="", metavar="FILE", help="the private key; no other key is tried")
     parser.add_argument("--terms", metavar="FILE", type=Path, help="TOML file of promises")
     parser.add_argument("--fingerprint", action="append", default=[], metavar="SHA256:...", help="a host key to trust")
+    parser.add_argument(
+        "--replace-host-key", action="append", default=[], metavar="SHA256:...",
+        help="the host key has changed and this is the new one, as the supplier confirms it: pin it in place of the old",
+    )  # fmt: skip
     parser.add_argument("--peer", metavar="TARGET", help="the node at the other end of network measurements")
     parser.add_argument("--peer-identity", default="", metavar="FILE", help="private key of the peer (default: --identity)")
     parser.add_argument("--peer-address", default="", metavar="IP", help="how the node reaches its peer")
@@ -86,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     _refuse_wrong_calls(options)
     terms = terms_from(options.terms) if options.terms else None
     demo = options.demo or any(map(is_demo, options.targets))
-    fingerprints = fingerprints_of(options.fingerprint)
+    fingerprints, options.replaced = fingerprints_of(options.fingerprint), fingerprints_of(options.replace_host_key)
     keep_heap_small()
     services = services_of(options.workspace, demo=demo, ask_secret=ask_on_terminal, fingerprints=fingerprints)
     services.links.show_while_typed(_ask_openly)
@@ -111,6 +116,8 @@ def _refuse_wrong_calls(options: argparse.Namespace) -> None:
     alone = [name for name in ("--peer", "--bundle") if getattr(options, name[2:])]
     if alone and options.target is None:
         raise UsageError(f"{alone[0]} belongs to one TARGET")
+    if options.replace_host_key and (options.target is None or is_demo(options.target)):
+        raise UsageError("--replace-host-key belongs to one TARGET that is reached over SSH")
     if options.rest and options.target is not None:
         raise UsageError("--rest belongs to several nodes", next_step="name more TARGETs, or --all")
     if not 0 < options.within <= 8760:
@@ -205,6 +212,8 @@ def _ask_openly(node: Node, what: str) -> Secret | None:
 def _verify_one(services: Services, options: argparse.Namespace, terms: dict[str, TermValue] | None) -> Outcome:
     node = node_of(services.workspace, options.target, options.identity)
     request = _request(services, options, node, terms)
+    for line in replace_host_keys(services.workspace, services.links, node, options.replaced, CancelToken()):
+        print(visible(line), file=sys.stderr, flush=True)
     _say_loads(services, request)
     with interruptible() as interrupted:
         return _wait(services, node, request, interrupted)

@@ -118,8 +118,9 @@ class HostKeyChanged(ConnectFailed):
             f"{new.kind} 主机密钥已由 {old.fingerprint}{where_zh} 变为 {new.fingerprint}",
         )
         step = Text(
-            "ask the supplier whether the machine was rebuilt or its address reused; replace the key only then",
-            "向供应商确认机器是否重装或地址被重新分配，确认后才可更换密钥",
+            "ask the supplier whether the machine was rebuilt or its address reused; replace the key only then "
+            "(command line: verify --replace-host-key with the new fingerprint)",
+            "向供应商确认机器是否重装或地址被重新分配，确认后才可更换密钥（命令行：verify --replace-host-key 加新指纹）",
         )
         super().__init__(Phase.HOST_KEY, host_port, "changed", why, step)
         self.old = old

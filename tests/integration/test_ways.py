@@ -10,14 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from gpulease_gui.cli.main import main
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import AuthMethod, HostKey, Node
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.events import Event, HostKeyQuestion
+from gpulease_gui.services.key_swap import replace_host_keys
 from gpulease_gui.services.links import NotConnected
 from gpulease_gui.store import nodes
 from gpulease_gui.store.hop_keys import list_trusted_hop_keys
 from gpulease_gui.store.hostkeys import list_key_decisions, list_trusted_keys
+from gpulease_gui.store.records import KeyState
 from gpulease_gui.store.workspace import Workspace
 
 pytestmark = pytest.mark.sshd
@@ -190,3 +193,30 @@ def test_that_the_command_line_verifies_over_a_jump_host(sshd, make_sshd, tmp_pa
         assert nodes.list_nodes(connection)[0].jump == str(gate.address)
         assert nodes.list_nodes(connection)[0].auth is AuthMethod.KEY
     workspace.close()
+
+
+def test_that_a_changed_key_is_replaced_only_by_the_fingerprint_that_was_named(services, sshd, make_sshd):
+    gate, key, other = make_sshd(), sshd.keys.host_keys()[0], OTHER
+    node, place = saved(services, sshd, jump=str(gate.address)), gate.address.host_port
+    services.links.trust(node, other, "the test")
+    services.links.trust(node, other, "the test", hop=place)
+    wrong = replace_host_keys(services.workspace, services.links, node, ("SHA256:" + "B" * 43,), CancelToken())
+    assert wrong == (f"nothing was replaced for SHA256:{'B' * 43}: the node shows no changed key like it",)
+    assert (trusted(services), trusted(services, place)) == ((other,), (other,))
+    named = (key.fingerprint, key.fingerprint)  # the jump host's and the node's
+    said = replace_host_keys(services.workspace, services.links, node, named, CancelToken())
+    assert [line.split(" replaced")[0] for line in said] == [f"host key of {place}", f"host key of {sshd.address.host_port}"]
+    assert (trusted(services), trusted(services, place)) == ((key,), (key,))
+    with services.workspace.read() as connection:
+        states = [(decision.key, decision.state) for decision in list_key_decisions(connection, node.id)]
+    assert states == [(other, KeyState.TRUSTED), (other, KeyState.REPLACED), (key, KeyState.TRUSTED)]
+
+
+def test_that_the_command_line_replaces_a_changed_key_by_name(services, sshd, tmp_path, capsys):
+    node, key = saved(services, sshd), sshd.keys.host_keys()[0]
+    services.links.trust(node, OTHER, "the test")
+    words = ["verify", "node-07", "--workspace", str(tmp_path / "w.db"), "--only", "trust.clock"]
+    assert main(words) == 3
+    assert "verify --replace-host-key" in capsys.readouterr().out
+    assert main([*words, "--replace-host-key", key.fingerprint]) != 3
+    assert trusted(services) == (key,)
