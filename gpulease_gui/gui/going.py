@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
+from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.gui.actions import ActionSpec
 from gpulease_gui.gui.menus import Menus
 from gpulease_gui.gui.pages.page import PageSpec
@@ -31,6 +33,7 @@ class Going(QObject):
         super().__init__(window)
         self._window, self._menus, self._pages = window, menus, tuple(pages)
         self._stale, self._empty = True, True
+        self._under_way: Future[Places] | None = None
         self.panel = GoToPanel(window)
         self.panel.chosen.connect(self._go)
         self._ahead = QTimer(self)
@@ -45,7 +48,7 @@ class Going(QObject):
 
     def forget(self) -> None:
         """Another workspace."""
-        self._stale, self._empty = True, True
+        self._stale, self._empty, self._under_way = True, True, None
         self.panel.hide()
         self.panel.show_places(Places())
         self._ahead.start()
@@ -55,7 +58,7 @@ class Going(QObject):
         self.panel.begin()
         if self._empty:
             # Pages and commands are there at the first letter, before the records are read.
-            self._take(places_of(self._of_window()))
+            self.panel.show_places(places_of(self._of_window()), reading=self._window.open_services is not None)
         self._read()
 
     def _read(self) -> None:
@@ -64,11 +67,20 @@ class Going(QObject):
         if self._stale and services is not None:
             self._stale, catalogue, more = False, services.catalogue, self._of_window()
             future = services.query(lambda connection: places_in(connection, catalogue, more))
-            self._window.bridge.when_done(future, self._take)
+            self._under_way = future
+            self.panel.tell_reading()
+            self._window.bridge.when_done(future, lambda places: self._take(future, places), lambda trouble: self._failed(future, trouble))
 
-    def _take(self, places: Places) -> None:
-        self._empty = False
-        self.panel.show_places(places)
+    def _take(self, future: Future[Places], places: Places) -> None:
+        if future is self._under_way:  # not of a workspace that was left, nor of one read anew
+            self._empty = False
+            self.panel.show_places(places)
+
+    def _failed(self, future: Future[Places], trouble: UserFacing) -> None:
+        if future is self._under_way:
+            self._stale = True
+            self.panel.show_places(places_of(self._of_window()))
+            self._window.bridge.troubled.emit(trouble)
 
     def _of_window(self) -> tuple[Place, ...]:
         pages = [Place(PlaceKind.PAGE, spec.title, "", spec.id) for spec in self._pages]

@@ -40,6 +40,7 @@ from gpulease_gui.services.importing_amounts import (
     read_seconds,
     whole_of,
 )
+from gpulease_gui.services.importing_targets import Part
 
 Read: TypeAlias = (
     "TermValue | FieldValue | Elsewhere | Ambiguous[TermValue] | Ambiguous[FieldValue | Elsewhere | Unstated] | Doubtful[FieldValue] | Unread | Unstated"
@@ -51,8 +52,8 @@ _CHOICES: Mapping[str, str] = {
     "dedicated": "独占|独享|dedicated|exclusive", "shared": "共享|shared", "sxm": "sxm|sxm2|sxm3|sxm4|sxm5|模组", "pcie": "pcie|pci-e|pci e", "nvl": "nvl",
     "oam": "oam", "module": "module", "nvswitch": "nvswitch|nv switch|hgx", "nvlink": "nvlink|nv link", "nvlink_bridge": "nvlink bridge|nvlink桥接|桥接",
     "infiniband": "ib|infiniband|ib网络|ndr|hdr", "roce": "roce|rocev2|roce v2|rdma以太网", "ethernet": "以太网|ethernet|tcp|普通以太网",
-    "on_demand": "按需|按量|按量付费|后付费|on demand|on-demand|pay as you go", "reserved": "预留|包年包月|reserved|长租", "prepaid": "预付|预付费|prepaid",
-    "spot": "竞价|抢占式|spot|preemptible|interruptible", "subscription": "订阅|包月|subscription|monthly", "custom": "定制|custom",
+    "on_demand": "按需|按量|按量付费|按需付费|按量计费|按需计费|后付费|on demand|on-demand|pay as you go", "reserved": "预留|包年包月|reserved|长租", "prepaid": "预付|预付费|prepaid",
+    "spot": "竞价|抢占式|spot|preemptible|interruptible", "subscription": "订阅|包月|包年|包季|包周|包日|包天|subscription|monthly", "custom": "定制|custom",
     "available": "现货|有货|available|in stock|是|有", "waitlist": "排队|预约|waitlist|pre-order|期货", "unavailable": "无货|缺货|unavailable|out of stock|否|无", "unknown": "未知|unknown",
 }  # fmt: skip
 
@@ -176,6 +177,8 @@ def read_field(field: Field, words: str, heading: str, catalogue: Catalogue) -> 
         return found
     try:
         if isinstance(found, Elsewhere):
+            if found.key == Part.MODE:
+                return found
             return replace(found, value=validate_field(found.key, found.value, catalogue.fields))
         return validate_field(field.key, found, catalogue.fields)
     except UsageError as error:
@@ -215,8 +218,21 @@ def _of_kind(field: Field, words: str, heading: str) -> Read:
     if field.kind is FieldKind.WHOLE:
         return read_amount(field, _counted(words), heading, whole_of)
     if field.kind is FieldKind.SECONDS:
-        return read_seconds(field, words, heading)
+        return _time_or_mode(field, words, heading)
     return _FIELDS.get(field.kind, _text)(words, heading)
+
+
+def _time_or_mode(field: Field, words: str, heading: str) -> Read:
+    """A time; "包月" in a column of billing says how it is rented, and no time."""
+    found = read_seconds(field, words, heading)
+    mode = read_mode(words) if isinstance(found, Unread) and field.key.startswith("billing.") else None
+    if not isinstance(mode, str):
+        return found
+    if field.key == "billing.granularity_s":
+        return Elsewhere(str(Part.MODE), mode)
+    empty: Doubtful[FieldValue] = Doubtful(words, None, Text("this says how it is rented, and no time", "此处为付费方式，未写明时长"),  # type: ignore[arg-type]  # nothing is kept
+                                           Text("the offer comes without the time; write such as 24 hours", "导入后不含此项；请写成例如 24 小时"))  # fmt: skip
+    return empty
 
 
 _FIELDS: Mapping[FieldKind, Callable[[str, str], Read]] = {

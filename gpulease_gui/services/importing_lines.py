@@ -142,6 +142,9 @@ class _Reading:
                     continue
                 if target.part is Part.TERM:
                     terms.append(said)
+                elif said.key == Part.MODE:
+                    if target.part is Part.MODE or "mode" not in found:  # a column of its own says it best
+                        found["mode"] = said.value
                 elif target.part is Part.FIELD:
                     fields.append(said)
                 else:

@@ -129,7 +129,7 @@ _PARTS: tuple[tuple[Part, Text, str], ...] = (
 )  # fmt: skip
 _TERM_WORDS: Mapping[str, str] = {
     "gpu.model": "gpu|gpu型号|型号|显卡|显卡型号|卡型|卡型号|gpu卡|加速卡|算力卡|机型|gpu model|gpu type|model|accelerator|acceleratorname|accelerator name|card",
-    "gpu.count": "卡数|单机卡数|gpu数|gpu数量|gpu卡数|数量|每台卡数|卡/台|gpus|gpu count|gpus per node|number of gpus|acceleratorcount|accelerator count|qty",
+    "gpu.count": "卡数|单机卡数|gpu数|gpu数量|gpu卡数|数量|每台卡数|卡/台|gpus|gpu count|gpus per node|number of gpus|acceleratorcount|accelerator count|qty|gpu cards|number of cards|no of gpus|no of cards|gpus per server|cards per node",
     "gpu.memory_gb": "显存|单卡显存|gpu显存|显存大小|vram|gpu memory|gpu memory per card|memory per gpu",
     "gpu.form_factor": "封装|形态|接口|接口类型|封装形态|form factor|form",
     "gpu.interconnect": "互联|卡间互联|卡间互连|互连|nvlink|interconnect|gpu interconnect",
@@ -171,7 +171,7 @@ _FIELD_WORDS: Mapping[str, str] = {
 # Words that mean something else inside longer headings.
 _ALONE: Mapping[str, str] = {
     "billing.min_billed_s": "minimum|min|最短|最少|起订", "billing.granularity_s": "billing|计费|计费方式|billed", "billing.whole_node_only": "整机",
-    "billing.discounts": "discount|discounts|折扣|优惠",
+    "billing.discounts": "discount|discounts|折扣|优惠", "gpu.count": "count|cards",
 }  # fmt: skip
 
 

@@ -56,6 +56,17 @@ def test_that_records_are_read_ahead_of_the_first_ctrl_k(demo: MainWindow, qtbot
     assert [str(place.kind) for place in panel.found] == ["site"], "the first letters find records at once"
 
 
+def test_that_nothing_is_said_to_be_missing_while_the_records_are_read(demo: MainWindow, qtbot: QtBot) -> None:
+    panel = demo.going.panel
+    QTest.keyClick(demo, Qt.Key.Key_K, CTRL)
+    panel.field.setText("rjukan")  # no turn of the loop: the records can't have come
+    assert (panel.found, panel.none.isVisible(), panel.none.text()) == ((), True, "Still reading the records…")
+    wait_for(qtbot, lambda: [str(place.kind) for place in panel.found] == ["site"])
+    assert not panel.none.isVisible()
+    panel.field.setText("no such name")
+    assert panel.none.text() == "Nothing is called so"
+
+
 def test_that_a_site_a_file_and_a_term_are_shown_where_they_stand(demo: MainWindow, qtbot: QtBot) -> None:
     QTest.keyClick(demo, Qt.Key.Key_K, CTRL)
     panel = demo.going.panel

@@ -12,19 +12,25 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from gpulease_gui.catalog.gpus import load_gpus
+from gpulease_gui.catalog.scenarios import load_scenarios
 from gpulease_gui.domain.claim import Claim, ClaimState
 from gpulease_gui.domain.commercial import HolderOf, Stated, Subject
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import FxRate, Offer, Supplier
 from gpulease_gui.domain.text import Language
+from gpulease_gui.economics.sizing import Method, Setup, fit
+from gpulease_gui.economics.suitable import Standing, link_need
 from gpulease_gui.economics.workload_pattern import Pattern, workload_of
 from gpulease_gui.gui.language import Translations
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages.workloads import PAGE, WorkloadsPage
+from gpulease_gui.gui.pages.workloads_columns import product_columns
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode
 from gpulease_gui.services.commerce_cost import SavedWorkload, save_workload, workloads_in
 from gpulease_gui.services.commerce_edit import save_offer, save_rate, save_supplier, state_fields
 from gpulease_gui.services.composition import Services
+from gpulease_gui.services.sizing_view import ProductLine
 from gpulease_gui.services.workload_desk import Ask, Sieve, desk_in
 from gpulease_gui.services.workload_result import Turn, work_out
 from gpulease_gui.store import claims
@@ -268,3 +274,12 @@ def test_that_the_page_speaks_both_languages(
     assert not any("\N{RIGHT-TO-LEFT OVERRIDE}" in word for word in said), "what an offer calls itself moves no other words"
     for word in ("Hours a day", "What if", "Saved workloads", "Cost of the offers"):
         assert word not in said
+
+
+def test_that_less_than_no_room_for_tokens_is_no_number_of_tokens() -> None:
+    llama, gpus = load_scenarios().models["llama3.1-70b"], load_gpus().models
+    setup = Setup(llama, Method.INFERENCE, 1)
+    said = {id_: product_columns()[2].cell(ProductLine(gpus[id_], fit(setup, gpus[id_]), 1, Standing.OTHER, link_need(setup, gpus[id_]))).tip
+            for id_ in ("nvidia-rtx-4090-24gb", "nvidia-b200-sxm-180gb")}  # fmt: skip
+    assert "weights alone" in str(said["nvidia-rtx-4090-24gb"]) and "-" not in str(said["nvidia-rtx-4090-24gb"])
+    assert str(said["nvidia-b200-sxm-180gb"]).startswith("Room for ")

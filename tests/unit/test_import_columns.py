@@ -109,3 +109,20 @@ def test_that_every_filled_column_that_is_not_imported_is_named():
     assert words is not None
     assert words.en == "not imported: Colour (1 row filled); Shape (2 rows filled)"
     assert left_out_words(lines("型号\t单价(元/卡/时)\nH20\t12\n").left_out) is None
+
+
+@pytest.mark.parametrize("heading", ["Count", "GPU count", "Cards", "No. of GPUs", "GPU cards", "Number of cards"])
+def test_that_a_heading_of_a_count_counts_cards_and_one_of_cores_does_not(heading: str):
+    assert {said.key: said.value for said in cell(heading, "8").lines[0].terms}["gpu.count"] == 8
+    assert "gpu.count" not in {said.key for said in cell("vCPU count", "96").lines[0].terms}
+
+
+MODES = [("包月", "subscription"), ("包年", "subscription"), ("包日", "subscription"), ("按量", "on_demand"), ("按需", "on_demand"), ("后付费", "on_demand")]
+
+
+@pytest.mark.parametrize(("words", "mode"), MODES)
+def test_that_how_it_is_rented_is_no_error_between_steps_of_billing(words: str, mode: str):
+    found = lines(f"型号\t单价(元/卡/时)\t计费\nH20\t12\t按小时\nH800\t13\t{words}\n")
+    assert (found.issues, [one.mode for one in found.lines], found.lines[1].fields) == ((), [None, mode], ())
+    least = lines(f"型号\t单价(元/卡/时)\t起租\nH20\t12\t24小时\nH800\t13\t{words}\n")
+    assert (least.issues, [one.address for one in least.warnings], least.lines[1].bad) == ((), ["pasted!C3"], False)

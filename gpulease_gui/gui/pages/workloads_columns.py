@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.sizing import FitVerdict
 from gpulease_gui.economics.suitable import Standing
 from gpulease_gui.gui.models.cell import NOT_STATED, Cell, Column, action_cell, state_cell
+from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.pdf.badges import Badge
 from gpulease_gui.services.sizing_view import FIT_WORDS, LINK_WORDS, STANDING_WORDS, ProductLine, ServedPlan
 from gpulease_gui.services.workload_desk import offer_name
@@ -46,7 +48,16 @@ def _verdict(line: ProductLine) -> Cell:
     badge = _BADGES[line.fit.verdict]
     percent = f"{float(line.fit.ratio) * 100:,.0f}\N{THIN SPACE}%"
     assert isinstance(badge.word, Text)
-    return state_cell(badge, Text(f"{badge.word.en} {percent}", f"{badge.word.zh} {percent}"))
+    return replace(state_cell(badge, Text(f"{badge.word.en} {percent}", f"{badge.word.zh} {percent}")), tip=_free(line.fit.free_kv_tokens))
+
+
+def _free(tokens: int | None) -> Words:
+    """What is left for the cache of a card that is 90 % full; less than nothing is not a number of tokens."""
+    if tokens is None:
+        return ""
+    if tokens < 0:
+        return Text("The weights alone do not fit in 90 % of the memory.", "仅权重就超出显存的 90%。")
+    return Text(f"Room for {tokens:,} live tokens at 90 % of the memory", f"显存用到 90% 时可容纳 {tokens:,} 个在用 token")
 
 
 def _link(line: ProductLine) -> Cell:

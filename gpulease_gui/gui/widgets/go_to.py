@@ -20,6 +20,7 @@ _ICONS = {
     PlaceKind.SITE: "pin", PlaceKind.WORKLOAD: "coin", PlaceKind.RUN: "clock", PlaceKind.FILE: "attachment", PlaceKind.TERM: "document",
 }  # fmt: skip
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
+_NONE, _READING = Text("Nothing is called so", "没有匹配的内容"), Text("Still reading the records…", "正在读取记录…")
 
 
 class GoToPanel(Lively, QFrame):
@@ -44,7 +45,8 @@ class GoToPanel(Lively, QFrame):
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setUniformItemSizes(True)
         self.list.clicked.connect(lambda index: self._choose(index.row()))
-        self.none = PlainLabel(Text("Nothing is called so", "没有匹配的内容"), size="dense", level="2")
+        self.none = PlainLabel(_NONE, size="dense", level="2")
+        self._reading = False
         self.more = PlainLabel("", size="caption", level="3")
         for part in (self.field, self.list, self.none, self.more):
             column.addWidget(part)
@@ -72,10 +74,15 @@ class GoToPanel(Lively, QFrame):
         self.raise_()
         self.field.setFocus()
 
-    def show_places(self, places: Places) -> None:
-        """Look in these from now on."""
-        self._places = places
+    def show_places(self, places: Places, *, reading: bool = False) -> None:
+        """Look in these from now on; while records are still being read, none of them is said to be missing."""
+        self._places, self._reading = places, reading
+        self.none.set_words(_READING if reading else _NONE)
         self.narrow(self.field.text())
+
+    def tell_reading(self) -> None:
+        """What is not found may be among the records that are being read anew."""
+        self.none.set_words(_READING)
 
     def narrow(self, words: str) -> None:
         """Show what holds the words; the first is current."""
@@ -94,7 +101,7 @@ class GoToPanel(Lively, QFrame):
         self.list.rows.set_lines(lines)
         self.list.setCurrentIndex(self.list.rows.index(0, 0))
         self.list.setVisible(bool(found))
-        self.none.setVisible(not found)
+        self.none.setVisible(self._reading or not found)
 
     @property
     def found(self) -> tuple[Place, ...]:
