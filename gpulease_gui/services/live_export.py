@@ -14,7 +14,7 @@ from gpulease_gui.reports.as_csv import safe_cell
 from gpulease_gui.services.intake import SeriesKey
 from gpulease_gui.services.series import Ring
 from gpulease_gui.store.doors import Database, Reader
-from gpulease_gui.store.records import Mark, RunState
+from gpulease_gui.store.records import Mark, RunState, SampleBlock
 from gpulease_gui.store.retention import keep_stretch
 from gpulease_gui.store.runs import list_runs
 from gpulease_gui.store.samples import list_gaps, list_marks, read_blocks, read_range, save_mark
@@ -78,23 +78,30 @@ def _readings(
     keys = sorted(stored.keys() | live.keys())
     rows: _Rows = {}
     for place, key in enumerate(keys):
-        last_ms = int(start_s * 1000) - 1
-        for block in stored.get(key, ()):
+        blocks = stored.get(key, ())
+        for block in blocks:
             for number, value in enumerate(block.values):
-                at_ms = (block.start_ns + number * block.step_ns) // _MS
-                rows.setdefault(at_ms, {})[place] = value
-                last_ms = max(last_ms, at_ms)
-        for at_ms, value in _newer(live.get(key), last_ms + 500, int(end_s * 1000)):
+                rows.setdefault((block.start_ns + number * block.step_ns) // _MS, {})[place] = value
+        for at_ms, value in _newer(live.get(key), blocks[-1] if blocks else None, int(start_s * 1000), int(end_s * 1000)):
             rows.setdefault(at_ms, {})[place] = value
     return [_head(*key) for key in keys], rows
 
 
-def _newer(ring: Ring | None, from_ms: int, to_ms: int) -> Iterable[tuple[int, float]]:
+def _newer(ring: Ring | None, block: SampleBlock | None, from_ms: int, to_ms: int) -> Iterable[tuple[int, float]]:
+    """What the ring has after the last stored block. That one begins with the time of its first reading; its others stand in
+    even slots, which tell no time to compare: the ring's readings from there on are the block's, as many as it holds. A ring
+    that does not reach back so far goes on half a step after the last slot.
+    """
     if ring is None or not ring.total:
         return ()
-    view = ring.view()
+    view, held = ring.view(), 0
+    if block is not None:
+        if int(view.times_s[0] * 1000) <= block.start_ns // _MS + 1:
+            from_ms, held = block.start_ns // _MS - 1, sum(value == value for value in block.values)
+        else:
+            from_ms = (block.start_ns + (2 * len(block.values) - 1) * block.step_ns // 2) // _MS
     pairs = zip(view.times_s.tolist(), view.values.tolist(), strict=True)
-    return [(at_ms, value) for at_s, value in pairs if from_ms <= (at_ms := int(at_s * 1000)) < to_ms and value == value]
+    return [(at_ms, value) for at_s, value in pairs if from_ms <= (at_ms := int(at_s * 1000)) < to_ms and value == value][held:]
 
 
 def _slices(

@@ -185,3 +185,14 @@ def test_that_a_card_that_vanishes_is_lost_in_the_table_and_the_report_and_retur
     curves = {curve.name: curve for curve in shown[0].curves}
     assert not [at_s for at_s in curves[A].times_s if START_S + 10 <= at_s < START_S + 20] and len(curves[B].times_s) == 30
     assert (event.rule, event.subject, event.began_ns // NS - START_S) == ("watch.lost", A, 10) and event.finding.verdict is Verdict.FAIL
+
+
+def test_that_a_table_at_ten_hertz_has_every_reading_once_stored_or_not(node: Scripted) -> None:
+    node.watch.view.interval_s = node.watch._recorder._interval_s = 0.1
+    for n in range(250):
+        jitter_s = 0.04 * (-1) ** n
+        node.watch._on_line("gpu", json.dumps({"index": 0, "uuid": A, "power_w": n}).encode(), 1000.0 + n * 0.1 + jitter_s)
+    node.services.workspace.submit(lambda db: None).result()
+    with node.services.workspace.read() as connection:
+        table = readings_csv(connection, "scripted", START_S - 1, START_S + 30, node.watch.view.rings, Language.EN).decode("utf-8-sig")
+    assert [float(row[f"{POWER} {A} [W]"]) for row in csv.DictReader(io.StringIO(table)) if row[f"{POWER} {A} [W]"]] == list(range(250))

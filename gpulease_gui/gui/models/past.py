@@ -102,7 +102,7 @@ def _read(
     for key, ring in live.items():
         before = told.get(key)
         last_s = start_s if before is None else before.last_s
-        newer = of_readings(data.between(data.read(ring), last_s + 0.5, end_s))
+        newer = of_readings(data.between(data.read(ring), last_s + 0.5 * min(1.0, wish.interval_s), end_s))
         if len(newer.times_s):
             told[key] = newer if before is None else before.and_then(newer)
     return told
