@@ -6,9 +6,10 @@ from enum import StrEnum
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import HostKey
-from gpulease_gui.domain.text import NO_TEXT, Text, foreign, visible
+from gpulease_gui.domain.text import NO_TEXT, Text, visible
 
 _FOREIGN_MAX = 200
+_SHOWN_CHARACTERS, _SHOWN_BYTES = 80, 16
 
 
 def one_line(said: str) -> str:
@@ -204,12 +205,31 @@ def hung_up(phase: Phase, host_port: str) -> ConnectFailed:
     return ConnectFailed(phase, host_port, "hung_up", Text("the far side hung up", "对方断开了连接"), step)
 
 
-def not_ssh(host_port: str, said: str) -> ConnectFailed:
-    """Something other than SSH answers."""
+def _heard(said: bytes) -> Text:
+    """The first line that a server sent, where it is text."""
+    line = (said.splitlines() or [b""])[0]
+    words = line.decode("utf-8", "ignore")  # the last character may be cut
+    if len(line) - len(words.encode()) > 3 or any(sign < " " and sign not in "\t\x1b" for sign in words):
+        shown = said[:_SHOWN_BYTES].hex(" ")
+        return Text(f"it sent bytes that are no text ({shown})", f"对方发来的不是文本（{shown}）")
+    shown = one_line(words)[:_SHOWN_CHARACTERS]
+    return Text(f"it said: {shown}", f"对方发来：{shown}")
+
+
+def not_ssh(host_port: str, said: bytes) -> ConnectFailed:
+    """Something other than SSH answers. `said`: the first bytes that came."""
+    heard = _heard(said)
     return ConnectFailed(
-        Phase.BANNER, host_port, "not_ssh", Text(f"this is not an SSH server: {said}", f"对方不是 SSH 服务：{said}"),
-        Text("check the port number", "检查端口号"),
+        Phase.BANNER, host_port, "not_ssh",
+        Text(f"this is not an SSH server; {heard.en}", f"对方不是 SSH 服务；{heard.zh}"), Text("check the port number", "检查端口号"),
     )  # fmt: skip
+
+
+def no_banner(host_port: str, seconds: float, said: bytes) -> ConnectFailed:
+    """The server said something, but not its version, within the phase's deadline."""
+    heard = _heard(said)
+    why = Text(f"no SSH banner within {seconds:g} s; {heard.en}", f"{seconds:g} 秒内未收到 SSH 版本标识；{heard.zh}")
+    return ConnectFailed(Phase.BANNER, host_port, "timeout", why, _SLOW[Phase.BANNER])
 
 
 def no_common_algorithm(host_port: str, said: str) -> ConnectFailed:
@@ -221,9 +241,19 @@ def no_common_algorithm(host_port: str, said: str) -> ConnectFailed:
     )  # fmt: skip
 
 
+_ODD_PACKETS = ("Invalid packet blocking", "a packet of ")
+
+
 def kex_broken(host_port: str, said: str) -> ConnectFailed:
-    """The handshake broke for a reason of the protocol."""
-    return ConnectFailed(Phase.KEX, host_port, "protocol", foreign(said))
+    """The handshake broke for a reason of the protocol. `said`: what the library says, which may quote the server."""
+    why = Text(f"what came breaks the rules of SSH ({said})", f"收到的数据不符合 SSH 协议（{said}）")
+    if said.startswith(_ODD_PACKETS):
+        why = Text("a packet came whose length SSH does not allow", "收到的数据包长度不符合 SSH 协议")
+    step = Text(
+        "try again; if it stays so, check the port number and ask the supplier what stands between you and the SSH server",
+        "请重试；仍然如此时，检查端口号，并向供应商询问与 SSH 服务之间经过了什么设备",
+    )
+    return ConnectFailed(Phase.KEX, host_port, "protocol", why, step)
 
 
 def open_to_truncation(host_port: str) -> ConnectFailed:

@@ -20,6 +20,7 @@ from gpulease_gui.remote.failures import (
     Phase,
     hung_up,
     kex_broken,
+    no_banner,
     no_common_algorithm,
     no_such_name,
     not_ssh,
@@ -38,7 +39,9 @@ _JOIN_S = 3.0
 # How often the library's thread looks whether it is still wanted. Its own 0.1 s costs CPU on each of many quiet lines,
 # and is not needed where the end of a socket wakes it.
 _LOOK_S = 1.0
-_SAID_CHARACTERS = 80
+_SAID_CHARACTERS = 160
+# How an SSH server begins that then hangs up, as one does that takes no more callers for now.
+_SSH_SAYS = (b"Exceeded MaxStartups", b"Not allowed at this time", b"SSH-2.0-", b"SSH-1.99-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +164,7 @@ def _kex_place(name: str) -> int:
 
 
 def _await_keys(
-    transport: paramiko.Transport, done: threading.Event, host_port: str, deadlines: Deadlines, cancel: CancelToken
+    transport: Wire, done: threading.Event, host_port: str, deadlines: Deadlines, cancel: CancelToken
 ) -> None:
     phase, seconds = Phase.BANNER, deadlines.banner_s
     deadline = time.monotonic() + seconds
@@ -172,7 +175,7 @@ def _await_keys(
                 phase, seconds = Phase.KEX, deadlines.kex_s
                 deadline = time.monotonic() + seconds
             if time.monotonic() >= deadline:
-                raise timed_out(phase, host_port, seconds)
+                raise _too_late(transport, phase, host_port, seconds)
     finally:
         take_back()
     cancel.check()
@@ -180,18 +183,22 @@ def _await_keys(
         raise _handshake_failure(transport, host_port)
 
 
-def _handshake_failure(transport: paramiko.Transport, host_port: str) -> ConnectFailed:
+def _too_late(transport: Wire, phase: Phase, host_port: str, seconds: float) -> ConnectFailed:
+    if phase is Phase.BANNER and transport.said:
+        return no_banner(host_port, seconds, transport.said)
+    return timed_out(phase, host_port, seconds)
+
+
+def _handshake_failure(transport: Wire, host_port: str) -> ConnectFailed:
     error = transport.get_exception()
-    said = one_line(str(error))[: _SAID_CHARACTERS * 2]
     if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
-        return no_common_algorithm(host_port, said)
-    if not transport.remote_version:
-        if "Indecipherable" in said or "decode" in said or "Invalid SSH banner" in said:
-            return not_ssh(host_port, said.removeprefix("Indecipherable protocol version ")[:_SAID_CHARACTERS])
-        return hung_up(Phase.BANNER, host_port)
-    if isinstance(error, paramiko.SSHException):
-        return kex_broken(host_port, said)
-    return hung_up(Phase.KEX, host_port)
+        return no_common_algorithm(host_port, one_line(str(error))[:_SAID_CHARACTERS])
+    if not transport.remote_version or str(error) == "Invalid SSH banner":
+        said = transport.said
+        return not_ssh(host_port, said) if said and not said.startswith(_SSH_SAYS) else hung_up(Phase.BANNER, host_port)
+    if error is None or isinstance(error, (EOFError, OSError)):
+        return hung_up(Phase.KEX, host_port)
+    return kex_broken(host_port, one_line(str(error))[:_SAID_CHARACTERS])
 
 
 def cut(transport: paramiko.Transport) -> None:

@@ -32,12 +32,16 @@ class ReadAhead(socket.socket):
         return made
 
     def recv(self, bufsize: int, flags: int = 0, /) -> bytes:
-        """Up to `bufsize` bytes; b"" at the end. Raises OSError; TimeoutError or BlockingIOError when none came in time."""
+        """Up to `bufsize` bytes; b"" at the end. Raises OSError; TimeoutError when none came in time, as any socket does."""
         held = self._ahead
         if not held:
             self._waits = True
             try:
                 held = super().recv(_AHEAD_BYTES, flags)
+            except BlockingIOError as error:
+                if flags or self.gettimeout() is not None:
+                    raise
+                raise TimeoutError from error  # the system's word for the end of a wait that it keeps itself
             finally:
                 self._waits = False
         self._ahead = held[bufsize:]
@@ -53,7 +57,7 @@ class ReadAhead(socket.socket):
         self._ahead = self._ahead[count:]
 
     def more(self) -> bool:
-        """Wait for more to hold; False at the end. Raises as `recv` does."""
+        """Wait for more to hold; False at the end. Raises OSError; TimeoutError or BlockingIOError when none came in time."""
         self._waits = True
         try:
             came = super().recv(_AHEAD_BYTES)

@@ -14,6 +14,9 @@ from paramiko.packet import Packetizer
 
 # As OpenSSH has it: no peer makes us keep more than this for one packet.
 PACKET_MAX_BYTES = 256 * 1024
+# A server may say something before its version; so much of it is read at most, and so much kept to be shown.
+_GREETING_MAX_BYTES = 64 * 1024
+_SAID_BYTES = 512
 
 
 class Packets(Packetizer):
@@ -22,6 +25,22 @@ class Packets(Packetizer):
     def __init__(self, sock: socket.socket | paramiko.Channel) -> None:
         super().__init__(sock)  # type: ignore[arg-type]  # the stubs know no channels
         self._deadline: float | None = None
+        self._patience_s = 0.0
+        self._greeting_bytes = 0
+        self.said = b""
+
+    def _read_timeout(self, timeout: float) -> bytes:
+        """What comes next of the greeting; its start stays in `said`. Raises TimeoutError, EOFError, OSError, SSHException.
+
+        The library gives each line but the first 2 s; a gateway that says whom it calls may need as long as for the first.
+        """
+        self._patience_s = max(self._patience_s, timeout)
+        came: bytes = super()._read_timeout(self._patience_s)  # type: ignore[misc]  # the stubs lack it
+        self._greeting_bytes += len(came)
+        self.said += came[: _SAID_BYTES - len(self.said)]
+        if self.said.startswith(b"HTTP/") or self._greeting_bytes > _GREETING_MAX_BYTES:
+            raise paramiko.SSHException("no SSH server greets so")
+        return came
 
     def start_handshake(self, timeout: float) -> None:
         """Seconds until reading gives the handshake up."""
@@ -47,6 +66,11 @@ class Wire(paramiko.Transport):
 
     def __init__(self, sock: socket.socket | paramiko.Channel) -> None:
         super().__init__(sock, packetizer_class=Packets)
+
+    @property
+    def said(self) -> bytes:
+        """The first bytes that came, as far as they were read as a greeting; foreign."""
+        return self.packetizer.said if isinstance(self.packetizer, Packets) else b""
 
     def _filter_algorithm(self, type_: str) -> tuple[str, ...]:
         """All that are preferred: none is switched off besides."""

@@ -5,7 +5,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from gpulease_gui.domain.errors import Cancelled
 from gpulease_gui.domain.frame import COLLECT
 from gpulease_gui.domain.node import Address, AuthMethod, HostKey
 from gpulease_gui.domain.secret import Secret
+from gpulease_gui.remote import handshake
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import ConnectFailed, HostKeyChanged, Phase, UnknownHostKey
 from gpulease_gui.remote.handshake import Deadlines, dial
@@ -219,7 +220,43 @@ def test_that_an_unknown_name_is_told_as_such(sshd):
     assert (error.phase, error.cause) == (Phase.DNS, "no_such_name")
 
 
-def test_that_ux_06_a_silent_port_names_the_banner_and_its_deadline(sshd):
+def relay(caller: socket.socket, onward: socket.socket, hold_s: float) -> list[threading.Thread]:
+    """Pass bytes on in both ways; each piece from onward waits for `hold_s` first."""
+
+    def pump(source: socket.socket, sink: socket.socket, wait_s: float) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                threading.Event().wait(wait_s)
+                sink.sendall(data)
+        with suppress(OSError):
+            sink.shutdown(socket.SHUT_RDWR)
+
+    threads = [threading.Thread(target=pump, args=way) for way in ((caller, onward, 0.0), (onward, caller, hold_s))]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+def test_that_a_node_whose_every_answer_takes_longer_than_we_look_is_reached(sshd, monkeypatch):
+    """The banner, the keys, the login, the channel and its words each come after several looks of the library's thread."""
+    monkeypatch.setattr(handshake, "_LOOK_S", 0.02)
+    threads: list[threading.Thread] = []
+    onward = socket.create_connection((sshd.address.host, sshd.address.port))
+    with onward, listener(lambda caller: threads.extend(relay(caller, onward, 0.1))) as address:
+        with connect(address, sshd.credentials, HostTrust(pins=sshd.trust.pins)) as session:
+            channel = session.open("echo slow; cat")
+            heard = b""
+            while b"slow" not in heard:
+                chunk = channel.read(5)
+                assert not chunk.ended
+                heard += chunk.out
+            channel.close()
+        for thread in threads:
+            thread.join()
+
+
+def test_that_ux_06_a_silent_port_names_the_banner_and_its_deadline(sshd, monkeypatch):
+    monkeypatch.setattr(handshake, "_LOOK_S", 0.02)
     with listener() as address:
         error = failure(address, sshd.credentials, HostTrust(), deadlines=Deadlines(banner_s=0.3))
     assert (error.phase, error.cause) == (Phase.BANNER, "timeout")
@@ -252,7 +289,36 @@ def test_that_a_web_server_is_told_as_no_ssh(sshd):
     with listener(answer) as address:
         error = failure(address, sshd.credentials, HostTrust())
     assert (error.phase, error.cause) == (Phase.BANNER, "not_ssh")
-    assert "HTTP/1.1" in error.why
+    assert error.why == "this is not an SSH server; it said: HTTP/1.1 400 Bad Request"
+
+
+@pytest.mark.parametrize(
+    ("sent", "cause", "why"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n", "not_ssh", "this is not an SSH server; it said: HTTP/1.1 400 Bad Request"),
+        (b"220 mail\x1b[2J\r\n", "timeout", "no SSH banner within 0.3 s; it said: 220 mail␛[2J"),
+        (b"\x15\x03\x01\xff\xfe\r\n", "not_ssh", "this is not an SSH server; it sent bytes that are no text (15 03 01 ff fe 0d 0a)"),
+        (b"SSH-2.0-odd\r\n" + b"\x7f\xff\xff\xff" * 4, "protocol", "a packet came whose length SSH does not allow"),
+        (b"SSH-2.0-odd\r\n" + b"\x7f\xff\xff\xfc" * 4, "protocol", "a packet came whose length SSH does not allow"),
+    ],
+)
+def test_that_what_is_no_ssh_server_is_quoted_while_the_port_stays_open(sshd, sent, cause, why):
+    with listener(lambda caller: caller.sendall(sent)) as address:
+        error = failure(address, sshd.credentials, HostTrust(), deadlines=Deadlines(banner_s=0.3))
+    assert (error.cause, error.why) == (cause, why)
+    assert error.next_text.en and error.next_text.zh
+
+
+@pytest.mark.parametrize(
+    ("sent", "cause"), [(b"HTTP/1.1 400 Bad Request", "not_ssh"), (b"\x00\x01", "not_ssh"), (b"Exceeded MaxStartups\r\n", "hung_up")]
+)
+def test_that_who_says_something_and_hangs_up_is_told_from_a_full_server(sshd, sent, cause):
+    def answer(caller: socket.socket) -> None:
+        caller.sendall(sent)
+        caller.shutdown(socket.SHUT_WR)
+
+    with listener(answer) as address:
+        assert failure(address, sshd.credentials, HostTrust()).cause == cause
 
 
 def test_that_a_server_that_hangs_up_before_its_banner_is_asked_again(sshd):
