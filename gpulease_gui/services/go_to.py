@@ -152,13 +152,14 @@ def _all(words: Text | str) -> str:
 def places_in(connection: sqlite3.Connection, catalogue: Catalogue, more: Sequence[Place] = ()) -> Places:
     """Everything that the workspace and this version know, after `more` (pages and commands of the window)."""
     with collector_paused():
-        sellers = supplier_lines(connection)
+        signed, offered = deal_columns(connection, HolderOf.CONTRACT), deal_columns(connection, HolderOf.OFFER)
+        sellers = supplier_lines(connection, {*signed.supplier_id, *offered.supplier_id})
         names = {supplier.id: supplier.name for supplier in sellers}
         node_names = nodes.list_nodes(connection)
         nodes_there = [Place(PlaceKind.NODE, node.name, str(node.address or ""), "nodes", (node.id,)) for node in node_names]
         by_name = tuple([Place(PlaceKind.SUPPLIER, one.name, one.country, "suppliers", ("supplier", one.id)) for one in sellers])
-        contracts = _Deals(PlaceKind.CONTRACT, deal_columns(connection, HolderOf.CONTRACT), names)
-        offers = _Deals(PlaceKind.OFFER, deal_columns(connection, HolderOf.OFFER), names)
+        contracts = _Deals(PlaceKind.CONTRACT, signed, names)
+        offers = _Deals(PlaceKind.OFFER, offered, names)
         last = (*_beside(connection, {node.id: node.name for node in node_names}, names), *_of_version(catalogue))
         parts: tuple[tuple[Place, ...] | _Deals, ...] = ((*more, *nodes_there), contracts, by_name, offers, last)
         words = [part.words() if isinstance(part, _Deals) else _words_of(part) for part in parts]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from gpulease_gui.domain.commercial import HolderOf
@@ -89,11 +89,11 @@ def deal_columns(connection: sqlite3.Connection, kind: HolderOf) -> DealColumns:
     return DealColumns._make([(str(kind),) * len(ids), tuple(ids), tuple(owners), names, tuple(numbers), texts[0], *map(tuple, priced), last])
 
 
-def supplier_lines(connection: sqlite3.Connection) -> tuple[SupplierLine, ...]:
-    """All suppliers that are not in the trash, by name."""
-    kept = "id NOT IN (SELECT record_id FROM trash WHERE kind = 'supplier')"
-    columns = _columns(connection, SupplierLine._fields, f"(SELECT id, name, country FROM suppliers WHERE {kept} ORDER BY name, id)")
-    return tuple(map(SupplierLine._make, zip(*columns, strict=True)))
+def supplier_lines(connection: sqlite3.Connection, needed: Collection[str] = ()) -> tuple[SupplierLine, ...]:
+    """All suppliers that are not in the trash, by name, and among them those of `needed` that are: whose deals are still listed."""
+    columns = _columns(connection, SupplierLine._fields, "(SELECT id, name, country FROM suppliers ORDER BY name, id)")
+    away = {id_ for (id_,) in connection.execute("SELECT record_id FROM trash WHERE kind = 'supplier'")}.difference(needed)
+    return tuple([line for line in map(SupplierLine._make, zip(*columns, strict=True)) if line.id not in away])
 
 
 def _columns(connection: sqlite3.Connection, names: Sequence[str], of: str) -> list[list[Any]]:

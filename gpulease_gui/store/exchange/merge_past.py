@@ -24,6 +24,7 @@ _OF_CLAIM = ("value", "state")
 # Records whose fields mean something each by itself: edits of two people are joined.
 _BY_FIELD = ("supplier", "site", "offer", "contract", "terms")
 _STAMPS = ("answered_at", "given_at")
+_BURIED = ("supplier", "site", "offer", "contract", "attachment")
 Whose = tuple[str, ...]
 State = tuple[tuple[str, object], ...]
 
@@ -64,14 +65,37 @@ class Past:
         self._theirs: dict[Whose, _Earlier] = defaultdict(_Earlier)
         self._known: set[tuple[str, Whose, tuple[Value, ...]]] = set()
         self._first = bundle.version == 1
-        self._deleted = {(kind, id_): at for kind, id_, at in connection.execute("SELECT kind, record_id, deleted_at FROM trash")}
+        self._touched: dict[Whose, str] = defaultdict(str)
+        self._left: dict[tuple[Whose, bool], set[str]] = defaultdict(set)
         for section in _HISTORIES if not self._first else ():
             for entry in section_rows(connection, section):
                 key = tuple(str(entry.pop(name)) for name in section.key)
                 self._known.add((section.name, key[:-1], tuple(entry[name] for name in section.fields)))
                 _remember(self._ours, section.name, key[:-1], entry)
+                self._touch(section.name, key[:-1], entry, ours=True)
         for record in bundle.of(*(section.name for section in _HISTORIES)):
             _remember(self._theirs, record.section.name, record.group, dict(record.fields))
+            self._touch(record.section.name, record.group, dict(record.fields), ours=False)
+
+    def _touch(self, section: str, group: Whose, said: Document, *, ours: bool) -> None:
+        kind, key, state, at = _read(section, group, said)
+        for whose in _above(kind, key, state):
+            self._touched[whose] = max(self._touched[whose], at)
+        if kind in _BURIED:
+            self._left[(kind, *key), ours].add(at)
+
+    def touched_at(self, whose: Whose) -> str:
+        """When either side last changed a (kind, id), or what belongs to it; "" where nobody knows."""
+        return self._touched.get(whose, "")
+
+    def knew(self, whose: Whose, deleted: str, *, ours: bool) -> bool:
+        """Whether a side remembers that a (kind, id) was thrown away then."""
+        return deleted in self._left.get((whose, ours), ())
+
+    def latest(self, record: Record, now: Document) -> str:
+        """When the later of both sides' states came to be: an edit that is taken in keeps its time; "" where nobody knows."""
+        kind, key = record.section.kind, record.key
+        return max(_changed_at(self._ours[kind, *key], now), _changed_at(self._theirs[kind, *key], dict(record.fields)))
 
     def is_new(self, record: Record) -> bool:
         """Whether this workspace lacks an earlier state."""
@@ -137,13 +161,6 @@ class Past:
             return Standing.OURS if state in ours.states and ours.until >= theirs.until else Standing.THEIRS
         return Standing.OURS_LATER if _changed_at(ours, now) > theirs.until else Standing.THEIRS_LATER
 
-    def standing_of_buried(self, record: Record, *, needed: bool) -> Standing:
-        """Which side counts for a record that was thrown away here: the later act, unless something new `needed` it."""
-        kind = record.section.kind
-        deleted = self._deleted[kind, record.key[0]]
-        is_later = deleted > _changed_at(self._theirs[kind, *record.key], dict(record.fields))
-        return Standing.OURS if is_later and not needed and not self._first else Standing.THEIRS
-
 
 def _joined(was: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any], *, ours_wins: bool) -> dict[str, Any]:
     """Each part as the side has it that changed it."""
@@ -193,6 +210,18 @@ def _read(section: str, group: Whose, said: Document) -> tuple[str, Whose, Docum
         key = (holder_kind, holder, *((record,) if record else ())) if holder_kind else tuple(record.split(" "))
         return kind, key, json.loads(str(said["document"])), str(said["replaced_at"])
     return "", group, said, ""
+
+
+def _above(kind: str, key: Whose, state: Document) -> Iterator[Whose]:
+    """What a change of a record is a change of, as (kind, id): of what can be thrown away."""
+    if kind in _BURIED:
+        yield (kind, *key)
+    if kind == "site":
+        yield "supplier", str(state["supplier_id"])
+    elif kind in ("price", "attachment"):
+        yield str(state["holder_kind"]), str(state["holder_id"])
+    elif kind in ("claim", "terms", "answer", "waiver", "setup"):
+        yield key[0], key[1]
 
 
 def _state(kind: str, said: Document) -> State:

@@ -69,6 +69,22 @@ def _price_the_new(recorder: Recorder, merge: Merge) -> None:
             recorder.put("price", record.key, document_of(enter(recorder.db, kind, record.key[0]), price))
 
 
+def _put(recorder: Recorder, kind: str, key: tuple[str | int, ...], after: Document | None, at: str) -> bool:
+    """Make a record what it became elsewhere, on the moment at which it did ("" = now): so it is told from later changes."""
+    if not at:
+        return recorder.put(kind, key, after)
+    before = kinds()[kind].read(recorder.db.conn, key)
+    if before == after:
+        return False
+    kinds()[kind].write(recorder.db, key, before, after, _written(recorder, at, recorder.why))
+    recorder.note(kind, key, before, after)
+    return True
+
+
+def _written(recorder: Recorder, at: str, why: str) -> Written:
+    return Written(recorder.by, utc_from(at), why) if at else recorder.written(why)
+
+
 def _remove(recorder: Recorder, difference: Difference) -> None:
     """Take a record back, on the moment at which it was taken back there: so it is told from what is changed later."""
     record = difference.record
@@ -98,10 +114,10 @@ def _write(recorder: Recorder, difference: Difference, *, is_whole: bool = False
     before = kinds()[kind].read(recorder.db.conn, key)
     whole = _filled(kind, record, before, after)
     away = None if difference.back else recorder.db.conn.execute("SELECT * FROM trash WHERE kind = ? AND record_id = ?", (kind, record.key[0])).fetchone()
-    if not recorder.put(kind, key, whole) and difference.new and not is_whole:
+    if not _put(recorder, kind, key, whole, difference.at) and difference.new and not is_whole:
         recorder.note(kind, key, None, whole)
     if difference.theirs is not None and kind != "terms":
-        keep_earlier(recorder.db, kind, key, dict(difference.theirs.fields), recorder.written("joined with what was changed here"))
+        keep_earlier(recorder.db, kind, key, dict(difference.theirs.fields), _written(recorder, difference.at, "joined with what was changed here"))
     if away is not None:  # it is changed where it lies
         recorder.db.conn.execute("INSERT OR REPLACE INTO trash VALUES (?, ?, ?, ?, ?)", away)
     if kind in ("offer", "contract"):
@@ -130,7 +146,7 @@ def _write_apart(recorder: Recorder, record: Record, new: set[tuple[str, str]]) 
         db.conn.execute("INSERT OR REPLACE INTO task_specs (name, saved_at, document) VALUES (?, ?, ?)", (*record.key, *record.said))
     else:
         if record.key not in new:  # else it never was here outside of the trash
-            recorder.put(record.key[0], record.key[1:], None)
+            _put(recorder, record.key[0], record.key[1:], None, str(record.value("deleted_at")))
         db.conn.execute("INSERT OR REPLACE INTO trash (kind, record_id, deleted_at, deleted_by, why) VALUES (?, ?, ?, ?, ?)", (*record.key, *record.said))
 
 
@@ -146,7 +162,7 @@ def _keep_the_others(recorder: Recorder, merge: Merge) -> None:
         key: tuple[str | int, ...] = record.key
         if kind in ("answer", "waiver", "setup"):
             key = (number_of(recorder.db.conn, record.key[0], record.key[1]) or 0, *record.key[2:])
-        keep_earlier(recorder.db, kind, key, dict(record.fields), recorder.written("not taken from the merge: changed here later"))
+        keep_earlier(recorder.db, kind, key, dict(record.fields), _written(recorder, difference.at, "not taken from the merge: changed here later"))
 
 
 def enter(db: Database, kind: str, id_: str) -> int:

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field, replace
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.store.attachments import safe_name
 from gpulease_gui.store.codec import json_text, maybe_value_from, maybe_value_text
-from gpulease_gui.store.exchange import merge_fixed, merge_past, merge_removed
+from gpulease_gui.store.exchange import merge_fixed, merge_past, merge_removed, merge_trash
 from gpulease_gui.store.exchange.bundle_schema import Bundle, Record
 from gpulease_gui.store.exchange.bundle_sections import SECTIONS
 from gpulease_gui.store.exchange.merge_keys import HOLDERS, before_of, buried_of
+from gpulease_gui.store.kept import Document
 
 Change = tuple[str, object, object]
 
@@ -29,7 +30,8 @@ class Difference:
 
     `both`: it was changed on both sides. `back`: it comes out of the trash. A `new` one that is kept out was removed here.
     `theirs` is the record as the bundle has it, where `record` joins the edits of both sides. `removed_at`: `record` is what
-    stands here, and was taken back there then (UTC text; "" = it was not).
+    stands here, and was taken back there then (UTC text; "" = it was not). `at` is when the later of both states came to be,
+    which is kept ("" = the moment of the merge).
     """
 
     record: Record
@@ -39,6 +41,7 @@ class Difference:
     back: bool = False
     theirs: Record | None = None
     removed_at: str = ""
+    at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,8 @@ class Merge:
     @property
     def taking_all(self) -> Merge:
         """The same, but what was changed here later gives way to the bundle, too."""
-        return replace(self, differences=(*self.differences, *self.kept), kept=())
+        chosen = [replace(difference, at="") for difference in self.kept]  # it is decided now
+        return replace(self, differences=(*self.differences, *chosen), kept=())
 
 
 @dataclass(slots=True)
@@ -101,9 +105,8 @@ def compare(connection: sqlite3.Connection, bundle: Bundle) -> Merge:
     merge_fixed.refuse_incomplete(bundle)
     sorted_ = _Sorted()
     past = merge_past.Past(connection, bundle)
-    buried = {record.key for record in bundle.of("trash")}
     news = merge_fixed.new_ids(connection, bundle)
-    wanted = _needed_suppliers(connection, bundle, buried)
+    fates = merge_trash.fates(connection, bundle, past)
     for record in (_as_kept(record) for record in bundle.records if not _says_nothing(record)):
         section = record.section
         if section.fixed or section.part_of:
@@ -111,41 +114,55 @@ def compare(connection: sqlite3.Connection, bundle: Bundle) -> Merge:
         elif section.history:
             sorted_.take(record, is_new=past.is_new(record))
         else:
-            _sort(connection, record, sorted_, past, in_trash=(section.kind, record.key[0]) in buried, needed=record.key in wanted)
+            _sort(connection, record, sorted_, past, fates)
+    sorted_.found += [Difference(record, new=False, back=True) for record in fates.revived]
     for gone in merge_removed.removals(connection, bundle, past):
         difference = Difference(gone.record, new=False, both=gone.standing.both, removed_at=gone.at)
         (sorted_.kept if gone.standing.ours else sorted_.found).append(difference)
     return Merge(bundle, tuple(sorted_.found), sorted_.same, tuple(sorted_.kept))
 
 
-def _sort(connection: sqlite3.Connection, record: Record, sorted_: _Sorted, past: merge_past.Past, *, in_trash: bool, needed: bool) -> None:
+def _sort(connection: sqlite3.Connection, record: Record, sorted_: _Sorted, past: merge_past.Past, fates: merge_trash.Fates) -> None:
     """One record that people change."""
-    before, section = before_of(connection, record), record.section
-    back = False
-    if before is None:
-        before = buried_of(connection, record)
-        back = before is not None and not in_trash
+    if record.section.kind == "trash" and record.key not in fates.dead:
+        sorted_.same += 1  # it was changed later, or is needed
+        return
+    before, section, whose = before_of(connection, record), record.section, (record.section.kind, record.key[0])
+    if before is None and (before := buried_of(connection, record)) is not None and not (whose in fates.dead and whose in fates.away_there):
+        found = _out_of_the_trash(record, before, past)
+        (sorted_.kept if whose in fates.dead else sorted_.found).append(found)
+        return
     if before is None:
         left = past.standing_of_left(record)
         if left.ours:
             sorted_.kept.append(Difference(record, new=True, both=left.both))
         else:
-            sorted_.take(record, is_new=True)
+            sorted_.found.append(Difference(record, new=True, at=past.latest(record, {})))
         return
     now = {name: before.get(name) for name in dict(record.fields)}
     changed = _changed(record, now)
-    if not back and all(name in section.stamps for name, _, _ in changed):
+    if all(name in section.stamps for name, _, _ in changed):
         sorted_.take(record, is_new=False)
         return
-    standing = past.standing_of_buried(record, needed=needed) if back else past.standing(record, now)
+    standing, at = past.standing(record, now), past.latest(record, now)
     joined = past.joined(record, now, standing) if standing.both else None
     if joined is not None and joined != record and (more := _changed(joined, now)):
-        sorted_.found.append(Difference(joined, new=False, changed=more, both=True, theirs=record))
+        sorted_.found.append(Difference(joined, new=False, changed=more, both=True, theirs=record, at=at))
         return
     if standing.ours:  # a state that our history has already needs no second place in it
-        sorted_.kept.append(Difference(record, new=False, changed=changed, both=standing.both and not past.remembers(record), back=back))
+        sorted_.kept.append(Difference(record, new=False, changed=changed, both=standing.both and not past.remembers(record), at=at))
     else:
-        sorted_.found.append(Difference(record, new=False, changed=changed, both=standing.both, back=back))
+        sorted_.found.append(Difference(record, new=False, changed=changed, both=standing.both, at=at))
+
+
+def _out_of_the_trash(record: Record, buried: Document, past: merge_past.Past) -> Difference:
+    """What lies in the trash here only, as it would come back: with what was changed last on either side."""
+    now = {name: buried[name] for name in dict(record.fields)}
+    standing = past.standing(record, now)
+    ours = replace(record, fields=tuple(now.items()))
+    joined = past.joined(record, now, standing) if standing.both else None
+    back = joined or (ours if standing.ours else record)
+    return Difference(back, new=False, changed=_changed(back, now), both=standing.both, back=True, at=past.latest(record, now))
 
 
 def _changed(record: Record, now: Mapping[str, object]) -> tuple[Change, ...]:
