@@ -10,7 +10,7 @@ from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import visible
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.recording import Recorder
-from gpulease_gui.services.series import Ring
+from gpulease_gui.services.series import Paces, Ring
 from gpulease_gui.telemetry.source import LineReader, Point, sources
 
 # A large node has some four hundred; a node that invents names must not fill the memory.
@@ -36,7 +36,8 @@ class WatchView:
 
     `unsaved` says why the newest samples could not be written to the store; empty while all is well. `lost` says by
     subject (GPU UUID) why one that was there is not read any more; `indexes` are the numbers that the node gives them.
-    `by_agent`: whether the samples come from the agent or, on a node without Python, from the shell scripts.
+    `by_agent`: whether the samples come from the agent or, on a node without Python, from the shell scripts. `paces`: since
+    when how often it was asked, where that was not `interval_s` always.
     """
 
     node_id: str
@@ -50,6 +51,7 @@ class WatchView:
     lost: dict[str, str] = field(default_factory=dict)
     indexes: dict[str, int] = field(default_factory=dict)
     by_agent: bool = False
+    paces: Paces = ()
 
 
 class Intake:

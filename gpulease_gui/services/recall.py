@@ -3,38 +3,73 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from gpulease_gui.services.series import RING_POINTS, Ring
+from gpulease_gui.services.series import RING_POINTS, Paces, Ring
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import list_gaps, read_blocks
+from gpulease_gui.telemetry.source import metrics
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from gpulease_gui.store.records import SampleBlock
+
 _NS = 1_000_000_000
+_SILENT_STEPS = 3
 
 
 def recall(
     connection: sqlite3.Connection, node_id: str, now_s: float, interval_s: float
-) -> tuple[dict[tuple[str, str], Ring], tuple[Gap, ...]]:
-    """Rings by (metric, subject) with what was stored in the time that a ring holds, and the gaps of that time.
+) -> tuple[dict[tuple[str, str], Ring], tuple[Gap, ...], Paces]:
+    """Rings by (metric, subject) with what was stored in the time that a ring holds, its gaps, and how often it was asked.
 
     A silence ends a line with a NaN, as a gap does while watching.
     """
     end_ns = int(now_s * _NS)
     start_ns = end_ns - int(RING_POINTS * interval_s * _NS)
     rings: dict[tuple[str, str], Ring] = {}
+    steps: dict[int, int] = {}
+    own = {id_ for id_, metric in metrics().items() if metric.own_pace}
     for series, blocks in read_blocks(connection, node_id, start_ns, end_ns).items():
         ring = rings.setdefault((series.metric, series.subject), Ring())
+        steps.update((block.start_ns, block.step_ns) for block in blocks)
+        if series.metric in own:
+            _append_slow(ring, blocks)
+            continue
         for block in blocks:
             _append(ring, block.start_ns / _NS, block.step_ns / _NS, block.values.tolist())
-    return rings, list_gaps(connection, node_id, "", start_ns, end_ns)
+    return rings, list_gaps(connection, node_id, "", start_ns, end_ns), _paces(steps)
+
+
+def _paces(steps: dict[int, int]) -> Paces:
+    made: list[tuple[float, float]] = []
+    for start_ns in sorted(steps):
+        step_s = steps[start_ns] / _NS
+        if not made or made[-1][1] != step_s:
+            made.append((start_ns / _NS, step_s))
+    return tuple(made)
+
+
+def _append_slow(ring: Ring, blocks: list[SampleBlock]) -> None:
+    """What is told less often than asked has slots without a reading between its readings: they end no line."""
+    known = [
+        ((block.start_ns + place * block.step_ns) / _NS, value)
+        for block in blocks for place, value in enumerate(block.values) if not math.isnan(value)
+    ]  # fmt: skip
+    steps = sorted(after - before for (before, _), (after, _) in pairwise(known))
+    usual_s = steps[len(steps) // 2] if steps else 0.0
+    for at_s, value in known:
+        last = ring.last
+        if last is not None and at_s - last[0] > _SILENT_STEPS * usual_s:
+            ring.append(last[0] + usual_s, None)
+        ring.append(at_s, value)
 
 
 def _append(ring: Ring, start_s: float, step_s: float, values: list[float]) -> None:
     last = ring.last
-    if last is not None and start_s - last[0] > 3 * step_s:
+    if last is not None and start_s - last[0] > _SILENT_STEPS * step_s:
         ring.append(last[0] + step_s, None)
     for place, value in enumerate(values):
         ring.append(start_s + place * step_s, None if math.isnan(value) else value)

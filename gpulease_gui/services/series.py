@@ -8,6 +8,16 @@ from dataclasses import dataclass
 
 RING_POINTS = 3600
 NAN = math.nan
+# (from, seconds between samples that were asked for) in UTC seconds, rising.
+Paces = tuple[tuple[float, float], ...]
+
+
+def asked(paces: Paces, interval_s: float, start_s: float, end_s: float) -> float:
+    """How many samples were asked for from start to end (UTC seconds); before the first pace one each `interval_s`."""
+    steps = ((-math.inf, interval_s), *paces)
+    ends = (*(from_s for from_s, _ in paces), math.inf)
+    spans = ((max(start_s, from_s), min(end_s, until_s), step_s) for (from_s, step_s), until_s in zip(steps, ends, strict=True))
+    return sum(max(0.0, until_s - from_s) / step_s for from_s, until_s, step_s in spans)
 
 
 @dataclass(frozen=True, slots=True)

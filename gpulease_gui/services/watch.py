@@ -192,13 +192,13 @@ class _Watch:
         """Put what was stored of the last hour before what will come."""
         try:
             with self._workspace.read() as connection:
-                rings, gaps = recall(connection, self._node.id, self._clock.wall(), self.view.interval_s)
+                rings, gaps, paces = recall(connection, self._node.id, self._clock.wall(), self.view.interval_s)
         except UserFacing:
             return  # the store will say so itself when the first block is written
         last_s = max((end[0] for ring in rings.values() if (end := ring.last) is not None), default=0.0)
         if last_s:
             self.view.gaps.extend(GapSpan(g.start_ns / _NS, g.reason, g.end_ns / _NS, True) for g in gaps)
-            self.view.rings = rings
+            self.view.rings, self.view.paces = rings, (*paces, (last_s, self.view.interval_s))
             self._gap(last_s + self.view.interval_s, NOT_WATCHED)
 
     def _once(self) -> bool:

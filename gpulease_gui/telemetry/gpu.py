@@ -30,20 +30,20 @@ METRICS = (
     # What only the agent tells.
     Metric("gpu.power_limit_w", Text("Power limit", "功耗上限"), "W", "power_limit", decimals=0),
     Metric("gpu.temperature_memory_c", Text("Memory temperature", "显存温度"), "°C", "memory_temperature", decimals=0),
-    Metric("gpu.pcie_rx_gb_s", Text("PCIe received", "PCIe 接收"), "GB/s", "pcie_rx"),
-    Metric("gpu.pcie_tx_gb_s", Text("PCIe sent", "PCIe 发送"), "GB/s", "pcie_tx"),
+    Metric("gpu.pcie_rx_gb_s", Text("PCIe received", "PCIe 接收"), "GB/s", "pcie_rx", own_pace=True),
+    Metric("gpu.pcie_tx_gb_s", Text("PCIe sent", "PCIe 发送"), "GB/s", "pcie_tx", own_pace=True),
     Metric("gpu.nvlink_rx_gb_s", Text("NVLink received", "NVLink 接收"), "GB/s", "nvlink_rx"),
     Metric("gpu.nvlink_tx_gb_s", Text("NVLink sent", "NVLink 发送"), "GB/s", "nvlink_tx"),
     Metric("gpu.pcie_replays", Text("New PCIe replays", "新增 PCIe 重传"), "", "events", decimals=0),
     Metric("gpu.nvlink_errors", Text("New NVLink errors", "新增 NVLink 错误"), "", "events", decimals=0),
-    Metric("gpu.ecc_corrected", Text("New corrected ECC errors", "新增可纠正 ECC 错误"), "", "events", decimals=0),
-    Metric("gpu.ecc_uncorrected", Text("New uncorrected ECC errors", "新增不可纠正 ECC 错误"), "", "events", decimals=0),
+    Metric("gpu.ecc_corrected", Text("New corrected ECC errors", "新增可纠正 ECC 错误"), "", "events", decimals=0, own_pace=True),
+    Metric("gpu.ecc_uncorrected", Text("New uncorrected ECC errors", "新增不可纠正 ECC 错误"), "", "events", decimals=0, own_pace=True),
     Metric("gpu.remapped_rows", Text("Newly remapped rows", "新增重映射行"), "", "events", decimals=0),
     Metric("gpu.remap_pending", Text("Row remap pending", "待生效的行重映射"), "", "events", decimals=0),
     Metric("gpu.remap_failed", Text("Row remap failed", "行重映射失败"), "", "events", decimals=0),
     Metric("gpu.xid", Text("Xid", "Xid"), "", "events", decimals=0),
-    Metric("gpu.processes", Text("Processes", "进程数"), "", "events", decimals=0),
-    Metric("gpu.process_memory_gib", Text("Memory of processes", "进程占用显存"), "GiB", "process_memory"),
+    Metric("gpu.processes", Text("Processes", "进程数"), "", "events", decimals=0, own_pace=True),
+    Metric("gpu.process_memory_gib", Text("Memory of processes", "进程占用显存"), "GiB", "process_memory", own_pace=True),
 )
 # What a row of nvidia-smi tells, in its order.
 BY_SMI = METRICS[: len(FIELDS) - 1]

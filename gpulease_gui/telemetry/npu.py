@@ -8,10 +8,10 @@ from gpulease_gui.facts import npu_smi
 from gpulease_gui.telemetry.source import RECORD_END, Metric, Point, Source
 
 METRICS = (
-    Metric("npu.aicore_percent", Text("AI core", "AI Core 利用率"), "%", "npu_util", decimals=0),
-    Metric("npu.hbm_used_gib", Text("HBM used", "已用 HBM"), "GiB", "npu_memory"),
-    Metric("npu.power_w", Text("NPU power", "NPU 功耗"), "W", "npu_power", decimals=0),
-    Metric("npu.temperature_c", Text("NPU temperature", "NPU 温度"), "°C", "npu_temperature", decimals=0),
+    Metric("npu.aicore_percent", Text("AI core", "AI Core 利用率"), "%", "npu_util", decimals=0, own_pace=True),
+    Metric("npu.hbm_used_gib", Text("HBM used", "已用 HBM"), "GiB", "npu_memory", own_pace=True),
+    Metric("npu.power_w", Text("NPU power", "NPU 功耗"), "W", "npu_power", decimals=0, own_pace=True),
+    Metric("npu.temperature_c", Text("NPU temperature", "NPU 温度"), "°C", "npu_temperature", decimals=0, own_pace=True),
 )
 _MIB_PER_GIB = 1024.0
 

@@ -22,7 +22,10 @@ RECORD_END = "\x1e"
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One curve per subject. `lane` groups curves of one unit; `term` is the promise drawn as a line."""
+    """One curve per subject. `lane` groups curves of one unit; `term` is the promise drawn as a line.
+
+    `own_pace`: it takes the node long, and is told no more often than that lasts, whatever rate is asked.
+    """
 
     id: str
     title: Text
@@ -30,6 +33,7 @@ class Metric:
     lane: str
     term: str | None = None
     decimals: int = 1
+    own_pace: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,6 +211,18 @@ def test_that_figures_count_the_broken_seconds_and_the_expected_samples() -> Non
     assert 8 <= row.kept_s <= 10 and 8 <= row.broken_s <= 10
 
 
+def test_that_half_of_the_samples_are_half_of_those_asked_for_whatever_the_last_ones_did() -> None:
+    ring = Ring()
+    for second in range(0, 600, 2):
+        ring.append(1000.0 + second, 690.0)
+    (row,) = summaries(lane_of([Curve("GPU-0", 0, "0", ring)], WATTS), 1000.0, 1600.0, 1.0)
+    assert (row.figures.count, row.expected) == (300, 600)
+    (row,) = summaries(lane_of([Curve("GPU-0", 0, "0", ring)], WATTS), 1000.0, 1600.0, 1.0, paces=((1000.0, 2.0), (1300.0, 1.0)))
+    assert (row.figures.count, row.expected) == (300, 450)
+    (row,) = summaries(lane_of([Curve("GPU-0", 0, "0", ring)], WATTS, own_pace=True), 1000.0, 1600.0, 0.1)
+    assert (row.figures.count, row.expected) == (300, 300), "what is told as often as the node has it"
+
+
 def test_that_stretches_of_checks_belong_to_their_terms() -> None:
     ran = Happening(10.0, None, "Check", "nav-verify", "run", ("network.gbit_s",))
     assert spans_of([ran], "network.gbit_s", 30.0) == [(10.0, 30.0)]

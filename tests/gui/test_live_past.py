@@ -127,11 +127,36 @@ def test_that_a_restarted_watch_begins_with_the_last_hour(demo: Services) -> Non
     keep(demo, 1_000_000.0, 300)
     keep(demo, 1_000_400.0, 100)
     with demo.workspace.read() as connection:
-        rings, gaps = recall(connection, NODE, 1_000_600.0, 1.0)
+        rings, gaps, paces = recall(connection, NODE, 1_000_600.0, 1.0)
     ring = rings["gpu.power_w", "GPU-a"]
     read = data.read(ring)
-    assert gaps == () and ring.total == 401
+    assert gaps == () and ring.total == 401 and paces == ((1_000_000.0, 1.0),)
     assert np.isnan(read.values[300]) and read.times_s[300] == 1_000_300.0, "no line is drawn over the silence"
+
+
+def test_that_slots_between_slow_readings_end_no_line_and_a_silence_does(demo: Services) -> None:
+    values = [3.0 if n % 10 == 0 and not 200 < n < 290 else float("nan") for n in range(591)]
+    block = SampleBlock(Series(NODE, "gpu.processes", "GPU-a", ""), 1_000_000 * _NS, _NS // 10, array("f", values))
+    demo.workspace.submit(lambda db: samples.append_blocks(db, [block])).result()
+    with demo.workspace.read() as connection:
+        rings, _, paces = recall(connection, NODE, 1_000_060.0, 0.1)
+        past = read_past(connection, Wish(NODE, 1_000_000.0, 1_000_060.0, 900, (1_000_000.0, 1_000_060.0), 0.1), {})
+    for read in (data.read(rings["gpu.processes", "GPU-a"]), data.read(past.view.rings["gpu.processes", "GPU-a"])):
+        known = ~np.isnan(read.values)
+        assert np.count_nonzero(data.breaks(read, 0.1) & known) == 2, "the first reading, and the one after nine seconds"
+        assert np.count_nonzero(known) == 52
+    assert paces == ((1_000_000.0, 0.1),) and past.figures["gpu.processes", ""][1] == 59
+
+
+def test_that_half_of_the_readings_of_the_store_are_half_of_what_was_asked(demo: Services) -> None:
+    for start_s, step_s in ((1_000_000, 1), (1_000_300, 5)):
+        values = [float("nan") if n % 2 else 500.0 for n in range(300 // step_s)]
+        block = SampleBlock(Series(NODE, "gpu.power_w", "GPU-a", "W"), start_s * _NS, step_s * _NS, array("f", values))
+        demo.workspace.submit(lambda db, block=block: samples.append_blocks(db, [block])).result()
+    with demo.workspace.read() as connection:
+        past = read_past(connection, Wish(NODE, 1_000_000.0, 1_000_600.0, 900, (1_000_000.0, 1_000_600.0)), {})
+    figures, expected = past.figures["gpu.power_w", ""]
+    assert (figures.count, expected) == (180, 359)
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpulease_gui.gui.models.past_readings import Told, of_readings, of_store
+from gpulease_gui.gui.models.past_readings import Told, of_readings, of_store, paces_of
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Figures, Floats
 from gpulease_gui.services.events import NodeState
-from gpulease_gui.services.series import RING_POINTS, Ring
+from gpulease_gui.services.series import RING_POINTS, Paces, Ring, asked
 from gpulease_gui.services.watch import GapSpan, SeriesKey, WatchView
 from gpulease_gui.store.samples import list_gaps, outline, series_by_id
+from gpulease_gui.telemetry.source import metrics
 
 if TYPE_CHECKING:
     import sqlite3
@@ -70,7 +71,9 @@ class Past:
 def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKey, Ring]) -> Past:
     """Read the stretch with its margins; `live` has what is newer than the last stored pack."""
     start_s, end_s = wish.start_s - wish.margin_s, wish.end_s + wish.margin_s
-    told = _read(connection, wish, start_s, end_s, live)
+    own = {id_ for id_, metric in metrics().items() if metric.own_pace}
+    read, paces = _read(connection, wish, start_s, end_s, live)
+    told = {key: one.bridged(wish.interval_s) if key[0] in own else one for key, one in read.items()}
     rings: dict[SeriesKey, Ring] = {}
     figures: dict[SeriesKey, tuple[Figures, int]] = {}
     busiest, step_s, columns = np.empty(0), 0.0, _Columns(start_s, wish.step_s)
@@ -80,9 +83,9 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
             step_s = max(step_s, one.step_s, wish.step_s if thin else 0.0)
             # Cards are alike and told together.
             if not metric.startswith(_ALIKE):
-                figures[metric, subject] = _figures([one], wish)
+                figures[metric, subject] = _figures([one], wish, paces, own_pace=metric in own)
             busiest = one.times_s if len(one.times_s) > len(busiest) else busiest
-        figures[metric, ""] = _figures(list(subjects.values()), wish)
+        figures[metric, ""] = _figures(list(subjects.values()), wish, paces, own_pace=metric in own)
     gaps = _gaps(connection, wish, busiest, start_s, end_s, max((one.step_s for one in told.values()), default=0.0))
     view = WatchView(wish.node_id, max(wish.interval_s, step_s), rings, gaps, state=NodeState.CONNECTED)
     return Past(wish, view, figures)
@@ -90,7 +93,7 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
 
 def _read(
     connection: sqlite3.Connection, wish: Wish, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring]
-) -> dict[SeriesKey, Told]:
+) -> tuple[dict[SeriesKey, Told], Paces]:
     # A summary may be two columns wide; but below ten seconds a column the readings themselves are shown.
     longest_s = 2 * wish.step_s if wish.step_s >= _FINEST_S else wish.step_s
     stored = outline(connection, wish.node_id, int(start_s * _NS), int(end_s * _NS), int(longest_s * _NS))
@@ -105,7 +108,7 @@ def _read(
         newer = of_readings(data.between(data.read(ring), last_s + 0.5 * min(1.0, wish.interval_s), end_s))
         if len(newer.times_s):
             told[key] = newer if before is None else before.and_then(newer)
-    return told
+    return told, paces_of(stored.packs)
 
 
 def _by_metric(told: Mapping[SeriesKey, Told]) -> Iterator[tuple[str, dict[str, Told]]]:
@@ -161,14 +164,17 @@ def _filled(times_s: Floats, values_of: Floats, *, outlined: bool) -> Ring:
     return Ring.of(times, values, outlined=outlined)
 
 
-def _figures(read: Sequence[Told], wish: Wish) -> tuple[Figures, int]:
-    """The figures of all readings of the stretch, and how many there would be without a gap, from the first one on."""
+def _figures(read: Sequence[Told], wish: Wish, paces: Paces, *, own_pace: bool) -> tuple[Figures, int]:
+    """The figures of all readings of the stretch, and how many there would be from the first one on, had each come."""
     begin, end = wish.figures_s
     inside = [one.between(begin, end).known() for one in read]
     expected = 0
     for one in read:
-        since = max(begin, float(one.times_s[0]))
-        expected += max(0, round((min(end, one.last_s) - since) / one.pace_s(wish.interval_s)))
+        since, until = max(begin, float(one.times_s[0])), min(end, one.last_s)
+        if one.plain and not own_pace:
+            expected += round(asked(paces, wish.interval_s, since, until))
+        else:
+            expected += max(0, round((until - since) / one.pace_s(wish.interval_s)))
     figures = _of_all(inside)
     return figures, max(expected, figures.count)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Floats, Samples
+from gpulease_gui.services.series import Paces
 from gpulease_gui.store.packing import FIELDS, Pack
 from gpulease_gui.store.slots import Outline, Slab
 
@@ -59,6 +60,17 @@ class Told:
         low, p95, high = self.low[which], self.p95[which], self.high[which]
         return Told(self.times_s[which], low, mean, p95, high, self.count[which], self.step_s)
 
+    def bridged(self, interval_s: float) -> Told:
+        """Without the slots between two readings that no longer lie apart than is usual for them; summaries as they are."""
+        there = ~np.isnan(self.mean)
+        times = self.times_s[there]
+        if not self.plain or len(times) < 2:
+            return self
+        place = np.searchsorted(times, self.times_s)
+        before, after = times[np.maximum(place - 1, 0)], times[np.minimum(place, len(times) - 1)]
+        apart_s = data.HOLD_INTERVALS * data.usual_s(Samples(self.times_s, self.mean), interval_s)
+        return self._picked(there | (after - before > apart_s))
+
     def and_then(self, later: Told) -> Told:
         """This, then what came later."""
         return joined([self, later])
@@ -68,7 +80,7 @@ class Told:
         if not len(self.times_s):
             return interval_s
         if self.plain:
-            return data.pace_s(Samples(self.times_s, self.mean), interval_s)
+            return data.usual_s(Samples(self.times_s, self.mean), interval_s)
         most = float(self.count.max())
         return max(interval_s, self.step_s / max(1.0, most))
 
@@ -99,6 +111,17 @@ def of_store(outline: Outline) -> dict[int, Told]:
     for series_id, one in _of_packs(outline.packs):
         parts.setdefault(series_id, []).append(one)
     return {series_id: joined(some) for series_id, some in parts.items()}
+
+
+def paces_of(packs: Sequence[Pack]) -> Paces:
+    """How often the readings of these packs were asked for."""
+    if not packs:
+        return ()
+    starts, steps = _all_of(packs, "starts_ns"), _all_of(packs, "steps_ns")
+    order = np.argsort(starts, kind="stable")
+    starts, steps = starts[order], steps[order]
+    changed = np.flatnonzero(np.diff(steps, prepend=-1))
+    return tuple(zip((starts[changed] / _NS).tolist(), (steps[changed] / _NS).tolist(), strict=True))
 
 
 def _of_slab(slab: Slab) -> Iterable[tuple[int, Told]]:

@@ -57,7 +57,7 @@ class Figures:
         from gpulease_gui.gui.widgets.chart_figures import summaries
 
         loads = [(h.start_s, h.end_s or span_s[1]) for h in picture.happenings if spec.term and spec.term in h.terms]
-        made = summaries(spec, *span_s, picture.interval_s, loads)
+        made = summaries(spec, *span_s, picture.interval_s, loads, picture.paces)
         made = made if past is None else tuple(_of_past(row, past) for row in made)
         return tuple(replace(row, expected=row.figures.count) for row in made) if spec.at_times else made
 

@@ -171,7 +171,7 @@ class Lanes:
         return LaneSpec(
             group.id, group.title, first.unit, curves, max(metric.decimals for metric in group.metrics), promised(group.term, stated),
             group.term or "", alike, _FULL.get(first.unit), _ALIKE.get(group.source, "GPU"), subjects[0] if len(subjects) == 1 else "",
-            at_times=not sources()[group.source].of_node,
+            at_times=not sources()[group.source].of_node, own_pace=first.own_pace,
         )  # fmt: skip
 
     def _cards(self, group: _Group, view: WatchView) -> tuple[Curve, ...]:

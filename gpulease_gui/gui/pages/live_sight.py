@@ -77,7 +77,7 @@ class Sight:
         holes = holes_of(view)
         if live is not None and view is not live:
             holes += tuple(hole for hole in holes_of(live) if hole.end_s is None)
-        return Picture(made, holes, tuple(happenings), view.interval_s)
+        return Picture(made, holes, tuple(happenings), view.interval_s, view.paces)
 
     def _slowdowns(self, view: WatchView, made: tuple[LaneSpec, ...]) -> tuple[Happening, ...]:
         """Looked for anew once a second, or when the stretch moved."""

@@ -76,6 +76,12 @@ def pace_s(samples: Samples, interval_s: float) -> float:
     return max(interval_s, steps[len(steps) // 2])
 
 
+def usual_s(samples: Samples, interval_s: float) -> float:
+    """The usual distance of all readings, at least `interval_s`."""
+    times = samples.times_s[~np.isnan(samples.values)]
+    return max(interval_s, float(np.median(np.diff(times)))) if len(times) > 1 else interval_s
+
+
 def breaks(samples: Samples, interval_s: float) -> Flags:
     """For each sample whether no line leads to it: after a NaN, or after a silence of 2.5 intervals."""
     times, values = samples.times_s, samples.values

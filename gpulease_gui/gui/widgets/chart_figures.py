@@ -11,6 +11,7 @@ from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Figures, Grid, Samples
 from gpulease_gui.gui.widgets.chart_spec import Curve, LaneSpec
 from gpulease_gui.gui.widgets.strip import Kept, strip
+from gpulease_gui.services.series import Paces, asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,30 +33,35 @@ class Summary:
 
 
 def summaries(
-    lane: LaneSpec, start_s: float, end_s: float, interval_s: float, loads: Sequence[tuple[float, float]] = ()
+    lane: LaneSpec, start_s: float, end_s: float, interval_s: float, loads: Sequence[tuple[float, float]] = (),
+    paces: Paces = (),
 ) -> tuple[Summary, ...]:
     """The rows of one lane from start to end (UTC seconds)."""
     parts = [(None, lane.curves)] if lane.alike else [(curve, (curve,)) for curve in lane.curves]
-    return tuple(_summary(lane, curve, curves, start_s, end_s, interval_s, loads) for curve, curves in parts)
+    return tuple(_summary(lane, curve, curves, start_s, end_s, interval_s, loads, paces) for curve, curves in parts)
 
 
 def _summary(
     lane: LaneSpec, curve: Curve | None, curves: Sequence[Curve], start_s: float, end_s: float, interval_s: float,
-    loads: Sequence[tuple[float, float]],
+    loads: Sequence[tuple[float, float]], paces: Paces,
 ) -> Summary:  # fmt: skip
     held = [data.read(one.ring) for one in curves]
     figures = data.figures(held, start_s, end_s)
-    expected = sum(_expected(one, start_s, end_s, interval_s) for one in held)
+    expected = sum(_expected(one, start_s, end_s, interval_s, paces, own_pace=lane.own_pace) for one in held)
     times = _times(lane, curves, held, start_s, end_s, interval_s, loads)
     return Summary(lane, curve, figures, max(expected, figures.count), *times)
 
 
-def _expected(samples: Samples, start_s: float, end_s: float, interval_s: float) -> int:
-    """How many samples there would be without a gap, from the first one on."""
+def _expected(
+    samples: Samples, start_s: float, end_s: float, interval_s: float, paces: Paces = (), *, own_pace: bool = False
+) -> int:
+    """How many samples there would be from the first one on, had each come that was asked for."""
     if not len(samples.times_s):
         return 0
     start_s = max(start_s, float(samples.times_s[0]))
-    return max(0, round((end_s - start_s) / data.pace_s(samples, interval_s)))
+    if own_pace:
+        return max(0, round((end_s - start_s) / data.usual_s(data.between(samples, start_s, end_s), interval_s)))
+    return round(asked(paces, interval_s, start_s, end_s))
 
 
 def _times(

@@ -13,7 +13,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.widgets.labels import Words
-from gpulease_gui.services.series import Ring
+from gpulease_gui.services.series import Paces, Ring
 
 SERIES_STYLES = 8
 
@@ -74,6 +74,7 @@ class LaneSpec:
     """One lane. `alike` curves are of one kind (GPUs) and may be drawn as a spread; `trouble` says why there is no data.
 
     `at_times`: it is told while a task runs only, so that no sample is missed at other times.
+    `own_pace`: its samples come as often as the node has them, not as often as they are asked for.
     """
 
     id: str
@@ -89,6 +90,7 @@ class LaneSpec:
     subject: str = ""
     trouble: Words = ""
     at_times: bool = False
+    own_pace: bool = False
 
     @property
     def default_mode(self) -> Mode:
@@ -142,6 +144,7 @@ class Picture:
     holes: tuple[Hole, ...] = ()
     happenings: tuple[Happening, ...] = ()
     interval_s: float = 1.0
+    paces: Paces = ()
 
 
 def with_unit(value: float, unit: str, decimals: int) -> str:
