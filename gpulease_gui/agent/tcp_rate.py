@@ -142,11 +142,12 @@ class Watch(object):
     def __init__(self, sock, begin_s, seconds):
         self._sock = sock
         self.start_s, self.end_s = begin_s + WARM_S, begin_s + WARM_S + seconds
-        self.moved, self._early = 0, 0
+        self.moved, self._early, self._in_all = 0, 0, 0
         self._before = None
 
     def add(self, count):
         """Count what was just moved; False once the time is over."""
+        self._in_all += count
         now = time.monotonic()
         if now < self.start_s:
             return True
@@ -162,7 +163,8 @@ class Watch(object):
         after, before = load(), self._before or load()
         seconds = max(1e-9, self.end_s - self.start_s)
         waited = None if after[1] is None or before[1] is None else 100.0 * (after[1] - before[1]) / seconds
-        return {"bytes": max(0, self.moved - self._early), "seconds": seconds, "cpu_percent": 100.0 * (after[0] - before[0]) / seconds, "wait_percent": waited}
+        moved, used = max(0, self.moved - self._early), 100.0 * (after[0] - before[0]) / seconds
+        return {"bytes": moved, "all_bytes": self._in_all, "seconds": seconds, "cpu_percent": used, "wait_percent": waited}
 
 
 def receive(sock, watch):

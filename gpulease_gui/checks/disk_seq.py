@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gpulease_gui.checks import own_misfit
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise, Stated
 from gpulease_gui.checks.repeats import (
@@ -15,7 +16,7 @@ from gpulease_gui.checks.repeats import (
     repeat_due,
     without_rate,
 )
-from gpulease_gui.checks.thresholds import Origin
+from gpulease_gui.checks.thresholds import Origin, Threshold
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
@@ -24,6 +25,11 @@ from gpulease_gui.facts.disk_rates import DiskRates, FioTry
 
 READ, WRITE = "disk.read_mb_s", "disk.write_mb_s"
 BANDS = band_marks("disk.seq", 1.0, 0.9, PROMISE, pass_origin=Origin.SPEC, pass_source=PROMISE_ITSELF)
+OVER = Threshold(
+    "disk.seq", "own_over", 10.0, "×",
+    Text("a rate of the own disk test above this multiple of the promise is not believed", "自带磁盘测试的速率超过承诺值的此倍数时不予采信"), ">", low=1.2,
+)  # fmt: skip
+OVER_FROM_MB_S = Threshold("disk.seq", "own_over_from", 10_000.0, "MB/s", Text("nor above this rate, whichever is more", "且超过此速率，取两者中较大者"), ">", low=1.0)
 _MEMORY = ("tmpfs", "ramfs", "devtmpfs")
 
 CHECK = Check(
@@ -40,8 +46,8 @@ CHECK = Check(
     ask=Text("How many MB/s does the disk read and write in a row?", "磁盘顺序读、顺序写各是多少 MB/s？"),
     writes=Text("a scratch file of up to 4 GiB, removed at the end", "最大 4 GiB 的临时文件，结束后删除"),
     takes_s=60,
-    rule_version=3,
-    thresholds=BANDS.both,
+    rule_version=4,
+    thresholds=(*BANDS.both, OVER, OVER_FROM_MB_S),
 )
 
 
@@ -78,6 +84,9 @@ def _direction(name: str, term: str, tries: tuple[FioTry, ...], rates: DiskRates
         subject = SubjectFinding(name, Verdict.INCONCLUSIVE, measured)
         found = CHECK.not_promised(term, measured, unit="MB/s", subjects=(subject,), basis=Basis.MEASURED)
         return replace(found, direction=name, reason=_told(found.reason, good))
+    if good[0].own_test and best > max(promise.limit(OVER) * stated.number, promise.limit(OVER_FROM_MB_S)):
+        told = own_misfit.too_good(reason, promise.limit(OVER))
+        return _finding(name, term, Verdict.INCONCLUSIVE, told, stated, best, Reason.INCONSISTENT, own_misfit.OVER_STEP)
     verdict, code = judged([t.mb_s or 0 for t in good if not t.own_test] or [best], stated.number, BANDS.at(promise))
     if BANDS.at(promise).of(best, stated.number) is Verdict.PASS:
         verdict, code = Verdict.PASS, ""
@@ -140,6 +149,9 @@ def _no_rate(name: str, term: str, tries: tuple[FioTry, ...], stated: Stated | N
     verdict, mb_s = without_rate(code)
     if verdict is Verdict.FAIL:
         return _finding(name, term, verdict, MOVED_NOTHING, stated, mb_s, code, _SLOW_STEP)
+    if last and last.misfit:
+        reason = own_misfit.misfit_of(last.misfit, ends=False)
+        return _finding(name, term, verdict, reason, stated, None, str(code), own_misfit.OVER_STEP)
     reason = Text(f"no rate was measured: {said}", f"没有测得速率：{said}") if said else _NOTHING
     step = _INSTALL if code == Reason.MISSING_TOOL else foreign(last.next_step) if last and last.next_step else _BY_HAND
     return _finding(name, term, Verdict.INCONCLUSIVE, reason, stated, None, str(code), step)

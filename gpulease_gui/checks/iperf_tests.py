@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpulease_gui.checks import own_misfit
 from gpulease_gui.checks.repeats import MOVED_NOTHING
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text, foreign
@@ -39,6 +40,8 @@ def no_rate(tries: Sequence[IperfTry]) -> tuple[Text, str, Text]:
     code = last.code or Reason.UNREADABLE
     if code == NOTHING_MOVED:
         return MOVED_NOTHING, NOTHING_MOVED, NOTHING_STEP
+    if last.run and last.run.misfit:
+        return own_misfit.misfit_of(last.run.misfit, last.run.silent, last.run.streams or 0), str(code), own_misfit.OVER_STEP
     reason = Text(f"no rate was measured: {last.trouble}", f"没有测得带宽：{last.trouble}") if last.trouble else NOTHING
     step = _INSTALL if code == Reason.MISSING_TOOL else foreign(last.next_step) if last.next_step else REACH_STEP
     return reason, str(code), step

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from gpulease_gui.checks import own_tcp
+from gpulease_gui.checks import own_misfit, own_tcp
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.iperf_tests import NOTHING_STEP
 from gpulease_gui.checks.promise import Promise, Stated
@@ -43,8 +43,8 @@ CHECK = Check(
     ask=Text("What is the bandwidth between two nodes in each direction?", "两节点之间每个方向的带宽是多少？"),
     writes=Text("nothing; the line between the two nodes is full for 20 s each way", "不写入；两节点间链路每个方向占满 20 秒"),
     takes_s=40,
-    rule_version=3,
-    thresholds=(*BANDS.both, CPU_BUSY_PERCENT, *own_tcp.BOTH),
+    rule_version=4,
+    thresholds=(*BANDS.both, CPU_BUSY_PERCENT, *own_tcp.MARKS),
 )
 
 
@@ -75,6 +75,9 @@ def _direction(name: str, tries: tuple[IperfTry, ...], promise: Promise) -> Find
         code = own_tcp.OWN_TEST if own_tcp.limited(good[0].run, promise) else found.reason_code
         return replace(found, direction=name, reason=own_tcp.told(found.reason, good[:1], promise), reason_code=code)
     reason, sound = own_tcp.told(_reason(good, stated), good[:1], promise), own_tcp.trusted(good, promise)
+    if own_tcp.too_good(good[0].run, best, stated.number, promise):
+        reason = own_misfit.too_good(reason, promise.limit(own_tcp.OVER))
+        return _finding(name, Verdict.INCONCLUSIVE, reason, stated, best, Reason.INCONSISTENT, own_misfit.OVER_STEP)
     if not sound and bands.of(best, stated.number) is not Verdict.PASS:
         return _finding(name, Verdict.INCONCLUSIVE, reason, stated, best, own_tcp.OWN_TEST, own_tcp.STEP)
     verdict, code = judged([t.gbit_s or 0 for t in sound or good], stated.number, bands)
@@ -131,6 +134,9 @@ def _no_rate(name: str, tries: tuple[IperfTry, ...], stated: Stated | None) -> F
     verdict, gbit_s = without_rate(code)
     if verdict is Verdict.FAIL:
         return _finding(name, verdict, MOVED_NOTHING, stated, gbit_s, code, NOTHING_STEP)
+    if last and last.run and last.run.misfit:
+        reason = own_misfit.misfit_of(last.run.misfit, last.run.silent, last.run.streams or 0)
+        return _finding(name, verdict, reason, stated, None, str(code), own_misfit.OVER_STEP)
     said = last.trouble if last and last.trouble else ""
     reason = Text(f"no rate was measured: {said}", f"没有测得带宽：{said}") if said else _NOTHING
     step = _INSTALL if code == Reason.MISSING_TOOL else foreign(last.next_step) if last and last.next_step else _REACH

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gpulease_gui.checks import own_tcp
+from gpulease_gui.checks import own_misfit, own_tcp
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.iperf_tests import best_first, no_rate, seconds_text
 from gpulease_gui.checks.net_iperf_multi import CPU_BUSY_PERCENT, TERM, tool_limited
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.repeats import MEASURED_ONCE, band_marks, without_rate
 from gpulease_gui.domain.command import Impact
-from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding, Verdict
+from gpulease_gui.domain.finding import Basis, Finding, Reason, SubjectFinding, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.facts.iperf_pair import BACKWARD, FORWARD, IperfPair, IperfTry
@@ -29,8 +29,8 @@ CHECK = Check(
     level=2,
     writes=Text("nothing; shares the two-way test of the node-to-node bandwidth", "不写入；与节点间带宽共用一次双向测试"),
     takes_s=40,
-    rule_version=4,
-    thresholds=(*BANDS.both, CPU_BUSY_PERCENT, *own_tcp.BOTH),
+    rule_version=5,
+    thresholds=(*BANDS.both, CPU_BUSY_PERCENT, *own_tcp.MARKS),
 )
 
 
@@ -46,6 +46,10 @@ def judge(pair: IperfPair, promise: Promise) -> tuple[Finding, ...]:
     ratio = (ways[slow][0].gbit_s or 0.0) / (ways[fast][0].gbit_s or 1.0)
     verdict = BANDS.at(promise).of(ratio, 1.0)
     reason = own_tcp.told(_reason(ways[slow][0], ways[fast][0], slow, fast), [ways[slow][0], ways[fast][0]], promise)
+    stated = promise.get(TERM)
+    if any(own_tcp.too_good(one[0].run, one[0].gbit_s or 0.0, stated.number if stated else None, promise) for one in ways.values()):
+        reason = own_misfit.too_good(reason, promise.limit(own_tcp.OVER))
+        return (_finding(Verdict.INCONCLUSIVE, reason, ratio, slow, Reason.INCONSISTENT, own_misfit.OVER_STEP),)
     if any(own_tcp.limited(ways[way][0].run, promise) for way in ways):
         # At its own limit a test is equally fast both ways, whatever the line is.
         return (_finding(Verdict.INCONCLUSIVE, reason, ratio, slow, own_tcp.OWN_TEST, own_tcp.STEP),)
@@ -55,7 +59,6 @@ def judge(pair: IperfPair, promise: Promise) -> tuple[Finding, ...]:
         return (_finding(Verdict.INCONCLUSIVE, reason, ratio, slow, "tool_limited", _BUSY),)
     if verdict is Verdict.FAIL and len(ways[slow]) < 2:
         return (_finding(Verdict.WARN, reason, ratio, slow, MEASURED_ONCE, _AGAIN),)
-    stated = promise.get(TERM)
     if stated is not None and (ways[slow][0].gbit_s or 0.0) >= stated.number:
         # On a line with room to spare the two ways differ by what the hosts do: nothing that was promised is missing.
         return (_finding(Verdict.WARN, reason, ratio, slow, "both_above_promise", NO_TEXT),)

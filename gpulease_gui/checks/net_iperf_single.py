@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpulease_gui.checks import own_tcp
+from gpulease_gui.checks import own_misfit, own_tcp
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.iperf_tests import best_first, no_rate, seconds_text
 from gpulease_gui.checks.promise import Promise
@@ -35,8 +35,8 @@ CHECK = Check(
     level=2,
     writes=Text("nothing; one stream to the peer and one back, 15 s each", "不写入；与对端往返各一条流，每条 15 秒"),
     takes_s=30,
-    rule_version=3,
-    thresholds=(PART, UP_TO_GBIT_S, *own_tcp.BOTH),
+    rule_version=4,
+    thresholds=(PART, UP_TO_GBIT_S, *own_tcp.MARKS),
 )
 
 
@@ -64,6 +64,10 @@ def _direction(name: str, tries: tuple[IperfTry, ...], wanted: float | None, pro
         f"单条流 {told} Gbit/s（{length} 秒）；这条线路上单流应有 {want}",
     )
     reason = own_tcp.told(reason, good[:1], promise)
+    stated = promise.get(LINE_TERM)
+    if own_tcp.too_good(good[0].run, rate, stated.number if stated else None, promise):
+        reason = own_misfit.too_good(reason, promise.limit(own_tcp.OVER))
+        return _finding(name, Verdict.INCONCLUSIVE, reason, rate, Reason.INCONSISTENT, own_misfit.OVER_STEP)
     if rate >= wanted:
         return _finding(name, Verdict.PASS, reason, rate, "", NO_TEXT)
     if not own_tcp.trusted(good, promise):

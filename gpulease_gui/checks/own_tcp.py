@@ -26,7 +26,14 @@ WAITING_PERCENT = Threshold(
     _CHECK, "own_wait", 5.0, "%",
     Text("and above this part of the time that one of them waited for a processor", "或其中一个进程等待处理器的时间超过此比例"), ">", low=0.1, high=100.0,
 )  # fmt: skip
-BOTH = (BUSY_PERCENT, WAITING_PERCENT)
+OVER = Threshold(
+    _CHECK, "own_over", 10.0, "×",
+    Text("a rate of the own TCP test above this multiple of the promise is not believed", "自带 TCP 测试的速率超过承诺值的此倍数时不予采信"), ">", low=1.2,
+)  # fmt: skip
+OVER_FROM_GBIT_S = Threshold(
+    _CHECK, "own_over_from", 100.0, "Gbit/s", Text("nor above this rate, whichever is more", "且超过此速率，取两者中较大者"), ">", low=1.0,
+)  # fmt: skip
+MARKS = (BUSY_PERCENT, WAITING_PERCENT, OVER, OVER_FROM_GBIT_S)
 STEP = Text(
     "Install iperf3 on both nodes (apt-get install -y iperf3) and measure again: a low rate of the program's own test proves nothing.",
     "请在两个节点上安装 iperf3（apt-get install -y iperf3）后重新测量：自带测试偏低不足为据。",
@@ -40,6 +47,13 @@ def limited(run: IperfRun | None, promise: Promise) -> bool:
     if run.busiest_percent is None or run.waiting_percent is None:
         return True
     return run.busiest_percent > promise.limit(BUSY_PERCENT) or run.waiting_percent > promise.limit(WAITING_PERCENT)
+
+
+def too_good(run: IperfRun | None, gbit_s: float, promised: float | None, promise: Promise) -> bool:
+    """Whether a rate of our own test is beyond belief: both ends may be the supplier's, and no third one bears it out."""
+    if run is None or not run.own_test or promised is None:
+        return False
+    return gbit_s > max(promise.limit(OVER) * promised, promise.limit(OVER_FROM_GBIT_S))
 
 
 def trusted(tries: Sequence[IperfTry], promise: Promise) -> list[IperfTry]:

@@ -40,6 +40,7 @@ class FioTry:
     """One test of one direction. `mb_s` is decimal (1e6 bytes a second); None with the `trouble` that explains it.
 
     `direct`: the page cache was passed by (None = the output does not say it). `own_test`: by the program's own test, not fio.
+    `misfit`: why its figures can't all be true.
     """
 
     mb_s: float | None
@@ -49,6 +50,7 @@ class FioTry:
     code: str = ""
     next_step: str = ""
     own_test: bool = False
+    misfit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +91,11 @@ def parse(output: CommandOutput) -> DiskRates:
     found = document(output.text)
     if "read" not in found and "write" not in found:
         raise Unreadable("no direction was measured", code=Reason.NOT_COLLECTED)
-    direct = found.get("direct")
+    direct, seconds = found.get("direct"), count(found, "seconds")
     return DiskRates(
-        read=_tries(found.get("read"), "read"),
-        write=_tries(found.get("write"), "write"),
-        seconds=count(found, "seconds"),
+        read=_tries(found.get("read"), "read", seconds),
+        write=_tries(found.get("write"), "write", seconds),
+        seconds=seconds,
         size_mib=count(found, "size_mib"),
         direct=direct if isinstance(direct, bool) else None,
         filesystem=words(found, "filesystem"),
@@ -101,14 +103,14 @@ def parse(output: CommandOutput) -> DiskRates:
     )
 
 
-def _tries(told: Any, direction: str) -> tuple[FioTry, ...]:
-    return tuple(_try(output, direction) for output in unpack(told))
+def _tries(told: Any, direction: str, seconds: int | None) -> tuple[FioTry, ...]:
+    return tuple(_try(output, direction, seconds) for output in unpack(told))
 
 
-def _try(output: CommandOutput, direction: str) -> FioTry:
+def _try(output: CommandOutput, direction: str, seconds: int | None) -> FioTry:
     try:
         if disk_own.recognise(output.text):
-            return _own(disk_own.parse(output), direction)
+            return _own(disk_own.parse(output, float(seconds) if seconds else None), direction)
         report = fio_json.parse(output)
     except Unreadable as error:
         said = output.error_text.strip().split("\n")[0][:200]
@@ -121,7 +123,8 @@ def _try(output: CommandOutput, direction: str) -> FioTry:
 def _own(told: OwnRate, direction: str) -> FioTry:
     if told.reads is not (direction == "read"):
         return FioTry(None, trouble="a test of the other direction", code=Reason.UNREADABLE, own_test=True)
-    return FioTry(told.mb_s, told.direct, told.seconds, told.trouble, Reason.UNREADABLE if told.trouble else "", own_test=True)
+    code = Reason.INCONSISTENT if told.misfit else Reason.UNREADABLE if told.trouble else ""
+    return FioTry(told.mb_s, told.direct, told.seconds, told.trouble, code, own_test=True, misfit=str(told.misfit or ""))
 
 
 def _trouble(report: FioReport, output: CommandOutput) -> str:

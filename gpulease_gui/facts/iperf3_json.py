@@ -45,7 +45,8 @@ class IperfRun:
     `nothing_received`: TCP ran for a time, and what arrived is told as nought or as no number.
     `udp_gbit_s` and the loss are told by UDP tests only. `start_time_s` is seconds since 1970 by the client's clock.
     `own_test`: not iperf3 but the program's own TCP test told it; only then `busiest_percent` and `waiting_percent` say how
-    much of a processor one process of either end used, or waited for, at most.
+    much of a processor one process of either end used, or waited for, at most; `misfit` says why its figures can't all be
+    true, `silent` how many of its streams brought nothing.
     """
 
     version: str | None = None
@@ -72,6 +73,8 @@ class IperfRun:
     own_test: bool = False
     busiest_percent: float | None = None
     waiting_percent: float | None = None
+    misfit: str = ""
+    silent: int = 0
 
     @property
     def sender_cpu_percent(self) -> float | None:

@@ -83,7 +83,8 @@ def _try(output: CommandOutput) -> IperfTry:
         return IperfTry(None, words or error.reason, reason_code(output, error), error.next_step)
     if run.nothing_received and not run.error and not output.exit_code:
         return IperfTry(run, "nothing arrived", NOTHING_MOVED)
-    return IperfTry(run, run.error or "", Reason.UNREADABLE if run.error else "")
+    code = Reason.INCONSISTENT if run.misfit else Reason.UNREADABLE if run.error else ""
+    return IperfTry(run, run.error or "", code)
 
 
 def own_run(output: CommandOutput) -> IperfRun | None:
@@ -94,9 +95,11 @@ def own_run(output: CommandOutput) -> IperfRun | None:
     trouble = f"{told.broken} of {told.streams} streams of the program's own TCP test broke off" if told.broken else ""
     # That nothing came at all may as well be our own fault: no verdict stands on it.
     trouble = "not a byte of the program's own TCP test arrived" if told.nothing_arrived else trouble
+    trouble = f"the figures of the two ends of the program's own TCP test don't fit: {told.misfit}" if told.misfit else trouble
     return IperfRun(
         error=trouble or None, protocol="TCP", streams=told.streams, received_gbit_s=told.gbit_s, seconds=told.seconds,
         own_test=True, busiest_percent=told.busiest_percent, waiting_percent=told.waiting_percent,
+        misfit=str(told.misfit or ""), silent=told.silent,
     )  # fmt: skip
 
 

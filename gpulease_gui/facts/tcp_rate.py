@@ -14,12 +14,15 @@ from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.json_text import count, document, figure, items
+from gpulease_gui.facts.json_text import document, figure, items
+from gpulease_gui.facts.own_ends import Misfit, Stream, clock_of, misfit, silent, stream_of
 
 KEY, LISTENING = "gpulease_tcp", b"listening"
 _END = "gpulease-end-of-program"
-# More than any test runs, and more streams than one starts.
-_MOST_S, _MOST_STREAMS = 3600.0, 64
+# More streams than one test starts.
+_MOST_STREAMS = 64
+# The program's own bounds of a length.
+_LEAST_S, _MOST_S = 0.5, 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,11 @@ class Wish:
     sends: bool
 
     @property
+    def lasts_s(self) -> float:
+        """The length that the program takes of the one that is asked for."""
+        return max(_LEAST_S, min(_MOST_S, float(self.seconds)))
+
+    @property
     def command(self) -> Command:
         """The program, read by python3 from its standard input: neither a file nor the token is seen by others."""
         told = {name: getattr(self, name) for name in ("address", "port", "token", "seconds", "streams", "listens", "sends")}
@@ -44,7 +52,8 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class TcpRate:
-    """One test. `gbit_s` is what arrived (1e9 bit/s); None = a stream broke off, or nothing is told.
+    """One test. `gbit_s` is what arrived (1e9 bit/s); None = a stream broke off, nothing is told, or
+    the figures can't all be true (`misfit` says how; `silent` streams brought nothing while others did).
 
     `busiest_percent` is the most that one process of either end used of a processor, `waiting_percent` the most that one
     waited for one; None = an end does not say it.
@@ -57,6 +66,8 @@ class TcpRate:
     waiting_percent: float | None = None
     broken: int = 0
     nothing_arrived: bool = False
+    misfit: Misfit | None = None
+    silent: int = 0
 
 
 @cache
@@ -76,12 +87,15 @@ FACT = Fact(
 )
 
 
-def combine(sender: bytes, receiver: bytes) -> CommandOutput | None:
-    """One document of what both ends printed; None if one of them told nothing."""
+def combine(sender: bytes, receiver: bytes, asked_s: float | None = None, took_s: float | None = None) -> CommandOutput | None:
+    """One document of what both ends printed; None if one of them told nothing.
+
+    `asked_s` is the length that was asked for, `took_s` what the whole test took by the clock here: no end can move them.
+    """
     ends = [_end_of(told) for told in (sender, receiver)]
     if ends[0] is None or ends[1] is None:
         return None
-    return CommandOutput(json.dumps({KEY: 1, "sender": ends[0], "receiver": ends[1]}).encode())
+    return CommandOutput(json.dumps({KEY: 1, "asked_s": asked_s, "took_s": took_s, "sender": ends[0], "receiver": ends[1]}).encode())
 
 
 def _end_of(told: bytes) -> list[Any] | None:
@@ -115,34 +129,34 @@ def rate_of(found: dict[str, Any]) -> TcpRate:
     sender, receiver = items(found, "sender")[:_MOST_STREAMS], items(found, "receiver")[:_MOST_STREAMS]
     if not sender or len(sender) != len(receiver):
         raise Unreadable("one end of the TCP test told nothing", code=Reason.CUT_OFF)
-    moved = [_moved(stream) for stream in receiver]
-    broken = sum(one is None or stream.get("whole") is not True for one, stream in zip(moved, receiver, strict=True))
-    known = [one for one in moved if one is not None]
-    total, seconds = sum(one[0] for one in known), max((one[1] for one in known), default=None)
+    came, sent, clock = [stream_of(one) for one in receiver], [stream_of(one) for one in sender], clock_of(found)
+    broken = sum(one is None or stream.get("whole") is not True for one, stream in zip(came, receiver, strict=True))
+    known = [one for one in came if one is not None]
+    total, seconds = sum(one.moved for one in known), _longest(known, clock.asked_s)
+    wrong = misfit(sent, known, clock) if total and not broken else None
     return TcpRate(
-        gbit_s=None if broken or not total or not seconds else total * 8 / seconds / 1e9,
+        gbit_s=None if broken or wrong or not total or not seconds else total * 8 / seconds / 1e9,
         streams=len(receiver),
         seconds=seconds,
         busiest_percent=_highest([*sender, *receiver], "cpu_percent"),
         waiting_percent=_highest([*sender, *receiver], "wait_percent"),
         broken=broken,
         nothing_arrived=not broken and not total,
+        misfit=wrong,
+        silent=silent(known) if total else 0,
     )
 
 
-def _moved(stream: dict[str, Any]) -> tuple[int, float] | None:
-    """(bytes, seconds)."""
-    moved, seconds = count(stream, "bytes"), figure(stream, "seconds")
-    if moved is None or moved < 0 or seconds is None or not 0 < seconds < _MOST_S:
-        return None
-    return moved, seconds
+def _longest(streams: Sequence[Stream], asked_s: float | None) -> float | None:
+    """The time that the bytes count over: never less than was asked for; None without a stream."""
+    return max([asked_s or 0.0, *(one.seconds for one in streams)]) if streams else None
 
 
 def _highest(streams: Sequence[dict[str, Any]], name: str) -> float | None:
-    """The highest of all; None unless every one tells it."""
+    """The highest of all, at most the whole of a processor or of the time; None unless every one tells it."""
     told = [figure(stream, name) for stream in streams]
     known = [value for value in told if value is not None and value >= 0]
-    return max(known) if known and len(known) == len(told) else None
+    return min(100.0, max(known)) if known and len(known) == len(told) else None
 
 
 def as_dict(reading: TcpRate) -> dict[str, object]:
@@ -150,6 +164,7 @@ def as_dict(reading: TcpRate) -> dict[str, object]:
     return {
         "gbit_s": reading.gbit_s, "streams": reading.streams, "seconds": reading.seconds, "busiest_percent": reading.busiest_percent,
         "waiting_percent": reading.waiting_percent, "broken_streams": reading.broken,
+        "misfit": str(reading.misfit) if reading.misfit else None, "silent_streams": reading.silent,
     }  # fmt: skip
 
 

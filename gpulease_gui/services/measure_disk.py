@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Literal
 
@@ -74,9 +75,10 @@ def measure_rates(task: Task) -> CommandOutput:
 def _instead(task: Task, direction: str, length: int, size_mib: int, missing: CommandOutput) -> CommandOutput:
     """The same by a test of our own where fio is missing; what was said of fio stays the answer where this gives no rate."""
     command = disk_own.command(reads=direction == "read", seconds=length, size_mib=size_mib)
+    begin_s = time.monotonic()
     output = run_active(task.lines.line, disk_own.FACT.id, command, length * 2 + 120, task.cancel)
     if output.exit_code == 0 and disk_own.recognise(output.text):
-        return output
+        return disk_own.timed(output, length, time.monotonic() - begin_s)
     said = (missing.stderr.strip() or b"fio: not found").splitlines()[0]
     why = (output.stderr.strip() or b"it told nothing").splitlines()[-1][:200]
     return CommandOutput(b"", said + b"; the program's own disk test gave no rate either: " + why, _NO_PROGRAM)

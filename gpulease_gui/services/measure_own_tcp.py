@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import CommandOutput
@@ -44,10 +45,13 @@ def _at(
         if not server.wait_for(tcp_rate.LISTENING, _START_S, cancel):
             said = _line(server.output) or b"the peer did not listen"
             return None, said, b"in use" in said
+        begin_s = time.monotonic()
         done = run_active(lines.line, tcp_rate.FACT.id, calls.command, seconds + _MORE_S, cancel, scratch=False)
+        took_s = time.monotonic() - begin_s
         server.wait_end(_END_S, cancel)
         here, there = done.stdout, server.output
-    whole = tcp_rate.combine(there, here) if peer_sends else tcp_rate.combine(here, there)
+    sender, receiver = (there, here) if peer_sends else (here, there)
+    whole = tcp_rate.combine(sender, receiver, calls.lasts_s, took_s)
     said = _line(done.stderr) or _line(there) or b"one end told nothing"
     return whole, said, _UNREACHED in done.stderr
 

@@ -14,6 +14,7 @@ import pytest
 
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.facts import disk_own, tcp_rate
+from gpulease_gui.facts.own_ends import Misfit
 from gpulease_gui.facts.tcp_rate import Wish
 from gpulease_gui.remote.local import LocalLine
 from gpulease_gui.remote.stream import LineCutter, Stream
@@ -56,15 +57,17 @@ def test_that_both_directions_are_measured_and_a_stranger_is_shown_the_door(free
         assert stranger.recv(1) == b""
     calls = begun(Wish("127.0.0.1", free_port, TOKEN, 1, 2, listens=False, sends=here_sends))
     here, there = told(calls), told(waits)
-    whole = tcp_rate.combine(here, there) if here_sends else tcp_rate.combine(there, here)
+    sender, receiver = (here, there) if here_sends else (there, here)
+    whole = tcp_rate.combine(sender, receiver, asked_s=1.0, took_s=60.0)
     assert whole is not None
     rate = tcp_rate.parse(whole)
-    assert (rate.streams, rate.broken, rate.seconds) == (2, 0, 1.0)
+    assert (rate.streams, rate.broken, rate.seconds, rate.misfit) == (2, 0, 1.0, None)
     assert rate.gbit_s is not None and rate.gbit_s > 0.01
     assert rate.busiest_percent is not None and rate.waiting_percent is not None
     # What one end counted, the other one sent.
     ends = json.loads(whole.stdout)
-    assert all(stream["bytes"] > 0 for stream in ends["sender"])
+    assert all(0 < stream["bytes"] <= stream["all_bytes"] for stream in ends["sender"])
+    assert all(came["all_bytes"] <= sent["all_bytes"] for sent, came in zip(ends["sender"], ends["receiver"], strict=True))
 
 
 def test_that_it_listens_on_the_address_asked_for_and_on_no_other(free_port: int) -> None:
@@ -92,9 +95,17 @@ def test_that_neither_token_nor_wish_is_seen_among_the_processes(free_port: int)
 def test_that_the_disk_test_moves_bytes_and_its_file_has_no_name(tmp_path: Path, reads: bool) -> None:
     line = disk_own.command(reads=reads, seconds=1, size_mib=32).line
     done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, check=True)
-    rate = disk_own.parse(CommandOutput(done.stdout))
+    rate = disk_own.parse(disk_own.timed(CommandOutput(done.stdout), 1, 60.0))
     assert rate.reads is reads and rate.mb_s is not None and rate.mb_s > 1 and rate.seconds is not None and rate.seconds >= 0.9
     assert list(tmp_path.iterdir()) == []
+
+
+def test_that_a_node_sets_neither_the_length_nor_our_clock() -> None:
+    lie = b'{"gpulease_disk": 1, "reads": true, "direct": true, "workers": [{"bytes": 1000000, "seconds": 30}], "asked_s": 30, "took_s": 99}'
+    assert disk_own.parse(CommandOutput(lie)).misfit is None
+    assert disk_own.parse(disk_own.timed(CommandOutput(lie), 30, 2.5)).misfit is Misfit.CLOCK
+    torn = CommandOutput(lie[:60])
+    assert disk_own.timed(torn, 30, 2.5) is torn
 
 
 def test_that_streams_of_one_turn_are_heard_one_after_the_other() -> None:
