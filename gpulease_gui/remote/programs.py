@@ -1,7 +1,7 @@
 """What do the sh programs say that a node gets? POSIX sh; `wrap` puts the pieces together.
 
-Variables: B boundary, d private folder, S scratch folder, P caps by pipes, L this lane, T how a command is timed that
-leads a group of its own, G whether this one does.
+Variables: B boundary, d private folder (D while d is empty in spite of it), S scratch folder, P caps by pipes, L this lane,
+T how a command is timed that leads a group of its own, G whether this one does, A the facts to be asked again (unset: none).
 Descriptors: 3 the lifeline (our stdin), 4 the bell of the main shell, 7 nowhere. A fact costs its own processes and a
 dozen opened files; every fork and every file more is paid for on each node of a fleet.
 """
@@ -14,6 +14,9 @@ from gpulease_gui.domain.frame import MAX_STDERR_BYTES, MAX_STDOUT_BYTES
 _DRAIN_BYTES = 1024 * 1024 * 1024
 # A process costs about 1 ms of a node's CPU, so a passive fact writes straight into files of limited size.
 _FILE_BLOCKS = MAX_STDOUT_BYTES // 512 + 1
+
+# So much is free in a folder at the beginning that the files of a collection go into it.
+_ROOM_BYTES = 64 * 1024 * 1024
 
 LIMITS = f'if [ -z "$P" ]; then ulimit -c 0; ulimit -f {_FILE_BLOCKS}; fi 2>/dev/null\n'
 
@@ -42,15 +45,32 @@ young() {
 }
 """
 
-# A private folder that can really be written to (a full disk still makes folders); none: d stays empty.
+# A private folder that can really be written to (a full disk still makes folders); none: d stays empty. One with room
+# for the outputs of a collection comes first, else any; R says which.
 TEMP = r"""
+roomy() {
+  set -- $(stat -f -c '%a %S %d %c' "$1")
+  case "$# $*" in
+    *[!0-9\ ]* | *' 0 '*' '*) return 1 ;;
+    4\ *) [ "$1" -ge $((@ROOM@ / $2)) ] && { [ "$3" -ge 4096 ] || [ "$4" = 0 ]; } ;;
+    *) return 1 ;;
+  esac
+} 2>/dev/null
 d=
-for t in "${TMPDIR:-/dev/shm}" /tmp /var/tmp; do
-  d=$(mktemp -d "$t/gpulease.XXXXXXXX" 2>/dev/null) || { d=; continue; }
-  { echo probe >"$d/probe"; } 2>/dev/null && [ -s "$d/probe" ] && mkfifo "$d/bell" 2>/dev/null && break
-  rm -rf "$d"
-  d=
+for R in 1 ''; do
+  for t in "${TMPDIR:-/dev/shm}" /tmp /var/tmp; do
+    [ -z "$R" ] || roomy "$t" || continue
+    d=$(mktemp -d "$t/gpulease.XXXXXXXX" 2>/dev/null) || { d=; continue; }
+    { echo probe >"$d/probe"; } 2>/dev/null && [ -s "$d/probe" ] && mkfifo "$d/bell" 2>/dev/null && break 2
+    rm -rf "$d"
+    d=
+  done
 done
+""".replace("@ROOM@", str(_ROOM_BYTES))
+
+# Where little room is, the outputs of a collection are kept in memory.
+IN_MEMORY = """
+if [ -z "$R" ] && [ -n "$d" ]; then rm -rf "$d"; d=; fi
 """
 
 SCRATCH = r"""
@@ -67,9 +87,9 @@ if timeout -k 1 9 true 2>/dev/null; then T='timeout -k 2'; fi
 
 ENDING = r"""
 clean() {
-  [ -z "$d$S" ] && return
+  [ -z "$d$D$S" ] && return
   trap '' TERM HUP INT PIPE
-  cd / && for f in "$d" "$S"; do [ -n "$f" ] && { rm -rf "$f" || { sleep 1; rm -rf "$f"; }; }; done 2>/dev/null
+  cd / && for f in "$d" "$D" "$S"; do [ -n "$f" ] && { rm -rf "$f" || { sleep 1; rm -rf "$f"; }; }; done 2>/dev/null
 }
 trap clean EXIT
 trap 'exit 143' TERM HUP INT
@@ -130,6 +150,7 @@ watch() {
       : >"$d/late.$n"
       if [ "$t" -lt $((e + 200)) ]; then end_one TERM "$q"; else end_one KILL "$q"; fi
     done
+    { echo >"$d/tick.$t"; } 2>&7 || : >"$d/full"
     echo tick >&4
   done
 }
@@ -166,6 +187,8 @@ run() {
 # that are ready with one `wc` and one `cat`. Claims are files that only one lane can create (noclobber).
 # P (active runs, which may write large files): the caps by pipes, up to one byte over; a file that could not be written
 # whole is removed, which counts as cut. Without a folder: stderr merged, kept in a variable.
+# A command may hide that there was no room for its words. So each fact's own mark takes room, too: where there is none for
+# it, or was none meanwhile (`full`), the fact is `lost`, and is asked again at the end (A), in memory.
 FACT = (
     r"""
 keep() { head -c "$1" >"$2" || rm -f "$2"; exec head -c @DRAIN@ >/dev/null; } 2>/dev/null
@@ -178,8 +201,13 @@ fact() {
   # What hung once in this lane hangs again: its other commands get a try, not their full time.
   if [ $H = 1 ] && [ "$M" -gt 5 ]; then M=5; elif [ $H -gt 1 ]; then M=1; fi
   if ! command -v "$1" >&7; then set -- absent "$1"; fi
-  if [ -z "$d" ]; then merged "$@"; return; fi
+  if [ -z "$d" ]; then
+    case " ${A-$N} " in *" $N "*) merged "$@" ;; esac
+    return
+  fi
   [ -e "$d/stop" ] && return
+  f=
+  [ -e "$d/full" ] && f=1
   now; b=$t; c=137
   if [ -z "$P" ]; then
     run "$@" >"$d/out.$N" 2>"$d/err.$N"
@@ -191,7 +219,14 @@ fact() {
   [ -e "$d/stop" ] && return
   case $c in 124 | 137) H=$((H + 1)) ;; esac
   now
-  echo "$K $c $((t - b))" >"$d/done.$N"
+  { [ -n "$P$f" ] || [ ! -e "$d/full" ]; } && { echo "$K $c $((t - b))" >"$d/done.$N"; } 2>&7 && return
+  : >"$d/full"
+  rm -f "$d/done.$N" "$d/out.$N" "$d/err.$N"
+  echo "lost $N $K $c $((t - b))" >&4
+}
+lost() {
+  if [ -z "$P" ]; then A="${A-} $2"; return; fi
+  printf '\n%s %s %d %d.%02d 0 0 1 1\n' "$B" "$3" "$4" $(($5 / 100)) $(($5 % 100))
 }
 frames() {
   n= f= r=
@@ -224,10 +259,14 @@ frames() {
     # Room is given back early only where it matters; all goes at the end.
     [ "$a" -gt 65536 ] && l="$l out.$i cut.out.$i"
     [ "$b" = 0 ] && e=
-    printf '\n%s %s %d %d.%02d %d %d %d %d\n' "$B" "$k" "$c" $((t / 100)) $((t % 100)) "$a" "$b" $y $z >"$d/head.$i"
-    r="$r head.$i $o $e"
+    if { printf '\n%s %s %d %d.%02d %d %d %d %d\n' "$B" "$k" "$c" $((t / 100)) $((t % 100)) "$a" "$b" $y $z >"$d/head.$i"; } 2>&7
+    then r="$r head.$i $o $e"
+    else : >"$d/full"; lost x "$i" "$k" "$c" "$t"
+    fi
   done
-  (cd "$d" && exec cat $r)
+  [ -z "$r" ] || (cd "$d" && exec cat $r)
+  # What we free must not hide that somebody had no room.
+  [ -z "$l" ] || { echo >"$d/room.$i"; } 2>&7 || : >"$d/full"
   for i in $l; do : >"$d/$i"; done
 }
 merged() {
@@ -256,12 +295,13 @@ if [ -n "$d" ]; then
   watch >/dev/null 2>&1 3<&- &
   life="$life $!"
 @STARTS@  while [ $w -gt 0 ] && read -r x <&4; do
-    [ "$x" = over ] && w=$((w - 1))
+    case $x in over) w=$((w - 1)) ;; lost*) lost $x; continue ;; esac
     # What is there leaves together, twice a second and at the end: it costs two processes.
     [ -z "$U" ] || { [ "$x" = over ] && [ $w -gt 0 ]; } || frames
   done
   # Our stdin has ended: the lifeline is at work, and it ends us, too.
   [ -e "$d/stop" ] && wait ${life% *}
+  if [ -n "${A-}" ]; then D=$d d=; lane 1 3<&-; d=$D; fi
 else
   lane 1 3<&-
 fi

@@ -20,6 +20,7 @@ from gpulease_gui.remote.programs import (
     ENDING,
     FACT,
     GROUPS,
+    IN_MEMORY,
     LIMITS,
     MAIN,
     RUN,
@@ -79,7 +80,7 @@ def limits_of(steps: Sequence[Step]) -> Limits:
 def collect_script(boundary: str, steps: Sequence[Step], *, sudo: bool = True) -> bytes:
     """The program of a collection: every step's frame, then the end line."""
     head = head_line(boundary, [step.id for step in steps])
-    return _program(head, _prelude(boundary, sudo), TEMP, YOUNG, ENDING, RUN, FACT, _lanes(steps))
+    return _program(head, _prelude(boundary, sudo), TEMP, IN_MEMORY, YOUNG, ENDING, RUN, FACT, _lanes(steps))
 
 
 def active_script(boundary: str, fact_id: str, command: Command, seconds: int, *, sudo: bool, scratch: bool) -> bytes:
@@ -124,7 +125,7 @@ def _prelude(boundary: str, sudo: bool) -> str:
     return (
         f"exec 3<&0 </dev/null\nexec 7>/dev/null\numask 077\nB={boundary}\n"
         f"PATH=${{PATH:-/usr/bin:/bin}}:{':'.join(TOOL_FOLDERS)}\nGPULEASE_SUDO={int(sudo)}\n"
-        f"LC_ALL=C LANG=C GPULEASE_RUN=$B\nexport PATH LC_ALL LANG GPULEASE_SUDO GPULEASE_RUN\nunset LANGUAGE\nS=\nP=\nT=\nG=\nL=1\nH=0\n{STRAYS}"
+        f"LC_ALL=C LANG=C GPULEASE_RUN=$B\nexport PATH LC_ALL LANG GPULEASE_SUDO GPULEASE_RUN\nunset LANGUAGE A\nD=\nS=\nP=\nT=\nG=\nL=1\nH=0\n{STRAYS}"
     )
 
 
