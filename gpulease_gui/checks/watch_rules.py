@@ -1,13 +1,14 @@
 """When does what flows from a watched node break a rule, from which reading on, and until which?
 
-Pure: readings go in with their time, episodes come out. A rule begins after some readings in a row and ends after some good
-ones in a row, so that one odd reading is no event; its times are those of the first bad and the first good reading. What was
-not read is neither: nobody saw it, so it is not counted as degraded either.
+Pure: readings go in with their time, episodes come out. A rule begins when nearly all of the last readings are bad and ends
+when nearly all are good, so that one odd reading is no event and ends none; its times are those of the first bad and the first
+good one of them. What was not read is neither: nobody saw it, so it is not counted as degraded either.
 """
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -29,6 +30,14 @@ IDLE_PERCENT = Threshold("watch", "idle", 1.0, "%", Text("a card does nothing up
 ONE = Threshold("watch", "lost_samples", 1, "samples", Text("a card is lost after so many readings without it", "连续多少次读不到视为丢卡"), ">=", low=1.0, high=1000.0)
 WATCH_THRESHOLDS = (SHORT, BROKEN_SAMPLES, GOOD_SAMPLES, IDLE_SAMPLES, HOT, MEMORY_HOT, IDLE_PERCENT, ONE)
 
+# Of the last readings so many are alike when a rule begins or ends.
+_MOST_OF = 0.8
+# The two ways of a line. A check loads one after the other and rests between: a way counts only while it carries the larger
+# figure of the two and this part of the promise, and only if it carried next to nothing before the check began.
+_WAYS = (("net.rx_gbit_s", "net.tx_gbit_s"), ("disk.read_mb_s", "disk.write_mb_s"))
+LINES = frozenset(metric for ways in _WAYS for metric in ways)
+_LOADED, _QUIET, _BEFORE = 0.25, 0.05, 10
+
 # Clock event reasons (nvml.h): software power cap; those by which a card protects itself or is braked from outside.
 POWER_CAP, PROTECTED = 0x4, 0x8 | 0x20 | 0x40 | 0x80
 
@@ -48,13 +57,18 @@ class WatchPromise:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What one reading means for one rule: broken, kept, or (None) no word on it. `value` is what was compared."""
+    """What one reading means for one rule: broken, kept, or (None) no word on it. `value` is what was compared.
+
+    `metric`: which one of the node's lines. Not `asked`: the line rests, which breaks no rule, and excuses none either.
+    """
 
     broken: bool | None
     value: float | None = None
     unit: str = ""
     term: str | None = None
     promised: float | None = None
+    metric: str = ""
+    asked: bool = True
 
 
 NO_WORD = Judged(None)
@@ -75,19 +89,15 @@ class WatchRule:
 
 
 def _floor(values: Values, promise: WatchPromise) -> Judged:
-    """Power counts only while the card says that it is capped; traffic only while a check loads the line."""
-    for metric, (term, promised) in promise.floors.items():
-        value = values.get(metric)
-        if value is None:
-            continue
-        held = _mask(values) & (POWER_CAP | PROTECTED) if metric == "gpu.power_w" else metric in promise.under_load
-        if held:
-            return Judged(value < promised * promise.thresholds.value(SHORT), value, _UNITS.get(metric, ""), term, promised)
-        return Judged(False, value, _UNITS.get(metric, ""), term, promised)
-    return NO_WORD
+    """Power counts only while the card says that it is capped. Lines have two ways: see `WatchRules.feed_lines`."""
+    floor, value = promise.floors.get("gpu.power_w"), values.get("gpu.power_w")
+    if floor is None or value is None:
+        return NO_WORD
+    held = bool(_mask(values) & (POWER_CAP | PROTECTED))
+    return Judged(held and value < floor[1] * promise.thresholds.value(SHORT), value, "W", *floor)
 
 
-_UNITS = {"gpu.power_w": "W", "net.rx_gbit_s": "Gbit/s", "net.tx_gbit_s": "Gbit/s", "disk.read_mb_s": "MB/s", "disk.write_mb_s": "MB/s"}
+_UNITS = {"net.rx_gbit_s": "Gbit/s", "net.tx_gbit_s": "Gbit/s", "disk.read_mb_s": "MB/s", "disk.write_mb_s": "MB/s"}
 
 
 def _mask(values: Values) -> int:
@@ -113,9 +123,9 @@ def _hot(values: Values, promise: WatchPromise) -> Judged:
 
 def _idle(values: Values, promise: WatchPromise) -> Judged:
     use = values.get("gpu.util_percent")
-    if use is None or not promise.billed:
+    if use is None:
         return NO_WORD
-    return Judged(use <= promise.thresholds.value(IDLE_PERCENT), use, "%")
+    return Judged(promise.billed and use <= promise.thresholds.value(IDLE_PERCENT), use, "%")
 
 
 def _never(values: Values, promise: WatchPromise) -> Judged:
@@ -172,14 +182,26 @@ _KEPT_READINGS = 60
 
 
 class _Streak:
-    """One rule on one subject: how many readings in a row were bad or good, and the episode that lasts."""
+    """One rule on one subject: the last readings, from the first on that may begin or end an episode, and what lasts."""
 
-    __slots__ = ("bad", "episode", "good", "good_s", "last_s")
+    __slots__ = ("alike", "episode", "last_s", "recent")
 
     def __init__(self) -> None:
-        self.bad: list[tuple[float, Judged]] = []
-        self.good, self.good_s, self.last_s = 0, 0.0, 0.0
+        self.recent: deque[tuple[float, Judged]] = deque()
+        self.alike, self.last_s = 0, 0.0
         self.episode: Episode | None = None
+
+    def add(self, at_s: float, judged: Judged, most: int) -> bool:
+        """Whether nearly all of the last `most` readings are against the state that lasts, this one too."""
+        against = self.episode is None
+        self.recent.append((at_s, judged))
+        self.alike += judged.broken is against
+        while self.recent and (len(self.recent) > most or self.recent[0][1].broken is not against):
+            self.alike -= self.recent.popleft()[1].broken is against
+        return judged.broken is against and len(self.recent) == most and self.alike >= _MOST_OF * most
+
+    def begin_anew(self) -> None:
+        self.recent, self.alike = deque(), 0
 
 
 class WatchRules:
@@ -187,7 +209,8 @@ class WatchRules:
 
     def __init__(self, promise: WatchPromise) -> None:
         self.promise = promise
-        self._streaks: dict[tuple[str, str], _Streak] = {}
+        self._streaks: dict[tuple[str, str, str], _Streak] = {}
+        self._before: dict[str, deque[float]] = {metric: deque(maxlen=_BEFORE) for metric in LINES}
 
     @property
     def open(self) -> tuple[Episode, ...]:
@@ -198,6 +221,35 @@ class WatchRules:
         """The readings of one subject at one time (UTC seconds); episodes that have just begun or ended."""
         made = (self._look(rule, subject, rule.judge(values, self.promise), at_s) for rule in WATCH_RULES)
         return tuple(episode for episode in made if episode is not None)
+
+    def feed_lines(self, values: Mapping[str, float], at_s: float) -> tuple[Episode, ...]:
+        """What the node's busiest lines carried each way at one time (UTC seconds), by metric."""
+        made = [
+            self._look(FLOOR, NODE, self._way(metric, values[metric], values.get(other, 0.0)), at_s)
+            for ways in _WAYS for metric, other in (ways, ways[::-1]) if metric in values and metric in self.promise.floors
+        ]  # fmt: skip
+        return tuple(episode for episode in made if episode is not None)
+
+    def _way(self, metric: str, value: float, other: float) -> Judged:
+        term, promised = self.promise.floors[metric]
+        before = self._before[metric]
+        under_load = metric in self.promise.under_load
+        if not under_load:
+            before.append(value)
+        busy = any(one > promised * _QUIET for one in before)
+        asked = under_load and not busy and value > other and value >= promised * _LOADED
+        broken = asked and value < promised * self.promise.thresholds.value(SHORT)
+        return Judged(broken, value, _UNITS[metric], term, promised, metric, asked or not under_load)
+
+    def promise_anew(self, promise: WatchPromise, at_s: float) -> tuple[Episode, ...]:
+        """What is promised changed; what lasts and is promised no more is cut off."""
+        self.promise = promise
+        gone = {
+            key: one.episode for key, one in self._streaks.items()
+            if one.episode and key[0] == FLOOR.id and (key[2] or "gpu.power_w") not in promise.floors
+        }  # fmt: skip
+        self._streaks = {key: one for key, one in self._streaks.items() if key not in gone}
+        return tuple(_ended(one, at_s, cut=True) for one in gone.values())
 
     def lose(self, subject: str, why: str, at_s: float) -> tuple[Episode, ...]:
         """A card can't be read any more ("": none of the node's); `why` are words of the node."""
@@ -218,40 +270,46 @@ class WatchRules:
     def _look(self, rule: WatchRule, subject: str, judged: Judged, at_s: float, words: str = "") -> Episode | None:
         if judged.broken is None:
             return None
-        if not judged.broken and (rule.id, subject) not in self._streaks:
+        key = rule.id, subject, judged.metric
+        if not judged.broken and key not in self._streaks:
             return None
-        streak = self._streaks.setdefault((rule.id, subject), _Streak())
+        streak = self._streaks.setdefault(key, _Streak())
         streak.last_s = at_s
-        return self._bad(rule, subject, streak, judged, at_s, words) if judged.broken else self._good(streak, at_s)
+        if streak.episode is not None:
+            return self._last(streak, streak.episode, judged, at_s)
+        return self._wait(rule, subject, streak, judged, at_s, words)
 
-    def _bad(
+    def _wait(
         self, rule: WatchRule, subject: str, streak: _Streak, judged: Judged, at_s: float, words: str
     ) -> Episode | None:
-        streak.good = 0
-        if streak.episode is not None:
+        if not judged.asked:
             return None
-        streak.bad.append((at_s, judged))
-        if len(streak.bad) < self.promise.thresholds.value(rule.begin):
+        if rule is IDLE and not judged.broken:  # a card that works now and then is not idle
+            streak.begin_anew()
+        if not streak.add(at_s, judged, self._samples(rule.begin)):
             return None
-        first_s = streak.bad[0][0]
-        worst = min((one for _, one in streak.bad), key=lambda one: _rank(rule, one))
-        kept = tuple((seen_s, one.value) for seen_s, one in streak.bad[-_KEPT_READINGS:])
-        streak.bad = []
-        streak.episode = Episode(rule, subject, first_s, None, worst, kept, words)
+        bad = [(seen_s, one) for seen_s, one in streak.recent if one.broken]
+        kept = tuple((seen_s, one.value) for seen_s, one in bad[-_KEPT_READINGS:])
+        streak.begin_anew()
+        streak.episode = Episode(rule, subject, bad[0][0], None, _worst(rule, [one for _, one in bad]), kept, words)
         return streak.episode
 
-    def _good(self, streak: _Streak, at_s: float) -> Episode | None:
-        streak.bad = []
-        if streak.episode is None:
+    def _last(self, streak: _Streak, episode: Episode, judged: Judged, at_s: float) -> Episode | None:
+        if not streak.add(at_s, judged, self._samples(GOOD_SAMPLES)):
             return None
-        if not streak.good:
-            streak.good_s = at_s
-        streak.good += 1
-        if streak.good < self.promise.thresholds.value(GOOD_SAMPLES):
-            return None
-        ended = _ended(streak.episode, streak.good_s)
-        streak.episode, streak.good = None, 0
+        ended = _ended(episode, streak.recent[0][0])
+        streak.begin_anew()
+        streak.episode = None
         return ended
+
+    def _samples(self, figure: Threshold) -> int:
+        return math.ceil(self.promise.thresholds.value(figure))
+
+
+def _worst(rule: WatchRule, bad: list[Judged]) -> Judged:
+    """Of a line the middle one: its first and last seconds are no rate."""
+    found = sorted(bad, key=lambda one: _rank(rule, one))
+    return found[len(found) // 2] if found[0].metric else found[0]
 
 
 def _rank(rule: WatchRule, judged: Judged) -> float:

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
 
-from gpulease_gui.checks.watch_rules import degraded_s
+from gpulease_gui.checks.watch_rules import NODE, degraded_s
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.node import Node
@@ -17,9 +17,11 @@ from gpulease_gui.services.commerce import deal_in
 from gpulease_gui.services.price_of_day import HourPrice, hour_price
 from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.samples import list_series
-from gpulease_gui.store.watch_events import list_events
+from gpulease_gui.store.watch_events import WatchEvent, list_events
 
 _NS = 1_000_000_000
+# An older program named the node's lines as if they were cards.
+_WHOLE = frozenset({NODE, "net", "disk"})
 NO_CONTRACT = Text("the node has no contract, so its hours have no price", "节点没有合同，时长无法计价")
 NO_PRICE = Text("the contract states no price for that day, so hours only", "合同未写明当日价格，只计时长")
 SEVERAL = Text("prices in several currencies are not added up", "多种币种的价格不相加")
@@ -39,8 +41,8 @@ def degraded_in(connection: Reader, node: Node, start_s: float, end_s: float) ->
     """What of start <= time < end (UTC seconds) was degraded, at the price of the day on which each part lies (UTC)."""
     events = list_events(connection, node.id, int(start_s * _NS), int(end_s * _NS))
     spans = [
-        (one.subject, max(start_s, one.began_ns / _NS), min(end_s, end_s if one.ended_ns is None else one.ended_ns / _NS))
-        for one in events if one.degraded
+        (subject, max(start_s, one.began_ns / _NS), min(end_s, end_s if one.ended_ns is None else one.ended_ns / _NS))
+        for one in events if one.degraded for subject in _cards_of(one)
     ]  # fmt: skip
     cards = len({one.subject for one in list_series(connection, node.id) if one.metric.startswith(("gpu.", "npu."))}) or 1
     by_day = {day: _hours_on(day, spans, cards) for day in _days(spans)}
@@ -48,6 +50,13 @@ def degraded_in(connection: Reader, node: Node, start_s: float, end_s: float) ->
     if node.contract_id is None or not total:
         return Degraded(total, no_money=NO_CONTRACT if total else None)
     return _priced(connection, node.contract_id, by_day, total)
+
+
+def _cards_of(event: WatchEvent) -> tuple[str, ...]:
+    """An event of the whole node names the cards that it had then; "" where an older program did not note them."""
+    if event.subject not in _WHOLE:
+        return (event.subject,)
+    return tuple(one.id for one in event.finding.subjects if one.id not in _WHOLE) or (NODE,)
 
 
 def _days(spans: list[tuple[str, float, float]]) -> list[date]:

@@ -23,6 +23,7 @@ from gpulease_gui.services.log_gauge import LogGauge
 from gpulease_gui.services.recall import recall
 from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.timeline import Clock, Timeline
+from gpulease_gui.services.watch_cards import lately
 from gpulease_gui.services.watch_rules import NodeRules, RuleKeeper
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import append_blocks, append_gap
@@ -207,7 +208,7 @@ class _Watch:
         with self._links.open(self._node, self._cancel) as opened:
             self._timeline.begin(self._last_s)
             if self.rules is not None:
-                self.rules.renew()
+                self.rules.renew(lately(self.view.rings))
             before = sum(ring.total for ring in self.view.rings.values())
             end = self._by_agent(opened.line) or self._flow(self._by_scripts(opened.line))
             self._flush()

@@ -4,36 +4,45 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.checks.watch_rules import Episode, WatchPromise, WatchRules
+from gpulease_gui.checks.watch_rules import LINES, Episode, WatchPromise, WatchRules
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.services.commerce import deal_in
-from gpulease_gui.services.events import Bus, WatchAlarm
+from gpulease_gui.services.events import Bus, Event, RecordsChanged, WatchAlarm
 from gpulease_gui.services.notices import get_notices
 from gpulease_gui.services.thresholds import effective
+from gpulease_gui.services.watch_cards import Cards
 from gpulease_gui.services.watch_loads import Loads
 from gpulease_gui.store.doors import Database, Reader
+from gpulease_gui.store.nodes import get_node
 from gpulease_gui.store.records import EvidenceBlob, Mark, new_id
 from gpulease_gui.store.samples import save_mark
+from gpulease_gui.store.sightings import cards_of_run, newest_run_with_cards
 from gpulease_gui.store.suppliers import get_contract
 from gpulease_gui.store.watch_events import WatchEvent, close_left_open, save_event
 from gpulease_gui.store.workspace import Workspace
+from gpulease_gui.telemetry.gpu import NOT_INSTALLED
 from gpulease_gui.telemetry.source import Metric, Point, metrics
 
 if TYPE_CHECKING:
     from datetime import date
 
 WATCH_MARK = "watch"
+NOT_BACK = "the node is back without this card"
 _NS = 1_000_000_000
-_LINES = ("net.", "disk.")
+# Not what is written: the test of reading writes its file first, and nobody tells the two apart.
+_FLOORS = LINES - {"disk.write_mb_s"} | {"gpu.power_w"}
+# What no promise, price or threshold hangs on.
+_NO_MATTER = frozenset({"mark", "answer", "draft"})
 _WATCHED = frozenset({
     "gpu.power_w", "gpu.event_reasons", "gpu.clock_sm_mhz", "gpu.temperature_c", "gpu.temperature_memory_c", "gpu.util_percent",
 })  # fmt: skip
@@ -44,8 +53,13 @@ class RuleKeeper:
 
     def __init__(self, workspace: Workspace, bus: Bus, catalogue: Catalogue, clock: Callable[[], float] = time.time) -> None:
         self.workspace, self.bus, self.catalogue, self.clock = workspace, bus, catalogue, clock
-        self.loads = Loads()
+        self.loads, self.changes = Loads(), 0
         bus.subscribe(self.loads.hear)
+        bus.subscribe(self._hear)
+
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, RecordsChanged) and not event.kinds <= _NO_MATTER:
+            self.changes += 1
 
     def of(self, node: Node) -> NodeRules:
         """The rules of a node that is watched from now on."""
@@ -58,25 +72,41 @@ class NodeRules:
     def __init__(self, keeper: RuleKeeper, node: Node) -> None:
         self._keeper, self._node = keeper, node
         self._rules = WatchRules(WatchPromise())
-        self._events: dict[tuple[str, str], tuple[str, EvidenceBlob]] = {}
-        self._cards: set[str] = set()
-        self._floors: Mapping[str, tuple[str, float]] = {}
+        self._events: dict[tuple[str, str, str], tuple[str, EvidenceBlob]] = {}
+        self._cards = Cards()
+        self._stand: tuple[int, date] | None = None
 
-    def renew(self) -> None:
-        """A connection begins: what the contract says, and the figures as they stand now."""
+    def renew(self, seen: Iterable[str] = ()) -> None:
+        """A connection begins; `seen` are cards (UUIDs) that were read shortly before the program began."""
         workspace, node_id = self._keeper.workspace, self._node.id
         if not self._events:
             workspace.submit(lambda db: close_left_open(db, node_id))
-        now = datetime.fromtimestamp(self._keeper.clock(), UTC).date()
+        self._stand = None
+        self._keep_up(self._keeper.clock())
         try:
             with workspace.read() as connection:
-                self._rules.promise = promise_of(connection, self._node, self._keeper.catalogue, now)
+                run = newest_run_with_cards(connection, node_id)
+                self._cards.expect(seen, () if run is None else cards_of_run(connection, run))
         except UserFacing:
             return  # the store says so itself when the first readings are written
-        self._floors = self._rules.promise.floors
+
+    def _keep_up(self, at_s: float) -> None:
+        """What the contract says, and the figures as they stand now."""
+        stand = self._keeper.changes, datetime.fromtimestamp(at_s, UTC).date()
+        if stand == self._stand:
+            return
+        self._stand = stand
+        try:
+            with self._keeper.workspace.read() as connection:
+                node = get_node(connection, self._node.id)
+                promise = promise_of(connection, node, self._keeper.catalogue, stand[1])
+        except UserFacing:
+            return  # the store says so itself when the next readings are written
+        self._tell(self._rules.promise_anew(promise, at_s))
 
     def take(self, points: Iterable[Point], at_s: float) -> None:
         """The readings of one line at one time (UTC seconds)."""
+        self._keep_up(at_s)
         cards: dict[str, dict[str, float | None]] = {}
         lines: dict[str, float] = {}
         lost: dict[str, str] = {}
@@ -85,27 +115,31 @@ class NodeRules:
                 lost[point.subject] = point.lost
             elif point.metric in _WATCHED:
                 cards.setdefault(point.subject, {})[point.metric] = point.value
-            elif point.metric in self._floors and point.value is not None:
+            elif point.metric in LINES and point.value is not None:
                 lines[point.metric] = max(point.value, lines.get(point.metric, point.value))
-        made = [one for subject, why in lost.items() for one in self._rules.lose(subject, why, at_s)]
-        if cards:
-            self._cards |= cards.keys()
-            made += self._rules.answer(at_s)
-            made += [one for subject, values in cards.items() for one in self._rules.feed(subject, values, at_s)]
+        self._tell(self._of_cards(cards, lost, at_s))
         if lines:
-            made += self._feed_lines(lines, at_s)
-        self._tell(made)
+            self._tell(self._of_lines(lines, at_s))
 
-    def _feed_lines(self, lines: Mapping[str, float], at_s: float) -> list[Episode]:
+    def _of_cards(self, cards: Mapping[str, Mapping[str, float | None]], lost: Mapping[str, str], at_s: float) -> list[Episode]:
+        """The driver answers once a round of all cards, whichever of them speaks first."""
+        begins = self._cards.told(cards, lost)
+        made = [one for subject, why in lost.items() for one in self._rules.lose(subject, why, at_s)]
+        if begins:
+            made += self._rules.answer(at_s)
+            made += [one for subject in self._cards.missing for one in self._rules.lose(subject, NOT_BACK, at_s)]
+        return made + [one for subject, values in cards.items() for one in self._rules.feed(subject, values, at_s)]
+
+    def _of_lines(self, lines: Mapping[str, float], at_s: float) -> Iterable[Episode]:
         """The busiest interface and disk stand for the node: the others are not those that a check loads."""
-        under_load = self._keeper.loads.metrics_of(self._node.id, self._floors)
-        promise = self._rules.promise
-        self._rules.promise = WatchPromise(promise.floors, under_load, promise.billed, promise.thresholds)
-        return [one for metric, value in lines.items() for one in self._rules.feed(_line_of(metric), {metric: value}, at_s)]
+        under_load = self._keeper.loads.metrics_of(self._node.id, self._rules.promise.floors)
+        if under_load != self._rules.promise.under_load:
+            self._rules.promise = replace(self._rules.promise, under_load=under_load)
+        return self._rules.feed_lines(lines, at_s)
 
     def trouble(self, source_id: str, words: str, at_s: float) -> None:
         """A source of the node can't be read; of cards that were there the driver does not answer."""
-        if source_id == "gpu" and self._cards:
+        if source_id == "gpu" and self._cards.known and words != NOT_INSTALLED:
             self._tell(self._rules.lose("", words, at_s))
 
     def unseen(self, at_s: float) -> None:
@@ -114,14 +148,14 @@ class NodeRules:
 
     def _tell(self, episodes: Iterable[Episode]) -> None:
         for episode in episodes:
-            key = episode.rule.id, episode.subject
+            key = episode.rule.id, episode.subject, episode.worst.metric
             if key not in self._events:
                 self._events[key] = new_id(), EvidenceBlob.of(evidence_of(self._node, episode))
             id_, blob = self._events[key] if episode.ended_s is None else self._events.pop(key)
             self._save(WatchEvent(
                 id_, self._node.id, episode.rule.id, episode.subject, int(episode.began_s * _NS),
                 None if episode.ended_s is None else int(episode.ended_s * _NS), episode.rule.degraded,
-                finding_of(episode, self._rules.promise, blob.sha256),
+                finding_of(episode, self._rules.promise, blob.sha256, self._cards.known),
             ), blob, episode)  # fmt: skip
 
     def _save(self, event: WatchEvent, blob: EvidenceBlob, episode: Episode) -> None:
@@ -144,11 +178,6 @@ class NodeRules:
         )  # fmt: skip
 
 
-def _line_of(metric: str) -> str:
-    """What a node has several of and is judged by the busiest one."""
-    return metric.split(".", maxsplit=1)[0]
-
-
 def promise_of(connection: Reader, node: Node, catalogue: Catalogue, day: date) -> WatchPromise:
     """What the contract of a node says of what is watched. A contract without dates counts as not known to be running."""
     figures = effective(connection)
@@ -163,7 +192,7 @@ def promise_of(connection: Reader, node: Node, catalogue: Catalogue, day: date) 
 
 
 def _floor(metric: Metric, promise: Promise) -> tuple[str, float] | None:
-    if metric.term is None or not metric.id.startswith((*_LINES, "gpu.power_w")):
+    if metric.term is None or metric.id not in _FLOORS:
         return None
     stated = promise.get(metric.term)
     if stated is None or isinstance(stated.value, bool | str):
@@ -186,11 +215,14 @@ def evidence_of(node: Node, episode: Episode) -> bytes:
     return "\n".join([*head, "", *rows, ""]).encode()
 
 
-def finding_of(episode: Episode, promise: WatchPromise, sha256: str) -> Finding:
-    """The episode as a finding of its rule."""
+def finding_of(episode: Episode, promise: WatchPromise, sha256: str, cards: Iterable[str] = ()) -> Finding:
+    """The episode as a finding of its rule; one of the whole node is of each of its `cards`."""
     rule, worst = episode.rule, episode.worst
     since = datetime.fromtimestamp(episode.began_s, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     en, zh = f"{rule.why.en}, since {since}", f"{rule.why.zh}，自 {since} 起"
+    if worst.metric:
+        way = metrics()[worst.metric].title
+        en, zh = f"{way.en}: {en}", f"{way.zh}：{zh}"
     if episode.ended_s is not None:
         seconds = round(episode.ended_s - episode.began_s)
         en, zh = f"{en}, for {seconds} s", f"{zh}，持续 {seconds} 秒"
@@ -199,9 +231,10 @@ def finding_of(episode: Episode, promise: WatchPromise, sha256: str) -> Finding:
     if episode.words:
         said = foreign(episode.words)
         en, zh = f"{en}: {said.en}", f"{zh}：{said.zh}"
-    subject = SubjectFinding(episode.subject, rule.verdict, worst.value) if episode.subject else None
+    value = worst.value if episode.subject else None
+    subjects = tuple(SubjectFinding(one, rule.verdict, value) for one in ([episode.subject] if episode.subject else sorted(cards)))
     return Finding(
-        rule.id, rule.verdict, Text(en, zh), worst.term, worst.promised, worst.value, worst.unit, (subject,) if subject else (),
+        rule.id, rule.verdict, Text(en, zh), worst.term, worst.promised, worst.value, worst.unit, subjects,
         reason_code="cut" if episode.cut else "", basis=Basis.REPORTED, required=rule.degraded, evidence=(sha256,),
         judged_by=promise.thresholds.judged_by(rule.thresholds, worst.term),
     )  # fmt: skip

@@ -57,6 +57,12 @@ def newest_run_with_cards(connection: sqlite3.Connection, node_id: str) -> str |
     return None if row is None else str(row[0])
 
 
+def cards_of_run(connection: sqlite3.Connection, run_id: str) -> tuple[str, ...]:
+    """The UUIDs of the cards that a run read, sorted."""
+    rows = connection.execute("SELECT DISTINCT value FROM sightings WHERE run_id = ? AND kind = 'uuid' ORDER BY value", (run_id,))
+    return tuple(str(row[0]) for row in rows)
+
+
 def _sighting(run_id: str, node_id: str, seen_at: str, kind: str, value: str, faulty: int) -> Sighting:
     at: datetime = utc_from(seen_at)
     return Sighting(run_id, node_id, at, SightingKind(kind), value, bool(faulty))

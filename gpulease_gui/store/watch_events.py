@@ -54,6 +54,14 @@ def close_left_open(db: Database, node_id: str) -> None:
     )
 
 
+def close_all_left_open(connection: sqlite3.Connection) -> None:
+    """The same for every node, when nobody else has the workspace open."""
+    connection.execute(
+        "UPDATE watch_events SET ended_ns = max(began_ns, coalesce((SELECT max(end_ns) FROM sample_packs "
+        "WHERE node_id = watch_events.node_id AND level = 0), began_ns)) WHERE ended_ns IS NULL"
+    )
+
+
 def list_events(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int) -> tuple[WatchEvent, ...]:
     """The episodes of a node that touch start <= time < end, oldest first."""
     rows = connection.execute(

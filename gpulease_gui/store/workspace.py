@@ -28,6 +28,7 @@ from gpulease_gui.store.presence import Presence
 from gpulease_gui.store.runs import interrupt_unfinished
 from gpulease_gui.store.task_runs import cut_unfinished_tasks
 from gpulease_gui.store.upgrade import upgrade
+from gpulease_gui.store.watch_events import close_all_left_open
 from gpulease_gui.store.writer import Writer
 
 if TYPE_CHECKING:
@@ -132,5 +133,6 @@ def _settle(connection: sqlite3.Connection, presence: Presence) -> bool:
         with transaction(connection):
             interrupt_unfinished(connection)
             cut_unfinished_tasks(connection)
+            close_all_left_open(connection)
     presence.stay()
     return not alone

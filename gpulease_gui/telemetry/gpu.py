@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gpulease_gui.domain.errors import Unreadable
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.domain.units import NO_VALUES
 from gpulease_gui.telemetry import gpu_agent
 from gpulease_gui.telemetry.rates import counter
@@ -48,11 +48,13 @@ METRICS = (
 # What a row of nvidia-smi tells, in its order.
 BY_SMI = METRICS[: len(FIELDS) - 1]
 _IDS = tuple(metric.id for metric in BY_SMI)
-_MIB_PER_GIB = 1024.0
+_MIB_PER_GIB, _WORDS = 1024.0, 120
 GONE = "nvidia-smi does not name it any more"
+NOT_INSTALLED = "nvidia-smi is not installed on the node"
+_LOST = "gpu is lost"
 
 SCRIPT = (
-    "command -v nvidia-smi >/dev/null 2>&1 || { printf '! nvidia-smi is not installed on the node\\n'; exit; }\n"
+    f"command -v nvidia-smi >/dev/null 2>&1 || {{ printf '! {NOT_INSTALLED}\\n'; exit; }}\n"
     f"reasons={REASONS[1]}\n"
     f"nvidia-smi --help-query-gpu 2>/dev/null | grep -q '{REASONS[0]}' && reasons={REASONS[0]}\n"
     f"nvidia-smi --query-gpu={','.join(FIELDS)},$reasons --format=csv,noheader,nounits "
@@ -81,7 +83,8 @@ class _Reader:
         index, uuid = int(cells[0][:6]), cells[1]
         if uuid not in self._indexes and len(self._indexes) >= gpu_agent.MOST_GPUS:
             raise Unreadable(f"more than {gpu_agent.MOST_GPUS} GPUs")
-        points = tuple(Point(id_, uuid, value, index) for id_, value in zip(_IDS, values, strict=True))
+        lost = next((visible(cell.strip("[]"))[:_WORDS] for cell in cells[2:] if _LOST in cell.lower()), "")
+        points = tuple(Point(id_, uuid, None if lost else value, index, lost) for id_, value in zip(_IDS, values, strict=True))
         return (*self._missing(uuid, index), *points)
 
     def _missing(self, uuid: str, index: int) -> tuple[Point, ...]:

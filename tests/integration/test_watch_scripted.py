@@ -18,16 +18,22 @@ import pytest
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.text import Language
+from gpulease_gui.gui.models.past import Wish, read_past
+from gpulease_gui.gui.pages.live_lanes import holes_of
 from gpulease_gui.services.composition import open_services
+from gpulease_gui.services.degraded import degraded_in
+from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.live_export import put_into_report, readings_csv
 from gpulease_gui.services.live_stretches import live_stretches
 from gpulease_gui.services.timeline import Clock
 from gpulease_gui.services.watch import _Watch
+from gpulease_gui.services.watch_cards import lately
 from gpulease_gui.services.watch_rules import RuleKeeper
 from gpulease_gui.store.nodes import save_node
-from gpulease_gui.store.records import Run, RunState
+from gpulease_gui.store.records import Run, RunState, Sighting, SightingKind
 from gpulease_gui.store.runs import finish_run, get_run, save_run
 from gpulease_gui.store.samples import list_gaps, read_blocks
+from gpulease_gui.store.sightings import save_sightings
 from gpulease_gui.store.watch_events import list_events
 from gpulease_gui.telemetry.source import RECORD_END
 
@@ -79,6 +85,22 @@ class Scripted:
 
     def drawn(self, metric: str, subject: str) -> list[float]:
         return [round(value, 3) for value in self.watch.view.rings[metric, subject].view().values]
+
+    def reconnect(self) -> None:
+        """The line was cut and is back in this second."""
+        self.watch._gap(START_S + self.at - 1.0, "connection_lost")
+        self.watch._state(NodeState.LOST, "")
+        self.watch._intake.renew()
+        self.watch._timeline.begin(self.watch._last_s)
+        assert self.watch.rules is not None
+        self.watch.rules.renew(lately(self.watch.view.rings))
+
+    def events(self) -> list[tuple[str, str, int, int | None]]:
+        """(rule, subject, begin, end) in seconds since the start."""
+        self.services.workspace.submit(lambda db: None).result()
+        with self.services.workspace.read() as connection:
+            return [(e.rule, e.subject, e.began_ns // NS - START_S, None if e.ended_ns is None else e.ended_ns // NS - START_S)
+                    for e in list_events(connection, "scripted", 0, 2**62)]  # fmt: skip
 
     def gaps(self) -> list[tuple[str, int, int]]:
         with self.services.workspace.read() as connection:
@@ -148,9 +170,10 @@ def test_that_a_driver_that_is_reloaded_breaks_the_curves_says_why_and_keeps_eve
         assert math.isnan(node.drawn(POWER, uuid)[4])
     assert node.watch.view.troubles == {} and node.watch.view.indexes == {B: 0, A: 1}
     assert stored[RX, "eth0"] == {0: None, **dict.fromkeys(range(1, 12), 1.0)} and node.gaps() == []
-    with node.services.workspace.read() as connection:
-        (event,) = list_events(connection, "scripted", 0, 2**62)
-    assert (event.rule, event.began_ns // NS - START_S, event.ended_ns is not None) == ("watch.driver", 4, True)
+    assert node.events() == [("watch.driver", "", 4, None)]
+    for node.at in range(12, 17):
+        node.cards((0, B, "400"), (1, A, "500"))
+    assert node.events() == [("watch.driver", "", 4, 7)], "two cards of one second are one answer"
 
 
 def test_that_a_sleep_of_this_computer_is_its_own_gap_and_what_came_before_and_after_stands_at_its_time(node: Scripted) -> None:
@@ -196,3 +219,94 @@ def test_that_a_table_at_ten_hertz_has_every_reading_once_stored_or_not(node: Sc
     with node.services.workspace.read() as connection:
         table = readings_csv(connection, "scripted", START_S - 1, START_S + 30, node.watch.view.rings, Language.EN).decode("utf-8-sig")
     assert [float(row[f"{POWER} {A} [W]"]) for row in csv.DictReader(io.StringIO(table)) if row[f"{POWER} {A} [W]"]] == list(range(250))
+
+
+def test_that_a_card_that_is_gone_after_a_cut_is_lost_and_other_cards_in_its_place_are_no_loss(node: Scripted) -> None:
+    for node.at in range(5):
+        node.cards((0, A, "500"), (1, B, "400"))
+    node.at = 20
+    node.reconnect()
+    for node.at in range(20, 40):
+        node.cards((0, A, "500"))
+    assert node.events() == [("watch.lost", B, 23, None)]
+    node.at = 40
+    node.reconnect()
+    for node.at in range(40, 60):
+        node.cards((0, A, "500"), *([(1, B, "400")] if node.at >= 50 else []))
+    assert node.events() == [("watch.lost", B, 23, 39), ("watch.lost", B, 43, 50)], "a second cut forgets it no more than the first"
+    node.reconnect()
+    for node.at in range(60, 90):
+        node.cards((0, "GPU-c", "500"), (1, "GPU-d", "400"))
+    assert len(node.events()) == 2
+
+
+def test_that_cards_of_the_hour_before_the_program_or_of_the_last_run_are_missed_too(node: Scripted) -> None:
+    node.at = 5
+    assert node.watch.rules is not None
+    node.say("gpu", "! the NVIDIA driver does not answer")
+    assert node.events() == [], "nobody ever saw a card there"
+    at = datetime.fromtimestamp(START_S, UTC)
+    seen = [Sighting("r1", "scripted", at, SightingKind.UUID, uuid, False) for uuid in (A, B)]
+    node.services.workspace.submit(lambda db: save_run(db, Run("r1", "scripted", at))).result()
+    node.services.workspace.submit(lambda db: save_sightings(db, seen)).result()
+    node.watch.rules.renew()
+    node.say("gpu", "! nvidia-smi is not installed on the node")
+    assert node.events() == []
+    node.say("gpu", "! the NVIDIA driver does not answer")
+    assert node.events() == [("watch.driver", "", 5, None)]
+
+
+def test_that_a_silent_driver_costs_the_time_of_the_cards_of_then(node: Scripted) -> None:
+    for node.at in range(5):
+        node.cards(*((index, f"GPU-old{index}", "500") for index in range(8)))
+    node.at = 10
+    node.reconnect()
+    for node.at in range(10, 60):
+        if 20 <= node.at < 40:
+            node.say("gpu", "! the NVIDIA driver does not answer")
+        else:
+            node.cards(*((index, f"GPU-new{index}", "500") for index in range(8)))
+    node.end()
+    assert node.events() == [("watch.driver", "", 20, 40)]
+    with node.services.workspace.read() as connection:
+        assert degraded_in(connection, Node("scripted", "scripted", Reach.LOCAL), START_S, START_S + 100).card_hours * 3600 == 8 * 20
+
+
+def test_that_a_card_of_which_nvidia_smi_says_in_its_row_that_it_is_lost_is_lost(node: Scripted) -> None:
+    for node.at in range(20):
+        node.cards((0, A, "500"))
+        if node.at < 5:
+            node.cards((1, B, "400"))
+        else:
+            node.say("gpu", ", ".join(["1", B, *["[GPU is lost]"] * 8]))
+    assert node.events() == [("watch.lost", B, 5, None)] and node.watch.view.lost == {B: "GPU is lost"}
+
+
+def test_that_a_driver_that_comes_and_goes_is_one_event(node: Scripted) -> None:
+    for node.at in range(120):
+        if node.at % 4 < 2:
+            node.cards((0, A, "500"), (1, B, "400"))
+        else:
+            node.say("gpu", "! the NVIDIA driver does not answer")
+    assert node.events() == [("watch.driver", "", 2, None)]
+
+
+def test_that_a_source_in_trouble_is_a_gap_of_its_own_with_the_reason_stored_and_in_the_table(node: Scripted) -> None:
+    for node.at in range(20):
+        node.cards((0, A, "500"))
+        if 5 <= node.at < 11 or node.at == 15:
+            node.say("network", "! cat /proc/net/dev failed")
+        else:
+            node.network(100.0 + node.at, eth0=node.at * 125_000_000)
+        (hole,) = holes_of(node.watch.view)[:1] or (None,)
+        assert (hole is None) == (node.at < 5)
+    node.end()
+    assert [(hole.start_s - START_S, hole.end_s and hole.end_s - START_S, hole.source) for hole in holes_of(node.watch.view)] == [(5, 11, "network")]
+    assert node.gaps() == [], "the node was read all the time, and one missing line is no gap"
+    with node.services.workspace.read() as connection:
+        kept = [(g.metric, g.start_ns // NS - START_S, g.end_ns // NS - START_S) for g in list_gaps(connection, "scripted", None, 0, 2**62)]
+        table = readings_csv(connection, "scripted", START_S, START_S + 20, {}, Language.EN).decode("utf-8-sig")
+        past = read_past(connection, Wish("scripted", START_S, START_S + 20, 900, (START_S, START_S + 20)), {}).view
+        assert [(g.source, g.reason) for g in past.source_gaps] == [("network", "cat /proc/net/dev failed")]
+    assert kept == [(RX, 5, 11), (TX, 5, 11)]
+    assert [row["gap"] for row in csv.DictReader(io.StringIO(table)) if row["gap"]] == ["network: cat /proc/net/dev failed"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
@@ -18,13 +19,14 @@ from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import Price
 from gpulease_gui.services.commerce_edit import save_price
 from gpulease_gui.services.degraded import NO_CONTRACT, NO_PRICE, degraded_in
-from gpulease_gui.services.events import Bus, WatchAlarm
+from gpulease_gui.services.events import Bus, RecordsChanged, WatchAlarm
 from gpulease_gui.services.notices import Notices, get_notices, parse_time, save_notices
 from gpulease_gui.services.watch_rules import RuleKeeper, promise_of
 from gpulease_gui.store import claims, evidence, samples, watch_events
 from gpulease_gui.store.nodes import save_node
 from gpulease_gui.store.records import SampleBlock, Series
 from gpulease_gui.store.suppliers import save_contract
+from gpulease_gui.store.workspace import Workspace
 from gpulease_gui.telemetry.source import Point
 
 S = 1_000_000_000
@@ -155,6 +157,37 @@ def test_that_what_a_killed_program_left_open_ends_at_the_last_reading(watched):
     assert [one.ended_ns for one in watched.events()] == [None, None]
     Watched(watched.desk)
     assert [watched.after(one.ended_ns) for one in watched.events()] == [0.75, 0.75]
+
+
+def test_that_what_a_killed_program_left_open_ends_when_the_workspace_is_opened(watched):
+    watched.tell(20, watts=350.0, mask=4)
+    path = watched.desk.workspace.path
+    watched.desk.workspace.close()
+    with closing(Workspace.open(path)) as opened, opened.read() as connection:
+        ended = [one.ended_ns for one in watch_events.list_events(connection, "n1", 0, 2**62)]
+        found = degraded_in(connection, watched.desk.node, 0, watched.at_s + 7 * 86_400)
+    assert [watched.after(one) for one in ended] == [0.75, 0.75] and found.card_hours == Fraction(2 * 750, 3_600_000)
+
+
+def test_that_a_watch_hears_of_a_changed_promise_and_of_a_new_day(desk, watched):
+    watched.tell(20, watts=650.0, mask=4, cards=("GPU-a",))
+    holder = claims.Holder.contract("c1")
+    desk.write(lambda db: claims.save_claim(db, holder, Claim("gpu.power_w", 600, ClaimState.ANSWERED), by="li", at=desk.noon))
+    watched.bus.publish(RecordsChanged(frozenset({"claim"})))
+    watched.tell(20, watts=650.0, mask=4, cards=("GPU-a",))
+    assert [(one.rule, watched.after(one.began_ns), watched.after(one.ended_ns)) for one in watched.events()] == [("watch.floor", 0, 20)]
+    watched.at_s = datetime(2026, 9, 2, tzinfo=UTC).timestamp()
+    watched.tell(1805, util=0.0, cards=("GPU-a",))
+    assert len(watched.events()) == 1, "the contract is over, so nothing is paid for"
+
+
+def test_that_a_promised_rate_of_writing_is_left_to_the_check(desk):
+    for term in ("disk.read_mb_s", "disk.write_mb_s"):
+        claim = Claim(term, 3000, ClaimState.ANSWERED)
+        desk.write(lambda db, claim=claim: claims.save_claim(db, claims.Holder.contract("c1"), claim, by="li", at=desk.noon))
+    with desk.workspace.read() as connection:
+        floors = promise_of(connection, desk.node, load_catalogue(), date(2026, 3, 1)).floors
+    assert floors == {"disk.read_mb_s": ("disk.read_mb_s", 3000.0)}
 
 
 def test_that_idle_is_told_only_in_the_term_of_the_contract(desk, watched):

@@ -40,11 +40,24 @@ def test_that_a_floor_breaks_at_its_first_bad_reading_and_ends_at_its_first_good
 
 
 def test_that_a_reading_that_flaps_is_no_event_and_ends_none() -> None:
+    assert told(WatchRules(WatchPromise(FLOOR)), [capped(350), capped(700)] * 200) == []
     rules = WatchRules(WatchPromise(FLOOR))
-    assert told(rules, [capped(350), capped(700)] * 200) == []
     assert told(rules, [capped(350)] * 10, 2000.0) == [("watch.floor", 2000.0, None, False)]
-    assert told(rules, [capped(700)] * 9 + [capped(350)] + [capped(700)] * 9, 2010.0) == []
-    assert told(rules, [capped(700)], 2029.0) == [("watch.floor", 2000.0, 2020.0, False)]
+    assert told(rules, [capped(700), capped(350)] * 200, 2010.0) == []
+    assert told(rules, [capped(700)] * 9, 2410.0) == [("watch.floor", 2000.0, 2406.0, False)]
+
+
+def test_that_one_good_reading_in_ten_hides_no_throttling_and_nine_in_ten_end_it() -> None:
+    rules = WatchRules(WatchPromise())
+    mostly = [capped(700, 0x40 if second % 10 != 9 else 0) for second in range(600)]
+    assert told(rules, mostly) == [("watch.throttled", 1001.0, None, False)]
+    rarely = [capped(700, 0x40 if second % 10 == 9 else 0) for second in range(60)]
+    assert told(rules, rarely, 1600.0) == [("watch.throttled", 1001.0, 1599.0, False)]
+
+
+def test_that_a_card_that_works_now_and_then_is_not_idle() -> None:
+    work = [{"gpu.util_percent": 0.0 if second % 100 else 90.0} for second in range(4000)]
+    assert told(WatchRules(WatchPromise(billed=True)), work) == []
 
 
 def test_that_a_card_that_is_not_held_back_breaks_no_floor() -> None:
@@ -107,12 +120,32 @@ def test_that_idle_counts_only_while_it_is_paid_for() -> None:
     assert told(WatchRules(WatchPromise()), [idle] * 3600) == []
 
 
-def test_that_traffic_counts_only_while_a_check_loads_the_line() -> None:
-    slow: dict[str, float | None] = {"net.tx_gbit_s": 0.5}
-    floors = {"net.tx_gbit_s": ("network.gbit_s", 10.0)}
-    assert told(WatchRules(WatchPromise(floors)), [slow] * 60) == []
-    loaded = WatchRules(WatchPromise(floors, frozenset({"net.tx_gbit_s"})))
-    assert [row[0] for row in told(loaded, [slow] * 60)] == ["watch.floor"]
+NET = {metric: ("network.gbit_s", 100.0) for metric in ("net.rx_gbit_s", "net.tx_gbit_s")}
+
+
+def carried(pairs: list[tuple[float, float]], *, loaded: bool = True, before: float = 0.0) -> list[tuple[str, float | None, float, float | None]]:
+    """(metric, measured, begin, end) of a node that receives and sends this each second; a check begins after ten seconds."""
+    rules, made = WatchRules(WatchPromise(NET)), list[Episode]()
+    for second, (received, sent) in enumerate([(before, before)] * 10 + pairs):
+        rules.promise = WatchPromise(NET, frozenset(NET) if loaded and 10 <= second < 100 else frozenset())
+        made += rules.feed_lines({"net.rx_gbit_s": received, "net.tx_gbit_s": sent}, float(second))
+    assert {one.subject for one in made} <= {""}
+    return [(one.worst.metric, one.worst.value, one.began_s, one.ended_s) for one in made]
+
+
+@pytest.mark.parametrize("pairs", [
+    [(0.2, 99.0)] * 20 + [(99.0, 0.2)] * 20,
+    [(0.0, 0.0)] * 30 + [(0.2, 99.0)] * 20 + [(3.0, 1.0)] * 12 + [(99.0, 0.2)] * 20,
+    [(0.2, 50.0)] * 7 + [(0.0, 0.0)] * 60,
+])  # fmt: skip
+def test_that_the_way_back_the_set_up_and_a_short_dip_are_no_slow_line(pairs: list[tuple[float, float]]) -> None:
+    assert carried(pairs) == []
+
+
+def test_that_a_slow_way_is_told_with_its_own_figure_and_ends_with_its_load() -> None:
+    slow = [(0.0, 0.0)] * 5 + [(0.2, 30.0), *[(0.2, 50.0)] * 19] + [(99.0, 0.2)] * 20
+    assert carried(slow) == [("net.tx_gbit_s", 50.0, 15.0, None), ("net.tx_gbit_s", 50.0, 15.0, 35.0)]
+    assert carried(slow, loaded=False) == [] and carried(slow, before=40.0) == [], "somebody else's traffic is no test"
 
 
 def test_that_the_time_of_a_card_counts_once() -> None:
