@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Address
+from gpulease_gui.domain.text import Text
 
 MAX_LINES = 10_000
 HOPS_MAX = 8
@@ -36,7 +37,7 @@ class Target:
     """Where a line points. `identity_file` is a path, "" = none named; `host_key_alias` as ssh's config says.
 
     `jump` names the jump hosts as ssh does (`[user@]host[:port],...`, the first is reached first). `known_hosts` are
-    the files that ssh's config names; () = ssh's own defaults.
+    the files that ssh's config names; () = ssh's own defaults. `notes`: what that config says and we don't follow.
     """
 
     address: Address
@@ -46,6 +47,7 @@ class Target:
     jump: str = ""
     certificate_file: str = ""
     known_hosts: tuple[str, ...] = ()
+    notes: tuple[Text, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.node import Address
+from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.address import (
     HOPS_MAX,
     HopName,
@@ -22,8 +22,9 @@ from gpulease_gui.remote.address import (
     parse_jump,
     parse_target,
 )
-from gpulease_gui.remote.ssh_lines import programs_in
-from gpulease_gui.remote.ssh_own import own_answer
+from gpulease_gui.remote.ssh_lines import ConfigLine, all_lines, programs_in
+from gpulease_gui.remote.ssh_own import NOT_HONOURED, own_answer
+from gpulease_gui.remote.ssh_tokens import Tokens
 
 _SECONDS = 10
 
@@ -50,12 +51,12 @@ def resolve_hop(hop: HopName, alias: str = "", *, config_file: str = "") -> Targ
     alias = alias or hop.host
     ssh = shutil.which("ssh")
     if ssh is None:
-        return target_of(alias, own_answer(hop.host, hop.user, hop.port, config_file=config_file))
+        return target_of(alias, own_answer(hop.host, hop.user, hop.port, config_file=config_file), config_file)
     if config_file:
         _refuse_programs(config_file)
     words = [ssh, *(["-F", config_file] if config_file else []), "-G"]
     words += [*(["-p", str(hop.port)] if hop.port else []), *(["-l", hop.user] if hop.user else [])]
-    return target_of(alias, _ask([*words, "--", hop.host], alias))
+    return target_of(alias, _ask([*words, "--", hop.host], alias), config_file)
 
 
 def _refuse_programs(config_file: str) -> None:
@@ -100,40 +101,78 @@ def _ask(argv: Sequence[str], alias: str) -> str:
     return done.stdout
 
 
-def target_of(alias: str, answer: str) -> Target:
-    """The target in the text that `ssh -G` printed. Raises UsageError."""
+def target_of(alias: str, answer: str, config_file: str = "") -> Target:
+    """The target in the text that `ssh -G` printed. Raises UsageError.
+
+    `config_file` as it was asked for: its lines tell where a file's name with a blank in it ends, and where what we
+    don't follow stands.
+    """
     values: dict[str, list[str]] = {}
-    for line in answer.splitlines():
+    for line in answer.split("\n"):
         key, _, value = line.partition(" ")
-        values.setdefault(key.lower(), []).append(value.strip())
+        values.setdefault(key.lower(), []).append(value.strip(" \t\r"))
     if _first(values, "proxycommand") not in ("", "none"):
         why = "a ProxyCommand runs a program, and none is run from a config"
         raise UsageError(f"{alias} is reached by ProxyCommand", why, "use ProxyJump, or name a proxy of the node")
-    jump = _first(values, "proxyjump")
-    host = check_host(_first(values, "hostname") or alias.rpartition("@")[2])
+    name = alias.rpartition("@")[2]
+    host = check_host(_first(values, "hostname") or name)
     address = Address(host, check_port(_first(values, "port") or "22"), check_user(_first(values, "user") or "root"))
+    key_alias = _unless_none(_first(values, "hostkeyalias"))
+    tokens = Tokens(address, name, key_alias)
+    jump = re.sub(r"\[([^]:]*)\]", r"\1", tokens.fill_jump(_first(values, "proxyjump")))  # ssh -G writes [10.0.0.1]
+    hops = parse_jump(jump)
+    tokens = replace(tokens, jump_host=hops[-1].host if hops else "")
+    keys = [tokens.fill(path) for path in values.get("identityfile", ()) if _unless_none(path)]
+    certificates = [tokens.fill(path) for path in values.get("certificatefile", ()) if _unless_none(path)]
+    lines = tuple(all_lines(config_file))
     return Target(
-        address, alias, _key_file(values, address), _first(values, "hostkeyalias").replace("none", ""),
-        jump if parse_jump(jump) else "", _existing(values.get("certificatefile", ()), address), _known_hosts(values, address),
+        address, alias, _key_file(keys), key_alias, jump if hops else "", next(_there(certificates), ""),
+        _known_hosts(_first(values, "userknownhostsfile"), tokens, lines), _notes(values, lines),
     )  # fmt: skip
 
 
-def _existing(paths: Sequence[str], address: Address) -> str:
-    files = (expand(path, address) for path in paths if path != "none")
-    return next((path for path in files if Path(path).is_file()), "")
+def _unless_none(word: str) -> str:
+    return "" if word.lower() == "none" else word
 
 
-def _key_file(values: Mapping[str, Sequence[str]], address: Address) -> str:
+def _there(paths: Iterable[str]) -> Iterator[str]:
+    return (path for path in paths if Path(path).is_file())
+
+
+def _key_file(paths: Sequence[str]) -> str:
     """The first private key that is there; else the first public one: its private half may be in an agent."""
-    paths = values.get("identityfile", ())
-    return _existing(paths, address) or _existing([f"{path}.pub" for path in paths if path != "none"], address)
+    return next(_there([*paths, *(f"{path}.pub" for path in paths)]), "")
 
 
-def _known_hosts(values: Mapping[str, Sequence[str]], address: Address) -> tuple[str, ...]:
-    """What the config names; () for the defaults."""
-    words = _first(values, "userknownhostsfile").split()
-    paths = tuple(expand(word, address) for word in words)
-    return () if paths == user_known_hosts() else paths
+def _known_hosts(value: str, tokens: Tokens, lines: Iterable[ConfigLine]) -> tuple[str, ...]:
+    """What the config names; () for the defaults.
+
+    `ssh -G` has filled the tokens in and joins the names with blanks, so that a line which says the same tells where a
+    name ends.
+    """
+    usual = user_known_hosts()
+    if not value or value == " ".join(usual):
+        return ()
+    if not _unless_none(value):
+        return ("none",)
+    for line in lines:
+        if line.keyword == "userknownhostsfile":
+            paths = tuple(map(tokens.fill, line.words))
+            if value in (" ".join(paths), " ".join(line.words)):
+                return () if paths == usual else paths
+    return tuple(value.split(" "))
+
+
+def _notes(values: Mapping[str, Sequence[str]], lines: Iterable[ConfigLine]) -> tuple[Text, ...]:
+    """What ssh would do and we don't, with the line that says so where it is found."""
+    said = {key: _first(values, key) for key in NOT_HONOURED}
+    return tuple(_note(key, value, lines) for key, value in said.items() if value not in ("", "any", "SSH_AUTH_SOCK"))
+
+
+def _note(key: str, value: str, lines: Iterable[ConfigLine]) -> Text:
+    place = next((line.place for line in lines if line.keyword == key and line.words[0] == value), "ssh config")
+    name = f"{NOT_HONOURED[key]} {value}"
+    return Text(f"{place}: {name} is not honoured", f"{place}：不支持 {name}，已忽略")
 
 
 def user_known_hosts() -> tuple[str, ...]:
@@ -143,12 +182,3 @@ def user_known_hosts() -> tuple[str, ...]:
 
 def _first(values: Mapping[str, Sequence[str]], key: str) -> str:
     return next(iter(values.get(key, ())), "")
-
-
-def expand(path: str, address: Address) -> str:
-    """An identity file's path with `~`, %-tokens and ${VAR} filled in, which `ssh -G` leaves as they are."""
-    home = str(Path.home())
-    tokens = {"%": "%", "d": home, "h": address.host, "r": address.user, "p": str(address.port), "u": getpass.getuser()}
-    filled = re.sub(r"%(.)", lambda match: tokens.get(match[1], match[0]), path)
-    filled = re.sub(r"\$\{(\w+)\}", lambda match: os.environ.get(match[1], match[0]), filled)
-    return home + filled[1:] if filled.startswith("~/") else filled

@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import os
 import re
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,9 @@ from pathlib import Path
 DEPTH_MAX = 16  # as OpenSSH has it
 _FILES_MAX = 200
 _FILE_MAX_BYTES = 4 * 1024 * 1024
-_SPLIT = re.compile(r"([A-Za-z]+)(?:\s*=\s*|\s+)(.*)\Z")
+_SPLIT = re.compile(r'(?:([A-Za-z0-9]+)(?:[ \t\r]*=[ \t\r]*|[ \t\r]+)|"([A-Za-z0-9]+)"[ \t\r]*)(.*)\Z')
+_BLANKS = " \t"
+_END_BLANKS = " \t\r\f"  # a form feed counts as a blank at the end of a line only
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,8 @@ class _Reader:
         if len(content) > _FILE_MAX_BYTES:
             return ConfigFile(path, (_bad(path, 0, "", "the file is too large for a config"),))
         items: list[ConfigLine | ConfigFile] = []
-        for number, raw in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
-            line = _line(path, number, raw.strip())
+        for number, raw in enumerate(content.decode("utf-8", "replace").split("\n"), 1):
+            line = _line(path, number, raw.rstrip(_END_BLANKS).lstrip(" \t\r"))
             if line is not None:
                 items += self._included(line, (*within, path)) if line.keyword == "include" and not line.trouble else [line]
         return ConfigFile(path, tuple(items))
@@ -108,20 +109,65 @@ def _line(file: str, number: int, text: str) -> ConfigLine | None:
     if not text or text.startswith("#"):
         return None
     parts = _SPLIT.match(text)
-    if parts is None:
+    if parts is None or "\0" in text:
         return _bad(file, number, text, "no keyword and value")
-    try:
-        words = tuple(shlex.split(parts[2], comments=True))
-    except ValueError:
+    words = split_words(parts[3])
+    if words is None:
         return _bad(file, number, text, "a quote is not closed")
     if not words:
         return _bad(file, number, text, "no value")
-    return ConfigLine(file, number, parts[1].lower(), words, text)
+    return ConfigLine(file, number, (parts[1] or parts[2]).lower(), words, text)
+
+
+def split_words(text: str) -> tuple[str, ...] | None:
+    """The words of a value as ssh splits them; None = a quote is not closed.
+
+    A `#` starts a comment only where a word starts. A backslash stays, unless a quote, a backslash or, outside quotes,
+    a blank follows it: that is then taken as it is.
+    """
+    words: list[str] = []
+    at = 0
+    while (at := _past_blanks(text, at)) < len(text) and text[at] != "#":
+        word, at = _word(text, at)
+        if word is None:
+            return None
+        words.append(word)
+    return tuple(words)
+
+
+def _past_blanks(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _BLANKS:
+        at += 1
+    return at
+
+
+def _word(text: str, at: int) -> tuple[str | None, int]:
+    """The word that starts here and where it ends; None when its quote is not closed."""
+    word, quote = "", ""
+    while at < len(text):
+        sign, after = text[at], text[at + 1 : at + 2]
+        if sign == "\\" and after and after in ("'", '"', "\\", *("" if quote else " ")):
+            word += after
+            at += 1
+        elif not quote and sign in _BLANKS:
+            break
+        elif sign == quote or (not quote and sign in "'\""):
+            quote = "" if quote else sign
+        else:
+            word += sign
+        at += 1
+    return (None if quote else word), at
 
 
 def programs_in(config_file: str = "") -> tuple[ConfigLine, ...]:
     """The Match lines that make ssh run a program as soon as it is asked about any host; those of included files, too."""
-    return tuple(line for file in config_files(config_file) for line in _all_lines(file) if _runs(line))
+    return tuple(line for line in all_lines(config_file) if _runs(line))
+
+
+def all_lines(config_file: str = "") -> Iterator[ConfigLine]:
+    """Every line of the config, whomever it is about, those of included files in their places."""
+    for file in config_files(config_file):
+        yield from _all_lines(file)
 
 
 def _all_lines(file: ConfigFile) -> Iterator[ConfigLine]:

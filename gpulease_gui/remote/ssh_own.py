@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.remote.known_hosts import pattern_matches
 from gpulease_gui.remote.ssh_lines import ConfigFile, ConfigLine, config_files
 
+# What we read only to say that it is not followed.
+NOT_HONOURED: Mapping[str, str] = {
+    "addressfamily": "AddressFamily", "bindaddress": "BindAddress", "bindinterface": "BindInterface", "identityagent": "IdentityAgent",
+}  # fmt: skip
 _ONCE = frozenset({
     "hostname", "port", "user", "hostkeyalias", "userknownhostsfile", "proxyjump", "proxycommand", "canonicalizehostname",
+    *NOT_HONOURED,
 })  # fmt: skip
 _MANY = frozenset({"identityfile", "certificatefile"})
+_ONE_WORD = frozenset({"hostname", "port", "user", "hostkeyalias", "canonicalizehostname", *_MANY, *NOT_HONOURED})
 _USUAL_KEYS = tuple(f"~/.ssh/id_{kind}" for kind in ("rsa", "ecdsa", "ecdsa_sk", "ed25519", "ed25519_sk"))
 _NEXT = "write user@host:port, or install an ssh client"
 
@@ -48,7 +55,10 @@ class _Found:
     @property
     def name(self) -> str:
         """Where the host is by what was read so far."""
-        return self.once.get("hostname", self.host).replace("%h", self.host).replace("%%", "%")
+        name = self.once.get("hostname")
+        if name is None:
+            return self.host.lower()
+        return re.sub("%[h%]", lambda token: self.host if token[0] == "%h" else "%", name).lower()
 
     def read(self, file: ConfigFile, *, active: bool) -> None:
         """`active`: whether the lines in front of the first Host or Match count. A file that is included where
@@ -58,8 +68,8 @@ class _Found:
         for item in file.items:
             if isinstance(item, ConfigFile):
                 self.read(item, active=counts)
-            elif item.trouble:
-                raise _refused(item, item.trouble)
+            elif why := item.trouble or _wrong(item):
+                raise _refused(item, why)
             elif item.keyword == "host":
                 counts = active and _host_matches(item.words, self.host)
             elif item.keyword == "match":
@@ -69,6 +79,8 @@ class _Found:
 
     def _match(self, line: ConfigLine) -> bool:
         words = [word.lower() for word in line.words]
+        if any(sign in line.text for sign in "#'\"\\"):
+            raise _refused(line, "this Match can only be judged by an ssh client")
         if words == ["all"]:
             return True
         if len(words) == 2 and words[0] in ("host", "originalhost"):
@@ -80,12 +92,16 @@ class _Found:
         if keyword == "canonicalizehostname" and line.words[0].lower() != "no":
             raise _refused(line, "names are only made canonical by an ssh client")
         if keyword in _MANY:
-            self.many.append((keyword, line.words[0]))
+            if (keyword, line.words[0]) not in self.many:
+                self.many.append((keyword, line.words[0]))
         elif keyword in ("proxyjump", "proxycommand"):
+            if keyword == "proxyjump" and _last_hop(line.words[0]) == self.host.lower():
+                raise _refused(line, "the jump host is the host itself")
             if not self.once.keys() & {"proxyjump", "proxycommand"}:  # the first of both counts
                 self.first(keyword, " ".join(line.words))
         elif keyword in _ONCE:
-            self.first(keyword, " ".join(line.words) if keyword == "userknownhostsfile" else line.words[0])
+            value = " ".join(line.words) if keyword == "userknownhostsfile" else line.words[0]
+            self.first(keyword, value.lower() if keyword == "hostkeyalias" else value)
 
     def answer(self) -> str:
         values = {**self.once, "hostname": self.name}
@@ -94,6 +110,25 @@ class _Found:
         if not any(keyword == "identityfile" for keyword, _ in many):
             many = [*many, *(("identityfile", path) for path in _USUAL_KEYS)]
         return "".join(f"{keyword} {value}\n" for keyword, value in [*values.items(), *many])
+
+
+def _last_hop(jump: str) -> str:
+    last = jump.lower().rpartition(",")[2].strip().removeprefix("ssh://").rpartition("@")[2]
+    return last.partition(":")[0].rstrip("/").strip("[]")
+
+
+def _wrong(line: ConfigLine) -> str:
+    """Why ssh would refuse this line, wherever it stands; "" = it would not, or we don't read the keyword."""
+    keyword, words = line.keyword, line.words
+    if keyword in _ONE_WORD and (len(words) > 1 or not words[0]):
+        return f"{keyword} takes one word"
+    if keyword == "port" and not (words[0].isascii() and words[0].isdigit() and 0 < int(words[0]) < 65536):
+        return f"{words[0]!r} is no port"
+    if keyword == "userknownhostsfile" and len(words) > 1 and "none" in map(str.lower, words):
+        return "none must stand alone"
+    if keyword == "proxyjump" and (len(words) > 1 or not words[0].isprintable() or any(sign in line.text for sign in "#'\"\\")):
+        return "this ProxyJump can only be judged by an ssh client"
+    return "an empty word" if "" in words and keyword in ("host", "userknownhostsfile") else ""
 
 
 def _host_matches(patterns: Sequence[str], host: str) -> bool:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import getpass
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,9 @@ import pytest
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.node import Address
 from gpulease_gui.remote.address import Target
-from gpulease_gui.remote.ssh_config import expand, resolve_alias, resolve_jumps
+from gpulease_gui.remote.ssh_config import resolve_alias, resolve_jumps
 from gpulease_gui.remote.ssh_lines import programs_in
+from gpulease_gui.remote.ssh_tokens import Tokens
 
 
 @pytest.fixture
@@ -94,9 +96,17 @@ def test_that_without_an_ssh_client_a_word_that_the_config_does_not_know_is_a_ho
 def test_that_tokens_of_an_identity_file_are_filled_in(monkeypatch):
     monkeypatch.setenv("HOME", "/home/ops")
     monkeypatch.setenv("KEYS", "/keys")
-    address = Address("gw", 2200, "root")
-    assert expand("~/.ssh/%h-%p-%r", address) == "/home/ops/.ssh/gw-2200-root"
-    assert expand("${KEYS}/100%%/%d", address) == "/keys/100%//home/ops"
+    tokens = Tokens(Address("gw", 2200, "root"), "n1", "rack-7", "gate")
+    assert tokens.fill("~/.ssh/%h-%p-%r") == "/home/ops/.ssh/gw-2200-root"
+    assert tokens.fill("${KEYS}/100%%/%d") == "/keys/100%//home/ops"
+    assert tokens.fill("%n-%k-%j") == "n1-rack-7-gate"
+    assert tokens.fill_jump("%n%%-%h") == "n1%-gw"
+
+
+@pytest.mark.parametrize(("path", "token"), [("k%x", "%x"), ("k%C", "%C"), ("k%", "%")])
+def test_that_a_token_that_cannot_be_filled_in_is_refused_by_its_name(path, token):
+    with pytest.raises(UsageError, match=f"has {token}[.] "):
+        Tokens(Address("gw"), "n1", jump_host="gate").fill(path)
 
 
 @pytest.mark.parametrize("line", ['Match exec "touch {mark}"', "Match host n1 exec 'touch {mark}'", 'Match !exec "touch {mark}"', 'match exec="touch {mark}"'])
@@ -123,3 +133,42 @@ def test_that_the_users_own_config_is_their_own_sshs_business(tmp_path, monkeypa
     (tmp_path / ".ssh" / "config").write_text("Host n1\n Port 2200\nMatch exec true\n User ops\n")
     assert [found.place for found in programs_in()] == [f"{tmp_path}/.ssh/config:3"]
     resolve_alias("n1")
+
+
+def test_that_tokens_mean_what_ssh_takes_them_for(config):
+    """ssh -G fills them in for UserKnownHostsFile only."""
+    names = "/k/%h,%n,%k,%r,%p,%L,%l,%i,%C,%u,%d,%%"
+    file = config(f"Host n1\n HostName 203.0.113.9\n HostKeyAlias rack\n UserKnownHostsFile {names}\n")
+    asked = subprocess.run(["ssh", "-F", file, "-G", "n1"], capture_output=True, text=True, check=True).stdout
+    theirs = next(line for line in asked.splitlines() if line.startswith("userknownhostsfile ")).split(" ", 1)[1]
+    found = resolve_alias("n1", config_file=file)
+    assert found.known_hosts == (theirs,)
+    assert Tokens(found.address, "n1", "rack").fill(names) == theirs
+
+
+@pytest.mark.parametrize("path", [None, "/nowhere"], ids=["ssh", "own"])
+def test_that_names_with_blanks_tokens_and_the_word_none_are_read_as_ssh_does(config, tmp_path, monkeypatch, path):
+    if path:
+        monkeypatch.setenv("PATH", path)
+    (tmp_path / "id_gpu_rack").touch()
+    file = config(
+        f"Host gpu\n HostName 203.0.113.9\n HostKeyAlias nonesuch-gw\n UserKnownHostsFile '{tmp_path}/a b' /c%%\n"
+        f" IdentityFile {tmp_path}/id_%n_rack\n ProxyJump gw-%h\nHost n2\n UserKnownHostsFile none\n HostKeyAlias none\n"
+    )
+    found = resolve_alias("gpu", config_file=file)
+    assert (found.host_key_alias, found.known_hosts) == ("nonesuch-gw", (f"{tmp_path}/a b", "/c%"))
+    assert (found.identity_file, found.jump) == (f"{tmp_path}/id_gpu_rack", "gw-203.0.113.9")
+    found = resolve_alias("n2", config_file=file)
+    assert (found.host_key_alias, found.known_hosts) == ("", ("none",))
+
+
+@pytest.mark.parametrize("path", [None, "/nowhere"], ids=["ssh", "own"])
+def test_that_what_is_not_honoured_is_said_with_its_line(config, monkeypatch, path):
+    if path:
+        monkeypatch.setenv("PATH", path)
+    file = config("Host gpu\n BindAddress 127.0.0.9\n AddressFamily inet6\n BindInterface lo\n IdentityAgent /tmp/x\nHost n2\n AddressFamily any\n")
+    assert [note.en for note in resolve_alias("gpu", config_file=file).notes] == [
+        f"{file}:3: AddressFamily inet6 is not honoured", f"{file}:2: BindAddress 127.0.0.9 is not honoured",
+        f"{file}:4: BindInterface lo is not honoured", f"{file}:5: IdentityAgent /tmp/x is not honoured",
+    ]  # fmt: skip
+    assert resolve_alias("n2", config_file=file).notes == ()

@@ -1,0 +1,67 @@
+"""What do the %-tokens of an ssh config stand for, which `ssh -G` leaves as they are?"""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import os
+import re
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.node import Address
+
+_JUMP_TOKENS = "%hnpr"
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Of one host: `name` as it was asked for, `key_alias` its HostKeyAlias, `jump_host` the last one before it."""
+
+    address: Address
+    name: str = ""
+    key_alias: str = ""
+    jump_host: str = ""
+
+    def fill(self, path: str) -> str:
+        """The path of a file with `~`, %-tokens and ${VAR} filled in. Raises UsageError for a token that can't be."""
+        filled = self._filled(path, "".join(self._known()))
+        filled = re.sub(r"\$\{(\w+)\}", lambda match: os.environ.get(match[1], match[0]), filled)
+        if filled.startswith("~/"):
+            return str(Path.home()) + filled[1:]
+        return os.path.expanduser(filled)
+
+    def fill_jump(self, jump: str) -> str:
+        """The same of ProxyJump, which has fewer tokens."""
+        return self._filled(jump, _JUMP_TOKENS)
+
+    def _filled(self, text: str, allowed: str) -> str:
+        known = self._known()
+
+        def one(match: re.Match[str]) -> str:
+            if match[1] not in allowed or match[1] == "":
+                raise UsageError(f"{text!r} of the ssh config has {match[0]}", "this token can't be filled in", "write the name out")
+            return known[match[1]]()
+
+        return re.sub(r"(?s)%(.?)", one, text)
+
+    def _known(self) -> Mapping[str, Callable[[], str]]:
+        """`%i` only where users have numbers. `%C` is not the same in all ssh clients where there is a jump host."""
+        address, machine = self.address, socket.gethostname
+        known: dict[str, Callable[[], str]] = {
+            "%": lambda: "%", "d": lambda: str(Path.home()), "h": lambda: address.host, "j": lambda: self.jump_host,
+            "k": lambda: self.key_alias or self.name, "L": lambda: machine().split(".")[0], "l": machine,
+            "n": lambda: self.name, "p": lambda: str(address.port), "r": lambda: address.user, "u": getpass.getuser,
+        }  # fmt: skip
+        if hasattr(os, "getuid"):
+            known["i"] = lambda: str(os.getuid())
+        if not self.jump_host:
+            known["C"] = self._connection
+        return known
+
+    def _connection(self) -> str:
+        words = f"{socket.gethostname()}{self.address.host}{self.address.port}{self.address.user}"
+        return hashlib.sha1(words.encode(), usedforsecurity=False).hexdigest()
