@@ -1,4 +1,4 @@
-"""Does what was typed in the dialogs of weights, templates and rates outlive a crash, and go when the dialog is closed?"""
+"""Does what was typed in the dialogs of weights, templates, rates, waivers, reasons and imports outlive a crash, and go when the dialog is closed?"""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.commercial import HolderOf
+from gpulease_gui.gui.forms.import_wizard import DOUBTS, MAPPING, ImportWizard
 from gpulease_gui.gui.forms.template_dialog import TemplateDialog
 from gpulease_gui.gui.forms.weights_dialog import WeightsDialog
 from gpulease_gui.gui.main_window import MainWindow
@@ -28,8 +30,9 @@ from gpulease_gui.store.reference import list_rates
 from gpulease_gui.store.settings import list_drafts
 
 from .opened import wait_for
-from .typing_dialogs import CONTRACT, of_two_currencies
+from .typing_dialogs import CONTRACT, QUOTE, of_two_currencies
 
+OTHERS = ("waiver", "not_applicable", "import")
 BACK = "Brought back: typed "
 
 
@@ -61,7 +64,7 @@ def template_of(page: ChecklistPage, qtbot: QtBot) -> TemplateDialog:
     return page.template_dialog
 
 
-def test_that_words_in_three_dialogs_are_there_after_kill_9_and_their_drafts_go_when_saved(
+def test_that_words_in_six_dialogs_are_there_after_kill_9_and_their_drafts_go_when_saved(
     demo_file: Path, tmp_path: Path, make_window: Callable[..., MainWindow], qtbot: QtBot
 ) -> None:
     path = Path(shutil.copy(demo_file, tmp_path))
@@ -78,16 +81,37 @@ def test_that_words_in_three_dialogs_are_there_after_kill_9_and_their_drafts_go_
     wait_for(qtbot, lambda: weights.spins["billing"].value() == 31.5)
     assert weights.band.headline.text().startswith(BACK) and weights.dirty
     QTest.mouseClick(weights.keep, Qt.MouseButton.LeftButton)
-    wait_for(qtbot, lambda: kinds(services) == {"template", "rate"})
+    wait_for(qtbot, lambda: kinds(services) == {"template", "rate", *OTHERS})
 
     template = template_of(page, qtbot)
     wait_for(qtbot, lambda: template.name.text() == "our hall")
     assert template.band.headline.text().startswith(BACK)
     QTest.mouseClick(template.keep, Qt.MouseButton.LeftButton)
-    wait_for(qtbot, lambda: kinds(services) == {"rate"})
+    wait_for(qtbot, lambda: kinds(services) == {"rate", *OTHERS})
     (saved,) = services.query(templates_in).result()
     edit = saved.edits["IC-04"].text
     assert (saved.name, edit.en if edit else "") == ("our hall", "Board form as on the inv")
+
+    page.table.choose("IC-03")
+    wait_for(qtbot, lambda: page.desk.items == ("IC-03",))
+    waiver, reason = page.desk.ask_waiver(), page.desk.ask_reason()
+    assert waiver is not None and reason is not None
+    wait_for(qtbot, lambda: (waiver.reason.text(), reason.reason.text()) == ("a spare is on its w", "no such ha"))
+    assert (waiver.waiver.by, waiver.waiver.expires) == ("Lin", date(2031, 5, 6)) and waiver.band.headline.text().startswith(BACK)
+    waiver.reject()
+    QTest.mouseClick(reason.mark, Qt.MouseButton.LeftButton)
+    wait_for(qtbot, lambda: kinds(services) == {"rate", "import"})
+
+    wizard = ImportWizard(page.frame)
+    wizard.open_text("what the clipboard holds now\t5\n")
+    wait_for(qtbot, lambda: wizard.stack.currentIndex() == MAPPING)
+    assert (wizard.edit.toPlainText(), wizard.mapping.new_name.text()) == (QUOTE, "Haven")
+    assert wizard.band.headline.text().startswith(BACK) and wizard.mapping.loaded.layout.columns[0] == "gpu.model"
+    QTest.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
+    wait_for(qtbot, lambda: wizard.stack.currentIndex() == DOUBTS)
+    assert wizard.doubts.choosers[0].current == wizard.doubts.choosers[0].keys[2]
+    wizard.reject()
+    wait_for(qtbot, lambda: kinds(services) == {"rate"})
 
     window.go("compare", *of_two_currencies(services))
     compare = window.page

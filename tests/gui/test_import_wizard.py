@@ -24,6 +24,8 @@ from gpulease_gui.gui.theme.theme import Theme
 from gpulease_gui.services.commerce_edit import save_supplier
 from gpulease_gui.services.composition import open_services
 from gpulease_gui.services.exchange import export_bundle
+from gpulease_gui.services.importing_desk import Source
+from gpulease_gui.services.importing_draft import LARGEST
 from gpulease_gui.store.suppliers import list_suppliers
 from gpulease_gui.store.workspace import Workspace
 
@@ -223,3 +225,30 @@ def test_that_the_menu_writes_the_workspace_and_a_merge_tells_what_stays_and_wha
 
 def test_that_what_was_pasted_says_where_it_stands_in_the_language_of_the_window() -> None:
     assert (_where("pasted!B2").en, _where("pasted!B2").zh, _where("Sheet1!B2").zh) == ("pasted!B2", "粘贴!B2", "Sheet1!B2")
+
+
+def test_that_a_file_of_a_draft_is_read_on_the_users_word_and_a_text_too_long_is_said_not_to_be_kept(
+    own: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    quote = tmp_path / "quote.csv"
+    quote.write_text("gpu,USD per GPU hour\nH100,12\n", "utf-8")
+    first = ImportWizard(own)
+    first.open_file(quote)
+    wait_for(qtbot, lambda: first.stack.currentIndex() == MAPPING)
+    first.mapping.encoding.choose("gb18030")
+    first.mapping.encoding.picked.emit("gb18030")
+    wait_for(qtbot, lambda: first.mapping.loaded.source.encoding == "gb18030")
+    first.drafts.write()
+    again = ImportWizard(own)
+    for wizard in (again, first):
+        qtbot.addWidget(wizard)
+    wait_for(qtbot, lambda: not again.chosen.isHidden())
+    assert (again.stack.currentIndex(), again.chosen.text(), again.mapping.table_shown) == (SOURCE, "File: quote.csv", None)
+    qtbot.mouseClick(again.next, LEFT)
+    wait_for(qtbot, lambda: again.stack.currentIndex() == MAPPING)
+    assert again.mapping.loaded.source == first.mapping.loaded.source == Source(quote, encoding="gb18030", delimiter=",")
+    again._show(SOURCE)
+    again.edit.setPlainText("x" * (LARGEST + 1))
+    assert not again.too_large.isHidden() and again.chosen.isHidden() and again.words_now()[:2] == ("", "")
+    for wizard in (again, first):
+        wizard.reject()

@@ -1,4 +1,4 @@
-"""A demo window in whose dialogs of weights, templates and rates something was typed; it says so, and waits to be killed.
+"""A demo window in whose dialogs of weights, templates, rates, waivers, reasons and imports something was typed; it says so, and waits to be killed.
 
     python -m tests.gui.typing_dialogs WORKSPACE FOLDER
 """
@@ -12,11 +12,13 @@ from pathlib import Path
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
+from PySide6.QtCore import QDate, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from gpulease_gui.domain.commercial import HolderOf
 from gpulease_gui.domain.text import Language
+from gpulease_gui.gui.forms.import_wizard import DOUBTS, MAPPING, ImportWizard
 from gpulease_gui.gui.language import Translations
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages.checklist import PAGE as CHECKLIST
@@ -29,6 +31,7 @@ from gpulease_gui.services.commerce import offers_in
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.store.settings import list_drafts
 
+QUOTE = "规格\t单价(元/卡/时)\t带宽\nA100 80G\t12\t100G\n"
 CONTRACT = "demo-contract-HG-1204-C"
 
 
@@ -74,6 +77,26 @@ def main(workspace: Path, folder: Path) -> None:
     QTest.keyClicks(template.name, "our hall")
     template.table.choose("IC-04")
     type_over(template.text_en, "Board form as on the inv")
+    page.table.choose("IC-03")
+    until(lambda: page.desk.items == ("IC-03",))
+    waiver, reason = page.desk.ask_waiver(), page.desk.ask_reason()
+    assert waiver is not None and reason is not None
+    type_over(waiver.by, "Lin")
+    type_over(waiver.reason, "a spare is on its w")
+    waiver.expires.setDate(QDate(2031, 5, 6))
+    type_over(reason.reason, "no such ha")
+    wizard = ImportWizard(page.frame)
+    wizard.open_text(QUOTE)
+    until(lambda: wizard.stack.currentIndex() == MAPPING)
+    wizard.mapping.table.choose(0)
+    wizard.mapping.target.picked.emit("gpu.model")
+    wizard.mapping.supplier.choose("new")
+    type_over(wizard.mapping.new_name, "Haven")
+    QTest.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
+    until(lambda: wizard.stack.currentIndex() == DOUBTS)
+    doubt = wizard.doubts.choosers[0]
+    doubt.choose(doubt.keys[2])
+    doubt.picked.emit(doubt.keys[2])
     window.go("compare", *of_two_currencies(services))
     compare = window.page
     assert isinstance(compare, ComparePage)
@@ -82,7 +105,7 @@ def main(workspace: Path, folder: Path) -> None:
     assert rate is not None
     type_over(rate.rate, "7.3")
     QTest.keyClicks(rate.source, "a bank, half ty")
-    until(lambda: len(services.query(list_drafts).result()) == 3)
+    until(lambda: len(services.query(list_drafts).result()) == 6)
     print("typed", flush=True)
     app.exec()
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 
-from PySide6.QtCore import QDate
+from PySide6.QtCore import QDate, Qt
 from PySide6.QtWidgets import QDateEdit, QLineEdit, QWidget
 
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.economics.scoring import Waiver
+from gpulease_gui.gui.forms.draft_dialog import DraftDialog
 from gpulease_gui.gui.forms.fields import LineField
 from gpulease_gui.gui.widgets.buttons import Button
-from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
+from gpulease_gui.gui.widgets.dialogs import CANCEL
 from gpulease_gui.gui.widgets.fields import Field, padded
 
 USUAL_DAYS = 90
@@ -22,7 +24,7 @@ def items_words(items: tuple[str, ...]) -> Text:
     return foreign(items[0]) if len(items) == 1 else Text(f"{len(items)} items", f"{len(items)} 项")
 
 
-class ReasonDialog(FactDialog):
+class ReasonDialog(DraftDialog):
     """The one reason that some items do not apply."""
 
     def __init__(self, items: tuple[str, ...], *, parent: QWidget | None = None) -> None:
@@ -39,7 +41,19 @@ class ReasonDialog(FactDialog):
         self.add_button(Button(CANCEL), rejects=True)
         self.mark = self.add_button(Button(Text(f"Mark {about.en}", f"标记 {about.zh}"), kind="primary"), default=True)
         self.mark.clicked.connect(self._mark)
+        self.reason.textEdited.connect(self.touch)
         self.reason.setFocus()
+
+    def words_now(self) -> tuple[str, ...]:
+        """The reason."""
+        return (self.reason.text(),)
+
+    def put_words(self, words: Sequence[str]) -> bool:
+        """Put the reason back."""
+        if len(words) != 1:
+            return False
+        self.reason.setText(words[0])
+        return True
 
     def _mark(self) -> None:
         if self.reason.text().strip():
@@ -48,7 +62,7 @@ class ReasonDialog(FactDialog):
             self.field.set_error(Text("Say why they do not apply.", "请写明不适用的理由。"))
 
 
-class WaiverDialog(FactDialog):
+class WaiverDialog(DraftDialog):
     """Who takes the risk, why, and up to which day; `waiver` is what was typed."""
 
     def __init__(self, items: tuple[str, ...], by: str, today: date, before: Waiver | None = None, *, parent: QWidget | None = None) -> None:
@@ -76,6 +90,9 @@ class WaiverDialog(FactDialog):
         self.add_button(Button(CANCEL), rejects=True)
         self.keep = self.add_button(Button(Text(f"Waive {about.en}", f"豁免 {about.zh}"), kind="primary"), default=True)
         self.keep.clicked.connect(self._keep)
+        for line in (self.by, self.reason):
+            line.textEdited.connect(self.touch)
+        self.expires.dateChanged.connect(self.touch)
         (self.reason if self.by.text() else self.by).setFocus()
 
     @property
@@ -83,6 +100,20 @@ class WaiverDialog(FactDialog):
         """What was typed."""
         shown = self.expires.date()
         return Waiver(self.by.text().strip(), self.reason.text().strip(), date(shown.year(), shown.month(), shown.day()))
+
+    def words_now(self) -> tuple[str, ...]:
+        """Name, reason, last day."""
+        return self.by.text(), self.reason.text(), self.expires.date().toString(Qt.DateFormat.ISODate)
+
+    def put_words(self, words: Sequence[str]) -> bool:
+        """Put them back."""
+        day = QDate.fromString(words[-1], Qt.DateFormat.ISODate) if len(words) == 3 else QDate()
+        if not day.isValid():
+            return False
+        self.by.setText(words[0])
+        self.reason.setText(words[1])
+        self.expires.setDate(day)
+        return True
 
     def _keep(self) -> None:
         waiver = self.waiver

@@ -22,8 +22,9 @@ class DraftDialog(FactDialog):
     edited = Signal()
     closed = Signal()
 
-    def __init__(self, title: Words, headline: Words, *, icon: str = "", consequence: Words = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, headline, icon=icon, consequence=consequence, parent=parent)
+    def __init__(self, title: Words, headline: Words, *, icon: str = "", token: str = "t2", consequence: Words = "",
+                 parent: QWidget | None = None) -> None:  # fmt: skip
+        super().__init__(title, headline, icon=icon, token=token, consequence=consequence, parent=parent)
         self.band = Band("warn")
         self.band.hide()
         outer = self.layout()

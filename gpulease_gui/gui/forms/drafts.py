@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
@@ -27,7 +27,10 @@ class DraftKeeper(QObject):
     """Writes what stands in a form into the workspace a moment after it was typed; forgets it when it is kept or discarded.
 
     A record that is not kept yet has no id to come back to: its draft is known by what it will belong to.
+    `looked` comes when a draft of the record was brought back, or there is none.
     """
+
+    looked = Signal()
 
     def __init__(self, frame: Frame, form: Drafted, kind: str) -> None:
         super().__init__(form)
@@ -50,7 +53,11 @@ class DraftKeeper(QObject):
         """The form shows this record now; an unsaved draft of it is brought back."""
         self._record, self._written = record, False
         future = self._frame.services.query(partial(_draft_of, self._kind, record))
-        self._frame.bridge.when_done(future, lambda draft: self._take(record, draft))
+        self._frame.bridge.when_done(future, lambda draft: self._look(record, draft))
+
+    def _look(self, record: str, draft: Draft | None) -> None:
+        self._take(record, draft)
+        self.looked.emit()
 
     def _take(self, record: str, draft: Draft | None) -> None:
         if draft is None or record != self._record or self._form.dirty:

@@ -159,6 +159,19 @@ class MappingPage(QWidget):
         unnamed = self.supplier.current == NEW and not self.new_name.text().strip()
         return self.new_name if unnamed else self.table
 
+    def put_owner(self, supplier_id: str, name: str) -> None:
+        """Whose offers these were said to be; a supplier that is gone is not chosen."""
+        if supplier_id in self.supplier.keys:
+            self.supplier.choose(supplier_id)
+        self.new_name.setText(name)
+        self._new.setVisible(self.supplier.current == NEW)
+        self.changed.emit()
+
+    @property
+    def table_shown(self) -> Loaded | None:
+        """The table as it is mapped; None before one is shown."""
+        return self._loaded
+
     def _supplier_picked(self) -> None:
         self._new.setVisible(self.supplier.current == NEW)
         if self.supplier.current == NEW:

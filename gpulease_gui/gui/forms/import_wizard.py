@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,14 +12,17 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLay
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.gui.forms.draft_dialog import DraftDialog
+from gpulease_gui.gui.forms.drafts import DraftKeeper
 from gpulease_gui.gui.forms.import_pages import DoubtsPage, MappingPage, OutcomePage
 from gpulease_gui.gui.forms.import_source import QuoteEdit
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.widgets.buttons import Button
-from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
+from gpulease_gui.gui.widgets.dialogs import CANCEL
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.services import importing_desk as desk
 from gpulease_gui.services.importing_desk import DryRun, Loaded, Source
+from gpulease_gui.services.importing_draft import LARGEST, ImportDraft, begun_with, import_draft
 from gpulease_gui.services.jobs import Job
 
 if TYPE_CHECKING:
@@ -30,11 +34,13 @@ _HEADLINES = (
     Text("What do these cells mean?", "这些单元格是什么意思？"), Text("What would be saved", "将保存的内容"),
 )  # fmt: skip
 _NEXT = Text("Next", "下一步")
+_TOO_LARGE = Text(f"A text of more than {LARGEST:,} characters is not kept over a crash; it can be imported, or come from a file.",
+                  f"超过 {LARGEST:,} 个字符的文本在崩溃后无法恢复；仍可导入，也可改用文件。")  # fmt: skip
 SOURCE, MAPPING, DOUBTS, OUTCOME = range(4)
 
 
-class ImportWizard(FactDialog):
-    """Source, columns, doubts, dry run. `saved` carries the dry run that was saved; nothing is written before."""
+class ImportWizard(DraftDialog):
+    """Source, columns, doubts, dry run. `saved` carries the dry run that was saved; nothing but a draft is written before."""
 
     saved = Signal(object)
 
@@ -45,6 +51,10 @@ class ImportWizard(FactDialog):
         self._frame, self._supplier_id = frame, supplier_id
         self._job: Job | None = None
         self._run: DryRun | None = None
+        self._source, self._begun = Source(), Source()  # the file that was chosen; what waits for the look for a draft
+        self._kept: ImportDraft | None = None  # to be put onto the table when it is read
+        self._looked = False
+        self._answers: dict[str, str] = {}
         self.stack = QStackedWidget()
         self.mapping, self.doubts, self.outcome = MappingPage(), DoubtsPage(), OutcomePage()
         for page in (self._source_page(), self.mapping, self.doubts, self.outcome):
@@ -61,6 +71,9 @@ class ImportWizard(FactDialog):
         self.next = self.add_button(Button(_NEXT, kind="primary"), default=True)
         self._connect()
         self._show(SOURCE)
+        self.drafts = DraftKeeper(frame, self, "import")
+        self.drafts.looked.connect(self._was_looked)
+        self.drafts.open("offers")
 
     def _source_page(self) -> QWidget:
         page = QWidget()
@@ -74,13 +87,18 @@ class ImportWizard(FactDialog):
         row.addWidget(PlainLabel(Text("CSV, TSV or XLSX; macros are never run, links never followed", "CSV、TSV 或 XLSX；不运行宏，不跟随链接"), size="dense", level="3"))
         row.addStretch()
         column.addLayout(row)
+        self.chosen = PlainLabel("", size="dense", level="2", wrap=True)
+        self.too_large = PlainLabel(_TOO_LARGE, size="dense", level="warn", wrap=True)
+        for label in (self.chosen, self.too_large):
+            label.hide()
+            column.addWidget(label)
         return page
 
     def _connect(self) -> None:
-        self.edit.textChanged.connect(self._refresh)
+        self.edit.textChanged.connect(self._typed)
         self.edit.dropped.connect(self.open_file)
         self.choose_file.clicked.connect(self._choose_file)
-        self.mapping.changed.connect(self._refresh)
+        self.mapping.changed.connect(self._mapped)
         self.mapping.reread.connect(self._read)
         self.mapping.owner_picked.connect(self._map_as_before)
         self.doubts.answered.connect(self._answered)
@@ -92,12 +110,63 @@ class ImportWizard(FactDialog):
 
     def open_file(self, path: Path) -> None:
         """Read a file and show its columns."""
-        self._read(Source(path))
+        self._point(Source(path))
+        self.touch()
+        self._read(self._source)
 
     def open_text(self, text: str) -> None:
-        """Show what was pasted, and its columns at once."""
+        """Show what was pasted, and its columns at once; what was begun before a crash comes first."""
+        if not self._looked:
+            self._begun = Source(text=text)
+            return
         self.edit.setPlainText(text)
         self._read(Source(text=text))
+
+    def _was_looked(self) -> None:
+        begun, self._begun, self._looked = self._begun, Source(), True
+        if begun.text and not self.dirty:
+            self.open_text(begun.text)
+
+    def _point(self, source: Source) -> None:
+        """This file is the source now; none = the text is."""
+        self._source, self._answers, self._kept = source, {}, None
+        self.chosen.set_words(Text(f"File: {source.name}", f"文件：{source.name}") if source.path else "")
+        self.chosen.setVisible(source.path is not None)
+
+    def _typed(self) -> None:
+        self._point(Source())
+        self.too_large.setVisible(self.edit.document().characterCount() - 1 > LARGEST)
+        self.touch()
+        self._refresh()
+
+    def _mapped(self) -> None:
+        self.touch()
+        self._refresh()
+
+    # -- what outlives a crash ---------------------------------------------------------------------------------------------
+
+    def words_now(self) -> tuple[str, ...]:
+        """The source, whose offers, the columns, the answers."""
+        table, page = self.mapping.table_shown, self.mapping
+        if self._kept is not None:
+            return self._kept.words
+        if table is None or self.stack.currentIndex() == SOURCE:
+            source = self._source if self._source.path else Source(text=self.edit.toPlainText())
+            return ImportDraft(source, page.supplier.current, page.new_name.text()).words
+        return begun_with(table, page.supplier.current, page.new_name.text(), self._answers).words
+
+    def put_words(self, words: Sequence[str]) -> bool:
+        """Put the import back. A text is read again at once, a file only on the user's word: its path comes from the workspace."""
+        draft = import_draft(words)
+        if draft is None:
+            return False
+        self.edit.setPlainText(draft.source.text)
+        self._point(draft.source if draft.source.path else Source())
+        self._kept = draft
+        self._refresh()
+        if draft.begun and draft.source.path is None:
+            self._read(draft.source)
+        return True
 
     def _choose_file(self) -> None:
         kinds = f"{say(Text('Tables', '表格'))} (*.xlsx *.csv *.tsv *.txt)"
@@ -107,7 +176,8 @@ class ImportWizard(FactDialog):
 
     def _read(self, source: Source) -> None:
         self._begin(Text("Reading…", "正在读取…"))
-        self._job = desk.load(self._frame.services, source, self._supplier_id)
+        owner = self._kept.supplier if self._kept else self._supplier_id
+        self._job = desk.load(self._frame.services, source, owner)
         self._frame.bridge.when_done(self._job.done, self._was_read, self._failed)  # type: ignore[arg-type]
 
     def _map_as_before(self, supplier_id: str) -> None:
@@ -116,8 +186,14 @@ class ImportWizard(FactDialog):
         self._frame.bridge.when_done(future, self.mapping.show_table, self._failed)
 
     def _was_read(self, loaded: Loaded) -> None:
-        self._end()
-        self.mapping.show_table(loaded)
+        self._rest()
+        kept, self._kept = self._kept, None
+        if kept is None:
+            self.mapping.show_table(loaded)
+        else:
+            self._answers = dict(kept.answers)
+            self.mapping.show_table(kept.onto(loaded) if kept.begun else loaded)
+            self.mapping.put_owner(kept.supplier, kept.name)
         self._show(MAPPING)
 
     # -- from step to step ---------------------------------------------------------------------------------------------------
@@ -125,7 +201,7 @@ class ImportWizard(FactDialog):
     def _go_on(self) -> None:
         step = self.stack.currentIndex()
         if step == SOURCE:
-            self._read(Source(text=self.edit.toPlainText()))
+            self._read(self._kept.source if self._kept else self._source if self._source.path else Source(text=self.edit.toPlainText()))
         elif step == MAPPING:
             self._try(self.mapping.loaded)
         elif step == DOUBTS:
@@ -145,7 +221,7 @@ class ImportWizard(FactDialog):
 
     def _tried(self, run: DryRun, *, asked: bool) -> None:
         """Doubts come between columns and dry run, and again when an answer raised another one."""
-        self._end()
+        self._rest()
         self._run = run
         self.outcome.show_run(run)
         if asked and not run.open:
@@ -155,7 +231,9 @@ class ImportWizard(FactDialog):
         self._show(DOUBTS)
 
     def _answered(self, key: str, option: str) -> None:
+        self._answers[key] = option
         self._loaded = replace(self._loaded, layout=self._loaded.layout.with_answer(key, option))
+        self.touch()
         self._refresh()
 
     def _save(self, run: DryRun) -> None:
@@ -182,7 +260,8 @@ class ImportWizard(FactDialog):
         count = run.added + run.changed if run else 0
         offers = "offer" if count == 1 else "offers"
         self.next.set_words(Text(f"Save {count} {offers}", f"保存 {count} 个报价") if step == OUTCOME else _NEXT)
-        ready = (bool(self.edit.toPlainText().strip()), self.mapping.complete, self.doubts.complete, count > 0)[step]
+        sourced = self._source.path is not None or bool(self.edit.toPlainText().strip())
+        ready = (sourced, self.mapping.complete, self.doubts.complete, count > 0)[step]
         self.next.setEnabled(ready)
 
     def _begin(self, words: Words) -> None:
@@ -190,11 +269,13 @@ class ImportWizard(FactDialog):
         self.next.setEnabled(False)
         self.next.set_words(words)
 
-    def _end(self) -> None:
+    def _rest(self) -> None:
         self._job = None
 
     def _failed(self, trouble: UserFacing) -> None:
-        self._end()
+        self._rest()
+        if self.stack.currentIndex() == SOURCE and self.edit.toPlainText().strip():
+            self._point(Source())  # a file that can't be read does not stand before the text
         self.trouble.set_words(foreign(str(trouble)))
         self.trouble.show()
         self._refresh()

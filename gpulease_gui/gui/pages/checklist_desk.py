@@ -15,6 +15,8 @@ from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.scoring import Waiver
 from gpulease_gui.gui.forms.checklist_dialogs import ReasonDialog, WaiverDialog, items_words
+from gpulease_gui.gui.forms.draft_dialog import DraftDialog
+from gpulease_gui.gui.forms.drafts import DraftKeeper
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.checklist_bands import Foot
@@ -100,9 +102,15 @@ class ChecklistDesk:
         if not items:
             return None
         dialog = ReasonDialog(items, parent=self._parent)
+        self._keep_draft(dialog, "not_applicable", items)
         dialog.accepted.connect(lambda: self._not_applicable(items, dialog.reason.text()))
         open_dialog(dialog)
         return dialog
+
+    def _keep_draft(self, dialog: DraftDialog, kind: str, items: tuple[str, ...]) -> None:
+        subject = self.subject
+        if subject is not None:
+            DraftKeeper(self._frame, dialog, kind).open(" ".join((subject.kind, subject.id, *items)))
 
     def _not_applicable(self, items: tuple[str, ...], reason: str) -> None:
         about = items_words(items)
@@ -124,6 +132,7 @@ class ChecklistDesk:
             return None
         before = rows[0].waiver if len(rows) == 1 else None
         dialog = WaiverDialog(items, self.user, utc_now().astimezone().date(), before, parent=self._parent)
+        self._keep_draft(dialog, "waiver", items)
         dialog.accepted.connect(lambda: self._waive(items, dialog.waiver))
         open_dialog(dialog)
         return dialog
