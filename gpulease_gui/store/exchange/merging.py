@@ -130,7 +130,10 @@ def _sort(connection: sqlite3.Connection, record: Record, sorted_: _Sorted, past
     before, section, whose = before_of(connection, record), record.section, (record.section.kind, record.key[0])
     if before is None and (before := buried_of(connection, record)) is not None and not (whose in fates.dead and whose in fates.away_there):
         found = _out_of_the_trash(record, before, past)
-        (sorted_.kept if whose in fates.dead else sorted_.found).append(found)
+        if whose in fates.dead:
+            sorted_.kept.append(replace(found, both=False))
+        else:
+            sorted_.found.append(found)
         return
     if before is None:
         left = past.standing_of_left(record)
@@ -162,7 +165,8 @@ def _out_of_the_trash(record: Record, buried: Document, past: merge_past.Past) -
     ours = replace(record, fields=tuple(now.items()))
     joined = past.joined(record, now, standing) if standing.both else None
     back = joined or (ours if standing.ours else record)
-    return Difference(back, new=False, changed=_changed(back, now), both=standing.both, back=True, at=past.latest(record, now))
+    theirs = record if joined not in (None, record) else None
+    return Difference(back, new=False, changed=_changed(back, now), both=standing.both, back=True, theirs=theirs, at=past.latest(record, now))
 
 
 def _changed(record: Record, now: Mapping[str, object]) -> tuple[Change, ...]:
