@@ -22,12 +22,16 @@ SeriesKey = tuple[str, str]
 
 @dataclass(slots=True)
 class GapSpan:
-    """A stretch without samples (UTC seconds); `end_s` None while it lasts, `resumed` when samples ended it."""
+    """A stretch without samples (UTC seconds); `end_s` None while it lasts, `resumed` when samples ended it.
+
+    `source`: only this one could not be read; "" = the whole node.
+    """
 
     start_s: float
     reason: str
     end_s: float | None = None
     resumed: bool = False
+    source: str = ""
 
 
 @dataclass(slots=True)
@@ -52,6 +56,7 @@ class WatchView:
     indexes: dict[str, int] = field(default_factory=dict)
     by_agent: bool = False
     paces: Paces = ()
+    source_gaps: list[GapSpan] = field(default_factory=list)
 
 
 class Intake:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 
@@ -13,9 +14,10 @@ from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.reports.as_csv import safe_cell
 from gpulease_gui.services.intake import SeriesKey
 from gpulease_gui.services.series import Ring
+from gpulease_gui.services.source_gaps import source_of
 from gpulease_gui.store.doors import Database, Reader
-from gpulease_gui.store.records import Mark, RunState, SampleBlock
-from gpulease_gui.store.retention import keep_stretch
+from gpulease_gui.store.records import Gap, Mark, RunState, SampleBlock
+from gpulease_gui.store.retention import fits, keep_stretch, list_kept, newest_end
 from gpulease_gui.store.runs import list_runs
 from gpulease_gui.store.samples import list_gaps, list_marks, read_blocks, read_range, save_mark
 from gpulease_gui.telemetry.source import metrics
@@ -23,6 +25,10 @@ from gpulease_gui.telemetry.source import metrics
 REPORT_MARK = "report"
 STRETCHES = 6
 _NS, _MS = 1_000_000_000, 1_000_000
+# A node that was read so lately is being watched.
+_GROWS_NS = 120 * _NS
+# The readings of a longer stretch are not hashed again for each report: a day of a large node takes seconds.
+_LOOKED_AT_NS = 6 * 3600 * _NS
 # Up to so long every reading is a row; beyond it a row stands for an even slice of the time.
 READINGS_S, SLICES = 86_400.0, 20_000
 _TIME, _GAP = Text("time (UTC)", "时间（UTC）"), Text("gap", "缺口")
@@ -42,7 +48,7 @@ def readings_csv(
         connection, node_id, start_s, end_s, language)  # fmt: skip
     if not rows:
         raise UserFacing("nothing was read in this stretch", "", "choose another stretch of time")
-    gaps = {gap.start_ns // _MS: gap.reason for gap in list_gaps(connection, node_id, "", int(start_s * _NS), int(end_s * _NS))}
+    gaps = _reasons(list_gaps(connection, node_id, None, int(start_s * _NS), int(end_s * _NS)))
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow([_TIME.say(language), *(safe_cell(head) for head in heads), _GAP.say(language)])
@@ -50,6 +56,15 @@ def readings_csv(
         held = rows.get(at_ms, {})
         writer.writerow([_time(at_ms), *(_cell(held.get(place)) for place in range(len(heads))), safe_cell(gaps.get(at_ms, ""))])
     return out.getvalue().encode("utf-8-sig", "replace")
+
+
+def _reasons(gaps: Iterable[Gap]) -> dict[int, str]:
+    """Why, by where it begins (ms); of a source with its name."""
+    said: dict[int, dict[str, None]] = {}
+    for gap in gaps:
+        source = source_of(gap.metric)
+        said.setdefault(gap.start_ns // _MS, {})[f"{source}: {gap.reason}" if source else gap.reason] = None
+    return {at_ms: "; ".join(reasons) for at_ms, reasons in said.items()}
 
 
 def _time(at_ms: int) -> str:
@@ -120,7 +135,8 @@ def _slices(
 def put_into_report(db: Database, node_id: str, start_s: float, end_s: float) -> str:
     """Show this stretch, too, in the reports of the node from now on; the answer is its SHA-256.
 
-    The readings become evidence of the node's newest run. Raises UserFacing without a run, without stored readings, and
+    The readings become evidence of the node's newest run. A stretch that reaches to what is not stored yet ends before it:
+    evidence that grows would no longer be what was kept. Raises UserFacing without a run, without stored readings, and
     where the report shows STRETCHES of them already.
     """
     run = next((one for one in list_runs(db.conn, node_id=node_id) if one.state is RunState.FINISHED), None)
@@ -129,13 +145,31 @@ def put_into_report(db: Database, node_id: str, start_s: float, end_s: float) ->
     held = stretches_in_report(db.conn, node_id, run.id)
     if len(held) >= STRETCHES:
         raise UserFacing(f"the report shows {STRETCHES} stretches already", "", "take them out of the report first")
-    kept = keep_stretch(db, run.id, node_id, int(start_s * _NS), int(end_s * _NS))
+    kept = keep_stretch(db, run.id, node_id, int(start_s * _NS), _end_ns(db.conn, node_id, int(end_s * _NS)))
     if kept is None:
         raise UserFacing("nothing is stored of this stretch yet", "readings are written every ten seconds", "try again in a moment")
     if (kept.start_ns, kept.end_ns) not in held:
         id_ = f"{REPORT_MARK}-{node_id}-{run.id}-{kept.start_ns}-{kept.end_ns}"
         save_mark(db, Mark(id_, node_id, datetime.fromtimestamp(start_s, UTC), REPORT_MARK, f"{kept.start_ns}\t{kept.end_ns}", run.id))
     return kept.sha256
+
+
+def _end_ns(connection: Reader, node_id: str, end_ns: int) -> int:
+    """The end of a stretch, two readings before the end of what is stored where more will come: blocks of one time may overlap there."""
+    found = newest_end(connection, node_id)
+    if found is None:
+        return end_ns
+    last_ns, step_ns = found
+    grows = time.time_ns() - last_ns < _GROWS_NS and end_ns > last_ns - 2 * step_ns
+    return last_ns - 2 * step_ns if end_ns > last_ns or grows else end_ns
+
+
+def still_fits(connection: Reader, run_id: str, node_id: str, span: tuple[int, int]) -> bool | None:
+    """Whether the stored readings of a stretch are those that were kept as evidence; None: nothing was kept, or it is too long to look."""
+    kept = [one for one in list_kept(connection, run_id) if (one.node_id, one.start_ns, one.end_ns) == (node_id, *span)]
+    if not kept or span[1] - span[0] > _LOOKED_AT_NS:
+        return None
+    return any(fits(connection, one) for one in kept)
 
 
 def take_out_of_report(db: Database, node_id: str) -> int:

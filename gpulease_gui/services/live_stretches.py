@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.finding import Finding
@@ -11,7 +12,7 @@ from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.reports.document import Blank, Curve
 from gpulease_gui.reports.facts import LiveStretch
-from gpulease_gui.services.live_export import stretches_in_report
+from gpulease_gui.services.live_export import still_fits, stretches_in_report
 from gpulease_gui.store.records import Gap, Run, SampleRange, Stretch
 from gpulease_gui.store.samples import list_series, read_range
 from gpulease_gui.telemetry.source import Metric, metrics
@@ -55,9 +56,15 @@ def live_stretches(
     spans = stretches_in_report(connection, run.node_id, run.id) or _span(connection, run, known)
     found: list[LiveStretch] = []
     for span in spans:
+        altered = still_fits(connection, run.id, run.node_id, span) is False
         made = (_stretch(connection, run.node_id, metric, lines[metric.id], span) for metric in known)
-        found += [stretch for stretch in made if stretch is not None][:CHARTS]
+        found += [_marked(stretch) if altered else stretch for stretch in made if stretch is not None][:CHARTS]
     return tuple(found)
+
+
+def _marked(stretch: LiveStretch) -> LiveStretch:
+    title = stretch.title
+    return replace(stretch, title=Text(f"{title.en}: not the readings that were kept", f"{title.zh}：与存证读数不符"))
 
 
 _Line = tuple[float | None, bool]

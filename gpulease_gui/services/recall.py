@@ -40,7 +40,7 @@ def recall(
             continue
         for block in blocks:
             _append(ring, block.start_ns / _NS, block.step_ns / _NS, block.values.tolist())
-    return rings, list_gaps(connection, node_id, "", start_ns, end_ns), _paces(steps)
+    return rings, list_gaps(connection, node_id, None, start_ns, end_ns), _paces(steps)
 
 
 def _paces(steps: dict[int, int]) -> Paces:

@@ -22,9 +22,11 @@ from gpulease_gui.services.links import Links, NotConnected
 from gpulease_gui.services.log_gauge import LogGauge
 from gpulease_gui.services.recall import recall
 from gpulease_gui.services.recording import Recorder
+from gpulease_gui.services.source_gaps import SourceGaps, source_spans
 from gpulease_gui.services.timeline import Clock, Timeline
 from gpulease_gui.services.watch_cards import lately
 from gpulease_gui.services.watch_rules import NodeRules, RuleKeeper
+from gpulease_gui.store.doors import Database
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import append_blocks, append_gap
 from gpulease_gui.store.workspace import Workspace
@@ -128,7 +130,7 @@ class _Watch:
         self.view = WatchView(node.id, interval_s)
         self._cancel = CancelToken()
         self._recorder = Recorder(node.id, interval_s, metrics())
-        self._intake = Intake(self.view, self._recorder, MOST_SERIES)
+        self._intake, self._sources = Intake(self.view, self._recorder, MOST_SERIES), SourceGaps(self.view)
         self._clock, self._timeline, self._last_s = clock, Timeline(clock), 0.0
         self.rules: NodeRules | None = None
         self.turn = threading.Lock()  # of all watches of a program; see Stream
@@ -185,7 +187,16 @@ class _Watch:
         self._state(NodeState.LOST, f"internal error: {type(fault).__name__}")
         self._gap(self._last_s or self._clock.wall(), FAULT)
 
+    def _note(self, gaps: tuple[Gap, ...]) -> None:
+        def work(db: Database) -> None:
+            for gap in gaps:
+                append_gap(db, gap)
+
+        if gaps:
+            self._workspace.submit(work)
+
     def _unseen(self, at_s: float) -> None:
+        self._note(self._sources.end_all(at_s))
         if self.rules is not None:
             self.rules.unseen(at_s)
 
@@ -198,7 +209,8 @@ class _Watch:
             return  # the store will say so itself when the first block is written
         last_s = max((end[0] for ring in rings.values() if (end := ring.last) is not None), default=0.0)
         if last_s:
-            self.view.gaps.extend(GapSpan(g.start_ns / _NS, g.reason, g.end_ns / _NS, True) for g in gaps)
+            self.view.gaps.extend(GapSpan(g.start_ns / _NS, g.reason, g.end_ns / _NS, True) for g in gaps if g.metric is None)
+            self.view.source_gaps = source_spans(gaps)
             self.view.rings, self.view.paces = rings, (*paces, (last_s, self.view.interval_s))
             self._gap(last_s + self.view.interval_s, NOT_WATCHED)
 
@@ -251,6 +263,7 @@ class _Watch:
         points = self._intake.read(source_id, line.decode("utf-8", "replace"))
         if points is None:
             self._intake.end_curves(source_id, at_s)
+            self._sources.begin(source_id, self.view.troubles.get(source_id, ""), at_s)
             if self.rules is not None:
                 self.rules.trouble(source_id, self.view.troubles.get(source_id, ""), at_s)
             return
@@ -258,6 +271,7 @@ class _Watch:
         if self.view.state is not NodeState.CONNECTED:
             self._state(NodeState.CONNECTED, "")
             self._close_gap(at_s, resumed=True)
+        self._note(self._sources.end(source_id, at_s))
         self._intake.take(source_id, points, at_s)
         if self.rules is not None:
             self.rules.take(points, at_s)

@@ -137,6 +137,14 @@ def stretch_content(connection: sqlite3.Connection, node_id: str, start_ns: int,
     return ("\n".join(lines) + "\n\n").encode() + pack(blocks)
 
 
+def newest_end(connection: sqlite3.Connection, node_id: str) -> tuple[int, int] | None:
+    """(end of the newest stored readings in UTC ns, their longest step in ns); None without any."""
+    row = connection.execute(
+        "SELECT end_ns, content FROM sample_packs WHERE node_id = ? AND level = 0 ORDER BY end_ns DESC LIMIT 1", (node_id,)
+    ).fetchone()
+    return None if row is None else (row[0], max(unpack(row[1]).steps_ns))
+
+
 def list_kept(connection: sqlite3.Connection, run_id: str) -> tuple[KeptStretch, ...]:
     """The stretches that were kept for a run."""
     rows = connection.execute(

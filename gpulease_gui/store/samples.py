@@ -185,12 +185,12 @@ def recorded_spans(
 
 
 def list_gaps(
-    connection: sqlite3.Connection, node_id: str, metric: str, start_ns: int, end_ns: int
+    connection: sqlite3.Connection, node_id: str, metric: str | None, start_ns: int, end_ns: int
 ) -> tuple[Gap, ...]:
-    """The gaps of a metric, or of the whole node, that touch start <= time < end (ns, UTC)."""
+    """The gaps of a metric (None: of every metric), or of the whole node, that touch start <= time < end (ns, UTC)."""
     rows = connection.execute(
         "SELECT node_id, start_ns, end_ns, reason, metric FROM sample_gaps "
-        "WHERE node_id = ? AND (metric IS NULL OR metric = ?) AND start_ns < ? AND end_ns >= ? ORDER BY start_ns, entry",
+        "WHERE node_id = ? AND (metric IS NULL OR metric = coalesce(?, metric)) AND start_ns < ? AND end_ns >= ? ORDER BY start_ns, entry",
         (node_id, metric, end_ns, start_ns),
     )
     return tuple(Gap(*row) for row in rows)

@@ -30,6 +30,7 @@ from gpulease_gui.services.live_export import (
     STRETCHES,
     put_into_report,
     readings_csv,
+    still_fits,
     stretches_in_report,
     take_out_of_report,
 )
@@ -104,6 +105,28 @@ def test_that_a_stretch_put_into_the_report_is_what_it_shows_and_is_evidence(sto
     assert stored.workspace.submit(lambda db: take_out_of_report(db, NODE)).result() == 2
     with stored.workspace.read() as connection:
         assert stretches_in_report(connection, NODE, "r1") == ()
+
+
+def test_that_a_stretch_up_to_now_is_kept_as_far_as_it_is_stored_and_a_changed_one_is_told(stored: Services) -> None:
+    at = datetime.fromtimestamp(START_S + 5, UTC)
+    stored.workspace.submit(lambda db: runs.save_run(db, Run("r1", NODE, at, "demo-contract-BM-0047-1", demo=True))).result()
+    stored.workspace.submit(lambda db: runs.finish_run(db, "r1", RunState.FINISHED, at, Verdict.FAIL)).result()
+    stored.workspace.submit(lambda db: put_into_report(db, NODE, START_S, START_S + 28)).result()
+
+    def titles() -> tuple[bool | None, list[str]]:
+        with stored.workspace.read() as connection:
+            (span,) = stretches_in_report(connection, NODE, "r1")
+            shown = live_stretches(connection, runs.get_run(connection, "r1"), {})
+            return still_fits(connection, "r1", NODE, span), [one.title.en for one in shown]
+
+    def add(at_s: float) -> None:
+        more = SampleBlock(Series(NODE, "gpu.power_w", "GPU-a", "W"), int(at_s * NS), NS, array("f", [1.0] * 5))
+        stored.workspace.submit(lambda db: append_blocks(db, [more])).result()
+
+    add(START_S + 19.6)
+    assert titles() == (True, ["Power"])
+    add(START_S + 7.5)
+    assert titles() == (False, ["Power: not the readings that were kept"])
 
 
 def test_that_a_report_is_not_filled_with_stretches_without_end(stored: Services) -> None:

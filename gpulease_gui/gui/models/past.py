@@ -18,6 +18,7 @@ from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Figures, Floats
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.series import RING_POINTS, Paces, Ring, asked
+from gpulease_gui.services.source_gaps import source_spans
 from gpulease_gui.services.watch import GapSpan, SeriesKey, WatchView
 from gpulease_gui.store.samples import list_gaps, outline, series_by_id
 from gpulease_gui.telemetry.source import metrics
@@ -87,7 +88,9 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
             busiest = one.times_s if len(one.times_s) > len(busiest) else busiest
         figures[metric, ""] = _figures(list(subjects.values()), wish, paces, own_pace=metric in own)
     gaps = _gaps(connection, wish, busiest, start_s, end_s, max((one.step_s for one in told.values()), default=0.0))
-    view = WatchView(wish.node_id, max(wish.interval_s, step_s), rings, gaps, state=NodeState.CONNECTED)
+    ends_ns = int(start_s * _NS), int(end_s * _NS)
+    apart = source_spans(list_gaps(connection, wish.node_id, None, *ends_ns))
+    view = WatchView(wish.node_id, max(wish.interval_s, step_s), rings, gaps, state=NodeState.CONNECTED, source_gaps=apart)
     return Past(wish, view, figures)
 
 

@@ -171,7 +171,7 @@ class Lanes:
         return LaneSpec(
             group.id, group.title, first.unit, curves, max(metric.decimals for metric in group.metrics), promised(group.term, stated),
             group.term or "", alike, _FULL.get(first.unit), _ALIKE.get(group.source, "GPU"), subjects[0] if len(subjects) == 1 else "",
-            at_times=not sources()[group.source].of_node, own_pace=first.own_pace,
+            at_times=not sources()[group.source].of_node, own_pace=first.own_pace, source=group.source,
         )  # fmt: skip
 
     def _cards(self, group: _Group, view: WatchView) -> tuple[Curve, ...]:
@@ -239,7 +239,14 @@ def _trouble_lane(group: _Group, words: str) -> LaneSpec:
 
 def holes_of(view: WatchView) -> tuple[Hole, ...]:
     """The gaps of a watch with their reasons in words; what the node or the system said stays as it is."""
-    return tuple(Hole(gap.start_s, gap.end_s, gap_words(gap.reason, _length(gap))) for gap in tuple(view.gaps))
+    return tuple(Hole(gap.start_s, gap.end_s, _hole_words(gap), gap.source) for gap in (*view.gaps, *view.source_gaps))
+
+
+def _hole_words(gap: GapSpan) -> Words:
+    if not gap.source:
+        return gap_words(gap.reason, _length(gap))
+    title, why = sources()[gap.source].title, TROUBLES.get(gap.reason, Text(gap.reason, gap.reason))
+    return Text(f"{title.en}: {why.en}", f"{title.zh}：{why.zh}")
 
 
 def _length(gap: GapSpan) -> int | None:

@@ -91,6 +91,7 @@ class LaneSpec:
     trouble: Words = ""
     at_times: bool = False
     own_pace: bool = False
+    source: str = ""
 
     @property
     def default_mode(self) -> Mode:
@@ -113,11 +114,12 @@ class LaneSpec:
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A stretch without samples; `end_s` None while it lasts."""
+    """A stretch without samples, of all lanes or of those of one source; `end_s` None while it lasts."""
 
     start_s: float
     end_s: float | None
     reason: Words
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,7 +242,8 @@ class Lane(Lively, QWidget):
         if lane.promised is not None:
             parts.paint_tolerance(painter, plot, lane.promised, self._values, self._foot)
         if moment is not None:
-            parts.paint_holes(painter, plot, moment.holes, moment.scale, ratio, moment.now_s)
+            holes = [hole for hole in moment.holes if hole.source in ("", lane.source)]
+            parts.paint_holes(painter, plot, holes, moment.scale, ratio, moment.now_s)
 
     def _paint_lines(self, painter: QPainter, plot: QRect) -> None:
         if self._moment is not None:
