@@ -1,0 +1,59 @@
+"""Since when can one source of a node not be read, while the others go on?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gpulease_gui.services.intake import GapSpan, WatchView
+from gpulease_gui.store.records import Gap
+from gpulease_gui.telemetry.source import sources
+
+# One line that is unreadable is a missing reading; from here on it is a gap with a reason.
+LEAST_INTERVALS, LEAST_S = 2.5, 2.5
+_MOST_SHOWN = 500
+_NS = 1_000_000_000
+
+
+class SourceGaps:
+    """The gaps of the sources of one watch. Used by its thread only; times are UTC seconds."""
+
+    def __init__(self, view: WatchView) -> None:
+        self._view = view
+        self._open: dict[str, GapSpan] = {}
+
+    def begin(self, source_id: str, reason: str, at_s: float) -> None:
+        """A source is in trouble; of one that never told anything nothing is missing."""
+        if source_id not in self._open and self._metrics(source_id):
+            self._open[source_id] = GapSpan(at_s, reason, source=source_id)
+            self._view.source_gaps = [*self._view.source_gaps[-_MOST_SHOWN:], self._open[source_id]]
+
+    def end(self, source_id: str, at_s: float, *, resumed: bool = True) -> tuple[Gap, ...]:
+        """Samples came again, or nobody looks any more: what is to be stored, one for each metric."""
+        gap = self._open.pop(source_id, None)
+        if gap is None:
+            return ()
+        if at_s - gap.start_s < max(LEAST_S, LEAST_INTERVALS * self._view.interval_s):
+            self._view.source_gaps = [one for one in self._view.source_gaps if one is not gap]
+            return ()
+        gap.resumed, gap.end_s = resumed, at_s
+        span = int(gap.start_s * _NS), int(at_s * _NS)
+        return tuple(Gap(self._view.node_id, *span, gap.reason, metric) for metric in self._metrics(source_id))
+
+    def end_all(self, at_s: float) -> tuple[Gap, ...]:
+        """The stream stops."""
+        return tuple(gap for source_id in tuple(self._open) for gap in self.end(source_id, at_s, resumed=False))
+
+    def _metrics(self, source_id: str) -> list[str]:
+        told = {metric for metric, _ in self._view.rings}
+        return [metric.id for metric in sources()[source_id].metrics if metric.id in told]
+
+
+def source_of(metric: str | None) -> str:
+    """The id of the source that tells a metric; "" for none."""
+    return next((id_ for id_, source in sources().items() if any(one.id == metric for one in source.metrics)), "")
+
+
+def source_spans(gaps: Iterable[Gap]) -> list[GapSpan]:
+    """The gaps of sources among stored ones, each once."""
+    keys = {(source_of(gap.metric), gap.start_ns, gap.end_ns, gap.reason): None for gap in gaps if gap.metric is not None}
+    return [GapSpan(start_ns / _NS, reason, end_ns / _NS, True, source) for source, start_ns, end_ns, reason in keys]
