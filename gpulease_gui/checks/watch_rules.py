@@ -21,22 +21,25 @@ Values = Mapping[str, float | None]
 NODE = ""
 
 SHORT = Threshold("watch", "share", 0.95, SHARE, Text("a promised figure is kept from this part of it on", "达到承诺值的此比例即视为履约"), "<", high=1.0)
-BROKEN_SAMPLES = Threshold("watch", "samples", 10, "samples", Text("a rule is broken after so many readings in a row", "连续多少次读数不合格视为违反"), ">=", low=1.0, high=100_000.0)
-GOOD_SAMPLES = Threshold("watch", "good_samples", 10, "samples", Text("it is over after so many good readings in a row", "连续多少次读数合格视为恢复"), ">=", low=1.0, high=100_000.0)
+BROKEN_SAMPLES = Threshold("watch", "samples", 10, "samples", Text("a rule is judged by so many last readings", "按最近多少次读数判断是否违反"), ">=", low=1.0, high=100_000.0)
+GOOD_SAMPLES = Threshold("watch", "good_samples", 10, "samples", Text("whether it is over, by so many last readings", "按最近多少次读数判断是否恢复"), ">=", low=1.0, high=100_000.0)
 IDLE_SAMPLES = Threshold("watch", "idle_samples", 1800, "samples", Text("a card is idle after so many readings in a row", "连续多少次空闲读数视为闲置"), ">=", low=1.0, high=1_000_000.0)
 HOT = Threshold("watch", "hot", 87.0, "°C", Text("a card is too hot from", "显卡过热的下限"), ">=", high=150.0)
 MEMORY_HOT = Threshold("watch", "memory_hot", 100.0, "°C", Text("its memory is too hot from", "显存过热的下限"), ">=", high=150.0)
 IDLE_PERCENT = Threshold("watch", "idle", 1.0, "%", Text("a card does nothing up to a use of", "利用率不超过此值即空闲"), "<=", high=100.0)
 ONE = Threshold("watch", "lost_samples", 1, "samples", Text("a card is lost after so many readings without it", "连续多少次读不到视为丢卡"), ">=", low=1.0, high=1000.0)
-WATCH_THRESHOLDS = (SHORT, BROKEN_SAMPLES, GOOD_SAMPLES, IDLE_SAMPLES, HOT, MEMORY_HOT, IDLE_PERCENT, ONE)
-
-# Of the last readings so many are alike when a rule begins or ends.
-_MOST_OF = 0.8
+MOST_OF = Threshold("watch", "most", 0.8, SHARE, Text("the last readings are alike when this part of them is", "最近读数中同类占比达到此值即作数"), ">=", low=0.51, high=1.0)
 # The two ways of a line. A check loads one after the other and rests between: a way counts only while it carries the larger
-# figure of the two and this part of the promise, and only if it carried next to nothing before the check began.
+# figure of the two and a part of the promise, and only if it carried next to nothing before the check began.
+LOADED = Threshold("watch", "loaded", 0.25, SHARE, Text("a line is loaded from this part of the promise on", "线路流量达到承诺值的此比例视为有负载"), ">=", high=1.0)
+QUIET = Threshold("watch", "quiet", 0.05, SHARE, Text("a line was in use before a check from this part of the promise on", "检查前线路流量达到承诺值的此比例视为已被占用"), ">=", high=1.0)
+WATCH_THRESHOLDS = (
+    SHORT, BROKEN_SAMPLES, GOOD_SAMPLES, IDLE_SAMPLES, HOT, MEMORY_HOT, IDLE_PERCENT, ONE, MOST_OF, LOADED, QUIET,
+)  # fmt: skip
+
 _WAYS = (("net.rx_gbit_s", "net.tx_gbit_s"), ("disk.read_mb_s", "disk.write_mb_s"))
 LINES = frozenset(metric for ways in _WAYS for metric in ways)
-_LOADED, _QUIET, _BEFORE = 0.25, 0.05, 10
+_BEFORE = 10
 
 # Clock event reasons (nvml.h): software power cap; those by which a card protects itself or is braked from outside.
 POWER_CAP, PROTECTED = 0x4, 0x8 | 0x20 | 0x40 | 0x80
@@ -135,28 +138,28 @@ def _never(values: Values, promise: WatchPromise) -> Judged:
 FLOOR = WatchRule(
     "watch.floor", Text("Under the contract", "低于合同"),
     Text("a promised figure is not reached although the node is asked for it", "在需要时未达到承诺值"),
-    BROKEN_SAMPLES, Verdict.FAIL, True, _floor, (SHORT, BROKEN_SAMPLES, GOOD_SAMPLES),
+    BROKEN_SAMPLES, Verdict.FAIL, True, _floor, (SHORT, LOADED, QUIET, BROKEN_SAMPLES, GOOD_SAMPLES, MOST_OF),
 )  # fmt: skip
 LOST = WatchRule(
     "watch.lost", Text("GPU lost", "GPU 丢失"), Text("a card that was there is not read any more", "原有的卡已读不到"),
-    ONE, Verdict.FAIL, True, _never, (ONE, GOOD_SAMPLES),
+    ONE, Verdict.FAIL, True, _never, (ONE, GOOD_SAMPLES, MOST_OF),
 )  # fmt: skip
 DRIVER = WatchRule(
     "watch.driver", Text("Driver does not answer", "驱动无应答"),
     Text("the node is there, but nothing of its cards can be read", "节点在线，但读不到任何显卡"),
-    ONE, Verdict.FAIL, True, _never, (ONE, GOOD_SAMPLES),
+    ONE, Verdict.FAIL, True, _never, (ONE, GOOD_SAMPLES, MOST_OF),
 )  # fmt: skip
 THROTTLED = WatchRule(
     "watch.throttled", Text("Throttled", "降频"), Text("the card slows itself down to protect itself", "显卡为自我保护而降频"),
-    BROKEN_SAMPLES, Verdict.FAIL, True, _throttled, (BROKEN_SAMPLES, GOOD_SAMPLES),
+    BROKEN_SAMPLES, Verdict.FAIL, True, _throttled, (BROKEN_SAMPLES, GOOD_SAMPLES, MOST_OF),
 )  # fmt: skip
 HOT_RULE = WatchRule(
     "watch.hot", Text("Too hot", "过热"), Text("the card is near the point at which it slows itself down", "温度接近降频点"),
-    BROKEN_SAMPLES, Verdict.WARN, False, _hot, (HOT, MEMORY_HOT, BROKEN_SAMPLES, GOOD_SAMPLES),
+    BROKEN_SAMPLES, Verdict.WARN, False, _hot, (HOT, MEMORY_HOT, BROKEN_SAMPLES, GOOD_SAMPLES, MOST_OF),
 )  # fmt: skip
 IDLE = WatchRule(
     "watch.idle", Text("Idle while billed", "计费中闲置"), Text("the card does nothing while it is paid for", "显卡在计费但无任何负载"),
-    IDLE_SAMPLES, Verdict.WARN, False, _idle, (IDLE_PERCENT, IDLE_SAMPLES, GOOD_SAMPLES),
+    IDLE_SAMPLES, Verdict.WARN, False, _idle, (IDLE_PERCENT, IDLE_SAMPLES, GOOD_SAMPLES, MOST_OF),
 )  # fmt: skip
 WATCH_RULES = (FLOOR, LOST, DRIVER, THROTTLED, HOT_RULE, IDLE)
 
@@ -191,14 +194,14 @@ class _Streak:
         self.alike, self.last_s = 0, 0.0
         self.episode: Episode | None = None
 
-    def add(self, at_s: float, judged: Judged, most: int) -> bool:
+    def add(self, at_s: float, judged: Judged, most: int, share: float) -> bool:
         """Whether nearly all of the last `most` readings are against the state that lasts, this one too."""
         against = self.episode is None
         self.recent.append((at_s, judged))
         self.alike += judged.broken is against
         while self.recent and (len(self.recent) > most or self.recent[0][1].broken is not against):
             self.alike -= self.recent.popleft()[1].broken is against
-        return judged.broken is against and len(self.recent) == most and self.alike >= _MOST_OF * most
+        return judged.broken is against and len(self.recent) == most and self.alike >= share * most
 
     def begin_anew(self) -> None:
         self.recent, self.alike = deque(), 0
@@ -236,9 +239,10 @@ class WatchRules:
         under_load = metric in self.promise.under_load
         if not under_load:
             before.append(value)
-        busy = any(one > promised * _QUIET for one in before)
-        asked = under_load and not busy and value > other and value >= promised * _LOADED
-        broken = asked and value < promised * self.promise.thresholds.value(SHORT)
+        figure = self.promise.thresholds.value
+        busy = any(one >= promised * figure(QUIET) for one in before)
+        asked = under_load and not busy and value > other and value >= promised * figure(LOADED)
+        broken = asked and value < promised * figure(SHORT)
         return Judged(broken, value, _UNITS[metric], term, promised, metric, asked or not under_load)
 
     def promise_anew(self, promise: WatchPromise, at_s: float) -> tuple[Episode, ...]:
@@ -286,7 +290,7 @@ class WatchRules:
             return None
         if rule is IDLE and not judged.broken:  # a card that works now and then is not idle
             streak.begin_anew()
-        if not streak.add(at_s, judged, self._samples(rule.begin)):
+        if not streak.add(at_s, judged, self._samples(rule.begin), self.promise.thresholds.value(MOST_OF)):
             return None
         bad = [(seen_s, one) for seen_s, one in streak.recent if one.broken]
         kept = tuple((seen_s, one.value) for seen_s, one in bad[-_KEPT_READINGS:])
@@ -295,7 +299,7 @@ class WatchRules:
         return streak.episode
 
     def _last(self, streak: _Streak, episode: Episode, judged: Judged, at_s: float) -> Episode | None:
-        if not streak.add(at_s, judged, self._samples(GOOD_SAMPLES)):
+        if not streak.add(at_s, judged, self._samples(GOOD_SAMPLES), self.promise.thresholds.value(MOST_OF)):
             return None
         ended = _ended(episode, streak.recent[0][0])
         streak.begin_anew()
