@@ -224,6 +224,7 @@ def test_that_the_speed_in_a_tasks_log_is_sampled_stored_and_a_lane_beside_its_p
     lanes = Lanes(promise_of(demo.catalogue, {"work.tokens_s": 64_000.0})).of(view)
     assert lanes[0].id == "task_tokens:work.tokens_s" and lanes[0].promised is not None and lanes[0].promised.value == 64_000.0
     demo.watching.close()
+    demo.workspace.submit(lambda db: None).result()
     with demo.workspace.read() as connection:
         (stretch,) = read_range(connection, node.id, "task.tokens_s", 0, 2**62, 1000).stretches
     assert set(stretch.low) == {61_000.0} and stretch.series.unit == "tokens/s"
