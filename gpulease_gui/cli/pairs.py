@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gpulease_gui.cli.codes import Exit, of_verdict
 from gpulease_gui.cli.verify import ask_on_terminal, fingerprints_of, interruptible
-from gpulease_gui.cli.workspace_file import services_of
+from gpulease_gui.cli.workspace_file import say_note, services_of
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Node
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
         options.workspace, demo=demo, ask_secret=ask_on_terminal, fingerprints=fingerprints_of(options.fingerprint)
     )
     try:
-        nodes = [node_of(services.workspace, target, options.identity) for target in options.targets]
+        nodes = [node_of(services.workspace, target, options.identity, note=say_note) for target in options.targets]
         refuse(nodes)
         seconds = options.seconds or (DEMO_SECONDS if demo else None)
         request = PairRequest(seconds, options.gbit, _addresses(options, nodes))

@@ -25,7 +25,7 @@ from gpulease_gui.cli.verify_many import (
     say_count,
     verify_round,
 )
-from gpulease_gui.cli.workspace_file import services_of
+from gpulease_gui.cli.workspace_file import say_note, services_of
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import Finding, Verdict, totals
@@ -210,7 +210,7 @@ def _ask_openly(node: Node, what: str) -> Secret | None:
 
 
 def _verify_one(services: Services, options: argparse.Namespace, terms: dict[str, TermValue] | None) -> Outcome:
-    node = node_of(services.workspace, options.target, options.identity)
+    node = node_of(services.workspace, options.target, options.identity, note=say_note)
     request = _request(services, options, node, terms)
     for line in replace_host_keys(services.workspace, services.links, node, options.replaced, CancelToken()):
         print(visible(line), file=sys.stderr, flush=True)
@@ -234,7 +234,7 @@ def _request(
         if terms is None:
             request = replace(request, terms=brings.terms, contract_id=node.contract_id)
     if peer:
-        peer_node = node_of(services.workspace, peer, options.peer_identity or options.identity)
+        peer_node = node_of(services.workspace, peer, options.peer_identity or options.identity, note=say_note)
         if same_node(node, peer_node):
             raise _own_peer(peer)
         request = replace(request, peer=peer_node, peer_address=options.peer_address)

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gpulease_gui.cli.codes import Exit
+from gpulease_gui.cli.workspace_file import say_note
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import Finding
 from gpulease_gui.domain.node import Node
@@ -54,7 +55,7 @@ class Round:
 def chosen_nodes(services: Services, options: argparse.Namespace) -> tuple[Node, ...]:
     """The named nodes, or all. Raises UsageError where there is none or one is named twice."""
     if not options.all:
-        named = [node_of(services.workspace, target, options.identity) for target in options.targets]
+        named = [node_of(services.workspace, target, options.identity, note=say_note) for target in options.targets]
         twice = {node.name for node in named if sum(other.id == node.id for other in named) > 1}
         if twice:
             raise UsageError(f"{sorted(twice)[0]} is named twice", next_step="name each node once")

@@ -16,7 +16,7 @@ from gpulease_gui.cli.codes import Exit, of_verdict
 from gpulease_gui.cli.terms_file import terms_from
 from gpulease_gui.cli.verify import ask_on_terminal, fingerprints_of, interruptible
 from gpulease_gui.cli.workload_words import progress_line, result_lines, task_json
-from gpulease_gui.cli.workspace_file import services_of
+from gpulease_gui.cli.workspace_file import say_note, services_of
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Unreadable, UsageError
 from gpulease_gui.domain.node import Node
@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
     fingerprints = fingerprints_of(options.fingerprint)
     services = services_of(options.workspace, demo=is_demo(options.target), ask_secret=ask_on_terminal, fingerprints=fingerprints)
     try:
-        node = node_of(services.workspace, options.target, options.identity)
+        node = node_of(services.workspace, options.target, options.identity, note=say_note)
         request = _request(services, options, spec)
         with interruptible() as interrupted:
             found = _wait(services, node, request, interrupted)

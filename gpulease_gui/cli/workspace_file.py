@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
+from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.ways import AskSecret
 
@@ -38,6 +40,11 @@ def wrong_name(path: Path | None, *, must_exist: bool) -> Iterator[None]:
         if path is not None and isinstance(error.__cause__, PermissionError | NoneType):
             raise UsageError(error.what, error.why, error.next_step) from error
         raise
+
+
+def say_note(words: Text) -> None:
+    """What is not followed of what the user's ssh config says, on standard error."""
+    print(f"note: {visible(words.en)}", file=sys.stderr, flush=True)
 
 
 def _refuse(path: Path, *, must_exist: bool) -> None:

@@ -34,7 +34,8 @@ _WHY_REFUSED: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a line points. `identity_file` is a path, "" = none named; `host_key_alias` as ssh's config says.
+    """Where a line points. `identity_file` is a path, "" = none named; several of ssh's config stand one a line, in
+    the order in which they are tried. `host_key_alias` as ssh's config says.
 
     `jump` names the jump hosts as ssh does (`[user@]host[:port],...`, the first is reached first). `known_hosts` are
     the files that ssh's config names; () = ssh's own defaults. `notes`: what that config says and we don't follow.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -28,6 +28,33 @@ _WHY: dict[str, Text] = {
     "password_refused": Text("the node refuses the password", "节点拒绝该密码"),
     "answer_refused": Text("the node refuses the answers to its questions", "节点不接受所填的验证信息"),
 }
+
+
+# A way of logging in with its private key, which one of the agent has none of.
+KeyToTry = tuple[Credentials, paramiko.PKey | None]
+
+
+def log_in_by_one_of(
+    transport: paramiko.Transport, address: Address, keys: Sequence[KeyToTry], deadlines: Deadlines, cancel: CancelToken
+) -> None:
+    """Log in with the first of the named keys that the node takes; raises as `log_in`, naming all that it refused."""
+    for number, (credentials, key) in enumerate(keys, 1):
+        try:
+            return log_in(transport, address, credentials, key, deadlines, cancel)
+        except ConnectFailed as error:
+            if number < len(keys) and error.cause == "key_refused" and transport.is_active():
+                continue
+            if number == 1:
+                raise
+            raise _all_refused(address, keys[:number], error) from error
+
+
+def _all_refused(address: Address, keys: Sequence[KeyToTry], last: ConnectFailed) -> ConnectFailed:
+    files = ", ".join(credentials.identity_file for credentials, _ in keys)
+    why = Text(f"{last.why_text.en} (tried in turn: {files})", f"{last.why_text.zh}（依次尝试：{files}）")
+    error = login_refused(address.host_port, last.cause, why, ())
+    error.next_text, error.next_step = last.next_text, last.next_step
+    return error
 
 
 def log_in(

@@ -21,7 +21,7 @@ from gpulease_gui.remote.feed import Feed
 from gpulease_gui.remote.gate import HandshakeGate
 from gpulease_gui.remote.handshake import Deadlines, hang_up
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
-from gpulease_gui.remote.login import log_in
+from gpulease_gui.remote.login import TRIES_MAX, KeyToTry, log_in_by_one_of
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.route import STRAIGHT, Hop, Passed, Route, Way, hang_up_all, trusted, way_to
 from gpulease_gui.remote.transport import SLICE_S, Channel, Chunk, LineLost
@@ -78,16 +78,43 @@ class Connector:
     def _pass(self, stop: Hop, way: Way, deadlines: Deadlines, cancel: CancelToken) -> Passed:
         """Shake hands with one stop and log in to it."""
         host_port = stop.address.host_port
-        credentials = _with_agent(stop.credentials)
-        key = self._keys.load(host_port, credentials) if credentials.method is AuthMethod.KEY else None
+        keys = self._keys_of(host_port, stop.credentials)
         with self._place(host_port, deadlines, cancel):
             transport, host_key, trusted_by = trusted(way, host_port, stop.trust, deadlines, cancel)
             try:
-                log_in(transport, stop.address, credentials, key, deadlines, cancel)
+                log_in_by_one_of(transport, stop.address, keys, deadlines, cancel)
             except BaseException:
                 hang_up(transport)
                 raise
         return Passed(transport, host_port, host_key, trusted_by)
+
+    def _keys_of(self, host_port: str, credentials: Credentials) -> list[KeyToTry]:
+        """The named key; of several, those that can be used. A passphrase is asked for the first one only."""
+        files = credentials.identity_file.split("\n") if credentials.method is AuthMethod.KEY else [credentials.identity_file]
+        found: list[KeyToTry] = []
+        trouble: ConnectFailed | None = None
+        for number, file in enumerate(files[:TRIES_MAX]):
+            one = replace(credentials, identity_file=file)
+            try:
+                one = one if not number else replace(one, ask_passphrase=None)
+                found.append(self._key_of(host_port, one, alone=len(files) == 1))
+            except ConnectFailed as error:
+                trouble = trouble or error
+        if not found and trouble is not None:
+            raise trouble
+        return found
+
+    def _key_of(self, host_port: str, credentials: Credentials, *, alone: bool) -> KeyToTry:
+        """Of several keys, one that the certificate is not about is tried without it."""
+        credentials = _with_agent(credentials)
+        if credentials.method is not AuthMethod.KEY:
+            return credentials, None
+        try:
+            return credentials, self._keys.load(host_port, credentials)
+        except ConnectFailed as error:
+            if alone or error.cause != "bad_certificate":
+                raise
+        return self._key_of(host_port, replace(credentials, certificate_file=""), alone=True)
 
     @contextlib.contextmanager
     def _place(self, host_port: str, deadlines: Deadlines, cancel: CancelToken) -> Iterator[None]:

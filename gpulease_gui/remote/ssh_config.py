@@ -27,6 +27,7 @@ from gpulease_gui.remote.ssh_own import NOT_HONOURED, own_answer
 from gpulease_gui.remote.ssh_tokens import Tokens
 
 _SECONDS = 10
+KEYS_MAX = 3  # as many as are tried in one login
 
 
 def resolve_alias(alias: str, *, config_file: str = "") -> Target:
@@ -127,7 +128,7 @@ def target_of(alias: str, answer: str, config_file: str = "") -> Target:
     lines = tuple(all_lines(config_file))
     return Target(
         address, alias, _key_file(keys), key_alias, jump if hops else "", next(_there(certificates), ""),
-        _known_hosts(_first(values, "userknownhostsfile"), tokens, lines), _notes(values, lines),
+        _known_hosts(_first(values, "userknownhostsfile"), tokens, lines), (*_keys_left_out(keys), *_notes(values, lines)),
     )  # fmt: skip
 
 
@@ -140,8 +141,17 @@ def _there(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _key_file(paths: Sequence[str]) -> str:
-    """The first private key that is there; else the first public one: its private half may be in an agent."""
-    return next(_there([*paths, *(f"{path}.pub" for path in paths)]), "")
+    """The private keys that are there, one a line, at most three; else the first public one: its private half may be
+    in an agent.
+    """
+    private = [path for path in _there(paths) if not path.endswith(".pub")]
+    return "\n".join(private[:KEYS_MAX]) or next(_there([*paths, *(f"{path}.pub" for path in paths)]), "")
+
+
+def _keys_left_out(paths: Sequence[str]) -> tuple[Text, ...]:
+    left = ", ".join([path for path in _there(paths) if not path.endswith(".pub")][KEYS_MAX:])
+    words = Text(f"only {KEYS_MAX} keys are tried, not {left}", f"最多尝试 {KEYS_MAX} 个密钥，未包括 {left}")
+    return (words,) if left else ()
 
 
 def _known_hosts(value: str, tokens: Tokens, lines: Iterable[ConfigLine]) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ def may_be_kept(what: str) -> bool:
 
 def kept_for(node: Node, kept: tuple[KeptSecret, ...]) -> tuple[KeptSecret, ...]:
     """What is kept for a node: its own, and the passphrase of its key file whichever node it was typed for."""
-    passphrase = f"{PASSPHRASE}{Path(node.identity_file).expanduser()}" if node.identity_file else ""
+    passphrase = f"{PASSPHRASE}{Path(node.identity_file.split(chr(10))[0]).expanduser()}" if node.identity_file else ""
     return tuple(one for one in kept if one.node_id == node.id or one.what == passphrase)
 
 

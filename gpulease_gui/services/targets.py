@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from gpulease_gui.demo.nodes import demo_nodes
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import AuthMethod, Node, Reach
 from gpulease_gui.domain.term import TermValue
+from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.address import Target, parse_target
 from gpulease_gui.remote.credentials import agent_present
 from gpulease_gui.remote.ssh_config import resolve_alias
@@ -44,15 +45,18 @@ def demo_brings(target: str) -> DemoBrings:
     return DemoBrings(node.terms, f"{DEMO}{node.peer}" if node.peer else None)
 
 
-def node_of(workspace: Workspace, target: str, identity_file: str = "") -> Node:
-    """The record of a target, made and saved if there is none yet. Raises UsageError."""
+def node_of(workspace: Workspace, target: str, identity_file: str = "", *, note: Callable[[Text], None] | None = None) -> Node:
+    """The record of a target, made and saved if there is none yet. Raises UsageError.
+
+    `note` is told what the ssh config says of it and we don't follow.
+    """
     with workspace.read() as connection:
         known = nodes.list_nodes(connection)
     if is_demo(target):
         demo_brings(target)
         wanted = node_id(target.removeprefix(DEMO))
         return next(node for node in known if node.id == wanted)
-    node = _local(known) if target == LOCAL else _over_ssh(known, target, identity_file)
+    node = _local(known) if target == LOCAL else _over_ssh(known, target, identity_file, note)
     if node not in known:
         workspace.submit(lambda db: nodes.save_node(db, node)).result()
     return node
@@ -73,10 +77,13 @@ def _local(known: Iterable[Node]) -> Node:
     return next(mine, Node(LOCAL_ID, "this computer", Reach.LOCAL))
 
 
-def _over_ssh(known: Iterable[Node], target: str, identity_file: str) -> Node:
+def _over_ssh(known: Iterable[Node], target: str, identity_file: str, note: Callable[[Text], None] | None) -> Node:
     found = _named(known, target)
     if found is None:
         place = parse_target(target) if "@" in target or target.startswith(("ssh ", "[")) else resolve_alias(target)
+        if note is not None:
+            for words in place.notes:
+                note(words)
         found = _with_way(_at(known, place) or _new(target, place), place)
         identity_file = identity_file or place.identity_file
     if identity_file:

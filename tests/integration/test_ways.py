@@ -13,6 +13,7 @@ import pytest
 from gpulease_gui.cli.main import main
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import AuthMethod, HostKey, Node
+from gpulease_gui.remote.ssh_config import resolve_alias
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.events import Event, HostKeyQuestion
 from gpulease_gui.services.key_swap import replace_host_keys
@@ -220,3 +221,21 @@ def test_that_the_command_line_replaces_a_changed_key_by_name(services, sshd, tm
     assert "verify --replace-host-key" in capsys.readouterr().out
     assert main([*words, "--replace-host-key", key.fingerprint]) != 3
     assert trusted(services) == (key,)
+
+
+def test_that_the_second_of_two_named_keys_logs_in_and_all_refused_ones_are_told(services, sshd, tmp_path):
+    wrong = [tmp_path / "wrong-1", tmp_path / "wrong-2"]
+    for path in wrong:
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
+    config = tmp_path / "config"
+    config.write_text(
+        f"Host gpu\n HostName 127.0.0.1\n Port {sshd.port}\n User {sshd.address.user}\n"
+        f" IdentityFile {wrong[0]}\n IdentityFile {sshd.key_file}\n"
+    )
+    files = resolve_alias("gpu", config_file=str(config)).identity_file
+    assert files == f"{wrong[0]}\n{sshd.key_file}"
+    node = saved(services, sshd, identity_file=files)
+    services.links.trust(node, sshd.keys.host_keys()[0], "the test")
+    services.links.open(node, CancelToken()).line.close()
+    both = replace(node, identity_file="\n".join(map(str, wrong)))
+    assert refused(services, both).why == f"the node refuses this key for this user (tried in turn: {wrong[0]}, {wrong[1]})"

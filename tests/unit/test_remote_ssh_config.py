@@ -172,3 +172,13 @@ def test_that_what_is_not_honoured_is_said_with_its_line(config, monkeypatch, pa
         f"{file}:4: BindInterface lo is not honoured", f"{file}:5: IdentityAgent /tmp/x is not honoured",
     ]  # fmt: skip
     assert resolve_alias("n2", config_file=file).notes == ()
+
+
+def test_that_three_named_keys_are_tried_in_their_order_and_a_fourth_is_a_note(config, tmp_path):
+    keys = [tmp_path / name for name in "dbca"]
+    for key in keys:
+        key.touch()
+    file = config("".join(f"IdentityFile {key}\n" for key in (*keys, tmp_path / "missing")))
+    found = resolve_alias("n1", config_file=file)
+    assert found.identity_file.split("\n") == [str(key) for key in keys[:3]]
+    assert [note.en for note in found.notes] == [f"only 3 keys are tried, not {keys[3]}"]

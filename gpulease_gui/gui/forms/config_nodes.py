@@ -101,6 +101,9 @@ class ConfigDialog(FactDialog):
             return Cell(why, icon="verdict-fail", icon_tone="fail", tone="fail", tip=why)
         if self._is_there(row):
             return Cell(Text("is a node already", "已是节点"), icon="info", tone="3", tip=foreign(place))
+        if row.target.notes:
+            said = Text("; ".join(_short(note.en) for note in row.target.notes), "；".join(_short(note.zh) for note in row.target.notes))
+            return Cell(said, icon="verdict-warn", icon_tone="warn", tone="2", tip=said)
         return Cell(Text("read", "已识别"), icon="check", icon_tone="pass", tone="2", tip=foreign(place))
 
     def _add_foot(self, contracts: Sequence[Contract]) -> None:
@@ -212,7 +215,7 @@ def _code(words: str) -> Cell:
 
 def _short(path: str) -> str:
     home = str(Path.home())
-    return "~" + path[len(home) :] if path.startswith(f"{home}/") else path
+    return ", ".join("~" + name[len(home) :] if name.startswith(f"{home}/") else name for name in path.split("\n"))
 
 
 def _words(row: ConfigRow) -> str:
