@@ -18,6 +18,7 @@ from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import Offer, Supplier
 from gpulease_gui.gui.forms.field_cells import EVIDENCE, VALUE
 from gpulease_gui.gui.forms.field_form import PlainChoice
+from gpulease_gui.gui.forms.rows_dialog import RowsDialog
 from gpulease_gui.gui.forms.trash_dialog import TrashDialog
 from gpulease_gui.gui.language import Translations
 from gpulease_gui.gui.main_window import MainWindow
@@ -171,6 +172,30 @@ def test_that_a_list_of_steps_is_pasted_from_a_spreadsheet_and_a_bad_cell_is_nam
     assert row(page, "sla.tiers").value == (
         (("below", Decimal("0.995")), ("credit", Decimal("0.10"))), (("below", Decimal("0.95")), ("credit", Decimal("0.30"))),
     )  # fmt: skip
+
+
+def test_that_half_a_list_of_steps_is_there_again_when_its_dialog_was_never_closed(window: MainWindow, qtbot: QtBot) -> None:
+    page = opened(window, qtbot)
+    services = page.frame.services
+    view, desk = page.deal_pane.fields.view, page.desks.fields
+    assert view.choose("sla.tiers")
+
+    def steps() -> RowsDialog:
+        view.setCurrentIndex(view.rows.index(view.currentIndex().row(), VALUE))
+        QTest.keyClick(view, Qt.Key.Key_F2)
+        wait_for(qtbot, lambda: desk.dialog is not None and desk.dialog.isVisible())
+        assert desk.dialog is not None
+        return desk.dialog
+
+    left = steps()
+    left.rows.setData(left.rows.index(0, 0), "99.5 %")
+    wait_for(qtbot, lambda: [draft.kind for draft in services.query(list_drafts).result()] == ["rows"])
+    left.hide()  # as after a crash: nobody saved it or gave it up
+    again = steps()
+    wait_for(qtbot, lambda: again.rows.cells[0][0] == "99.5 %")
+    assert again.band.headline.text().startswith("Brought back") and again is not left
+    again.reject()
+    wait_for(qtbot, lambda: not services.query(list_drafts).result())
 
 
 # -- files and prices --------------------------------------------------------------------------------------------------------

@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QStyledItemDelegate, QSt
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.domain.commercial import Column, FieldKind
 from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.draft_dialog import DraftDialog
 from gpulease_gui.gui.forms.field_form import PlainChoice
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.widgets.buttons import Button
-from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
+from gpulease_gui.gui.widgets.dialogs import CANCEL
 from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.services.fields_view import FieldRow
 from gpulease_gui.services.typed_field import BadCell, read_rows, typed_text
@@ -63,6 +64,13 @@ class RowsModel(QAbstractTableModel):
         self._leave_a_line()
         self.changed.emit()
         return taken
+
+    def put(self, cells: list[list[str]]) -> None:
+        """Show these lines instead."""
+        self.beginResetModel()
+        self._cells = cells[:MOST_ROWS]
+        self.endResetModel()
+        self._leave_a_line()
 
     def remove(self, places: set[int]) -> None:
         """Take lines out."""
@@ -166,7 +174,7 @@ class RowsTable(QTableView):
         self.rows.paste(max(0, at.row()), max(0, at.column()), block)
 
 
-class RowsDialog(FactDialog):
+class RowsDialog(DraftDialog):
     """The list of one term. `kept` carries the row and its rows as a value (None = not stated, () = there are none)."""
 
     kept = Signal(object, object)
@@ -189,15 +197,29 @@ class RowsDialog(FactDialog):
         tools.addStretch()
         self.column.addLayout(tools)
         self.unstated = self.add_button(Button(Text("Not stated", "未约定"), kind="quiet"))
-        self.unstated.clicked.connect(lambda: self._end(None))
+        self.unstated.clicked.connect(lambda: self._give(None))
         self.none = self.add_button(Button(Text("There are none", "明确为无"), kind="quiet"))
-        self.none.clicked.connect(lambda: self._end(()))
+        self.none.clicked.connect(lambda: self._give(()))
         self.add_button(Button(CANCEL), rejects=True)
         self.save = self.add_button(Button(Text("Save", "保存"), kind="primary"), default=True)
         self.save.clicked.connect(self._save)
         self.setMinimumSize(620, 420)
         self.table.setFocus()
         self.table.setCurrentIndex(self.rows.index(0, 0))
+        self.rows.changed.connect(self.touch)
+
+    def words_now(self) -> tuple[str, ...]:
+        """All cells, line after line; how many there are in a line comes first."""
+        lines = [line for line in self.rows.cells if any(line)]
+        return (str(len(self.rows.columns)), *(said for line in lines for said in line))
+
+    def put_words(self, words: Sequence[str]) -> bool:
+        """Put the cells back, unless the field has other columns by now."""
+        width = len(self.rows.columns)
+        if not words or words[0] != str(width) or (len(words) - 1) % width:
+            return False
+        self.rows.put([list(words[start : start + width]) for start in range(1, len(words), width)])
+        return True
 
     def _save(self) -> None:
         found = read_rows(self._row.field, self.rows.cells, self._row.currency, self._catalogue)
@@ -206,9 +228,9 @@ class RowsDialog(FactDialog):
             self.error.set_words(Text(f"Line {found.line + 1}, {head.en}: {words.en}", f"第 {found.line + 1} 行，{head.zh}：{words.zh}"))
             self.table.setCurrentIndex(self.rows.index(found.line, found.column))
             return
-        self._end(found or None)
+        self._give(found or None)
 
-    def _end(self, value: object) -> None:
+    def _give(self, value: object) -> None:
         self.kept.emit(self._row, value)
         self.accept()
 

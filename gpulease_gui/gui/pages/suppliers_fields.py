@@ -12,6 +12,7 @@ from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.domain.claim import ClaimState
 from gpulease_gui.domain.commercial import FieldValue, Stated, Subject
 from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.drafts import DraftKeeper
 from gpulease_gui.gui.forms.field_cells import stated_text, value_text
 from gpulease_gui.gui.forms.field_form import FieldsView
 from gpulease_gui.gui.forms.fields import open_dialog
@@ -156,6 +157,8 @@ class FieldsDesk(QObject):
     def _show_table(self, row: FieldRow) -> None:
         self.dialog = RowsDialog(row, self._frame.services.catalogue, parent=self._pane)
         self.dialog.kept.connect(self._table_kept)
+        if self._subject is not None:
+            DraftKeeper(self._frame, self.dialog, "rows").open(" ".join((self._subject.kind, self._subject.id, row.key)))
         open_dialog(self.dialog)
 
     def _table_kept(self, row: FieldRow, value: FieldValue | None) -> None:
