@@ -194,6 +194,8 @@ class _Connection(paramiko.ServerInterface):
         for thread in (self._transport, *self._workers):
             if thread.ident is not None:
                 thread.join()
+        # A client that left in mid-handshake leaves the library's clock of it running.
+        self._transport.packetizer.complete_handshake()
 
     def get_allowed_auths(self, username: str) -> str:
         """Keys only."""

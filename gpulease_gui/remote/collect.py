@@ -18,6 +18,7 @@ NOISE_MAX_BYTES = 16 * 1024 * 1024
 SAID_BYTES = 2048
 # What the far side needs to end commands that ignore TERM, plus the way there and back.
 END_SECONDS = 5.0
+_LAST_READS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ def _drain(
     try:
         channel.write(program)
     except LineLost:
-        return Reason.CONNECTION_LOST
+        return _last_words(channel, gathering)
     while True:
         left = waiting.left_s(gathering)
         if cancel.cancelled or left <= 0:
@@ -115,6 +116,16 @@ def _drain(
             return Reason.CUT_OFF
         if chunk.ended:
             return Reason.NOT_COLLECTED
+
+
+def _last_words(channel: Channel, gathering: _Gathering) -> Reason:
+    """What the far side said that ended before it took the program; why nothing came of it."""
+    for _ in range(_LAST_READS):
+        chunk = channel.read(SLICE_S)
+        gathering.take(chunk.out, chunk.err)
+        if chunk.ended:
+            break
+    return Reason.NOT_COLLECTED if gathering.bytes_in else Reason.CONNECTION_LOST
 
 
 class _Waiting:

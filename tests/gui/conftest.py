@@ -103,11 +103,17 @@ def nothing_is_left(english: Translations) -> Iterator[None]:
 
 @pytest.fixture
 def stalls() -> Iterator[guards.StallGuard]:
-    """Measures every turn of the event loop of the test; too long ones fail it."""
+    """Measures every turn of the event loop of the test; too long ones fail it.
+
+    What earlier tests left alive is no garbage of the window: the collector does not walk through it meanwhile.
+    """
+    gc.collect()
+    gc.freeze()
     guard = guards.StallGuard()
     guard.start()
     yield guard
     guard.stop()
+    gc.unfreeze()
     guard.check()
 
 

@@ -11,6 +11,7 @@ from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.draft_dialog import DraftDialog
 from gpulease_gui.gui.forms.record_form import RecordForm
+from gpulease_gui.gui.pages.overview_parts import is_open
 from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.pages.workloads_form import WorkloadForm
 from gpulease_gui.store.records import Draft
@@ -70,7 +71,7 @@ class DraftKeeper(QObject):
     def write(self) -> None:
         """Keep what stands in the form now."""
         self._wait.stop()
-        if not self._form.dirty or not self._record:
+        if not self._form.dirty or not self._record or not is_open(self._frame):
             return
         self._written = True
         words = tuple((str(n), said) for n, said in enumerate(self._form.words_now()))
