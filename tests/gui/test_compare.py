@@ -399,3 +399,15 @@ def test_that_every_word_follows_the_language(window: MainWindow, three: tuple[S
 def _named(widget: QWidget) -> bool:
     text = getattr(widget, "text", None)
     return bool(widget.accessibleName() or (callable(text) and text()) or widget.objectName().startswith("qt_") or type(widget).__name__ == "QScrollArea")
+
+
+def test_that_a_column_moved_while_the_comparison_is_read_stays_where_it_was_put(
+    window: MainWindow, services: Services, three: tuple[Subject, ...], qtbot: QtBot
+) -> None:
+    page = comparing(window, qtbot, *three)
+    before = page.look
+    page.refresh()
+    page.columns.move_column(3, 1)
+    moved = page.look
+    wait_for(qtbot, lambda: page.look is not before and page.look is not moved)
+    assert [head.row.subject for head in page.look.comparison.heads] == [three[2], *three[:2]]

@@ -281,19 +281,27 @@ def two_networks() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.netns
 def test_that_a_known_network_rate_is_charted_within_two_percent(two_networks: tuple[str, str], tmp_path: Path) -> None:
-    here, there = two_networks
+    # Where no processor was free for iperf3 the line was not full: that tells nothing of the chart, so it is done again.
+    charted_mbit_s, told_mbit_s = next(
+        pair for pair in (charted_and_told(two_networks, tmp_path / f"net{n}.gpulease.db") for n in range(3)) if pair[1] > 195
+    )
+    assert charted_mbit_s == pytest.approx(200, rel=0.02), "what tc lets through counts whole frames"
+    assert told_mbit_s == pytest.approx(charted_mbit_s, rel=0.03)
+
+
+def charted_and_told(networks: tuple[str, str], database: Path) -> tuple[float, float]:
+    """What the agent's curve and what iperf3 tell of the line, both with the frames around the payload."""
+    here, there = networks
     with subprocess.Popen(["ip", "netns", "exec", there, "iperf3", "-s", "-1", "--forceflush"], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
         assert any("listening" in line for line in iter(server.stdout.readline, ""))
-        client = start_client(tmp_path / "net.gpulease.db", "here", 5, ("ip", "netns", "exec", here))
+        client = start_client(database, "here", 5, ("ip", "netns", "exec", here))
         words = ["ip", "netns", "exec", here, "iperf3", "-c", "10.251.7.2", "-t", "5", "-O", "1", "-J"]
         done = subprocess.run(words, check=True, capture_output=True, text=True, timeout=30)
         curves = json.loads(client.communicate("", 20)[0])
         server.kill()
     rates = [value for _, value in curves["net.tx_gbit_s wire0"] if value]
     busy = sorted(rates)[len(rates) // 4 : -2]
-    charted_mbit_s = 1000 * sum(busy) / len(busy)
-    told_mbit_s = json.loads(done.stdout)["end"]["sum_sent"]["bits_per_second"] / 1e6
-    assert charted_mbit_s == pytest.approx(200, rel=0.02), "what tc lets through counts whole frames"
     # iperf3 counts the payload: 1448 of the 1514 bytes of a frame.
-    assert told_mbit_s * 1514 / 1448 == pytest.approx(charted_mbit_s, rel=0.03)
+    told_mbit_s = json.loads(done.stdout)["end"]["sum_sent"]["bits_per_second"] / 1e6 * 1514 / 1448
+    return 1000 * sum(busy) / len(busy), told_mbit_s

@@ -29,7 +29,7 @@ from gpulease_gui.gui.widgets.matrix import Matrix
 from gpulease_gui.gui.widgets.panes import EmptyState, Icon, Pane, hairline
 from gpulease_gui.services.commerce_compare import CompareBy
 from gpulease_gui.services.compare_kept import KeptChoice, keep_choice, kept_choice_in
-from gpulease_gui.services.compare_page import Choices, CompareLook, choices_in, first_offers, look_in
+from gpulease_gui.services.compare_page import Choices, CompareLook, choices_in, first_offers, look_in, look_of
 from gpulease_gui.services.comparison import CompareHead
 from gpulease_gui.services.events import Event, RecordsChanged, RunEnded
 from gpulease_gui.services.overview import local_day
@@ -221,9 +221,19 @@ class ComparePage(Page):
             self.header_changed.emit()
             return
         self.bar.show_comparison(look.comparison, [head.row.price_currency for head in look.comparison.heads if head.row.price_currency])
-        self.take_look(look)
+        self.take_look(self._in_place(look))
         self._show_sides()
         self.header_changed.emit()
+
+    def _in_place(self, look: CompareLook) -> CompareLook:
+        """A comparison with its columns where they are by now: they may have been moved while it was read."""
+        last = len(self._shown)
+        place = {subject: n for n, subject in enumerate(self._shown)}
+        places = [place.get(head.row.subject, last) for head in look.comparison.heads]
+        if places == sorted(places):
+            return look
+        order = sorted(range(len(places)), key=places.__getitem__)
+        return look_of(look.comparison.arranged(order), self.frame.services.catalogue.gpus)
 
     def take_look(self, look: CompareLook) -> None:
         """Show a comparison that was read, or whose columns were moved."""
