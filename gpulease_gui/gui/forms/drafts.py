@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
+from shiboken6 import isValid
 
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
@@ -57,6 +58,8 @@ class DraftKeeper(QObject):
         self._frame.bridge.when_done(future, lambda draft: self._look(record, draft))
 
     def _look(self, record: str, draft: Draft | None) -> None:
+        if not isValid(self):  # its dialog was closed and thrown away before the answer came
+            return
         self._take(record, draft)
         self.looked.emit()
 
