@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow
 
@@ -113,6 +113,8 @@ class MainWindow(QMainWindow):
         self.header.show_page([], [])
         self.header.forget_buttons()
         for page in self._pages.values():
+            for timer in page.findChildren(QTimer):
+                timer.stop()  # what was put off to a later turn would find no workspace
             self.stack.removeWidget(page)
             page.deleteLater()
         self._pages.clear()

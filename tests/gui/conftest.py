@@ -93,7 +93,7 @@ def nothing_is_left(english: Translations) -> Iterator[None]:
         gc.collect()
         settle()
     _AUDIT.watching = False
-    assert not faults, f"exceptions in slots: {faults!r}"
+    assert not faults, "exceptions in slots:\n" + "\n".join(guards.whole_story(fault) for fault in faults)
     assert not messages.surprising, f"Qt warned: {messages.surprising}"
     assert not _AUDIT.seen, f"the main thread touched the world: {_AUDIT.seen}"
     left = [widget for widget in QApplication.topLevelWidgets() if id(widget) not in before]

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -58,6 +59,11 @@ def exceptions_in_slots() -> Iterator[list[BaseException]]:
     sys.excepthook = lambda kind, fault, trace: found.append(fault)
     yield found
     sys.excepthook = old
+
+
+def whole_story(fault: BaseException) -> str:
+    """An exception with the lines that it went through: what failed in a slot has no test line to point at."""
+    return "".join(traceback.format_exception(fault))
 
 
 def widgets_alive() -> set[int]:

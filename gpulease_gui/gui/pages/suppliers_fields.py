@@ -155,6 +155,8 @@ class FieldsDesk(QObject):
         QTimer.singleShot(0, self, lambda: self._show_table(row))  # never from within the view's own opening of editors
 
     def _show_table(self, row: FieldRow) -> None:
+        if not is_open(self._frame):
+            return
         self.dialog = RowsDialog(row, self._frame.services.catalogue, parent=self._pane)
         self.dialog.kept.connect(self._table_kept)
         if self._subject is not None:
