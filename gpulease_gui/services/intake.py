@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import visible
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.recording import Recorder
-from gpulease_gui.services.series import Paces, Ring
+from gpulease_gui.services.series import NAN, Paces, Ring
+from gpulease_gui.services.tracks import Tracks
+from gpulease_gui.telemetry.row import Form, Row, RowReader, form_of, row_of
 from gpulease_gui.telemetry.source import LineReader, Point, sources
 
 # A large node has some four hundred; a node that invents names must not fill the memory.
 MOST_SERIES = 1024
-_WORDS = 200
+_MOST_FORMS, _WORDS = 512, 200
 
 SeriesKey = tuple[str, str]
+# What a line says: all at once where it looks like lines before it, else point by point.
+Told = Row | tuple[Point, ...]
 
 
 @dataclass(slots=True)
@@ -65,21 +69,28 @@ class Intake:
     def __init__(self, view: WatchView, recorder: Recorder, most_series: int = MOST_SERIES) -> None:
         self._view, self._recorder, self._most = view, recorder, most_series
         self._readers: dict[str, LineReader] = {}
+        self._by_row: dict[str, RowReader] = {}
         self._metrics = {id_: frozenset(metric.id for metric in source.metrics) for id_, source in sources().items()}
+        self._tracks = Tracks(view, most_series)
+        self._forms: dict[tuple[tuple[str, str, int | None], ...], Form] = {}
         self.renew()
 
     def renew(self) -> None:
         """A new stream begins: no counter and no trouble of the one before counts."""
         self._readers = {id_: source.reader() for id_, source in sources().items()}
+        self._by_row = {id_: reader for id_, reader in self._readers.items() if isinstance(reader, RowReader)}
         self._view.troubles = {}
+        self._forms = {}
+        self._tracks.renew()
 
-    def read(self, source_id: str, line: str) -> tuple[Point, ...] | None:
+    def read(self, source_id: str, line: str) -> Told | None:
         """The points of a line; None if it is none, and why is then told. Nothing of a source in trouble is joined."""
         if line.startswith("!"):
             self._trouble(source_id, line[1:])
             return None
         try:
-            return self._readers[source_id].read(line)
+            by_row = self._by_row.get(source_id)
+            return self._readers[source_id].read(line) if by_row is None else by_row.look(line)
         except Unreadable as trouble:
             self._trouble(source_id, trouble.reason)
             return None
@@ -87,24 +98,60 @@ class Intake:
             self._trouble(source_id, f"the line has an unknown form ({type(slip).__name__})")
             return None
 
-    def take(self, source_id: str, points: Iterable[Point], at_s: float) -> None:
+    def take(self, source_id: str, told: Told, at_s: float) -> None:
         """Keep the samples of a line that came at `at_s` (UTC seconds)."""
         self._clear(source_id)
-        for point in points:
+        if isinstance(told, Row):
+            self._present(told.form)
+            self._keep(source_id, told, at_s)
+            return
+        for point in told:
             self._presence(point)
-            ring = self._ring(point.metric, point.subject)
-            if ring is None:
-                self._say(source_id, f"more than {self._most} series: the rest is left out")
-            elif not point.lost or _joins(ring):
-                ring.append(at_s, point.value)
-                self._recorder.add(point.metric, point.subject, at_s, point.value)
+        kept = [point for point in told if not point.lost or self._goes_on(point)]
+        if len({(point.metric, point.subject) for point in kept}) == len(kept):
+            self._keep(source_id, self._row(kept), at_s)
+        else:  # a line may tell more than one Xid
+            for point in kept:
+                self._keep(source_id, self._row([point]), at_s)
 
     def end_curves(self, source_id: str, at_s: float) -> None:
         """No curve of this source goes on without a break."""
         metrics = self._metrics[source_id]
-        for (metric, _), ring in self._view.rings.items():
-            if metric in metrics and _joins(ring):
-                ring.append(at_s, None)
+        ended = [Point(*key, None) for key, ring in self._view.rings.items() if key[0] in metrics and _joins(ring)]
+        self._tracks.append(self._row(ended), at_s)
+
+    def end_all(self, at_s: float) -> None:
+        """Nothing at all comes any more: every curve ends."""
+        for track in {ring.track for ring in self._view.rings.values()}:
+            track.append(at_s, (NAN,) * track.width)
+
+    def _keep(self, source_id: str, row: Row, at_s: float) -> None:
+        kept = self._tracks.append(row, at_s)
+        if kept is not row:
+            self._say(source_id, f"more than {self._most} series: the rest is left out")
+        if kept.values:
+            self._recorder.add(kept, at_s)
+
+    def _row(self, points: Sequence[Point]) -> Row:
+        key = tuple([(point.metric, point.subject, point.index) for point in points])
+        form = self._forms.get(key)
+        if form is None:
+            if len(self._forms) >= _MOST_FORMS:
+                self._forms = {}
+            form = self._forms[key] = form_of(points)
+        return row_of(form, points)
+
+    def _goes_on(self, point: Point) -> bool:
+        ring = self._view.rings.get((point.metric, point.subject))
+        return ring is not None and _joins(ring)
+
+    def _present(self, form: Form) -> None:
+        """What a line tells figures of is there."""
+        for subject, index in form.indexes:
+            if self._view.indexes.get(subject) != index:
+                self._view.indexes = {**self._view.indexes, subject: index}
+            if subject in self._view.lost:
+                self._view.lost = {lost: why for lost, why in self._view.lost.items() if lost != subject}
 
     def _presence(self, point: Point) -> None:
         if point.index is not None and self._view.indexes.get(point.subject) != point.index:
@@ -113,16 +160,6 @@ class Intake:
             self._view.lost = {**self._view.lost, point.subject: point.lost}
         elif not point.lost and point.subject in self._view.lost:
             self._view.lost = {subject: why for subject, why in self._view.lost.items() if subject != point.subject}
-
-    def _ring(self, metric: str, subject: str) -> Ring | None:
-        """The ring of a series; None when a node names more of them than any machine has."""
-        key = (metric, subject)
-        ring = self._view.rings.get(key)
-        if ring is None and len(self._view.rings) < self._most:
-            # A chart on another thread may be walking over the rings: it gets a new mapping, not a changed one.
-            ring = Ring()
-            self._view.rings = {**self._view.rings, key: ring}
-        return ring
 
     def _trouble(self, source_id: str, words: str) -> None:
         self._say(source_id, visible(words.strip())[:_WORDS])

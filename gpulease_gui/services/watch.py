@@ -25,11 +25,12 @@ from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.source_gaps import SourceGaps, source_spans
 from gpulease_gui.services.timeline import Clock, Timeline
 from gpulease_gui.services.watch_cards import lately
-from gpulease_gui.services.watch_rules import NodeRules, RuleKeeper
+from gpulease_gui.services.watch_rules import WATCHED, NodeRules, RuleKeeper
 from gpulease_gui.store.doors import Database
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import append_blocks, append_gap
 from gpulease_gui.store.workspace import Workspace
+from gpulease_gui.telemetry.row import Row
 from gpulease_gui.telemetry.source import metrics, streamed
 from gpulease_gui.telemetry.task_log import SOURCE as TASK_LOG
 
@@ -260,19 +261,20 @@ class _Watch:
 
     def _on_line(self, source_id: str, line: bytes, received_s: float) -> None:
         at_s = self._after_sleep(self._timeline.at(received_s), received_s)
-        points = self._intake.read(source_id, line.decode("utf-8", "replace"))
-        if points is None:
+        told = self._intake.read(source_id, line.decode("utf-8", "replace"))
+        if told is None:
             self._intake.end_curves(source_id, at_s)
             self._sources.begin(source_id, self.view.troubles.get(source_id, ""), at_s)
             if self.rules is not None:
                 self.rules.trouble(source_id, self.view.troubles.get(source_id, ""), at_s)
             return
+        points = told.points(WATCHED) if isinstance(told, Row) else told
         self._last_s = at_s
         if self.view.state is not NodeState.CONNECTED:
             self._state(NodeState.CONNECTED, "")
             self._close_gap(at_s, resumed=True)
         self._note(self._sources.end(source_id, at_s))
-        self._intake.take(source_id, points, at_s)
+        self._intake.take(source_id, told, at_s)
         if self.rules is not None:
             self.rules.take(points, at_s)
         if at_s - self._gauged_s >= 0.9 * self.view.interval_s:
@@ -335,8 +337,7 @@ class _Watch:
             self._close_gap(start_s, resumed=False)
         self._unseen(start_s)
         self.view.gaps.append(GapSpan(start_s, reason))
-        for ring in self.view.rings.values():
-            ring.append(start_s, None)
+        self._intake.end_all(start_s)
         self._bus.publish(GapOpened(self._node.id, int(start_s * 1000), reason))
 
     def _close_gap(self, at_s: float, *, resumed: bool) -> None:

@@ -43,7 +43,8 @@ _NS = 1_000_000_000
 _FLOORS = LINES - {"disk.write_mb_s"} | {"gpu.power_w"}
 # What no promise, price or threshold hangs on.
 _NO_MATTER = frozenset({"mark", "answer", "draft"})
-_WATCHED = frozenset({
+# What of the cards is judged.
+WATCHED = frozenset({
     "gpu.power_w", "gpu.event_reasons", "gpu.clock_sm_mhz", "gpu.temperature_c", "gpu.temperature_memory_c", "gpu.util_percent",
 })  # fmt: skip
 
@@ -113,7 +114,7 @@ class NodeRules:
         for point in points:
             if point.lost:
                 lost[point.subject] = point.lost
-            elif point.metric in _WATCHED:
+            elif point.metric in WATCHED:
                 cards.setdefault(point.subject, {})[point.metric] = point.value
             elif point.metric in LINES and point.value is not None:
                 lines[point.metric] = max(point.value, lines.get(point.metric, point.value))

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import visible
+from gpulease_gui.telemetry.gpu_alike import Alike, Shape
 from gpulease_gui.telemetry.rates import Changes, Rates
+from gpulease_gui.telemetry.row import Row, form_of
 from gpulease_gui.telemetry.source import Point
 
 _UUID = re.compile(r"[A-Za-z0-9/_.:-]{1,96}\Z")
@@ -44,6 +46,12 @@ _CHANGES: Mapping[str, tuple[str, ...]] = {
     "gpu.remapped_rows": ("remapped_corrected", "remapped_uncorrected"),
 }  # fmt: skip
 
+_NAMES = frozenset({"index", "uuid", "counters", *_GAUGES})
+_COUNTER_NAMES = frozenset({"at_s", *_RATES, *(name for names in _CHANGES.values() for name in names)})
+
+# Without any of these a line says nothing of how the card is.
+_VITAL = frozenset({"gpu.util_percent", "gpu.power_w", "gpu.temperature_c"})
+
 
 class Reader:
     """Reads the lines of one stream; a metric that a card never told makes no curve."""
@@ -51,10 +59,41 @@ class Reader:
     def __init__(self) -> None:
         self._rates, self._changes = Rates(), Changes()
         self._told: dict[str, set[str]] = {}
+        self._alike: dict[str, Alike] = {}
+
+    def look(self, line: str) -> Row | tuple[Point, ...]:
+        """What `read` says, as a row where the card's line looks like the one before it. Raises Unreadable."""
+        said = parsed(line)
+        uuid = said.get("uuid")
+        alike = self._alike.get(uuid) if isinstance(uuid, str) else None
+        if alike is not None:
+            row = alike.row(said)
+            if row is not None:
+                return row
+            self._leave(alike)
+        points = self._read(said)
+        shape = _shape(said, points)
+        counters = said.get("counters")
+        if shape is not None and isinstance(counters, dict):
+            self._alike[points[0].subject] = Alike(said["index"], counters, form_of(points), shape)
+        return points
+
+    def _leave(self, alike: Alike) -> None:
+        """What was counted last is what the next line is compared with, whoever reads it."""
+        uuid = alike.form.keys[0][1]
+        del self._alike[uuid]
+        at_s, *counts = alike.before
+        for name, count in zip(alike.counters, counts, strict=True):
+            if name in _RATES:
+                self._rates.per_second(uuid + name, float(at_s), float(count))
+            else:
+                self._changes.since(uuid + name, float(count))
 
     def read(self, line: str) -> tuple[Point, ...]:
         """The points of one card. Raises Unreadable."""
-        said = parsed(line)
+        return self._read(parsed(line))
+
+    def _read(self, said: Mapping[str, object]) -> tuple[Point, ...]:
         index, uuid = said.get("index"), said.get("uuid")
         if not isinstance(uuid, str) or not _UUID.match(uuid) or not _is_index(index):
             raise Unreadable("the GPU line names no GPU")
@@ -99,6 +138,28 @@ class Reader:
         rises = [self._changes.since(uuid + name, value) for name, value in known.items()]
         seen = [rise for rise in rises if rise is not None]
         return sum(seen) if seen and len(seen) == len(rises) else None
+
+
+def _shape(said: Mapping[str, object], points: Sequence[Point]) -> Shape | None:
+    """What the next lines of this card will look like; None while not every curve of the card is told."""
+    counters = said.get("counters")
+    if not isinstance(counters, dict) or not said.keys() <= _NAMES or not counters.keys() <= _COUNTER_NAMES:
+        return None
+    counted = {name for name in counters if figure(counters[name]) is not None}
+    gauges = [(name, factor) for name, (_, factor) in _GAUGES.items() if figure(said.get(name)) is not None]
+    rates = [(name, factor) for name, (_, factor) in _RATES.items() if name in counted]
+    changes = [some for names in _CHANGES.values() if (some := tuple(name for name in names if name in counted))]
+    told = [_GAUGES[name][0] for name, _ in gauges] + [_RATES[name][0] for name, _ in rates]
+    told += [metric for metric, names in _CHANGES.items() if not counted.isdisjoint(names)]
+    if "at_s" not in counted or len(counted) < 2 or _VITAL.isdisjoint(told) or len(set(told)) < len(told):
+        return None
+    if [point.metric for point in points if point.value is not None] != told or len(points) != len(told):
+        return None
+    silent = [name for name in said if name in _GAUGES and figure(said[name]) is None]
+    silent_counters = [name for name in counters if name not in counted]
+    if any(said[name] is not None for name in silent) or any(counters[name] is not None for name in silent_counters):
+        return None
+    return Shape(gauges, rates, changes, silent, silent_counters)
 
 
 def _gauges(said: Mapping[str, object]) -> Iterator[tuple[str, float | None]]:

@@ -10,15 +10,23 @@ from hypothesis import strategies as st
 
 from gpulease_gui.services.recording import BLOCK_S, Recorder, slots
 from gpulease_gui.store.records import SampleBlock, Series
+from gpulease_gui.telemetry.row import Form, Row
 from gpulease_gui.telemetry.source import metrics
 
 POWER = "gpu.power_w"
 
 
+FORM = Form(((POWER, "GPU-a"),))
+
+
+def row(value: float | None) -> Row:
+    return Row(FORM, [math.nan if value is None else value])
+
+
 def block_of(samples: Sequence[tuple[float, float | None]], interval_s: float = 1.0) -> SampleBlock:
     recorder = Recorder("n1", interval_s, metrics())
     for at_s, value in samples:
-        recorder.add(POWER, "GPU-a", at_s, value)
+        recorder.add(row(value), at_s)
     (block,) = recorder.take()
     return block
 
@@ -66,7 +74,7 @@ def test_that_steady_samples_lie_one_a_slot_whatever_the_jitter(count: int, jitt
 
 def test_that_a_block_is_due_after_ten_seconds_and_then_begins_anew() -> None:
     recorder = Recorder("n1", 1.0, metrics())
-    recorder.add(POWER, "GPU-a", 100.0, 1.0)
+    recorder.add(row(1.0), 100.0)
     assert not recorder.due(100.0 + BLOCK_S - 0.1)
     assert recorder.due(100.0 + BLOCK_S)
     recorder.take()
@@ -76,5 +84,15 @@ def test_that_a_block_is_due_after_ten_seconds_and_then_begins_anew() -> None:
 
 def test_that_an_unknown_metric_is_kept_without_a_unit() -> None:
     recorder = Recorder("n1", 1.0, metrics())
-    recorder.add("made.up", "", 1.0, 2.0)
+    recorder.add(Row(Form((("made.up", ""),)), [2.0]), 1.0)
     assert recorder.take()[0].series.unit == ""
+
+
+def test_that_a_curve_of_lines_of_two_forms_is_one_block_in_the_order_in_which_they_came() -> None:
+    both, alone = Form(((POWER, "GPU-a"), ("gpu.processes", "GPU-a"))), Form(((POWER, "GPU-a"),))
+    recorder = Recorder("n1", 1.0, metrics())
+    for second in range(6):
+        recorder.add(Row(alone, [float(second)]) if second % 3 else Row(both, [float(second), 10.0 + second]), 100.0 + second)
+    power, processes = recorder.take()
+    assert (power.series.metric, shown(power)) == (POWER, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+    assert (processes.series.metric, shown(processes)) == ("gpu.processes", [10.0, None, None, 13.0])
