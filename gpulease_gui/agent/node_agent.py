@@ -34,11 +34,13 @@ FOLDERS = ("/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin", "/usr/loc
            "/usr/lib/wsl/lib", "/usr/local/Ascend/driver/tools")  # fmt: skip
 PASSING = ("lo:", "veth", "cali", "docker", "flannel", "virbr", "tunl", "sit")
 RDMA = "/sys/class/infiniband/*/ports/*"
+PCI_VENDORS, NVIDIA = "/sys/bus/pci/devices/*/vendor", "0x10de"
 RDMA_ERRORS = ("counters/symbol_error", "counters/port_rcv_errors", "counters/link_downed",
                "counters/local_link_integrity_errors", "hw_counters/out_of_sequence", "hw_counters/packet_seq_err",
                "hw_counters/local_ack_timeout_err")  # fmt: skip
 SMI_FIELDS = "index,uuid,utilization.gpu,utilization.memory,memory.used,power.draw,temperature.gpu,clocks.sm,clocks.mem,"
 SMI_REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
+NO_GPU = "no NVIDIA GPU on the node"
 CHILDREN = set()
 
 # NVML's numbers (nvml.h).
@@ -190,6 +192,18 @@ def ways_to_nvml():
     return found
 
 
+def no_card_is_listed():
+    """Whether the kernel lists PCI devices, and none of NVIDIA: then no driver is to blame for silence."""
+    vendors = []
+    for path in glob.glob(PCI_VENDORS):
+        try:
+            with open(path) as file:
+                vendors.append(file.read().strip().lower())
+        except OSError:
+            return False
+    return bool(vendors) and NVIDIA not in vendors
+
+
 def text(value):
     """NVML words as text: old versions give bytes."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
@@ -276,6 +290,8 @@ class Gpus(object):
                     self.since = None
                     return False
                 trouble = "no NVIDIA driver answers here ({})".format(text(error))
+                if self._nvml is None and not self._known and no_card_is_listed():
+                    trouble = NO_GPU
             except Gone as gone:
                 trouble = "the NVIDIA driver stopped answering ({})".format(gone)
             if trouble:
@@ -313,7 +329,7 @@ class Gpus(object):
         """A line for each GPU that is there, and one for each that was."""
         count = self._nvml.nvmlDeviceGetCount()
         if not count and not self._known:
-            self._voice.say("gpu", "! no NVIDIA GPU on the node")
+            self._voice.say("gpu", "! " + NO_GPU)
             return
         found, why = {}, "not found any more"
         for index in range(count):
@@ -445,7 +461,7 @@ class Gpus(object):
                 self.rounds += 1
             end(child)
             self.since = None
-            self._voice.say("gpu", "! nvidia-smi ended")
+            self._voice.say("gpu", "! " + (NO_GPU if no_card_is_listed() else "nvidia-smi ended"))
             time.sleep(min(AGAIN_S, 5 * self._interval_s))
         self._voice.say("gpu", "! nvidia-smi is not installed on the node")
         self.rounds = sys.maxsize

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from gpulease_gui.checks.thresholds import NOTHING_MOVED, Threshold, Thresholds
 from gpulease_gui.domain.finding import Verdict
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.threshold import SHARE
 
 Values = Mapping[str, float | None]
@@ -89,6 +89,7 @@ class WatchRule:
     degraded: bool
     judge: Callable[[Values, WatchPromise], Judged]
     thresholds: tuple[Threshold, ...] = ()
+    next_step: Text = NO_TEXT
 
 
 def _floor(values: Values, promise: WatchPromise) -> Judged:
@@ -139,27 +140,33 @@ FLOOR = WatchRule(
     "watch.floor", Text("Under the contract", "低于合同"),
     Text("a promised figure is not reached although the node is asked for it", "在需要时未达到承诺值"),
     BROKEN_SAMPLES, Verdict.FAIL, True, _floor, (SHORT, LOADED, QUIET, BROKEN_SAMPLES, GOOD_SAMPLES, MOST_OF),
+    Text("Ask the supplier why, and send the readings", "请连同读数询问供应商原因"),
 )  # fmt: skip
 LOST = WatchRule(
     "watch.lost", Text("GPU lost", "GPU 丢失"), Text("a card that was there is not read any more", "原有的卡已读不到"),
     ONE, Verdict.FAIL, True, _never, (ONE, GOOD_SAMPLES, MOST_OF),
+    Text("Look for an Xid in the kernel log, and ask the supplier to bring the card back or to replace it", "请查看内核日志中的 Xid，并要求供应商恢复或更换此卡"),
 )  # fmt: skip
 DRIVER = WatchRule(
     "watch.driver", Text("Driver does not answer", "驱动无应答"),
     Text("the node is there, but nothing of its cards can be read", "节点在线，但读不到任何显卡"),
     ONE, Verdict.FAIL, True, _never, (ONE, GOOD_SAMPLES, MOST_OF),
+    Text("Run nvidia-smi (npu-smi) on the node, read the kernel log, and ask the supplier to reload the driver or to restart the node", "请在节点上运行 nvidia-smi（npu-smi）并查看内核日志，要求供应商重新加载驱动或重启节点"),
 )  # fmt: skip
 THROTTLED = WatchRule(
     "watch.throttled", Text("Throttled", "降频"), Text("the card slows itself down to protect itself", "显卡为自我保护而降频"),
     BROKEN_SAMPLES, Verdict.FAIL, True, _throttled, (BROKEN_SAMPLES, GOOD_SAMPLES, MOST_OF),
+    Text("Ask the supplier for cooling and power; verify the clocks under load", "请向供应商询问散热与供电情况，并在负载下检查频率"),
 )  # fmt: skip
 HOT_RULE = WatchRule(
     "watch.hot", Text("Too hot", "过热"), Text("the card is near the point at which it slows itself down", "温度接近降频点"),
     BROKEN_SAMPLES, Verdict.WARN, False, _hot, (HOT, MEMORY_HOT, BROKEN_SAMPLES, GOOD_SAMPLES, MOST_OF),
+    Text("Ask the supplier about the cooling", "请向供应商询问散热情况"),
 )  # fmt: skip
 IDLE = WatchRule(
     "watch.idle", Text("Idle while billed", "计费中闲置"), Text("the card does nothing while it is paid for", "显卡在计费但无任何负载"),
     IDLE_SAMPLES, Verdict.WARN, False, _idle, (IDLE_PERCENT, IDLE_SAMPLES, GOOD_SAMPLES, MOST_OF),
+    Text("Give the node work, or give it back", "请安排任务，或退租此节点"),
 )  # fmt: skip
 WATCH_RULES = (FLOOR, LOST, DRIVER, THROTTLED, HOT_RULE, IDLE)
 

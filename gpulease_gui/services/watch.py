@@ -24,7 +24,7 @@ from gpulease_gui.services.recall import recall
 from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.source_gaps import SourceGaps, source_spans
 from gpulease_gui.services.timeline import Clock, Timeline
-from gpulease_gui.services.watch_cards import lately
+from gpulease_gui.services.watch_cards import OddLines, lately
 from gpulease_gui.services.watch_rules import WATCHED, NodeRules, RuleKeeper
 from gpulease_gui.store.doors import Database
 from gpulease_gui.store.records import Gap
@@ -87,7 +87,7 @@ class Watching:
             watch = self._watches.get(node.id)
             if watch is None or watch.over:
                 watch = _Watch(node, min(60.0, max(0.1, interval_s)), self._workspace, self._bus, self._links, self._clock, gauge)
-                watch.rules, watch.turn = self._rules.of(node) if self._rules else None, self._turn
+                watch.rules, watch.turn = self._rules.of(node, watch.view.interval_s) if self._rules else None, self._turn
                 self._watches[node.id] = watch
                 watch.start()
             return watch.view
@@ -132,6 +132,7 @@ class _Watch:
         self._cancel = CancelToken()
         self._recorder = Recorder(node.id, interval_s, metrics())
         self._intake, self._sources = Intake(self.view, self._recorder, MOST_SERIES), SourceGaps(self.view)
+        self._odd = OddLines()
         self._clock, self._timeline, self._last_s = clock, Timeline(clock), 0.0
         self.rules: NodeRules | None = None
         self.turn = threading.Lock()  # of all watches of a program; see Stream
@@ -264,24 +265,34 @@ class _Watch:
         told = self._intake.read(source_id, line.decode("utf-8", "replace"))
         if told is None:
             self._intake.end_curves(source_id, at_s)
-            self._sources.begin(source_id, self.view.troubles.get(source_id, ""), at_s)
+            why = self.view.troubles.get(source_id, "")
+            self._sources.begin(source_id, why, at_s)
+            if source_id == "gpu":
+                self._odd.tell(at_s)
             if self.rules is not None:
-                self.rules.trouble(source_id, self.view.troubles.get(source_id, ""), at_s)
+                self.rules.trouble(source_id, why, at_s, said=line.startswith(b"!"))
             return
-        points = told.points(WATCHED) if isinstance(told, Row) else told
+        points = told.points(WATCHED) if isinstance(told, Row) else self._odd.sift(told, at_s, self.view.interval_s)
         self._last_s = at_s
         if self.view.state is not NodeState.CONNECTED:
             self._state(NodeState.CONNECTED, "")
             self._close_gap(at_s, resumed=True)
         self._note(self._sources.end(source_id, at_s))
-        self._intake.take(source_id, told, at_s)
-        if self.rules is not None:
-            self.rules.take(points, at_s)
+        self._intake.take(source_id, told if isinstance(told, Row) else points, at_s)
+        if self.rules is not None and self.rules.take(points, at_s, source_id):
+            self._settle(self.rules)
         if at_s - self._gauged_s >= 0.9 * self.view.interval_s:
             self._gauged_s = at_s
             self._intake.take(TASK_LOG.id, self._gauge.take(at_s), at_s)
         if self._recorder.due(at_s):
             self._flush()
+
+    def _settle(self, rules: NodeRules) -> None:
+        """Lost are cards that the node calls so and those that it no longer names; not those of which others took the place."""
+        seen, absent = rules.seen, rules.absent
+        lost = {**absent, **{card: why for card, why in self.view.lost.items() if card in seen or card in absent}}
+        if lost != self.view.lost:
+            self.view.lost = lost
 
     def _after_sleep(self, at_s: float, received_s: float) -> float:
         """A line that outlived a sleep of this computer goes on after it, with a gap for the time that nobody saw."""

@@ -1,14 +1,18 @@
-"""Which cards has a watched node, and which of those that it had before a cut does it no longer name?"""
+"""Which cards has a watched node, and which of those that it had is not read any more, though nothing says so?"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
 from gpulease_gui.services.series import Ring
+from gpulease_gui.telemetry.gpu import GONE
+from gpulease_gui.telemetry.source import Point
 
-# A node that has just come back may name its cards one by one.
+# A node that has just come back may name its cards one by one; a line of a card may be odd once.
 _ROUNDS = 3
 _LATELY_S = 60.0
+NOT_BACK = "the node is back without this card"
+UNREAD = "nothing readable is said of it any more"
 
 
 class Cards:
@@ -20,6 +24,23 @@ class Cards:
         self._seen: set[str] = set()
         self._round: set[str] = set()
         self._rounds = 0
+        self._told: dict[str, int] = {}
+
+    @property
+    def settled(self) -> bool:
+        """Whether enough was heard in this connection to say what is missing."""
+        return self._rounds >= _ROUNDS
+
+    @property
+    def seen(self) -> frozenset[str]:
+        """What was named in this connection, read or lost."""
+        return frozenset(self._seen)
+
+    @property
+    def absent(self) -> dict[str, str]:
+        """Why, by card, of those that are not read though the node says nothing of them."""
+        unread = {name: UNREAD for name in sorted(self._seen) if self._rounds - self._told[name] > _ROUNDS}
+        return {**dict.fromkeys(self.missing, NOT_BACK), **unread}
 
     @property
     def known(self) -> frozenset[str]:
@@ -39,7 +60,7 @@ class Cards:
         """A connection begins: what was read before this program did, and what the last run read, if nothing is known."""
         self._had = (self.known if self._seen else self._had) or frozenset(lately)
         self._measured = frozenset(measured)
-        self._seen, self._round, self._rounds = set(), set(), 0
+        self._seen, self._round, self._rounds, self._told = set(), set(), 0, {}
 
     def told(self, *names: Collection[str]) -> bool:
         """A line names these cards, read or lost; whether a new round over all cards begins with it."""
@@ -50,7 +71,26 @@ class Cards:
             self._round = set()
         self._round |= named
         self._seen |= named
+        self._told.update(dict.fromkeys(named, self._rounds))
         return begins
+
+
+class OddLines:
+    """A row of nvidia-smi that can't be read, or one that a break cuts off, leaves a card out of its round: it is not gone by that."""
+
+    def __init__(self) -> None:
+        self._odd_s: float | None = None
+
+    def tell(self, at_s: float) -> None:
+        """A line could not be read."""
+        self._odd_s = at_s
+
+    def sift(self, points: tuple[Point, ...], at_s: float, interval_s: float) -> tuple[Point, ...]:
+        """The points without those that a round with an odd line calls gone; what stays away is missed by `Cards`."""
+        if self._odd_s is None or all(point.lost != GONE for point in points):
+            return points
+        odd_s, self._odd_s = self._odd_s, None
+        return points if at_s - odd_s > 2 * interval_s else tuple(point for point in points if point.lost != GONE)
 
 
 def lately(rings: Mapping[tuple[str, str], Ring]) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -15,13 +15,15 @@ from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding
 from gpulease_gui.domain.node import Node
-from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.text import Text
 from gpulease_gui.services.commerce import deal_in
 from gpulease_gui.services.events import Bus, Event, RecordsChanged, WatchAlarm
 from gpulease_gui.services.notices import get_notices
 from gpulease_gui.services.thresholds import effective
 from gpulease_gui.services.watch_cards import Cards
+from gpulease_gui.services.watch_driver import SILENT, Driver
 from gpulease_gui.services.watch_loads import Loads
+from gpulease_gui.services.watch_words import trouble_words
 from gpulease_gui.store.doors import Database, Reader
 from gpulease_gui.store.nodes import get_node
 from gpulease_gui.store.records import EvidenceBlob, Mark, new_id
@@ -30,14 +32,12 @@ from gpulease_gui.store.sightings import cards_of_run, newest_run_with_cards
 from gpulease_gui.store.suppliers import get_contract
 from gpulease_gui.store.watch_events import WatchEvent, close_left_open, save_event
 from gpulease_gui.store.workspace import Workspace
-from gpulease_gui.telemetry.gpu import NOT_INSTALLED
 from gpulease_gui.telemetry.source import Metric, Point, metrics
 
 if TYPE_CHECKING:
     from datetime import date
 
 WATCH_MARK = "watch"
-NOT_BACK = "the node is back without this card"
 _NS = 1_000_000_000
 # Not what is written: the test of reading writes its file first, and nobody tells the two apart.
 _FLOORS = LINES - {"disk.write_mb_s"} | {"gpu.power_w"}
@@ -62,19 +62,20 @@ class RuleKeeper:
         if isinstance(event, RecordsChanged) and not event.kinds <= _NO_MATTER:
             self.changes += 1
 
-    def of(self, node: Node) -> NodeRules:
-        """The rules of a node that is watched from now on."""
-        return NodeRules(self, node)
+    def of(self, node: Node, interval_s: float = 1.0) -> NodeRules:
+        """The rules of a node that is watched from now on, every `interval_s` seconds."""
+        return NodeRules(self, node, interval_s)
 
 
 class NodeRules:
     """The rules of one node over its stream. Used by the watch's thread only."""
 
-    def __init__(self, keeper: RuleKeeper, node: Node) -> None:
+    def __init__(self, keeper: RuleKeeper, node: Node, interval_s: float) -> None:
         self._keeper, self._node = keeper, node
+        self._drivers = {kind: Driver(interval_s) for kind in ("gpu", "npu")}
         self._rules = WatchRules(WatchPromise())
         self._events: dict[tuple[str, str, str], tuple[str, EvidenceBlob]] = {}
-        self._cards = Cards()
+        self._cards, self._npus = Cards(), False
         self._stand: tuple[int, date] | None = None
 
     def renew(self, seen: Iterable[str] = ()) -> None:
@@ -83,6 +84,8 @@ class NodeRules:
         if not self._events:
             workspace.submit(lambda db: close_left_open(db, node_id))
         self._stand = None
+        for driver in self._drivers.values():
+            driver.begin()
         self._keep_up(self._keeper.clock())
         try:
             with workspace.read() as connection:
@@ -105,8 +108,8 @@ class NodeRules:
             return  # the store says so itself when the next readings are written
         self._tell(self._rules.promise_anew(promise, at_s))
 
-    def take(self, points: Iterable[Point], at_s: float) -> None:
-        """The readings of one line at one time (UTC seconds)."""
+    def take(self, points: Sequence[Point], at_s: float, source_id: str = "gpu") -> bool:
+        """The readings of one line of a source at one time (UTC seconds); whether it is told anew by it which cards are there."""
         self._keep_up(at_s)
         cards: dict[str, dict[str, float | None]] = {}
         lines: dict[str, float] = {}
@@ -118,18 +121,40 @@ class NodeRules:
                 cards.setdefault(point.subject, {})[point.metric] = point.value
             elif point.metric in LINES and point.value is not None:
                 lines[point.metric] = max(point.value, lines.get(point.metric, point.value))
-        self._tell(self._of_cards(cards, lost, at_s))
+        begins = source_id == "npu" or self._cards.told(cards, lost)
+        self._tell(self._of_drivers(source_id, at_s, answers=begins))
+        self._tell(self._of_cards(cards, lost, at_s, begins=begins))
         if lines:
             self._tell(self._of_lines(lines, at_s))
+        return begins and self._cards.settled
 
-    def _of_cards(self, cards: Mapping[str, Mapping[str, float | None]], lost: Mapping[str, str], at_s: float) -> list[Episode]:
-        """The driver answers once a round of all cards, whichever of them speaks first."""
-        begins = self._cards.told(cards, lost)
+    def _of_drivers(self, source_id: str, at_s: float, *, answers: bool) -> list[Episode]:
+        """A driver answers once a round of all cards, whichever of them speaks first; others may say nothing for too long."""
+        self._npus = self._npus or source_id == "npu"
+        if source_id in self._drivers:
+            self._drivers[source_id].read(at_s)
+            return list(self._rules.answer(at_s) if answers else ())
+        # A node without NPUs says nothing of them.
+        hangs = self._drivers["npu" if self._npus else "gpu"].silent(at_s)
+        return list(self._rules.lose("", SILENT, at_s) if hangs else ())
+
+    def _of_cards(
+        self, cards: Mapping[str, Mapping[str, float | None]], lost: Mapping[str, str], at_s: float, *, begins: bool
+    ) -> list[Episode]:
         made = [one for subject, why in lost.items() for one in self._rules.lose(subject, why, at_s)]
         if begins:
-            made += self._rules.answer(at_s)
-            made += [one for subject in self._cards.missing for one in self._rules.lose(subject, NOT_BACK, at_s)]
+            made += [one for subject, why in self._cards.absent.items() for one in self._rules.lose(subject, why, at_s)]
         return made + [one for subject, values in cards.items() for one in self._rules.feed(subject, values, at_s)]
+
+    @property
+    def seen(self) -> frozenset[str]:
+        """The cards that the node names."""
+        return self._cards.seen
+
+    @property
+    def absent(self) -> Mapping[str, str]:
+        """Why, by card, of those that it no longer names."""
+        return self._cards.absent
 
     def _of_lines(self, lines: Mapping[str, float], at_s: float) -> Iterable[Episode]:
         """The busiest interface and disk stand for the node: the others are not those that a check loads."""
@@ -138,13 +163,17 @@ class NodeRules:
             self._rules.promise = replace(self._rules.promise, under_load=under_load)
         return self._rules.feed_lines(lines, at_s)
 
-    def trouble(self, source_id: str, words: str, at_s: float) -> None:
-        """A source of the node can't be read; of cards that were there the driver does not answer."""
-        if source_id == "gpu" and self._cards.known and words != NOT_INSTALLED:
+    def trouble(self, source_id: str, words: str, at_s: float, *, said: bool = True) -> None:
+        """A source of the node can't be read: it says so itself (`said`), or a line of it is odd."""
+        driver = self._drivers.get(source_id)
+        known = bool(self._cards.known) if source_id == "gpu" else self._npus
+        if driver is not None and driver.trouble(words, at_s, said=said, known=known):
             self._tell(self._rules.lose("", words, at_s))
 
     def unseen(self, at_s: float) -> None:
         """The stream stopped: nobody sees whether anything goes on."""
+        for driver in self._drivers.values():
+            driver.begin()
         self._tell(self._rules.unseen(at_s))
 
     def _tell(self, episodes: Iterable[Episode]) -> None:
@@ -168,7 +197,7 @@ class NodeRules:
             save_mark(db, mark)
             return get_notices(db.conn).disturbs(event.node_id, datetime.fromtimestamp(at_s, UTC).astimezone())
 
-        words, bus = event.finding.reason, self._keeper.bus
+        words, bus = alarm_words(event.finding), self._keeper.bus
         future = self._keeper.workspace.submit(work)
         future.add_done_callback(
             lambda done: bus.publish(WatchAlarm(
@@ -216,6 +245,12 @@ def evidence_of(node: Node, episode: Episode) -> bytes:
     return "\n".join([*head, "", *rows, ""]).encode()
 
 
+def alarm_words(finding: Finding) -> Text:
+    """What is wrong and what to do about it."""
+    reason, step = finding.reason, finding.next_step
+    return Text(f"{reason.en}. {step.en}.", f"{reason.zh}。{step.zh}。") if step.en else reason
+
+
 def finding_of(episode: Episode, promise: WatchPromise, sha256: str, cards: Iterable[str] = ()) -> Finding:
     """The episode as a finding of its rule; one of the whole node is of each of its `cards`."""
     rule, worst = episode.rule, episode.worst
@@ -230,12 +265,12 @@ def finding_of(episode: Episode, promise: WatchPromise, sha256: str, cards: Iter
     if episode.cut:
         en, zh = f"{en}; then nobody could look any more", f"{zh}；其后无法继续观察"
     if episode.words:
-        said = foreign(episode.words)
+        said = trouble_words(episode.words)
         en, zh = f"{en}: {said.en}", f"{zh}：{said.zh}"
     value = worst.value if episode.subject else None
     subjects = tuple(SubjectFinding(one, rule.verdict, value) for one in ([episode.subject] if episode.subject else sorted(cards)))
     return Finding(
         rule.id, rule.verdict, Text(en, zh), worst.term, worst.promised, worst.value, worst.unit, subjects,
-        reason_code="cut" if episode.cut else "", basis=Basis.REPORTED, required=rule.degraded, evidence=(sha256,),
+        reason_code="cut" if episode.cut else "", next_step=rule.next_step, basis=Basis.REPORTED, required=rule.degraded, evidence=(sha256,),
         judged_by=promise.thresholds.judged_by(rule.thresholds, worst.term),
     )  # fmt: skip

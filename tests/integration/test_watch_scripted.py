@@ -9,7 +9,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from gpulease_gui.services.live_export import put_into_report, readings_csv
 from gpulease_gui.services.live_stretches import live_stretches
 from gpulease_gui.services.timeline import Clock
 from gpulease_gui.services.watch import _Watch
-from gpulease_gui.services.watch_cards import lately
+from gpulease_gui.services.watch_cards import NOT_BACK, UNREAD, lately
 from gpulease_gui.services.watch_rules import RuleKeeper
 from gpulease_gui.store.nodes import save_node
 from gpulease_gui.store.records import Run, RunState, Sighting, SightingKind
@@ -227,23 +227,38 @@ def test_that_a_card_that_is_gone_after_a_cut_is_lost_and_other_cards_in_its_pla
     node.at = 20
     node.reconnect()
     for node.at in range(20, 40):
+        assert node.watch.view.lost == ({B: NOT_BACK} if node.at > 23 else {})
         node.cards((0, A, "500"))
     assert node.events() == [("watch.lost", B, 23, None)]
+    assert math.isnan(node.drawn(POWER, B)[-1]) and node.watch.view.indexes[B] == 1, "no nought, no line, its own name"
     node.at = 40
     node.reconnect()
     for node.at in range(40, 60):
         node.cards((0, A, "500"), *([(1, B, "400")] if node.at >= 50 else []))
+        assert node.watch.view.lost == ({B: NOT_BACK} if node.at < 50 else {})
     assert node.events() == [("watch.lost", B, 23, 39), ("watch.lost", B, 43, 50)], "a second cut forgets it no more than the first"
     node.reconnect()
     for node.at in range(60, 90):
         node.cards((0, "GPU-c", "500"), (1, "GPU-d", "400"))
-    assert len(node.events()) == 2
+    assert len(node.events()) == 2 and node.watch.view.lost == {}
+
+
+def test_that_a_card_called_lost_before_a_cut_is_not_missed_on_a_node_that_got_others(node: Scripted) -> None:
+    for node.at in range(5):
+        told = {"power_w": 400.0} if node.at < 2 else {"lost": "GPU is lost"}
+        node.say("gpu", json.dumps({"index": 0, "uuid": A, "power_w": 500.0}), json.dumps({"index": 1, "uuid": B, **told}))
+    assert node.watch.view.lost == {B: "GPU is lost"}
+    node.at = 20
+    node.reconnect()
+    for node.at in range(20, 26):
+        node.cards((0, "GPU-c", "500"), (1, "GPU-d", "400"))
+    assert node.watch.view.lost == {}
 
 
 def test_that_cards_of_the_hour_before_the_program_or_of_the_last_run_are_missed_too(node: Scripted) -> None:
     node.at = 5
     assert node.watch.rules is not None
-    node.say("gpu", "! the NVIDIA driver does not answer")
+    node.say("gpu", "! no NVIDIA GPU on the node")
     assert node.events() == [], "nobody ever saw a card there"
     at = datetime.fromtimestamp(START_S, UTC)
     seen = [Sighting("r1", "scripted", at, SightingKind.UUID, uuid, False) for uuid in (A, B)]
@@ -252,7 +267,7 @@ def test_that_cards_of_the_hour_before_the_program_or_of_the_last_run_are_missed
     node.watch.rules.renew()
     node.say("gpu", "! nvidia-smi is not installed on the node")
     assert node.events() == []
-    node.say("gpu", "! the NVIDIA driver does not answer")
+    node.say("gpu", "! no NVIDIA GPU on the node")
     assert node.events() == [("watch.driver", "", 5, None)]
 
 
@@ -280,6 +295,79 @@ def test_that_a_card_of_which_nvidia_smi_says_in_its_row_that_it_is_lost_is_lost
         else:
             node.say("gpu", ", ".join(["1", B, *["[GPU is lost]"] * 8]))
     assert node.events() == [("watch.lost", B, 5, None)] and node.watch.view.lost == {B: "GPU is lost"}
+
+
+def odd_rows(node: Scripted, seconds: range, odd: Callable[[int], bool]) -> None:
+    """Two cards, each second; the line of B is cut short where `odd` says so."""
+    for node.at in seconds:
+        node.cards((0, A, "500"), *([] if odd(node.at) else [(1, B, "400")]))
+        if odd(node.at):
+            node.say("gpu", f"1, {B}, 97, 41, 7")
+
+
+def test_that_one_odd_line_of_a_card_is_neither_a_dead_driver_nor_a_lost_card(node: Scripted) -> None:
+    odd_rows(node, range(60), lambda at: at in (5, 20, 21, 40))
+    assert node.events() == [] and node.watch.view.lost == {} and node.watch.view.troubles == {}
+    assert math.isnan(node.drawn(POWER, B)[5]) and len([v for v in node.drawn(POWER, B) if v == v]) == 56
+
+
+def test_that_a_card_whose_lines_stay_odd_is_lost_while_the_driver_answers(node: Scripted) -> None:
+    odd_rows(node, range(40), lambda at: 10 <= at < 25)
+    assert node.events() == [("watch.lost", B, 13, 25)] and node.watch.view.lost == {}
+    odd_rows(node, range(40, 50), lambda at: True)
+    assert node.watch.view.lost == {B: UNREAD}
+
+
+def test_that_a_driver_of_which_only_odd_lines_come_is_told_after_three_samples(node: Scripted) -> None:
+    for node.at in range(20):
+        if 5 <= node.at < 10:
+            node.say("gpu", "Unable to determine the device handle for GPU0: 0000:18:00.0: Unknown Error", "Unknown Error", "Unknown Error")
+        else:
+            node.cards((0, A, "500"))
+        assert bool(node.events()) == (node.at >= 7)
+    assert node.events() == [("watch.driver", "", 7, 10)]
+
+
+@pytest.mark.parametrize(("lines", "told"), [
+    (["! no NVIDIA driver answers here (Driver Not Loaded)"], True),
+    (["! the NVIDIA driver does not answer"], True),
+    (["NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", "! nvidia-smi ended"], True),
+    (["No devices were found", "! nvidia-smi ended"], False),
+    (["! no NVIDIA GPU on the node"], False),
+    (["! nvidia-smi is not installed on the node"], False),
+])  # fmt: skip
+def test_that_a_dead_driver_is_told_of_a_node_that_never_had_a_card_and_of_none_that_has_no_cards(node: Scripted, lines: list[str], told: bool) -> None:
+    for node.at in range(0, 100, 2):
+        node.say("gpu", *lines)
+        node.network(100.0 + node.at, eth0=0)
+    assert [(rule, subject) for rule, subject, _, _ in node.events()] == [("watch.driver", "")] * told
+    with node.services.workspace.read() as connection:
+        for event in list_events(connection, "scripted", 0, 2**62):
+            assert lines[-1][2:] in event.finding.reason.en and "restart the node" in event.finding.next_step.en
+
+
+def test_that_a_driver_that_hangs_without_a_word_is_told_within_a_minute(node: Scripted) -> None:
+    for node.at in range(200):
+        if node.at < 10 or node.at >= 150:
+            node.cards((0, A, "500"))
+        node.network(100.0 + node.at, eth0=0)
+    assert node.events() == [("watch.driver", "", 69, 150)]
+    node.at = 300
+    node.reconnect()
+    for node.at in range(300, 355):
+        node.network(100.0 + node.at, eth0=0)
+    assert len(node.events()) == 1, "what was not heard while the line was cut is no silence"
+
+
+def test_that_a_silent_npu_smi_is_a_dead_driver_and_a_node_without_one_is_not(node: Scripted) -> None:
+    for node.at in range(200):
+        node.say("gpu", "! nvidia-smi is not installed on the node")
+        node.network(100.0 + node.at, eth0=0)
+        if node.at == 100:
+            node.say("npu", "! npu-smi is not installed on the node")
+    assert node.events() == []
+    node.say("npu", "! npu-smi does not answer")
+    assert node.events() == [("watch.driver", "", 199, None)]
 
 
 def test_that_a_driver_that_comes_and_goes_is_one_event(node: Scripted) -> None:

@@ -45,8 +45,9 @@ class Watched:
 
     def tell(self, seconds, watts=700.0, mask=0, cards=CARDS, util=99.0, lost=()):
         for _ in range(seconds):
-            for card in cards:
-                values = {"gpu.power_w": watts, "gpu.event_reasons": mask, "gpu.temperature_c": 60.0, "gpu.util_percent": util}
+            for card in sorted({*CARDS, *cards} - {*lost}):
+                figures = (watts, mask, util) if card in cards else (700.0, 0, 99.0)
+                values = {"gpu.power_w": figures[0], "gpu.event_reasons": figures[1], "gpu.temperature_c": 60.0, "gpu.util_percent": figures[2]}
                 self.rules.take([Point(metric, card, value, 0) for metric, value in values.items()], self.at_s)
             for card in lost:
                 self.rules.take([Point("gpu.power_w", card, None, 0, "GPU is lost")], self.at_s)

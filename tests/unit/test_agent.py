@@ -220,6 +220,16 @@ def test_that_a_reloaded_driver_is_told_and_read_again(way: str, start: Callable
 
 
 @both_ways
+def test_that_a_driver_that_was_never_loaded_is_told_apart_from_a_computer_without_a_card(way: str, start: Callable[..., Running], faults: Path) -> None:
+    """The library can be there without a card: the PCI bus knows."""
+    listed = [path.read_text().strip() for path in Path("/sys/bus/pci/devices").glob("*/vendor")]
+    bare = bool(listed) and "0x10de" not in listed
+    faults.write_text("unloaded")
+    said = start(way).first("gpu")
+    assert said == "! no NVIDIA GPU on the node" if bare else said.startswith("! no NVIDIA driver answers here (")
+
+
+@both_ways
 def test_that_a_wedged_driver_is_told_while_everything_else_goes_on(way: str, start: Callable[..., Running], faults: Path) -> None:
     faults.write_text("hang")
     running = start(way, deadline_s=0.4)

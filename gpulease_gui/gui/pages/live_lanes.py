@@ -19,6 +19,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.widgets.chart_spec import Curve, Hole, LaneSpec, Promised, Rule
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.services.series import Ring
+from gpulease_gui.services.watch_words import TROUBLES
 from gpulease_gui.telemetry.source import Metric, sources
 
 if TYPE_CHECKING:
@@ -51,15 +52,6 @@ _RULES: Mapping[str, tuple[Rule, Bands]] = {
     "work.tokens_s": (Rule.CHECKED, work_task.BANDS.shipped), "work.samples_s": (Rule.CHECKED, work_task.BANDS.shipped),
 }  # fmt: skip
 
-# What our own scripts say when they cannot read; everything else is the node's own words.
-TROUBLES: Mapping[str, Text] = {
-    "nvidia-smi is not installed on the node": Text("nvidia-smi is not installed on the node", "节点未安装 nvidia-smi"),
-    "npu-smi is not installed on the node": Text("npu-smi is not installed on the node", "节点未安装 npu-smi"),
-    "nvidia-smi ended": Text("nvidia-smi ended", "nvidia-smi 已退出"),
-    "the NVIDIA driver does not answer": Text("the NVIDIA driver does not answer", "NVIDIA 驱动无应答"),
-    "no NVIDIA GPU on the node": Text("no NVIDIA GPU on the node", "节点上没有 NVIDIA GPU"),
-    "npu-smi does not answer": Text("npu-smi does not answer", "npu-smi 无应答"),
-}
 GAPS: Mapping[str, Text] = {
     "connection_lost": Text("connection lost", "连接中断"), "no_answer": Text("no answer", "无应答"),
     "nothing_to_read": Text("nothing to read", "无可读数据"), "not_watched": Text("not watched", "未监控"),

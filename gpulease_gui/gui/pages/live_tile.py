@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui.checks.watch_rules import WATCH_RULES
 from gpulease_gui.domain.text import Text
-from gpulease_gui.gui.pages.live_lanes import TROUBLES, gap_words
+from gpulease_gui.gui.pages.live_lanes import gap_words
 from gpulease_gui.gui.pages.live_nodes import LiveNode
 from gpulease_gui.gui.pages.live_table import length_text
 from gpulease_gui.gui.widgets.chart_spec import Promised, fixed
 from gpulease_gui.gui.widgets.tile_spec import Broken, Rank, Tile, TileFigure
 from gpulease_gui.pdf.paint import Ruler
 from gpulease_gui.services.events import NodeState
+from gpulease_gui.services.watch_words import TROUBLES
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.widgets.tile_lines import LaneChoice

@@ -1,0 +1,55 @@
+"""Does the driver of a watched node answer, by what the source of its cards says and by how long it says nothing?
+
+A source that says itself that it can't be read (a line with `!`) is believed at once: it speaks of all cards, and some say it
+once and then nothing. A line that only can't be read is one odd line: it counts when nothing but such lines came for some
+samples. A source that says nothing at all, while others of the node go on, hangs.
+"""
+
+from __future__ import annotations
+
+ODD_SAMPLES = 3
+# A driver that wakes eight cards up may take half a minute; the agent itself speaks up after some seconds.
+SILENT_S, SILENT_INTERVALS = 60.0, 4.0
+SILENT = "nothing is heard of its cards any more"
+# The agent's words, and those of nvidia-smi, where there is nothing to be driven.
+NO_CARDS = ("no nvidia gpu on the node", "no devices were found")
+NOT_INSTALLED = "is not installed"
+_NEVER = float("inf")
+
+
+class Driver:
+    """What one source of cards says, over its connections. Used by the watch's thread only; times are UTC seconds."""
+
+    def __init__(self, interval_s: float) -> None:
+        self._interval_s = interval_s
+        self._word_s: float | None = None
+        self._odd_s, self._odds, self._odd_words = 0.0, 0, ""
+
+    def begin(self) -> None:
+        """A connection begins, or one ended: what it did not say before is no silence."""
+        self._word_s, self._odds, self._odd_words = None, 0, ""
+
+    def read(self, at_s: float) -> None:
+        """A line of a card was read."""
+        self._word_s, self._odds, self._odd_words = at_s, 0, ""
+
+    def trouble(self, words: str, at_s: float, *, said: bool, known: bool) -> bool:
+        """A line brought no reading; whether the driver is dead by it. `said`: the source tells it of itself; `known`: cards
+        were there. Of a node that never had any, a source that finds none says nothing of a driver.
+        """
+        self._word_s = _NEVER if said else at_s
+        if not said:
+            self._odd_s = self._odd_s if self._odds else at_s
+            self._odds, self._odd_words = self._odds + 1, words
+            if self._odds < ODD_SAMPLES or at_s - self._odd_s < (ODD_SAMPLES - 1.5) * self._interval_s:
+                return False
+        if NOT_INSTALLED in words:
+            return False
+        whole = f"{self._odd_words} {words}".lower()
+        return known or not any(one in whole for one in NO_CARDS)
+
+    def silent(self, at_s: float) -> bool:
+        """Another source was read; whether this one has said nothing for too long."""
+        if self._word_s is None:
+            self._word_s = at_s
+        return at_s - self._word_s >= max(SILENT_S, SILENT_INTERVALS * self._interval_s)

@@ -1,0 +1,29 @@
+"""What do our own programs say of a source or a card that can't be read, in both languages?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.services.watch_cards import NOT_BACK, UNREAD
+from gpulease_gui.services.watch_driver import SILENT
+from gpulease_gui.telemetry.gpu import GONE
+
+# Everything else is the node's own words.
+TROUBLES: Mapping[str, Text] = {
+    "nvidia-smi is not installed on the node": Text("nvidia-smi is not installed on the node", "节点未安装 nvidia-smi"),
+    "npu-smi is not installed on the node": Text("npu-smi is not installed on the node", "节点未安装 npu-smi"),
+    "nvidia-smi ended": Text("nvidia-smi ended", "nvidia-smi 已退出"),
+    "the NVIDIA driver does not answer": Text("the NVIDIA driver does not answer", "NVIDIA 驱动无应答"),
+    "no NVIDIA GPU on the node": Text("no NVIDIA GPU on the node", "节点上没有 NVIDIA GPU"),
+    "npu-smi does not answer": Text("npu-smi does not answer", "npu-smi 无应答"),
+    GONE: Text(GONE, "nvidia-smi 不再列出此卡"),
+    NOT_BACK: Text(NOT_BACK, "节点重连后缺少此卡"),
+    UNREAD: Text(UNREAD, "不再收到此卡的可读数据"),
+    SILENT: Text(SILENT, "长时间未收到显卡的任何数据"),
+}
+
+
+def trouble_words(said: str) -> Text:
+    """Ours in both languages; what the node said stays as it is."""
+    return TROUBLES.get(said) or foreign(said)
