@@ -7,23 +7,45 @@ for with every node. And it takes a packet's word for its length.
 from __future__ import annotations
 
 import socket
+import struct
+import threading
 import time
+from collections.abc import Sequence
+from typing import Any, cast
 
 import paramiko
 from paramiko.packet import Packetizer
+
+from gpulease_gui.remote.read_ahead import ReadAhead
+from gpulease_gui.remote.seals import Seals, Told, known
 
 # As OpenSSH has it: no peer makes us keep more than this for one packet.
 PACKET_MAX_BYTES = 256 * 1024
 # A server may say something before its version; so much of it is read at most, and so much kept to be shown.
 _GREETING_MAX_BYTES = 64 * 1024
 _SAID_BYTES = 512
+_START = struct.Struct(">BBII")  # padding, type, channel, bytes of data
+_CHANNEL_DATA, _HEAD_BYTES = 94, 10
+
+
+class Several(paramiko.Message):
+    """Messages that go together, as far as that is possible."""
+
+    def __init__(self, messages: Sequence[paramiko.Message]) -> None:
+        super().__init__()
+        self.messages = messages
 
 
 class Packets(Packetizer):
-    """The packets of one connection: bounded, and without a thread that watches their clock."""
+    """The packets of one connection: bounded, without a thread that watches their clock, and the usual ones by a short way."""
 
     def __init__(self, sock: socket.socket | paramiko.Channel) -> None:
         super().__init__(sock)  # type: ignore[arg-type]  # the stubs know no channels
+        self._known = known(self)
+        self._ahead = sock if isinstance(sock, ReadAhead) and self._known else None
+        self._seals = Seals(self)
+        self._writing = threading.RLock()
+        self._transport: Any = None
         self._deadline: float | None = None
         self._patience_s = 0.0
         self._greeting_bytes = 0
@@ -60,12 +82,82 @@ class Packets(Packetizer):
             raise paramiko.SSHException(f"a packet of {n} bytes")
         return super().read_all(n, check_rekey)
 
+    def serve(self, transport: paramiko.Transport) -> None:
+        """From now on bytes of a channel of `transport` go straight to its pipe."""
+        self._transport = cast("Any", transport)  # the stubs lack most of it
+
+    def read_message(self) -> tuple[int, paramiko.Message]:
+        """The next packet that is not a channel's data. Raises what the library raises.
+
+        What is not plainly as it is nearly always is left untouched to the library, whose answer then counts.
+        """
+        ahead, seals = self._ahead, self._seals
+        while ahead is not None and seals.usual_in():
+            size = seals.size_in(ahead.held)
+            if size == 0 and self._more(ahead):
+                continue
+            plain = seals.open(ahead.held, size) if size else None
+            if plain is None or plain[0] >= len(plain) - 1:
+                break
+            ahead.skip(size or 0)
+            number = seals.came(size or 0)
+            if not self._delivered(plain):
+                told = Told(plain[2 : len(plain) - plain[0]])
+                told.seqno = number
+                return plain[1], told
+        return super().read_message()
+
+    def _more(self, ahead: ReadAhead) -> bool:
+        """Wait for bytes; False if the library is to look what there is."""
+        try:
+            return ahead.more()
+        except OSError as error:
+            if self.closed:
+                raise EOFError from error
+            if not isinstance(error, (TimeoutError, BlockingIOError)):
+                raise
+        self._check_keepalive()  # type: ignore[attr-defined]  # the stubs lack it
+        return True
+
+    def _delivered(self, plain: bytes) -> bool:
+        """Whether these are bytes of a channel, which then has them."""
+        padding, kind, number, count = _START.unpack_from(plain)
+        transport = self._transport
+        if kind != _CHANNEL_DATA or count + padding + _HEAD_BYTES != len(plain) or transport is None:
+            return False
+        channel = transport._channels.get(number) if transport.active and not transport._expected_packet else None
+        if channel is None:
+            return False
+        channel.in_buffer.feed(plain[_HEAD_BYTES : _HEAD_BYTES + count])
+        return True
+
+    def send_message(self, data: paramiko.Message) -> None:
+        """Send one message, or `Several` with one call of the system. Raises what the library raises."""
+        with self._writing:
+            self._send_all(data.messages if isinstance(data, Several) else (data,))
+
+    def _send_all(self, messages: Sequence[paramiko.Message]) -> None:
+        sealed = b""
+        for message in messages:
+            payload = message.asbytes()
+            if self._known and self._seals.usual_out(len(payload)):
+                sealed += self._seals.seal(payload)
+                continue
+            if sealed:
+                self.write_all(sealed)
+            sealed = b""
+            super().send_message(message)
+        if sealed:
+            self.write_all(sealed)
+
 
 class Wire(paramiko.Transport):
     """One connection: the library's, on packets of our own, with nothing worded for a log."""
 
     def __init__(self, sock: socket.socket | paramiko.Channel) -> None:
         super().__init__(sock, packetizer_class=Packets)
+        if isinstance(self.packetizer, Packets):
+            self.packetizer.serve(self)
 
     @property
     def said(self) -> bytes:
@@ -78,6 +170,24 @@ class Wire(paramiko.Transport):
 
     def _log(self, level: int, msg: object, *args: object) -> None:
         """Every failure is told by our own errors."""
+
+    def _compute_key(self, id: str, nbytes: int) -> bytes:
+        """One of the six keys of RFC 4253, 7.2, as the library has it. Raises SSHException for a key exchange without a digest."""
+        known: Any = self  # the stubs lack most of it
+        digest = getattr(known.kex_engine, "hash_algo", None)
+        if digest is None:
+            raise paramiko.SSHException("a key exchange without a digest")
+        secret = paramiko.Message()
+        known._add_K(secret)
+        start = secret.asbytes() + known.H
+        key: bytes = digest(start + id.encode() + known.session_id).digest()
+        while len(key) < nbytes:
+            key += digest(start + key).digest()
+        return key[:nbytes]
+
+    def send_together(self, *messages: paramiko.Message) -> None:
+        """Send messages of the user's with one call of the system. Raises SSHException, EOFError."""
+        self._send_user_message(Several(messages))  # type: ignore[attr-defined]  # the stubs lack it
 
     def _parse_debug(self, m: paramiko.Message) -> None:
         """Words of the node for its own maintainers."""

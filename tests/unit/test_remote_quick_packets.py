@@ -33,7 +33,7 @@ class Deaf(Ear):
 class Wired:
     """Both ends of a line with keys: `send` is the node, `read` is the transport's thread with one channel."""
 
-    def __init__(self, ear: Ear | None) -> None:
+    def __init__(self, ear: Ear | None, *, library: bool = False) -> None:
         near, self.far = socket.socketpair()
         self.node = Packetizer(self.far)
         self.node.set_outbound_cipher(AESGCM(KEY), 16, None, 16, b"", aead=True, iv_out=NONCE)
@@ -41,6 +41,8 @@ class Wired:
         self.transport.sock.settimeout(0.05)
         self.transport.active = True
         self.packets = self.transport.packetizer
+        if library:
+            self.packets._ahead = None
         self.packets.set_inbound_cipher(AESGCM(KEY), 16, None, 16, b"", aead=True, iv_in=NONCE)
         self.channel = paramiko.Channel(5)
         self.transport._channels.put(5, self.channel)
@@ -91,12 +93,14 @@ def until(holds):
         time.sleep(0.005)
 
 
-@pytest.fixture(params=["ear", "thread"])
+@pytest.fixture(params=["ear", "thread", "alone"])
 def wired(request):
+    """`alone`: as long as nobody listens."""
     made = []
 
     def make(*, quick=True):
-        made.append(Wired((Ear() if request.param == "ear" else Deaf()) if quick else None))
+        ears = {"ear": Ear, "thread": Deaf}
+        made.append(Wired(ears[request.param]() if quick and request.param in ears else None, library=not quick))
         return made[-1]
 
     yield make
