@@ -34,15 +34,18 @@ from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import visible
 from gpulease_gui.facts import web_rates
+from gpulease_gui.remote.credentials import PASSPHRASES_MAX
 from gpulease_gui.services.acceptance import find_contract, promises_of
 from gpulease_gui.services.bundle import refuse_bundle_path, write_bundle
 from gpulease_gui.services.composition import Services
+from gpulease_gui.services.kept_secrets import PASSPHRASE
 from gpulease_gui.services.key_swap import replace_host_keys
 from gpulease_gui.services.outcome import Outcome, finding_line, outcome_json
 from gpulease_gui.services.plan import LEFT_OUT_WORDS, Level, make_plan
 from gpulease_gui.services.small_heap import keep_heap_small
 from gpulease_gui.services.targets import demo_brings, is_demo, node_of, same_node
 from gpulease_gui.services.verify import Request
+from gpulease_gui.services.ways import SecretAsked
 
 UNNAMED_CONTRACT = "contract"
 DEMO_SECONDS = 5
@@ -195,18 +198,23 @@ def fingerprints_of(words: list[str]) -> tuple[str, ...]:
     return tuple(hit for hits in found for hit in hits)
 
 
-def ask_on_terminal(node: Node, what: str) -> Secret | None:
-    """Ask for a secret where somebody sits in front; None where nobody does."""
+def ask_on_terminal(node: Node, asked: SecretAsked) -> Secret | None:
+    """Ask for a secret where somebody sits in front; None where nobody does. No passphrase gives that key up."""
     if not sys.stdin.isatty():
         return None
-    return Secret(getpass.getpass(f"{what} for {node.target}: "))
+    typed = getpass.getpass(_question(node, asked))
+    return Secret(typed) if typed or not asked.what.startswith(PASSPHRASE) else None
 
 
-def _ask_openly(node: Node, what: str) -> Secret | None:
+def _question(node: Node, asked: SecretAsked) -> str:
+    again = f"wrong, try {asked.number} of {PASSPHRASES_MAX}: " if asked.number > 1 else ""
+    place = f"jump host {asked.hop} on the way to {node.target}" if asked.hop else node.target
+    return visible(f"{again}{asked.what} for {place}: ")
+
+
+def _ask_openly(node: Node, asked: SecretAsked) -> Secret | None:
     """A question whose answer the node allows to be seen."""
-    if not sys.stdin.isatty():
-        return None
-    return Secret(input(f"{what} for {node.target}: "))
+    return Secret(input(_question(node, asked))) if sys.stdin.isatty() else None
 
 
 def _verify_one(services: Services, options: argparse.Namespace, terms: dict[str, TermValue] | None) -> Outcome:

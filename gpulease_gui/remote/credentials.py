@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import os
 import threading
 from collections.abc import Callable
@@ -19,7 +20,10 @@ from gpulease_gui.remote.failures import ConnectFailed, key_trouble
 
 _KEY_FILE_MAX = 64 * 1024
 
-AskPassphrase = Callable[[str], Secret | None]
+PASSPHRASES_MAX = 3
+
+# The key's path and which try of it this is, from 1.
+AskPassphrase = Callable[[str, int], Secret | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +45,11 @@ AskPrompt = Callable[[Prompt], Secret | None]
 class Credentials:
     """The one way of logging in that is tried, or a key first and then what the node asks for on top.
 
-    `ask_passphrase` is called (in the connecting thread, with the key's path) only when the key is encrypted and
-    `passphrase` is None; its answer None gives up. `ask_prompt` answers the node's questions, None gives up, too.
-    With an agent, `identity_file` picks its key: a public key file (or the private one beside it) or `SHA256:...`.
+    `identity_file` may name several keys, one a line, which are shown in turn. `ask_passphrase` is called (in the
+    connecting thread) only for a key that is encrypted and when `passphrase` is None; its answer None gives that key
+    up, one that does not open it goes to `wrong_passphrase` with the path, and the next try is asked for. `ask_prompt`
+    answers the node's questions, None gives up, too. With an agent, `identity_file` picks its key: a public key file
+    (or the private one beside it) or `SHA256:...`.
     """
 
     method: AuthMethod = AuthMethod.KEY
@@ -53,6 +59,16 @@ class Credentials:
     ask_passphrase: AskPassphrase | None = None
     certificate_file: str = ""
     ask_prompt: AskPrompt | None = None
+    wrong_passphrase: Callable[[str], None] | None = None
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where one private key is kept; whoever loads it holds the lock, so that it is asked for once."""
+
+    lock: threading.Lock
+    key: paramiko.PKey | None = None
+    given_up: int = 0
 
 
 class KeyRing:
@@ -60,29 +76,56 @@ class KeyRing:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._keys: dict[tuple[str, int, int, str], paramiko.PKey] = {}
+        self._places: dict[tuple[str, int, int], _Place] = {}
 
     def load(self, host_port: str, credentials: Credentials) -> paramiko.PKey:
-        """The key of `credentials`. Raises ConnectFailed (phase auth) that says what is wrong with the file."""
+        """The one key of `credentials`. Raises ConnectFailed (phase auth) that says what is wrong with the file.
+
+        While a passphrase is asked for only those wait who need the same key; if the user gives up, they give up.
+        """
         if not credentials.identity_file:
             raise key_trouble(
                 host_port, "no_key", Text("no key file was named", "未指定密钥文件"),
                 Text("name one (command line: --identity FILE), or load the key into ssh-agent", "请指定密钥文件（命令行：--identity FILE），或将密钥载入 ssh-agent"),
             )  # fmt: skip
         path = Path(credentials.identity_file).expanduser()
-        with self._lock:  # so that one passphrase is asked once, however many nodes wait for it
+        try:
+            return _certified(host_port, self._plain(host_port, path, credentials), credentials)
+        except OSError as error:
+            raise key_trouble(
+                host_port, "key_unreadable",
+                Text(f"the key file {path} can't be read: {error.strerror}", f"无法读取密钥文件 {path}：{error.strerror}"),
+                Text("check its path and permissions", "检查路径和权限"),
+            ) from error  # fmt: skip
+
+    def would_ask(self, credentials: Credentials) -> bool:
+        """Whether loading it would ask the user; never raises."""
+        if credentials.passphrase is not None or not is_encrypted(credentials.identity_file):
+            return False
+        try:
+            return self._place(Path(credentials.identity_file).expanduser()).key is None
+        except OSError:
+            return False
+
+    def _place(self, path: Path) -> _Place:
+        info = path.stat()
+        with self._lock:
+            return self._places.setdefault((str(path), info.st_mtime_ns, info.st_size), _Place(threading.Lock()))
+
+    def _plain(self, host_port: str, path: Path, credentials: Credentials) -> paramiko.PKey:
+        place = self._place(path)
+        given_up = place.given_up
+        with place.lock:
+            if place.key is not None:
+                return place.key
+            if place.given_up != given_up:
+                raise _encrypted(host_port, path)
             try:
-                info = path.stat()
-                mark = (str(path), info.st_mtime_ns, info.st_size, credentials.certificate_file)
-                if mark not in self._keys:
-                    self._keys[mark] = _certified(host_port, _read(host_port, path, credentials), credentials)
-                return self._keys[mark]
-            except OSError as error:
-                raise key_trouble(
-                    host_port, "key_unreadable",
-                    Text(f"the key file {path} can't be read: {error.strerror}", f"无法读取密钥文件 {path}：{error.strerror}"),
-                    Text("check its path and permissions", "检查路径和权限"),
-                ) from error  # fmt: skip
+                place.key = _read(host_port, path, credentials)
+            except ConnectFailed as error:
+                place.given_up += error.cause in ("key_encrypted", "wrong_passphrase")
+                raise
+            return place.key
 
 
 def _read(host_port: str, path: Path, credentials: Credentials) -> paramiko.PKey:
@@ -91,7 +134,7 @@ def _read(host_port: str, path: Path, credentials: Credentials) -> paramiko.PKey
     try:
         return paramiko.PKey.from_path(str(path))
     except (paramiko.PasswordRequiredException, TypeError):
-        return _unlock(host_port, path, _passphrase(host_port, path, credentials))
+        return _unlocked(host_port, path, credentials)
     except (ValueError, paramiko.SSHException, UnsupportedAlgorithm) as error:
         raise _not_a_key(host_port, path, error) from error
 
@@ -109,8 +152,9 @@ def _certified(host_port: str, key: paramiko.PKey, credentials: Credentials) -> 
     # A certificate is its type, a nonce, then the fields of the key that it speaks for.
     if not words[0].startswith(key.get_name()) or _after(blob, 2)[: len(_after(key.asbytes(), 1))] != _after(key.asbytes(), 1):
         raise _no_certificate(host_port, path)
-    key.load_certificate(str(path))
-    return key
+    certified = copy.copy(key)
+    certified.load_certificate(str(path))
+    return certified
 
 
 def _after(blob: bytes, count: int) -> bytes:
@@ -127,16 +171,29 @@ def _no_certificate(host_port: str, path: Path) -> ConnectFailed:
     )  # fmt: skip
 
 
-def _passphrase(host_port: str, path: Path, credentials: Credentials) -> Secret:
-    secret = credentials.passphrase
-    if secret is None and credentials.ask_passphrase is not None:
-        secret = credentials.ask_passphrase(str(path))
-    if secret is None:
-        raise key_trouble(
-            host_port, "key_encrypted", Text(f"the key {path} is encrypted", f"密钥 {path} 已加密"),
-            Text("enter it when asked (on the command line, in a terminal), or load the key into ssh-agent", "请在询问时输入口令（命令行须在终端中运行），或将密钥载入 ssh-agent"),
-        )  # fmt: skip
-    return secret
+def _unlocked(host_port: str, path: Path, credentials: Credentials) -> paramiko.PKey:
+    """By the given passphrase, else by what the user types: three tries."""
+    if credentials.passphrase is not None:
+        return _unlock(host_port, path, credentials.passphrase)
+    for number in range(1, PASSPHRASES_MAX + 1):
+        secret = credentials.ask_passphrase(str(path), number) if credentials.ask_passphrase is not None else None
+        if secret is None:
+            raise _encrypted(host_port, path)
+        try:
+            return _unlock(host_port, path, secret)
+        except ConnectFailed:
+            if credentials.wrong_passphrase is not None:
+                credentials.wrong_passphrase(str(path))
+            if number == PASSPHRASES_MAX:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _encrypted(host_port: str, path: Path) -> ConnectFailed:
+    return key_trouble(
+        host_port, "key_encrypted", Text(f"the key {path} is encrypted", f"密钥 {path} 已加密"),
+        Text("enter it when asked (on the command line, in a terminal), or load the key into ssh-agent", "请在询问时输入口令（命令行须在终端中运行），或将密钥载入 ssh-agent"),
+    )  # fmt: skip
 
 
 def _unlock(host_port: str, path: Path, secret: Secret) -> paramiko.PKey:

@@ -56,6 +56,11 @@ class ConnectFailed(UserFacing):
         self.next_text = next_step
         self.hop = ""
 
+    def also(self, words: Text) -> None:
+        """Say one reason more."""
+        self.why_text = Text(f"{self.why_text.en}; {words.en}", f"{self.why_text.zh}；{words.zh}")
+        self.why = self.why_text.en
+
     def at_hop(self, number: int, count: int) -> None:
         """Say in the first words that a jump host failed, not the node; `hop` is then its host:port."""
         was = self.what_text

@@ -35,22 +35,27 @@ KeyToTry = tuple[Credentials, paramiko.PKey | None]
 
 
 def log_in_by_one_of(
-    transport: paramiko.Transport, address: Address, keys: Sequence[KeyToTry], deadlines: Deadlines, cancel: CancelToken
-) -> None:
-    """Log in with the first of the named keys that the node takes; raises as `log_in`, naming all that it refused."""
+    transport: paramiko.Transport, address: Address, keys: Sequence[KeyToTry], deadlines: Deadlines, cancel: CancelToken,
+    before: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """Log in with the first of the named keys that the node takes; raises as `log_in`, naming all that it refused.
+
+    `before`: the files that it refused on an earlier connection.
+    """
     for number, (credentials, key) in enumerate(keys, 1):
         try:
             return log_in(transport, address, credentials, key, deadlines, cancel)
         except ConnectFailed as error:
             if number < len(keys) and error.cause == "key_refused" and transport.is_active():
                 continue
-            if number == 1:
+            tried = [*before, *(credentials.identity_file for credentials, _ in keys[:number])]
+            if len(tried) == 1:
                 raise
-            raise _all_refused(address, keys[:number], error) from error
+            raise _all_refused(address, tried, error) from error
 
 
-def _all_refused(address: Address, keys: Sequence[KeyToTry], last: ConnectFailed) -> ConnectFailed:
-    files = ", ".join(credentials.identity_file for credentials, _ in keys)
+def _all_refused(address: Address, tried: Sequence[str], last: ConnectFailed) -> ConnectFailed:
+    files = ", ".join(tried)
     why = Text(f"{last.why_text.en} (tried in turn: {files})", f"{last.why_text.zh}（依次尝试：{files}）")
     error = login_refused(address.host_port, last.cause, why, ())
     error.next_text, error.next_step = last.next_text, last.next_step

@@ -7,21 +7,20 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 import paramiko
 
 from gpulease_gui.domain.cancel import CancelToken
-from gpulease_gui.domain.node import Address, AuthMethod, HostKey
-from gpulease_gui.remote.agent_keys import agent_holds
-from gpulease_gui.remote.credentials import Credentials, KeyRing, agent_present, is_encrypted
+from gpulease_gui.domain.node import Address, HostKey
+from gpulease_gui.remote.credentials import Credentials, KeyRing
 from gpulease_gui.remote.ear import Ear
 from gpulease_gui.remote.failures import ConnectFailed, Phase, exec_refused, no_channel, timed_out
 from gpulease_gui.remote.feed import Feed
 from gpulease_gui.remote.gate import HandshakeGate
 from gpulease_gui.remote.handshake import Deadlines, hang_up
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
-from gpulease_gui.remote.login import TRIES_MAX, KeyToTry, log_in_by_one_of
+from gpulease_gui.remote.keys_in_turn import KeysInTurn
+from gpulease_gui.remote.login import KeyToTry, log_in_by_one_of
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.route import STRAIGHT, Hop, Passed, Route, Way, hang_up_all, trusted, way_to
 from gpulease_gui.remote.transport import SLICE_S, Channel, Chunk, LineLost
@@ -76,45 +75,33 @@ class Connector:
         )  # fmt: skip
 
     def _pass(self, stop: Hop, way: Way, deadlines: Deadlines, cancel: CancelToken) -> Passed:
+        """Get into one stop with the first of its keys that is taken.
+
+        For each key whose passphrase has to be asked for the host is called anew: nobody thinks while a server counts
+        the seconds of a login.
+        """
+        keys = KeysInTurn(self._keys, stop.address.host_port, stop.credentials)
+        while True:
+            now = keys.next()
+            try:
+                return self._enter(stop, way, now, keys.refused, deadlines, cancel)
+            except ConnectFailed as error:
+                if error.cause != "key_refused" or not keys.go_on(now, error):
+                    raise
+
+    def _enter(
+        self, stop: Hop, way: Way, keys: Sequence[KeyToTry], before: Sequence[str], deadlines: Deadlines, cancel: CancelToken
+    ) -> Passed:
         """Shake hands with one stop and log in to it."""
         host_port = stop.address.host_port
-        keys = self._keys_of(host_port, stop.credentials)
         with self._place(host_port, deadlines, cancel):
             transport, host_key, trusted_by = trusted(way, host_port, stop.trust, deadlines, cancel)
             try:
-                log_in_by_one_of(transport, stop.address, keys, deadlines, cancel)
+                log_in_by_one_of(transport, stop.address, keys, deadlines, cancel, before)
             except BaseException:
                 hang_up(transport)
                 raise
         return Passed(transport, host_port, host_key, trusted_by)
-
-    def _keys_of(self, host_port: str, credentials: Credentials) -> list[KeyToTry]:
-        """The named key; of several, those that can be used. A passphrase is asked for the first one only."""
-        files = credentials.identity_file.split("\n") if credentials.method is AuthMethod.KEY else [credentials.identity_file]
-        found: list[KeyToTry] = []
-        trouble: ConnectFailed | None = None
-        for number, file in enumerate(files[:TRIES_MAX]):
-            one = replace(credentials, identity_file=file)
-            try:
-                one = one if not number else replace(one, ask_passphrase=None)
-                found.append(self._key_of(host_port, one, alone=len(files) == 1))
-            except ConnectFailed as error:
-                trouble = trouble or error
-        if not found and trouble is not None:
-            raise trouble
-        return found
-
-    def _key_of(self, host_port: str, credentials: Credentials, *, alone: bool) -> KeyToTry:
-        """Of several keys, one that the certificate is not about is tried without it."""
-        credentials = _with_agent(credentials)
-        if credentials.method is not AuthMethod.KEY:
-            return credentials, None
-        try:
-            return credentials, self._keys.load(host_port, credentials)
-        except ConnectFailed as error:
-            if alone or error.cause != "bad_certificate":
-                raise
-        return self._key_of(host_port, replace(credentials, certificate_file=""), alone=True)
 
     @contextlib.contextmanager
     def _place(self, host_port: str, deadlines: Deadlines, cancel: CancelToken) -> Iterator[None]:
@@ -134,16 +121,6 @@ def _told(number: int, hops: int) -> Iterator[None]:
         if number <= hops:
             error.at_hop(number, hops)
         raise
-
-
-def _with_agent(credentials: Credentials) -> Credentials:
-    """An encrypted key that the agent holds is used there, as ssh does, so that no passphrase is asked for."""
-    file = credentials.identity_file
-    if credentials.method is not AuthMethod.KEY or credentials.passphrase is not None or credentials.certificate_file:
-        return credentials
-    if file and agent_present() and is_encrypted(file) and agent_holds(file):
-        return replace(credentials, method=AuthMethod.AGENT)
-    return credentials
 
 
 class SshSession:

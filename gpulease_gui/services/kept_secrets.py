@@ -93,6 +93,14 @@ class KeptSecrets:
         with self._lock:
             self._wanted[KeptSecret(node.id, what, node.target)] = secret
 
+    def drop(self, node: Node, what: str) -> None:
+        """It was wrong before anybody but us saw it: it is not kept, and not taken out of the keyring again."""
+        one = KeptSecret(node.id, what, node.target)
+        with self._lock:
+            self._wanted.pop(one, None)
+            if one in self._used:
+                self._refused.add(one.account)
+
     def accepted(self, node: Node) -> bool:
         """The node let us in: keep what the user wants kept, drop what it refused before; whether that changed anything.
 

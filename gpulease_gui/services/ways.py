@@ -20,8 +20,20 @@ from gpulease_gui.services.system_keyring import SystemKeyring
 from gpulease_gui.store import hop_keys, hostkeys
 from gpulease_gui.store.workspace import Workspace
 
-# What a question for a secret is about: the node, and "passphrase of PATH", "password" or the node's own words.
-AskSecret = Callable[[Node, str], Secret | None]
+
+@dataclass(frozen=True, slots=True)
+class SecretAsked:
+    """What is asked for: "passphrase of PATH", "password", or the words of the node or jump host that asks.
+
+    `hop`: host:port of the jump host that it is for, "" = the node. `number`: which try of this secret it is.
+    """
+
+    what: str
+    hop: str = ""
+    number: int = 1
+
+
+AskSecret = Callable[[Node, SecretAsked], Secret | None]
 
 NO_FILE = "none"
 _SYSTEM_FILES = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
@@ -79,8 +91,9 @@ class Ways:
     def _hop_credentials(self, node: Node, place: Target) -> Credentials:
         """The key that ssh's config names for the hop, else one of the agent, else the node's own."""
         base = replace(
-            self._asking(node, place.address), certificate_file=place.certificate_file, identity_file=place.identity_file
-        )
+            self._asking(node, place.address, place.address.host_port), certificate_file=place.certificate_file,
+            identity_file=place.identity_file,
+        )  # fmt: skip
         if place.identity_file:
             return replace(base, method=method_for(place.identity_file))
         if agent_present():
@@ -95,21 +108,28 @@ class Ways:
             certificate_file=node.certificate_file,
         )  # fmt: skip
 
-    def _asking(self, node: Node, address: Address) -> Credentials:
+    def _asking(self, node: Node, address: Address, hop: str = "") -> Credentials:
         ask = self.ask_secret
+
+        def passphrase(path: str, number: int) -> Secret | None:
+            return self._kept_or_asked(node, SecretAsked(f"{PASSPHRASE}{path}", hop, number))
+
+        def wrong(path: str) -> None:
+            self.kept.drop(node, f"{PASSPHRASE}{path}")
+
         if ask is None:
-            return Credentials(ask_passphrase=lambda path: self.kept.find(node, f"{PASSPHRASE}{path}"))
+            return Credentials(ask_passphrase=passphrase, wrong_passphrase=wrong)
 
         def answer(prompt: Prompt) -> Secret | None:
             way = self.ask_open if prompt.echo and self.ask_open is not None else ask
             said = f" ({prompt.said})" if prompt.said else ""
-            return way(node, f"{address.host_port} asks: {prompt.words}{said}")
+            return way(node, SecretAsked(f"{address.host_port} asks: {prompt.words}{said}", hop))
 
-        return Credentials(ask_passphrase=lambda path: self._kept_or_asked(node, f"{PASSPHRASE}{path}"), ask_prompt=answer)
+        return Credentials(ask_passphrase=passphrase, wrong_passphrase=wrong, ask_prompt=answer)
 
-    def _kept_or_asked(self, node: Node, what: str) -> Secret | None:
-        known = self.kept.find(node, what)
-        return known if known is not None or self.ask_secret is None else self.ask_secret(node, what)
+    def _kept_or_asked(self, node: Node, asked: SecretAsked) -> Secret | None:
+        known = self.kept.find(node, asked.what)
+        return known if known is not None or self.ask_secret is None else self.ask_secret(node, asked)
 
     def _proxy(self, node: Node) -> Proxy | None:
         proxy = parse_proxy(node.proxy)
@@ -121,7 +141,7 @@ class Ways:
         with self._lock:
             known = self._passwords.get((node.id, what))
         if known is None:
-            known = self._kept_or_asked(node, what)
+            known = self._kept_or_asked(node, SecretAsked(what))
             if known is not None:
                 with self._lock:
                     self._passwords[node.id, what] = known

@@ -26,6 +26,7 @@ from gpulease_gui.gui.pages import nodes, verification
 from gpulease_gui.gui.pages.nodes import NodesPage
 from gpulease_gui.gui.pages.nodes_work import trouble_words
 from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.ways import SecretAsked
 from gpulease_gui.store import nodes as stored
 from tests.keyrings import MemoryKeyring, system_keyring
 
@@ -223,7 +224,7 @@ def test_that_a_worker_waits_for_the_secret_and_the_window_does_not(own: MainWin
     node = Node("a", "node-<b>01</b>", Reach.SSH, Address("203.0.113.1"))
     ask = services.links.ask_secret
     assert ask is not None
-    answer = services.jobs.local(lambda: ask(node, "passphrase of /keys/id_ed25519"))
+    answer = services.jobs.local(lambda: ask(node, SecretAsked("passphrase of /keys/id_ed25519")))
     qtbot.waitUntil(lambda: bool(own.findChildren(SecretDialog)))
     dialog = dialog_of(own, SecretDialog)
     said = {label.text() for label in dialog.findChildren(QLabel)}
@@ -239,7 +240,7 @@ def test_that_questions_come_one_after_the_other_and_cancel_is_no_secret(own: Ma
     node = Node("a", "node-01", Reach.SSH, Address("203.0.113.1"))
     ask = services.links.ask_secret
     assert ask is not None
-    answers = [services.jobs.local(lambda: ask(node, "password")) for _ in range(2)]
+    answers = [services.jobs.local(lambda: ask(node, SecretAsked("password"))) for _ in range(2)]
     def answered() -> int:
         return sum(answer.done() for answer in answers)
 
@@ -260,7 +261,7 @@ def test_that_the_keyring_is_offered_where_there_is_one_and_the_node_forgets(own
     with system_keyring(memory):
         ask = services.links.ask_secret
         assert ask is not None
-        answer = services.jobs.local(lambda: ask(node, "password"))
+        answer = services.jobs.local(lambda: ask(node, SecretAsked("password")))
         qtbot.waitUntil(lambda: bool(own.findChildren(SecretDialog)))
         dialog = dialog_of(own, SecretDialog)
         assert dialog.keep.isVisible() and not dialog.keep.isChecked()
@@ -288,7 +289,7 @@ def test_that_no_keyring_is_offered_where_there_is_none(own: MainWindow, service
     ask = services.links.ask_secret
     assert ask is not None
     with system_keyring(fail.Keyring()):
-        answer = services.jobs.local(lambda: ask(node, "password"))
+        answer = services.jobs.local(lambda: ask(node, SecretAsked("password")))
         qtbot.waitUntil(lambda: bool(own.findChildren(SecretDialog)))
     dialog = dialog_of(own, SecretDialog)
     assert dialog.keep.isHidden()
@@ -300,7 +301,7 @@ def test_that_a_closed_workspace_lets_the_waiting_worker_go(own: MainWindow, ser
     node = Node("a", "node-01", Reach.SSH, Address("203.0.113.1"))
     ask = services.links.ask_secret
     assert ask is not None
-    answer = services.jobs.local(lambda: ask(node, "password"))
+    answer = services.jobs.local(lambda: ask(node, SecretAsked("password")))
     qtbot.waitUntil(lambda: bool(own.findChildren(SecretDialog)))
     own.detach()
     assert answer.result(timeout=5) is None
@@ -310,3 +311,16 @@ def test_that_a_closed_workspace_lets_the_waiting_worker_go(own: MainWindow, ser
 def test_that_a_trouble_without_its_own_words_is_told_as_it_is() -> None:
     headline, sentence = trouble_words(UserFacing("it broke", "a cable", "plug it in"))
     assert (headline.zh, sentence.zh) == ("it broke", "a cable. plug it in")
+
+
+def test_that_a_passphrase_for_a_jump_host_is_asked_for_in_its_name_and_a_wrong_one_is_told(qtbot: QtBot) -> None:
+    node = Node("a", "node-01", Reach.SSH, Address("203.0.113.1"))
+    dialog = SecretDialog(node, SecretAsked("passphrase of /keys/gate", "gw.example:2222", 2))
+    qtbot.addWidget(dialog)
+    said = {label.text() for label in dialog.findChildren(QLabel)}
+    assert {"The key for jump host gw.example:2222 is encrypted", "/keys/gate", "node-01"} <= said
+    assert "it does not open this key; try 2 of 3" in said
+    first = SecretDialog(node, SecretAsked("passphrase of /keys/gate"))
+    qtbot.addWidget(first)
+    words = {label.text() for label in first.findChildren(QLabel)}
+    assert "The key for node-01 is encrypted" in words and not any("jump host" in w.lower() or "does not open" in w for w in words)

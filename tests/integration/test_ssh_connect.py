@@ -82,7 +82,7 @@ def test_that_a_key_file_logs_in(sshd, name):
 def test_that_an_encrypted_key_asks_once_and_is_then_kept(sshd):
     asked: list[str] = []
 
-    def ask(path: str) -> Secret:
+    def ask(path: str, number: int) -> Secret:
         asked.append(path)
         return Secret("correct horse")
 

@@ -12,7 +12,9 @@ from gpulease_gui.gui.forms.host_key_dialog import TickBox
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
+from gpulease_gui.remote.credentials import PASSPHRASES_MAX
 from gpulease_gui.services.kept_secrets import PASSPHRASE, PASSWORD, PROXY
+from gpulease_gui.services.ways import SecretAsked
 
 _KEPT = Text("It is sent to nobody but this program's own login and is kept in memory until you quit.",
              "仅用于本程序登录，只保存在内存中，退出即清除。")  # fmt: skip
@@ -27,16 +29,21 @@ class SecretDialog(FactDialog):
     takes it. `trouble`: why the keyring did not give what it keeps.
     """
 
-    def __init__(self, node: Node, what: str, *, shown: bool = False, keepable: bool = False, trouble: Text | None = None,
+    def __init__(self, node: Node, asked: SecretAsked, *, shown: bool = False, keepable: bool = False, trouble: Text | None = None,
                  parent: QWidget | None = None) -> None:  # fmt: skip
-        name, headline, about = _words(node, what)
+        name, headline, about = _words(node, asked)
+        hop: list[tuple[Words, Words]] = [(Text("Jump host", "跳板机"), foreign(asked.hop))] if asked.hop else []
         facts: list[tuple[Words, Words]] = [
-            (Text("Node", "节点"), foreign(node.name)), (Text("Address", "地址"), foreign(node.target)), *about,
+            (Text("Node", "节点"), foreign(node.name)), (Text("Address", "地址"), foreign(node.target)), *hop, *about,
         ]  # fmt: skip
         super().__init__(name, headline, facts, icon="key", consequence=_KEPT if name is not _ANSWER else _ONCE, parent=parent)
         self.line = LineField(name)
         self.line.setEchoMode(QLineEdit.EchoMode.Normal if shown else QLineEdit.EchoMode.Password)
-        self.column.addWidget(Field(name, self.line))
+        field = Field(name, self.line)
+        if asked.number > 1:
+            again = f"{asked.number} of {PASSPHRASES_MAX}", f"第 {asked.number} 次，共 {PASSPHRASES_MAX} 次"
+            field.complain(Text(f"it does not open this key; try {again[0]}", f"口令不正确，无法解开该密钥；{again[1]}"))
+        self.column.addWidget(field)
         self.keep = TickBox(_KEEP)
         self.keep.setVisible(keepable)
         self.column.addWidget(self.keep)
@@ -64,11 +71,13 @@ class SecretDialog(FactDialog):
 _ANSWER = Text("Answer", "答案")
 
 
-def _words(node: Node, what: str) -> tuple[Text, Text, list[tuple[Words, Words]]]:
+def _words(node: Node, asked: SecretAsked) -> tuple[Text, Text, list[tuple[Words, Words]]]:
     """The name of what is typed, the headline, and what it is about."""
+    what = asked.what
     if what.startswith(PASSPHRASE):
         file = foreign(what.removeprefix(PASSPHRASE))
-        headline = Text(f"The key for {node.name} is encrypted", f"{node.name} 的密钥已加密")
+        place = Text(f"jump host {asked.hop}", f"跳板机 {asked.hop}") if asked.hop else Text(node.name, node.name)
+        headline = Text(f"The key for {place.en} is encrypted", f"{place.zh} 的密钥已加密")
         return Text("Passphrase", "口令"), headline, [(Text("Key file", "密钥文件"), file)]
     password = Text("Password", "密码")
     if what.startswith(PROXY):
@@ -77,4 +86,5 @@ def _words(node: Node, what: str) -> tuple[Text, Text, list[tuple[Words, Words]]
     if what == PASSWORD:
         return password, Text(f"{node.name} asks for a password", f"{node.name} 需要密码"), []
     said = (Text("The node says", "节点提示"), foreign(what[:400]))
-    return _ANSWER, Text(f"{node.name} asks a question before it lets you in", f"{node.name} 登录时要求验证"), [said]
+    who = Text(f"Jump host {asked.hop}", f"跳板机 {asked.hop}") if asked.hop else Text(node.name, node.name)
+    return _ANSWER, Text(f"{who.en} asks a question before it lets you in", f"{who.zh} 登录时要求验证"), [said]

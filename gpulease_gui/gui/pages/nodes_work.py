@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gpulease_gui.services.jobs import Job
     from gpulease_gui.services.outcome import Outcome, Trouble
     from gpulease_gui.services.verify import Request
+    from gpulease_gui.services.ways import SecretAsked
 
 _LOOK_S = 0.2
 Again = Callable[[], None]
@@ -41,7 +42,7 @@ class _SecretQuestion:
     """What a worker waits for."""
 
     node: Node
-    what: str
+    asked: SecretAsked
     shown: bool = False
     keepable: bool = False
     trouble: Text | None = None
@@ -260,14 +261,14 @@ class NodeWork(QObject):
 
     # -- questions ----------------------------------------------------------------------------------------------------
 
-    def _ask_openly(self, node: Node, what: str) -> Secret | None:
-        return self._ask(node, what, shown=True)
+    def _ask_openly(self, node: Node, asked: SecretAsked) -> Secret | None:
+        return self._ask(node, asked, shown=True)
 
-    def _ask(self, node: Node, what: str, *, shown: bool = False) -> Secret | None:
+    def _ask(self, node: Node, asked: SecretAsked, *, shown: bool = False) -> Secret | None:
         """Called by a worker: wait for the user, or until the window lets go of the workspace."""
         kept = self._services.links.kept
-        keepable = may_be_kept(what) and kept.keyring.takes()
-        question = _SecretQuestion(node, what, shown, keepable, kept.trouble(node, what))
+        keepable = may_be_kept(asked.what) and kept.keyring.takes()
+        question = _SecretQuestion(node, asked, shown, keepable, kept.trouble(node, asked.what))
         self._asked.emit(question)
         while not question.answered.wait(_LOOK_S):
             if not self._is_open():
@@ -313,7 +314,7 @@ class NodeWork(QObject):
         from gpulease_gui.gui.forms.secret_dialog import SecretDialog
 
         dialog = SecretDialog(
-            question.node, question.what, shown=question.shown, keepable=question.keepable, trouble=question.trouble,
+            question.node, question.asked, shown=question.shown, keepable=question.keepable, trouble=question.trouble,
             parent=self._parent(),
         )  # fmt: skip
 
@@ -321,7 +322,7 @@ class NodeWork(QObject):
             if dialog.result() == QDialog.DialogCode.Accepted:
                 question.answer.append(dialog.secret)
                 if dialog.wants_keeping:
-                    self._services.links.kept.keep_once_accepted(question.node, question.what, dialog.secret)
+                    self._services.links.kept.keep_once_accepted(question.node, question.asked.what, dialog.secret)
             question.answered.set()
 
         dialog.finished.connect(answer)
