@@ -177,6 +177,8 @@ def _hash_matches(names: str, name: str) -> bool:
 
 def pattern_matches(pattern: str, name: str) -> bool:
     """Whether `name` fits: `*` and `?` only, as ssh has it; in time that grows with the lengths' product at most."""
+    if "*" not in pattern and "?" not in pattern:
+        return pattern == name
     at = back = 0
     star = -1
     place = 0

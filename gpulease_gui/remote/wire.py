@@ -171,20 +171,6 @@ class Wire(paramiko.Transport):
     def _log(self, level: int, msg: object, *args: object) -> None:
         """Every failure is told by our own errors."""
 
-    def _compute_key(self, id: str, nbytes: int) -> bytes:
-        """One of the six keys of RFC 4253, 7.2, as the library has it. Raises SSHException for a key exchange without a digest."""
-        known: Any = self  # the stubs lack most of it
-        digest = getattr(known.kex_engine, "hash_algo", None)
-        if digest is None:
-            raise paramiko.SSHException("a key exchange without a digest")
-        secret = paramiko.Message()
-        known._add_K(secret)
-        start = secret.asbytes() + known.H
-        key: bytes = digest(start + id.encode() + known.session_id).digest()
-        while len(key) < nbytes:
-            key += digest(start + key).digest()
-        return key[:nbytes]
-
     def send_together(self, *messages: paramiko.Message) -> None:
         """Send messages of the user's with one call of the system. Raises SSHException, EOFError."""
         self._send_user_message(Several(messages))  # type: ignore[attr-defined]  # the stubs lack it
