@@ -31,6 +31,9 @@ ONE = Threshold("watch", "lost_samples", 1, "samples", Text("a card is lost afte
 MOST_OF = Threshold("watch", "most", 0.8, SHARE, Text("the last readings are alike when this part of them is", "最近读数中同类占比达到此值即作数"), ">=", low=0.51, high=1.0)
 # The two ways of a line. A check loads one after the other and rests between: a way counts only while it carries the larger
 # figure of the two and a part of the promise, and only if it carried next to nothing before the check began.
+# Both ways loaded at once, the one full and the other slow, break nothing here, whatever the promise says of each way: no check
+# of ours loads both, so one of them is somebody else's traffic that began meanwhile, and nothing in the counters tells which.
+# That way may carry little because little is wanted. The check's own findings judge each way by the bytes that it sent itself.
 LOADED = Threshold("watch", "loaded", 0.25, SHARE, Text("a line is loaded from this part of the promise on", "线路流量达到承诺值的此比例视为有负载"), ">=", high=1.0)
 QUIET = Threshold("watch", "quiet", 0.05, SHARE, Text("a line was in use before a check from this part of the promise on", "检查前线路流量达到承诺值的此比例视为已被占用"), ">=", high=1.0)
 WATCH_THRESHOLDS = (
@@ -75,6 +78,8 @@ class Judged:
 
 
 NO_WORD = Judged(None)
+# Of a rule that is kept nobody asks by which figure: most readings are such.
+KEPT = Judged(False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,7 @@ def _floor(values: Values, promise: WatchPromise) -> Judged:
     if floor is None or value is None:
         return NO_WORD
     held = bool(_mask(values) & (POWER_CAP | PROTECTED))
-    return Judged(held and value < floor[1] * promise.thresholds.value(SHORT), value, "W", *floor)
+    return Judged(True, value, "W", *floor) if held and value < floor[1] * promise.thresholds.value(SHORT) else KEPT
 
 
 _UNITS = {"net.rx_gbit_s": "Gbit/s", "net.tx_gbit_s": "Gbit/s", "disk.read_mb_s": "MB/s", "disk.write_mb_s": "MB/s"}
@@ -113,27 +118,27 @@ def _throttled(values: Values, promise: WatchPromise) -> Judged:
     mask = values.get("gpu.event_reasons")
     if mask is None or not math.isfinite(mask):
         return NO_WORD
-    return Judged(bool(_mask(values) & PROTECTED), values.get("gpu.clock_sm_mhz"), "MHz")
+    return Judged(True, values.get("gpu.clock_sm_mhz"), "MHz") if int(mask) & PROTECTED else KEPT
 
 
 def _hot(values: Values, promise: WatchPromise) -> Judged:
-    found = [
-        (value, limit) for metric, limit in (("gpu.temperature_c", HOT), ("gpu.temperature_memory_c", MEMORY_HOT))
-        if (value := values.get(metric)) is not None
-    ]  # fmt: skip
-    over = [value for value, limit in found if value >= promise.thresholds.value(limit)]
-    return Judged(bool(over), max(over or [value for value, _ in found]), "°C") if found else NO_WORD
+    core, memory = values.get("gpu.temperature_c"), values.get("gpu.temperature_memory_c")
+    if core is None and memory is None:
+        return NO_WORD
+    limit = promise.thresholds.value
+    over = [value for value, most in ((core, HOT), (memory, MEMORY_HOT)) if value is not None and value >= limit(most)]
+    return Judged(True, max(over), "°C") if over else KEPT
 
 
 def _idle(values: Values, promise: WatchPromise) -> Judged:
     use = values.get("gpu.util_percent")
     if use is None:
         return NO_WORD
-    return Judged(promise.billed and use <= promise.thresholds.value(IDLE_PERCENT), use, "%")
+    return Judged(True, use, "%") if promise.billed and use <= promise.thresholds.value(IDLE_PERCENT) else KEPT
 
 
 def _never(values: Values, promise: WatchPromise) -> Judged:
-    return Judged(False)
+    return KEPT
 
 
 FLOOR = WatchRule(
@@ -229,8 +234,12 @@ class WatchRules:
 
     def feed(self, subject: str, values: Values, at_s: float) -> tuple[Episode, ...]:
         """The readings of one subject at one time (UTC seconds); episodes that have just begun or ended."""
-        made = (self._look(rule, subject, rule.judge(values, self.promise), at_s) for rule in WATCH_RULES)
-        return tuple(episode for episode in made if episode is not None)
+        made = []
+        for rule in WATCH_RULES:
+            judged = rule.judge(values, self.promise)
+            if judged.broken or self._streaks:
+                made.append(self._look(rule, subject, judged, at_s))
+        return tuple([episode for episode in made if episode is not None])
 
     def feed_lines(self, values: Mapping[str, float], at_s: float) -> tuple[Episode, ...]:
         """What the node's busiest lines carried each way at one time (UTC seconds), by metric."""
@@ -269,7 +278,7 @@ class WatchRules:
 
     def answer(self, at_s: float) -> tuple[Episode, ...]:
         """The driver answers: readings of cards arrive."""
-        found = self._look(DRIVER, NODE, Judged(False), at_s)
+        found = self._look(DRIVER, NODE, KEPT, at_s)
         return () if found is None else (found,)
 
     def unseen(self, at_s: float) -> tuple[Episode, ...]:

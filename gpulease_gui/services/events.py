@@ -24,6 +24,7 @@ class NodeState(StrEnum):
     LOST = "lost"
     REFUSED = "refused"
     KEY_CHANGED = "key_changed"
+    NOT_WATCHED = "not_watched"
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def test_that_the_page_opens_on_the_demo_and_names_what_its_button_does(page: li
     assert page.watch_button.text().strip() == "Watch honest"
     assert page.empty.line.text() == "honest is not watched"
     target = page.target()
-    assert target is not None and (target.node, target.state) == ("honest", NodeState.NEVER_SEEN)
+    assert target is not None and (target.node, target.state) == ("honest", NodeState.NOT_WATCHED)
     assert target.contract and target.supplier
     assert demo.watching.views() == ()
 
@@ -148,6 +148,9 @@ def test_that_space_pauses_and_resumes(watched: live.LivePage, qtbot: QtBot) -> 
 def test_that_stopping_keeps_the_picture_and_frees_the_node(watched: live.LivePage, demo: Services, qtbot: QtBot) -> None:
     watched.watch_button.click()
     assert not watched.running
+    target = watched.target()
+    assert target is not None and target.state is NodeState.NOT_WATCHED
+    assert set(watched._states.of(watched._nodes).values()) == {NodeState.NOT_WATCHED}
     assert watched.stack.currentWidget() is watched.parts
     assert watched.watch_button.text().strip() == "Watch honest"
     qtbot.waitUntil(lambda: not demo.watching.views(), timeout=8000)

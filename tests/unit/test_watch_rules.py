@@ -142,6 +142,11 @@ def test_that_the_way_back_the_set_up_and_a_short_dip_are_no_slow_line(pairs: li
     assert carried(pairs) == []
 
 
+def test_that_traffic_of_somebody_else_beside_a_check_is_no_slow_way() -> None:
+    assert carried([(99.0, 40.0)] * 60) == [], "what is carried against the test is no more than somebody wants"
+    assert carried([(40.0, 60.0)] * 60) == [("net.tx_gbit_s", 60.0, 10.0, None)], "the way that carries more is the one under test"
+
+
 def test_that_a_slow_way_is_told_with_its_own_figure_and_ends_with_its_load() -> None:
     slow = [(0.0, 0.0)] * 5 + [(0.2, 30.0), *[(0.2, 50.0)] * 19] + [(99.0, 0.2)] * 20
     assert carried(slow) == [("net.tx_gbit_s", 50.0, 15.0, None), ("net.tx_gbit_s", 50.0, 15.0, 35.0)]

@@ -18,6 +18,7 @@ from gpulease_gui.gui.pages.live_bulk import Bulk
 from gpulease_gui.gui.pages.live_lanes import Lanes, promise_of
 from gpulease_gui.gui.pages.live_nodes import LiveNode, load_nodes
 from gpulease_gui.gui.pages.live_sight import Sight
+from gpulease_gui.gui.pages.live_state import States
 from gpulease_gui.gui.pages.live_table import FiguresTable
 from gpulease_gui.gui.pages.live_words import age_s, cost_words, empty_words, watch_words
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
@@ -55,13 +56,12 @@ class LivePage(Page):
 
         self._clock = clock
         self._nodes: tuple[LiveNode, ...] = ()
-        self._states: dict[str, NodeState] = {}
+        self._states = States(frame)
         self._current: LiveNode | None = None
         self._wanted: tuple[str, ...] = ()
         self._all_wanted = False
         self._view: WatchView | None = None
         self._lanes: Lanes | None = None
-        self._stopped: set[str] = set()
         self._told: object = None
         self._window_chosen = False
         self.watch_button = Button(kind="primary")
@@ -157,7 +157,7 @@ class LivePage(Page):
         """Connections, gaps, checks and records that changed."""
         self._checks.hear(event)
         if isinstance(event, NodeStateChanged):
-            self._states[event.node_id] = event.state
+            self._states.hear(event)
             self._show_nodes()
             self._tell()
         elif isinstance(event, GapOpened | GapClosed):
@@ -242,24 +242,16 @@ class LivePage(Page):
         return self._view
 
     def _show_nodes(self) -> None:
-        states = {**self._states, **{view.node_id: view.state for view in self.frame.services.watching.views()}}
-        self.bar.nodes.show_nodes(self._nodes, states, self._current.node.id if self._current else "")
+        self.bar.nodes.show_nodes(self._nodes, self._states.of(self._nodes), self._current.node.id if self._current else "")
 
     @property
     def running(self) -> bool:
         """Whether the node in sight is watched now."""
-        view = self._view
-        if view is None or view.node_id in self._stopped:
-            return False
-        return any(one is view for one in self.frame.services.watching.views())
+        return self._states.running(self._view)
 
     @property
     def _state(self) -> NodeState:
-        if self._current is None:
-            return NodeState.NEVER_SEEN
-        if self._view is not None and self.running:
-            return self._view.state
-        return self._states.get(self._current.node.id, NodeState.NEVER_SEEN)
+        return self._states.of([self._current])[self._current.node.id] if self._current else NodeState.NEVER_SEEN
 
     def _take_view(self) -> None:
         view = self.frame.services.watching.view(self._current.node.id) if self._current else None
@@ -273,7 +265,7 @@ class LivePage(Page):
         if self._current is None:
             return
         node = self._current.node
-        self._stopped.discard(node.id)
+        self._states.begin(node.id)
         self.frame.services.watching.start(node)
         self._take_view()
         self.chart.pause(paused=False)
@@ -283,7 +275,7 @@ class LivePage(Page):
     def stop(self) -> None:
         """Watch no more; what was sampled stays in sight."""
         if self._current is not None:
-            self._stopped.add(self._current.node.id)
+            self._states.stop(self._current.node.id)
             self.frame.services.watching.stop(self._current.node.id)
             self.chart.pause(paused=True)
             self.look()

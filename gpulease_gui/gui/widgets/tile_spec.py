@@ -27,7 +27,7 @@ class Rank(IntEnum):
 _BADGES: Mapping[Rank, Badge] = {
     Rank.BROKEN: badge_of(Verdict.FAIL), Rank.LOST: badge_of(NodeState.LOST), Rank.WARNED: badge_of(Verdict.WARN),
     Rank.CONNECTING: badge_of(NodeState.CONNECTING), Rank.FINE: badge_of(NodeState.CONNECTED),
-    Rank.UNWATCHED: badge_of(NodeState.NEVER_SEEN),
+    Rank.UNWATCHED: badge_of(NodeState.NOT_WATCHED),
 }  # fmt: skip
 
 
