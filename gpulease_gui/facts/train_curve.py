@@ -60,12 +60,17 @@ class _Series:
 
     def rates(self, unit: Unit) -> Rates | None:
         """None where nothing is left after the warm-up."""
-        warm = min(_MOST_WARM, max(WARM_FEWEST, int(self.seen * WARM_SHARE)))
+        warm = warmup_of(self.seen)
         left = self._kept[(warm + self._every - 1) // self._every :]
         if not left:
             return None
         ordered = sorted(left)
         return Rates(unit, self.seen - warm, quantile(ordered, 0.5), quantile(ordered, 0.05), quantile(ordered, 0.95), _drift(left), warm)
+
+
+def warmup_of(seen: int) -> int:
+    """How many of so many speeds are left out as warm-up."""
+    return min(_MOST_WARM, max(WARM_FEWEST, int(seen * WARM_SHARE)))
 
 
 def quantile(ordered: list[float], share: float) -> float:

@@ -230,6 +230,16 @@ def test_that_stretches_of_checks_belong_to_their_terms() -> None:
     assert spans_of([ran], "", 30.0) == []
 
 
+def test_that_steps_of_the_warm_up_break_no_promised_speed_and_slow_ones_after_it_do() -> None:
+    tokens = ring_of([20.0] * 20 + [99.0] * 20 + [50.0] * 20)
+    spec = LaneSpec("t", Text("t", "t"), "tokens/s", (Curve("", 0, "t", tokens),), 0, NETWORK, "work.tokens_s")
+    broken = [
+        summaries(spec, 1000.0, 1060.0, 1.0, spans_of([Happening(1000.0, None, "task", "run", "run", ("work.tokens_s",), "", from_s)], spec.term, 1060.0))[0].broken_s
+        for from_s in (0.0, 1020.0, math.inf)
+    ]  # fmt: skip
+    assert broken == [36.0, 18.0, 0.0]
+
+
 # -- lanes ------------------------------------------------------------------------------------------------------------
 
 

@@ -18,10 +18,11 @@ from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.gui.widgets.chart_spec import Happening
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.services.live_export import REPORT_MARK, span_of
+from gpulease_gui.services.watch_warmup import judged_from, with_warmup
 from gpulease_gui.store.records import RunKind
 from gpulease_gui.store.runs import list_runs
 from gpulease_gui.store.samples import list_marks, list_series, read_range, recorded_spans
-from gpulease_gui.store.task_runs import list_task_runs
+from gpulease_gui.store.task_runs import list_task_runs, task_points
 from gpulease_gui.store.watch_events import WatchEvent, list_events
 from gpulease_gui.telemetry.source import metrics
 
@@ -34,6 +35,7 @@ REACH_S = 30 * DAY_S
 POINTS = 960
 _APART_S = 30.0
 NOTE = "note"
+_LOOKED_AT = 40  # the newest tasks
 _SHORT, _TOGETHER_NS = 12, 15 * 1_000_000_000
 # The navigator shows the first of these that was sampled.
 _FIRST = ("net.tx_gbit_s", "gpu.power_w", "npu.power_w", "gpu.util_percent", "npu.aicore_percent", "cpu.util_percent")
@@ -97,7 +99,7 @@ def _outline(
 def _happenings(connection: sqlite3.Connection, node_id: str, now_s: float) -> tuple[Happening, ...]:
     since = datetime.fromtimestamp(now_s - REACH_S, UTC)
     tasks = {task.id: task for task in list_task_runs(connection, node_id=node_id) if task.started_at >= since}
-    made = [_task(task) for task in tasks.values()]
+    made = [_task(connection, task, looked_at=place < _LOOKED_AT) for place, task in enumerate(tasks.values())]
     for run in list_runs(connection, node_id=node_id, parts=True):
         if run.kind is RunKind.VERIFIED and run.started_at >= since and run.id not in tasks:
             words, verdict = Text("Verification", "验收"), badge_of(run.overall).word if run.overall is not None else None
@@ -114,11 +116,15 @@ def _happenings(connection: sqlite3.Connection, node_id: str, now_s: float) -> t
     return (*made, *_broken(connection, node_id, now_s))
 
 
-def _task(task: TaskRun) -> Happening:
-    """A task puts the speed that was promised of it to the test as long as it runs."""
+def _task(connection: sqlite3.Connection, task: TaskRun, *, looked_at: bool) -> Happening:
+    """A task puts the speed that was promised of it to the test from its warm-up to its end."""
     words = Text(f"task: {visible(task.spec.name)}", f"任务：{visible(task.spec.name)}")
-    end_s = task.ended_at.timestamp() if task.ended_at else None
-    return Happening(task.started_at.timestamp(), end_s, words, "run", "run", tuple(TERMS))
+    start_s, end_s = task.started_at.timestamp(), task.ended_at.timestamp() if task.ended_at else None
+    points = task_points(connection, task.id) if looked_at else ()
+    left_out, after_s = judged_from(points, task.reading.rates if task.reading else ())
+    # A command begins some seconds after its run: what a run that is over took is counted back from its end.
+    begin_s = end_s - task.seconds if end_s is not None and task.seconds is not None else start_s
+    return Happening(start_s, end_s, with_warmup(words, left_out), "run", "run", tuple(TERMS), judged_from_s=begin_s + after_s)
 
 
 def _broken(connection: sqlite3.Connection, node_id: str, now_s: float) -> Iterator[Happening]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.pages.live_table import IN_SIGHT, FiguresTable
-from gpulease_gui.gui.widgets.chart_spec import LaneSpec, Picture
+from gpulease_gui.gui.widgets.chart_spec import LaneSpec, Picture, spans_of
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.models.past import Past
@@ -56,7 +56,7 @@ class Figures:
     def _made(spec: LaneSpec, picture: Picture, span_s: tuple[float, float], past: Past | None) -> tuple[Summary, ...]:
         from gpulease_gui.gui.widgets.chart_figures import summaries
 
-        loads = [(h.start_s, h.end_s or span_s[1]) for h in picture.happenings if spec.term and spec.term in h.terms]
+        loads = spans_of(picture.happenings, spec.term, span_s[1])
         made = summaries(spec, *span_s, picture.interval_s, loads, picture.paces)
         made = made if past is None else tuple(_of_past(row, past) for row in made)
         return tuple(replace(row, expected=row.figures.count) for row in made) if spec.at_times else made

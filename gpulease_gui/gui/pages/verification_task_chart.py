@@ -11,7 +11,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from gpulease_gui.domain.task import TaskPoint, TaskProgress, TaskRun
+from gpulease_gui.domain.task import TaskPoint, TaskProgress, TaskRate, TaskRun
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.train_curve import Unit
@@ -20,6 +20,7 @@ from gpulease_gui.gui.pages.live_past import History
 from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.widgets.chart_spec import Curve, Happening, LaneSpec, Picture, Promised, Rule
 from gpulease_gui.services.series import Ring
+from gpulease_gui.services.watch_warmup import judged_from, with_warmup
 
 if TYPE_CHECKING:
     from gpulease_gui.services.watch import WatchView
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 LOOK_MS = 500
 LOSS = "loss"
 _LEAST_S, _MARGIN = 60.0, 0.04
+_FIRST_POINTS = 2000  # the warm-up is among them
 _SPEEDS: Mapping[str, tuple[Text, str, str, int]] = {
     Unit.TOKENS_S: (Text("Throughput", "吞吐"), "tokens/s", "work.tokens_s", 0),
     Unit.SAMPLES_S: (Text("Throughput", "吞吐"), "samples/s", "work.samples_s", 1),
@@ -44,10 +46,12 @@ class TaskCurves:
     def __init__(self, begin_s: float) -> None:
         self.begin_s = begin_s
         self.rings: dict[str, Ring] = {}
+        self.points: list[TaskPoint] = []
         self._last_s = 0.0
 
     def add(self, points: Sequence[TaskPoint]) -> None:
         """Take up the next points; one without a time, as of a log read as a whole, stands a second after the one before."""
+        self.points += points[: max(0, _FIRST_POINTS - len(self.points))]
         for point in points:
             self._last_s = max(self._last_s, point.at_s) if point.at_s is not None else self._last_s + 1.0
             told = ([(LOSS, point.loss)] if point.loss is not None else []) + list(point.speeds)
@@ -90,6 +94,7 @@ class TaskChart(QWidget):
         self._history = History(frame, self.look, clock)
         self._curves: TaskCurves | None = None
         self._serves: Mapping[str, TermValue] = {}
+        self._rates: tuple[TaskRate, ...] = ()
         self._lanes: Lanes | None = None
         self._node_id, self._ended_s = "", 0.0
         self._timer = QTimer(self)
@@ -104,6 +109,7 @@ class TaskChart(QWidget):
 
     def _begin(self, node_id: str, terms: Mapping[str, TermValue], serves: Mapping[str, TermValue]) -> None:
         self._node_id, self._serves, self._curves, self._ended_s = node_id, serves, None, 0.0
+        self._rates = ()
         self._lanes = Lanes(promise_of(self._frame.services.catalogue, terms))
         self._history.choose(node_id, frozenset(terms))
 
@@ -119,7 +125,7 @@ class TaskChart(QWidget):
     def show_run(self, run: TaskRun, terms: Mapping[str, TermValue]) -> None:
         """A run that is over: the whole of it."""
         self._begin(run.node_id, terms, dict(run.spec.serves))
-        points = run.reading.points if run.reading else ()
+        points, self._rates = (run.reading.points, run.reading.rates) if run.reading else ((), ())
         seconds = run.seconds if run.seconds is not None else max((p.at_s or 0.0 for p in points), default=0.0)
         end = run.ended_at or run.started_at + timedelta(seconds=seconds)
         begin_s = max(run.started_at.timestamp(), end.timestamp() - seconds)
@@ -149,8 +155,9 @@ class TaskChart(QWidget):
         """The stretch of the task, which puts its promises to the test."""
         if self._curves is None:
             return ()
-        terms = tuple(self._serves)
-        return (Happening(self._curves.begin_s, self._ended_s or None, _TASK, "load", "accent", terms),)
+        begin_s, (left_out, after_s) = self._curves.begin_s, judged_from(self._curves.points, self._rates)
+        words, terms = with_warmup(_TASK, left_out), tuple(self._serves)
+        return (Happening(begin_s, self._ended_s or None, words, "load", "accent", terms, judged_from_s=begin_s + after_s),)
 
     def _hardware(self) -> WatchView | None:
         """What the watch holds, or what is stored of the stretch of an ended task."""

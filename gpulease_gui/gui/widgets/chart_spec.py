@@ -126,7 +126,7 @@ class Hole:
 class Happening:
     """A stretch in the event row: `token` colours its box; `terms` are the promises that it puts to the test.
 
-    `concerns` is the term of the lanes that get a bar at their top.
+    `concerns` is the term of the lanes that get a bar at their top. `judged_from_s`: what came earlier is no test yet.
     """
 
     start_s: float
@@ -136,6 +136,7 @@ class Happening:
     token: str
     terms: tuple[str, ...] = ()
     concerns: str = ""
+    judged_from_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,4 +164,4 @@ def fixed(value: float, decimals: int) -> str:
 
 def spans_of(happenings: Sequence[Happening], term: str, now_s: float) -> list[tuple[float, float]]:
     """(start, end) of the stretches in which `term` was put to the test."""
-    return [(h.start_s, now_s if h.end_s is None else h.end_s) for h in happenings if term and term in h.terms]
+    return [(max(h.start_s, h.judged_from_s), now_s if h.end_s is None else h.end_s) for h in happenings if term and term in h.terms]
