@@ -33,6 +33,8 @@ from gpulease_gui.remote.failures import (
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.wire import Wire
 
+# One that needs no file of its own for a single socket, where there is one.
+_Selector = getattr(selectors, "PollSelector", selectors.DefaultSelector)
 _SLICE_S = 0.05
 _PHASE_SLICE_S = 0.25
 _JOIN_S = 3.0
@@ -99,7 +101,7 @@ def _connect(sock: socket.socket, place: object, deadline: float, cancel: Cancel
     code = sock.connect_ex(place)  # type: ignore[arg-type]
     if code not in (errno.EINPROGRESS, errno.EWOULDBLOCK):
         return code
-    with selectors.DefaultSelector() as selector:
+    with _Selector() as selector:
         selector.register(sock, selectors.EVENT_WRITE)
         while not selector.select(_SLICE_S):
             cancel.check()
@@ -136,7 +138,7 @@ def shake(
     try:
         transport.banner_timeout = deadlines.banner_s + 1
         transport.handshake_timeout = deadlines.kex_s + 1
-        _prefer(transport.get_security_options(), key_types)
+        transport.get_security_options().key_types = key_types
         done = threading.Event()
         transport.start_client(event=done)
         _await_keys(transport, done, host_port, deadlines, cancel)
@@ -148,19 +150,6 @@ def shake(
     except BaseException:
         hang_up(transport)
         raise
-
-
-def _prefer(options: paramiko.transport.SecurityOptions, key_types: tuple[str, ...]) -> None:
-    """The fast and safe ones first; md5, sha1, cbc and 3des not at all."""
-    options.kex = sorted((k for k in options.kex if not k.endswith("sha1")), key=_kex_place)
-    options.ciphers = sorted((c for c in options.ciphers if "cbc" not in c), key=lambda c: "gcm" not in c)
-    options.digests = sorted((d for d in options.digests if "sha2" in d), key=lambda d: "etm" not in d)
-    options.key_types = key_types
-
-
-def _kex_place(name: str) -> int:
-    """P-256 first: an OpenSSH node computes it in a fifth less of its own time for a whole login than Curve25519."""
-    return next((place for place, start in enumerate(("ecdh-sha2-nistp256", "curve25519-sha256")) if name.startswith(start)), 2)
 
 
 def _await_keys(

@@ -75,7 +75,7 @@ def keys_for(name: str, paths: Iterable[str]) -> KnownHere:
 
 def _content(path: str) -> bytes:
     try:
-        with Path(path).expanduser().open("rb") as file:
+        with open(Path(path).expanduser() if path.startswith("~") else path, "rb") as file:
             return file.read(_FILE_MAX_BYTES)
     except OSError:
         return b""

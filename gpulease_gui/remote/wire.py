@@ -16,6 +16,7 @@ from typing import Any, cast
 import paramiko
 from paramiko.packet import Packetizer
 
+from gpulease_gui.remote.agreement import Agreeing
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.seals import Seals, Told, known
 
@@ -151,7 +152,7 @@ class Packets(Packetizer):
             self.write_all(sealed)
 
 
-class Wire(paramiko.Transport):
+class Wire(Agreeing):
     """One connection: the library's, on packets of our own, with nothing worded for a log."""
 
     def __init__(self, sock: socket.socket | paramiko.Channel) -> None:
