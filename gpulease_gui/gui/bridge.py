@@ -7,9 +7,11 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
+from functools import partial
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from shiboken6 import isValid
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.services.events import Bus, Event
@@ -61,7 +63,8 @@ class Bridge(QObject):
                   failed: Callable[[UserFacing], None] | None = None) -> None:  # fmt: skip
         """Call `done(result)` on the main thread when `future` has ended well, else `failed` (default: a band).
 
-        A result is dropped when the window has closed or the future was cancelled. Our own faults are raised here.
+        A result is dropped when the window has closed, the future was cancelled, or a dialog or other object of Qt that
+        `done` holds was deleted meanwhile; a trouble is then told in a band. Our own faults are raised here.
         """
         current = self._round
         with self._lock:
@@ -109,9 +112,22 @@ class Bridge(QObject):
         except CancelledError:
             return
         except UserFacing as trouble:
-            if failed is None:
+            if failed is None or _holds_deleted(failed):
                 self.troubled.emit(trouble)
             else:
                 failed(trouble)
             return
-        done(value)
+        if not _holds_deleted(done):
+            done(value)
+
+
+def _holds_deleted(call: object) -> bool:
+    """Whether a function is bound to, or closes over, an object of Qt that is gone."""
+    if isinstance(call, partial):
+        return _holds_deleted(call.func) or any(map(_is_deleted, call.args))
+    cells = getattr(call, "__closure__", None) or ()
+    return _is_deleted(getattr(call, "__self__", None)) or any(_is_deleted(cell.cell_contents) for cell in cells)
+
+
+def _is_deleted(held: object) -> bool:
+    return isinstance(held, QObject) and not isValid(held)

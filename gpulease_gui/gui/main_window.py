@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QTimer, Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QCloseEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QWidget
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.text import Language, Text
@@ -19,6 +19,7 @@ from gpulease_gui.gui.going import Going
 from gpulease_gui.gui.help import about_dialog, shortcuts_dialog
 from gpulease_gui.gui.language import Translations, current_language, say
 from gpulease_gui.gui.menus import Menus
+from gpulease_gui.gui.open_frame import OpenFrame, close_dialogs, flush_all, put_away
 from gpulease_gui.gui.pages.page import Page, PageSpec, Target
 from gpulease_gui.gui.preferences import Preferences
 from gpulease_gui.gui.shell import Shell
@@ -27,6 +28,7 @@ from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode
 from gpulease_gui.gui.widgets.dialogs import question
 from gpulease_gui.gui.widgets.labels import Words
+from gpulease_gui.gui.window_dialogs import WINDOW_DIALOGS
 from gpulease_gui.services.events import Event, JobChanged
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ class MainWindow(QMainWindow):
         self._pages: dict[str, Page] = {}
         self._current = ""
         self._services: Services | None = None
+        self._open: OpenFrame | None = None
         self._wide_wanted: bool | None = None
         self._sure = False
         self.bridge = Bridge(self)
@@ -92,8 +95,8 @@ class MainWindow(QMainWindow):
 
     def attach(self, services: Services) -> None:
         """Show the workspace of `services`; pages of an earlier one are thrown away."""
-        self._drop_pages()
-        self._services = services
+        self._leave()
+        self._services, self._open = services, OpenFrame(self, services)
         self.bridge.attach(services.bus)
         self._preferences.remember_workspace(services.workspace.path, demo=services.demo)
         self.shell.show_whole(demo=services.demo)
@@ -104,19 +107,26 @@ class MainWindow(QMainWindow):
 
     def detach(self) -> None:
         """Let go of the services: no event, no result comes through from now on."""
-        self.bridge.detach()
-        self._act_words.stop()
-        self._drop_pages()
+        self._leave()
         self._services = None
+
+    def _leave(self) -> None:
+        """What was typed is stored first; then nothing of the workspace reaches the window any more."""
+        self._act_words.stop()
+        if self._open is not None:
+            flush_all(self)
+            self._open.leave()
+            self._open = None
+            close_dialogs(self)
+        self._drop_pages()
+        self.bridge.detach()
 
     def _drop_pages(self) -> None:
         self.header.show_page([], [])
         self.header.forget_buttons()
         for page in self._pages.values():
-            for timer in page.findChildren(QTimer):
-                timer.stop()  # what was put off to a later turn would find no workspace
             self.stack.removeWidget(page)
-            page.deleteLater()
+            put_away(page)
         self._pages.clear()
         self._current = ""
 
@@ -147,6 +157,16 @@ class MainWindow(QMainWindow):
         return self._services
 
     @property
+    def is_open(self) -> bool:
+        """Whether a workspace is open."""
+        return self._services is not None
+
+    @property
+    def widget(self) -> QWidget:
+        """The window itself, as the parent of dialogs."""
+        return self
+
+    @property
     def open_services(self) -> Services | None:
         """The use cases of the open workspace; None when none is open."""
         return self._services
@@ -170,7 +190,7 @@ class MainWindow(QMainWindow):
         self._header_changed()
 
     def _make(self, page: str) -> Page:
-        made = self._specs[page].make(self)
+        made = self._specs[page].make(self._open or self)
         self.header.take_in()
         made.header_changed.connect(self._header_changed)
         self._pages[page] = made
@@ -259,6 +279,9 @@ class MainWindow(QMainWindow):
             self.speak(Language(value))
         elif action == "go_to" and self._services is not None:
             self.going.begin()
+        elif action in WINDOW_DIALOGS:
+            if self._open is not None:
+                WINDOW_DIALOGS[action](self._open)
         elif action in ("find", "go_to"):
             self.header.search.setFocus()
             self.header.search.selectAll()
@@ -293,30 +316,6 @@ class MainWindow(QMainWindow):
             self.showNormal()
         else:
             self.showFullScreen()
-
-    def _do_thresholds(self) -> None:
-        if self._services is not None:
-            from gpulease_gui.gui.forms.thresholds_dialog import thresholds_dialog
-
-            thresholds_dialog(self, self)
-
-    def _do_export_workspace(self) -> None:
-        if self._services is not None:
-            from gpulease_gui.gui.forms.exchange_desk import export_workspace
-
-            export_workspace(self, self)
-
-    def _do_merge_bundle(self) -> None:
-        if self._services is not None:
-            from gpulease_gui.gui.forms.exchange_desk import ask_bundle
-
-            ask_bundle(self, self)
-
-    def _do_trash(self) -> None:
-        if self._services is not None:
-            from gpulease_gui.gui.forms.trash_dialog import open_trash
-
-            open_trash(self, self)
 
     def _do_shortcuts(self) -> None:
         shortcuts_dialog(self.menus.all_actions(), self).open()

@@ -23,7 +23,7 @@ class RecordingLine(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
-        self._day, self._bytes, self._asking = "", 0, False
+        self._day, self._bytes, self._asking = "", 0, False  # asking: until the answer of this workspace came
         self._workspace: object = None
         self._until_ns = 0
         self._timer = QTimer(self)
@@ -53,6 +53,7 @@ class RecordingLine(QObject):
         """Another day, or another workspace, begins at nought."""
         midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
         if midnight.isoformat() != self._day or workspace is not self._workspace:
+            self._asking = self._asking and workspace is self._workspace  # the answer of another one never comes
             self._day, self._workspace, self._bytes = midnight.isoformat(), workspace, 0
             self._until_ns = int(midnight.timestamp() * _NS)
 

@@ -6,7 +6,7 @@ Every function here is handed to `Services.change` and runs in the writer's thre
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -21,11 +21,11 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.economics.offer_facts import MarketPrice
 from gpulease_gui.services.acting import recorder, user_name_in
-from gpulease_gui.store import answers, attachments, claims, deals, prices, reference, suppliers, term_versions
+from gpulease_gui.store import answers, attachments, claims, deals, prices, reference, suppliers, term_versions, trash
 from gpulease_gui.store.bulk import NewOffer, add_offers
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.journal import Recorder
-from gpulease_gui.store.kept import row_kind
+from gpulease_gui.store.kept import Document, row_kind
 from gpulease_gui.store.records import EvidenceBlob, new_id
 
 if TYPE_CHECKING:
@@ -253,16 +253,38 @@ def _with_parts(db: Database, kind: str, record_id: str) -> Iterable[tuple[str, 
     yield kind, record_id
 
 
-def restore(db: Database, kind: str, record_id: str) -> int:
-    """Bring a record back from the trash, and what was deleted together with it; how many. Raises UsageError."""
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """How many records came back from the trash; `owners` are the names of those that came only because others hang from them."""
+
+    count: int
+    owners: tuple[str, ...] = ()
+
+
+def restore(db: Database, kind: str, record_id: str) -> Restored:
+    """Bring a record back from the trash, what was deleted together with it, and what it hangs from. Raises UsageError."""
     row = db.conn.execute("SELECT deleted_at FROM trash WHERE kind = ? AND record_id = ?", (kind, record_id)).fetchone()
     if row is None:
         raise UsageError(f"there is no {kind} {record_id!r} in the trash")
-    acting = recorder(db)
-    for part, id_ in db.conn.execute("SELECT kind, record_id FROM trash WHERE deleted_at = ?", row).fetchall():
-        acting.put(part, (id_,), row_kind(part).buried(db.conn, (id_,)))
+    acting, owners = recorder(db), []
+    wanted: list[tuple[str, str]] = db.conn.execute("SELECT kind, record_id FROM trash WHERE deleted_at = ?", row).fetchall()
+    together = frozenset(wanted)
+    for part, id_ in wanted:  # what each hangs from joins the end
+        document = row_kind(part).buried(db.conn, (id_,))
+        above = None if document is None else _above(part, document)
+        if above is not None and above not in wanted and trash.in_trash(db.conn, *above):
+            wanted.append(above)
+        if acting.put(part, (id_,), document) and (part, id_) not in together:
+            owners.append(trash.name_of(db.conn, part, id_))
     name = _KIND_WORDS[kind]
-    return acting.finish(Text(f"restore {name.en}", f"恢复{name.zh}"))
+    return Restored(acting.finish(Text(f"restore {name.en}", f"恢复{name.zh}")), tuple(owners))
+
+
+def _above(kind: str, document: Document) -> tuple[str, str] | None:
+    """What a record hangs from. A contract lives without its offer."""
+    if kind == "attachment":
+        return str(document["holder_kind"]), str(document["holder_id"])
+    return ("supplier", str(document["supplier_id"])) if kind != "supplier" else None
 
 
 _KIND_WORDS: Mapping[str, Text] = {

@@ -12,7 +12,7 @@ import platformdirs
 from gpulease_gui.catalog.catalogue import Catalogue, load_catalogue
 from gpulease_gui.services.checklist_edit import apply_run
 from gpulease_gui.services.events import Bus, Event, RecordsChanged, RunEnded
-from gpulease_gui.services.jobs import Jobs
+from gpulease_gui.services.jobs import Jobs, cancelled
 from gpulease_gui.services.links import Links
 from gpulease_gui.services.task_runs import TaskRuns
 from gpulease_gui.services.upkeep import Upkeep
@@ -21,6 +21,7 @@ from gpulease_gui.services.watch import Watching
 from gpulease_gui.services.watch_rules import RuleKeeper
 from gpulease_gui.services.ways import AskSecret
 from gpulease_gui.store.workspace import Workspace
+from gpulease_gui.store.writer import Closed
 
 if TYPE_CHECKING:
     import sqlite3
@@ -70,8 +71,14 @@ class Services:
         return self.jobs.local(read)
 
     def change(self, work: Callable[[Database], T], *kinds: str) -> Future[T]:
-        """Write on the writer thread; when it is saved, RecordsChanged tells which kinds changed."""
-        future = self.workspace.submit(work)
+        """Write on the writer thread; when it is saved, RecordsChanged tells which kinds changed.
+
+        After `close` the future is cancelled: a page may outlive its workspace by some turns.
+        """
+        try:
+            future = self.workspace.submit(work)
+        except Closed:
+            return cancelled()
         future.add_done_callback(lambda done: self._tell(done, frozenset(kinds)))
         return future
 

@@ -55,6 +55,14 @@ class _Counted:
             return self._done
 
 
+def cancelled() -> Future[T]:
+    """What becomes of work that is handed in after the end: nobody does it, and nobody is told."""
+    future: Future[T] = Future()
+    future.cancel()
+    future.set_running_or_notify_cancel()
+    return future
+
+
 class Jobs:
     """Two pools: local (reading the store, documents) and remote (one node each)."""
 
@@ -67,8 +75,9 @@ class Jobs:
         self._closed = False
 
     def local(self, work: Callable[[], T]) -> Future[T]:
-        """Run short reading work off the main thread; no task-strip line."""
-        return self._local.submit(work)
+        """Run short reading work off the main thread; no task-strip line. After `close` the future is cancelled."""
+        with self._lock:
+            return cancelled() if self._closed else self._local.submit(work)
 
     def start(self, title: Text | str, work: Callable[[CancelToken], object], *, remote: bool = False) -> Job:
         """Run `work` with a cancel token; start and end are published as JobChanged."""

@@ -28,6 +28,7 @@ class Written:
     by: str
     at: datetime
     why: str = ""
+    merged: bool = False  # taken over from another workspace: what it brings back from the trash has its time there
 
 
 class Kept(Protocol):
@@ -86,7 +87,7 @@ class Rows:
             self._remove(db, key, who)
             return
         if self.trashed:
-            db.conn.execute("DELETE FROM trash WHERE kind = ? AND record_id = ?", (self.kind, key[0]))
+            self.dig_out(db, key, who)
         names = (*self.key, *after)
         changed = ", ".join(f"{name} = excluded.{name}" for name in after)
         db.conn.execute(
@@ -94,6 +95,15 @@ class Rows:
             f"ON CONFLICT ({', '.join(self.key)}) DO UPDATE SET {changed}",
             (*key, *after.values()),
         )
+
+    def dig_out(self, db: Database, key: Key, who: Written) -> None:
+        """Take it out of the trash, if it is there. That is a change with a time: a merge holds it against deletions elsewhere."""
+        if not _in_trash(db.conn, self.kind, key):
+            return
+        lain = self.buried(db.conn, key)
+        if lain is not None and not who.merged:
+            keep_earlier(db, self.kind, key, lain, who)
+        db.conn.execute("DELETE FROM trash WHERE kind = ? AND record_id = ?", (self.kind, key[0]))
 
     def _remove(self, db: Database, key: Key, who: Written) -> None:
         if not self.trashed:
@@ -172,7 +182,7 @@ class Added:
     def write(self, db: Database, key: Key, before: Document | None, after: Document | None, who: Written) -> None:
         """Into the trash, or out of it."""
         if after is not None:
-            db.conn.execute("DELETE FROM trash WHERE kind = ? AND record_id = ?", key)
+            row_kind(str(key[0])).dig_out(db, key[1:], who)
             return
         db.conn.execute(
             "INSERT OR REPLACE INTO trash (kind, record_id, deleted_at, deleted_by, why) VALUES (?, ?, ?, ?, ?)",

@@ -43,7 +43,7 @@ def list_trash(connection: sqlite3.Connection, now: datetime) -> tuple[Trashed, 
         "SELECT kind, record_id, deleted_at, deleted_by, why FROM trash WHERE deleted_at > ? ORDER BY deleted_at DESC, kind, record_id",
         (first,),
     ).fetchall()
-    return tuple(Trashed(kind, id_, _name(connection, kind, id_), utc_from(at), by, why) for kind, id_, at, by, why in rows)
+    return tuple(Trashed(kind, id_, name_of(connection, kind, id_), utc_from(at), by, why) for kind, id_, at, by, why in rows)
 
 
 def empty_trash(db: Database, newest: datetime) -> None:
@@ -57,6 +57,7 @@ def in_trash(connection: sqlite3.Connection, kind: str, record_id: str) -> bool:
     return row is not None
 
 
-def _name(connection: sqlite3.Connection, kind: str, record_id: str) -> str:
+def name_of(connection: sqlite3.Connection, kind: str, record_id: str) -> str:
+    """What a record is called, in the trash or not; its id where nothing says."""
     row = connection.execute(_NAMES[kind], (record_id,)).fetchone() if kind in _NAMES else None
     return str(row[0]).strip() if row else record_id

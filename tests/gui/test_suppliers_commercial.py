@@ -294,7 +294,7 @@ def test_that_a_deleted_offer_comes_back_from_the_trash_with_its_terms(window: M
     page.act("delete")
     wait_for(qtbot, lambda: not len(page.found))
     assert page.undo.isVisible() and page.undo.headline.text() == "Q-7 is in the trash"
-    window._do_trash()
+    window._act_here("trash")
     dialog = window.findChild(TrashDialog)
     assert dialog is not None
     wait_for(qtbot, lambda: dialog.restore.isEnabled())

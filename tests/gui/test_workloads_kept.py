@@ -148,5 +148,7 @@ def test_that_a_half_typed_workload_is_there_after_kill_9(tmp_path: Path, make_w
     wait_for(qtbot, lambda: again.query(list_drafts).result() == ())
     (saved,) = again.query(workloads_in).result(10)
     assert saved.pattern is not None and saved.pattern.hours_per_day == Decimal("7.25")
-    page.frame.detach()  # type: ignore[attr-defined]
+    window = page.window()
+    assert isinstance(window, MainWindow)
+    window.detach()
     again.close()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -17,6 +19,7 @@ from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.node import Address, Node, Reach
 from gpulease_gui.domain.supplier import Contract, Offer, Supplier
 from gpulease_gui.domain.text import Text
+from gpulease_gui.services import commerce_edit
 from gpulease_gui.store.nodes import save_node
 from gpulease_gui.store.records import EvidenceBlob, Run, StoredFinding
 from gpulease_gui.store.runs import save_finding, save_run
@@ -79,3 +82,28 @@ def desk(workspace: Workspace) -> Desk:
     filled.write(lambda db: save_node(db, node))
     filled.write(lambda db: save_run(db, run))
     return filled
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a workspace that holds one supplier and its offer, from which two people begin."""
+    path = tmp_path_factory.mktemp("begun") / "a.db"
+    with closing(Workspace.open(path)) as workspace:
+        workspace.submit(lambda db: commerce_edit.save_supplier(db, Supplier("s1", "Haven"))).result(30)
+        workspace.submit(lambda db: commerce_edit.save_offer(db, Offer("o1", "s1", "Q-7", "8 cards"))).result(30)
+    return path
+
+
+@contextmanager
+def pair(begun: Path, folder: Path) -> Iterator[tuple[Workspace, Workspace]]:
+    """Two workspaces that hold the same."""
+    here, there = (Workspace.open(Path(shutil.copy(begun, folder / f"{name}.db"))) for name in ("here", "there"))
+    with closing(here), closing(there):
+        yield here, there
+
+
+@pytest.fixture
+def both(begun: Path, tmp_path: Path) -> Iterator[tuple[Workspace, Workspace]]:
+    """Those of two people."""
+    with pair(begun, tmp_path) as workspaces:
+        yield workspaces

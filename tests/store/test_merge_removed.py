@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
-from contextlib import closing
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -19,7 +17,7 @@ from gpulease_gui.domain.answer import AnswerState, AnswerValue
 from gpulease_gui.domain.claim import Claim, ClaimState
 from gpulease_gui.domain.commercial import HolderOf, Stated, Subject
 from gpulease_gui.domain.money import Money
-from gpulease_gui.domain.supplier import Offer, Price, Supplier
+from gpulease_gui.domain.supplier import Price
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.scoring import Waiver
 from gpulease_gui.economics.workload import equal_sessions
@@ -33,7 +31,8 @@ from gpulease_gui.services.exchange import apply_merge, export_bundle, merge_in,
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.deals import deal_number
 from gpulease_gui.store.exchange.bundle_schema import parse_bundle
-from gpulease_gui.store.workspace import Workspace
+
+from .conftest import pair
 
 CATALOGUE = load_catalogue()
 OFFER = Subject(HolderOf.OFFER, "o1")
@@ -129,24 +128,6 @@ def moves(workspace, data):
     return [(d.record.section.name, d.record.key) for d in found.differences if not d.record.section.history]
 
 
-@pytest.fixture(scope="module")
-def begun(tmp_path_factory):
-    path = tmp_path_factory.mktemp("begun") / "a.db"
-    with closing(Workspace.open(path)) as workspace:
-        write(workspace, lambda db: edit.save_supplier(db, Supplier("s1", "Haven")))
-        write(workspace, lambda db: edit.save_offer(db, Offer("o1", "s1", "Q-7", "8 cards")))
-    return path
-
-
-@pytest.fixture
-def both(begun, tmp_path):
-    """Two workspaces that hold the same offer."""
-    here, there = (Workspace.open(Path(shutil.copy(begun, tmp_path / f"{name}.db"))) for name in ("here", "there"))
-    yield here, there
-    here.close()
-    there.close()
-
-
 @pytest.mark.parametrize("name", RECORDS)
 def test_that_what_was_taken_back_there_goes_here_in_one_step_and_no_older_file_brings_it_back(both, name):
     here, there = both
@@ -201,8 +182,7 @@ _ACTS = st.sampled_from([act for *acts, _ in RECORDS.values() for act in acts] +
 @given(st.lists(_ACTS, max_size=6), st.lists(_ACTS, max_size=4), st.lists(_ACTS, max_size=4))
 def test_that_two_people_end_with_the_same_records_whoever_took_back_what(begun, before, mine, theirs):
     with tempfile.TemporaryDirectory() as folder:
-        here, there = (Workspace.open(Path(shutil.copy(begun, f"{folder}/{name}.db"))) for name in ("here", "there"))
-        with closing(here), closing(there):
+        with pair(begun, Path(folder)) as (here, there):
             for act in (*(state for state, *_ in RECORDS.values()), *before):
                 write(here, act)
             merge(there, file_of(here))

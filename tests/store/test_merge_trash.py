@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
 from contextlib import closing
 from datetime import UTC, date, datetime
@@ -18,13 +17,16 @@ from gpulease_gui.catalog.catalogue import load_catalogue
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import Contract, Offer, Price, Supplier
+from gpulease_gui.domain.text import Text
 from gpulease_gui.services import commerce_edit as edit
-from gpulease_gui.services.commerce_undo import undo
+from gpulease_gui.services.commerce_undo import redo, undo
 from gpulease_gui.services.deal_list import deal_list_in
 from gpulease_gui.services.exchange import apply_merge, export_bundle, merge_in, valid_bundle
 from gpulease_gui.store.exchange.bundle_schema import parse_bundle
 from gpulease_gui.store.trash import in_trash
 from gpulease_gui.store.workspace import Workspace
+
+from .conftest import pair
 
 CATALOGUE = load_catalogue()
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
@@ -89,21 +91,11 @@ def listed(workspace):
 
 
 @pytest.fixture(scope="module")
-def begun(tmp_path_factory):
-    path = tmp_path_factory.mktemp("begun") / "a.db"
-    with closing(Workspace.open(path)) as workspace:
-        for act in (lambda db: edit.save_supplier(db, Supplier("s1", "Haven")), named("8 cards"), price(5)):
-            write(workspace, act)
-    return path
-
-
-@pytest.fixture
-def both(begun, tmp_path):
-    """Two workspaces that hold the same offer."""
-    here, there = (Workspace.open(Path(shutil.copy(begun, tmp_path / f"{name}.db"))) for name in ("here", "there"))
-    yield here, there
-    here.close()
-    there.close()
+def begun(begun):
+    """With a price."""
+    with closing(Workspace.open(begun)) as workspace:
+        write(workspace, price(5))
+    return begun
 
 
 @pytest.mark.parametrize(("thrown", "change"), [(("offer", "o1"), named("renamed")), (("supplier", "s1"), price(6))], ids=["offer", "supplier"])
@@ -158,6 +150,63 @@ def test_that_a_supplier_that_a_merge_brings_back_goes_again_when_it_is_taken_ba
     assert ids(here) == set() and listed(here) == []
 
 
+@pytest.mark.parametrize("last", ["restored", "deleted"])
+@pytest.mark.parametrize("first", [0, 1], ids=["here merges first", "there merges first"])
+@pytest.mark.parametrize(("kind", "id_"), [("offer", "o1"), ("supplier", "s1")])
+def test_that_of_a_restoring_and_a_deletion_that_did_not_know_of_it_the_later_one_counts(both, kind, id_, first, last):
+    here, there = both
+    write(here, gone(kind, id_))
+    if last == "restored":
+        write(there, gone(kind, id_))
+    write(here, lambda db: edit.restore(db, kind, id_))
+    if last == "deleted":
+        write(there, gone(kind, id_))
+    sides = (here, there) if first == 0 else (there, here)
+    merge(sides[1], file_of(sides[0]))
+    merge(sides[0], file_of(sides[1]))
+    assert living(here) == living(there) and (f"{kind} {id_}" in ids(here)) == (last == "restored")
+    write(there, undo)
+    exchange(here, there)
+    assert living(here) == living(there)
+
+
+def test_that_a_restoring_by_undo_or_of_an_import_is_a_change_with_a_time(both):
+    here, there = both
+    write(here, lambda db: edit.import_offers(db, [Supplier("s2", "New")], [], Text("import", "导入")))
+    merge(there, file_of(here))
+    write(here, undo)  # the import goes
+    write(there, gone("supplier", "s2"))
+    write(here, redo)  # and comes back, which the other side does not know
+    exchange(here, there)
+    assert "supplier s2" in ids(here) and living(here) == living(there)
+    write(there, gone("supplier", "s2"))
+    exchange(here, there)
+    assert "supplier s2" not in ids(here) and living(here) == living(there)
+
+
+def test_that_what_a_merge_brings_back_is_no_newer_than_what_brought_it_back(both):
+    here, there = both
+    write(here, gone("offer", "o1"))
+    write(there, named("renamed"))
+    changed = file_of(there)
+    write(there, gone("offer", "o1"))
+    merge(here, changed)
+    assert "offer o1" in ids(here)
+    exchange(here, there)
+    assert "offer o1" not in ids(here) and living(here) == living(there)
+
+
+def test_that_preferring_the_file_trashes_nothing_that_was_changed_later_here(both):
+    here, there = both
+    write(there, gone("offer", "o1"))
+    write(here, named("renamed"))
+    data = file_of(there)
+    with here.read() as connection:
+        found = merge_in(connection, valid_bundle(parse_bundle(data), CATALOGUE), demo=False)
+    write(here, lambda db: apply_merge(db, found.taking_all))
+    assert living(here)["offer", "o1"]["title"] == "8 cards", "the file's words, and nothing goes"
+
+
 def toggled(kind, id_):
     def act(db):
         if in_trash(db.conn, kind, id_):
@@ -190,21 +239,18 @@ def fate(workspace):
 @settings(max_examples=max(6, settings().max_examples // 20), deadline=None)
 @given(st.lists(st.tuples(st.booleans(), _ACTS), min_size=2, max_size=6), st.lists(st.tuples(st.booleans(), _ACTS), max_size=3))
 def test_that_two_people_end_with_the_same_living_records_and_nothing_hangs_in_the_air(begun, first, then):
-    with tempfile.TemporaryDirectory() as folder:
-        here, there = (Workspace.open(Path(shutil.copy(begun, f"{folder}/{name}.db"))) for name in ("here", "there"))
-        with closing(here), closing(there):
-            for acts in (first, then):
-                last, restored = fate(here), False  # what the latest act that changed the offer, or threw it away, left
-                for mine, act in acts:
-                    side = here if mine else there
-                    before = fate(side)
-                    write(side, act)
-                    if fate(side) != before:
-                        last, restored = fate(side), before is None  # of a restoring no time is kept
-                exchange(here, there)
-                assert (fate(here) is None) == (fate(there) is None)
-                assert restored or (fate(here) is None) == (last is None)
-                exchange(here, there)
-                assert living(here) == living(there)
-                found = living(here)
-                assert all(("supplier", one["supplier_id"]) in found for (kind, _), one in found.items() if kind in ("offer", "contract"))
+    with tempfile.TemporaryDirectory() as folder, pair(begun, Path(folder)) as (here, there):
+        for acts in (first, then):
+            last = fate(here)  # what the latest act that changed the offer, threw it away or brought it back left
+            for mine, act in acts:
+                side = here if mine else there
+                before = fate(side)
+                write(side, act)
+                if fate(side) != before:
+                    last = fate(side)
+            exchange(here, there)
+            assert (fate(here) is None) == (fate(there) is None) == (last is None)
+            exchange(here, there)
+            assert living(here) == living(there)
+            found = living(here)
+            assert all(("supplier", one["supplier_id"]) in found for (kind, _), one in found.items() if kind in ("offer", "contract"))

@@ -102,8 +102,14 @@ def test_that_an_accepted_offer_takes_everything_along_and_one_step_takes_it_bac
 def test_that_a_deleted_supplier_takes_its_offers_along_and_comes_back_with_them(own: Services) -> None:
     assert write(own, lambda db: commerce_edit.delete(db, "supplier", "s1", "gave up")) == 3
     assert read(own, commerce.offers_in) == ()
-    assert write(own, lambda db: commerce_edit.restore(db, "offer", "o1")) == 3
+    assert write(own, lambda db: commerce_edit.restore(db, "offer", "o1")) == commerce_edit.Restored(3)
     assert [row.number for row in read(own, commerce.offers_in)] == ["Q-o1", "Q-o2"]
+    write(own, lambda db: commerce_edit.delete(db, "offer", "o1"))
+    write(own, lambda db: commerce_edit.delete(db, "supplier", "s1"))
+    assert write(own, lambda db: commerce_edit.restore(db, "offer", "o1")) == commerce_edit.Restored(2, ("北辰算力",)), "nothing hangs in the air"
+    assert [row.number for row in read(own, commerce.offers_in)] == ["Q-o1"]
+    write(own, commerce_undo.undo)
+    assert read(own, commerce.offers_in) == (), "one step takes both back"
     with pytest.raises(UsageError, match="no offer 'o9'"):
         write(own, lambda db: commerce_edit.delete(db, "offer", "o9"))
 

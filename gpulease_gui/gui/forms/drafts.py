@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
-from shiboken6 import isValid
+from PySide6.QtCore import QTimer, Signal
 
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.draft_dialog import DraftDialog
 from gpulease_gui.gui.forms.record_form import RecordForm
-from gpulease_gui.gui.pages.overview_parts import is_open
+from gpulease_gui.gui.open_frame import Unsaved
 from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.pages.workloads_form import WorkloadForm
 from gpulease_gui.store.records import Draft
@@ -25,7 +24,7 @@ WAIT_MS = 400
 Drafted = RecordForm | WorkloadForm | DraftDialog
 
 
-class DraftKeeper(QObject):
+class DraftKeeper(Unsaved):
     """Writes what stands in a form into the workspace a moment after it was typed; forgets it when it is kept or discarded.
 
     A record that is not kept yet has no id to come back to: its draft is known by what it will belong to.
@@ -58,8 +57,6 @@ class DraftKeeper(QObject):
         self._frame.bridge.when_done(future, lambda draft: self._look(record, draft))
 
     def _look(self, record: str, draft: Draft | None) -> None:
-        if not isValid(self):  # its dialog was closed and thrown away before the answer came
-            return
         self._take(record, draft)
         self.looked.emit()
 
@@ -74,12 +71,17 @@ class DraftKeeper(QObject):
     def write(self) -> None:
         """Keep what stands in the form now."""
         self._wait.stop()
-        if not self._form.dirty or not self._record or not is_open(self._frame):
+        if not self._form.dirty or not self._record or not self._frame.is_open:
             return
         self._written = True
         words = tuple((str(n), said) for n, said in enumerate(self._form.words_now()))
         draft = Draft(self._kind, self._record, words, utc_now())
         self._frame.services.change(lambda db: save_draft(db, draft), "draft")
+
+    def flush(self) -> None:
+        """Keep what was typed in the last moment."""
+        if self._wait.isActive():
+            self.write()
 
     def _forget(self) -> None:
         self._wait.stop()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QStandardPaths, Signal
 from PySide6.QtGui import QGuiApplication
@@ -16,7 +17,7 @@ from gpulease_gui.gui.forms.export_dialog import proposed_name
 from gpulease_gui.gui.language import current_language, say
 from gpulease_gui.gui.widgets.buttons import Button, Segment
 from gpulease_gui.gui.widgets.dialogs import FactDialog
-from gpulease_gui.gui.widgets.labels import PlainLabel
+from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.services.checklist_view import ChecklistView
 from gpulease_gui.services.commerce_letter import letter_of, letter_text
 from gpulease_gui.services.letter_file import export_letter, save_letter_text
@@ -24,6 +25,7 @@ from gpulease_gui.services.letter_file import export_letter, save_letter_text
 if TYPE_CHECKING:
     from gpulease_gui.gui.pages.page import Frame
 
+T = TypeVar("T")
 _TITLE = Text("Questions to ask", "询问清单")
 
 
@@ -38,8 +40,7 @@ class LetterDialog(FactDialog):
         to = Text(f"{count} questions to {row.supplier}", f"给{row.supplier}的 {count} 个问题")
         super().__init__(_TITLE, to, [(Text("Offer or contract", "报价或合同"), foreign(f"{row.number} {row.title}".strip()))],
                          icon="question", token="inc", parent=parent)  # fmt: skip
-        self._frame, self._view, self._open = frame, view, True
-        self.finished.connect(self._closed)
+        self._frame, self._view = frame, view
         self.setMinimumSize(720, 560)
         self.language = Segment(((Language.ZH, "中文"), (Language.EN, "English")), current=current_language())
         self.language.chosen.connect(lambda _: self._show())
@@ -68,10 +69,6 @@ class LetterDialog(FactDialog):
         self.copy.clicked.connect(self._copy)
         self.as_text.clicked.connect(self._ask_text)
         self.as_pdf.clicked.connect(self._ask_pdf)
-
-    def _closed(self) -> None:
-        # A file may still be under way; Qt throws the dialog away meanwhile.
-        self._open = False
 
     @property
     def tongue(self) -> Language:
@@ -114,7 +111,7 @@ class LetterDialog(FactDialog):
         """Write the letter as plain text on a worker."""
         letter, language = self.letter, self.tongue
         written = self._frame.services.jobs.local(lambda: save_letter_text(letter, language, path))
-        self._frame.bridge.when_done(written, lambda _: self._written(path), self._not_written)
+        self._tell(written, path)
 
     def save_pdf(self, path: Path) -> None:
         """Write the letter as PDF in a child process; the task strip shows it."""
@@ -126,18 +123,18 @@ class LetterDialog(FactDialog):
 
         self.as_pdf.setEnabled(False)
         job = services.jobs.start(Text(f"Letter {self.letter.number}", f"询问清单 {self.letter.number}"), work)
-        self._frame.bridge.when_done(job.done, lambda _: self._written(path), self._not_written)
+        self._tell(job.done, path)
 
-    def _written(self, path: Path) -> None:
-        self._frame.note(Text(f"Written: {path.name}", f"已写入：{path.name}"))
-        if self._open:
-            self.as_pdf.setEnabled(True)
-            self.done_note.set_words(Text(f"Written: {path}", f"已写入：{path}"))
+    def _tell(self, written: Future[T], path: Path) -> None:
+        """The task strip says it, also when the dialog is gone by then; so does the dialog while it is there."""
+        frame = self._frame
+        frame.bridge.when_done(written, lambda _: frame.note(Text(f"Written: {path.name}", f"已写入：{path.name}")), lambda _: None)
+        frame.bridge.when_done(written, lambda _: self._say(Text(f"Written: {path}", f"已写入：{path}")), self._not_written)
+
+    def _say(self, words: Words) -> None:
+        self.as_pdf.setEnabled(True)
+        self.done_note.set_words(words)
 
     def _not_written(self, trouble: UserFacing) -> None:
-        if self._open:
-            self.as_pdf.setEnabled(True)
-            self.done_note.set_words(f"{trouble.what}: {trouble.why}")
-        else:
-            self._frame.trouble(trouble.what, trouble.why)
+        self._say(f"{trouble.what}: {trouble.why}")
 

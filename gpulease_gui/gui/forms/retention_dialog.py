@@ -59,8 +59,8 @@ class RetentionDialog(FactDialog):
 
     def _save(self) -> None:
         wanted = Retention(**{name: spin.value() for name, spin in self.spins.items()})
-        future = self._frame.services.change(lambda db: save_retention(db, wanted), "retention")
-        self._frame.bridge.when_done(future, lambda _: self._frame.note(Text("Retention saved", "保留时长已保存")))
+        frame = self._frame  # the dialog is gone by then
+        frame.bridge.when_done(frame.services.change(lambda db: save_retention(db, wanted), "retention"), lambda _: frame.note(Text("Retention saved", "保留时长已保存")))
         self.accept()
 
 

@@ -307,8 +307,8 @@ class TemplateDialog(DraftDialog):
 
     def _remove(self) -> None:
         gone = self.template.id
-        future = self._frame.services.change(lambda db: remove_template(db, gone), "template")
-        self._frame.bridge.when_done(future, lambda _: self._frame.note(Text("Template deleted", "模板已删除")))
+        frame = self._frame  # the dialog is gone by then
+        frame.bridge.when_done(frame.services.change(lambda db: remove_template(db, gone), "template"), lambda _: frame.note(Text("Template deleted", "模板已删除")))
         self.accept()
 
 

@@ -18,7 +18,7 @@ from gpulease_gui.gui.widgets.dialogs import FactDialog
 from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.services.commerce import trash_in
-from gpulease_gui.services.commerce_edit import restore
+from gpulease_gui.services.commerce_edit import Restored, restore
 from gpulease_gui.store.trash import SHOWN, Trashed, empty_trash
 
 KIND_WORDS = {
@@ -72,8 +72,10 @@ class TrashDialog(FactDialog):
         """Restore the chosen record."""
         entry: Trashed | None = self.table.current_row
         if entry is not None:
-            future = self._frame.services.change(lambda db: restore(db, entry.kind, entry.id), *KINDS)
-            self._frame.bridge.when_done(future, lambda count: self._restored(entry, count))
+            frame = self._frame
+            future = frame.services.change(lambda db: restore(db, entry.kind, entry.id), *KINDS)
+            frame.bridge.when_done(future, lambda back: frame.note(_restored(entry, back)))
+            frame.bridge.when_done(future, lambda _: self.read())
 
     def ask_empty(self) -> EmptyDialog:
         """Ask before what is listed goes out of sight."""
@@ -86,11 +88,6 @@ class TrashDialog(FactDialog):
     def _empty(self, newest: datetime) -> None:
         future = self._frame.services.change(lambda db: empty_trash(db, newest), "trash")
         self._frame.bridge.when_done(future, lambda _: self.read())
-
-    def _restored(self, entry: Trashed, count: int) -> None:
-        more_en, more_zh = (f", {count} records", f"，共 {count} 条记录") if count > 1 else ("", "")
-        self._frame.note(Text(f"Restored: {entry.name}{more_en}", f"已恢复：{entry.name}{more_zh}"))
-        self.read()
 
 
 class EmptyDialog(FactDialog):
@@ -110,6 +107,16 @@ class EmptyDialog(FactDialog):
 
 def _count(count: int) -> str:
     return "1 record" if count == 1 else f"{count} records"
+
+
+def _restored(entry: Trashed, back: Restored) -> Text:
+    """What came back, how many records it was, and what had to come along."""
+    en, zh = f"Restored: {entry.name}", f"已恢复：{entry.name}"
+    if back.count > 1:
+        en, zh = f"{en}, {back.count} records", f"{zh}，共 {back.count} 条记录"
+    if back.owners:
+        en, zh = f"{en}; with it {', '.join(back.owners)}, which it belongs to", f"{zh}；所属的{'、'.join(back.owners)}一并恢复"
+    return Text(en, zh)
 
 
 def open_trash(frame: Frame, parent: QWidget) -> TrashDialog:

@@ -25,6 +25,7 @@ from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.services.cost_steps import money
 from gpulease_gui.services.degraded import Degraded, degraded_in
 from gpulease_gui.services.notices import Notices, get_notices, parse_time, save_notices
+from gpulease_gui.services.watch_rules import alarm_words
 from gpulease_gui.store.nodes import list_nodes
 from gpulease_gui.store.watch_events import WatchEvent, list_events
 
@@ -98,7 +99,7 @@ def _columns(*, several: bool) -> list[Column[WatchRow]]:
         Column(Text("From", "开始"), lambda row: Cell(_when(row.event.began_ns)), width=118, number=True),
         Column(Text("To", "结束"), lambda row: Cell(Text("goes on", "仍在持续"), tone="fail") if row.event.ended_ns is None else Cell(_when(row.event.ended_ns)), width=118, number=True),
         Column(Text("Lasted", "持续"), _lasted, width=92, number=True),
-        Column(Text("Why", "原因"), lambda row: Cell(row.event.finding.reason, tone="2", tip=row.event.finding.reason), width=180, stretch=True),
+        Column(Text("Why", "原因"), lambda row: Cell(row.event.finding.reason, tone="2", tip=alarm_words(row.event.finding)), width=180, stretch=True),
     ]  # fmt: skip
 
 
@@ -193,8 +194,8 @@ class WatchDialog(FactDialog):
         if id_:
             off = off - {id_} if self.of_node.isChecked() else off | {id_}
         wanted = replace(self._notices, on=self.on.isChecked(), quiet_from=times[0], quiet_to=times[1], nodes_off=off)
-        future = self._frame.services.change(lambda db: save_notices(db, wanted), "notices")
-        self._frame.bridge.when_done(future, lambda _: self._frame.note(Text("Notices saved", "通知设置已保存")))
+        frame = self._frame  # the dialog is gone by then
+        frame.bridge.when_done(frame.services.change(lambda db: save_notices(db, wanted), "notices"), lambda _: frame.note(Text("Notices saved", "通知设置已保存")))
         self.accept()
 
 

@@ -157,6 +157,6 @@ class WeightsDialog(DraftDialog):
     def _save(self) -> None:
         use, weights = self.use.current, self.weights
         shipped = dict(weights) == dict(self._shipped)
-        future = self._frame.services.change(lambda db: set_weights(db, use, None if shipped else weights), "weight")
-        self._frame.bridge.when_done(future, lambda _: self._frame.note(Text("Weights saved", "权重已保存")))
+        frame = self._frame  # the dialog is gone by then
+        frame.bridge.when_done(frame.services.change(lambda db: set_weights(db, use, None if shipped else weights), "weight"), lambda _: frame.note(Text("Weights saved", "权重已保存")))
         self.accept()

@@ -20,7 +20,6 @@ from gpulease_gui.gui.pages.checklist_desk import ChecklistDesk
 from gpulease_gui.gui.pages.checklist_inspector import ItemInspector, mixed_words
 from gpulease_gui.gui.pages.checklist_parts import DimensionList, Legend, entries_of
 from gpulease_gui.gui.pages.checklist_table import NOTE_COLUMN, ChecklistModel, ChecklistTable, lines_of
-from gpulease_gui.gui.pages.overview_parts import is_open
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
 from gpulease_gui.gui.widgets.buttons import Button, IconButton
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
@@ -150,7 +149,7 @@ class ChecklistPage(Page):
 
     def refresh(self) -> None:
         """Read the checklist anew on a worker; what is chosen stays chosen."""
-        if not is_open(self.frame):
+        if not self.frame.is_open:
             return
         catalogue, wanted = self.frame.services.catalogue, self._subject
         day = utc_now().astimezone().date()

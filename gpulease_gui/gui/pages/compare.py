@@ -21,7 +21,6 @@ from gpulease_gui.gui.pages.compare_dialogs import CompareDialogs
 from gpulease_gui.gui.pages.compare_export import CompareExport
 from gpulease_gui.gui.pages.compare_inspector import CompareInspector
 from gpulease_gui.gui.pages.compare_picker import PickList
-from gpulease_gui.gui.pages.overview_parts import is_open
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
@@ -186,7 +185,7 @@ class ComparePage(Page):
 
     def refresh(self) -> None:
         """Read the comparison anew on a worker; an answer to an earlier choice is dropped."""
-        if not is_open(self.frame):
+        if not self.frame.is_open:
             return
         self._asked += 1
         asked, subjects, services = self._asked, self.subjects, self.frame.services
@@ -257,7 +256,7 @@ class ComparePage(Page):
         self.bar.tell_count(*self.rows.counts)
 
     def _read_choices(self, *, begin: bool) -> None:
-        if not is_open(self.frame):
+        if not self.frame.is_open:
             return
         demo = self.frame.services.demo
 
@@ -290,7 +289,7 @@ class ComparePage(Page):
     def _keep(self) -> None:
         """Keep what is compared and how, once the earlier choice was read."""
         choice = self.bar.choice(self._shown)
-        if self._kept is not None and self._shown and choice != self._kept and is_open(self.frame):
+        if self._kept is not None and self._shown and choice != self._kept and self.frame.is_open:
             self._kept = choice
             self.frame.services.change(lambda db: keep_choice(db, choice), "compare")
 

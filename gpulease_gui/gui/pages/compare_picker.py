@@ -21,7 +21,6 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 from gpulease_gui.domain.commercial import Subject
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
-from gpulease_gui.gui.pages.overview_parts import is_open
 from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
@@ -170,7 +169,7 @@ class PickList(Lively, QListView):
     def refresh(self, words: str | None = None) -> None:
         """Read which records there are; with `words` only those that hold them."""
         self._words = self._words if words is None else words
-        if is_open(self._frame):
+        if self._frame.is_open:
             asked = self._words
             future = self._frame.services.query(lambda connection: pickable_in(connection, asked))
             self._frame.bridge.when_done(future, lambda picks: self._took(asked, picks))
@@ -190,7 +189,7 @@ class PickList(Lively, QListView):
     def _read_window(self) -> None:
         windows, self._wanted = self._wanted, set()
         picks = [pick for n in sorted(windows) for pick in self.rows.picks[n * _WINDOW : (n + 1) * _WINDOW]]
-        if picks and is_open(self._frame):
+        if picks and self._frame.is_open:
             gpus = self._frame.services.catalogue.gpus
             future = self._frame.services.query(lambda connection: picked_lines(connection, picks, gpus))
             self._frame.bridge.when_done(future, self.rows.take)

@@ -91,6 +91,8 @@ class NodeDrift(QObject):
         return tuple(found for found in self._twice if node in (found.first, found.second))
 
     def _heard(self, event: Event) -> None:
+        if not self._frame.is_open:  # an event of the next workspace
+            return
         if isinstance(event, NodeDrifted | RunEnded):
             self._read((event.node_id,))
         elif isinstance(event, RecordsChanged) and "node" in event.kinds:

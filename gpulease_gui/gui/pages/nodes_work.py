@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtWidgets import QDialog
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import HostKey, Node
@@ -209,6 +209,8 @@ class NodeWork(QObject):
             self._frame.trouble(Text(f"{node.name}: {headline.en}", f"{node.name}：{headline.zh}"), sentence)
 
     def _heard(self, event: Event) -> None:
+        if not self._frame.is_open:  # an event of the next workspace
+            return
         if isinstance(event, NodeStateChanged):
             self._states[event.node_id] = Reached(event.state, event.reason, event.next_step)
             self.changed.emit(event.node_id)
@@ -266,20 +268,16 @@ class NodeWork(QObject):
 
     def _ask(self, node: Node, asked: SecretAsked, *, shown: bool = False) -> Secret | None:
         """Called by a worker: wait for the user, or until the window lets go of the workspace."""
+        if not self._frame.is_open:
+            return None
         kept = self._services.links.kept
         keepable = may_be_kept(asked.what) and kept.keyring.takes()
         question = _SecretQuestion(node, asked, shown, keepable, kept.trouble(node, asked.what))
         self._asked.emit(question)
         while not question.answered.wait(_LOOK_S):
-            if not self._is_open():
+            if not self._frame.is_open:
                 return None
         return question.answer[0] if question.answer else None
-
-    def _is_open(self) -> bool:
-        try:
-            return self._frame.services is self._services
-        except RuntimeError:
-            return False
 
     def _queue(self, question: HostKeyQuestion | _SecretQuestion) -> None:
         waiting = [q for q in self._questions if isinstance(q, HostKeyQuestion)]
@@ -290,7 +288,7 @@ class NodeWork(QObject):
             self._next()
 
     def _next(self) -> None:
-        self._asking = bool(self._questions) and self._is_open()
+        self._asking = bool(self._questions) and self._frame.is_open
         if not self._asking:
             return
         question = self._questions[0]
@@ -307,15 +305,12 @@ class NodeWork(QObject):
         self._questions.pop(0)
         self._next()
 
-    def _parent(self) -> QWidget | None:
-        return self._frame if isinstance(self._frame, QWidget) else None
-
     def _ask_for_secret(self, question: _SecretQuestion) -> None:
         from gpulease_gui.gui.forms.secret_dialog import SecretDialog
 
         dialog = SecretDialog(
             question.node, question.asked, shown=question.shown, keepable=question.keepable, trouble=question.trouble,
-            parent=self._parent(),
+            parent=self._frame.widget,
         )  # fmt: skip
 
         def answer() -> None:
@@ -338,11 +333,11 @@ class NodeWork(QObject):
         from gpulease_gui.gui.forms.host_key_dialog import ChangedKeyDialog, UnknownKeyDialog, is_changed
 
         if is_changed(question):
-            changed = ChangedKeyDialog(question, stories, parent=self._parent())  # type: ignore[arg-type]
+            changed = ChangedKeyDialog(question, stories, parent=self._frame.widget)  # type: ignore[arg-type]
             changed.decided.connect(lambda why: self._replace(question, why))
             self._open(changed)
         else:
-            unknown = UnknownKeyDialog(question, parent=self._parent())
+            unknown = UnknownKeyDialog(question, parent=self._frame.widget)
             unknown.decided.connect(lambda key, how: self._trust(question, key, how))
             self._open(unknown)
 
@@ -351,7 +346,7 @@ class NodeWork(QObject):
     ) -> None:
         """Pin the key in a worker, then do again what stopped at it."""
         services, node, hop = self._services, question.node, question.hop
-        if not self._is_open():
+        if not self._frame.is_open:
             return
 
         def work() -> None:

@@ -11,7 +11,7 @@ from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.pages.overview_aside import Aside
-from gpulease_gui.gui.pages.overview_parts import FigureRow, HeadLine, figures_of, is_open
+from gpulease_gui.gui.pages.overview_parts import FigureRow, HeadLine, figures_of
 from gpulease_gui.gui.pages.overview_tables import contract_columns, decision_columns, decision_words
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
 from gpulease_gui.gui.widgets.buttons import Button
@@ -99,7 +99,7 @@ class OverviewPage(Page):
 
     def refresh(self) -> None:
         """Read everything anew on a worker."""
-        if not is_open(self.frame):
+        if not self.frame.is_open:
             return
         services, states = self.frame.services, dict(self._states)
 
@@ -126,7 +126,7 @@ class OverviewPage(Page):
         self.frame.set_count("overview", str(seen.broken) if seen.broken else "", alarm=bool(seen.broken))
 
     def _show_aside(self) -> None:
-        if self._seen is not None and is_open(self.frame):
+        if self._seen is not None and self.frame.is_open:
             connected = NodeState.CONNECTED in self._states.values()
             self.aside.show_overview(self._seen, demo=self.frame.services.demo, connected=connected)
 

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.pages.overview_tables import verdict_counts
-from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.panes import KeyFigure, Pane, hairline
 from gpulease_gui.services.events import NodeState
@@ -83,14 +82,6 @@ class FigureRow(Pane):
         """Show other numbers."""
         for shown, figure in zip(self.figures, figures, strict=True):
             shown.set_figure(figure.figure, figure.note, figure.level)
-
-
-def is_open(frame: Frame) -> bool:
-    """Whether there is still a workspace: a timer may tick in the turn in which the window let go of it."""
-    try:
-        return frame.services is not None
-    except RuntimeError:
-        return False
 
 
 class HeadLine(QWidget):

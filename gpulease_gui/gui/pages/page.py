@@ -69,8 +69,16 @@ class Frame(Protocol):
         """The use cases. Raises RuntimeError before a workspace is open (pages are made only after that)."""
 
     @property
+    def is_open(self) -> bool:
+        """Whether the window still shows the workspace; a page lives for some turns longer."""
+
+    @property
     def bridge(self) -> Bridge:
         """Where results of workers come back to the main thread."""
+
+    @property
+    def widget(self) -> QWidget:
+        """The parent of dialogs that belong to no page."""
 
     def go(self, page: str, *path: str) -> None:
         """Show another page, and there the record of `path` (ids); an unknown page is ignored."""

@@ -18,7 +18,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import readers
 from gpulease_gui.gui.forms.fields import Chooser, Field
 from gpulease_gui.gui.language import say
-from gpulease_gui.gui.pages.overview_parts import HeadLine, is_open
+from gpulease_gui.gui.pages.overview_parts import HeadLine
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
 from gpulease_gui.gui.pages.paste_edit import PasteEdit, size_words
 from gpulease_gui.gui.pages.paste_results import Results
@@ -193,7 +193,7 @@ class PasteOutputPage(Page):
 
     def _read(self) -> None:
         """Judge what stands in the field on a worker; an answer that came too late is dropped."""
-        if not is_open(self.frame):
+        if not self.frame.is_open:
             return
         self._soon.stop()
         self._round += 1
@@ -298,7 +298,7 @@ class PasteOutputPage(Page):
 
     def handle(self, event: Event) -> None:
         """Promises or contracts changed."""
-        if isinstance(event, RecordsChanged | RunEnded) and is_open(self.frame):
+        if isinstance(event, RecordsChanged | RunEnded) and self.frame.is_open:
             self.refresh(judge=False)
 
 

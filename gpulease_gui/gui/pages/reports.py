@@ -17,7 +17,7 @@ from gpulease_gui.gui.forms.fields import Chooser, Field
 from gpulease_gui.gui.forms.term_cells import group_of_row, proof_columns
 from gpulease_gui.gui.language import current_language
 from gpulease_gui.gui.models.table import TableModel
-from gpulease_gui.gui.pages.overview_parts import HeadLine, is_open
+from gpulease_gui.gui.pages.overview_parts import HeadLine
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
 from gpulease_gui.gui.pages.reports_parts import ContractCard, ReportLine, lines_in, report_columns
 from gpulease_gui.gui.widgets.buttons import Button, Segment
@@ -122,7 +122,7 @@ class ReportsPage(Page):
 
     def refresh(self) -> None:
         """Read contracts and reports anew; hashing the files is a worker's task."""
-        if not is_open(self.frame):
+        if not self.frame.is_open:
             return
         services = self.frame.services
 

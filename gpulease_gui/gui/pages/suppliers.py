@@ -13,7 +13,7 @@ from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.supplier import Offer
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.record_form import RecordForm
-from gpulease_gui.gui.pages.overview_parts import HeadLine, is_open
+from gpulease_gui.gui.pages.overview_parts import HeadLine
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
 from gpulease_gui.gui.pages.suppliers_acts import ActsBand
 from gpulease_gui.gui.pages.suppliers_compare import CompareFoot
@@ -139,7 +139,7 @@ class SuppliersPage(Page):
 
     def refresh(self) -> None:
         """Read the list and the shown record anew on workers; what is shown stays chosen."""
-        if is_open(self.frame):
+        if self.frame.is_open:
             day = utc_now().astimezone().date()
             self.frame.bridge.when_done(self.frame.services.query(lambda connection: deal_list_in(connection, day)), self._take)
 

@@ -17,7 +17,6 @@ from gpulease_gui.gui.forms.field_cells import stated_text, value_text
 from gpulease_gui.gui.forms.field_form import FieldsView
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.forms.rows_dialog import RowsDialog
-from gpulease_gui.gui.pages.overview_parts import is_open
 from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.pages.suppliers_acts import ActsBand
 from gpulease_gui.gui.pages.suppliers_field_inspector import FieldInspector
@@ -115,7 +114,7 @@ class FieldsDesk(QObject):
             return
         row: FieldRow | None = self._pane.view.current_row
         subject, sheet = self._subject, self.sheet
-        if sheet is None or subject is None or sheet.subject != subject or not is_open(self._frame):
+        if sheet is None or subject is None or sheet.subject != subject or not self._frame.is_open:
             return
         self._inspector.show_row(row, sheet.files)
         if row is None:
@@ -155,7 +154,7 @@ class FieldsDesk(QObject):
         QTimer.singleShot(0, self, lambda: self._show_table(row))  # never from within the view's own opening of editors
 
     def _show_table(self, row: FieldRow) -> None:
-        if not is_open(self._frame):
+        if not self._frame.is_open:
             return
         self.dialog = RowsDialog(row, self._frame.services.catalogue, parent=self._pane)
         self.dialog.kept.connect(self._table_kept)

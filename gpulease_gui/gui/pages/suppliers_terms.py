@@ -11,7 +11,6 @@ from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.term_cells import promise_with_unit
-from gpulease_gui.gui.pages.overview_parts import is_open
 from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.pages.suppliers_acts import ActsBand
 from gpulease_gui.gui.pages.suppliers_inspector import TermInspector
@@ -72,7 +71,7 @@ class TermsDesk(QObject):
 
     def _choose(self, row: TermRow | None) -> None:
         self._inspector.show_row(row)
-        if row is None or self._holder is None or not is_open(self._frame):
+        if row is None or self._holder is None or not self._frame.is_open:
             return
         holder = self._holder
         future = self._frame.services.query(lambda connection: history_in(connection, holder, row.term.key))

@@ -16,7 +16,6 @@ from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.economics.workload_pattern import Pattern, workload_of
 from gpulease_gui.gui.forms.drafts import DraftKeeper, latest_draft
 from gpulease_gui.gui.forms.record_form import Invalid
-from gpulease_gui.gui.pages.overview_parts import is_open
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
 from gpulease_gui.gui.pages.suppliers_panes import UndoBand
 from gpulease_gui.gui.pages.workloads_cost import CostPane
@@ -107,7 +106,7 @@ class WorkloadsPage(Page):
 
     def refresh(self) -> None:
         """Read workloads and offers anew on a worker; what is shown stays."""
-        if is_open(self.frame):
+        if self.frame.is_open:
             sieve = replace(self._sieve, currency=self.cost.currency.current)
             future = self.frame.services.query(lambda c: desk_in(c, local_day(utc_now()), sieve))
             self.frame.bridge.when_done(future, self._take)
@@ -197,7 +196,7 @@ class WorkloadsPage(Page):
             self._again = True
             return
         turn = self.turn()
-        if self._desk is None or turn is None or not is_open(self.frame):
+        if self._desk is None or turn is None or not self.frame.is_open:
             return
         self._busy = True
         future = self.frame.services.jobs.local(partial(work_out, self._desk, turn))
@@ -234,7 +233,7 @@ class WorkloadsPage(Page):
     def resize_plan(self) -> None:
         """Size the model for the GPUs of the workload, and price the offers that serve it."""
         turn, desk = self.turn(), self._desk
-        if turn is None or desk is None or not self.work.sizes_model or not is_open(self.frame):
+        if turn is None or desk is None or not self.work.sizes_model or not self.frame.is_open:
             return
         services = self.frame.services
         ask = turn.what_if or turn.ask
@@ -337,7 +336,7 @@ class WorkloadsPage(Page):
         elif path:
             self._key = path[0]
         first, self._visited = not self._visited, True
-        if first and not path and is_open(self.frame):
+        if first and not path and self.frame.is_open:
             future = self.frame.services.query(partial(latest_draft, "workload"))
             self.frame.bridge.when_done(future, self._take_up)
             return

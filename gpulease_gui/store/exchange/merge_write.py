@@ -82,7 +82,7 @@ def _put(recorder: Recorder, kind: str, key: tuple[str | int, ...], after: Docum
 
 
 def _written(recorder: Recorder, at: str, why: str) -> Written:
-    return Written(recorder.by, utc_from(at), why) if at else recorder.written(why)
+    return Written(recorder.by, utc_from(at), why, merged=True) if at else recorder.written(why)
 
 
 def _remove(recorder: Recorder, difference: Difference) -> None:

@@ -115,7 +115,7 @@ def compare(connection: sqlite3.Connection, bundle: Bundle) -> Merge:
             sorted_.take(record, is_new=past.is_new(record))
         else:
             _sort(connection, record, sorted_, past, fates)
-    sorted_.found += [Difference(record, new=False, back=True) for record in fates.revived]
+    sorted_.found += [Difference(r, new=False, back=True, at=past.touched_at((r.section.kind, *r.key))) for r in fates.revived]
     for gone in merge_removed.removals(connection, bundle, past):
         difference = Difference(gone.record, new=False, both=gone.standing.both, removed_at=gone.at)
         (sorted_.kept if gone.standing.ours else sorted_.found).append(difference)
