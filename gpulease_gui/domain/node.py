@@ -45,7 +45,8 @@ class Node:
     """One rented machine. Key identity belongs to the record, not to the address.
 
     `jump` names jump hosts as `ssh -J` does; `proxy` is `socks5://host:port` or `http://host:port`; `known_hosts` are
-    files of ssh that may vouch for its key, one a line ("" = ssh's own, "none" = no file).
+    files of ssh that may vouch for its key, one a line ("" = ssh's own, "none" = no file). `ssh_options`: what an ssh
+    config says of this computer's side (AddressFamily, BindAddress, BindInterface, IdentityAgent), one option a line.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Node:
     certificate_file: str = ""
     host_key_alias: str = ""
     known_hosts: str = ""
+    ssh_options: str = ""
 
     @property
     def target(self) -> str:

@@ -39,6 +39,7 @@ class Target:
 
     `jump` names the jump hosts as ssh does (`[user@]host[:port],...`, the first is reached first). `known_hosts` are
     the files that ssh's config names; () = ssh's own defaults. `notes`: what that config says and we don't follow.
+    `ssh_options`: what it says of this computer's side, one option a line.
     """
 
     address: Address
@@ -49,6 +50,7 @@ class Target:
     certificate_file: str = ""
     known_hosts: tuple[str, ...] = ()
     notes: tuple[Text, ...] = ()
+    ssh_options: str = ""
 
 
 @dataclass(frozen=True, slots=True)

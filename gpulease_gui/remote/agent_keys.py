@@ -5,15 +5,20 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import paramiko
+from paramiko.agent import AgentSSH
 
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.failures import ConnectFailed, key_trouble, login_refused
+from gpulease_gui.remote.ssh_options import NO_AGENT
+
+_LIST_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,34 +43,63 @@ class Held:
 
 
 @contextmanager
-def keys_of_agent(host_port: str, chosen: str) -> Iterator[Held]:
+def keys_of_agent(host_port: str, chosen: str, place: str = "") -> Iterator[Held]:
     """The agent's keys, or the chosen one only: a public key file, the private one beside it, or `SHA256:...`.
 
-    Raises ConnectFailed (auth): no agent, an empty one, or one without the chosen key.
+    `place` is where it listens ("" = as the environment says, "none" = nowhere). Raises ConnectFailed (auth): no agent,
+    an empty one, or one without the chosen key.
     """
-    agent = paramiko.Agent()
-    try:
+    with _agent(place) as agent:
         keys = agent.get_keys()
         if not keys:
-            raise key_trouble(
-                host_port, "no_agent_key", Text("no agent answers, or it holds no key", "agent 未运行或没有密钥"),
-                Text("start the agent and ssh-add the key, or name a key file", "启动 agent 并 ssh-add 密钥，或指定密钥文件"),
-            )  # fmt: skip
+            raise _no_key(host_port, place)
         yield Held(_chosen(host_port, keys, chosen) if chosen else keys, len(keys))
-    finally:
-        agent.close()
 
 
-def agent_holds(public_key_file: str) -> bool:
+def _no_key(host_port: str, place: str) -> ConnectFailed:
+    where = Text(f" (IdentityAgent {place})", f"（IdentityAgent {place}）") if place else NO_TEXT
+    return key_trouble(
+        host_port, "no_agent_key",
+        Text(f"no agent answers, or it holds no key{where.en}", f"agent 未运行或没有密钥{where.zh}"),
+        Text("start the agent and ssh-add the key, or name a key file", "启动 agent 并 ssh-add 密钥，或指定密钥文件"),
+    )  # fmt: skip
+
+
+def agent_holds(public_key_file: str, place: str = "") -> bool:
     """Whether the agent can sign with the key of this public key file."""
     blob = _public_blob(public_key_file)
     if blob is None:
         return False
-    agent = paramiko.Agent()
-    try:
+    with _agent(place) as agent:
         return any(key.asbytes() == blob for key in agent.get_keys())
-    finally:
-        agent.close()
+
+
+@contextmanager
+def _agent(place: str) -> Iterator[AgentSSH]:
+    if not place:
+        usual = paramiko.Agent()
+        try:
+            yield usual
+        finally:
+            usual.close()
+        return
+    with ExitStack() as closing:
+        yield _AgentAt(place, closing)
+
+
+class _AgentAt(AgentSSH):
+    """The agent behind a socket; one that does not answer holds no keys."""
+
+    def __init__(self, place: str, closing: ExitStack) -> None:
+        super().__init__()
+        if place == NO_AGENT or not hasattr(socket, "AF_UNIX"):
+            return
+        sock = closing.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        sock.settimeout(_LIST_S)
+        with suppress(OSError, EOFError, paramiko.SSHException):
+            sock.connect(place)
+            self._connect(sock)  # type: ignore[attr-defined]  # the stubs lack it
+            sock.settimeout(None)  # a signature may wait for the user's finger
 
 
 def _chosen(host_port: str, keys: tuple[paramiko.AgentKey, ...], chosen: str) -> tuple[paramiko.AgentKey, ...]:

@@ -17,6 +17,7 @@ from gpulease_gui.domain.node import AuthMethod
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.failures import ConnectFailed, key_trouble
+from gpulease_gui.remote.ssh_options import NO_AGENT
 
 _KEY_FILE_MAX = 64 * 1024
 
@@ -49,7 +50,8 @@ class Credentials:
     connecting thread) only for a key that is encrypted and when `passphrase` is None; its answer None gives that key
     up, one that does not open it goes to `wrong_passphrase` with the path, and the next try is asked for. `ask_prompt`
     answers the node's questions, None gives up, too. With an agent, `identity_file` picks its key: a public key file
-    (or the private one beside it) or `SHA256:...`.
+    (or the private one beside it) or `SHA256:...`; `agent` is where it listens ("" = as the environment says, "none" =
+    no agent is used).
     """
 
     method: AuthMethod = AuthMethod.KEY
@@ -60,6 +62,7 @@ class Credentials:
     certificate_file: str = ""
     ask_prompt: AskPrompt | None = None
     wrong_passphrase: Callable[[str], None] | None = None
+    agent: str = ""
 
 
 @dataclass(slots=True)
@@ -231,9 +234,9 @@ def _public(host_port: str, path: Path) -> ConnectFailed:
     )  # fmt: skip
 
 
-def agent_present() -> bool:
-    """Whether an agent can be expected to answer."""
-    return bool(os.environ.get("SSH_AUTH_SOCK")) or os.name == "nt"
+def agent_present(agent: str = "") -> bool:
+    """Whether the agent (as in Credentials) can be expected to answer."""
+    return agent != NO_AGENT if agent else bool(os.environ.get("SSH_AUTH_SOCK")) or os.name == "nt"
 
 
 def is_encrypted(path: str) -> bool:

@@ -168,6 +168,15 @@ def unreachable(host_port: str, said: str) -> ConnectFailed:
     )  # fmt: skip
 
 
+def no_way_out(host_port: str, said: str) -> ConnectFailed:
+    """This computer can't start where the options say. `said`: the option and the system's reason."""
+    return ConnectFailed(
+        Phase.TCP, host_port, "no_way_out",
+        Text(f"this computer can't connect from where it should ({said})", f"无法按指定的本机地址发起连接（{said}）"),
+        Text("correct the node's SSH options, or take that one out", "修改该节点的 SSH 选项，或去掉该项"),
+    )  # fmt: skip
+
+
 def tunnel_refused(host_port: str, by: str, said: str) -> ConnectFailed:
     """A jump host does not lead on. `by`: its host:port; `said`: foreign text."""
     said = one_line(said)

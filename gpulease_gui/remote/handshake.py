@@ -23,6 +23,7 @@ from gpulease_gui.remote.failures import (
     no_banner,
     no_common_algorithm,
     no_such_name,
+    no_way_out,
     not_ssh,
     one_line,
     open_to_truncation,
@@ -31,6 +32,7 @@ from gpulease_gui.remote.failures import (
     unreachable,
 )
 from gpulease_gui.remote.read_ahead import ReadAhead
+from gpulease_gui.remote.way_out import ANY_WAY_OUT, NoWayOut, WayOut
 from gpulease_gui.remote.wire import Wire
 
 # One that needs no file of its own for a single socket, where there is one.
@@ -63,19 +65,25 @@ class Deadlines:
     proxy_s: float = 15.0
 
 
-def dial(address: Address, seconds: float, cancel: CancelToken) -> socket.socket:
+def dial(address: Address, seconds: float, cancel: CancelToken, way_out: WayOut = ANY_WAY_OUT) -> socket.socket:
     """A connected socket without Nagle and with keep-alive. Raises ConnectFailed (dns, tcp), Cancelled."""
     try:
-        places = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        places = socket.getaddrinfo(address.host, address.port, way_out.families, socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise no_such_name(address.host_port, getattr(error, "strerror", None) or str(error)) from error
+        only = f"AddressFamily {way_out.family}: " if way_out.family else ""
+        raise no_such_name(address.host_port, only + (getattr(error, "strerror", None) or str(error))) from error
     deadline = time.monotonic() + seconds
-    code = errno.ETIMEDOUT
+    code, stuck = errno.ETIMEDOUT, None
     for number, (family, kind, protocol, _, place) in enumerate(places):
         sock = socket.socket(family, kind, protocol)
         share = (deadline - time.monotonic()) / (len(places) - number)
         try:
+            way_out.bind(sock)
             code = _connect(sock, place, time.monotonic() + share, cancel)
+        except NoWayOut as error:
+            sock.close()
+            stuck = error
+            continue
         except BaseException:
             sock.close()
             raise
@@ -83,7 +91,8 @@ def dial(address: Address, seconds: float, cancel: CancelToken) -> socket.socket
             _tune(sock)
             return sock
         sock.close()
-    raise _tcp_failure(address.host_port, code, seconds)
+        stuck = None
+    raise no_way_out(address.host_port, str(stuck)) if stuck is not None else _tcp_failure(address.host_port, code, seconds)
 
 
 def _tune(sock: socket.socket) -> None:

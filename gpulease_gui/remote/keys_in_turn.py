@@ -76,6 +76,6 @@ def _with_agent(credentials: Credentials) -> Credentials:
     file = credentials.identity_file
     if credentials.method is not AuthMethod.KEY or credentials.passphrase is not None or credentials.certificate_file:
         return credentials
-    if file and agent_present() and is_encrypted(file) and agent_holds(file):
+    if file and agent_present(credentials.agent) and is_encrypted(file) and agent_holds(file, credentials.agent):
         return replace(credentials, method=AuthMethod.AGENT)
     return credentials

@@ -162,7 +162,7 @@ class _Login:
 
     def _by_agent(self) -> list[str]:
         """The chosen key only; without a choice the agent's first ones, fewer than sshd takes."""
-        with keys_of_agent(self.address.host_port, self.credentials.identity_file) as held:
+        with keys_of_agent(self.address.host_port, self.credentials.identity_file, self.credentials.agent) as held:
             failure: ConnectFailed | None = None
             for number, key in enumerate(held.keys[:TRIES_MAX]):
                 try:

@@ -19,6 +19,7 @@ from gpulease_gui.remote.handshake import Deadlines, cut, dial, hang_up, offered
 from gpulease_gui.remote.host_certificates import CERTIFICATE_TYPES, certificate_of, why_not
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy, host_key_of, judge, key_types, kind_of, unknown
 from gpulease_gui.remote.proxy import Proxy, lead_through
+from gpulease_gui.remote.way_out import ANY_WAY_OUT, WayOut
 
 _TRIES = 4
 
@@ -37,10 +38,14 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The way to a node: out through `proxy`, then from jump host to jump host, the first is reached first."""
+    """The way to a node: out through `proxy`, then from jump host to jump host, the first is reached first.
+
+    `way_out`: where on this computer it starts.
+    """
 
     hops: tuple[Hop, ...] = ()
     proxy: Proxy | None = None
+    way_out: WayOut = ANY_WAY_OUT
 
 
 STRAIGHT = Route()
@@ -57,19 +62,20 @@ class Passed:
 
 
 def way_to(
-    address: Address, proxy: Proxy | None, before: Passed | None, deadlines: Deadlines, cancel: CancelToken
+    address: Address, route: Route, before: Passed | None, deadlines: Deadlines, cancel: CancelToken
 ) -> Way:
     """How to get bytes to `address`: through the stop before, else through the proxy, else straight."""
     if before is not None:
         return lambda: _tunnel(before, address, deadlines.tcp_s, cancel)
+    proxy = route.proxy
     if proxy is not None:
-        return lambda: _through(proxy, address, deadlines, cancel)
-    return lambda: dial(address, deadlines.tcp_s, cancel)
+        return lambda: _through(proxy, address, route.way_out, deadlines, cancel)
+    return lambda: dial(address, deadlines.tcp_s, cancel, route.way_out)
 
 
-def _through(proxy: Proxy, address: Address, deadlines: Deadlines, cancel: CancelToken) -> socket.socket:
+def _through(proxy: Proxy, address: Address, way_out: WayOut, deadlines: Deadlines, cancel: CancelToken) -> socket.socket:
     try:
-        sock = dial(Address(proxy.host, proxy.port), deadlines.tcp_s, cancel)
+        sock = dial(Address(proxy.host, proxy.port), deadlines.tcp_s, cancel, way_out)
     except ConnectFailed as error:
         raise proxy_failed(address.host_port, proxy.host_port, error.cause, error.why_text) from error
     try:

@@ -62,7 +62,7 @@ class Connector:
         try:
             for number, stop in enumerate(stops, 1):
                 with _told(number, len(route.hops)):
-                    way = way_to(stop.address, route.proxy, passed[-1] if passed else None, deadlines, cancel)
+                    way = way_to(stop.address, route, passed[-1] if passed else None, deadlines, cancel)
                     passed.append(self._pass(stop, way, deadlines, cancel))
         except BaseException:
             hang_up_all([stop.transport for stop in passed])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from dataclasses import dataclass, replace
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.remote.address import Target, check_host
-from gpulease_gui.remote.ssh_config import resolve_alias, resolve_jumps
+from gpulease_gui.remote.ssh_config import resolve_alias, resolve_jumps, with_hops
 from gpulease_gui.remote.ssh_lines import ConfigFile, ConfigLine, config_files
 
 ALIASES_MAX = 1000
@@ -36,8 +37,10 @@ def read_aliases(config_file: str, cancel: CancelToken) -> tuple[ConfigRow, ...]
     rows = list(_listed(config_file))
     named = [row for row in rows if not row.error]
 
+    hops = _Hops(config_file)
+
     def resolve(row: ConfigRow) -> ConfigRow:
-        return row if cancel.cancelled else _resolved(row, config_file)
+        return row if cancel.cancelled else _resolved(row, hops)
 
     with ThreadPoolExecutor(_AT_ONCE, "ssh-config") as pool:
         done = list(pool.map(resolve, named[:ALIASES_MAX]))
@@ -46,11 +49,31 @@ def read_aliases(config_file: str, cancel: CancelToken) -> tuple[ConfigRow, ...]
     return (*done, *late, *(row for row in rows if row.error))
 
 
-def _resolved(row: ConfigRow, config_file: str) -> ConfigRow:
+class _Hops:
+    """The jump hosts that many aliases share, each way asked for once."""
+
+    def __init__(self, config_file: str) -> None:
+        self.config_file = config_file
+        self._lock = threading.Lock()
+        self._known: dict[str, tuple[Target, ...]] = {}
+
+    def of(self, jump: str) -> tuple[Target, ...]:
+        """Raises UserFacing."""
+        with self._lock:
+            known = self._known.get(jump)
+        if known is None:
+            known = resolve_jumps(jump, config_file=self.config_file)
+            with self._lock:
+                self._known[jump] = known
+        return known
+
+
+def _resolved(row: ConfigRow, ways: _Hops) -> ConfigRow:
     try:
-        target = resolve_alias(row.name, config_file=config_file)
-        if target.jump and config_file:
-            hops = resolve_jumps(target.jump, config_file=config_file)
+        target = resolve_alias(row.name, config_file=ways.config_file)
+        hops = ways.of(target.jump)
+        target = replace(target, notes=with_hops(target.notes, hops))
+        if hops and ways.config_file:
             target = replace(target, jump=",".join(str(hop.address) for hop in hops))
     except UserFacing as error:
         why = "; ".join(part for part in (error.what, error.why) if part)

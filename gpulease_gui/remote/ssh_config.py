@@ -23,6 +23,7 @@ from gpulease_gui.remote.address import (
     parse_target,
 )
 from gpulease_gui.remote.ssh_lines import ConfigLine, all_lines, programs_in
+from gpulease_gui.remote.ssh_options import OPTIONS, options_text
 from gpulease_gui.remote.ssh_own import NOT_HONOURED, own_answer
 from gpulease_gui.remote.ssh_tokens import Tokens
 
@@ -88,6 +89,23 @@ def resolve_jumps(jump: str, *, config_file: str = "") -> tuple[Target, ...]:
     return tuple(chain)
 
 
+def notes_of(target: Target, *, config_file: str = "") -> tuple[Text, ...]:
+    """What the config says and we don't follow: of the host itself, then of each jump host on the way, by its name.
+
+    Jump hosts that can't be read say nothing here: connecting does.
+    """
+    try:
+        return with_hops(target.notes, resolve_jumps(target.jump, config_file=config_file))
+    except UserFacing:
+        return target.notes
+
+
+def with_hops(notes: tuple[Text, ...], hops: Iterable[Target]) -> tuple[Text, ...]:
+    """A host's notes and those of its jump hosts, each with the name of the jump host."""
+    named = [(hop.name, words) for hop in hops for words in hop.notes]
+    return (*notes, *(Text(f"jump host {name}: {words.en}", f"跳板机 {name}：{words.zh}") for name, words in named))
+
+
 def _ask(argv: Sequence[str], alias: str) -> str:
     try:
         done = subprocess.run(
@@ -126,9 +144,11 @@ def target_of(alias: str, answer: str, config_file: str = "") -> Target:
     keys = [tokens.fill(path) for path in values.get("identityfile", ()) if _unless_none(path)]
     certificates = [tokens.fill(path) for path in values.get("certificatefile", ()) if _unless_none(path)]
     lines = tuple(all_lines(config_file))
+    options = options_text({key: _first(values, key) for key in OPTIONS}, tokens.fill_signs)
     return Target(
         address, alias, _key_file(keys), key_alias, jump if hops else "", next(_there(certificates), ""),
         _known_hosts(_first(values, "userknownhostsfile"), tokens, lines), (*_keys_left_out(keys), *_notes(values, lines)),
+        options,
     )  # fmt: skip
 
 
@@ -176,11 +196,11 @@ def _known_hosts(value: str, tokens: Tokens, lines: Iterable[ConfigLine]) -> tup
 def _notes(values: Mapping[str, Sequence[str]], lines: Iterable[ConfigLine]) -> tuple[Text, ...]:
     """What ssh would do and we don't, with the line that says so where it is found."""
     said = {key: _first(values, key) for key in NOT_HONOURED}
-    return tuple(_note(key, value, lines) for key, value in said.items() if value not in ("", "any", "SSH_AUTH_SOCK"))
+    return tuple(_note(key, value, lines) for key, value in said.items() if _unless_none(value))
 
 
 def _note(key: str, value: str, lines: Iterable[ConfigLine]) -> Text:
-    place = next((line.place for line in lines if line.keyword == key and line.words[0] == value), "ssh config")
+    place = next((line.place for line in lines if line.keyword == key and value in (line.words[0], " ".join(line.words))), "ssh config")
     name = f"{NOT_HONOURED[key]} {value}"
     return Text(f"{place}: {name} is not honoured", f"{place}：不支持 {name}，已忽略")
 

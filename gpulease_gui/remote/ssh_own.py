@@ -10,17 +10,18 @@ from dataclasses import dataclass, field
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.remote.known_hosts import pattern_matches
 from gpulease_gui.remote.ssh_lines import ConfigFile, ConfigLine, config_files
+from gpulease_gui.remote.ssh_options import FAMILIES, OPTIONS
 
 # What we read only to say that it is not followed.
 NOT_HONOURED: Mapping[str, str] = {
-    "addressfamily": "AddressFamily", "bindaddress": "BindAddress", "bindinterface": "BindInterface", "identityagent": "IdentityAgent",
+    "revokedhostkeys": "RevokedHostKeys", "knownhostscommand": "KnownHostsCommand", "pkcs11provider": "PKCS11Provider",
 }  # fmt: skip
 _ONCE = frozenset({
     "hostname", "port", "user", "hostkeyalias", "userknownhostsfile", "proxyjump", "proxycommand", "canonicalizehostname",
-    *NOT_HONOURED,
+    *OPTIONS, *NOT_HONOURED,
 })  # fmt: skip
 _MANY = frozenset({"identityfile", "certificatefile"})
-_ONE_WORD = frozenset({"hostname", "port", "user", "hostkeyalias", "canonicalizehostname", *_MANY, *NOT_HONOURED})
+_ONE_WORD = frozenset({"hostname", "port", "user", "hostkeyalias", "canonicalizehostname", *_MANY, *OPTIONS, "revokedhostkeys", "pkcs11provider"})
 _USUAL_KEYS = tuple(f"~/.ssh/id_{kind}" for kind in ("rsa", "ecdsa", "ecdsa_sk", "ed25519", "ed25519_sk"))
 _NEXT = "write user@host:port, or install an ssh client"
 
@@ -100,7 +101,7 @@ class _Found:
             if not self.once.keys() & {"proxyjump", "proxycommand"}:  # the first of both counts
                 self.first(keyword, " ".join(line.words))
         elif keyword in _ONCE:
-            value = " ".join(line.words) if keyword == "userknownhostsfile" else line.words[0]
+            value = " ".join(line.words) if keyword in ("userknownhostsfile", "knownhostscommand") else line.words[0]
             self.first(keyword, value.lower() if keyword == "hostkeyalias" else value)
 
     def answer(self) -> str:
@@ -124,6 +125,8 @@ def _wrong(line: ConfigLine) -> str:
         return f"{keyword} takes one word"
     if keyword == "port" and not (words[0].isascii() and words[0].isdigit() and 0 < int(words[0]) < 65536):
         return f"{words[0]!r} is no port"
+    if keyword == "addressfamily" and words[0].lower() not in FAMILIES:
+        return f"{words[0]!r} is no AddressFamily"
     if keyword == "userknownhostsfile" and len(words) > 1 and "none" in map(str.lower, words):
         return "none must stand alone"
     if keyword == "proxyjump" and (len(words) > 1 or not words[0].isprintable() or any(sign in line.text for sign in "#'\"\\")):

@@ -34,6 +34,10 @@ class Tokens:
             return str(Path.home()) + filled[1:]
         return os.path.expanduser(filled)
 
+    def fill_signs(self, words: str) -> str:
+        """The %-tokens of a file's name only: the rest is filled in when it is used."""
+        return self._filled(words, "".join(self._known()))
+
     def fill_jump(self, jump: str) -> str:
         """The same of ProxyJump, which has fewer tokens."""
         return self._filled(jump, _JUMP_TOKENS)

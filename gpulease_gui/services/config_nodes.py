@@ -10,6 +10,7 @@ from gpulease_gui.domain.node import AuthMethod, Node, Reach
 from gpulease_gui.remote.address import Target
 from gpulease_gui.remote.credentials import agent_present
 from gpulease_gui.remote.ssh_aliases import ConfigRow
+from gpulease_gui.remote.ssh_options import parse_options
 from gpulease_gui.services.nodes_view import new_nodes
 from gpulease_gui.services.ways import method_for
 from gpulease_gui.store import nodes
@@ -25,9 +26,14 @@ def is_there(target: Target, known: Iterable[Node]) -> bool:
 
 def nodes_of(rows: Iterable[ConfigRow], contract_id: str | None, taken: Iterable[str]) -> tuple[Node, ...]:
     """New records for the rows with a target, each with the login that its config names; else the agent's, if there is one."""
-    template = Node("", "", Reach.SSH, contract_id=contract_id, auth=AuthMethod.AGENT if agent_present() else AuthMethod.KEY)
-    made = new_nodes((row.target for row in rows if row.target), template, taken)
-    return tuple(replace(n, auth=method_for(n.identity_file)) if n.identity_file else n for n in made)
+    made = new_nodes((row.target for row in rows if row.target), Node("", "", Reach.SSH, contract_id=contract_id), taken)
+    return tuple(replace(n, auth=_login_of(n)) for n in made)
+
+
+def _login_of(node: Node) -> AuthMethod:
+    if node.identity_file:
+        return method_for(node.identity_file)
+    return AuthMethod.AGENT if agent_present(parse_options(node.ssh_options).agent) else AuthMethod.KEY
 
 
 def take_back(db: Database, made: Sequence[Node]) -> None:

@@ -143,6 +143,6 @@ def new_nodes(targets: Iterable[Target], template: Node, taken: Iterable[str]) -
             template, id=new_id(), name=name, reach=Reach.SSH, address=target.address, note="",
             identity_file=target.identity_file or template.identity_file, jump=target.jump or template.jump,
             certificate_file=target.certificate_file or template.certificate_file, host_key_alias=target.host_key_alias,
-            known_hosts="\n".join(target.known_hosts) or template.known_hosts,
+            known_hosts="\n".join(target.known_hosts) or template.known_hosts, ssh_options=target.ssh_options,
         ))  # fmt: skip
     return tuple(made)

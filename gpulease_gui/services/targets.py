@@ -12,7 +12,8 @@ from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.address import Target, parse_target
 from gpulease_gui.remote.credentials import agent_present
-from gpulease_gui.remote.ssh_config import resolve_alias
+from gpulease_gui.remote.ssh_config import notes_of, resolve_alias
+from gpulease_gui.remote.ssh_options import parse_options
 from gpulease_gui.services.demo_data import node_id
 from gpulease_gui.services.ways import method_for
 from gpulease_gui.store import nodes
@@ -82,13 +83,14 @@ def _over_ssh(known: Iterable[Node], target: str, identity_file: str, note: Call
     if found is None:
         place = parse_target(target) if "@" in target or target.startswith(("ssh ", "[")) else resolve_alias(target)
         if note is not None:
-            for words in place.notes:
+            for words in notes_of(place):
                 note(words)
         found = _with_way(_at(known, place) or _new(target, place), place)
         identity_file = identity_file or place.identity_file
     if identity_file:
         return replace(found, auth=method_for(identity_file), identity_file=identity_file)
-    if found.auth is AuthMethod.KEY and not found.identity_file and agent_present():
+    agent = parse_options(found.ssh_options).agent
+    if found.auth is AuthMethod.KEY and not found.identity_file and agent_present(agent):
         return replace(found, auth=AuthMethod.AGENT)
     return found
 
@@ -112,5 +114,5 @@ def _with_way(node: Node, place: Target) -> Node:
     return replace(
         node, certificate_file=place.certificate_file or node.certificate_file,
         host_key_alias=place.host_key_alias or node.host_key_alias,
-        known_hosts="\n".join(place.known_hosts) or node.known_hosts,
+        known_hosts="\n".join(place.known_hosts) or node.known_hosts, ssh_options=place.ssh_options or node.ssh_options,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from gpulease_gui.remote.known_hosts import keys_for, known_name
 from gpulease_gui.remote.proxy import Proxy, parse_proxy
 from gpulease_gui.remote.route import Hop, Route
 from gpulease_gui.remote.ssh_config import resolve_jumps, user_known_hosts
+from gpulease_gui.remote.ssh_options import parse_options
 from gpulease_gui.services.kept_secrets import PASSPHRASE, PASSWORD, PROXY, KeptSecrets
 from gpulease_gui.services.system_keyring import SystemKeyring
 from gpulease_gui.store import hop_keys, hostkeys
@@ -68,8 +69,11 @@ class Ways:
             pins = hostkeys.list_trusted_keys(connection, node.id)
         files = tuple(node.known_hosts.split("\n")) if node.known_hosts else ()
         trust = trust_of(address, pins, given, node.host_key_alias, files)
-        hops = tuple(self._hop(node, place, given) for place in resolve_jumps(node.jump))
-        return WayThere(address, self._credentials(node), trust, Route(hops, self._proxy(node)))
+        places = resolve_jumps(node.jump)
+        hops = tuple(self._hop(node, place, given) for place in places)
+        # Only the first stop is called from this computer.
+        way_out = parse_options(places[0].ssh_options if places else node.ssh_options).way_out
+        return WayThere(address, self._credentials(node), trust, Route(hops, self._proxy(node), way_out))
 
     def forget(self, node: Node) -> None:
         """Ask for this node's passwords again: one of them may have been wrong."""
@@ -92,11 +96,11 @@ class Ways:
         """The key that ssh's config names for the hop, else one of the agent, else the node's own."""
         base = replace(
             self._asking(node, place.address, place.address.host_port), certificate_file=place.certificate_file,
-            identity_file=place.identity_file,
+            identity_file=place.identity_file, agent=parse_options(place.ssh_options).agent,
         )  # fmt: skip
         if place.identity_file:
             return replace(base, method=method_for(place.identity_file))
-        if agent_present():
+        if agent_present(base.agent):
             return replace(base, method=AuthMethod.AGENT)
         return replace(base, method=AuthMethod.KEY, identity_file=node.identity_file)
 
@@ -105,7 +109,7 @@ class Ways:
         password = self._password(node, PASSWORD) if node.auth is AuthMethod.PASSWORD else None
         return replace(
             self._asking(node, node.address), method=node.auth, identity_file=node.identity_file, password=password,
-            certificate_file=node.certificate_file,
+            certificate_file=node.certificate_file, agent=parse_options(node.ssh_options).agent,
         )  # fmt: skip
 
     def _asking(self, node: Node, address: Address, hop: str = "") -> Credentials:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
+from gpulease_gui.store.settings import save_setting
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+# They are this computer's, as settings are: another one has other addresses and agents.
+_OPTIONS = "node.ssh_options."
 _NODE = (
     "SELECT id, name, reach, host, port, user_name, contract_id, auth, identity_file, demo_name, use_sudo, note, "
-    "jump, proxy, certificate_file, host_key_alias, known_hosts "
+    "jump, proxy, certificate_file, host_key_alias, known_hosts, "
+    f"COALESCE((SELECT value FROM settings WHERE key = '{_OPTIONS}' || nodes.id), '\"\"') "
     "FROM nodes"
 )
 
@@ -30,6 +35,14 @@ def save_node(db: Database, node: Node) -> None:
         "known_hosts": node.known_hosts,
     }  # fmt: skip
     db.table("nodes").upsert(row, pk="id")
+    if node.ssh_options:
+        save_setting(db, f"{_OPTIONS}{node.id}", node.ssh_options)
+    else:
+        _forget_options(db, node.id)
+
+
+def _forget_options(db: Database, node_id: str) -> None:
+    db.conn.execute("DELETE FROM settings WHERE key = ?", (f"{_OPTIONS}{node_id}",))
 
 
 def remove_node(db: Database, node_id: str) -> None:
@@ -40,6 +53,7 @@ def remove_node(db: Database, node_id: str) -> None:
         raise UserFacing(
             "this node can't be removed", "runs, samples or host keys belong to it", "what was measured stays on record"
         ) from error
+    _forget_options(db, node_id)
 
 
 def list_nodes(connection: sqlite3.Connection, contract_id: str | None = None) -> tuple[Node, ...]:
@@ -58,10 +72,11 @@ def get_node(connection: sqlite3.Connection, node_id: str) -> Node:
 
 def _node(
     id_: str, name: str, reach: str, host: str | None, port: int | None, user: str | None, contract_id: str | None,
-    auth: str, identity_file: str, demo_name: str, use_sudo: int, note: str, *way: str,
+    auth: str, identity_file: str, demo_name: str, use_sudo: int, note: str, jump: str, proxy: str, certificate_file: str,
+    host_key_alias: str, known_hosts: str, options: str,
 ) -> Node:  # fmt: skip
     address = Address(host, port, user) if host is not None and port is not None and user is not None else None
     return Node(
         id_, name, Reach(reach), address, contract_id, AuthMethod(auth), identity_file, demo_name, bool(use_sudo), note,
-        *way,
-    )
+        jump, proxy, certificate_file, host_key_alias, known_hosts, str(json.loads(options)),
+    )  # fmt: skip

@@ -162,18 +162,6 @@ def test_that_names_with_blanks_tokens_and_the_word_none_are_read_as_ssh_does(co
     assert (found.host_key_alias, found.known_hosts) == ("", ("none",))
 
 
-@pytest.mark.parametrize("path", [None, "/nowhere"], ids=["ssh", "own"])
-def test_that_what_is_not_honoured_is_said_with_its_line(config, monkeypatch, path):
-    if path:
-        monkeypatch.setenv("PATH", path)
-    file = config("Host gpu\n BindAddress 127.0.0.9\n AddressFamily inet6\n BindInterface lo\n IdentityAgent /tmp/x\nHost n2\n AddressFamily any\n")
-    assert [note.en for note in resolve_alias("gpu", config_file=file).notes] == [
-        f"{file}:3: AddressFamily inet6 is not honoured", f"{file}:2: BindAddress 127.0.0.9 is not honoured",
-        f"{file}:4: BindInterface lo is not honoured", f"{file}:5: IdentityAgent /tmp/x is not honoured",
-    ]  # fmt: skip
-    assert resolve_alias("n2", config_file=file).notes == ()
-
-
 def test_that_three_named_keys_are_tried_in_their_order_and_a_fourth_is_a_note(config, tmp_path):
     keys = [tmp_path / name for name in "dbca"]
     for key in keys:

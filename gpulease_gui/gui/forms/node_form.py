@@ -20,6 +20,7 @@ from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.remote.address import parse_jump, parse_target
 from gpulease_gui.remote.proxy import parse_proxy
+from gpulease_gui.remote.ssh_options import in_one_line, one_a_line, parse_options
 
 T = TypeVar("T")
 AUTH: tuple[tuple[str, Words], ...] = (
@@ -139,14 +140,14 @@ class NodeForm(FactDialog):
                 widget.hide()
 
     def _add_way(self, node: Node) -> QWidget:
-        """Jump hosts, proxy and certificate: empty for most nodes."""
+        """Proxy, options of this computer's side, jump hosts and certificate: empty for most nodes."""
         way = QWidget()
         grid = QGridLayout(way)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(12)
         label = Text("Proxy", "代理")
-        self.proxy = LineField(label, Text("none, or socks5://10.0.0.1:1080", "无，或 socks5://10.0.0.1:1080"), code=True)
+        self.proxy = LineField(label, Text("none, or socks5://gw:1080", "无，或 socks5://gw:1080"), code=True)
         self.proxy.setText(node.proxy)
         self.proxy.setToolTip(say(Text("socks5://[user@]host[:port] or http://[user@]host[:port]; a password is asked for",
                                        "socks5://[用户@]主机[:端口] 或 http://[用户@]主机[:端口]；密码在连接时询问")))  # fmt: skip
@@ -156,12 +157,24 @@ class NodeForm(FactDialog):
         self.certificate.setText(node.certificate_file)
         pick = Button(Text("Choose…", "选择…"))
         pick.clicked.connect(lambda: _choose_file(self.certificate, label, self))
-        grid.addWidget(self.proxy_field, 0, 0, 1, 2)
+        grid.addWidget(self.proxy_field, 0, 0, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(self._options(node), 0, 1, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(self.jump_field, 1, 0, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(Field(label, self.certificate, pick), 1, 1, Qt.AlignmentFlag.AlignTop)
         grid.setColumnStretch(0, 1)
         grid.setColumnStretch(1, 1)
         return way
+
+    def _options(self, node: Node) -> Field:
+        label = Text("SSH options", "SSH 选项")
+        self.options = LineField(label, Text("none, or AddressFamily inet", "无，或 AddressFamily inet"), code=True)
+        self.options.setText(in_one_line(node.ssh_options))
+        self.options.setCursorPosition(0)
+        self.options.setToolTip(say(Text(
+            "As in an ssh config, with a semicolon between them: AddressFamily, BindAddress, BindInterface, IdentityAgent",
+            "写法与 ssh 配置相同，用分号隔开：AddressFamily、BindAddress、BindInterface、IdentityAgent")))  # fmt: skip
+        self.options_field = Field(label, self.options)
+        return self.options_field
 
     def _save(self) -> None:
         name = self.name.text().strip()
@@ -185,14 +198,17 @@ class NodeForm(FactDialog):
         target = _read(self.address_field, lambda: parse_target(self.address.text()))
         jump = (target.jump if target else "") or self.jump.text().strip()
         proxy = self.proxy.text().strip()
-        # All three are looked at, so that all complaints show at once.
-        good = [_read(self.jump_field, lambda: (parse_jump(jump),)), _read(self.proxy_field, lambda: (parse_proxy(proxy),))]
+        options = one_a_line(self.options.text())
+        # All are looked at, so that all complaints show at once.
+        good = [_read(self.jump_field, lambda: (parse_jump(jump),)), _read(self.proxy_field, lambda: (parse_proxy(proxy),)),
+                _read(self.options_field, lambda: (parse_options(options),))]  # fmt: skip
         if target is None or None in good:
             return None
         identity = self.login.identity_file or target.identity_file
         return replace(
             self._node, address=target.address, auth=self.login.method, identity_file=identity, jump=jump,
             proxy=proxy, certificate_file=self.certificate.text().strip(), use_sudo=self.sudo.isChecked(),
+            ssh_options=options,
         )  # fmt: skip
 
 

@@ -1,0 +1,102 @@
+"""Which lines of an ssh config about this computer's side of a connection belong to a node, and what do they ask for?"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.remote.address import check_host
+from gpulease_gui.remote.way_out import WayOut
+
+OPTIONS: Mapping[str, str] = {
+    "addressfamily": "AddressFamily", "bindaddress": "BindAddress", "bindinterface": "BindInterface", "identityagent": "IdentityAgent",
+}  # fmt: skip
+FAMILIES = ("any", "inet", "inet6")
+NO_AGENT = "none"
+_USUAL = ("", "any", "SSH_AUTH_SOCK")
+_INTERFACE = re.compile(r"[!-.0-~]{1,64}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class SshOptions:
+    """`identity_agent` as the config writes it, %-tokens filled in; "" = the environment's."""
+
+    way_out: WayOut = WayOut()
+    identity_agent: str = ""
+
+    @property
+    def agent(self) -> str:
+        """Where the agent listens now: "" = where the environment says, "none" = no agent is used.
+
+        Raises UsageError for ${NAME} that the environment does not have, as ssh does.
+        """
+        words = self.identity_agent
+        if words in ("", "SSH_AUTH_SOCK", NO_AGENT):
+            return NO_AGENT if words == NO_AGENT else ""
+        if re.fullmatch(r"\$\w+", words):
+            return os.environ.get(words[1:]) or NO_AGENT
+        return str(Path(re.sub(r"\$\{(\w+)\}", _from_environment, words)).expanduser())
+
+
+def _from_environment(name: re.Match[str]) -> str:
+    found = os.environ.get(name[1])
+    if found is None:
+        raise UsageError(f"IdentityAgent names {name[0]}", "the environment has no such variable", "set it, or take the line out")
+    return found
+
+
+def options_text(values: Mapping[str, str], fill: Callable[[str], str]) -> str:
+    """The options of a node's record, one a line, from the lines of a config by keyword in lower case; defaults are left out.
+
+    `fill` fills in %-tokens. Raises UsageError.
+    """
+    said = [(keyword, values.get(keyword, "")) for keyword in OPTIONS]
+    lines = [f"{OPTIONS[key]} {fill(value) if key == 'identityagent' else value}" for key, value in said if value not in _USUAL]
+    text = "\n".join(lines)
+    parse_options(text)
+    return text
+
+
+def parse_options(text: str) -> SshOptions:
+    """What the lines of `options_text` ask for; `;` also ends a line. Raises UsageError that names the line."""
+    found: dict[str, str] = {}
+    for line in _lines(text):
+        keyword, _, value = line.partition(" ")
+        found.setdefault(keyword.lower(), value.strip())
+    for complaint in _wrong(found):
+        raise UsageError(complaint, "", f"known are {', '.join(OPTIONS.values())}")
+    family = found.get("addressfamily", "").lower()
+    way_out = WayOut("" if family == "any" else family, found.get("bindaddress", ""), found.get("bindinterface", ""))
+    return SshOptions(way_out, found.get("identityagent", ""))
+
+
+def _wrong(found: Mapping[str, str]) -> Iterator[str]:
+    for keyword, value in found.items():
+        if keyword not in OPTIONS:
+            yield f"not an ssh option that is followed: {keyword!r}"
+        elif not value or not value.isprintable():
+            yield f"{OPTIONS[keyword]} has no value"
+        elif keyword == "addressfamily" and value.lower() not in FAMILIES:
+            yield f"AddressFamily {value}: write {', '.join(FAMILIES)}"
+        elif keyword == "bindinterface" and not _INTERFACE.match(value):
+            yield f"BindInterface {value}: not the name of an interface"
+        elif keyword == "bindaddress":
+            check_host(value.partition("%")[0])
+
+
+def _lines(text: str) -> list[str]:
+    return [line for part in re.split(r"\n|;(?:\s|\Z)", text) if (line := part.strip())]
+
+
+def in_one_line(text: str) -> str:
+    """As a form shows them."""
+    return "; ".join(_lines(text))
+
+
+def one_a_line(text: str) -> str:
+    """As a node's record has them."""
+    return "\n".join(_lines(text))
