@@ -22,6 +22,7 @@ _MOST_FORMS, _WORDS = 512, 200
 SeriesKey = tuple[str, str]
 # What a line says: all at once where it looks like lines before it, else point by point.
 Told = Row | tuple[Point, ...]
+_Key = tuple[tuple[str, str, int | None, str], ...]
 
 
 @dataclass(slots=True)
@@ -72,7 +73,7 @@ class Intake:
         self._by_row: dict[str, RowReader] = {}
         self._metrics = {id_: frozenset(metric.id for metric in source.metrics) for id_, source in sources().items()}
         self._tracks = Tracks(view, most_series)
-        self._forms: dict[tuple[tuple[str, str, int | None], ...], Form] = {}
+        self._forms: dict[_Key, Form] = {}
         self.renew()
 
     def renew(self) -> None:
@@ -104,21 +105,40 @@ class Intake:
         if isinstance(told, Row):
             self._present(told.form)
             self._keep(source_id, told, at_s)
-            return
+        elif told:
+            key = tuple([(point.metric, point.subject, point.index, point.lost) for point in told])
+            form = self._forms.get(key)
+            if form is None:
+                self._one_by_one(source_id, told, at_s)
+                self._remember(key, told)
+            else:
+                self._present(form)
+                self._keep(source_id, row_of(form, told), at_s)
+
+    def _one_by_one(self, source_id: str, told: Sequence[Point], at_s: float) -> None:
+        """Points that were never told together, or of which one is lost or told twice: a line may tell more than one Xid."""
         for point in told:
             self._presence(point)
         kept = [point for point in told if not point.lost or self._goes_on(point)]
         if len({(point.metric, point.subject) for point in kept}) == len(kept):
-            self._keep(source_id, self._row(kept), at_s)
-        else:  # a line may tell more than one Xid
+            self._keep(source_id, row_of(form_of(kept), kept), at_s)
+        else:
             for point in kept:
-                self._keep(source_id, self._row([point]), at_s)
+                self._keep(source_id, row_of(form_of([point]), [point]), at_s)
+
+    def _remember(self, key: _Key, told: Sequence[Point]) -> None:
+        """Lines that tell this, and nothing but what is there and once, have a form from now on."""
+        if len({name[:2] for name in key}) == len(key) and not any(point.lost for point in told):
+            if len(self._forms) >= _MOST_FORMS:
+                self._forms = {}
+            self._forms[key] = form_of(told)
 
     def end_curves(self, source_id: str, at_s: float) -> None:
         """No curve of this source goes on without a break."""
         metrics = self._metrics[source_id]
         ended = [Point(*key, None) for key, ring in self._view.rings.items() if key[0] in metrics and _joins(ring)]
-        self._tracks.append(self._row(ended), at_s)
+        if ended:
+            self._tracks.append(row_of(form_of(ended), ended), at_s)
 
     def end_all(self, at_s: float) -> None:
         """Nothing at all comes any more: every curve ends."""
@@ -132,26 +152,19 @@ class Intake:
         if kept.values:
             self._recorder.add(kept, at_s)
 
-    def _row(self, points: Sequence[Point]) -> Row:
-        key = tuple([(point.metric, point.subject, point.index) for point in points])
-        form = self._forms.get(key)
-        if form is None:
-            if len(self._forms) >= _MOST_FORMS:
-                self._forms = {}
-            form = self._forms[key] = form_of(points)
-        return row_of(form, points)
-
     def _goes_on(self, point: Point) -> bool:
         ring = self._view.rings.get((point.metric, point.subject))
         return ring is not None and _joins(ring)
 
     def _present(self, form: Form) -> None:
         """What a line tells figures of is there."""
+        view = self._view
         for subject, index in form.indexes:
-            if self._view.indexes.get(subject) != index:
-                self._view.indexes = {**self._view.indexes, subject: index}
-            if subject in self._view.lost:
-                self._view.lost = {lost: why for lost, why in self._view.lost.items() if lost != subject}
+            if view.indexes.get(subject) != index:
+                view.indexes = {**view.indexes, subject: index}
+        if view.lost and not view.lost.keys().isdisjoint(subject for _, subject in form.keys):
+            there = {subject for _, subject in form.keys}
+            view.lost = {subject: why for subject, why in view.lost.items() if subject not in there}
 
     def _presence(self, point: Point) -> None:
         if point.index is not None and self._view.indexes.get(point.subject) != point.index:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from gpulease_gui.store.records import SampleBlock, Series
 from gpulease_gui.telemetry.row import Form, Row
@@ -32,13 +33,12 @@ def slots(ages_s: list[float], step_s: float) -> list[int]:
 class _Held:
     """Rows of one form: their times, how many rows were taken before each, and their values."""
 
-    __slots__ = ("before", "places", "rows", "times_s")
+    __slots__ = ("before", "rows", "times_s")
 
     def __init__(self) -> None:
         self.times_s: list[float] = []
         self.before: list[int] = []
         self.rows: list[Sequence[float]] = []
-        self.places: list[int] = []
 
 
 class Recorder:
@@ -72,32 +72,34 @@ class Recorder:
     def take(self) -> tuple[SampleBlock, ...]:
         """The blocks of what is held, which is then forgotten."""
         held, self._held, self._since_s, self._count = self._held, {}, None, 0
-        found: dict[tuple[str, str], list[tuple[_Held, tuple[float, ...]]]] = {}
+        keys = [key for form in held for key in form.keys]
+        twice = {key: count for key, count in Counter(keys).items() if count > 1} if len(set(keys)) < len(keys) else {}
+        made: list[SampleBlock] = []
         for form, some in held.items():
-            some.places = self._places(some.times_s)
-            for key, values in zip(form.keys, zip(*some.rows, strict=True), strict=True):
-                found.setdefault(key, []).append((some, values))
-        return tuple([self._block(key, parts) for key, parts in found.items()])
+            columns = zip(form.keys, zip(*some.rows, strict=True), strict=True)
+            told = [column for column in columns if column[0] not in twice] if twice else columns
+            made += self._blocks(some.times_s, told)
+        return (*made, *(block for key in twice for block in self._merged(key, held)))
 
-    def _places(self, times_s: list[float]) -> list[int]:
+    def _blocks(self, times_s: list[float], told: Iterable[tuple[tuple[str, str], Sequence[float]]]) -> list[SampleBlock]:
+        """A block of each curve with samples of these times."""
         start_s = times_s[0]
-        return slots([at_s - start_s for at_s in times_s], self._interval_s)
+        places = slots([at_s - start_s for at_s in times_s], self._interval_s)
+        start_ns, step_ns, count = int(start_s * _NS), int(self._interval_s * _NS), places[-1] + 1
+        even = count == len(places)
+        return [
+            SampleBlock(self._named(key), start_ns, step_ns, array("f", values) if even else _spread(values, places, count))
+            for key, values in told
+        ]
 
-    def _block(self, key: tuple[str, str], parts: list[tuple[_Held, tuple[float, ...]]]) -> SampleBlock:
+    def _merged(self, key: tuple[str, str], held: Mapping[Form, _Held]) -> list[SampleBlock]:
         """A curve that was told in lines of several forms is one block in the order in which they came."""
-        held, told = parts[0]
-        start_s, places = held.times_s[0], held.places
-        if len(parts) > 1:
-            merged = sorted((n, at_s, value) for one, values in parts for n, at_s, value in zip(one.before, one.times_s, values, strict=True))
-            start_s, told = merged[0][1], tuple(value for _, _, value in merged)
-            places = self._places([at_s for _, at_s, _ in merged])
-        if places[-1] + 1 == len(places):
-            values = array("f", told)
-        else:
-            values = array("f", [math.nan]) * (places[-1] + 1)
-            for place, value in zip(places, told, strict=True):
-                values[place] = value
-        return SampleBlock(self._named(key), int(start_s * _NS), int(self._interval_s * _NS), values)
+        samples = sorted(
+            (before, at_s, row[form.keys.index(key)])
+            for form, some in held.items() if key in form.keys
+            for before, at_s, row in zip(some.before, some.times_s, some.rows, strict=True)
+        )  # fmt: skip
+        return self._blocks([at_s for _, at_s, _ in samples], [(key, [value for _, _, value in samples])])
 
     def _named(self, key: tuple[str, str]) -> Series:
         named = self._series.get(key)
@@ -106,3 +108,11 @@ class Recorder:
             unit = self._metrics[metric].unit if metric in self._metrics else ""
             named = self._series[key] = Series(self._node_id, metric, subject, unit)
         return named
+
+
+def _spread(values: Sequence[float], places: list[int], count: int) -> array[float]:
+    """Values in their slots, NaN in the others."""
+    made = array("f", [math.nan]) * count
+    for place, value in zip(places, values, strict=True):
+        made[place] = value
+    return made

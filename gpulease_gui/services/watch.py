@@ -25,7 +25,7 @@ from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.source_gaps import SourceGaps, source_spans
 from gpulease_gui.services.timeline import Clock, Timeline
 from gpulease_gui.services.watch_cards import OddLines, lately
-from gpulease_gui.services.watch_rules import WATCHED, NodeRules, RuleKeeper
+from gpulease_gui.services.watch_rules import NodeRules, RuleKeeper
 from gpulease_gui.store.doors import Database
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import append_blocks, append_gap
@@ -136,7 +136,7 @@ class _Watch:
         self._clock, self._timeline, self._last_s = clock, Timeline(clock), 0.0
         self.rules: NodeRules | None = None
         self.turn = threading.Lock()  # of all watches of a program; see Stream
-        self._gauge, self._gauged_s = gauge or LogGauge(), 0.0
+        self._gauge, self._gauged_s, self._received_s = gauge or LogGauge(), 0.0, 0.0
         self._no_agent = False
         self._saving: list[tuple[Future[None], tuple[int, int]]] = []
         self._unsaved: tuple[int, int] | None = None
@@ -272,14 +272,15 @@ class _Watch:
             if self.rules is not None:
                 self.rules.trouble(source_id, why, at_s, said=line.startswith(b"!"))
             return
-        points = told.points(WATCHED) if isinstance(told, Row) else self._odd.sift(told, at_s, self.view.interval_s)
+        if not isinstance(told, Row):
+            told = self._odd.sift(told, at_s, self.view.interval_s)
         self._last_s = at_s
         if self.view.state is not NodeState.CONNECTED:
             self._state(NodeState.CONNECTED, "")
             self._close_gap(at_s, resumed=True)
         self._note(self._sources.end(source_id, at_s))
-        self._intake.take(source_id, told if isinstance(told, Row) else points, at_s)
-        if self.rules is not None and self.rules.take(points, at_s, source_id):
+        self._intake.take(source_id, told, at_s)
+        if self.rules is not None and self.rules.take(told, at_s, source_id):
             self._settle(self.rules)
         if at_s - self._gauged_s >= 0.9 * self.view.interval_s:
             self._gauged_s = at_s
@@ -296,7 +297,8 @@ class _Watch:
 
     def _after_sleep(self, at_s: float, received_s: float) -> float:
         """A line that outlived a sleep of this computer goes on after it, with a gap for the time that nobody saw."""
-        if not self._timeline.slept():
+        if received_s == self._received_s or not self._timeline.slept():
+            self._received_s = received_s  # lines that came together slept together
             return at_s
         self._flush()
         if self.view.state is NodeState.CONNECTED:

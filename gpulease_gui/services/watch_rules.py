@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text
 from gpulease_gui.services.commerce import deal_in
 from gpulease_gui.services.events import Bus, Event, RecordsChanged, WatchAlarm
+from gpulease_gui.services.intake import Told
 from gpulease_gui.services.notices import get_notices
 from gpulease_gui.services.thresholds import effective
 from gpulease_gui.services.watch_cards import Cards
@@ -32,13 +33,14 @@ from gpulease_gui.store.sightings import cards_of_run, newest_run_with_cards
 from gpulease_gui.store.suppliers import get_contract
 from gpulease_gui.store.watch_events import WatchEvent, close_left_open, save_event
 from gpulease_gui.store.workspace import Workspace
-from gpulease_gui.telemetry.source import Metric, Point, metrics
+from gpulease_gui.telemetry.row import Form, Row
+from gpulease_gui.telemetry.source import Metric, metrics
 
 if TYPE_CHECKING:
     from datetime import date
 
 WATCH_MARK = "watch"
-_NS = 1_000_000_000
+_NS, _DAY_S, _MOST_FORMS = 1_000_000_000, 86_400, 256
 # Not what is written: the test of reading writes its file first, and nobody tells the two apart.
 _FLOORS = LINES - {"disk.write_mb_s"} | {"gpu.power_w"}
 # What no promise, price or threshold hangs on.
@@ -76,7 +78,8 @@ class NodeRules:
         self._rules = WatchRules(WatchPromise())
         self._events: dict[tuple[str, str, str], tuple[str, EvidenceBlob]] = {}
         self._cards, self._npus = Cards(), False
-        self._stand: tuple[int, date] | None = None
+        self._stand: tuple[int, int] | None = None
+        self._places: dict[Form, dict[str, list[tuple[str, int]]]] = {}
 
     def renew(self, seen: Iterable[str] = ()) -> None:
         """A connection begins; `seen` are cards (UUIDs) that were read shortly before the program began."""
@@ -96,31 +99,49 @@ class NodeRules:
 
     def _keep_up(self, at_s: float) -> None:
         """What the contract says, and the figures as they stand now."""
-        stand = self._keeper.changes, datetime.fromtimestamp(at_s, UTC).date()
+        stand = self._keeper.changes, int(at_s // _DAY_S)
         if stand == self._stand:
             return
         self._stand = stand
         try:
             with self._keeper.workspace.read() as connection:
                 node = get_node(connection, self._node.id)
-                promise = promise_of(connection, node, self._keeper.catalogue, stand[1])
+                promise = promise_of(connection, node, self._keeper.catalogue, datetime.fromtimestamp(at_s, UTC).date())
         except UserFacing:
             return  # the store says so itself when the next readings are written
         self._tell(self._rules.promise_anew(promise, at_s))
 
-    def take(self, points: Sequence[Point], at_s: float, source_id: str = "gpu") -> bool:
+    def take(self, told: Told, at_s: float, source_id: str = "gpu") -> bool:
         """The readings of one line of a source at one time (UTC seconds); whether it is told anew by it which cards are there."""
         self._keep_up(at_s)
+        if isinstance(told, Row):
+            return self._judge(self._of_row(told), {}, {}, at_s, source_id)
         cards: dict[str, dict[str, float | None]] = {}
         lines: dict[str, float] = {}
         lost: dict[str, str] = {}
-        for point in points:
+        for point in told:
             if point.lost:
                 lost[point.subject] = point.lost
             elif point.metric in WATCHED:
                 cards.setdefault(point.subject, {})[point.metric] = point.value
             elif point.metric in LINES and point.value is not None:
                 lines[point.metric] = max(point.value, lines.get(point.metric, point.value))
+        return self._judge(cards, lines, lost, at_s, source_id)
+
+    def _of_row(self, row: Row) -> dict[str, dict[str, float | None]]:
+        """What is judged of the cards that a row tells."""
+        places = self._places.get(row.form)
+        if places is None:
+            if len(self._places) >= _MOST_FORMS:
+                self._places = {}
+            places = self._places[row.form] = row.form.places(WATCHED)
+        values = row.values
+        return {card: {metric: values[place] for metric, place in some} for card, some in places.items()}
+
+    def _judge(
+        self, cards: Mapping[str, Mapping[str, float | None]], lines: Mapping[str, float], lost: Mapping[str, str], at_s: float,
+        source_id: str,
+    ) -> bool:  # fmt: skip
         begins = source_id == "npu" or self._cards.told(cards, lost)
         self._tell(self._of_drivers(source_id, at_s, answers=begins))
         self._tell(self._of_cards(cards, lost, at_s, begins=begins))

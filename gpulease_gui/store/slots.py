@@ -27,7 +27,7 @@ _NOT_READ = (float("nan"),) * 4 + (0.0,)
 # Packs whose summaries are made at once; an hour of a node.
 _MOST_PACKS = 360
 
-_Make = Callable[[Sequence[float]], tuple[float, float, float, float, float]]
+_Make = Callable[[Sequence[float], float], tuple[float, float, float, float, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,13 @@ class Outline:
     packs: tuple[Pack, ...]
 
 
-def summary(readings: Sequence[float]) -> tuple[float, float, float, float, float]:
-    """(lowest, mean, p95, highest, count) of finite readings that are sorted; at least one."""
+def summary(readings: Sequence[float], total: float) -> tuple[float, float, float, float, float]:
+    """(lowest, mean, p95, highest, count) of finite readings that are sorted, at least one, and their sum."""
     count = len(readings)
-    return readings[0], sum(readings) / count, readings[round(0.95 * (count - 1))], readings[-1], float(count)
+    return readings[0], total / count, readings[round(0.95 * (count - 1))], readings[-1], float(count)
 
 
-def _bits(readings: Sequence[float]) -> tuple[float, float, float, float, float]:
+def _bits(readings: Sequence[float], _total: float) -> tuple[float, float, float, float, float]:
     mask = 0
     for reading in readings:
         mask |= int(reading)
@@ -177,7 +177,7 @@ def _rows(
         ids, values = array("I"), array("f")
         for one, places, make in told:
             made = [_told(one.readings, places[number], make) if number in places else _NOT_READ for number in numbers]
-            if any(slot[4] for slot in made):
+            if made.count(_NOT_READ) < len(made):
                 ids.append(one.series_id)
                 values.extend(chain.from_iterable(made))
         if ids:
@@ -192,7 +192,8 @@ def _told(readings: Readings, places: Places, make: _Make) -> tuple[float, float
     total = sum(own)
     if total - total != 0.0:  # what is no finite number is unlike itself when it is taken from itself, and so is a sum with it
         own = sorted([value for value in own if value - value == 0.0])
-    return make(own) if own else _NOT_READ
+        total = sum(own)
+    return make(own, total) if own else _NOT_READ
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------

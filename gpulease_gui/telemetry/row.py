@@ -22,20 +22,24 @@ class Form:
     keys: tuple[tuple[str, str], ...]
     indexes: tuple[tuple[str, int], ...] = ()
 
+    def places(self, metrics: Collection[str]) -> dict[str, list[tuple[str, int]]]:
+        """By subject: which of these metrics are told of it, and where in a row."""
+        found: dict[str, list[tuple[str, int]]] = {}
+        for place, (metric, subject) in enumerate(self.keys):
+            if metric in metrics:
+                found.setdefault(subject, []).append((metric, place))
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The values of one line in the order of its form, none of a lost subject; NaN = not told, which is never a zero."""
+    """The values of one line in the order of its form, of nothing that is lost; NaN = not told, which is never a zero.
+
+    A reader makes rows of lines only that tell every value.
+    """
 
     form: Form
     values: Sequence[float]
-
-    def points(self, metrics: Collection[str]) -> tuple[Point, ...]:
-        """Those of some metrics one by one."""
-        return tuple([
-            Point(metric, subject, value if value == value else None)
-            for (metric, subject), value in zip(self.form.keys, self.values, strict=True) if metric in metrics
-        ])  # fmt: skip
 
 
 @runtime_checkable

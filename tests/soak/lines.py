@@ -6,6 +6,7 @@ The memory of each card is the number itself in GiB, so what is stored says by i
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 
 CARDS = 8
 UUIDS = tuple(f"GPU-50a4{card:04d}-0000-4000-8000-00000000000{card}" for card in range(CARDS))
@@ -29,9 +30,9 @@ _COUNTERS = {
 }  # fmt: skip
 
 
-def _card(card: int) -> str:
-    """The line of a card, with places for the numbers that change."""
-    line = json.dumps({"index": card, "uuid": UUIDS[card], **GAUGES, "counters": _COUNTERS})
+def _figures() -> str:
+    """What the line of a card says after its number and UUID, with places for the numbers that change."""
+    line = json.dumps({**GAUGES, "counters": _COUNTERS})[1:]
     places = {
         '"memory_used_mib": 12345678': '"memory_used_mib": %(mib)d', '"power_w": 651.25': '"power_w": %(power)s',
         '"at_s": 0': '"at_s": %(at)d', '"nvlink_tx_kib": 1': '"nvlink_tx_kib": %(kib)d',
@@ -41,17 +42,19 @@ def _card(card: int) -> str:
     for found, place in places.items():
         assert line.count(found) == 1, found
         line = line.replace(found, place)
-    return f"%(mark)s gpu {line}\n"
+    return line
 
 
-_LINES = (
-    "%(mark)s host %(at)d.000000\x1ecpu  %(busy)d 0 0 %(idle)d 0 0 0 0 0 0\x1eMemTotal: 2113929216 kB\x1eMemFree: 1000000000 kB\x1e"
-    "MemAvailable: 1577058304 kB\x1e\n"
-    "%(mark)s network %(at)d.000000\x1e  eth0: %(net)d 1 0 0 0 0 0 0 %(net_tx)d 1 0 0 0 0 0 0\x1e\n"
-    "%(mark)s disk %(at)d.000000\x1e 259 0 nvme0n1 9 0 %(read)d 0 9 0 %(written)d 0 0 0 0\x1e\n"
-    "%(mark)s rdma %(at)d.000000\x1emlx5_0/1 %(words)d %(words)d 0\x1e\n"
-    '%(mark)s agent {"cpu_percent": 0.7, "memory_mib": 14.5, "via": "pynvml"}\n'
-) + "".join(map(_card, range(CARDS)))
+_FIGURES = _figures()
+_CARDS = tuple(f'gpu {{"index": {card}, "uuid": "{uuid}", ' for card, uuid in enumerate(UUIDS))
+_NODE = (
+    "host %(at)d.000000\x1ecpu  %(busy)d 0 0 %(idle)d 0 0 0 0 0 0\x1eMemTotal: 2113929216 kB\x1eMemFree: 1000000000 kB\x1e"
+    "MemAvailable: 1577058304 kB\x1e",
+    "network %(at)d.000000\x1e  eth0: %(net)d 1 0 0 0 0 0 0 %(net_tx)d 1 0 0 0 0 0 0\x1e",
+    "disk %(at)d.000000\x1e 259 0 nvme0n1 9 0 %(read)d 0 9 0 %(written)d 0 0 0 0\x1e",
+    "rdma %(at)d.000000\x1emlx5_0/1 %(words)d %(words)d 0\x1e",
+    'agent {"cpu_percent": 0.7, "memory_mib": 14.5, "via": "pynvml"}',
+)
 
 
 def power_w(tick: int) -> float:
@@ -59,11 +62,18 @@ def power_w(tick: int) -> float:
     return 600.0 + tick % 60
 
 
-def text_of(mark: str, tick: int) -> bytes:
-    """All lines of a tick, the first one being 0."""
+@lru_cache(maxsize=2)
+def _said(tick: int) -> tuple[str, ...]:
+    """The lines of a tick without their mark: all nodes say the same, and all cards of a node."""
     told = {
-        "mark": mark, "at": 1000 + tick, "mib": 1024 * tick, "power": power_w(tick), "kib": NVLINK_KIB * tick,
+        "at": 1000 + tick, "mib": 1024 * tick, "power": power_w(tick), "kib": NVLINK_KIB * tick,
         "tx": PCIE_BYTES * tick, "rx": PCIE_BYTES * tick // 2, "busy": 60 * tick, "idle": 40 * tick, "net": NET_BYTES * tick,
         "net_tx": NET_BYTES * tick // 2, "read": SECTORS * tick, "written": SECTORS * tick // 2, "words": WORDS * tick,
     }  # fmt: skip
-    return (_LINES % told).encode()
+    figures = _FIGURES % told
+    return "", *(line % told for line in _NODE), *(card + figures for card in _CARDS)
+
+
+def text_of(mark: str, tick: int) -> bytes:
+    """All lines of a tick, the first one being 0."""
+    return (f"\n{mark} ".join(_said(tick))[1:] + "\n").encode()

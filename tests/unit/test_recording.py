@@ -93,6 +93,6 @@ def test_that_a_curve_of_lines_of_two_forms_is_one_block_in_the_order_in_which_t
     recorder = Recorder("n1", 1.0, metrics())
     for second in range(6):
         recorder.add(Row(alone, [float(second)]) if second % 3 else Row(both, [float(second), 10.0 + second]), 100.0 + second)
-    power, processes = recorder.take()
+    power, processes = sorted(recorder.take(), key=lambda block: block.series.metric)
     assert (power.series.metric, shown(power)) == (POWER, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
     assert (processes.series.metric, shown(processes)) == ("gpu.processes", [10.0, None, None, 13.0])
