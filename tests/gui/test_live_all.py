@@ -20,10 +20,11 @@ from gpulease_gui.gui.pages import live
 from gpulease_gui.gui.pages.live_bar import ALL_NODES
 from gpulease_gui.gui.pages.live_nodes import LiveNode
 from gpulease_gui.gui.pages.live_tile import Known, tile_of
+from gpulease_gui.gui.theme.theme import Theme, ThemeMode
 from gpulease_gui.gui.widgets.chart_spec import Promised, Rule
 from gpulease_gui.gui.widgets.tile_lines import LaneChoice
 from gpulease_gui.gui.widgets.tile_spec import Broken, Rank, Tile
-from gpulease_gui.gui.widgets.tiles import TileView, spoken
+from gpulease_gui.gui.widgets.tiles import MOST_PICTURES, TileView, spoken
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.events import NodeState, WatchAlarm
 from gpulease_gui.services.series import Ring
@@ -131,6 +132,41 @@ def demo(tmp_path: Path) -> Iterator[Services]:
     services = open_services(tmp_path / "demo.gpulease.db", demo=True)
     yield services
     services.close()
+
+
+def test_that_of_many_tiles_only_those_that_changed_are_painted_again(qtbot: QtBot, theme: Theme) -> None:
+    view = TileView()
+    qtbot.addWidget(view)
+    view.resize(1000, 700)
+    some = [replace(tile(view_of(30)), node_id=f"n{number}") for number in range(6)]
+    view.nodes.set_tiles(some)
+    view.show()
+    first = view.viewport().grab().toImage()
+    kept = {id_: picture for id_, (_, picture) in view._painter._pictures.items()}
+    assert set(kept) == {one.node_id for one in some}
+    view.nodes.put(replace(some[2], name="another name"))
+    second = view.viewport().grab().toImage()
+    assert [id_ for id_, (_, picture) in view._painter._pictures.items() if picture is not kept[id_]] == ["n2"]
+    changed = view.visualRect(view.nodes.index(2))
+    assert second.copy(changed) != first.copy(changed)
+    others = [view.visualRect(view.nodes.index(place)) for place in (0, 1, 3, 4, 5)]
+    assert all(second.copy(one) == first.copy(one) for one in others)
+    view.nodes.put(some[2])
+    assert view.viewport().grab().toImage() == first
+    theme.choose(ThemeMode.DARK)
+    assert view.viewport().grab().toImage().copy(others[0]) != first.copy(others[0])
+
+
+def test_that_no_more_pictures_of_tiles_are_kept_than_a_screen_shows(qtbot: QtBot) -> None:
+    view = TileView()
+    qtbot.addWidget(view)
+    view.resize(1000, 700)
+    view.nodes.set_tiles([replace(tile(None, running=False), node_id=f"n{number}") for number in range(2 * MOST_PICTURES)])
+    view.show()
+    for place in range(0, 2 * MOST_PICTURES, 10):
+        view.scrollTo(view.nodes.index(place))
+        view.viewport().grab()
+    assert len(view._painter._pictures) == MOST_PICTURES
 
 
 @pytest.fixture

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gpulease_gui.domain.text import Text
@@ -20,6 +21,7 @@ Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 TILE_ROLE = Qt.ItemDataRole.UserRole + 1
 LEAST_TILE_PX, GAP_PX, EDGE_PX = 212, 10, 16
+MOST_PICTURES = 64  # some more than a large screen shows
 TILES = Text("All nodes, the worst first", "全部节点，问题最多者在前")
 
 
@@ -99,26 +101,48 @@ class Tiles(QAbstractListModel):
 
 
 class _Painter(QStyledItemDelegate):
-    """One tile after the other."""
+    """One tile after the other.
+
+    Of two tiles that change, the view paints all that lie between them: so what did not change is a kept picture.
+    """
 
     def __init__(self, view: TileView) -> None:
         super().__init__(view)
         self._view = view
+        self._pictures: OrderedDict[str, tuple[tuple[object, ...], QPixmap]] = OrderedDict()
+
+    def forget(self) -> None:
+        """Words or colours are others now."""
+        self._pictures.clear()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return self._view.gridSize()
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         tile: Tile = index.data(TILE_ROLE)
-        rect = QRect(option.rect.topLeft(), self._view.gridSize()).adjusted(0, 0, -GAP_PX, -GAP_PX)
-        state = option.state
-        painter.save()
-        paint_tile(
-            painter, rect, tile, self._view.fonts, hover=bool(state & QStyle.StateFlag.State_MouseOver),
-            chosen=bool(state & QStyle.StateFlag.State_Selected),
-            current=self._view.hasFocus() and index == self._view.currentIndex(),
-        )  # fmt: skip
-        painter.restore()
+        ratio = painter.device().devicePixelRatioF()
+        size = self._view.gridSize() - QSize(GAP_PX, GAP_PX)
+        hover = bool(option.state & QStyle.StateFlag.State_MouseOver)
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        current = self._view.hasFocus() and index == self._view.currentIndex()
+        looks = (tile, size, ratio, hover, chosen, current)
+        kept = self._pictures.get(tile.node_id)
+        if kept is None or kept[0] != looks:
+            kept = looks, self._picture(tile, size, ratio, hover=hover, chosen=chosen, current=current)
+            self._pictures[tile.node_id] = kept
+        self._pictures.move_to_end(tile.node_id)
+        if len(self._pictures) > MOST_PICTURES:
+            self._pictures.popitem(last=False)
+        painter.drawPixmap(option.rect.topLeft(), kept[1])
+
+    def _picture(self, tile: Tile, size: QSize, ratio: float, *, hover: bool, chosen: bool, current: bool) -> QPixmap:
+        picture = QPixmap(size * ratio)
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        paint_tile(painter, QRect(QPoint(), size), tile, self._view.fonts, hover=hover, chosen=chosen, current=current)
+        painter.end()
+        return picture
 
 
 class TileView(Lively, QListView):
@@ -133,7 +157,8 @@ class TileView(Lively, QListView):
         self.nodes = Tiles()
         self.nodes.setParent(self)
         self.setModel(self.nodes)
-        self.setItemDelegate(_Painter(self))
+        self._painter = _Painter(self)
+        self.setItemDelegate(self._painter)
         self.setViewMode(QListView.ViewMode.IconMode)
         self.setMovement(QListView.Movement.Static)
         self.setResizeMode(QListView.ResizeMode.Adjust)
@@ -187,10 +212,12 @@ class TileView(Lively, QListView):
     def retheme(self) -> None:
         """Tiles grow with the font."""
         self.fonts = TileFonts(self.font())
+        self._painter.forget()
         self._fit()
         self.viewport().update()
 
     def retranslate(self) -> None:
         """The name, and all words anew."""
         self.setAccessibleName(say(TILES))
+        self._painter.forget()
         self.viewport().update()
