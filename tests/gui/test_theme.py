@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QFont, QFontInfo, QRawFont
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from gpulease_gui.gui.language import Translations
 from gpulease_gui.gui.theme import icons
@@ -17,6 +18,8 @@ from gpulease_gui.gui.theme.theme import Theme, ThemeMode, colours
 from gpulease_gui.gui.widgets.buttons import IconButton
 from gpulease_gui.pdf.fonts import FAMILY, base_font, shipped_font
 from gpulease_gui.pdf.palette import DARK, LIGHT, Palette, contrast
+
+from .conftest import settle
 
 THEMES = pytest.mark.parametrize(("palette", "column"), [(LIGHT, 0), (DARK, 1)], ids=["light", "dark"])
 GROUNDS = ("bg0", "bg1", "surface", "surface2", "hover", "sel")
@@ -90,6 +93,28 @@ def test_that_a_switch_reaches_colours_children_and_icons(theme: Theme) -> None:
     assert button.icon().pixmap(16, 16).toImage() == before
     for widget in (button, plain):
         widget.deleteLater()
+
+
+def _cost_of_a_switch(theme: Theme, deep: int) -> float:
+    """CPU seconds of a switch with 600 labels, so many of them in each other; the lowest of three."""
+    window = QWidget()
+    for _ in range(600 // deep):
+        parent: QWidget = window
+        for _ in range(deep):
+            parent = QLabel("a", parent)
+    spent = []
+    for mode in (ThemeMode.DARK, ThemeMode.LIGHT, ThemeMode.DARK):
+        begun = time.thread_time()
+        theme.choose(mode)
+        spent.append(time.thread_time() - begun)
+    window.deleteLater()
+    settle()
+    return min(spent)
+
+
+def test_that_widgets_within_widgets_are_polished_once_at_a_switch(theme: Theme) -> None:
+    flat, deep = (_cost_of_a_switch(theme, deep) for deep in (1, 20))
+    assert deep < 3 * flat, f"{deep:.3f} s against {flat:.3f} s"
 
 
 def test_that_sizes_follow_the_font_of_the_user() -> None:
