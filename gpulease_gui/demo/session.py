@@ -14,7 +14,7 @@ from gpulease_gui.demo.active import Call, Meeting, call_of, run_client, run_ser
 from gpulease_gui.demo.answers import FORGED_BOUNDARY, answer
 from gpulease_gui.demo.look_report import look
 from gpulease_gui.demo.nodes import DemoNode
-from gpulease_gui.demo.own_task import PLACE, Order, order_of, told
+from gpulease_gui.demo.own_task import PLACE, Order, has_log, order_of, told
 from gpulease_gui.demo.stream import stream_lines
 from gpulease_gui.demo.torch_report import TASKS, task_words
 from gpulease_gui.domain.command import CommandOutput
@@ -140,7 +140,7 @@ def _own_task(line: _Line, node: DemoNode, park: Park) -> int:
     program = line.read_program()
     boundary, _ = parse_head_line(program.split("\n", 1)[0])
     order = order_of(program)
-    if order.follows:
+    if order.follows and not has_log(node.machine, order):
         line.complain(f"{boundary} REFUSE log missing\n".encode())
         return 1
     line.complain(f"{boundary} READY {PLACE}\n".encode())

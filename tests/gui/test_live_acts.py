@@ -15,14 +15,15 @@ from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.finding import Finding, Verdict
-from gpulease_gui.domain.task import SourceKind
+from gpulease_gui.domain.task import TaskPhase, TaskPoint, TaskProgress
 from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.gui.forms.retention_dialog import RetentionDialog
 from gpulease_gui.gui.forms.watch_dialog import WatchDialog
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.models.stored import read_stored
-from gpulease_gui.gui.pages import live, verification
+from gpulease_gui.gui.pages import live
 from gpulease_gui.gui.pages.live_lanes import Lanes
+from gpulease_gui.gui.pages.live_log import LogDialog, said_of
 from gpulease_gui.gui.pages.live_table import title_of
 from gpulease_gui.gui.widgets.chart_spec import Mode, Picture
 from gpulease_gui.services.composition import Services, open_services
@@ -184,7 +185,7 @@ def test_that_a_lost_card_is_told_with_its_reason_and_is_no_nought(qtbot: QtBot)
 
 @pytest.fixture
 def window(make_window: Callable[..., MainWindow], demo: Services) -> MainWindow:
-    made = make_window(live.PAGE, verification.PAGE)
+    made = make_window(live.PAGE)
     made.attach(demo)
     return made
 
@@ -223,17 +224,57 @@ def test_that_the_retention_is_kept_with_for_ever_as_a_word(window: MainWindow, 
     assert demo.query(get_retention).result().five_minutes == 0
 
 
-def test_that_a_log_is_watched_from_the_live_page_and_the_chart_is_saved(window: MainWindow, demo: Services, tmp_path: Path, qtbot: QtBot) -> None:
+def log_dialog(page: live.LivePage) -> LogDialog:
+    """Opened from the menu, as the user does."""
+    next(action for action in page.bar.more_menu.actions() if action.text() == "Follow a log…").trigger()
+    return next(one for one in page.findChildren(LogDialog) if one.isVisible())
+
+
+def test_that_a_log_on_the_node_is_followed_beside_its_hardware_and_let_go_of(window: MainWindow, demo: Services, qtbot: QtBot) -> None:
+    window.go("live", "demo-honest")
+    page = window.page
+    assert isinstance(page, live.LivePage)
+    qtbot.waitUntil(lambda: page.crumbs() == ("honest",), timeout=5000)
+    dialog = log_dialog(page)
+    dialog.follow.click()
+    assert dialog.path_row.error.text().startswith("Write the log's path")
+    dialog.path.setText("/workspace/train.log")
+    dialog.pattern.setText("(")
+    dialog.follow.click()
+    qtbot.waitUntil(lambda: bool(dialog.pattern_row.error.text()), timeout=5000)
+    assert dialog.isVisible() and demo.watching.views() == ()
+    dialog.pattern.setText("")
+    dialog.follow.click()
+    qtbot.waitUntil(page.log.band.isVisible, timeout=5000)
+    assert page.running and page.log.band.headline.text() == "Following /workspace/train.log"
+    qtbot.waitUntil(lambda: "tokens/s" in page.log.band.sentence.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: any(lane.lane.id.startswith("task_tokens") for lane in page.chart.lanes), timeout=20_000)
+    other = log_dialog(page)
+    assert not other.follow.isEnabled() and other.path_row.error.text().startswith("Something else runs")
+    other.reject()
+    page.show_all(whole=True)
+    assert not page.log.band.isVisible(), "the band speaks of the node in sight"
+    page.open("demo-honest")
+    page.log.detach_button.click()
+    qtbot.waitUntil(lambda: not page.log.band.isVisible(), timeout=20_000)
+    assert page.running, "the hardware is watched on"
+
+
+def test_that_the_words_of_a_followed_log_are_its_last_figures_or_that_there_are_none() -> None:
+    running = TaskProgress("r", NODE, TaskPhase.RUNNING, log_lines=1200)
+    assert said_of(None, None).en == "opening…"
+    assert said_of(running, None).en.startswith("1,200 lines, none of progress so far")
+    point = TaskPoint(3.0, 1200, 2.13456, (("tokens/s", 61_000.4), ("s/step", 0.25)))
+    assert said_of(running, point) == Text("step 1,200 · 61,000 tokens/s · 0.250 s/step · loss 2.135", "第 1,200 步 · 61,000 tokens/s · 0.250 s/step · 损失 2.135")
+
+
+def test_that_the_chart_is_saved_as_a_picture(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     window.go("live", NODE)
     page = window.page
     assert isinstance(page, live.LivePage)
     qtbot.waitUntil(lambda: page.crumbs() == ("capped",), timeout=5000)
     page.acts.save(tmp_path / "chart.png", "png")
     qtbot.waitUntil((tmp_path / "chart.png").exists, timeout=5000)
-    page.acts.watch_log()
-    other = window.page
-    assert isinstance(other, verification.VerificationPage)
-    qtbot.waitUntil(lambda: other.tasks is not None and other.tasks.form.kind.current == SourceKind.LOG, timeout=8000)
 
 
 def test_that_cards_that_break_one_rule_together_are_one_stretch_of_the_chart(demo: Services) -> None:

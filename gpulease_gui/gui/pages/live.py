@@ -16,6 +16,7 @@ from gpulease_gui.gui.pages.live_all import AllNodes
 from gpulease_gui.gui.pages.live_bar import ALL_NODES, LiveBar, this_computer_is_there
 from gpulease_gui.gui.pages.live_bulk import Bulk
 from gpulease_gui.gui.pages.live_lanes import Lanes, promise_of
+from gpulease_gui.gui.pages.live_log import LogFollow
 from gpulease_gui.gui.pages.live_nodes import LiveNode, load_nodes
 from gpulease_gui.gui.pages.live_sight import Sight
 from gpulease_gui.gui.pages.live_state import States
@@ -65,11 +66,12 @@ class LivePage(Page):
         self._told: object = None
         self._window_chosen = False
         self.watch_button = Button(kind="primary")
-        self.all, self._whole = AllNodes(frame, clock), False
+        self.all, self.whole = AllNodes(frame, clock), False  # whole: all nodes are in sight at once
         self.bulk = Bulk(frame, self.all)
         self.bar, self.chart = LiveBar(), LaneStack(clock)
         self.acts = Acts(self)
         self.local_button, self.note_button = self.acts.local_button, self.acts.note_button
+        self.log = LogFollow(self)
         self.figures = FiguresTable()
         self.table = self.figures.figures
         self._sight = Sight(frame, self.chart, self.bar, self.figures, self.look, clock)
@@ -93,6 +95,7 @@ class LivePage(Page):
         self.stack.addWidget(self.parts)
         self.stack.addWidget(self.all)
         self.column.addWidget(self.bar)
+        self.column.addWidget(self.log.band)
         self.column.addWidget(self.stack, 1)
 
     def _connect(self) -> None:
@@ -112,13 +115,13 @@ class LivePage(Page):
 
     def crumbs(self) -> tuple[Words, ...]:
         """The node, or all."""
-        if self._whole:
+        if self.whole:
             return (ALL_NODES,)
         return (self._current.node.name,) if self._current else ()
 
     def buttons(self) -> tuple[Button, ...]:
         """This computer, as long as it is no node yet; a note, where there is a chart; watch or stop."""
-        if self._whole:
+        if self.whole:
             return self.bulk.buttons()
         local = () if this_computer_is_there(self._nodes) else (self.local_button,)
         note = (self.note_button,) if self.charted else ()
@@ -127,7 +130,7 @@ class LivePage(Page):
     def target(self) -> Target | None:
         """The node and how it is sampled."""
         current, view = self._current, self._view
-        if current is None or self._whole:
+        if current is None or self.whole:
             return None
         rate = (cost_words(view),) if view is not None and self.running else ()
         impact = self._checks.impact(current.node.id)
@@ -135,7 +138,7 @@ class LivePage(Page):
 
     def doable(self) -> frozenset[str]:
         """Watching is also in the Node menu."""
-        able = self._current is not None and not self.running and not self._whole
+        able = self._current is not None and not self.running and not self.whole
         return frozenset(["watch"]) if able else frozenset()
 
     def act(self, action: str) -> None:
@@ -156,6 +159,7 @@ class LivePage(Page):
     def handle(self, event: Event) -> None:
         """Connections, gaps, checks and records that changed."""
         self._checks.hear(event)
+        self.log.handle(event)
         if isinstance(event, NodeStateChanged):
             self._states.hear(event)
             self._show_nodes()
@@ -198,12 +202,13 @@ class LivePage(Page):
             self.watch()
         self._show_nodes()
         wanted_all, self._all_wanted = self._all_wanted, False
-        self.show_all(whole=len(nodes) > 1 and (wanted_all or self._whole) and not wanted)
+        self.show_all(whole=len(nodes) > 1 and (wanted_all or self.whole) and not wanted)
 
     def show_all(self, *, whole: bool) -> None:
         """All nodes at once, or the chosen one."""
-        self._whole = whole
+        self.whole = whole
         self.bar.setVisible(not whole)
+        self.log.show_node()
         if whole:
             self.stack.setCurrentWidget(self.all)
             self.all.grid.setFocus()
@@ -229,6 +234,7 @@ class LivePage(Page):
                 self._lanes.hidden = old.hidden
         self.history.choose(node_id, frozenset(chosen.terms))
         self._take_view()
+        self.log.show_node()
         self.look()
 
     @property
@@ -343,7 +349,7 @@ class LivePage(Page):
     def look(self) -> None:
         """Bring everything to what the watch holds now, or to what is stored of the stretch in sight."""
         view, node = self._view, self._current
-        if self._whole:
+        if self.whole:
             self._tell()
             return
         if view is not None and view.rings:
@@ -364,7 +370,7 @@ class LivePage(Page):
     def _tell(self) -> None:
         """Tell the window, if anything in its header changed."""
         cost = cost_words(self._view) if self._view is not None else None
-        told = (self._whole, self._current, self.running, self._state, self.charted, this_computer_is_there(self._nodes), cost,
+        told = (self.whole, self._current, self.running, self._state, self.charted, this_computer_is_there(self._nodes), cost,
                 self._checks.impact(self._current.node.id) if self._current else None)  # fmt: skip
         if told != self._told:
             self._told = told

@@ -17,9 +17,9 @@ from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import current_language, say
+from gpulease_gui.gui.pages.live_log import FOLLOW
 from gpulease_gui.gui.pages.live_nodes import make_this_computer
 from gpulease_gui.gui.pages.live_note import ADD_NOTE, NoteDialog
-from gpulease_gui.gui.pages.live_words import WATCH_A_LOG
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.services.overview import local_day
@@ -54,7 +54,7 @@ class Acts(QObject):
             )),
             (page.bar.more_menu, (
                 (RULES, self.show_rules),
-                (Text("Watch a log on the node…", "监视节点上的日志…"), self.watch_log),
+                (FOLLOW, lambda: page.log.ask()),
                 (Text("How long readings are kept…", "读数保留时长…"), self.show_retention),
             )),
         )  # fmt: skip
@@ -133,7 +133,7 @@ class Acts(QObject):
         self._frame.note(words)
         self._page.history.refresh()
 
-    # -- dialogs and the log ------------------------------------------------------------------------------------------
+    # -- dialogs ------------------------------------------------------------------------------------------
 
     def show_rules(self) -> None:
         """Broken rules of the node in sight, and when to be told."""
@@ -148,11 +148,6 @@ class Acts(QObject):
         from gpulease_gui.gui.forms.retention_dialog import retention_dialog
 
         retention_dialog(self._frame, self._page)
-
-    def watch_log(self) -> None:
-        """The pane of tasks reads a log beside the hardware's curves."""
-        if self._page.node is not None:
-            self._frame.go("verification", self._page.node.node.id, WATCH_A_LOG)
 
     # -- notes, this computer -----------------------------------------------------------------------------------------
 
