@@ -7,6 +7,7 @@ import io
 import math
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from gpulease_gui.domain.errors import UserFacing
@@ -144,7 +145,7 @@ def put_into_report(db: Database, node_id: str, start_s: float, end_s: float) ->
         raise UserFacing("the node was not verified yet", "a report speaks of a run", "verify the node first")
     held = stretches_in_report(db.conn, node_id, run.id)
     if len(held) >= STRETCHES:
-        raise UserFacing(f"the report shows {STRETCHES} stretches already", "", "take them out of the report first")
+        raise UserFacing(f"the report shows {STRETCHES} stretches already", "", "take one of them out of the report first")
     kept = keep_stretch(db, run.id, node_id, int(start_s * _NS), _end_ns(db.conn, node_id, int(end_s * _NS)))
     if kept is None:
         raise UserFacing("nothing is stored of this stretch yet", "readings are written every ten seconds", "try again in a moment")
@@ -172,16 +173,42 @@ def still_fits(connection: Reader, run_id: str, node_id: str, span: tuple[int, i
     return any(fits(connection, one) for one in kept)
 
 
-def take_out_of_report(db: Database, node_id: str) -> int:
-    """Show none of the chosen stretches any more; how many there were. What was kept as evidence stays."""
-    return int(db.conn.execute("DELETE FROM marks WHERE node_id = ? AND kind = ?", (node_id, REPORT_MARK)).rowcount)
+def take_out_of_report(db: Database, node_id: str, mark_id: str = "") -> int:
+    """Show one of the chosen stretches ("": none of them) no more; how many left. What was kept as evidence stays."""
+    where, what = "DELETE FROM marks WHERE node_id = ? AND kind = ? AND ? IN ('', id)", (node_id, REPORT_MARK, mark_id)
+    return int(db.conn.execute(where, what).rowcount)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportStretch:
+    """A stretch that the user put into the report of a run; times are UTC seconds. `run_at` None: the run is not there any more."""
+
+    id: str
+    start_s: float
+    end_s: float
+    run_at: datetime | None = None
+
+
+def report_stretches(connection: Reader, node_id: str) -> tuple[ReportStretch, ...]:
+    """All stretches that stand in reports of a node, the newest first."""
+    runs = {run.id: run.started_at for run in list_runs(connection, node_id=node_id)}
+    found = [
+        ReportStretch(mark.id, span[0] / _NS, span[1] / _NS, runs.get(mark.run_id or ""))
+        for mark in _report_marks(connection, node_id) if (span := span_of(mark)) is not None
+    ]  # fmt: skip
+    return tuple(reversed(found))
 
 
 def stretches_in_report(connection: Reader, node_id: str, run_id: str) -> tuple[tuple[int, int], ...]:
     """(start, end) in ns of the stretches that the user put into the report of a run, oldest first."""
+    marks = _report_marks(connection, node_id)
+    return tuple(span for mark in marks if mark.run_id == run_id and (span := span_of(mark)) is not None)
+
+
+def _report_marks(connection: Reader, node_id: str) -> list[Mark]:
     now = datetime.now(UTC)
     marks = list_marks(connection, node_id, now - timedelta(days=7300), now + timedelta(days=7300))
-    return tuple(span for mark in marks if mark.kind == REPORT_MARK and mark.run_id == run_id and (span := span_of(mark)) is not None)
+    return [mark for mark in marks if mark.kind == REPORT_MARK]
 
 
 def span_of(mark: Mark) -> tuple[int, int] | None:

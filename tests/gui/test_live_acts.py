@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.errors import UserFacing
@@ -24,6 +26,7 @@ from gpulease_gui.gui.models.stored import read_stored
 from gpulease_gui.gui.pages import live
 from gpulease_gui.gui.pages.live_lanes import Lanes
 from gpulease_gui.gui.pages.live_log import LogDialog, said_of
+from gpulease_gui.gui.pages.live_report import ReportDialog
 from gpulease_gui.gui.pages.live_table import title_of
 from gpulease_gui.gui.widgets.chart_spec import Mode, Picture
 from gpulease_gui.services.composition import Services, open_services
@@ -106,6 +109,30 @@ def test_that_a_stretch_put_into_the_report_is_what_it_shows_and_is_evidence(sto
     assert stored.workspace.submit(lambda db: take_out_of_report(db, NODE)).result() == 2
     with stored.workspace.read() as connection:
         assert stretches_in_report(connection, NODE, "r1") == ()
+
+
+def test_that_one_stretch_leaves_the_report_and_the_others_stay(make_window: Callable[..., MainWindow], stored: Services, qtbot: QtBot) -> None:
+    at = datetime.fromtimestamp(START_S + 5, UTC)
+    stored.workspace.submit(lambda db: runs.save_run(db, Run("r1", NODE, at, demo=True))).result()
+    stored.workspace.submit(lambda db: runs.finish_run(db, "r1", RunState.FINISHED, at, Verdict.FAIL)).result()
+    for first in (0, 2, 4):
+        stored.workspace.submit(lambda db, first=first: put_into_report(db, NODE, START_S + first, START_S + 12)).result()
+    window = make_window(live.PAGE)
+    window.attach(stored)
+    dialog = ReportDialog(window, (NODE, "capped"), parent=window)
+    qtbot.waitUntil(lambda: len(dialog.rows.rows) == 3, timeout=5000)
+    dialog.show()
+    assert [(row.start_s - START_S, row.run_at) for row in dialog.rows.rows] == [(4, at), (2, at), (0, at)]
+    seen: list[tuple[float, float]] = []
+    dialog.shown.connect(lambda *span: seen.append(span))
+    dialog.table.acted.emit(dialog.rows.rows[1], "remove")
+    qtbot.waitUntil(lambda: [row.start_s - START_S for row in dialog.rows.rows] == [4, 0], timeout=5000)
+    with stored.workspace.read() as connection:
+        assert [span[0] // NS - START_S for span in stretches_in_report(connection, NODE, "r1")] == [0, 4]
+    QTest.keyClick(dialog, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: [row.start_s - START_S for row in dialog.rows.rows] == [0], timeout=5000)
+    dialog.look.click()
+    assert seen == [(START_S, START_S + 12)] and not dialog.isVisible()
 
 
 def test_that_a_stretch_up_to_now_is_kept_as_far_as_it_is_stored_and_a_changed_one_is_told(stored: Services) -> None:

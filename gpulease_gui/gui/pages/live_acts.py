@@ -16,6 +16,7 @@ from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import current_language, say
 from gpulease_gui.gui.pages.live_log import FOLLOW
 from gpulease_gui.gui.pages.live_nodes import make_this_computer
@@ -50,7 +51,7 @@ class Acts(QObject):
                 (Text("Readings of this stretch (CSV)…", "此区间的读数（CSV）…"), lambda: self.save_as("csv")),
                 (Text("Picture of the chart (PNG)…", "图表图片（PNG）…"), lambda: self.save_as("png")),
                 (Text("Into the node's report", "加入节点报告"), self.put_into_report),
-                (Text("Take all stretches out of the report", "从报告中移除全部区间"), self.take_out_of_report),
+                (Text("Stretches in the report…", "报告中的区间…"), self.show_stretches),
             )),
             (page.bar.more_menu, (
                 (RULES, self.show_rules),
@@ -120,14 +121,17 @@ class Acts(QObject):
         done = Text("The report shows this stretch; its readings are evidence of the run", "报告将显示此区间，其读数已存为验收证据")
         self._frame.bridge.when_done(future, lambda _: self._told(done))
 
-    def take_out_of_report(self) -> None:
-        """The node's report shows what lies near its run again."""
-        from gpulease_gui.services.live_export import take_out_of_report
+    def show_stretches(self) -> None:
+        """Which stretches the report shows; any of them can be looked at or taken out."""
+        from gpulease_gui.gui.pages.live_report import ReportDialog
 
         node = self._page.node
         if node is not None:
-            future = self._frame.services.change(lambda db: take_out_of_report(db, node.node.id), "mark")
-            self._frame.bridge.when_done(future, lambda count: self._told(Text(f"{count} stretches left the report", f"已从报告移除 {count} 个区间")))
+            dialog = ReportDialog(self._frame, (node.node.id, node.node.name), parent=self._page)
+            dialog.changed.connect(self._page.history.refresh)
+            dialog.shown.connect(self._page.chart.look_at)
+            dialog.resize(760, 380)
+            open_dialog(dialog)
 
     def _told(self, words: Text) -> None:
         self._frame.note(words)
