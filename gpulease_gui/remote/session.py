@@ -21,6 +21,7 @@ from gpulease_gui.remote.handshake import Deadlines, hang_up
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.keys_in_turn import KeysInTurn
 from gpulease_gui.remote.login import KeyToTry, log_in_by_one_of
+from gpulease_gui.remote.openings import Openings, close_at_once
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.route import STRAIGHT, Hop, Passed, Route, Way, hang_up_all, trusted, way_to
 from gpulease_gui.remote.transport import SLICE_S, Channel, Chunk, LineLost
@@ -143,8 +144,8 @@ class SshSession:
         self._transport = transport
         self._beneath = tuple(beneath)
         self._deadlines = deadlines
-        self._ear = ear
         self._room = threading.BoundedSemaphore(CHANNELS_AT_ONCE)
+        self._openings = Openings(transport, ear)
         self.address = address
         self.host_key = host_key
         self.trusted_by = trusted_by
@@ -168,17 +169,22 @@ class SshSession:
         if not self._room.acquire(timeout=seconds):
             raise no_channel(self.address.host_port, f"{CHANNELS_AT_ONCE} are open already")
         try:
-            channel = self._session(seconds)
-            feed = Feed(channel, self._ear)
+            channel, feed = self._session(seconds)
             self._request(channel, exec_string)
+            self._openings.ask_ahead()
         except BaseException:
             self._room.release()
             raise
-        return SshChannel(channel, feed, self.name, self._room, self.address.host_port, seconds)
+        return SshChannel(channel, feed, self.name, self._gone, self.address.host_port, seconds)
 
-    def _session(self, seconds: float) -> paramiko.Channel:
+    def _gone(self) -> None:
+        """One of the channels was closed."""
+        self._openings.closed()
+        self._room.release()
+
+    def _session(self, seconds: float) -> tuple[paramiko.Channel, Feed]:
         try:
-            return self._transport.open_session(timeout=seconds)
+            return self._openings.take(seconds)
         except paramiko.ChannelException as error:
             raise no_channel(self.address.host_port, error.text) from error
         except (paramiko.SSHException, EOFError, OSError) as error:
@@ -218,12 +224,12 @@ class SshChannel:
     """One running command on a node. The first write or read raises ConnectFailed (channel) if the node refuses it."""
 
     def __init__(
-        self, channel: paramiko.Channel, feed: Feed, name: str, room: threading.BoundedSemaphore, host_port: str, seconds: float
+        self, channel: paramiko.Channel, feed: Feed, name: str, gone: Callable[[], None], host_port: str, seconds: float
     ) -> None:
         self._channel = channel
         self._feed = feed
         self._name = name
-        self._room = room
+        self._gone = gone
         self._host_port = host_port
         self._seconds = seconds
         self._deadline = time.monotonic() + seconds
@@ -248,7 +254,8 @@ class SshChannel:
         if not self._channel.event.wait(max(0.0, self._deadline - time.monotonic())):
             self.close()
             raise timed_out(Phase.CHANNEL, self._host_port, self._seconds)
-        self._running = bool(self._channel.event_ready)
+        # An exit code says as well as the node's answer, which some send late, that the command ran.
+        self._running = bool(self._channel.event_ready) or self._channel.exit_status >= 0
         if self._running or self._closed:
             return
         self.close()
@@ -307,5 +314,5 @@ class SshChannel:
                 return
             self._closed = True
         with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
-            self._channel.close()
-        self._room.release()
+            close_at_once(self._channel)
+        self._gone()

@@ -1,0 +1,228 @@
+"""Do commands that follow one another on a connection run as they should, whatever the node makes of a channel asked for ahead?"""
+
+from __future__ import annotations
+
+import socket
+import threading
+
+import paramiko
+import pytest
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.node import Address, AuthMethod
+from gpulease_gui.domain.secret import Secret
+from gpulease_gui.remote import openings
+from gpulease_gui.remote.credentials import Credentials
+from gpulease_gui.remote.failures import ConnectFailed, Phase
+from gpulease_gui.remote.handshake import Deadlines
+from gpulease_gui.remote.hostkeys import HostTrust, host_key_of
+from gpulease_gui.remote.session import Connector, SshSession
+from gpulease_gui.remote.transport import LineLost
+from tests.integration.conftest import wait_until
+
+
+class Scripted(paramiko.ServerInterface):
+    """A node that answers a command with its words, and keeps book of its channels. `most`: how many it gives at once, 1 or any number."""
+
+    def __init__(self, most: int = 10) -> None:
+        self.most = most
+        self.asked: list[str] = []
+        self.refused = 0
+        self.channels: list[paramiko.Channel] = []  # all that it ever gave; the library's own list
+        self.ran: list[paramiko.Channel] = []
+
+    @property
+    def idle(self) -> bool:
+        """Whether every command has ended."""
+        return all(channel.closed for channel in self.ran)
+
+    def get_allowed_auths(self, username: str) -> str:
+        return "password"
+
+    def check_auth_password(self, username: str, password: str) -> int:
+        return paramiko.AUTH_SUCCESSFUL
+
+    def check_channel_request(self, kind: str, chanid: int) -> int:
+        if self.most == 1 and not all(channel.closed for channel in self.channels):
+            self.refused += 1
+            return paramiko.OPEN_FAILED_RESOURCE_SHORTAGE
+        self.asked.append(kind)
+        return paramiko.OPEN_SUCCEEDED
+
+    def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
+        if command == b"refuse":
+            return False
+        self.ran.append(channel)
+        threading.Thread(target=self._run, args=(channel, command), daemon=True).start()
+        return True
+
+    def _run(self, channel: paramiko.Channel, command: bytes) -> None:
+        if command == b"wait":
+            channel.recv(1)  # to the end of its input
+        channel.sendall(b"did " + command)
+        channel.send_exit_status(0)
+        channel.close()
+
+
+class Node:
+    """One connection with a scripted node."""
+
+    def __init__(self, rules: Scripted) -> None:
+        listener = socket.create_server(("127.0.0.1", 0))
+        key = paramiko.ECDSAKey.generate()
+        accepting = threading.Thread(target=self._accept, args=(listener, rules, key))
+        accepting.start()
+        credentials = Credentials(AuthMethod.PASSWORD, password=Secret("x"))
+        address = Address("127.0.0.1", listener.getsockname()[1], "user")
+        self.session: SshSession = Connector().connect(address, credentials, HostTrust((host_key_of(key),)), Deadlines(), CancelToken())
+        accepting.join()
+        listener.close()
+
+    def _accept(self, listener: socket.socket, rules: Scripted, key: paramiko.PKey) -> None:
+        caller, _ = listener.accept()
+        self.transport = paramiko.Transport(caller)
+        self.transport.add_server_key(key)
+        rules.channels = self.transport.server_accepts  # type: ignore[attr-defined]  # the stubs lack it
+        self.transport.start_server(event=threading.Event(), server=rules)
+
+    def close(self) -> None:
+        self.session.close()
+        self.transport.close()
+        self.transport.join(3)
+        self.transport.packetizer.complete_handshake()
+
+
+@pytest.fixture
+def node():
+    made = []
+
+    def make(rules: Scripted) -> Node:
+        made.append(Node(rules))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def said(session: SshSession, command: str) -> bytes:
+    """All that a command prints."""
+    channel, found = session.open(command), b""
+    while not (chunk := channel.read(10)).ended:
+        found += chunk.out
+    channel.close()
+    return found + chunk.out
+
+
+def answered(session: SshSession) -> bool:
+    """Whether the node has answered for the channel that was asked for ahead."""
+    asked = session._openings._asked
+    return asked is not None and asked.answered.is_set()
+
+
+def test_that_one_command_asks_for_one_channel_and_each_after_the_second_finds_its_own_open(node):
+    rules = Scripted()
+    session = node(rules).session
+    assert said(session, "a") == b"did a" and rules.asked == ["session"]
+    for number, command in enumerate(("b", "c", "d"), 2):
+        assert said(session, command) == b"did " + command.encode()
+        assert wait_until(lambda: answered(session))
+        assert len(rules.asked) == number + 1
+
+
+def test_that_a_node_that_gives_one_channel_at_a_time_runs_one_command_after_the_other(node):
+    rules = Scripted(1)
+    session = node(rules).session
+    for command in ("a", "b", "c", "d"):
+        channel = session.open("wait")
+        assert wait_until(lambda: session._openings._asked is None or answered(session))
+        channel.end_input()
+        assert channel.exit_status(10) == 0
+        channel.close()
+        assert wait_until(lambda: rules.idle)
+        assert said(session, command) == b"did " + command.encode()
+        assert wait_until(lambda: rules.idle)
+    assert rules.refused == 1 and session.alive
+
+
+def test_that_a_refusal_of_the_channel_asked_for_ahead_is_not_told_as_a_reason_for_a_later_loss(node):
+    rules = Scripted(1)
+    one = node(rules)
+    said(one.session, "a")
+    channel = one.session.open("wait")
+    assert wait_until(lambda: answered(one.session)) and rules.refused == 1
+    channel.end_input()
+    assert channel.exit_status(10) == 0
+    channel.close()
+    assert wait_until(lambda: rules.idle)
+    assert said(one.session, "b") == b"did b"
+    one.transport.close()
+    assert wait_until(lambda: not one.session.alive)
+    with pytest.raises(LineLost):
+        one.session.open("c")
+
+
+def test_that_a_channel_that_the_node_closed_before_its_use_is_replaced(node):
+    rules = Scripted()
+    one = node(rules)
+    for command in ("a", "b"):
+        said(one.session, command)
+    assert wait_until(lambda: answered(one.session) and len(rules.channels) == 3)
+    rules.channels[-1].close()
+    asked = one.session._openings._asked
+    assert asked is not None and wait_until(lambda: asked.channel.closed)
+    assert said(one.session, "c") == b"did c"
+
+
+def test_that_a_channel_that_waited_long_is_given_back(node, monkeypatch):
+    rules = Scripted()
+    session = node(rules).session
+    for command in ("a", "b"):
+        said(session, command)
+    assert wait_until(lambda: answered(session) and len(rules.channels) == 3)
+    monkeypatch.setattr(openings, "_FRESH_S", -1.0)
+    assert said(session, "c") == b"did c"
+    assert wait_until(lambda: rules.channels[2].closed) and len(rules.asked) == 5
+
+
+def test_that_a_refused_command_on_a_channel_asked_for_ahead_is_told_by_name(node):
+    session = node(Scripted()).session
+    for command in ("a", "b"):
+        said(session, command)
+    channel = session.open("refuse")
+    with pytest.raises(ConnectFailed) as caught:
+        channel.write(b"x")
+    assert caught.value.phase is Phase.CHANNEL
+    assert said(session, "c") == b"did c"
+
+
+def test_that_a_line_lost_while_a_channel_is_asked_for_is_told_as_such(node):
+    one = node(Scripted())
+    for command in ("a", "b"):
+        said(one.session, command)
+    one.transport.close()
+    assert wait_until(lambda: not one.session.alive)
+    with pytest.raises(LineLost):
+        one.session.open("c")
+
+
+def test_that_ux_09_commands_in_turn_need_no_second_session(make_sshd):
+    with make_sshd("MaxSessions 1\n").connect() as session:
+        for number in range(6):
+            assert said(session, f"echo {number}") == f"{number}\n".encode()
+            assert wait_until(lambda: session._openings._asked is None or answered(session))
+        assert session.alive
+
+
+def test_that_commands_from_several_threads_get_their_own_answers(session):
+    found: dict[int, list[bytes]] = {}
+
+    def ask(number: int) -> None:
+        found[number] = [said(session, f"echo {number}.{turn}") for turn in range(6)]
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {number: [f"{number}.{turn}\n".encode() for turn in range(6)] for number in range(4)}
