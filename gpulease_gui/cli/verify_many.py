@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gpulease_gui.cli.codes import Exit
+from gpulease_gui.cli.codes import Exit, of_verdict
 from gpulease_gui.cli.workspace_file import say_note
 from gpulease_gui.domain.errors import UsageError
-from gpulease_gui.domain.finding import Finding
+from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
@@ -45,11 +45,15 @@ def add_many_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(slots=True)
 class Round:
-    """What came of a round. `kept`: nodes that had answered everything before; `untried`: cancelled before their turn."""
+    """What came of a round. `kept`: nodes that had answered everything before; `untried`: cancelled before their turn.
+
+    `overall`: the verdict of each node (by its name) by all that is known of it now, what was kept included.
+    """
 
     outcomes: dict[str, tuple[Node, Outcome]] = field(default_factory=dict)
     kept: list[str] = field(default_factory=list)
     untried: list[str] = field(default_factory=list)
+    overall: dict[str, Verdict] = field(default_factory=dict)
 
 
 def chosen_nodes(services: Services, options: argparse.Namespace) -> tuple[Node, ...]:
@@ -117,6 +121,7 @@ def verify_round(services: Services, options: argparse.Namespace, wanted: tuple[
 def _sort_rest(made: Round, lines: tuple[FleetLine, ...]) -> None:
     """Outcomes in the order in which the nodes were named, whatever order they came in."""
     made.outcomes = {line.node.id: made.outcomes[line.node.id] for line in lines if line.node.id in made.outcomes}
+    made.overall = {line.node.name: line.overall for line in lines if line.overall is not None}
     for line in lines:
         if line.node.id in made.outcomes:
             continue
@@ -133,7 +138,7 @@ def print_round(services: Services, options: argparse.Namespace, made: Round, sh
         contract = find_contract(services.workspace, options.contract).id if options.contract else None
         whole = {"contract": contract, "nodes": [outcome_json(o) for _, o in made.outcomes.values()], "changed": changed,
                  "duplicates": [{"nodes": [d.first, d.second], "cards": list(d.cards)} for d in twice],
-                 "kept": made.kept, "not_tried": made.untried}  # fmt: skip
+                 "kept": made.kept, "not_tried": made.untried, "overall": made.overall}  # fmt: skip
         print(json.dumps(whole, ensure_ascii=False, indent=1))
         return
     for node, outcome in made.outcomes.values():
@@ -141,7 +146,7 @@ def print_round(services: Services, options: argparse.Namespace, made: Round, sh
         for line in changed[node.name]:
             print(f"  changed: {visible(line)}")
     for name in made.kept:
-        print(f"{visible(name)}: answered before, not asked again")
+        print(f"{visible(name)}: {made.overall.get(name, 'no verdict')}; answered before, not asked again")
     for name in made.untried:
         print(f"{visible(name)}: cancelled before its turn")
     for duplicate in twice:
@@ -149,9 +154,10 @@ def print_round(services: Services, options: argparse.Namespace, made: Round, sh
 
 
 def exit_of_round(services: Services, made: Round, exit_of: Callable[[Outcome], Exit]) -> Exit:
-    """The worst of all nodes; nodes that were kept change nothing."""
+    """The worst of all nodes, by what they said now and by what was kept of them."""
     runs = [outcome.run for _, outcome in made.outcomes.values() if outcome.run]
     codes = [exit_of(outcome) for _, outcome in made.outcomes.values()]
+    codes += map(of_verdict, made.overall.values())
     codes += [Exit.FAIL] * bool(shared_cards(services.workspace, runs)) + [Exit.INTERRUPTED] * bool(made.untried)
     order = (Exit.INTERRUPTED, Exit.FAIL, Exit.NOT_CONNECTED, Exit.INCONCLUSIVE)
     return next((code for code in order if code in codes), Exit.OK)

@@ -113,12 +113,14 @@ def changes_since_before(workspace: Workspace, outcome: Outcome) -> list[str]:
     with workspace.read() as connection:
         this = runs.get_run(connection, outcome.run)
         earlier = [
-            r for r in runs.list_runs(connection, node_id=this.node_id)
+            r for r in runs.list_runs(connection, node_id=this.node_id, parts=this.is_part)
             if r.state is RunState.FINISHED and r.started_at < this.started_at
         ]  # fmt: skip
         if not earlier:
             return ["this is the first run"]
-        before = {_key(s.finding): s.finding for s in runs.list_current_findings(connection, earlier[0].id)}
+        # A run of some checks is held against the last answer to each of them, wherever it was given.
+        counted = reversed(earlier) if this.is_part else earlier[:1]
+        before = {_key(s.finding): s.finding for run in counted for s in runs.list_current_findings(connection, run.id)}
     return [line for finding in outcome.findings for line in _difference(before.get(_key(finding)), finding)]
 
 

@@ -1,6 +1,6 @@
 """What of a node is still without an answer, so that a second round asks nothing else?
 
-A node is done when a whole run of it, begun since, ended by itself and every planned check of it got an answer. An
+A node is done when runs of it, begun since and ended by themselves, answered every planned check. An
 answer that names what the node lacks (a tool, a right) is one: asking again would bring the same. A time limit, a
 line that was lost or a frame that never came is none.
 """
@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
-from gpulease_gui.services.joined import joined_in
+from gpulease_gui.services.joined import join, joined_in
 from gpulease_gui.services.plan import make_plan
 from gpulease_gui.store import runs
 from gpulease_gui.store.doors import Reader
@@ -30,24 +30,33 @@ def unanswered(findings: Iterable[Finding]) -> frozenset[str]:
     return frozenset(f.check for f in findings if f.verdict is Verdict.INCONCLUSIVE and f.reason_code in AGAIN)
 
 
-def whole_run(connection: Reader, node_id: str, contract_id: str | None, since: datetime) -> Run | None:
-    """The newest whole run of a node against that contract, begun `since` (UTC) and ended by itself."""
-    made = runs.list_runs(connection, node_id=node_id)
-    return next(
-        (run for run in made if run.state is RunState.FINISHED and run.started_at >= since and run.contract_id == contract_id), None
-    )  # fmt: skip
+def known_since(connection: Reader, node_id: str, request: Request, since: datetime) -> tuple[Run | None, tuple[Finding, ...]]:
+    """What a node answered `since` (UTC) against that contract and those terms, and the newest run that it stands in.
+
+    The newest whole run with what joined it, or, without one, the runs of some checks, a newer answer at the place of
+    an older one. Only runs that ended by themselves count. (None, ()) where there is none.
+    """
+    made = [
+        run for run in runs.list_runs(connection, node_id=node_id, parts=True)
+        if run.state is RunState.FINISHED and run.started_at >= since
+        and run.contract_id == request.contract_id and dict(run.terms) == dict(request.terms)
+    ]  # fmt: skip
+    whole = next((run for run in made if not run.is_part), None)
+    if whole is not None:
+        return whole, joined_in(connection, whole.id).findings
+    parts = [(run, [stored.finding for stored in runs.list_current_findings(connection, run.id)]) for run in reversed(made)]
+    return (made[0] if made else None), join((), parts).findings
 
 
 def what_is_left(connection: Reader, node_id: str, request: Request, since: datetime) -> Request | None:
     """`request` as far as it was not answered since; None = nothing is left.
 
-    Without a whole run all of it is. A run that was cancelled or broke off is none: its node is asked everything.
+    Answers to other terms count for nothing here, nor do runs that were cancelled or broke off.
     """
-    run = whole_run(connection, node_id, request.contract_id, since)
+    run, findings = known_since(connection, node_id, request, since)
     if run is None:
         return request
-    joined = joined_in(connection, run.id)
-    without = unanswered(joined.findings)
-    known = {finding.check for finding in joined.findings}
+    without = unanswered(findings)
+    known = {finding.check for finding in findings}
     left = [check for check in make_plan(request.choice).checks if check in without or check not in known]
     return replace(request, only=tuple(left), level=None, profile="", left_out=(), added=(), heavy=False) if left else None

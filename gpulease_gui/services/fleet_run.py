@@ -19,9 +19,9 @@ from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.services.events import CheckChanged, Event, FindingSaved, NodeState, NodeStateChanged, RunStarted
-from gpulease_gui.services.fleet_rest import unanswered, what_is_left, whole_run
-from gpulease_gui.services.joined import joined_in
+from gpulease_gui.services.fleet_rest import known_since, unanswered, what_is_left
 from gpulease_gui.services.outcome import Outcome
+from gpulease_gui.services.plan import make_plan
 from gpulease_gui.services.run_view import Key, key_of
 
 if TYPE_CHECKING:
@@ -317,8 +317,10 @@ class FleetRun:
         since = self._since or self.started
         with self._services.workspace.read() as connection:
             request = self._request_of(connection, self._going[node_id].node)
-            run = whole_run(connection, node_id, request.contract_id, since)
-            findings = joined_in(connection, run.id).findings if run else ()
+            run, findings = known_since(connection, node_id, request, since)
+        if request.only or request.names_a_plan:  # what else is known of the node was not asked
+            asked = frozenset(make_plan(request.choice).checks)
+            findings = tuple(finding for finding in findings if finding.check in asked)
         self._answered(node_id, run.id if run else None, findings)
 
     def _answered(self, node_id: str, run_id: str | None, findings: Sequence[Finding]) -> None:

@@ -27,7 +27,21 @@ def test_that_several_nodes_are_verified_and_a_second_round_asks_only_the_rest(t
     assert first.stderr.splitlines()[0] == "2 nodes: ascend, capped"
     rest = gpulease("verify", "demo:ascend", "demo:capped", "--rest", "--workspace", path, "--json")
     again = json.loads(rest.stdout)
-    assert again["kept"] == ["ascend", "capped"] and again["nodes"] == [] and rest.returncode == 0
+    assert again["kept"] == ["ascend", "capped"] and again["nodes"] == []
+    assert again["overall"] == {"ascend": "pass", "capped": "fail"} and rest.returncode == 1
+
+
+def test_that_the_rest_of_a_level_is_what_that_level_lacks_and_other_terms_are_asked_anew(tmp_path: Path) -> None:
+    path, terms = str(tmp_path / "d.db"), tmp_path / "other.toml"
+    both = ("verify", "demo:ascend", "demo:honest", "--workspace", path, "--json", "--level", "trust")
+    first, rest = (json.loads(gpulease(*both, *more).stdout) for more in ((), ("--rest",)))
+    assert {tuple(lines) for lines in first["changed"].values()} == {("this is the first run",)}
+    assert rest["kept"] == ["ascend", "honest"] and rest["overall"] == {node["target"].removeprefix("demo:"): node["overall"] for node in first["nodes"]}
+    again = json.loads(gpulease(*both).stdout)
+    assert not any("first run" in line for lines in again["changed"].values() for line in lines)
+    terms.write_text('"gpu.count" = 4\n', encoding="utf-8")
+    other = json.loads(gpulease(*both, "--rest", "--terms", str(terms)).stdout)
+    assert other["kept"] == [] and len(other["nodes"]) == 2
 
 
 def test_that_a_node_that_is_not_reached_is_told_and_is_the_rest(tmp_path: Path) -> None:
