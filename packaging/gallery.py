@@ -7,6 +7,7 @@ Writes gallery-{light,dark}-{en,zh}.png and one with larger text; offscreen, no 
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from dataclasses import dataclass
@@ -52,6 +53,8 @@ from gpulease_gui.gui.widgets.ruler import PromiseBar, RulerBar
 from gpulease_gui.gui.widgets.search import FilterBar, SearchBox
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.gui.widgets.task_strip import TaskStrip
+from gpulease_gui.gui.widgets.tile_spec import Rank, Tile, TileFigure
+from gpulease_gui.gui.widgets.tiles import TileView
 from gpulease_gui.pdf.badges import ItemState, State, badge_of
 from gpulease_gui.pdf.fonts import load_fonts
 from gpulease_gui.pdf.paint import Promises, Ruler
@@ -114,6 +117,29 @@ def table() -> TableView:
     model.set_rows(samples())
     view.choose("Selected")
     view.setFixedHeight(28 * 7 + 6)
+    return view
+
+
+def tiles() -> TileView:
+    """One node of each state, over the same half hour."""
+    line = tuple(None if place in (31, 32, 33) else 0.55 + 0.35 * math.sin(place / 4) for place in range(60))
+    figures = (
+        TileFigure(Text("Util.", "利用率"), "97", "%"), TileFigure(Text("Power", "功耗"), "350", "W", "fail", Ruler(700, 350, "fail", 0.03)),
+        TileFigure(Text("Hottest", "最高温"), "63", "°C"), TileFigure(Text("Network", "网络"), "–", "Gbit/s", "t3"),
+    )  # fmt: skip
+    strip = tuple("" if share is None else "fail" if place > 44 else "border2" for place, share in enumerate(line))
+    made = [
+        Tile("1", "node-07", "Haiqiong", Rank.BROKEN, Text("Under the contract, GPU 3, 5 min 0 s", "低于合同，GPU 3，5 分 0 秒"), figures, line, 0.9, strip),
+        Tile("2", "node-08", "Haiqiong", Rank.LOST, Text("2 min 14 s: connection lost", "2 分 14 秒：连接中断"), figures[3:], line[:40] + (None,) * 20),
+        Tile("3", "node-09", "Beiming", Rank.WARNED, Text("Too hot, GPU 0, 40 s", "过热，GPU 0，40 秒"), figures[:3], line, None, strip[:44]),
+        Tile("4", "node-10", "Beiming", Rank.CONNECTING, Text("connecting", "正在连接")),
+        Tile("5", "node-11", "Beiming", Rank.FINE, Text("no rule broken", "未违反规则"), figures[2:], line, None, ("border2",) * 60),
+        Tile("6", "node-12", "", Rank.UNWATCHED, Text("not watched", "未监控")),
+    ]  # fmt: skip
+    view = TileView()
+    view.nodes.set_tiles(made)
+    view.setCurrentIndex(view.nodes.index(4))
+    view.setFixedHeight(view.fonts.height + 34)
     return view
 
 
@@ -210,6 +236,7 @@ def gallery() -> QWidget:
     unsaved.tell("1 change", "bandwidth between nodes 25 → 100 Gbit/s")
     grid.addWidget(unsaved)
     grid.addWidget(Band("accent", "4 selected", "3 unknown, 1 not run", Button("Waive…", small=True)))
+    grid.addWidget(tiles())
     grid.addWidget(foot())
     strip = TaskStrip()
     strip.job_changed(JobChanged("1", "Verify node-07", 38, 45))
@@ -271,7 +298,7 @@ def main(argv: list[str]) -> int:
     translations = Translations(app)
     theme = Theme(app, folder / "images", ThemeMode.LIGHT)
     page = gallery()
-    page.resize(1440, 980)
+    page.resize(1440, 1150)
     page.show()
     for language in Language:
         translations.switch(language)

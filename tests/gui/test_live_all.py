@@ -23,7 +23,7 @@ from gpulease_gui.gui.pages.live_tile import Known, tile_of
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode
 from gpulease_gui.gui.widgets.chart_spec import Promised, Rule
 from gpulease_gui.gui.widgets.tile_lines import LaneChoice
-from gpulease_gui.gui.widgets.tile_spec import Broken, Rank, Tile
+from gpulease_gui.gui.widgets.tile_spec import Broken, Order, Rank, Tile
 from gpulease_gui.gui.widgets.tiles import MOST_PICTURES, TileView, spoken
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.events import NodeState, WatchAlarm
@@ -114,6 +114,24 @@ def test_that_the_worst_comes_first_and_the_choice_stays(qtbot: QtBot) -> None:
     assert (list(grid.nodes.shown), list(grid.chosen)) == (["c"], [])
 
 
+def test_that_tiles_stand_by_name_or_by_supplier_with_numbers_as_numbers(qtbot: QtBot) -> None:
+    grid = TileView()
+    qtbot.addWidget(grid)
+    named = (("node-10", "Beta", Rank.BROKEN), ("node-9", "", Rank.LOST), ("Node-2", "beta", Rank.FINE), ("x", "Alpha", Rank.FINE))
+    grid.nodes.set_tiles([Tile(name, name, note, rank) for name, note, rank in named])
+    orders = {}
+    for order in Order:
+        grid.nodes.sort_by(order)
+        orders[order] = list(grid.nodes.shown)
+    assert orders == {
+        Order.WORST: ["node-10", "node-9", "Node-2", "x"], Order.NAME: ["Node-2", "node-9", "node-10", "x"],
+        Order.SUPPLIER: ["x", "Node-2", "node-10", "node-9"],
+    }  # fmt: skip
+    grid.nodes.put(Tile("x", "x", "Alpha", Rank.BROKEN))
+    grid.nodes.arrange()
+    assert grid.nodes.shown[0] == "x", "a node that gets worse does not move in an order that is not about that"
+
+
 class Crowd:
     """Watches of more nodes than the demo has."""
 
@@ -196,6 +214,9 @@ def test_that_nodes_are_watched_opened_and_left_from_the_grid(page: live.LivePag
     page.all.bar.choose("unwatched")
     qtbot.waitUntil(lambda: grid.nodes.rowCount() == 8, timeout=5000)
     page.all.bar.choose("all")
+    page.all.order.picked.emit("name")
+    assert list(grid.nodes.shown) == sorted(grid.nodes.shown, key=lambda id_: id_.casefold())
+    page.all.order.picked.emit("worst")
     translations.switch(Language.ZH)
     qtbot.waitUntil(lambda: page.bulk.stop_button.text().strip() == "停止监控 1 个节点", timeout=5000)
     translations.switch(Language.EN)

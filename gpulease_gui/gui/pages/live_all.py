@@ -1,4 +1,4 @@
-"""How do all nodes fare at once, the worst first?"""
+"""How do all nodes fare at once, the worst first or in another order?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.widgets.chart_spec import Promised
 from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.gui.widgets.search import FilterBar
-from gpulease_gui.gui.widgets.tile_spec import Broken, Rank, Tile
+from gpulease_gui.gui.widgets.tile_spec import Broken, Order, Rank, Tile
 from gpulease_gui.gui.widgets.tiles import TileView
 from gpulease_gui.services.events import WatchAlarm
 
@@ -43,6 +43,9 @@ _RANKS = {"broken": Rank.BROKEN, "lost": Rank.LOST, "warned": Rank.WARNED, "unwa
 _LANES = (
     ("util", Text("Utilization", "利用率")), ("power", Text("Power", "功耗")), ("temperature", Text("Hottest card", "最高温度")),
     ("network", Text("Network", "网络")),
+)  # fmt: skip
+_ORDERS = (
+    (Order.WORST, Text("Worst first", "问题优先")), (Order.NAME, Text("By name", "按名称")), (Order.SUPPLIER, Text("By supplier", "按供应商")),
 )  # fmt: skip
 _PROMISED = ("gpu.power_w", "network.gbit_s")
 _DEGRADED = frozenset(rule.id for rule in WATCH_RULES if rule.degraded)
@@ -82,6 +85,7 @@ class AllNodes(QWidget):
         self._words, self._window_s = "", WINDOWS_S[-1]
         self.bar, self.sums, self.grid, self.legend = FilterBar(_CHIPS), Sums(), TileView(), Legend()
         self.lane = Chooser(Text("What the lines show", "曲线内容"), _LANES)
+        self.order = Chooser(Text("Order of the nodes", "节点排序"), _ORDERS)
         self._range = PlainLabel(level="2", size="dense")
         self._timer = QTimer(self)
         self._timer.setInterval(TURN_MS)
@@ -94,6 +98,7 @@ class AllNodes(QWidget):
         column.setSpacing(0)
         self.bar.add_tool(self._range)
         self.bar.add_tool(self.lane)
+        self.bar.add_tool(self.order)
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.sums)
@@ -106,6 +111,7 @@ class AllNodes(QWidget):
         self._timer.timeout.connect(self.turn)
         self.bar.filtered.connect(lambda _: self._filter())
         self.lane.picked.connect(self._choose_lane)
+        self.order.picked.connect(lambda key: self.grid.nodes.sort_by(Order(key)))
         self.grid.opened.connect(self.opened)
         self.grid.selectionModel().selectionChanged.connect(lambda: self.chosen_changed.emit())
 

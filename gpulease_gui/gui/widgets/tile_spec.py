@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
+from functools import lru_cache
 
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.pdf.badges import Badge, badge_of
 from gpulease_gui.pdf.paint import Ruler
 from gpulease_gui.services.events import NodeState
+
+
+class Order(StrEnum):
+    """By what the tiles of many nodes are sorted."""
+
+    WORST = "worst"
+    NAME = "name"
+    SUPPLIER = "supplier"
 
 
 class Rank(IntEnum):
@@ -87,7 +97,20 @@ class Tile:
         """Whether it wants to be looked at."""
         return self.rank <= Rank.WARNED
 
-    @property
-    def order(self) -> tuple[int, str]:
-        """Worst first, then by name."""
-        return int(self.rank), self.name.casefold()
+
+SortKey = tuple[tuple[bool, int, str], ...]
+_PARTS = re.compile(r"([0-9]{1,18})")
+
+
+@lru_cache(maxsize=4096)
+def _parts(name: str) -> SortKey:
+    return tuple((False, int(part), "") if part.isdecimal() else (True, 0, part) for part in _PARTS.split(name.casefold()) if part)
+
+
+def sort_key(tile: Tile, order: Order) -> SortKey:
+    """What a tile is sorted by; among equals by name, in which numbers count as such: node-9 before node-10."""
+    name = _parts(tile.name)
+    if order is Order.WORST:
+        return (False, int(tile.rank), ""), *name
+    # Who has no supplier stands last.
+    return ((not tile.note, 0, tile.note.casefold()), *name) if order is Order.SUPPLIER else name

@@ -1,4 +1,4 @@
-"""How are many watched nodes looked over at once, the worst first?"""
+"""How are many watched nodes looked over at once, in the order that the user wants?"""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gpulease_gui.gui.language import say
 from gpulease_gui.gui.widgets.labels import plain_tip
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.tile_paint import TileFonts, paint_tile
-from gpulease_gui.gui.widgets.tile_spec import Tile
+from gpulease_gui.gui.widgets.tile_spec import Order, Tile, sort_key
 
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 TILE_ROLE = Qt.ItemDataRole.UserRole + 1
 LEAST_TILE_PX, GAP_PX, EDGE_PX = 212, 10, 16
 MOST_PICTURES = 64  # some more than a large screen shows
-TILES = Text("All nodes, the worst first", "全部节点，问题最多者在前")
+TILES = Text("All nodes", "全部节点")
 
 
 def spoken(tile: Tile) -> str:
@@ -38,6 +38,7 @@ class Tiles(QAbstractListModel):
         super().__init__()
         self._all: dict[str, Tile] = {}
         self._keep: Callable[[Tile], bool] = lambda tile: True
+        self._order = Order.WORST
         self._shown: list[str] = []
         self._places: dict[str, int] = {}
 
@@ -85,9 +86,14 @@ class Tiles(QAbstractListModel):
         self._keep = keep
         self.arrange()
 
+    def sort_by(self, order: Order) -> None:
+        """Another order from now on."""
+        self._order = order
+        self.arrange()
+
     def arrange(self) -> None:
         """Put all in their order; the chosen ones stay chosen."""
-        kept = sorted((tile for tile in self._all.values() if self._keep(tile)), key=lambda tile: tile.order)
+        kept = sorted((tile for tile in self._all.values() if self._keep(tile)), key=lambda tile: sort_key(tile, self._order))
         wanted = [tile.node_id for tile in kept]
         if wanted == self._shown:
             return
