@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import logging
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -127,6 +126,8 @@ class Program(QObject):
         if services is self._services:
             return
         old, self._services = self._services, services
+        from gpulease_gui.services.small_heap import search_seldom
+
         if not self._listeners:
             from gpulease_gui.gui.alarms import Alarms
             from gpulease_gui.gui.recording_line import RecordingLine
@@ -134,7 +135,7 @@ class Program(QObject):
             self._listeners = Alarms(self.window), RecordingLine(self.window)
         self.window.attach(services)
         # What was imported and built by now stays: a full collection over it would stop the window for 50 ms.
-        gc.freeze()
+        search_seldom()
         if old is not None:
             self._opener.submit(old.close)
 

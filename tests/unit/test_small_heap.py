@@ -38,3 +38,34 @@ def held_kib(how: str) -> int:
 @pytest.mark.skipif(sys.platform != "linux", reason="heaps of the GNU libc")
 def test_that_threads_give_back_what_they_needed_for_a_moment() -> None:
     assert held_kib("small") < held_kib("usual") / 3
+
+
+# Lists that live for two seconds each, as readings do until they are written; how often all was searched, and how many cycles are left.
+_LINES = """
+import gc, sys, weakref
+from gpulease_gui.services.small_heap import search_seldom
+class Ring: pass
+if sys.argv[1] == "seldom":
+    search_seldom()
+searched, kept, cycles = [], [], weakref.WeakSet()
+gc.callbacks.append(lambda phase, info: searched.append(info["generation"]))
+for second in range(60):
+    kept = [[number] for number in range(5000)] + kept[:5000]
+    for number in range(1000):
+        one = Ring()
+        one.itself = one
+        cycles.add(one)
+print(searched.count(2) // 2, len(cycles))
+"""
+
+
+def searched(how: str) -> tuple[int, int]:
+    done = subprocess.run([sys.executable, "-c", _LINES, how], capture_output=True, text=True, check=True)
+    full, left = map(int, done.stdout.split())
+    return full, left
+
+
+def test_that_short_lived_readings_make_no_search_of_all_there_is_and_waste_is_still_found() -> None:
+    usual, (seldom, left) = searched("usual")[0], searched("seldom")
+    assert (usual > 2, seldom) == (True, 0)
+    assert left < 30_000
