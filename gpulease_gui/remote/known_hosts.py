@@ -133,7 +133,7 @@ def _by_name(content: bytes) -> dict[str, list[_Worded]]:
 
 
 def _line(number: int, words: list[str]) -> KnownLine | SkippedLine:
-    marker = words.pop(0).lower() if words[0].startswith("@") else ""
+    marker = words.pop(0) if words[0].startswith("@") else ""
     if marker not in _MARKERS:
         return SkippedLine(number, "an unknown marker")
     if len(words) < 3:

@@ -14,9 +14,17 @@ import paramiko
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address, HostKey
 from gpulease_gui.remote.credentials import Credentials
-from gpulease_gui.remote.failures import ConnectFailed, Phase, hung_up, proxy_failed, timed_out, tunnel_refused
+from gpulease_gui.remote.failures import (
+    ConnectFailed,
+    HostKeyRevoked,
+    Phase,
+    hung_up,
+    proxy_failed,
+    timed_out,
+    tunnel_refused,
+)
 from gpulease_gui.remote.handshake import Deadlines, cut, dial, hang_up, offered_key_types, shake
-from gpulease_gui.remote.host_certificates import CERTIFICATE_TYPES, certificate_of, why_not
+from gpulease_gui.remote.host_certificates import CERTIFICATE_TYPES, certificate_of, signer_of, why_not
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy, host_key_of, judge, key_types, kind_of, unknown
 from gpulease_gui.remote.proxy import Proxy, lead_through
 from gpulease_gui.remote.way_out import ANY_WAY_OUT, WayOut
@@ -119,7 +127,8 @@ def trusted(
     Certificates are asked for where an authority is known, as ssh does.
     """
     offered = key_types(trust.expected, offered_key_types())
-    wants_certificate = bool(trust.authorities) and not trust.pins
+    # A certificate of a revoked authority speaks against a host even where its bare key is known.
+    wants_certificate = bool(trust.authorities or trust.revoked) and not trust.pins
     shown: list[HostKey] = []
     for types in _rounds((*CERTIFICATE_TYPES, *offered) if wants_certificate else offered, shown):
         try:
@@ -130,7 +139,7 @@ def trusted(
             raise
         try:
             remote_key = transport.get_remote_server_key()
-            key, why = host_key_of(remote_key), _why_uncertified(remote_key, trust)
+            key, why = host_key_of(remote_key), _why_uncertified(host_port, remote_key, trust)
             if why:
                 trust = replace(trust, notes=(*trust.notes, f"the host's certificate: {why}"))
             trusted_by = judge(host_port, key, trust, certified=why == "")
@@ -144,11 +153,18 @@ def trusted(
     raise unknown(host_port, shown[0], tuple(shown[1:]), trust)
 
 
-def _why_uncertified(key: paramiko.PKey, trust: HostTrust) -> str | None:
-    """Why the certificate that came with a key does not vouch for it, "" = it does; None without a certificate."""
+def _why_uncertified(host_port: str, key: paramiko.PKey, trust: HostTrust) -> str | None:
+    """Why the certificate that came with a key does not vouch for it, "" = it does; None without a certificate.
+
+    Raises HostKeyRevoked for one of a revoked authority.
+    """
     certificate = certificate_of(key)
     if not certificate:
         return None
+    signer = signer_of(certificate)
+    for placed in trust.revoked:
+        if placed.key == signer:
+            raise HostKeyRevoked(host_port, placed.key, placed.place)
     authorities, revoked = ([placed.key for placed in keys] for keys in (trust.authorities, trust.revoked))
     return why_not(certificate, trust.principal, authorities, revoked)
 

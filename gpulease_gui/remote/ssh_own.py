@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.errors import UsageError, UserFacing
+from gpulease_gui.remote.address import parse_jump
 from gpulease_gui.remote.known_hosts import pattern_matches
 from gpulease_gui.remote.ssh_lines import ConfigFile, ConfigLine, config_files
 from gpulease_gui.remote.ssh_options import FAMILIES, OPTIONS
@@ -85,12 +86,13 @@ class _Found:
         if words == ["all"]:
             return True
         if len(words) == 2 and words[0] in ("host", "originalhost"):
-            return _host_matches(line.words[1].split(","), self.host if words[0] == "originalhost" else self.name)
+            # Unlike Host, Match takes no notice of capitals.
+            return _host_matches(words[1].split(","), self.host.lower() if words[0] == "originalhost" else self.name)
         raise _refused(line, "this Match can only be judged by an ssh client")
 
     def _take(self, line: ConfigLine) -> None:
         keyword = line.keyword
-        if keyword == "canonicalizehostname" and line.words[0].lower() != "no":
+        if keyword == "canonicalizehostname" and line.words[0].lower() not in ("no", "false"):
             raise _refused(line, "names are only made canonical by an ssh client")
         if keyword in _MANY:
             if (keyword, line.words[0]) not in self.many:
@@ -99,7 +101,8 @@ class _Found:
             if keyword == "proxyjump" and _last_hop(line.words[0]) == self.host.lower():
                 raise _refused(line, "the jump host is the host itself")
             if not self.once.keys() & {"proxyjump", "proxycommand"}:  # the first of both counts
-                self.first(keyword, " ".join(line.words))
+                value = " ".join(line.words)
+                self.first(keyword, "none" if value.lower() == "none" else value)
         elif keyword in _ONCE:
             value = " ".join(line.words) if keyword in ("userknownhostsfile", "knownhostscommand") else line.words[0]
             self.first(keyword, value.lower() if keyword == "hostkeyalias" else value)
@@ -129,9 +132,23 @@ def _wrong(line: ConfigLine) -> str:
         return f"{words[0]!r} is no AddressFamily"
     if keyword == "userknownhostsfile" and len(words) > 1 and "none" in map(str.lower, words):
         return "none must stand alone"
-    if keyword == "proxyjump" and (len(words) > 1 or not words[0].isprintable() or any(sign in line.text for sign in "#'\"\\")):
+    if keyword == "proxyjump" and (len(words) > 1 or not _is_plain_jump(words[0]) or any(sign in line.text for sign in "#'\"\\")):
         return "this ProxyJump can only be judged by an ssh client"
+    if keyword == "canonicalizehostname" and words[0].lower() not in ("no", "false", "yes", "true", "always"):
+        return f"{words[0]!r} is no CanonicalizeHostname"
     return "an empty word" if "" in words and keyword in ("host", "userknownhostsfile") else ""
+
+
+def _is_plain_jump(words: str) -> bool:
+    """Whether it is `none` alone, or hops whose ports are ports."""
+    if not words.isprintable():
+        return False
+    if words.lower() == "none":
+        return True
+    try:
+        return "none" not in words.lower().split(",") and bool(parse_jump(re.sub(r"\[([^]:]*)\]", r"\1", words)))
+    except UsageError:
+        return "%" in words  # tokens are filled in later
 
 
 def _host_matches(patterns: Sequence[str], host: str) -> bool:

@@ -124,12 +124,13 @@ def test_that_ux_17_bad_lines_are_named_when_the_key_stays_unknown(services, ssh
 @pytest.mark.parametrize(
     ("words", "marks", "why"),
     [
-        (["-h", "-n", "rack-7,127.0.0.?"], "@cert-authority", ""),
+        (["-h", "-n", "rack-7,127.0.0.1"], "@cert-authority", ""),
+        (["-h", "-n", "rack-7,127.0.0.?"], "@cert-authority", "it is for another host"),
         (["-h", "-n", "rack-7"], "@cert-authority", "it is for another host"),
         (["-h"], "@cert-authority", "it is for another host"),
         (["-n", "127.0.0.1"], "@cert-authority", "it is one for users"),
         (["-h", "-n", "127.0.0.1", "-V", "20200101:20210101"], "@cert-authority", "not valid today"),
-        (["-h", "-n", "127.0.0.1"], "@cert-authority @revoked", "or is revoked there"),
+        (["-h", "-n", "127.0.0.1"], "@CERT-AUTHORITY", "an unknown marker"),
     ],
 )
 def test_that_ux_17_a_certificate_of_a_host_counts_as_its_authority_and_its_limits_say(
@@ -148,6 +149,35 @@ def test_that_ux_17_a_certificate_of_a_host_counts_as_its_authority_and_its_limi
         services.links.open(node, CancelToken()).line.close()
         assert trusted(services) == (keys.host_keys()[0],)
         services.links.open(node, CancelToken()).line.close()
+
+
+def certified(make_sshd, keys, tmp_path, kind="ed25519", *words):
+    """A server whose key is certified by an authority of this kind, and the authority's public key."""
+    subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", "", "-f", tmp_path / "ca"], check=True)
+    (tmp_path / "host.pub").write_bytes((keys.folder / "host_ed25519.pub").read_bytes())
+    sign = ["ssh-keygen", "-q", *words, "-s", tmp_path / "ca", "-I", "h", "-h", "-n", "127.0.0.1", tmp_path / "host.pub"]
+    subprocess.run(sign, check=True, capture_output=True)
+    return make_sshd(f"HostCertificate {tmp_path}/host-cert.pub\n"), " ".join((tmp_path / "ca.pub").read_text().split()[:2])
+
+
+def test_that_a_revoked_authority_speaks_against_a_host_whose_bare_key_is_known(services, make_sshd, keys, home, tmp_path):
+    server, authority = certified(make_sshd, keys, tmp_path)
+    known = known_line(server, f"[127.0.0.1]:{server.port}")
+    for lines in (f"@revoked * {authority}\n{known}", f"@revoked * {authority}\n@cert-authority * {authority}\n"):
+        (home / ".ssh" / "known_hosts").write_text(lines)
+        assert "known_hosts:1" in refused(services, saved(services, server)).why
+    (home / ".ssh" / "known_hosts").write_text(known)
+    services.links.open(saved(services, server), CancelToken()).line.close()
+
+
+def test_that_a_certificate_signed_with_sha_1_vouches_for_nobody(services, make_sshd, keys, home, tmp_path):
+    server, authority = certified(make_sshd, keys, tmp_path, "rsa", "-t", "ssh-rsa")
+    (home / ".ssh" / "known_hosts").write_text(f"@cert-authority [127.0.0.1]:* {authority}\n")
+    assert "SHA-1" in refused(services, saved(services, server)).why
+    sign = ["ssh-keygen", "-q", "-t", "rsa-sha2-512", "-s", tmp_path / "ca", "-I", "h", "-h", "-n", "127.0.0.1", tmp_path / "host.pub"]
+    subprocess.run(sign, check=True, capture_output=True)
+    again = make_sshd(f"HostCertificate {tmp_path}/host-cert.pub\n")
+    services.links.open(saved(services, again), CancelToken()).line.close()
 
 
 def test_that_a_certificate_of_a_stranger_vouches_for_nobody(services, make_sshd, keys, home, tmp_path):
