@@ -243,10 +243,14 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class SampleRange:
-    """The stretches of a metric, one per subject, and the gaps that fall into the time asked for."""
+    """The stretches of a metric, one per subject, and the gaps that fall into the time asked for.
+
+    `coarser`: (start, end, length of a summary) in ns of what is not kept as finely any more as was asked for.
+    """
 
     stretches: tuple[Stretch, ...]
     gaps: tuple[Gap, ...]
+    coarser: tuple[tuple[int, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from gpulease_gui.store import older_blocks
 from gpulease_gui.store.codec import utc_from, utc_text
 from gpulease_gui.store.packing import Block, Pack, pack, unpack
 from gpulease_gui.store.records import Gap, Mark, SampleBlock, SampleRange, Series, Stretch
-from gpulease_gui.store.slots import LONGEST_NS, Outline, cover, pieces, read_outline, rows_between, slots_of
+from gpulease_gui.store.slot_reading import first_whole, read_outline
+from gpulease_gui.store.slots import LONGEST_NS, Outline, cover, pieces, rows_between, slots_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -124,9 +125,9 @@ def list_series(connection: sqlite3.Connection, node_id: str) -> tuple[Series, .
 
 
 def outline(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int, step_ns: int) -> Outline:
-    """`slots.read_outline`, with what an older program kept and nobody summarised yet."""
+    """`slot_reading.read_outline`, with what an older program kept and nobody summarised yet."""
     told = read_outline(connection, node_id, start_ns, end_ns, step_ns)
-    return Outline(told.slabs, (*older_blocks.read_packs(connection, node_id, start_ns, end_ns), *told.packs))
+    return Outline(told.slabs, (*older_blocks.read_packs(connection, node_id, start_ns, end_ns), *told.packs), told.coarser)
 
 
 def read_range(
@@ -144,7 +145,7 @@ def read_range(
     told = outline(connection, node_id, start_ns, end_ns, (end_ns - start_ns) // max_points // 3)
     blocks = _by_series(told.packs, wanted, start_ns, end_ns)
     made = (_stretch(one, told, id_, blocks.get(id_, []), start_ns, end_ns, max_points) for id_, one in wanted.items())
-    return SampleRange(tuple(s for s in made if s.times_ns), list_gaps(connection, node_id, metric, start_ns, end_ns))
+    return SampleRange(tuple(s for s in made if s.times_ns), list_gaps(connection, node_id, metric, start_ns, end_ns), told.coarser)
 
 
 def read_blocks(
@@ -164,13 +165,14 @@ def recorded_spans(
     """(start, end) in ns of the stretches in which a node was read; pauses up to `apart_ns` are none.
 
     The database finds where a stretch begins: a week has sixty thousand packs. Where the readings themselves were
-    removed for their age, summaries of half an hour say when there were any.
+    removed for their age, summaries say when there were any: to the minute, or to half an hour where these are gone, too.
     """
+    told_ns, fine_ns = (first_whole(connection, node_id, level, start_ns, end_ns) for level in (0, 1))
     rows = connection.execute(
         "WITH kept AS (SELECT start_ns AS a, end_ns AS z FROM sample_packs WHERE node_id = :node AND level = 0 "
         "AND end_ns > :start AND start_ns < :end), "
-        "older AS (SELECT start_ns AS a, end_ns AS z FROM sample_packs WHERE node_id = :node AND level = 4 "
-        "AND end_ns > :start AND end_ns <= coalesce((SELECT min(a) FROM kept), :end)), "
+        "older AS (SELECT start_ns AS a, end_ns AS z FROM sample_packs WHERE node_id = :node "
+        "AND ((level = 4 AND end_ns <= :fine) OR level = 1) AND end_ns > :start AND end_ns <= :told), "
         "first AS (SELECT min(id) AS id FROM sample_series WHERE node_id = :node), "
         "moved AS (SELECT start_ns AS a, start_ns + step_ns * count AS z FROM sample_blocks WHERE level = 0 AND "
         "series_id = (SELECT id FROM first) AND start_ns >= :start AND start_ns < :end), "
@@ -179,7 +181,7 @@ def recorded_spans(
         "AS apart FROM seen), "
         "numbered AS (SELECT a, z, sum(coalesce(apart, 1)) OVER (ORDER BY a, z) AS stretch FROM told) "
         "SELECT min(a), max(z) FROM numbered GROUP BY stretch ORDER BY 1",
-        {"node": node_id, "start": start_ns, "end": end_ns, "apart": apart_ns},
+        {"node": node_id, "start": start_ns, "end": end_ns, "apart": apart_ns, "told": told_ns, "fine": min(fine_ns, told_ns)},
     )
     return tuple((begin_ns, after_ns) for begin_ns, after_ns in rows)
 

@@ -97,13 +97,13 @@ def _base(times: _Times, begin_ns: int, end_ns: int) -> dict[int, Places]:
     before = 0
     for number, (start_ns, step_ns, count) in enumerate(zip(*times, strict=True)):
         if last[start_ns] == number:
-            for slot, begin, end in _of_block(start_ns, step_ns, count, begin_ns, end_ns):
+            for slot, begin, end in of_block(start_ns, step_ns, count, begin_ns, end_ns):
                 _add(found.setdefault(slot, []), before + begin, before + end)
         before += count
     return found
 
 
-def _of_block(start_ns: int, step_ns: int, count: int, begin_ns: int, end_ns: int) -> Iterator[tuple[int, int, int]]:
+def of_block(start_ns: int, step_ns: int, count: int, begin_ns: int, end_ns: int) -> Iterator[tuple[int, int, int]]:
     """(number of the slot, first reading, reading after the last one) of a block."""
     place = max(0, -(-(begin_ns - start_ns) // step_ns))
     last = min(count, -(-(end_ns - start_ns) // step_ns))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from gpulease_gui.store.packing import FIELDS, Block, Pack, ids_of, pack_of, pack_slots, slots_head, unpack, unpacked
+from gpulease_gui.store.packing import FIELDS, Block, Pack, ids_of, pack_of, pack_slots, slots_head, unpacked
 from gpulease_gui.store.slot_places import InSlots, Places, Readings, by_slots
 
 _NS = 1_000_000_000
@@ -23,7 +23,7 @@ ROWS: Mapping[int, int] = {1: 60 * _NS, 2: 300 * _NS, 3: 1800 * _NS, 4: 1800 * _
 LONGEST_NS = 3600 * _NS
 # Of a bit mask, all bits that were set stand for a slot.
 BIT_MASKS = frozenset({"gpu.event_reasons"})
-_NOT_READ = (float("nan"),) * 4 + (0.0,)
+NOT_READ = (float("nan"),) * 4 + (0.0,)
 # Packs whose summaries are made at once; an hour of a node.
 _MOST_PACKS = 360
 
@@ -47,10 +47,14 @@ class Slab:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A range of a node: summaries by time, and the packs of what is not summarised. No reading is in both."""
+    """A range of a node: summaries by time, and the packs of what is not summarised. No reading is in both.
+
+    `coarser` are the stretches that are not kept as finely any more as was asked for, as (start, end, length of a slot) in ns.
+    """
 
     slabs: tuple[Slab, ...]
     packs: tuple[Pack, ...]
+    coarser: tuple[tuple[int, int, int], ...] = ()
 
 
 def summary(readings: Sequence[float], total: float) -> tuple[float, float, float, float, float]:
@@ -176,8 +180,8 @@ def _rows(
         numbers = range(start_ns // step_ns, (start_ns + row_ns) // step_ns)
         ids, values = array("I"), array("f")
         for one, places, make in told:
-            made = [_told(one.readings, places[number], make) if number in places else _NOT_READ for number in numbers]
-            if made.count(_NOT_READ) < len(made):
+            made = [_told(one.readings, places[number], make) if number in places else NOT_READ for number in numbers]
+            if made.count(NOT_READ) < len(made):
                 ids.append(one.series_id)
                 values.extend(chain.from_iterable(made))
         if ids:
@@ -193,30 +197,10 @@ def _told(readings: Readings, places: Places, make: _Make) -> tuple[float, float
     if total - total != 0.0:  # what is no finite number is unlike itself when it is taken from itself, and so is a sum with it
         own = sorted([value for value in own if value - value == 0.0])
         total = sum(own)
-    return make(own, total) if own else _NOT_READ
+    return make(own, total) if own else NOT_READ
 
 
-# -- reading ----------------------------------------------------------------------------------------------------------
-
-
-def read_outline(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int, step_ns: int) -> Outline:
-    """What was read of a node with start <= time < end; the first and the last row may reach beyond.
-
-    Slots are at most `step_ns` long where such summaries are still kept, else longer ones. Under 10 s the readings
-    themselves come.
-    """
-    level = level_for(step_ns)
-    until_ns = covered(connection, node_id) or start_ns
-    since_ns = max(start_ns, min(end_ns, until_ns)) if level else start_ns
-    packs = rows_between(connection, node_id, 0, since_ns, end_ns) if since_ns < end_ns else []
-    if level:
-        rows = _level_rows(connection, node_id, level, start_ns, end_ns, until_ns)
-    else:
-        # Readings that were removed for their age are still known by their summaries.
-        oldest_ns = min((row[0] for row in packs), default=end_ns)
-        rows = _level_rows(connection, node_id, 1, start_ns, oldest_ns, min(until_ns, oldest_ns))
-    kept = [after(unpack(content), since_ns) for _, _, content in packs]
-    return Outline(tuple(_slabs(rows)), tuple(kept))
+# -- as they are read -------------------------------------------------------------------------------------------------
 
 
 def after(pack: Pack, since_ns: int) -> Pack:
@@ -231,35 +215,8 @@ def after(pack: Pack, since_ns: int) -> Pack:
     return pack_of(blocks)
 
 
-_LevelRow = tuple[int, int, bytes]
-
-
-def _level_rows(
-    connection: sqlite3.Connection, node_id: str, level: int, start_ns: int, end_ns: int, until_ns: int
-) -> list[_LevelRow]:
-    """(step, start, content), made up to `until_ns`: before the oldest row coarser ones, after the last whole one finer ones."""
-    made_ns = min(end_ns, until_ns // ROWS[level] * ROWS[level])
-    rows = rows_between(connection, node_id, level, start_ns, made_ns) if made_ns > start_ns else []
-    oldest_ns = rows[0][0] if rows else made_ns
-    made = [(LEVELS[level], row[0], row[2]) for row in rows]
-    if level + 1 in LEVELS and oldest_ns > start_ns:
-        made = _coarser(connection, node_id, level + 1, start_ns, oldest_ns) + made
-    rest_ns = max(start_ns, made_ns)
-    if level - 1 in LEVELS and min(end_ns, until_ns) > rest_ns:
-        made += _level_rows(connection, node_id, level - 1, rest_ns, end_ns, until_ns)
-    return made
-
-
-def _coarser(connection: sqlite3.Connection, node_id: str, level: int, start_ns: int, end_ns: int) -> list[_LevelRow]:
-    rows = rows_between(connection, node_id, level, start_ns, end_ns)
-    oldest_ns = min(rows[0][0], end_ns) if rows else end_ns
-    before = _coarser(connection, node_id, level + 1, start_ns, oldest_ns) if level + 1 in LEVELS and oldest_ns > start_ns else []
-    # A row that reaches into what the finer level tells would tell it twice.
-    return before + [(LEVELS[level], row[0], row[2]) for row in rows if row[1] <= end_ns]
-
-
-def _slabs(rows: Iterable[_LevelRow]) -> Iterator[Slab]:
-    """Rows of the same series one after the other are one slab."""
+def slabs(rows: Iterable[tuple[int, int, bytes]]) -> Iterator[Slab]:
+    """Rows (length of a slot, start, content) as slabs; those of the same series one after the other are one."""
     head: tuple[int, int, bytes] | None = None
     starts, parts = array("q"), list[bytes]()
     for step_ns, start_ns, content in rows:

@@ -36,7 +36,8 @@ from gpulease_gui.services.watch_rules import RuleKeeper
 from gpulease_gui.store.nodes import save_node
 from gpulease_gui.store.records import SampleBlock, Series
 from gpulease_gui.store.samples import append_blocks, list_gaps, read_blocks, series_by_id
-from gpulease_gui.store.slots import level_for, read_outline, slots_of
+from gpulease_gui.store.slot_reading import read_outline
+from gpulease_gui.store.slots import level_for, slots_of
 from gpulease_gui.store.watch_events import list_events
 from gpulease_gui.telemetry.source import streamed
 from tests.soak import lines

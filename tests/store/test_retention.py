@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from array import array
 from datetime import UTC, datetime
 
@@ -97,3 +98,73 @@ def test_that_room_goes_back_to_the_disk(desk):
     for _ in range(4):
         desk.write(lambda db: retention.remove_some(db, day(60)))
     assert desk.rows("PRAGMA page_count")[0][0] < 0.8 * pages
+
+
+# -- what is told between and around kept stretches -------------------------------------------------------------------
+
+GPUS = (POWER, Series("n1", "gpu.power_w", "GPU-b", "W"))
+
+
+@pytest.fixture
+def four_hours(desk):
+    """Four hours of two cards with noise and a silence of ten minutes; a run of two minutes and one of half an hour are kept."""
+    noise = random.Random(5)
+    begins = [n for n in range(0, 14_400, 10) if not 9000 <= n < 9600]
+    packs = [[SampleBlock(one, START + n * 10**9 + 3 * 10**8, S, array("f", [noise.uniform(100, 700) for _ in range(10)])) for one in GPUS] for n in begins]
+    desk.write(lambda db: [samples.append_blocks(db, some) for some in packs])
+    for begin, end in ((3605, 3725), (12_001, 13_800)):
+        desk.write(lambda db, begin=begin, end=end: retention.keep_stretch(db, "r1", "n1", START + begin * S, START + end * S))
+    return [(block.start_ns + n * S, value) for some in packs for block in some for n, value in enumerate(block.values)]
+
+
+def figures(desk, start_s, end_s, points):
+    """(count, mean, lowest, highest) of what a chart is told of whole half hours, and the stretches that it is told coarsely."""
+    with desk.workspace.read() as connection:
+        found = samples.read_range(connection, "n1", "gpu.power_w", START + start_s * S, START + end_s * S, points)
+    counts = [count for one in found.stretches for count in one.count]
+    means = [mean for one in found.stretches for mean in one.mean]
+    total = sum(counts)
+    mean = sum(a * n for a, n in zip(means, counts, strict=True)) / total
+    lows, highs = (value for one in found.stretches for value in one.low), (value for one in found.stretches for value in one.high)
+    return (total, mean, min(lows), max(highs)), [((a - START) // S, (z - START) // S, step // S) for a, z, step in found.coarser]
+
+
+def age(desk, number):
+    while desk.write(lambda db: retention.remove_some(db, day(number))):
+        pass
+
+
+def test_that_nothing_is_blank_or_told_twice_around_what_was_kept_for_a_run(desk, four_hours):
+    for number in (1, 31, 91, 366, 2000):
+        age(desk, number)
+        for points in (20, 100, 500, 20_000):
+            for start_s, end_s in ((0, 14_400), (1800, 5400), (3600, 14_400)):
+                own = [value for at_ns, value in four_hours if START + start_s * S <= at_ns < START + end_s * S]
+                told, _ = figures(desk, start_s, end_s, points)
+                assert told == (len(own), pytest.approx(sum(own) / len(own), rel=1e-5), min(own), max(own))
+
+
+def test_that_a_stretch_that_is_not_kept_as_finely_any_more_is_named_and_what_was_kept_is_told_as_it_was(desk, four_hours):
+    assert figures(desk, 3000, 7000, 20_000)[1] == []
+    age(desk, 31)
+    _, coarser = figures(desk, 3000, 7200, 20_000)
+    assert coarser == [(3000, 3600, 10), (3730, 7200, 10)]
+    with desk.workspace.read() as connection:
+        (block, *others), _ = samples.read_blocks(connection, "n1", START + 3600 * S, START + 3730 * S).values()
+        told = samples.outline(connection, "n1", START + 3600 * S, START + 3720 * S, S)
+    assert block.start_ns == START + 36_003 * 10**8 and len(others) == 12
+    assert told.slabs == () and sum(len(pack.values) for pack in told.packs) == 2 * 120
+    age(desk, 91)
+    assert figures(desk, 3000, 7200, 20_000)[1] == [(3000, 3600, 60), (3730, 3780, 10), (3780, 7200, 60)]
+    assert figures(desk, 0, 14_400, 40)[1] == [], "nobody asked for less than two minutes a point"
+
+
+def test_that_a_node_was_read_after_a_kept_stretch_too(desk, four_hours):
+    def spans():
+        with desk.workspace.read() as connection:
+            found = samples.recorded_spans(connection, "n1", START, START + 14_400 * S, 60 * S)
+        return [((a - START) // S, (z - START) // S) for a, z in found]
+
+    assert spans() == [(0, 9000), (9600, 14_400)]
+    age(desk, 31)
+    assert spans() == [(0, 9000), (9600, 14_400)]
