@@ -146,6 +146,7 @@ class HostKeyRevoked(ConnectFailed):
 
 def no_such_name(host_port: str, said: str) -> ConnectFailed:
     """The name does not resolve."""
+    said = one_line(said)
     why = Text(f"the name can't be resolved ({said})", f"无法解析主机名（{said}）")
     return ConnectFailed(
         Phase.DNS, host_port, "no_such_name", why, Text("check the spelling and the network", "检查拼写和网络")
@@ -162,6 +163,7 @@ def refused(host_port: str) -> ConnectFailed:
 
 def unreachable(host_port: str, said: str) -> ConnectFailed:
     """No way to the host."""
+    said = one_line(said)
     return ConnectFailed(
         Phase.TCP, host_port, "unreachable", Text(f"the host can't be reached ({said})", f"主机不可达（{said}）"),
         Text("check the address, VPN and firewall", "检查地址、VPN 和防火墙"),
@@ -170,6 +172,7 @@ def unreachable(host_port: str, said: str) -> ConnectFailed:
 
 def no_way_out(host_port: str, said: str) -> ConnectFailed:
     """This computer can't start where the options say. `said`: the option and the system's reason."""
+    said = one_line(said)
     return ConnectFailed(
         Phase.TCP, host_port, "no_way_out",
         Text(f"this computer can't connect from where it should ({said})", f"无法按指定的本机地址发起连接（{said}）"),
@@ -248,6 +251,7 @@ def no_banner(host_port: str, seconds: float, said: bytes) -> ConnectFailed:
 
 def no_common_algorithm(host_port: str, said: str) -> ConnectFailed:
     """Both sides share no algorithm."""
+    said = one_line(said)
     return ConnectFailed(
         Phase.KEX, host_port, "no_common_algorithm",
         Text(f"no common algorithm: {said}", f"双方没有共同支持的算法：{said}"),
@@ -260,6 +264,7 @@ _ODD_PACKETS = ("Invalid packet blocking", "a packet of ")
 
 def kex_broken(host_port: str, said: str) -> ConnectFailed:
     """The handshake broke for a reason of the protocol. `said`: what the library says, which may quote the server."""
+    said = one_line(said)
     why = Text(f"what came breaks the rules of SSH ({said})", f"收到的数据不符合 SSH 协议（{said}）")
     if said.startswith(_ODD_PACKETS):
         why = Text("a packet came whose length SSH does not allow", "收到的数据包长度不符合 SSH 协议")

@@ -131,8 +131,10 @@ class _Going:
     next_step: Text = NO_TEXT
     shown: FleetLine | None = None
 
-    def line(self, now: float) -> FleetLine:
-        """As frozen value; the same object while nothing changed."""
+    def line(self, now: float, is_asked: bool = True) -> FleetLine:
+        """As frozen value; the same object while nothing changed, and while it `is_asked` for only in passing."""
+        if not is_asked and self.shown is not None:
+            return self.shown
         said = self.counts
         _, verdict, check, words = self.worst or (0, None, "", NO_TEXT)
         made = FleetLine(
@@ -250,11 +252,14 @@ class FleetRun:
 
     # -- what is seen -------------------------------------------------------------------------------------------------
 
-    def lines(self) -> tuple[FleetLine, ...]:
-        """All nodes in their order; a line is the same object until it changes."""
+    def lines(self, part: int = 0, of: int = 1) -> tuple[FleetLine, ...]:
+        """All nodes in their order; a line is the same object until it changes.
+
+        `part` `of` several: only those are looked at, the others are as they were last.
+        """
         now = time.monotonic()
         with self._lock:
-            return tuple(going.line(now) for going in self._going.values())
+            return tuple(going.line(now, place % of == part) for place, going in enumerate(self._going.values()))
 
     def job_of(self, node_id: str) -> Job | None:
         """The work under way on a node."""

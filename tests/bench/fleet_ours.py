@@ -135,7 +135,7 @@ def window(job: Job, folder: Path) -> dict[str, float]:
     watch.stop()
     clock.stop()
     dispatcher.aboutToBlock.disconnect(turned)
-    found = {"idle_ms": idle_ms, "late_ms": p99(late), "turn_ms": p99(turns), "done": done_in(fleet)}
+    found = {"idle_ms": idle_ms, "late_ms": p99(late), "turn_ms": p99(turns), "turn_max_ms": max(turns, default=0.0), "done": done_in(fleet)}
     shown.detach()
     shown.close()
     services.close()
@@ -156,5 +156,5 @@ VARIANTS = {"window": window, "plain": plain, "collect": collect}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
-        result = {"late_ms": 0.0, "turn_ms": 0.0, **VARIANTS[sys.argv[1]](json.loads(sys.argv[2]), Path(name))}
+        result = {"late_ms": 0.0, "turn_ms": 0.0, "turn_max_ms": 0.0, **VARIANTS[sys.argv[1]](json.loads(sys.argv[2]), Path(name))}
     print(json.dumps({**result, "cpu_s": time.process_time(), "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))

@@ -4,6 +4,7 @@ import socket
 import subprocess
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -269,17 +270,22 @@ def test_that_ux_06_a_server_that_stops_after_its_banner_names_the_key_exchange(
     assert (error.phase, error.cause) == (Phase.KEX, "timeout")
 
 
-def test_that_ux_07_endless_bytes_before_the_banner_end_with_the_deadline(sshd):
+@pytest.mark.parametrize("line", [b"x" * 65536, b"# no banner yet\r\n" * 4096], ids=["one line", "many lines"])
+def test_that_ux_07_endless_bytes_before_the_banner_end_with_the_deadline_and_fill_no_memory(sshd, line):
     def flood(caller: socket.socket) -> None:
         with pytest.raises(OSError):
             while True:
-                caller.sendall(b"x" * 65536)
+                caller.sendall(line)
 
     with listener(flood) as address:
         started = time.monotonic()
+        tracemalloc.start()
         error = failure(address, sshd.credentials, HostTrust(), deadlines=Deadlines(banner_s=0.5))
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
         assert time.monotonic() - started < 4
     assert error.phase is Phase.BANNER
+    assert peak < 2 * 1024 * 1024
 
 
 def test_that_a_web_server_is_told_as_no_ssh(sshd):

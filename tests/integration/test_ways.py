@@ -111,6 +111,21 @@ def test_that_ux_17_a_revoked_key_is_refused_even_when_it_is_pinned(services, ss
     assert "@revoked" in error.why and "known_hosts:1" in error.why
 
 
+def test_that_ux_19_a_pin_goes_with_its_node_and_vouches_for_no_other_at_its_address(services, sshd, make_sshd):
+    node, moved = saved(services, sshd), make_sshd()
+    services.links.trust(node, sshd.keys.host_keys()[0], "the test")
+    services.links.open(replace(node, address=moved.address), CancelToken()).line.close()
+    other = replace(node, id="n2", name="node-08")
+    services.workspace.submit(lambda db: nodes.save_node(db, other)).result()
+    heard: list[Event] = []
+    services.bus.subscribe(heard.append)
+    assert "not known yet" in refused(services, other).why
+    assert [event.pinned for event in heard if isinstance(event, HostKeyQuestion)] == [()]
+    services.links.trust(other, OTHER, "the test")
+    assert "has changed" in refused(services, other).why
+    services.links.open(node, CancelToken()).line.close()
+
+
 def test_that_ux_18b_a_line_without_a_port_does_not_vouch_for_another_port(services, sshd, home):
     (home / ".ssh" / "known_hosts").write_text(known_line(sshd, "127.0.0.1"))
     assert "not known yet" in refused(services, saved(services, sshd)).why

@@ -6,7 +6,9 @@ Most need a server and stand in tests/integration; those about words and about w
 from __future__ import annotations
 
 import ast
+import inspect
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,8 @@ from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import visible
 from gpulease_gui.facts.fact import read, readers
-from gpulease_gui.remote.failures import no_channel
+from gpulease_gui.remote import failures
+from gpulease_gui.remote.failures import ConnectFailed
 
 SOURCE = {path: path.read_text() for path in (Path(__file__).parents[2] / "gpulease_gui").rglob("*.py")}
 REMOTE = {path: text for path, text in SOURCE.items() if path.parent.name == "remote"}
@@ -98,19 +101,30 @@ def test_that_ux_30_control_codes_of_a_node_are_drawn_and_never_obeyed():
     assert drawn == "PASS␛]0;title␇␛]52;c;aGk=␇␛[2J␍FAIL⟨U+009B⟩1m"
 
 
-def test_that_ux_31_a_node_forges_no_line_of_a_message():
-    error = no_channel("gw:22", "full\n2026-01-01 00:00 INFO verified: pass\x00" + "x" * 1000)
-    assert "\n" not in str(error)
-    assert "full␊2026-01-01" in error.why and len(error.why) < 300
+def quoting() -> dict[str, Callable[..., ConnectFailed]]:
+    """All messages that quote what came from outside."""
+    made = {name: made for name, made in vars(failures).items() if not name.startswith("_") and inspect.isfunction(made)}
+    return {name: made for name, made in made.items() if "said" in inspect.signature(made).parameters and name != "one_line"}
+
+
+@pytest.mark.parametrize("name", quoting())
+def test_that_ux_31_a_node_forges_no_line_of_a_message(name):
+    make, forged = quoting()[name], "full\n2026-01-01 00:00 INFO verified: pass\x00\x1b[2J" + "x" * 1000
+    wanted = inspect.signature(make).parameters
+    words: dict[str, object] = {"host_port": "gw:22", "seconds": 1.0, "by": "gate:22"}
+    words["said"] = forged.encode() if wanted["said"].annotation == "bytes" else forged
+    error = make(**{name: words[name] for name in wanted})
+    for said in (error.why_text.en, error.why_text.zh, str(error)):
+        assert "full" in said
+        assert not set("\n\0\x1b") & set(said) and len(said) < 500
+
+
+def test_that_ux_31_every_message_that_quotes_a_node_is_one_of_those():
+    assert {"no_channel", "tunnel_refused", "not_ssh", "no_banner", "kex_broken", "no_common_algorithm"} <= set(quoting())
 
 
 def test_that_ux_32_bidi_and_zero_width_characters_are_visible_marks():
     assert visible("a\u202eb\u200bc\u2066") == "a⟨U+202E⟩b⟨U+200B⟩c⟨U+2066⟩"
-
-
-def test_that_ux_19_a_pin_belongs_to_a_node_and_not_to_an_address():
-    text = next(text for path, text in REMOTE.items() if path.name == "hostkeys.py")
-    assert "Address" not in text
 
 
 def test_that_nothing_here_runs_a_shell_string_on_this_computer():

@@ -109,6 +109,9 @@ class OverviewPage(Page):
         self.frame.bridge.when_done(services.query(work), self._show)
 
     def _show(self, seen: Overview) -> None:
+        self.frame.set_count("overview", str(seen.broken) if seen.broken else "", alarm=bool(seen.broken))
+        if not self.isVisible():  # it is read anew when it comes into sight
+            return
         self.figures.show_figures(figures_of(seen, self._states))
         QTimer.singleShot(0, self, self._show_aside)
         if seen == self._seen:
@@ -123,7 +126,6 @@ class OverviewPage(Page):
         self._fit_decisions()
         self._contract_rows.set_rows(seen.contracts)
         self.contracts_head.set_count(len(seen.contracts))
-        self.frame.set_count("overview", str(seen.broken) if seen.broken else "", alarm=bool(seen.broken))
 
     def _show_aside(self) -> None:
         if self._seen is not None and self.frame.is_open:

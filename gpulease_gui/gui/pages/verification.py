@@ -207,7 +207,7 @@ class VerificationPage(Page):
 
     def _progressed(self, event: CheckChanged | FindingSaved) -> None:
         self._runs.progressed(event)
-        if event.run_id == self._shown_run and not self._batch.isActive():
+        if event.run_id == self._shown_run and self.isVisible() and not self._batch.isActive():
             self._batch.start()
 
     def _ended(self, event: RunEnded) -> None:

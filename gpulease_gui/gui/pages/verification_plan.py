@@ -26,6 +26,7 @@ from gpulease_gui.gui.widgets.buttons import Button, IconButton
 from gpulease_gui.gui.widgets.cells import CHECK
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
 from gpulease_gui.gui.widgets.panes import Icon, Pane, hairline
+from gpulease_gui.gui.widgets.progress import show_progress
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.pdf.badges import Badge, badge_of
 from gpulease_gui.services.run_view import CheckInfo, NodeRuns
@@ -286,10 +287,7 @@ class PlanPane(Pane):
 
     def _advance(self, done: int, total: int) -> None:
         """Qt's bar draws the whole window at once at each new value; without updates it waits its turn."""
-        self.bar.setUpdatesEnabled(False)
-        self.bar.setRange(0, total)
-        self.bar.setValue(done)
-        self.bar.setUpdatesEnabled(True)
+        show_progress(self.bar, done, total)
 
     def show_command(self, info: CheckInfo | None) -> None:
         """The exact text that a check sends to the node."""

@@ -18,13 +18,14 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QP
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gpulease_gui.domain.text import Text
-from gpulease_gui.gui.language import say
+from gpulease_gui.gui.language import current_language, say
 from gpulease_gui.gui.models.cell import Cell, GroupRow
 from gpulease_gui.gui.models.table import CELL_ROLE, GROUP_ROLE, TableModel
 from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.theme.sizes import TextSize, points, row_height
 from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.badge import paint_verdict
+from gpulease_gui.gui.widgets.cell_pictures import CellPictures
 from gpulease_gui.pdf.fonts import code_font
 from gpulease_gui.pdf.paint import paint_ruler, paint_stack
 from gpulease_gui.pdf.palette import Palette
@@ -33,6 +34,7 @@ Index = QModelIndex | QPersistentModelIndex
 CHECK = "check"
 _EDGE, _PAD, _ICON, _GAP = 16, 8, 14, 6
 _V = Qt.AlignmentFlag.AlignVCenter
+_SEEN = (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_HasFocus).value
 
 
 class _Pen:
@@ -77,6 +79,7 @@ class CellDelegate(QStyledItemDelegate):
         self.comfortable = False
         self.ground = "surface"
         self._pens = _Pen(QFont())
+        self._pictures = CellPictures()
 
     def _pen(self, font: QFont) -> _Pen:
         if font != self._pens.base:
@@ -94,18 +97,35 @@ class CellDelegate(QStyledItemDelegate):
         state: QStyle.StateFlag = option.state
         font: QFont = option.font
         palette, pen = colours(), self._pen(font)
-        painter.save()
         heading, cell = _content(index)
         if heading is not None:
+            painter.save()
             self._paint_heading(painter, rect, heading, palette, pen, first=index.column() == 0)
+            painter.restore()
         elif cell is not None:
+            self._put(painter, rect, index, state, cell, palette, pen)
+
+    def _put(self, painter: QPainter, rect: QRect, index: Index, state: QStyle.StateFlag, cell: Cell, palette: Palette,
+             pen: _Pen) -> None:  # fmt: skip
+        """Draw a cell, or put down what was drawn before for one that shows the same."""
+
+        def draw(painter: QPainter, rect: QRect) -> None:
+            painter.save()
             self._paint_ground(painter, rect, index, state, palette, cell)
             self._paint_cell(painter, self.inner(rect, index), index, cell, palette, pen)
             if state & QStyle.StateFlag.State_HasFocus:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)  # it stays within the cell
                 painter.setPen(QPen(QColor(palette.accent), 1))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRect(rect.adjusted(0, 0, -1, -2))
-        painter.restore()
+            painter.restore()
+
+        if cell.ruler is not None or cell.promises is not None:
+            draw(painter, rect)
+            return
+        hovered = self.hover.isValid() and self.hover.row() == index.row()
+        shows = (cell, index.column(), state.value & _SEEN, hovered, bool(cell.action) and self.hover == index)
+        self._pictures.put(painter, rect, (id(palette), pen, self.ground, current_language()), shows, draw)
 
     @staticmethod
     def inner(rect: QRect, index: Index) -> QRect:

@@ -13,6 +13,7 @@ from gpulease_gui.gui.widgets.buttons import IconButton
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.panes import Icon, hairline
+from gpulease_gui.gui.widgets.progress import show_progress
 from gpulease_gui.services.events import JobChanged
 
 MOST_SHOWN = 3
@@ -169,8 +170,7 @@ class _Task(Lively, QWidget):
 
     def advance(self, done: int, total: int) -> None:
         """Show `done` of `total` steps; a total of 0 is unknown."""
-        self._bar.setRange(0, total)
-        self._bar.setValue(done)
+        show_progress(self._bar, done, total)
 
     def tick(self) -> None:
         """Show how long it has been running."""
