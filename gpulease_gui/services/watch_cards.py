@@ -11,19 +11,29 @@ from gpulease_gui.telemetry.source import Point
 # A node that has just come back may name its cards one by one; a line of a card may be odd once.
 _ROUNDS = 3
 _LATELY_S = 60.0
+# Of an interval: lines that come together are of one round.
+_LEAST_ROUND = 0.4
 NOT_BACK = "the node is back without this card"
 UNREAD = "nothing readable is said of it any more"
 
 
-class Cards:
-    """The cards (UUIDs) of one node over its connections. Used by the watch's thread only."""
+def successors(had: frozenset[str], seen: frozenset[str]) -> frozenset[str]:
+    """The cards of a node that had some and shows others later: those, and what they leave a place for.
 
-    def __init__(self) -> None:
+    As many cards as before are no loss: the node got others.
+    """
+    return seen | frozenset(sorted(had - seen)[: max(0, len(had) - len(seen))])
+
+
+class Cards:
+    """The cards (UUIDs) of one node, asked every `interval_s`, over its connections. Used by the watch's thread only."""
+
+    def __init__(self, interval_s: float = 1.0) -> None:
+        self._interval_s = interval_s
         self._had: frozenset[str] = frozenset()
-        self._measured: frozenset[str] = frozenset()
         self._seen: set[str] = set()
         self._round: set[str] = set()
-        self._rounds = 0
+        self._rounds, self._round_s = 0, 0.0
         self._told: dict[str, int] = {}
 
     @property
@@ -44,31 +54,35 @@ class Cards:
 
     @property
     def known(self) -> frozenset[str]:
-        """What the node has as far as anybody knows: read in this connection, else before it, else by the last run."""
+        """What the node has as far as anybody knows: read in this connection, else before it."""
         if self._rounds >= _ROUNDS:
             return frozenset({*self._seen, *self.missing})
-        return max(frozenset(self._seen), self._had, key=len) or self._measured
+        return max(frozenset(self._seen), self._had, key=len)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What was there before the cut and is not now. As many cards as before are no loss: the node got others."""
+        """What was there before the cut and is not now."""
         if self._rounds < _ROUNDS:
             return ()
-        return tuple(sorted(self._had - self._seen)[: max(0, len(self._had) - len(self._seen))])
+        return tuple(sorted(successors(self._had, frozenset(self._seen)) - self._seen))
 
-    def expect(self, lately: Iterable[str], measured: Iterable[str]) -> None:
-        """A connection begins: what was read before this program did, and what the last run read, if nothing is known."""
-        self._had = (self.known if self._seen else self._had) or frozenset(lately)
-        self._measured = frozenset(measured)
+    def expect(self, before: Iterable[str] = ()) -> None:
+        """A connection begins; `before`: what the node had before it was watched, if that is looked up."""
+        self._had = (self.known if self._seen else self._had) or frozenset(before)
         self._seen, self._round, self._rounds, self._told = set(), set(), 0, {}
 
-    def told(self, *names: Collection[str]) -> bool:
-        """A line names these cards, read or lost; whether a new round over all cards begins with it."""
+    def told(self, at_s: float, *names: Collection[str]) -> bool:
+        """A line names these cards, read or lost; whether a new round over all cards begins with it.
+
+        A card that is named twice in one round begins none.
+        """
         named = {name for some in names for name in some}
         begins = bool(named) and (not self._round or not self._round.isdisjoint(named))
+        if begins and self._round and 0 <= at_s - self._round_s < _LEAST_ROUND * self._interval_s:
+            begins = False
         if begins:
             self._rounds += bool(self._round)
-            self._round = set()
+            self._round, self._round_s = set(), at_s
         self._round |= named
         self._seen |= named
         self._told.update(dict.fromkeys(named, self._rounds))

@@ -19,19 +19,18 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.services.commerce import deal_in
 from gpulease_gui.services.events import Bus, Event, RecordsChanged, WatchAlarm
 from gpulease_gui.services.intake import Told
-from gpulease_gui.services.notices import get_notices
 from gpulease_gui.services.thresholds import effective
 from gpulease_gui.services.watch_cards import Cards
 from gpulease_gui.services.watch_driver import SILENT, Driver
+from gpulease_gui.services.watch_last_seen import last_seen
 from gpulease_gui.services.watch_loads import Loads
+from gpulease_gui.services.watch_owed import Owed
 from gpulease_gui.services.watch_words import trouble_words
-from gpulease_gui.store.doors import Database, Reader
+from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.nodes import get_node
 from gpulease_gui.store.records import EvidenceBlob, Mark, new_id
-from gpulease_gui.store.samples import save_mark
-from gpulease_gui.store.sightings import cards_of_run, newest_run_with_cards
 from gpulease_gui.store.suppliers import get_contract
-from gpulease_gui.store.watch_events import WatchEvent, close_left_open, save_event
+from gpulease_gui.store.watch_events import WatchEvent, close_left_open
 from gpulease_gui.store.workspace import Workspace
 from gpulease_gui.telemetry.row import Form, Row
 from gpulease_gui.telemetry.source import Metric, metrics
@@ -41,6 +40,8 @@ if TYPE_CHECKING:
 
 WATCH_MARK = "watch"
 _NS, _DAY_S, _MOST_FORMS = 1_000_000_000, 86_400, 256
+# What lasts and gets worse is written no more often.
+GROWN_S = 10.0
 # Not what is written: the test of reading writes its file first, and nobody tells the two apart.
 _FLOORS = LINES - {"disk.write_mb_s"} | {"gpu.power_w"}
 # What no promise, price or threshold hangs on.
@@ -56,7 +57,7 @@ class RuleKeeper:
 
     def __init__(self, workspace: Workspace, bus: Bus, catalogue: Catalogue, clock: Callable[[], float] = time.time) -> None:
         self.workspace, self.bus, self.catalogue, self.clock = workspace, bus, catalogue, clock
-        self.loads, self.changes = Loads(), 0
+        self.loads, self.owed, self.changes = Loads(), Owed(workspace), 0
         bus.subscribe(self.loads.hear)
         bus.subscribe(self._hear)
 
@@ -75,9 +76,10 @@ class NodeRules:
     def __init__(self, keeper: RuleKeeper, node: Node, interval_s: float) -> None:
         self._keeper, self._node = keeper, node
         self._drivers = {kind: Driver(interval_s) for kind in ("gpu", "npu")}
-        self._rules = WatchRules(WatchPromise())
-        self._events: dict[tuple[str, str, str], tuple[str, EvidenceBlob]] = {}
-        self._cards, self._npus = Cards(), False
+        self._rules, self._interval_s = WatchRules(WatchPromise(), interval_s), interval_s
+        self._events: dict[tuple[str, str, str], str] = {}
+        self._cards, self._npus = Cards(interval_s), False
+        self._began, self._looked_s, self._grown_s = False, 0.0, 0.0
         self._stand: tuple[int, int] | None = None
         self._places: dict[Form, dict[str, list[tuple[str, int]]]] = {}
 
@@ -85,15 +87,18 @@ class NodeRules:
         """A connection begins; `seen` are cards (UUIDs) that were read shortly before the program began."""
         workspace, node_id = self._keeper.workspace, self._node.id
         if not self._events:
+            self._keeper.owed.now()
             workspace.submit(lambda db: close_left_open(db, node_id))
         self._stand = None
         for driver in self._drivers.values():
             driver.begin()
         self._keep_up(self._keeper.clock())
+        if self._cards.known:
+            self._cards.expect()
+            return
         try:
             with workspace.read() as connection:
-                run = newest_run_with_cards(connection, node_id)
-                self._cards.expect(seen, () if run is None else cards_of_run(connection, run))
+                self._cards.expect(last_seen(connection, node_id, seen))
         except UserFacing:
             return  # the store says so itself when the first readings are written
 
@@ -142,12 +147,30 @@ class NodeRules:
         self, cards: Mapping[str, Mapping[str, float | None]], lines: Mapping[str, float], lost: Mapping[str, str], at_s: float,
         source_id: str,
     ) -> bool:  # fmt: skip
-        begins = source_id == "npu" or self._cards.told(cards, lost)
+        begins = source_id == "npu" or self._cards.told(at_s, cards, lost)
         self._tell(self._of_drivers(source_id, at_s, answers=begins))
         self._tell(self._of_cards(cards, lost, at_s, begins=begins))
         if lines:
             self._tell(self._of_lines(lines, at_s))
+        self._look_around(at_s)
         return begins and self._cards.settled
+
+    def quiet(self, at_s: float) -> None:
+        """The node is there, and no source of it says anything."""
+        self._tell(self._of_drivers("", at_s, answers=False))
+        self._look_around(at_s)
+
+    def _look_around(self, at_s: float) -> None:
+        """What is not told by a reading: that there was none for too long, that it got worse, that the disk has room again."""
+        if 0 <= at_s - self._looked_s < self._interval_s:
+            return
+        self._looked_s = at_s
+        self._tell(self._rules.overdue(at_s))
+        self._keeper.owed.again(at_s)
+        if not 0 <= at_s - self._grown_s < GROWN_S:
+            self._grown_s = at_s
+            for episode in self._rules.grown():
+                self._keeper.owed.write(*self._event(self._events[_key(episode)], episode))
 
     def _of_drivers(self, source_id: str, at_s: float, *, answers: bool) -> list[Episode]:
         """A driver answers once a round of all cards, whichever of them speaks first; others may say nothing for too long."""
@@ -155,6 +178,7 @@ class NodeRules:
         if source_id in self._drivers:
             self._drivers[source_id].read(at_s)
             return list(self._rules.answer(at_s) if answers else ())
+        self._rules.gone_still(at_s)
         # A node without NPUs says nothing of them.
         hangs = self._drivers["npu" if self._npus else "gpu"].silent(at_s)
         return list(self._rules.lose("", SILENT, at_s) if hangs else ())
@@ -199,34 +223,30 @@ class NodeRules:
 
     def _tell(self, episodes: Iterable[Episode]) -> None:
         for episode in episodes:
-            key = episode.rule.id, episode.subject, episode.worst.metric
-            if key not in self._events:
-                self._events[key] = new_id(), EvidenceBlob.of(evidence_of(self._node, episode))
-            id_, blob = self._events[key] if episode.ended_s is None else self._events.pop(key)
-            self._save(WatchEvent(
-                id_, self._node.id, episode.rule.id, episode.subject, int(episode.began_s * _NS),
-                None if episode.ended_s is None else int(episode.ended_s * _NS), episode.rule.degraded,
-                finding_of(episode, self._rules.promise, blob.sha256, self._cards.known),
-            ), blob, episode)  # fmt: skip
+            key = _key(episode)
+            id_ = self._events.setdefault(key, new_id()) if episode.ended_s is None else self._events.pop(key, "") or new_id()
+            self._save(*self._event(id_, episode), episode)
+
+    def _event(self, id_: str, episode: Episode) -> tuple[WatchEvent, EvidenceBlob]:
+        blob = EvidenceBlob.of(evidence_of(self._node, episode))
+        return WatchEvent(
+            id_, self._node.id, episode.rule.id, episode.subject, int(episode.began_s * _NS),
+            None if episode.ended_s is None else int(episode.ended_s * _NS), episode.rule.degraded,
+            finding_of(episode, self._rules.promise, blob.sha256, self._cards.known),
+        ), blob  # fmt: skip
 
     def _save(self, event: WatchEvent, blob: EvidenceBlob, episode: Episode) -> None:
         at_s = episode.began_s if episode.ended_s is None else episode.ended_s
         mark = Mark(f"{event.id}-{'begin' if event.ended_ns is None else 'end'}", event.node_id, datetime.fromtimestamp(at_s, UTC), WATCH_MARK, mark_words(episode))
-
-        def work(db: Database) -> bool:
-            save_event(db, event, blob)
-            save_mark(db, mark)
-            return get_notices(db.conn).disturbs(event.node_id, datetime.fromtimestamp(at_s, UTC).astimezone())
-
         words, bus = alarm_words(event.finding), self._keeper.bus
-        future = self._keeper.workspace.submit(work)
-        future.add_done_callback(
-            lambda done: bus.publish(WatchAlarm(
-                event.node_id, event.rule, event.subject, event.began_ns // 1_000_000,
-                None if event.ended_ns is None else event.ended_ns // 1_000_000, words,
-                disturb=not done.cancelled() and done.exception() is None and done.result(),
-            ))
-        )  # fmt: skip
+        self._keeper.owed.write(event, blob, mark, lambda disturb: bus.publish(WatchAlarm(
+            event.node_id, event.rule, event.subject, event.began_ns // 1_000_000,
+            None if event.ended_ns is None else event.ended_ns // 1_000_000, words, disturb=disturb,
+        )))  # fmt: skip
+
+
+def _key(episode: Episode) -> tuple[str, str, str]:
+    return episode.rule.id, episode.subject, episode.worst.metric
 
 
 def promise_of(connection: Reader, node: Node, catalogue: Catalogue, day: date) -> WatchPromise:
@@ -258,11 +278,12 @@ def mark_words(episode: Episode) -> str:
 
 
 def evidence_of(node: Node, episode: Episode) -> bytes:
-    """The readings by which a rule was found broken, one a line: UTC seconds, value ("-" = none told)."""
+    """The readings by which a rule was found broken and the worst after them, one a line: UTC seconds, value ("-" = none told)."""
     head = [f"rule\t{episode.rule.id}", f"node\t{node.id}", f"subject\t{episode.subject}", f"unit\t{episode.worst.unit}"]
     if episode.words:
         head.append(f"node says\t{episode.words}")
-    rows = [f"{at_s:.3f}\t{'-' if value is None else format(value, '.10g')}" for at_s, value in episode.readings]
+    readings = [*episode.readings, *([(episode.worst_s, episode.worst.value)] if episode.worst_s else [])]
+    rows = [f"{at_s:.3f}\t{'-' if value is None else format(value, '.10g')}" for at_s, value in readings]
     return "\n".join([*head, "", *rows, ""]).encode()
 
 

@@ -1,4 +1,4 @@
-"""How much was recorded since a time?"""
+"""How much was recorded since a time, and until when?"""
 
 from __future__ import annotations
 
@@ -16,3 +16,9 @@ def recorded_bytes(connection: sqlite3.Connection, since_ns: int) -> tuple[int, 
         {"since": since_ns},
     ).fetchone()
     return int(size), int(newest)
+
+
+def newest_reading(connection: sqlite3.Connection, node_id: str) -> int:
+    """When the newest kept reading of a node ends, ns UTC; 0 = there is none."""
+    row = connection.execute("SELECT coalesce(max(end_ns), 0) FROM sample_packs WHERE node_id = ? AND level = 0", (node_id,)).fetchone()
+    return int(row[0])

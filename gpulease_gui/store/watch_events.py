@@ -33,11 +33,12 @@ class WatchEvent:
 
 
 def save_event(db: Database, event: WatchEvent, blob: EvidenceBlob) -> None:
-    """Insert an episode, or tell the end of one that is kept. Raises sqlite3.IntegrityError for an unknown node."""
+    """Insert an episode, or tell the end, the worst and the evidence of one that is kept. Raises sqlite3.IntegrityError for an unknown node."""
     save_blobs(db, [blob])
     db.conn.execute(
         "INSERT INTO watch_events (id, node_id, rule, subject, began_ns, ended_ns, degraded, document, sha256) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET ended_ns = excluded.ended_ns, document = excluded.document",
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET ended_ns = excluded.ended_ns, document = excluded.document, "
+        "sha256 = excluded.sha256",
         (
             event.id, event.node_id, event.rule, storable(event.subject), event.began_ns, event.ended_ns, int(event.degraded),
             finding_text(event.finding), blob.sha256,
@@ -60,6 +61,15 @@ def close_all_left_open(connection: sqlite3.Connection) -> None:
         "UPDATE watch_events SET ended_ns = max(began_ns, coalesce((SELECT max(end_ns) FROM sample_packs "
         "WHERE node_id = watch_events.node_id AND level = 0), began_ns)) WHERE ended_ns IS NULL"
     )
+
+
+def gone_since(connection: sqlite3.Connection, node_id: str, since_ns: int) -> frozenset[str]:
+    """The cards of a node that were lost, or behind a driver that did not answer, at `since_ns` or later."""
+    rows = connection.execute(
+        "SELECT subject, document FROM watch_events WHERE node_id = ? AND rule IN ('watch.lost', 'watch.driver') AND coalesce(ended_ns, ?) >= ?",
+        (node_id, since_ns, since_ns),
+    )
+    return frozenset(card for subject, document in rows for card in ([subject] if subject else [one.id for one in finding_from(document).subjects]) if card)
 
 
 def list_events(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int) -> tuple[WatchEvent, ...]:

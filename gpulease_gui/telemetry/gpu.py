@@ -69,6 +69,7 @@ class _Reader:
         self._agent = gpu_agent.Reader()
         self._indexes: dict[str, int] = {}
         self._round: set[str] = set()
+        self._last_index = 0
 
     def look(self, line: str) -> Row | tuple[Point, ...]:
         """What `read` says, as a row where that costs less."""
@@ -86,6 +87,8 @@ class _Reader:
         if values[2] is not None:
             values[2] /= _MIB_PER_GIB
         index, uuid = int(cells[0][:6]), cells[1]
+        if not gpu_agent.UUID.match(uuid):
+            raise Unreadable(f"the row names no GPU: {line[:120]}")
         if uuid not in self._indexes and len(self._indexes) >= gpu_agent.MOST_GPUS:
             raise Unreadable(f"more than {gpu_agent.MOST_GPUS} GPUs")
         lost = next((visible(cell.strip("[]"))[:_WORDS] for cell in cells[2:] if _LOST in cell.lower()), "")
@@ -93,12 +96,16 @@ class _Reader:
         return (*self._missing(uuid, index), *points)
 
     def _missing(self, uuid: str, index: int) -> tuple[Point, ...]:
-        """A GPU that two lines of another one enclose, without a line of its own, is gone."""
+        """A GPU that two rows of another one enclose, without a row of its own, is gone.
+
+        Rows come in the order of their numbers: a UUID that stands twice among them begins no new round.
+        """
         lost: list[str] = []
-        if uuid in self._round:
+        if uuid in self._round and index <= self._last_index:
             lost = [known for known in self._indexes if known not in self._round]
             self._round = set()
         self._round.add(uuid)
+        self._last_index = index
         self._indexes[uuid] = index
         return tuple(Point(id_, gone, None, self._indexes[gone], GONE) for gone in lost for id_ in _IDS)
 

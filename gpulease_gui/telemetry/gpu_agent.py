@@ -18,7 +18,8 @@ from gpulease_gui.telemetry.rates import Changes, Rates
 from gpulease_gui.telemetry.row import Row, form_of
 from gpulease_gui.telemetry.source import Point
 
-_UUID = re.compile(r"[A-Za-z0-9/_.:-]{1,96}\Z")
+# As NVML spells them: a word such as "N/A" in this place names no card.
+UUID = re.compile(r"(?:GPU|MIG)-[A-Za-z0-9/_.:-]{1,92}\Z")
 _MOST_INDEX, _MOST_XIDS = 1024, 16
 # A node that invents GPUs must not fill the memory.
 MOST_GPUS = 64
@@ -51,6 +52,8 @@ _COUNTER_NAMES = frozenset({"at_s", *_RATES, *(name for names in _CHANGES.values
 
 # Without any of these a line says nothing of how the card is.
 _VITAL = frozenset({"gpu.util_percent", "gpu.power_w", "gpu.temperature_c"})
+# What stands for a card that is lost from its first line on.
+_ANY = ("gpu.util_percent",)
 
 
 class Reader:
@@ -95,7 +98,7 @@ class Reader:
 
     def _read(self, said: Mapping[str, object]) -> tuple[Point, ...]:
         index, uuid = said.get("index"), said.get("uuid")
-        if not isinstance(uuid, str) or not _UUID.match(uuid) or not _is_index(index):
+        if not isinstance(uuid, str) or not UUID.match(uuid) or not _is_index(index):
             raise Unreadable("the GPU line names no GPU")
         if uuid not in self._told and len(self._told) >= MOST_GPUS:
             raise Unreadable(f"more than {MOST_GPUS} GPUs")
@@ -104,7 +107,7 @@ class Reader:
         lost = said.get("lost")
         if isinstance(lost, str):
             why = visible(lost)[:120] or "lost"
-            return tuple(Point(metric, uuid, None, index, why) for metric in sorted(told))
+            return tuple(Point(metric, uuid, None, index, why) for metric in sorted(told or _ANY))
         return tuple(self._points(said, uuid, index, told))
 
     def _points(self, said: Mapping[str, object], uuid: str, index: int, told: set[str]) -> Iterator[Point]:

@@ -28,7 +28,7 @@ def told(rules: WatchRules, readings: list[dict[str, float | None]], start_s: fl
     return [(one.rule.id, one.began_s, one.ended_s, one.cut) for one in made]
 
 
-def capped(watts: float | None, mask: int = 4) -> dict[str, float | None]:
+def capped(watts: float | None, mask: int | None = 4) -> dict[str, float | None]:
     return {"gpu.power_w": watts, "gpu.event_reasons": mask, "gpu.temperature_c": 60.0, "gpu.util_percent": 99.0}
 
 
@@ -78,6 +78,92 @@ def test_that_time_that_nobody_saw_is_not_counted() -> None:
     (cut,) = rules.unseen(1300.0)
     assert (cut.began_s, cut.ended_s, cut.cut) == (1000.0, 1019.0, True)
     assert told(rules, [capped(350)] * 9, 2000.0) == [], "a streak does not go on over a gap"
+
+
+def beside(rules: WatchRules, readings: list[dict[str, float | None]], start_s: float) -> list[tuple[str, float, float | None, bool]]:
+    """As `told`, and every second it is looked what was not read for too long."""
+    made: list[Episode] = []
+    for second, values in enumerate(readings):
+        made += [*rules.feed(CARD, values, start_s + second), *rules.overdue(start_s + second)]
+    return [(one.rule.id, one.began_s, one.ended_s, one.cut) for one in made]
+
+
+@pytest.mark.parametrize("after", [
+    [capped(None)] * 3600, [{}] * 3600, [capped(350, None)] * 3600,
+    [capped(None, 0)] * 3600,
+])  # fmt: skip
+def test_that_what_lasts_is_cut_off_at_its_last_bad_reading_when_it_is_not_read_any_more(after: list[dict[str, float | None]]) -> None:
+    rules = WatchRules(WatchPromise(FLOOR))
+    assert beside(rules, [capped(350)] * 20 + after + [capped(700)] * 20, 1000.0) == [
+        ("watch.floor", 1000.0, None, False), ("watch.floor", 1000.0, 1019.0, True),
+    ]  # fmt: skip
+    assert beside(rules, [capped(350)] * 9 + after + [capped(350)] * 9, 9000.0) == [], "nine and nine an hour later are no ten"
+
+
+def test_that_a_card_that_is_not_read_for_a_moment_has_one_event() -> None:
+    readings = [capped(350)] * 20 + [capped(None)] * 8 + [capped(350)] * 20 + [capped(700)] * 10
+    assert beside(WatchRules(WatchPromise(FLOOR)), readings, 1000.0) == [
+        ("watch.floor", 1000.0, None, False), ("watch.floor", 1000.0, 1048.0, False),
+    ]  # fmt: skip
+
+
+def test_that_good_readings_before_a_cut_are_not_counted() -> None:
+    rules = WatchRules(WatchPromise(FLOOR))
+    told(rules, [capped(350)] * 20 + [capped(700)] * 9)
+    assert [one.ended_s for one in rules.unseen(1028.0)] == [1019.0]
+
+
+def test_that_a_memory_that_was_too_hot_is_not_cool_because_nobody_reads_it() -> None:
+    hot = {"gpu.temperature_c": 60.0, "gpu.temperature_memory_c": 105.0}
+    for silent in ({"gpu.temperature_c": 60.0, "gpu.temperature_memory_c": None}, {"gpu.temperature_c": 60.0}):
+        rules = WatchRules(WatchPromise())
+        assert beside(rules, [hot] * 20 + [silent] * 60, 1000.0) == [("watch.hot", 1000.0, None, False), ("watch.hot", 1000.0, 1019.0, True)]
+    cool = {"gpu.temperature_c": 60.0, "gpu.temperature_memory_c": 80.0}
+    assert beside(WatchRules(WatchPromise()), [hot] * 20 + [cool] * 20, 1000.0)[1:] == [("watch.hot", 1000.0, 1020.0, False)]
+
+
+def test_that_a_card_that_draws_what_is_promised_keeps_it_whatever_its_reasons_are() -> None:
+    readings = [capped(350)] * 20 + [capped(700, None)] * 20
+    assert told(WatchRules(WatchPromise(FLOOR)), readings)[1:] == [("watch.floor", 1000.0, 1020.0, False)]
+
+
+def test_that_the_worst_figure_grows_while_the_event_lasts() -> None:
+    rules = WatchRules(WatchPromise(FLOOR))
+    told(rules, [capped(650)] * 20)
+    assert rules.grown() == ()
+    told(rules, [capped(80)] * 50 + [capped(90)], 1020.0)
+    (one,) = rules.grown()
+    assert (one.worst.value, one.worst_s, one.ended_s) == (80.0, 1020.0, None) and rules.grown() == ()
+    ended = [one for second in range(10) for one in rules.feed(CARD, capped(700), 1071.0 + second)]
+    assert [one.worst.value for one in ended] == [80.0]
+    hot = WatchRules(WatchPromise())
+    told(hot, [{"gpu.temperature_c": 88.0}] * 10 + [{"gpu.temperature_c": 105.0}, {"gpu.temperature_c": 89.0}])
+    assert [one.worst.value for one in hot.grown()] == [105.0]
+
+
+def test_that_of_a_line_ten_seconds_are_worse_and_not_one() -> None:
+    rules = WatchRules(WatchPromise(NET, frozenset(NET)))
+    for second in range(30):
+        rules.feed_lines({"net.rx_gbit_s": 0.1, "net.tx_gbit_s": 30.0 if second == 15 else 60.0}, float(second))
+    assert rules.grown() == ()
+    for second in range(30, 50):
+        rules.feed_lines({"net.rx_gbit_s": 0.1, "net.tx_gbit_s": 30.0}, float(second))
+    assert [one.worst.value for one in rules.grown()] == [30.0]
+
+
+def test_that_a_driver_that_is_called_gone_once_stays_gone_while_the_node_is_read() -> None:
+    rules = WatchRules(WatchPromise())
+    rules.lose("", "nvidia-smi ended", 1000.0)
+    for at_s in range(1001, 4600):
+        rules.gone_still(at_s)
+        assert rules.overdue(at_s) == ()
+    assert [(one.began_s, one.ended_s) for one in rules.unseen(5000.0)] == [(1000.0, 4599.0)]
+
+
+def test_that_a_lost_card_is_lost_though_its_node_tells_nothing_of_cards_for_an_hour() -> None:
+    rules = WatchRules(WatchPromise())
+    rules.lose(CARD, "GPU is lost", 1000.0)
+    assert rules.overdue(4600.0) == () and len(rules.open) == 1
 
 
 def test_that_the_worst_reading_and_the_first_ones_are_kept() -> None:
