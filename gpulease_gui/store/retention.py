@@ -13,7 +13,7 @@ from gpulease_gui.store.evidence import save_blobs
 from gpulease_gui.store.packing import pack, unpack
 from gpulease_gui.store.records import EvidenceBlob
 from gpulease_gui.store.settings import get_setting, save_setting
-from gpulease_gui.store.slots import pieces, rows_between
+from gpulease_gui.store.slots import pieces, remake, rows_between
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -84,9 +84,31 @@ def remove_some(db: Database, now: datetime) -> bool:
     for level, days in retention.days.items():
         if days and left > 0:
             before_ns = (int(now.timestamp() * _NS) - days * _DAY_NS) // _HALF_HOUR_NS * _HALF_HOUR_NS
+            if level == 0:
+                _sum_up(db.conn, before_ns, left)
             left -= _remove(db.conn, level, before_ns, left)
     _give_back(db.conn)
     return left <= 0
+
+
+_OLD = (
+    "SELECT {wanted} FROM sample_packs p JOIN sample_covered c ON c.node_id = p.node_id WHERE p.level = ? AND p.end_ns <= ? "
+    "AND p.end_ns <= c.until_ns AND NOT EXISTS (SELECT 1 FROM kept_stretches k WHERE k.node_id = p.node_id "
+    "AND k.start_ns < p.end_ns AND k.end_ns > p.start_ns) ORDER BY p.end_ns LIMIT ?"
+)
+
+
+def _sum_up(connection: sqlite3.Connection, before_ns: int, most: int) -> None:
+    """No reading goes whose half hour was never summarised, as happened when our clock had been far ahead."""
+    old = connection.execute(_OLD.format(wanted="p.node_id, p.start_ns, p.end_ns"), (0, before_ns, most)).fetchall()
+    halves = {(node_id, at // _HALF_HOUR_NS) for node_id, start_ns, end_ns in old for at in (start_ns, end_ns - 1)}
+    for node_id, half in sorted(halves):
+        begin_ns, end_ns = half * _HALF_HOUR_NS, (half + 1) * _HALF_HOUR_NS
+        known = connection.execute(
+            "SELECT 1 FROM sample_packs WHERE node_id = ? AND level = 4 AND end_ns = ?", (node_id, end_ns)
+        ).fetchone()
+        if known is None:
+            remake(connection, node_id, begin_ns, end_ns)
 
 
 def _give_back(connection: sqlite3.Connection) -> None:
@@ -98,11 +120,7 @@ def _give_back(connection: sqlite3.Connection) -> None:
 
 def _remove(connection: sqlite3.Connection, level: int, before_ns: int, most: int) -> int:
     return connection.execute(
-        "DELETE FROM sample_packs WHERE entry IN (SELECT p.entry FROM sample_packs p "
-        "JOIN sample_covered c ON c.node_id = p.node_id WHERE p.level = ? AND p.end_ns <= ? AND p.end_ns <= c.until_ns "
-        "AND NOT EXISTS (SELECT 1 FROM kept_stretches k WHERE k.node_id = p.node_id AND k.start_ns < p.end_ns "
-        "AND k.end_ns > p.start_ns) ORDER BY p.end_ns LIMIT ?)",
-        (level, before_ns, most),
+        f"DELETE FROM sample_packs WHERE entry IN ({_OLD.format(wanted='p.entry')})", (level, before_ns, most)
     ).rowcount
 
 

@@ -87,8 +87,11 @@ def cover(connection: sqlite3.Connection, node_id: str, kept_ns: int, oldest_ns:
     until_ns = covered(connection, node_id)
     if until_ns is None:
         until_ns = oldest_ns // minute * minute
-    elif until_ns - LONGEST_NS * 24 < oldest_ns < until_ns:
-        until_ns = oldest_ns // minute * minute
+    elif oldest_ns < until_ns:
+        if until_ns - LONGEST_NS * 24 >= oldest_ns and _busy(connection, node_id, kept_ns):
+            _make(connection, node_id, oldest_ns, kept_ns, part=True)
+            return until_ns
+        until_ns = _made_before(connection, node_id, oldest_ns)
     end_ns = kept_ns // minute * minute
     if end_ns > until_ns:
         end_ns = _bounded(connection, node_id, until_ns, end_ns)
@@ -109,6 +112,34 @@ def covered(connection: sqlite3.Connection, node_id: str) -> int | None:
     """Up to where summaries of a node are made (ns, UTC)."""
     found = connection.execute("SELECT until_ns FROM sample_covered WHERE node_id = ?", (node_id,)).fetchone()
     return None if found is None else int(found[0])
+
+
+def _busy(connection: sqlite3.Connection, node_id: str, after_ns: int) -> bool:
+    """Whether much was read after a time: then our clock was set far back, else it had been far ahead for a while.
+
+    Going on from there means to make all rows after it again, which takes their readings and may be long.
+    """
+    rows = ((level, most) for level, most in ((0, _MOST_PACKS), (4, 4)))
+    return any(
+        connection.execute(
+            "SELECT 1 FROM sample_packs WHERE node_id = ? AND level = ? AND end_ns > ? LIMIT 1 OFFSET ?",
+            (node_id, level, after_ns, most),
+        ).fetchone()
+        for level, most in rows
+    )
+
+
+def _made_before(connection: sqlite3.Connection, node_id: str, oldest_ns: int) -> int:
+    """Where to go on for readings that begin at a time before others: at their minute, or at what before it was never made."""
+    (last_ns,) = connection.execute(
+        "SELECT max(end_ns) FROM sample_packs WHERE node_id = ? AND level = 1 AND end_ns <= ?", (node_id, oldest_ns)
+    ).fetchone()
+    begin_ns = oldest_ns // ROWS[1] * ROWS[1]
+    (missed_ns,) = connection.execute(
+        "SELECT min(end_ns) FROM sample_packs WHERE node_id = ? AND level = 0 AND end_ns > ? AND end_ns <= ?",
+        (node_id, begin_ns if last_ns is None else last_ns, begin_ns),
+    ).fetchone()
+    return begin_ns if missed_ns is None or last_ns is None else int(last_ns)
 
 
 def _bounded(connection: sqlite3.Connection, node_id: str, begin_ns: int, end_ns: int) -> int:
@@ -139,24 +170,36 @@ def rows_between(
     ).fetchall()
 
 
-def _make(connection: sqlite3.Connection, node_id: str, begin_ns: int, end_ns: int) -> None:
-    spans = {level: (begin_ns // row * row, end_ns // row * row) for level, row in ROWS.items()}
+def _make(connection: sqlite3.Connection, node_id: str, begin_ns: int, end_ns: int, *, part: bool = False) -> None:
+    """Make the rows that end from `begin_ns` to `end_ns`; with `part` those that reach beyond it, too.
+
+    A row that knows of more readings than are still there stays as it is.
+    """
+    spans = {level: (begin_ns // row * row, (-(-end_ns // row) if part else end_ns // row) * row) for level, row in ROWS.items()}
     closed = {level: span for level, span in spans.items() if span[1] > span[0]}
-    first_ns = min(begin for begin, _ in closed.values())
-    contents = [row[2] for row in rows_between(connection, node_id, 0, first_ns, end_ns)]
+    first_ns, last_ns = min(begin for begin, _ in closed.values()), max(end for _, end in closed.values())
+    contents = [row[2] for row in rows_between(connection, node_id, 0, first_ns, last_ns)]
     masks = {
         row[0] for row in connection.execute("SELECT id, metric FROM sample_series WHERE node_id = ?", (node_id,))
         if row[1] in BIT_MASKS
     }  # fmt: skip
-    kept = by_slots(contents, first_ns, end_ns)
+    kept = by_slots(contents, first_ns, last_ns)
     for level, (begin, end) in closed.items():
-        connection.execute(
-            "DELETE FROM sample_packs WHERE node_id = ? AND level = ? AND end_ns > ? AND end_ns <= ?", (node_id, level, begin, end)
+        there = {row_end: content for _, row_end, content in rows_between(connection, node_id, level, begin, end)}
+        made = [row for row in _rows(kept, level, begin, end, masks) if _readings_of(row[2]) >= _readings_of(there.get(row[1], b""))]
+        connection.executemany(
+            "DELETE FROM sample_packs WHERE node_id = ? AND level = ? AND end_ns = ?",
+            [(node_id, level, row[1]) for row in made if row[1] in there],
         )
         connection.executemany(
             "INSERT INTO sample_packs (node_id, level, start_ns, end_ns, content) VALUES (?, ?, ?, ?, ?)",
-            [(node_id, level, *row) for row in _rows(kept, level, begin, end, masks)],
+            [(node_id, level, *row) for row in made],
         )
+
+
+def _readings_of(content: bytes) -> float:
+    """How many readings a row of summaries tells of."""
+    return sum(unpacked(content[slots_head(content)[2] :])[4::FIELDS]) if content else 0.0
 
 
 def pieces(packs: Iterable[Pack]) -> Iterator[Block]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import random
 from array import array
+from datetime import UTC, datetime
 
 import pytest
 
-from gpulease_gui.store import older_blocks, packing, samples, slot_places, slots
+from gpulease_gui.store import older_blocks, packing, retention, samples, slot_places, slots
 from gpulease_gui.store.packing import packed
 from gpulease_gui.store.records import SampleBlock, Series
 from gpulease_gui.store.slots import Outline
@@ -214,3 +215,53 @@ def test_that_blocks_that_overlap_repeat_or_come_in_any_order_lie_in_their_slots
 
     assert told(2, 10) == {0: [3, 4, 5, 6], 1: [9, 50]} and told(1, 10) == {0: [0], 1: [5, 7, 8], 2: [6]}
     assert told(2, 60) == {0: [3, 4, 5, 6, 9, 50]} and told(1, 60) == {0: [0, 5, 6, 7, 8]}
+
+
+DAY = 86_400
+
+
+def counted(desk, start_s, end_s, step_s):
+    """How many readings a chart of a range is told of."""
+    one = outline(desk, start_s, end_s, step_s)
+    return sum(row[5] for row in told(one)) + sum(start_s <= at_s < end_s for at_s, _ in raw(one))
+
+
+@pytest.mark.parametrize("ahead_s", [DAY // 2, 3 * DAY, 40 * DAY])
+def test_that_a_clock_that_was_ahead_for_a_minute_leaves_the_time_after_it_summarised(desk, ahead_s):
+    keep(desk, blocks(0, [5.0] * 3600), blocks(ahead_s, [9.0] * 60), blocks(3600, [7.0] * 7200))
+    assert {step_s: counted(desk, 0, 10_800, step_s) for step_s in (1, 10, 60, 300, 1800)} == dict.fromkeys((1, 10, 60, 300, 1800), 10_800)
+    assert told(outline(desk, 0, 10_800, 1800)) == [(n, *[5.0 if n < 3600 else 7.0] * 4, 1800) for n in range(0, 10_800, 1800)]
+    assert counted(desk, ahead_s, ahead_s + 60, 60) == 60
+    now = datetime.fromtimestamp(START // S + 60 * DAY, UTC)
+    while desk.write(lambda db: retention.remove_some(db, now)):
+        pass
+    assert counted(desk, 0, 10_800, 60) == 10_800
+
+
+def test_that_a_clock_that_was_far_behind_for_a_minute_costs_no_summary_of_what_is_no_longer_there(desk):
+    keep(desk, blocks(0, [5.0] * 10_800))
+    now = datetime.fromtimestamp(START // S + 60 * DAY, UTC)
+    while desk.write(lambda db: retention.remove_some(db, now)):
+        pass
+    keep(desk, blocks(-900 * DAY, [1.0] * 70), blocks(10_800, [7.0] * 1800))
+    assert [row[1:] for row in told(outline(desk, 0, 12_600, 1800))] == [(5.0, 5.0, 5.0, 5.0, 1800)] * 6 + [(7.0, 7.0, 7.0, 7.0, 1800)]
+    assert counted(desk, -900 * DAY, -900 * DAY + 100, 10) == 70
+
+
+def test_that_readings_that_an_older_program_never_summarised_are_summed_up_before_they_go(desk):
+    keep(desk, blocks(0, [5.0] * 3600))
+    desk.write(lambda db: db.execute("DELETE FROM sample_packs WHERE level > 0"))
+    desk.write(lambda db: db.execute("UPDATE sample_covered SET until_ns = ?", (START + 40 * DAY * S,)))
+    now = datetime.fromtimestamp(START // S + 45 * DAY, UTC)
+    while desk.write(lambda db: retention.remove_some(db, now)):
+        pass
+    assert desk.rows("SELECT count(*) FROM sample_packs WHERE level = 0") == [(0,)]
+    assert [row[5] for row in told(outline(desk, 0, 3600, 1800))] == [1800, 1800]
+
+
+def test_that_a_program_that_missed_readings_catches_up_with_them(desk):
+    keep(desk, blocks(0, [5.0] * 3600), blocks(3600, [6.0] * 1800))
+    desk.write(lambda db: db.execute("DELETE FROM sample_packs WHERE level > 0 AND end_ns > ?", (START + 3600 * S,)))
+    desk.write(lambda db: db.execute("UPDATE sample_covered SET until_ns = ?", (START + 40 * DAY * S,)))
+    keep(desk, blocks(5400, [7.0] * 1800))
+    assert [row[5] for row in told(outline(desk, 0, 7200, 1800))] == [1800] * 4
