@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections import deque
 from collections.abc import Callable
 
 import paramiko
-from paramiko.buffered_pipe import BufferedPipe
+from paramiko.buffered_pipe import BufferedPipe, PipeTimeout
 
 from gpulease_gui.remote.ear import Ear
 from gpulease_gui.remote.quick_packets import read_quickly
 
 _WINDOW_ADJUST = 93
+# Pieces below that are put together: each costs memory of its own.
+_SMALL_BYTES = 4096
 
 
 class Feed:
@@ -29,6 +32,9 @@ class Feed:
         self._taken_bytes = 0
         self._ended = threading.Event()
         self._pipes = _Pipe(self, is_error=False), _Pipe(self, is_error=True)
+        # An eighth of the window at a time: each word of it costs the node as much as a packet.
+        channel.in_window_threshold = channel.in_window_size // 8
+        self.most_bytes = channel.in_window_size + channel.in_window_threshold
         with channel.lock:
             channel.in_buffer, channel.in_stderr_buffer = self._pipes
             if channel.closed or channel.eof_received:
@@ -91,19 +97,72 @@ class Feed:
 
 
 class _Pipe(BufferedPipe):  # type: ignore[type-arg]
-    """The pipe of one output; `feed` and `close` are the library's calls, in the thread of the connection."""
+    """The pipe of one output. Its calls are the library's, `feed` and `close` come in the thread of the connection.
+
+    Pieces are kept as they came: the library would copy each byte three times. A node that sends more than it was given room
+    for is hung up on, as by OpenSSH; what comes after the end is dropped.
+    """
 
     def __init__(self, feed: Feed, *, is_error: bool) -> None:
         super().__init__()
         self._feed, self._is_error = feed, is_error
+        self._news = threading.Condition()
+        self._pieces: deque[bytes] = deque()
+        self._held_bytes = 0
+        self._shut = False
 
     def feed(self, data: bytes) -> None:
-        """Take what came."""
+        """Take what came. Raises SSHException for what there was no room for."""
         with self._feed._gate:
             if not self._feed.hand_on(data, is_error=self._is_error):
-                super().feed(data)
+                self._keep(data)
+
+    def _keep(self, data: bytes) -> None:
+        with self._news:
+            if self._shut or not data:
+                return
+            self._held_bytes += len(data)
+            if self._held_bytes > self._feed.most_bytes:
+                raise paramiko.SSHException("the node sent more than it was given room for")
+            if self._pieces and len(self._pieces[-1]) + len(data) <= _SMALL_BYTES:
+                data = self._pieces.pop() + data
+            self._pieces.append(data)
+            self._news.notify()
+
+    def read_ready(self) -> bool:
+        """Whether something is there."""
+        return bool(self._pieces)
+
+    def read(self, nbytes: int, timeout: float | None = None) -> bytes:
+        """Up to `nbytes` bytes, b"" at the end. Raises PipeTimeout when none came in `timeout` seconds."""
+        with self._news:
+            if not self._news.wait_for(lambda: self._pieces or self._shut, timeout):
+                raise PipeTimeout
+            found, left = [], nbytes
+            while self._pieces and left:
+                piece = self._pieces.popleft()
+                if len(piece) > left:
+                    self._pieces.appendleft(piece[left:])
+                found.append(piece[:left])
+                left -= len(found[-1])
+            self._held_bytes -= nbytes - left
+        return found[0] if len(found) == 1 else b"".join(found)
+
+    def empty(self) -> bytes:
+        """All that is there."""
+        with self._news:
+            found = b"".join(self._pieces)
+            self._pieces.clear()
+            self._held_bytes = 0
+        return found
 
     def close(self) -> None:
         """No more comes."""
         super().close()
+        with self._news:
+            self._shut = True
+            self._news.notify_all()
         self._feed.end()
+
+    def __len__(self) -> int:
+        return self._held_bytes

@@ -111,19 +111,45 @@ class Seals:
 
     def seal(self, payload: bytes) -> bytes:
         """The packet of a message, noted as the library notes it."""
-        held = self._held
-        padding = _BLOCK_BYTES - (len(payload) + 1) % _BLOCK_BYTES
-        padding += _BLOCK_BYTES if padding < _LEAST_PADDING else 0
-        head = _HEAD.pack(len(payload) + padding + 1, padding)
-        plain = head[4:] + payload + os.urandom(padding)
+        held, head = self._held, _head(len(payload))
+        plain = head[4:] + payload + os.urandom(head[4])
         packet: bytes = head[:4] + held["_Packetizer__block_engine_out"].encrypt(
             held["_Packetizer__iv_out"], plain, head[:4]
         )
+        self._went(len(packet))
+        return packet
+
+    def seal_into(self, room: memoryview, scratch: memoryview, start: bytes, piece: memoryview) -> int:
+        """As `seal`, of a message of two parts, into `room`; how many bytes it has. `scratch` holds a packet."""
+        engine, nonce = self._held["_Packetizer__block_engine_out"], self._held["_Packetizer__iv_out"]
+        length, head = len(start) + len(piece), _head(len(start) + len(piece))
+        filled = 1 + length + head[4]
+        scratch[: 1 + len(start)] = head[4:] + start
+        scratch[1 + len(start) : 1 + length] = piece
+        scratch[1 + length : filled] = os.urandom(head[4])
+        size = 4 + filled + _TAG_BYTES
+        room[:4] = head[:4]
+        if hasattr(engine, "encrypt_into"):  # not before cryptography 47
+            engine.encrypt_into(nonce, scratch[:filled], head[:4], room[4:size])
+        else:
+            room[4:size] = engine.encrypt(nonce, scratch[:filled], head[:4])
+        self._went(size)
+        return size
+
+    def _went(self, size: int) -> None:
+        """Note what the library notes of each packet."""
+        held = self._held
         held["_Packetizer__iv_out"] = _next_nonce(held["_Packetizer__iv_out"])
         held["_Packetizer__sequence_number_out"] = (held["_Packetizer__sequence_number_out"] + 1) & 0xFFFFFFFF
-        held["_Packetizer__sent_bytes"] += len(packet)
+        held["_Packetizer__sent_bytes"] += size
         held["_Packetizer__sent_packets"] += 1
-        return packet
+
+
+def _head(length: int) -> bytes:
+    """The length of a packet whose message has `length` bytes, and the length of its padding."""
+    padding = _BLOCK_BYTES - (length + 1) % _BLOCK_BYTES
+    padding += _BLOCK_BYTES if padding < _LEAST_PADDING else 0
+    return _HEAD.pack(length + padding + 1, padding)
 
 
 def _next_nonce(nonce: bytes) -> bytes:

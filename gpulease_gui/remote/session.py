@@ -22,6 +22,7 @@ from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.keys_in_turn import KeysInTurn
 from gpulease_gui.remote.login import KeyToTry, log_in_by_one_of
 from gpulease_gui.remote.openings import Openings, close_at_once
+from gpulease_gui.remote.outpour import Outpour
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.route import STRAIGHT, Hop, Passed, Route, Way, hang_up_all, trusted, way_to
 from gpulease_gui.remote.transport import SLICE_S, Channel, Chunk, LineLost
@@ -227,6 +228,7 @@ class SshChannel:
         self, channel: paramiko.Channel, feed: Feed, name: str, gone: Callable[[], None], host_port: str, seconds: float
     ) -> None:
         self._channel = channel
+        self._outpour = Outpour(channel)
         self._feed = feed
         self._name = name
         self._gone = gone
@@ -241,7 +243,7 @@ class SshChannel:
         """Send `data` to the command's stdin. Raises ConnectFailed (channel), LineLost."""
         self._channel.settimeout(_WRITE_S)
         try:
-            self._channel.sendall(data)
+            self._outpour.send_all(data)
         except (OSError, EOFError, paramiko.SSHException) as error:
             self._await_start()
             raise LineLost(self._name, str(error)) from error
@@ -274,7 +276,7 @@ class SshChannel:
         if self._feed.listening:
             self._await_start()
             return Chunk(ended=self._feed.wait_end(seconds))
-        self._channel.settimeout(max(0.001, seconds))
+        self._channel.settimeout(max(0.0, seconds))
         out, ended = b"", False
         try:
             out = self._channel.recv(_READ_BYTES)

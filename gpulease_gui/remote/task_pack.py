@@ -16,7 +16,7 @@ from gpulease_gui.domain.text import visible
 MOST_BYTES = 256 * 1024 * 1024
 MOST_ENTRIES = 20_000
 _BLOCK = 512
-_PIECE = 64 * 1024
+_PIECE = 256 * 1024
 _LONGEST = 1000
 # The same folder is the same stream; archives of the task's own can't hold times before 1980.
 _SAME_TIME = 1_577_836_800

@@ -17,6 +17,7 @@ import paramiko
 from paramiko.packet import Packetizer
 
 from gpulease_gui.remote.agreement import Agreeing
+from gpulease_gui.remote.pieces import Pieces
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.seals import Seals, Told, known
 
@@ -133,9 +134,12 @@ class Packets(Packetizer):
         return True
 
     def send_message(self, data: paramiko.Message) -> None:
-        """Send one message, or `Several` with one call of the system. Raises what the library raises."""
+        """Send one message, or `Several` or `Pieces` with one call of the system. Raises what the library raises."""
         with self._writing:
-            self._send_all(data.messages if isinstance(data, Several) else (data,))
+            if isinstance(data, Pieces) and self._known and self._seals.usual_out(len(data.room)):
+                self.write_all(data.sealed_by(self._seals))
+            else:
+                self._send_all(data.messages if isinstance(data, Several | Pieces) else (data,))
 
     def _send_all(self, messages: Sequence[paramiko.Message]) -> None:
         sealed = b""
@@ -174,7 +178,11 @@ class Wire(Agreeing):
 
     def send_together(self, *messages: paramiko.Message) -> None:
         """Send messages of the user's with one call of the system. Raises SSHException, EOFError."""
-        self._send_user_message(Several(messages))  # type: ignore[attr-defined]  # the stubs lack it
+        self.send_user(Several(messages))
+
+    def send_user(self, message: paramiko.Message) -> None:
+        """Send what the user wants sent, after a key exchange that goes on. Raises SSHException, EOFError."""
+        self._send_user_message(message)  # type: ignore[attr-defined]  # the stubs lack it
 
     def _parse_debug(self, m: paramiko.Message) -> None:
         """Words of the node for its own maintainers."""

@@ -1,7 +1,8 @@
 """How fast do files go to a node and come from it, beside OpenSSH's sftp?
 
 Both connect, move one file and hang up, on the same node; our interpreter's start is not timed, as that of a program that
-is open already. To the node: the way of a task's folder, until the node has it on its disk. From the node: the way of
+is open already. The CPU of both sides, to the end of the connection, is compared as well: on a busy machine it says more
+than the clock. To the node: the way of a task's folder, until the node has it on its disk. From the node: the way of
 every output, into a file here. Worker: `python -m tests.bench.ssh_files VARIANT JOB`.
 """
 
@@ -10,16 +11,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import resource
+import shlex
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from tests.bench.bar import Bar, absolute, paired
-from tests.bench.farm import farm
+from tests.bench.farm import Farm, farm
 from tests.bench.peers import ROOT
 
 MIB = 1 << 20
@@ -27,6 +30,7 @@ SERVERS = "/usr/lib/openssh/sftp-server", "/usr/libexec/openssh/sftp-server", "/
 _SECONDS = 120
 RATE = 1 / 1.5  # one and a half times the rate = two thirds of the time
 Job = dict[str, Any]
+Used = tuple[float, float]  # seconds on the wall, and of CPU
 
 
 def bars(size: str) -> Iterator[Bar]:
@@ -41,35 +45,56 @@ def bars(size: str) -> Iterator[Bar]:
         for variant in ("fetch", "put"):
             ours, theirs = [], []
             for number in range(rounds + (rounds > 1)):  # the first warms up
-                seconds = _ours(variant, job)
-                peer = 0.0 if smallest else _sftp(variant, job)
+                mine = _both_sides(nodes, _ours, variant, job)
+                peer = (0.0, 0.0) if smallest else _both_sides(nodes, _sftp, variant, job)
                 if number or rounds == 1:
-                    ours.append(seconds)
+                    ours.append(mine)
                     theirs.append(peer)
             bar = f"ssh_files.{variant}_{mib}_mib"
-            yield absolute(bar, ours, 60.0, "s") if smallest else paired(bar, ours, theirs, round(RATE, 3), "s, sftp")
+            if smallest:
+                yield absolute(bar, [seconds for seconds, _ in ours], 60.0, "s")
+                continue
+            yield paired(bar, [one[0] for one in ours], [one[0] for one in theirs], round(RATE, 3), "s, sftp")
+            yield paired(f"{bar}_cpu", [one[1] for one in ours], [one[1] for one in theirs], round(RATE, 3), "s of CPU of both sides, sftp")
 
 
-def _ours(variant: str, job: Job) -> float:
+def _both_sides(nodes: Farm, move: Callable[[str, Job], Used], variant: str, job: Job) -> Used:
+    """Seconds on the wall, and of CPU of the client and of all that ran on the node for it."""
+    before = _settled(nodes)
+    seconds, own_s = move(variant, job)
+    return seconds, own_s + _settled(nodes) - before
+
+
+def _settled(nodes: Farm) -> float:
+    """CPU seconds of the node once a session has ended there."""
+    last, now = -1.0, nodes.cpu_s()
+    while now != last:
+        time.sleep(0.1)
+        last, now = now, nodes.cpu_s()
+    return now
+
+
+def _ours(variant: str, job: Job) -> Used:
     words = [sys.executable, "-m", "tests.bench.ssh_files", variant, json.dumps(job)]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=_SECONDS)
     assert done.returncode == 0, done.stderr[-2000:]
-    return float(done.stdout)
+    seconds, own_s = map(float, done.stdout.split())
+    return seconds, own_s
 
 
-def _sftp(variant: str, job: Job) -> float:
+def _sftp(variant: str, job: Job) -> Used:
     here, there = f"{job['folder']}/send/data", f"{job['folder']}/sftp-{variant}"
     words = ["sftp", "-q", "-F", "none", "-b", "-", "-P", str(job["ports"][0]), "-i", job["key"], "-o", "IdentitiesOnly=yes"]
     server = next(path for path in SERVERS if Path(path).exists())
     words += ["-s", server, "-o", f"UserKnownHostsFile={job['known_hosts']}", f"{job['user']}@127.0.0.1"]
-    started = time.perf_counter()
+    started, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         words, input=f"{'get' if variant == 'fetch' else 'put'} {here} {there}\n", capture_output=True, text=True, check=False
     )
-    seconds = time.perf_counter() - started
+    seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0 and _sha256(Path(there)) == _sha256(Path(here)), done.stderr
     Path(there).unlink()
-    return seconds
+    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _sha256(path: Path) -> str:
@@ -77,23 +102,23 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def fetch(job: Job) -> float:
+def fetch(job: Job) -> Used:
     """All that `cat` prints of a file there, into a file here."""
     from gpulease_gui.domain.cancel import CancelToken
     from tests.bench.ssh_ours import Nodes
 
     CancelToken()  # the imports are not timed
     here, there = Path(job["folder"]) / "send" / "data", Path(job["folder"]) / "fetched"
-    started = time.perf_counter()
+    started, spent = time.perf_counter(), time.process_time()
     with Nodes(job).connect(job["ports"][0]) as session, there.open("wb", buffering=0) as out:
         channel = session.open(f"cat {here}")
         while not (chunk := channel.read(60)).ended:
             out.write(chunk.out)
         channel.close()
-    seconds = time.perf_counter() - started
+    used = time.perf_counter() - started, time.process_time() - spent
     assert _sha256(there) == _sha256(here)
     there.unlink()
-    return seconds
+    return used
 
 
 class Ears:
@@ -119,8 +144,8 @@ class Ears:
         pass
 
 
-def put(job: Job) -> float:
-    """A task's folder, until its command could begin; the command says what came."""
+def put(job: Job) -> Used:
+    """A task's folder, until its command begins; the command says whether it is what was sent. The CPU is that of the whole task."""
     from gpulease_gui.domain.cancel import CancelToken
     from gpulease_gui.remote.task import run_task
     from gpulease_gui.remote.task_pack import pack_folder
@@ -128,15 +153,14 @@ def put(job: Job) -> float:
     from tests.bench.ssh_ours import Nodes
 
     folder, ears = Path(job["folder"]) / "send", Ears()
-    started = time.perf_counter()
+    started, spent = time.perf_counter(), time.process_time()
     with Nodes(job).connect(job["ports"][0]) as session:
         pack = pack_folder(folder)
-        order = TaskOrder("bench", "sha256sum data", pack.stream_bytes)
+        order = TaskOrder("bench", f"cmp data {shlex.quote(str(folder / 'data'))} && echo same", pack.stream_bytes)
         report = run_task(session, order, pack.blocks(), ears, CancelToken())
-    assert report.code == 0, report
-    assert ears.said.split()[0].decode() == _sha256(folder / "data")
-    return ears.begun - started
+    assert report.code == 0 and ears.said == b"same\n", report
+    return ears.begun - started, time.process_time() - spent
 
 
 if __name__ == "__main__":
-    print({"fetch": fetch, "put": put}[sys.argv[1]](json.loads(sys.argv[2])))
+    print(*{"fetch": fetch, "put": put}[sys.argv[1]](json.loads(sys.argv[2])))

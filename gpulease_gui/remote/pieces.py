@@ -1,0 +1,42 @@
+"""How do many bytes for a channel become packets that lie one behind the other, each byte copied once?"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+import paramiko
+
+from gpulease_gui.remote.seals import Seals
+
+_CHANNEL_DATA = 94
+_START = struct.Struct(">BII")  # type, channel, bytes of data
+
+
+class Pieces(paramiko.Message):
+    """Bytes for channel `number`, cut into packets of `sizes`, that go together, as far as that is possible.
+
+    `room` holds all packets, `scratch` one; both are used again for the next.
+    """
+
+    def __init__(self, number: int, data: memoryview, sizes: Sequence[int], room: memoryview, scratch: memoryview) -> None:
+        super().__init__()
+        self.number, self.data, self.sizes, self.room, self.scratch = number, data, sizes, room, scratch
+
+    def sealed_by(self, seals: Seals) -> memoryview:
+        """All packets."""
+        used = at = 0
+        for size in self.sizes:
+            start = _START.pack(_CHANNEL_DATA, self.number, size)
+            used += seals.seal_into(self.room[used:], self.scratch, start, self.data[at : at + size])
+            at += size
+        return self.room[:used]
+
+    @property
+    def messages(self) -> Sequence[paramiko.Message]:
+        """Each as one of the library's."""
+        found, at = [], 0
+        for size in self.sizes:
+            found.append(paramiko.Message(_START.pack(_CHANNEL_DATA, self.number, size) + self.data[at : at + size]))
+            at += size
+        return found
