@@ -41,13 +41,15 @@ class NodeStateChanged:
 class HostKeyQuestion:
     """A connect stopped at a host key: unknown (no pins) or changed (pins hold the known keys).
 
-    `hop`: host:port of the jump host whose key it is, "" = the node's own.
+    `hop`: host:port of the jump host whose key it is, "" = the node's own. `others`: other nodes at its address, a
+    sentence each.
     """
 
     node: Node
     offered: tuple[HostKey, ...]
     pinned: tuple[HostKey, ...] = ()
     hop: str = ""
+    others: tuple[Text, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

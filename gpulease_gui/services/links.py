@@ -12,6 +12,7 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import AuthMethod, HostKey, Node, Reach
 from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import ConnectFailed, HostKeyChanged, Phase, UnknownHostKey
 from gpulease_gui.remote.handshake import Deadlines
@@ -29,6 +30,7 @@ from gpulease_gui.services.events import (
     SecretNotKept,
 )
 from gpulease_gui.services.kept_secrets import KeptSecrets
+from gpulease_gui.services.neighbours import others_at
 from gpulease_gui.services.system_keyring import KeyringTrouble
 from gpulease_gui.services.ways import AskSecret, Ways, WayThere
 from gpulease_gui.store import hop_keys, hostkeys
@@ -193,8 +195,11 @@ class Links:
     def _refused(self, node: Node, error: ConnectFailed) -> NotConnected:
         state, offered = NodeState.REFUSED, None
         if isinstance(error, UnknownHostKey):
-            offered = error.key
-            self._bus.publish(HostKeyQuestion(node, (error.key, *error.others), error.known, error.hop))
+            offered, keys = error.key, (error.key, *error.others)
+            others = () if error.hop else self._others_at(node, keys)
+            for words in others:
+                error.also(words)
+            self._bus.publish(HostKeyQuestion(node, keys, error.known, error.hop, others))
         elif isinstance(error, HostKeyChanged):
             state, offered = NodeState.KEY_CHANGED, error.new
             self._bus.publish(HostKeyQuestion(node, (error.new,), (error.old,), error.hop))
@@ -202,6 +207,10 @@ class Links:
         self._ways.kept.refused(node, login=error.phase in (Phase.AUTH, Phase.PROXY))
         self._publish(node, state, str(error.why), error.next_step)
         return NotConnected(node, str(error.phase), error.what, error.why, error.next_step, offered)
+
+    def _others_at(self, node: Node, keys: tuple[HostKey, ...]) -> tuple[Text, ...]:
+        with self._workspace.read() as connection:
+            return others_at(connection, node, keys)
 
     def _publish(self, node: Node, state: NodeState, reason: str = "", next_step: str = "") -> None:
         with self._lock:

@@ -18,13 +18,14 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.node import Address, HostKey, Node, Reach
+from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.host_key_dialog import COMPARED, NOT_COMPARED, ChangedKeyDialog, UnknownKeyDialog
 from gpulease_gui.gui.forms.host_key_words import grouped, matching, randomart
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages import nodes, verification
 from gpulease_gui.gui.pages.nodes import NodesPage
 from gpulease_gui.services.composition import Services
-from gpulease_gui.services.events import NodeState
+from gpulease_gui.services.events import HostKeyQuestion, NodeState
 from gpulease_gui.store import hostkeys
 from gpulease_gui.store import nodes as stored
 from gpulease_gui.store.records import KeyDecision, KeyState
@@ -203,3 +204,11 @@ def test_that_a_key_is_read_aloud_in_fours_and_found_in_what_was_pasted() -> Non
     assert matching("SHA256:" + "abcd" * 10 + "xyw", [key]) is None
     assert [len(line) for line in randomart(key).splitlines()] == [17] * 9
     assert randomart(key).count("S") == 1 or randomart(key).count("E") == 1
+
+
+def test_that_ux_19_another_node_at_the_address_is_told_before_its_key_is_trusted(qtbot: QtBot) -> None:
+    node = Node("real", "node-11", Reach.SSH, Address("203.0.113.9"))
+    words = Text("node-03 has the same address and another key", "node-03 使用相同地址，但密钥不同")
+    dialog = UnknownKeyDialog(HostKeyQuestion(node, (STRANGER,), others=(words,)))
+    qtbot.addWidget(dialog)
+    assert {"Same address", "node-03 has the same address and another key"} <= {label.text() for label in dialog.findChildren(QLabel)}

@@ -120,7 +120,18 @@ def test_that_ux_19_a_pin_goes_with_its_node_and_vouches_for_no_other_at_its_add
     heard: list[Event] = []
     services.bus.subscribe(heard.append)
     assert "not known yet" in refused(services, other).why
-    assert [event.pinned for event in heard if isinstance(event, HostKeyQuestion)] == [()]
+    (question,) = (event for event in heard if isinstance(event, HostKeyQuestion))
+    assert question.pinned == ()
+    assert [words.en for words in question.others] == ["node-07 has the same address and this very key: both are one machine"]
+    services.links.replace_key(node, sshd.keys.host_keys()[0], "the test")
+    assert refused(services, other).why.endswith("; node-07 has the same address")
+    services.links.trust(node, OTHER, "the test")
+    assert refused(services, other).why.endswith(
+        "; node-07 has the same address and another key: the address went to another machine, or somebody stands between"
+    )
+    services.links.replace_key(node, OTHER, "the test")
+    services.links.trust(node, sshd.keys.host_keys()[0], "the test")
+    assert "same address" not in refused(services, replace(other, id="n3", jump=str(moved.address))).why
     services.links.trust(other, OTHER, "the test")
     assert "has changed" in refused(services, other).why
     services.links.open(node, CancelToken()).line.close()

@@ -98,6 +98,7 @@ class UnknownKeyDialog(FactDialog):
         facts = [(Text("Node", "节点"), foreign(node.name)), (Text("Address", "地址"), foreign(node.target))]
         facts += _hop_facts(question)
         facts += [(Text("Trusted so far", "已信任"), foreign(f"{key.kind} {key.fingerprint}")) for key in question.pinned]
+        facts += [(Text("Same address", "相同地址"), words) for words in question.others]
         super().__init__(title, headline, facts, icon="key", token="accent", parent=parent, consequence=Text(
             "The connection was closed before any login; nothing was sent. Your decision stays in the node's history.",
             "连接在登录前已断开，没有发送任何数据。你的决定会保留在节点的历史中。"))  # fmt: skip
