@@ -192,7 +192,8 @@ def lost_view(now_s: float) -> WatchView:
 
 def test_that_a_lost_card_is_told_with_its_reason_and_is_no_nought(qtbot: QtBot) -> None:
     from gpulease_gui.gui.widgets.chart_figures import summaries
-    from gpulease_gui.gui.widgets.lane import Lane
+    from gpulease_gui.gui.widgets.chart_scale import TimeScale
+    from gpulease_gui.gui.widgets.lane import Lane, Moment
 
     now_s = time.time()
     (spec,) = Lanes(lambda term: None).of(lost_view(now_s))
@@ -205,6 +206,8 @@ def test_that_a_lost_card_is_told_with_its_reason_and_is_no_nought(qtbot: QtBot)
     assert lane.identity_words().split("\n") == [
         "GPU 0: GPU-a, index 1 on the node", "GPU 1: GPU-b, index 0 on the node, lost: fell off the bus",
     ]  # fmt: skip
+    lane.show_moment(Moment(TimeScale.ending(now_s, 60.0, 300), now_s, cursor_s=now_s - 40))
+    assert [line.value for line in lane._lines()[0]] == ["–", "–"], "before its first reading it was not lost"
     (row,) = summaries(spec, now_s - 30, now_s, 1.0)
     assert title_of(row) == Text("Power, 2 GPUs, GPU 1 lost, W", "功耗，2 卡，GPU 1 丢失，W")
     assert Picture((spec,)).lanes[0].curves[1].lost == "fell off the bus"

@@ -37,6 +37,7 @@ from gpulease_gui.gui.widgets.chart_spec import (
     fixed,
     spans_of,
 )
+from gpulease_gui.gui.widgets.lane_paint import axis_figure
 from gpulease_gui.gui.widgets.lane_stack import LaneStack
 from gpulease_gui.gui.widgets.live_tail import LiveTail
 from gpulease_gui.gui.widgets.strip import Kept, strip
@@ -238,6 +239,12 @@ def test_that_steps_of_the_warm_up_break_no_promised_speed_and_slow_ones_after_i
         for from_s in (0.0, 1020.0, math.inf)
     ]  # fmt: skip
     assert broken == [36.0, 18.0, 0.0]
+
+
+def test_that_figures_of_an_axis_are_short_and_of_one_size() -> None:
+    made = [[axis_figure(tick, most) for tick in (0.0, most / 2, most)] for most in (2000.0, 25_000.0, 1_000_000.0)]
+    assert made == [["0", "1,000", "2,000"], ["0", "12.5\u2009k", "25\u2009k"], ["0", "0.5\u2009M", "1\u2009M"]]
+    assert axis_figure(0.25, 0.5, 2) == "0.25"
 
 
 # -- lanes ------------------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ from gpulease_gui.gui.widgets.slowdowns import slowdowns
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.recall import recall
 from gpulease_gui.services.series import Ring
+from gpulease_gui.services.watch import WatchView
 from gpulease_gui.store import runs, samples
 from gpulease_gui.store.records import Gap, Run, RunState, SampleBlock, Series
 
@@ -237,6 +238,13 @@ def test_that_watching_goes_on_after_what_was_stored(page: live.LivePage, qtbot:
     assert page.bar.pause.text().strip() == "Back to live"
     page.bar.pause.click()
     assert not page.chart.paused and page.bar.pause.text().strip() == "Pause"
+    stored, live = WatchView("n", 60.0), WatchView("n", 1.0, {("gpu.power_w", "GPU-a"): Ring()}, lost={"GPU-a": "gone"}, indexes={"GPU-a": 3})
+    live.rings["gpu.power_w", "GPU-a"].append(page.chart.span_s[1], 500.0)
+    page._sight._tell_cards(stored, live)
+    assert (stored.lost, stored.indexes) == (live.lost, live.indexes), "a long window comes from the store, which knows of no loss"
+    page.chart.drag_by(-900.0)
+    page._sight._tell_cards(stored, live)
+    assert stored.lost == {}, "a stretch of before was not lost then"
 
 
 # -- events -----------------------------------------------------------------------------------------------------------

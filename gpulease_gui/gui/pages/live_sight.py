@@ -43,6 +43,8 @@ class Sight:
         self._begin_at_stored(live)
         past = self._past(node_id, live)
         view = past.view if past is not None else live
+        if past is not None and live is not None:
+            self._tell_cards(past.view, live)
         made = lanes.of(view) if view is not None else ()
         if view is None or not made:
             return False
@@ -57,6 +59,12 @@ class Sight:
         stored = self.history.stored
         if live is None and stored is not None and stored.last_s and not self._chart.paused:
             self._chart.look_at(stored.last_s - STORED_WINDOW_S, stored.last_s)
+
+    def _tell_cards(self, stored: WatchView, live: WatchView) -> None:
+        """The store knows no numbers of cards, and which of them are lost only where the stretch reaches to the last reading."""
+        stored.indexes = live.indexes
+        last_s = max((end[0] for ring in live.rings.values() if (end := ring.last) is not None), default=0.0) if live.lost else 0.0
+        stored.lost = live.lost if self._chart.span_s[1] >= last_s - 2 * live.interval_s else {}
 
     def _past(self, node_id: str, live: WatchView | None) -> Past | None:
         """What is stored of the stretch in sight, where the rings do not hold it."""

@@ -272,6 +272,11 @@ def value_at(ring: Ring, at_s: float, interval_s: float) -> float | None:
     return None if np.isnan(value) else value
 
 
+def is_read_after(samples: Samples, at_s: float) -> bool:
+    """Whether there is a reading later than this (UTC seconds)."""
+    return bool(np.isfinite(samples.values[samples.times_s > at_s]).any())
+
+
 def largest(curves: Sequence[Samples]) -> float:
     """The largest value of all curves; 0 when there is none."""
     tops = [float(np.nanmax(c.values)) for c in curves if len(c.values) and not np.all(np.isnan(c.values))]

@@ -16,7 +16,7 @@ from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets import lane_paint as parts
 from gpulease_gui.gui.widgets.chart_scale import TimeScale, ValueScale, time_ticks, value_scale
-from gpulease_gui.gui.widgets.chart_spec import Happening, Hole, LaneSpec, Mode, fixed, with_unit
+from gpulease_gui.gui.widgets.chart_spec import Curve, Happening, Hole, LaneSpec, Mode, fixed, with_unit
 from gpulease_gui.gui.widgets.labels import plain_tip
 from gpulease_gui.gui.widgets.lane_paint import Columns, Line
 from gpulease_gui.gui.widgets.lane_plot import LanePlot
@@ -303,7 +303,7 @@ class Lane(Lively, QWidget):
         lowest = min(known)[1] if known else -1
         lines = []
         for value, curve in zip(readings, lane.curves, strict=True):
-            gone = value is None and bool(curve.lost)
+            gone = value is None and bool(curve.lost) and not self._is_read_later(curve)
             shown = say(LOST) if gone else "–" if value is None else fixed(value, lane.decimals)
             name = str(curve.number) if lane.alike else say(curve.name)
             strong = not lane.alike or curve.number == lowest
@@ -311,6 +311,10 @@ class Lane(Lively, QWidget):
         if lane.alike and len(lane.curves) > 1:
             return self._fewer(lines), *self._lowest_and_spread(known)
         return lines + self._promise_lines(known), "", ""
+
+    def _is_read_later(self, curve: Curve) -> bool:
+        """What is lost now was only not read at a time after which it was read again."""
+        return self.read_at_s is not None and data.is_read_after(data.read(curve.ring), self.read_at_s)
 
     def _fewer(self, lines: list[Line]) -> list[Line]:
         """More than eight curves: the odd ones first, as many as fit."""

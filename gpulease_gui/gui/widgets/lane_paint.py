@@ -164,6 +164,14 @@ def paint_cursor(painter: QPainter, plot: QRect, x: float) -> None:
     painter.drawLine(QPointF(plot.left() + round(x) + 0.5, plot.top()), QPointF(plot.left() + round(x) + 0.5, plot.bottom()))
 
 
+def axis_figure(value: float, largest: float, decimals: int = 0) -> str:
+    """A figure of an axis, short enough for it: in thousands where the largest is ten of them, in millions where it is one."""
+    if not value or largest < 10_000:
+        return fixed(value, decimals)
+    size, sign = (1_000_000, "M") if largest >= 1_000_000 else (1000, "k")
+    return f"{value / size:.4g}\N{THIN SPACE}{sign}"
+
+
 def paint_axis(painter: QPainter, rect: QRect, font: QFont, lane: LaneSpec, values: ValueScale, foot: int) -> None:
     """The value axis: three figures, and the flag of the promise."""
     palette = colours()
@@ -178,7 +186,7 @@ def paint_axis(painter: QPainter, rect: QRect, font: QFont, lane: LaneSpec, valu
         if flag_y is not None and abs(y - flag_y) < metrics.height():
             continue
         top = max(rect.top(), min(y - metrics.height() // 2, rect.top() + rect.height() - metrics.height()))
-        painter.drawText(QRect(rect.left() + 10, top, rect.width() - 12, metrics.height()), _LEFT, fixed(tick, decimals))
+        painter.drawText(QRect(rect.left() + 10, top, rect.width() - 12, metrics.height()), _LEFT, axis_figure(tick, max(values.ticks), decimals))
     if lane.promised is not None and flag_y is not None:
         _paint_flag(painter, rect, font, lane, lane.promised, flag_y)
 
@@ -198,6 +206,8 @@ def _paint_flag(painter: QPainter, rect: QRect, font: QFont, lane: LaneSpec, pro
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     painter.setPen(QColor(palette.plot))
     words = fixed(promised.value, 0 if float(promised.value).is_integer() else lane.decimals or 1)
+    if metrics.horizontalAdvance(words) > right - left - 10:
+        words = axis_figure(promised.value, promised.value)
     painter.drawText(QRectF(left + 9, middle - half, right - left - 9, 2 * half), _LEFT, words)
 
 
