@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Address, HostKey
 from gpulease_gui.remote.hostkeys import PlacedKey
 
@@ -71,6 +72,32 @@ def keys_for(name: str, paths: Iterable[str]) -> KnownHere:
         for line in lines:
             found[line.marker].append(PlacedKey(line.key, f"{path}:{line.number}"))
     return KnownHere(tuple(found[""]), tuple(found["@revoked"]), tuple(found["@cert-authority"]), tuple(skipped))
+
+
+def revoked_in(path: str) -> tuple[PlacedKey, ...]:
+    """The keys in a file of RevokedHostKeys: one public key a line. Raises UsageError for a file that can't be read so.
+
+    A revocation list of ssh-keygen -k is none: it is refused, as no key may pass unread.
+    """
+    place = Path(path).expanduser()
+    try:
+        with place.open("rb") as file:
+            content = file.read(_FILE_MAX_BYTES + 1)
+    except OSError as error:
+        raise _unread(path, error.strerror or str(error)) from error
+    if content.startswith(b"SSHKRL") or len(content) > _FILE_MAX_BYTES:
+        raise _unread(path, "it is no plain list of public keys, one a line")
+    found = []
+    for number, words in _worded(content):
+        line = _line(number, ["*", *words[:2]])
+        if not isinstance(line, KnownLine):
+            raise _unread(f"{path}:{number}", line.why)
+        found.append(PlacedKey(line.key, f"{path}:{number}"))
+    return tuple(found)
+
+
+def _unread(path: str, why: str) -> UsageError:
+    return UsageError(f"RevokedHostKeys {path} can't be read", f"{why}; without it no host key can be trusted", "mend the file, or take the line out")
 
 
 def _content(path: str) -> bytes:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
@@ -23,8 +24,8 @@ from gpulease_gui.remote.address import (
     parse_target,
 )
 from gpulease_gui.remote.ssh_lines import ConfigLine, all_lines, programs_in
-from gpulease_gui.remote.ssh_options import OPTIONS, options_text
-from gpulease_gui.remote.ssh_own import NOT_HONOURED, own_answer
+from gpulease_gui.remote.ssh_options import OPTIONS, SYSTEM_KNOWN_HOSTS, options_text
+from gpulease_gui.remote.ssh_own import NOT_HONOURED, OWN_LISTS, own_answer
 from gpulease_gui.remote.ssh_tokens import Tokens
 
 _SECONDS = 10
@@ -144,12 +145,25 @@ def target_of(alias: str, answer: str, config_file: str = "") -> Target:
     keys = [tokens.fill(path) for path in values.get("identityfile", ()) if _unless_none(path)]
     certificates = [tokens.fill(path) for path in values.get("certificatefile", ()) if _unless_none(path)]
     lines = tuple(all_lines(config_file))
-    options = options_text({key: _first(values, key) for key in OPTIONS}, tokens.fill_signs)
+    said = _options(values, tokens, lines)
+    options = options_text(said, tokens.fill_signs)
+    if said["pubkeyauthentication"] == "no":
+        keys = certificates = []
     return Target(
         address, alias, _key_file(keys), key_alias, jump if hops else "", next(_there(certificates), ""),
-        _known_hosts(_first(values, "userknownhostsfile"), tokens, lines), (*_keys_left_out(keys), *_notes(values, lines)),
+        _files("userknownhostsfile", _first(values, "userknownhostsfile"), user_known_hosts(), tokens, lines),
+        (*_keys_left_out(keys), *_notes(values, lines)),
         options,
     )  # fmt: skip
+
+
+def _options(values: Mapping[str, Sequence[str]], tokens: Tokens, lines: Sequence[ConfigLine]) -> dict[str, str | tuple[str, ...]]:
+    said: dict[str, str | tuple[str, ...]] = {key: _first(values, key) for key in OPTIONS}
+    said["globalknownhostsfile"] = _files("globalknownhostsfile", _first(values, "globalknownhostsfile"), SYSTEM_KNOWN_HOSTS, tokens, lines)
+    methods = _first(values, "preferredauthentications")
+    barred = _first(values, "pubkeyauthentication") in ("no", "false") or (methods and "publickey" not in methods.split(","))
+    said["pubkeyauthentication"] = "no" if barred else ""
+    return said
 
 
 def _unless_none(word: str) -> str:
@@ -174,19 +188,18 @@ def _keys_left_out(paths: Sequence[str]) -> tuple[Text, ...]:
     return (words,) if left else ()
 
 
-def _known_hosts(value: str, tokens: Tokens, lines: Iterable[ConfigLine]) -> tuple[str, ...]:
-    """What the config names; () for the defaults.
+def _files(keyword: str, value: str, usual: tuple[str, ...], tokens: Tokens, lines: Iterable[ConfigLine]) -> tuple[str, ...]:
+    """The known hosts files that the config names; () for the usual ones, ("none",) for none.
 
     `ssh -G` has filled the tokens in and joins the names with blanks, so that a line which says the same tells where a
     name ends.
     """
-    usual = user_known_hosts()
     if not value or value == " ".join(usual):
         return ()
     if not _unless_none(value):
         return ("none",)
     for line in lines:
-        if line.keyword == "userknownhostsfile":
+        if line.keyword == keyword:
             paths = tuple(map(tokens.fill, line.words))
             if value in (" ".join(paths), " ".join(line.words)):
                 return () if paths == usual else paths
@@ -196,12 +209,27 @@ def _known_hosts(value: str, tokens: Tokens, lines: Iterable[ConfigLine]) -> tup
 def _notes(values: Mapping[str, Sequence[str]], lines: Iterable[ConfigLine]) -> tuple[Text, ...]:
     """What ssh would do and we don't, with the line that says so where it is found."""
     said = {key: _first(values, key) for key in NOT_HONOURED}
-    return tuple(_note(key, value, lines) for key, value in said.items() if _unless_none(value))
+    # ssh prints its own lists, too: only what some line of the config changes is worth a word.
+    usual = _usual_lists(shutil.which("ssh") or "")
+    own = {
+        line.keyword: line.words[0] for line in lines
+        if line.keyword in OWN_LISTS and _first(values, line.keyword) != usual.get(line.keyword, "")
+    }  # fmt: skip
+    return tuple(_note(key, value, lines) for key, value in {**said, **own}.items() if _unless_none(value))
+
+
+@lru_cache(maxsize=2)
+def _usual_lists(ssh: str) -> Mapping[str, str]:
+    """What that ssh takes where no config says otherwise; empty where there is none."""
+    if not ssh:
+        return {}
+    pairs = (line.partition(" ") for line in _ask([ssh, "-F", "none", "-G", "--", "x"], "x").split("\n"))
+    return {key.lower(): value.strip() for key, _, value in pairs}
 
 
 def _note(key: str, value: str, lines: Iterable[ConfigLine]) -> Text:
     place = next((line.place for line in lines if line.keyword == key and value in (line.words[0], " ".join(line.words))), "ssh config")
-    name = f"{NOT_HONOURED[key]} {value}"
+    name = f"{(NOT_HONOURED | OWN_LISTS)[key]} {value}"
     return Text(f"{place}: {name} is not honoured", f"{place}：不支持 {name}，已忽略")
 
 

@@ -14,19 +14,34 @@ from gpulease_gui.remote.way_out import WayOut
 
 OPTIONS: Mapping[str, str] = {
     "addressfamily": "AddressFamily", "bindaddress": "BindAddress", "bindinterface": "BindInterface", "identityagent": "IdentityAgent",
+    "identitiesonly": "IdentitiesOnly", "pubkeyauthentication": "PubkeyAuthentication", "revokedhostkeys": "RevokedHostKeys",
+    "globalknownhostsfile": "GlobalKnownHostsFile",
 }  # fmt: skip
+SYSTEM_KNOWN_HOSTS = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
 FAMILIES = ("any", "inet", "inet6")
 NO_AGENT = "none"
-_USUAL = ("", "any", "SSH_AUTH_SOCK")
+_USUAL: Mapping[str, tuple[str, ...]] = {
+    "addressfamily": ("any",), "identityagent": ("SSH_AUTH_SOCK",), "identitiesonly": ("no",), "revokedhostkeys": (NO_AGENT,),
+    "pubkeyauthentication": ("yes", "true", "unbound", "host-bound"), "globalknownhostsfile": (" ".join(SYSTEM_KNOWN_HOSTS),),
+}  # fmt: skip
+_SWITCHES = {"identitiesonly": "yes", "pubkeyauthentication": "no"}
 _INTERFACE = re.compile(r"[!-.0-~]{1,64}\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class SshOptions:
-    """`identity_agent` as the config writes it, %-tokens filled in; "" = the environment's."""
+    """`identity_agent` as the config writes it, %-tokens filled in; "" = the environment's.
+
+    `only_named`: no key is offered but those that are named. `no_key`: none at all. `revoked_file`: its keys are no
+    host's; "" = none. `system_files`: what is read beside the user's known_hosts; ("none",) = nothing.
+    """
 
     way_out: WayOut = WayOut()
     identity_agent: str = ""
+    only_named: bool = False
+    no_key: bool = False
+    revoked_file: str = ""
+    system_files: tuple[str, ...] = SYSTEM_KNOWN_HOSTS
 
     @property
     def agent(self) -> str:
@@ -49,13 +64,17 @@ def _from_environment(name: re.Match[str]) -> str:
     return found
 
 
-def options_text(values: Mapping[str, str], fill: Callable[[str], str]) -> str:
+def options_text(values: Mapping[str, str | tuple[str, ...]], fill: Callable[[str], str]) -> str:
     """The options of a node's record, one a line, from the lines of a config by keyword in lower case; defaults are left out.
 
-    `fill` fills in %-tokens. Raises UsageError.
+    Several files are several lines. `fill` fills in %-tokens. Raises UsageError.
     """
     said = [(keyword, values.get(keyword, "")) for keyword in OPTIONS]
-    lines = [f"{OPTIONS[key]} {fill(value) if key == 'identityagent' else value}" for key, value in said if value not in _USUAL]
+    lines = [
+        f"{OPTIONS[key]} {fill(value) if key in ('identityagent', 'revokedhostkeys') else value}"
+        for key, many in said for value in ((many,) if isinstance(many, str) else many)
+        if value and value not in _USUAL.get(key, ())
+    ]  # fmt: skip
     text = "\n".join(lines)
     parse_options(text)
     return text
@@ -64,14 +83,21 @@ def options_text(values: Mapping[str, str], fill: Callable[[str], str]) -> str:
 def parse_options(text: str) -> SshOptions:
     """What the lines of `options_text` ask for; `;` also ends a line. Raises UsageError that names the line."""
     found: dict[str, str] = {}
+    files: list[str] = []
     for line in _lines(text):
         keyword, _, value = line.partition(" ")
         found.setdefault(keyword.lower(), value.strip())
+        if keyword.lower() == "globalknownhostsfile":
+            files.append(value.strip())
     for complaint in _wrong(found):
         raise UsageError(complaint, "", f"known are {', '.join(OPTIONS.values())}")
-    family = found.get("addressfamily", "").lower()
+    family, revoked = found.get("addressfamily", "").lower(), found.get("revokedhostkeys", "")
     way_out = WayOut("" if family == "any" else family, found.get("bindaddress", ""), found.get("bindinterface", ""))
-    return SshOptions(way_out, found.get("identityagent", ""))
+    switched = {key: found.get(key, "").lower() == value for key, value in _SWITCHES.items()}
+    return SshOptions(
+        way_out, found.get("identityagent", ""), switched["identitiesonly"], switched["pubkeyauthentication"],
+        "" if revoked.lower() == NO_AGENT else revoked, tuple(files) or SYSTEM_KNOWN_HOSTS,
+    )  # fmt: skip
 
 
 def _wrong(found: Mapping[str, str]) -> Iterator[str]:
@@ -82,6 +108,8 @@ def _wrong(found: Mapping[str, str]) -> Iterator[str]:
             yield f"{OPTIONS[keyword]} has no value"
         elif keyword == "addressfamily" and value.lower() not in FAMILIES:
             yield f"AddressFamily {value}: write {', '.join(FAMILIES)}"
+        elif keyword in _SWITCHES and value.lower() not in (_SWITCHES[keyword], *_USUAL[keyword]):
+            yield f"{OPTIONS[keyword]} {value}: write yes or no"
         elif keyword == "bindinterface" and not _INTERFACE.match(value):
             yield f"BindInterface {value}: not the name of an interface"
         elif keyword == "bindaddress":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
@@ -14,15 +14,25 @@ from gpulease_gui.remote.ssh_lines import ConfigFile, ConfigLine, config_files
 from gpulease_gui.remote.ssh_options import FAMILIES, OPTIONS
 
 # What we read only to say that it is not followed.
-NOT_HONOURED: Mapping[str, str] = {
-    "revokedhostkeys": "RevokedHostKeys", "knownhostscommand": "KnownHostsCommand", "pkcs11provider": "PKCS11Provider",
+NOT_HONOURED = {
+    "knownhostscommand": "KnownHostsCommand", "pkcs11provider": "PKCS11Provider",
+}  # fmt: skip
+# Lists of algorithms that narrow what ssh takes: ours stand, and a list of the config's own is said.
+OWN_LISTS = {
+    "hostkeyalgorithms": "HostKeyAlgorithms", "casignaturealgorithms": "CASignatureAlgorithms",
+    "pubkeyacceptedalgorithms": "PubkeyAcceptedAlgorithms",
 }  # fmt: skip
 _ONCE = frozenset({
-    "hostname", "port", "user", "hostkeyalias", "userknownhostsfile", "proxyjump", "proxycommand", "canonicalizehostname",
-    *OPTIONS, *NOT_HONOURED,
+    "preferredauthentications", "hostname", "port", "user", "hostkeyalias", "userknownhostsfile", "proxyjump", "proxycommand", "canonicalizehostname",
+    *OPTIONS, *NOT_HONOURED, *OWN_LISTS,
 })  # fmt: skip
+_WORDS = frozenset({"userknownhostsfile", "globalknownhostsfile", "knownhostscommand"})
 _MANY = frozenset({"identityfile", "certificatefile"})
-_ONE_WORD = frozenset({"hostname", "port", "user", "hostkeyalias", "canonicalizehostname", *_MANY, *OPTIONS, "revokedhostkeys", "pkcs11provider"})
+_ONE_WORD = frozenset({"hostname", "port", "user", "hostkeyalias", "canonicalizehostname", *_MANY, *OPTIONS, *OWN_LISTS, "pkcs11provider"} - {"globalknownhostsfile"})
+_SWITCHES = {
+    "identitiesonly": ("yes", "no", "true", "false"),
+    "pubkeyauthentication": ("yes", "no", "true", "false", "unbound", "host-bound"),
+}  # fmt: skip
 _USUAL_KEYS = tuple(f"~/.ssh/id_{kind}" for kind in ("rsa", "ecdsa", "ecdsa_sk", "ed25519", "ed25519_sk"))
 _NEXT = "write user@host:port, or install an ssh client"
 
@@ -104,7 +114,9 @@ class _Found:
                 value = " ".join(line.words)
                 self.first(keyword, "none" if value.lower() == "none" else value)
         elif keyword in _ONCE:
-            value = " ".join(line.words) if keyword in ("userknownhostsfile", "knownhostscommand") else line.words[0]
+            value = " ".join(line.words) if keyword in _WORDS else line.words[0]
+            if keyword in _SWITCHES:
+                value = {"true": "yes", "false": "no"}.get(value.lower(), value.lower())
             self.first(keyword, value.lower() if keyword == "hostkeyalias" else value)
 
     def answer(self) -> str:
@@ -128,9 +140,11 @@ def _wrong(line: ConfigLine) -> str:
         return f"{keyword} takes one word"
     if keyword == "port" and not (words[0].isascii() and words[0].isdigit() and 0 < int(words[0]) < 65536):
         return f"{words[0]!r} is no port"
+    if keyword in ("identitiesonly", "pubkeyauthentication") and words[0].lower() not in _SWITCHES[keyword]:
+        return f"{words[0]!r} is no {keyword}"
     if keyword == "addressfamily" and words[0].lower() not in FAMILIES:
         return f"{words[0]!r} is no AddressFamily"
-    if keyword == "userknownhostsfile" and len(words) > 1 and "none" in map(str.lower, words):
+    if keyword in ("userknownhostsfile", "globalknownhostsfile") and len(words) > 1 and "none" in map(str.lower, words):
         return "none must stand alone"
     if keyword == "proxyjump" and (len(words) > 1 or not _is_plain_jump(words[0]) or any(sign in line.text for sign in "#'\"\\")):
         return "this ProxyJump can only be judged by an ssh client"

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.node import AuthMethod, Node, Reach
 from gpulease_gui.remote.address import Target
-from gpulease_gui.remote.credentials import agent_present
 from gpulease_gui.remote.ssh_aliases import ConfigRow
-from gpulease_gui.remote.ssh_options import parse_options
 from gpulease_gui.services.nodes_view import new_nodes
-from gpulease_gui.services.ways import method_for
+from gpulease_gui.services.ways import method_for, usual_login
 from gpulease_gui.store import nodes
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ def nodes_of(rows: Iterable[ConfigRow], contract_id: str | None, taken: Iterable
 def _login_of(node: Node) -> AuthMethod:
     if node.identity_file:
         return method_for(node.identity_file)
-    return AuthMethod.AGENT if agent_present(parse_options(node.ssh_options).agent) else AuthMethod.KEY
+    return usual_login(node)
 
 
 def take_back(db: Database, made: Sequence[Node]) -> None:

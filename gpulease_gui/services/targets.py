@@ -11,11 +11,9 @@ from gpulease_gui.domain.node import AuthMethod, Node, Reach
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.address import Target, parse_target
-from gpulease_gui.remote.credentials import agent_present
 from gpulease_gui.remote.ssh_config import notes_of, resolve_alias
-from gpulease_gui.remote.ssh_options import parse_options
 from gpulease_gui.services.demo_data import node_id
-from gpulease_gui.services.ways import method_for
+from gpulease_gui.services.ways import method_for, usual_login
 from gpulease_gui.store import nodes
 from gpulease_gui.store.records import new_id
 from gpulease_gui.store.workspace import Workspace
@@ -81,7 +79,7 @@ def _local(known: Iterable[Node]) -> Node:
 def _over_ssh(known: Iterable[Node], target: str, identity_file: str, note: Callable[[Text], None] | None) -> Node:
     found = _named(known, target)
     if found is None:
-        place = parse_target(target) if "@" in target or target.startswith(("ssh ", "[")) else resolve_alias(target)
+        place = parse_target(target) if target.startswith(("ssh ", "[")) else resolve_alias(target)
         if note is not None:
             for words in notes_of(place):
                 note(words)
@@ -89,10 +87,7 @@ def _over_ssh(known: Iterable[Node], target: str, identity_file: str, note: Call
         identity_file = identity_file or place.identity_file
     if identity_file:
         return replace(found, auth=method_for(identity_file), identity_file=identity_file)
-    agent = parse_options(found.ssh_options).agent
-    if found.auth is AuthMethod.KEY and not found.identity_file and agent_present(agent):
-        return replace(found, auth=AuthMethod.AGENT)
-    return found
+    return replace(found, auth=usual_login(found)) if found.auth is AuthMethod.KEY and not found.identity_file else found
 
 
 def _named(known: Iterable[Node], target: str) -> Node | None:

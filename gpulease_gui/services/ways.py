@@ -11,11 +11,11 @@ from gpulease_gui.domain.secret import Secret
 from gpulease_gui.remote.address import Target
 from gpulease_gui.remote.credentials import Credentials, Prompt, agent_present
 from gpulease_gui.remote.hostkeys import HostTrust
-from gpulease_gui.remote.known_hosts import keys_for, known_name
+from gpulease_gui.remote.known_hosts import keys_for, known_name, revoked_in
 from gpulease_gui.remote.proxy import Proxy, parse_proxy
 from gpulease_gui.remote.route import Hop, Route
 from gpulease_gui.remote.ssh_config import resolve_jumps, user_known_hosts
-from gpulease_gui.remote.ssh_options import parse_options
+from gpulease_gui.remote.ssh_options import SshOptions, parse_options
 from gpulease_gui.services.kept_secrets import PASSPHRASE, PASSWORD, PROXY, KeptSecrets
 from gpulease_gui.services.system_keyring import SystemKeyring
 from gpulease_gui.store import hop_keys, hostkeys
@@ -37,7 +37,6 @@ class SecretAsked:
 AskSecret = Callable[[Node, SecretAsked], Secret | None]
 
 NO_FILE = "none"
-_SYSTEM_FILES = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class Ways:
         with self._workspace.read() as connection:
             pins = hostkeys.list_trusted_keys(connection, node.id)
         files = tuple(node.known_hosts.split("\n")) if node.known_hosts else ()
-        trust = trust_of(address, pins, given, node.host_key_alias, files)
+        trust = trust_of(address, pins, given, node.host_key_alias, files, parse_options(node.ssh_options))
         places = resolve_jumps(node.jump)
         hops = tuple(self._hop(node, place, given) for place in places)
         # Only the first stop is called from this computer.
@@ -89,17 +88,22 @@ class Ways:
     def _hop(self, node: Node, place: Target, given: tuple[str, ...]) -> Hop:
         with self._workspace.read() as connection:
             pins = hop_keys.list_trusted_hop_keys(connection, place.address.host_port)
-        trust = trust_of(place.address, pins, given, place.host_key_alias, place.known_hosts)
+        trust = trust_of(place.address, pins, given, place.host_key_alias, place.known_hosts, parse_options(place.ssh_options))
         return Hop(place.address, self._hop_credentials(node, place), trust)
 
     def _hop_credentials(self, node: Node, place: Target) -> Credentials:
-        """The key that ssh's config names for the hop, else one of the agent, else the node's own."""
+        """The key that ssh's config names for the hop, else one of the agent, else the node's own: as far as it allows."""
+        options = parse_options(place.ssh_options)
         base = replace(
             self._asking(node, place.address, place.address.host_port), certificate_file=place.certificate_file,
-            identity_file=place.identity_file, agent=parse_options(place.ssh_options).agent,
+            identity_file=place.identity_file, agent=options.agent,
         )  # fmt: skip
+        if options.no_key:
+            return replace(base, method=AuthMethod.PASSWORD, identity_file="")
         if place.identity_file:
             return replace(base, method=method_for(place.identity_file))
+        if options.only_named:
+            return replace(base, method=AuthMethod.KEY)
         if agent_present(base.agent):
             return replace(base, method=AuthMethod.AGENT)
         return replace(base, method=AuthMethod.KEY, identity_file=node.identity_file)
@@ -157,10 +161,23 @@ def method_for(identity_file: str) -> AuthMethod:
     return AuthMethod.AGENT if identity_file.endswith(".pub") else AuthMethod.KEY
 
 
+def usual_login(node: Node) -> AuthMethod:
+    """How a node without a named key is logged in to: by the agent where there is one and the ssh config lets it."""
+    options = parse_options(node.ssh_options)
+    if options.no_key:
+        return AuthMethod.PASSWORD
+    return AuthMethod.AGENT if not options.only_named and agent_present(options.agent) else AuthMethod.KEY
+
+
 def trust_of(
-    address: Address, pins: tuple[HostKey, ...], fingerprints: tuple[str, ...], alias: str, files: tuple[str, ...]
-) -> HostTrust:
-    """Our pins and given fingerprints, and what the user's own ssh knows of the host. Files are read, never written."""
-    paths = (*(files or user_known_hosts()), *_SYSTEM_FILES)
+    address: Address, pins: tuple[HostKey, ...], fingerprints: tuple[str, ...], alias: str, files: tuple[str, ...],
+    options: SshOptions,
+) -> HostTrust:  # fmt: skip
+    """Our pins and given fingerprints, and what the user's own ssh knows of the host. Files are read, never written.
+
+    Raises UsageError for a file of revoked keys that can't be read: ssh connects to nobody then.
+    """
+    paths = (*(files or user_known_hosts()), *options.system_files)
     here = keys_for(known_name(address, alias), [path for path in paths if path != NO_FILE])
-    return HostTrust(pins, fingerprints, here.listed, here.revoked, here.skipped, here.authorities, alias or address.host)
+    revoked = (*here.revoked, *(revoked_in(options.revoked_file) if options.revoked_file else ()))
+    return HostTrust(pins, fingerprints, here.listed, revoked, here.skipped, here.authorities, alias or address.host)

@@ -12,6 +12,7 @@ import pytest
 
 from gpulease_gui.cli.main import main
 from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import AuthMethod, HostKey, Node
 from gpulease_gui.remote.ssh_config import resolve_alias
 from gpulease_gui.services.composition import Services
@@ -194,6 +195,27 @@ def test_that_a_revoked_authority_speaks_against_a_host_whose_bare_key_is_known(
         assert "known_hosts:1" in refused(services, saved(services, server)).why
     (home / ".ssh" / "known_hosts").write_text(known)
     services.links.open(saved(services, server), CancelToken()).line.close()
+
+
+def test_that_a_file_of_revoked_keys_is_heeded_and_one_that_can_not_be_read_lets_nobody_in(services, sshd, home, tmp_path):
+    known = known_line(sshd, f"[127.0.0.1]:{sshd.port}")
+    (home / ".ssh" / "known_hosts").write_text(known)
+    (tmp_path / "revoked").write_text("# stolen\n" + known.split(maxsplit=1)[1])
+    node = saved(services, sshd, ssh_options=f"RevokedHostKeys {tmp_path}/revoked")
+    assert f"{tmp_path}/revoked:2" in refused(services, node).why
+    for content in (None, b"SSHKRL\n\0", b"ssh-ed25519 %%%\n"):
+        (tmp_path / "revoked").unlink() if content is None else (tmp_path / "revoked").write_bytes(content)
+        with pytest.raises(UserFacing, match="RevokedHostKeys"):
+            services.links.open(node, CancelToken())
+    (tmp_path / "revoked").write_text("\n")
+    services.links.open(node, CancelToken()).line.close()
+
+
+def test_that_the_systems_files_are_those_that_the_config_names(services, sshd, tmp_path):
+    (tmp_path / "all").write_text(known_line(sshd, f"[127.0.0.1]:{sshd.port}"))
+    node = saved(services, sshd, ssh_options=f"GlobalKnownHostsFile {tmp_path}/none\nGlobalKnownHostsFile {tmp_path}/all")
+    services.links.open(node, CancelToken()).line.close()
+    assert trusted(services) == (sshd.keys.host_keys()[0],)
 
 
 def test_that_a_certificate_signed_with_sha_1_vouches_for_nobody(services, make_sshd, keys, home, tmp_path):

@@ -46,16 +46,38 @@ def test_that_options_of_this_computers_side_are_taken_over_and_nothing_is_said_
 
 
 @WITH_SSH_AND_WITHOUT
+def test_that_what_narrows_keys_and_hosts_is_taken_over(tmp_path, monkeypatch, path):
+    if path:
+        monkeypatch.setenv("PATH", path)
+    (tmp_path / "key").write_text("k")
+    file = config(
+        tmp_path,
+        f"Host n1\n IdentitiesOnly yes\n RevokedHostKeys {tmp_path}/revoked-%n\n GlobalKnownHostsFile /a/one /b/two\n"
+        f"Host n2\n PubkeyAuthentication no\n IdentityFile {tmp_path}/key\n GlobalKnownHostsFile none\n"
+        f"Host n3\n PreferredAuthentications keyboard-interactive,password\n IdentityFile {tmp_path}/key\n"
+        f"Host n4\n PreferredAuthentications publickey\n IdentityFile {tmp_path}/key\n",
+    )
+    found = [resolve_alias(f"n{number}", config_file=file) for number in (1, 2, 3, 4)]
+    one, two, three, four = (parse_options(target.ssh_options) for target in found)
+    assert (one.only_named, one.no_key) == (True, False)
+    assert (one.revoked_file, one.system_files) == (f"{tmp_path}/revoked-n1", ("/a/one", "/b/two"))
+    assert two.no_key and two.system_files == ("none",)
+    assert (three.no_key, four) == (True, SshOptions())
+    assert [target.identity_file for target in found[1:]] == ["", "", f"{tmp_path}/key"]
+    assert [target.notes for target in found] == [()] * 4
+
+
+@WITH_SSH_AND_WITHOUT
 def test_that_what_is_not_followed_is_told_by_its_line_with_the_name_of_the_jump_host(tmp_path, monkeypatch, path):
     if path:
         monkeypatch.setenv("PATH", path)
     file = config(
         tmp_path,
-        "Host n1\n RevokedHostKeys /etc/krl\n ProxyJump ops@gate,inner\nHost gate\n PKCS11Provider /lib/p11.so\n"
+        "Host n1\n HostKeyAlgorithms rsa-sha2-512\n ProxyJump ops@gate,inner\nHost gate\n PKCS11Provider /lib/p11.so\n"
         "Host inner\n KnownHostsCommand /bin/known %H\n",
     )
     assert [note.en for note in notes_of(resolve_alias("n1", config_file=file), config_file=file)] == [
-        f"{file}:2: RevokedHostKeys /etc/krl is not honoured",
+        f"{file}:2: HostKeyAlgorithms rsa-sha2-512 is not honoured",
         f"jump host gate: {file}:5: PKCS11Provider /lib/p11.so is not honoured",
         f"jump host inner: {file}:7: KnownHostsCommand /bin/known %H is not honoured",
     ]
