@@ -43,7 +43,7 @@ class StreamEnding(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StreamEnd:
-    """How a stream ended. `last_s`: monotonic time of the last byte; a gap starts there. `said`: foreign text.
+    """How a stream ended. `last_s`: monotonic time of the last line of ours; a gap starts there. `said`: foreign text.
 
     `heard`: whether the far side ever sent one of our lines.
     """
@@ -100,9 +100,11 @@ class LineCutter:
         self._rest = bytearray()
         self._skipping = False
         self.dropped = 0
+        self.spoke = self.beat = False
 
     def feed(self, data: bytes) -> list[StreamLine]:
-        """The lines that `data` completes, in order."""
+        """The lines that `data` completes, in order. `spoke`: whether any of it was ours, `beat`: whether the node beat in it."""
+        self.spoke = self.beat = False
         *lines, rest = data.split(b"\n")
         found: list[StreamLine] = []
         for line in lines:
@@ -141,7 +143,10 @@ class LineCutter:
         word, _, payload = line[len(self._mark) :].partition(b" ")
         if word == b"END":
             self._ended(payload.decode("ascii", "replace").split(), found)
+        elif word == b"BEAT":
+            self.spoke = self.beat = True
         elif word in self._names:
+            self.spoke = True
             source, more = self._names[word]
             if more or self._pieces[source]:
                 self._piece(source, payload, found, more=more)
@@ -173,7 +178,8 @@ class Stream:
     `run` runs: in the thread of the connection, else in that of `run`. They must not wait for the line.
     Streams that share a `turn` are heard one after the other: of many threads that want to compute at once, all but one would wake
     again and again to ask for the interpreter (64 nodes: a quarter of a core, or a whole one that gets nowhere).
-    Loss is noticed at once when the channel ends, and by silence: the node beats every interval.
+    Loss is noticed at once when the channel ends, and by silence: the node beats every interval, which `on_beat(received_monotonic_s)`
+    hears. From its first line on, bytes that are none of ours are no sign of life.
     """
 
     def __init__(
@@ -184,6 +190,7 @@ class Stream:
         on_line: Callable[[str, bytes, float], None],
         *,
         on_ended: Callable[[str, int], None] | None = None,
+        on_beat: Callable[[float], None] | None = None,
         on_lost: Callable[[StreamEnd], None] | None = None,
         start: Start | None = None,
         turn: threading.Lock | None = None,
@@ -193,6 +200,7 @@ class Stream:
         self._interval_s = interval_s
         self._on_line = on_line
         self._on_ended = on_ended
+        self._on_beat = on_beat
         self._on_lost = on_lost
         self._stop = CancelToken()
         self._running = {id_ for id_, _ in sources}
@@ -274,12 +282,16 @@ class Stream:
         with self._turn, self._taking:
             if self._over or not (out or err):
                 return
-            self._last_s = now
             if err:
                 self._said = (self._said + err)[-_SAID_BYTES:]
             try:
-                for line in self._cutter.feed(out):
+                lines = self._cutter.feed(out)
+                if self._cutter.spoke or not self._heard:
+                    self._last_s = now
+                for line in lines:
                     self._pass(line, now)
+                if self._cutter.beat and self._on_beat is not None:
+                    self._on_beat(now)
             except _FAULTS as fault:  # raised again by `run`: the thread of the connection can't tell it
                 self._fault, self._over = fault, True
                 self._woken.set()

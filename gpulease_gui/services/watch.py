@@ -20,15 +20,16 @@ from gpulease_gui.services.events import Bus, Event, GapClosed, GapOpened, NodeS
 from gpulease_gui.services.intake import MOST_SERIES, GapSpan, Intake, SeriesKey, WatchView
 from gpulease_gui.services.links import Links, NotConnected
 from gpulease_gui.services.log_gauge import LogGauge
-from gpulease_gui.services.recall import recall
+from gpulease_gui.services.recall import forget, put_back
 from gpulease_gui.services.recording import Recorder
-from gpulease_gui.services.source_gaps import SourceGaps, source_spans
-from gpulease_gui.services.timeline import Clock, Timeline
+from gpulease_gui.services.source_gaps import SourceGaps, source_of
+from gpulease_gui.services.source_silence import STALE, Silence
+from gpulease_gui.services.timeline import Clock, Timeline, own_clock
 from gpulease_gui.services.watch_cards import OddLines, lately
 from gpulease_gui.services.watch_rules import NodeRules, RuleKeeper
 from gpulease_gui.store.doors import Database
 from gpulease_gui.store.records import Gap
-from gpulease_gui.store.samples import append_blocks, append_gap
+from gpulease_gui.store.samples import append_blocks, append_gap, cut_gaps
 from gpulease_gui.store.workspace import Workspace
 from gpulease_gui.telemetry.row import Row
 from gpulease_gui.telemetry.source import metrics, streamed
@@ -61,7 +62,7 @@ class Watching:
         self, workspace: Workspace, bus: Bus, links: Links, clock: Clock | None = None, rules: RuleKeeper | None = None
     ) -> None:
         self._workspace, self._bus, self._links, self._rules = workspace, bus, links, rules
-        self._clock = clock or Clock()
+        self._clock = clock or own_clock()
         self._lock, self._turn = threading.Lock(), threading.Lock()
         self._watches: dict[str, _Watch] = {}
         self._gauges: dict[str, LogGauge] = {}
@@ -132,7 +133,7 @@ class _Watch:
         self._cancel = CancelToken()
         self._recorder = Recorder(node.id, interval_s, metrics())
         self._intake, self._sources = Intake(self.view, self._recorder, MOST_SERIES), SourceGaps(self.view)
-        self._odd = OddLines()
+        self._odd, self._silence = OddLines(), Silence(interval_s)
         self._clock, self._timeline, self._last_s = clock, Timeline(clock), 0.0
         self.rules: NodeRules | None = None
         self.turn = threading.Lock()  # of all watches of a program; see Stream
@@ -156,8 +157,8 @@ class _Watch:
         self._thread.join()
 
     def _live(self) -> None:
-        backoff_s = BACKOFF_S[0]
         self._recall()
+        backoff_s = BACKOFF_S[0]
         while not self._cancel.cancelled:
             try:
                 flowed = self._once()
@@ -206,25 +207,23 @@ class _Watch:
         """Put what was stored of the last hour before what will come."""
         try:
             with self._workspace.read() as connection:
-                rings, gaps, paces = recall(connection, self._node.id, self._clock.wall(), self.view.interval_s)
+                last_s = put_back(self.view, connection, self._clock.wall())
         except UserFacing:
             return  # the store will say so itself when the first block is written
-        last_s = max((end[0] for ring in rings.values() if (end := ring.last) is not None), default=0.0)
         if last_s:
-            self.view.gaps.extend(GapSpan(g.start_ns / _NS, g.reason, g.end_ns / _NS, True) for g in gaps if g.metric is None)
-            self.view.source_gaps = source_spans(gaps)
-            self.view.rings, self.view.paces = rings, (*paces, (last_s, self.view.interval_s))
             self._gap(last_s + self.view.interval_s, NOT_WATCHED)
 
     def _once(self) -> bool:
         """One connection; whether samples came."""
         self._state(NodeState.CONNECTING, "")
         with self._links.open(self._node, self._cancel) as opened:
-            self._timeline.begin(self._last_s)
+            if self._timeline.begin(self._last_s):
+                self._set_back()
+            self._silence.begin({source_of(metric) for metric, _ in self.view.rings}, self._clock.wall())
             if self.rules is not None:
                 self.rules.renew(lately(self.view.rings))
             before = sum(ring.total for ring in self.view.rings.values())
-            end = self._by_agent(opened.line) or self._flow(self._by_scripts(opened.line))
+            end = self._by_agent(opened.line) or self._flow(self._stream(opened.line, agent=False))
             self._flush()
             if end.ending is not StreamEnding.CLOSED:
                 self._lost(end)
@@ -243,9 +242,6 @@ class _Watch:
         self._no_agent = not end.heard and line.alive and not self._cancel.cancelled
         return None if self._no_agent else end
 
-    def _by_scripts(self, line: Line) -> Stream:
-        return self._stream(line, agent=False)
-
     def _flow(self, stream: Stream) -> StreamEnd:
         self._intake.renew()
         forget = self._cancel.on_cancel(stream.close)
@@ -258,20 +254,18 @@ class _Watch:
         self.view.by_agent = agent
         scripts = [(id_, source.script) for id_, source in streamed().items() if agent or source.script]
         start = agent_start(agent_program(), self.view.interval_s) if agent else None
-        return Stream(line, scripts, self.view.interval_s, self._on_line, start=start, turn=self.turn)
+        return Stream(line, scripts, self.view.interval_s, self._on_line, on_beat=self._on_beat, start=start, turn=self.turn)
 
     def _on_line(self, source_id: str, line: bytes, received_s: float) -> None:
         at_s = self._after_sleep(self._timeline.at(received_s), received_s)
+        self._hear_silence(at_s, source_id)
         told = self._intake.read(source_id, line.decode("utf-8", "replace"))
         if told is None:
-            self._intake.end_curves(source_id, at_s)
-            why = self.view.troubles.get(source_id, "")
-            self._sources.begin(source_id, why, at_s)
-            if source_id == "gpu":
-                self._odd.tell(at_s)
-            if self.rules is not None:
-                self.rules.trouble(source_id, why, at_s, said=line.startswith(b"!"))
-            return
+            self._on_trouble(source_id, at_s, said=line.startswith(b"!"))
+        if told is None or (not told and source_id == "gpu"):
+            return  # nvidia-smi warns of something beside its rows
+        if told:
+            self._silence.heard(source_id, at_s)
         if not isinstance(told, Row):
             told = self._odd.sift(told, at_s, self.view.interval_s)
         self._last_s = at_s
@@ -288,6 +282,32 @@ class _Watch:
         if self._recorder.due(at_s):
             self._flush()
 
+    def _on_trouble(self, source_id: str, at_s: float, *, said: bool) -> None:
+        """A line that is no reading: the source says why (`said`), or it can't be read."""
+        self._silence.trouble(source_id, at_s, said=said)
+        self._intake.end_curves(source_id, at_s)
+        why = self.view.troubles.get(source_id, "")
+        self._sources.begin(source_id, why, at_s)
+        if source_id == "gpu":
+            self._odd.tell(at_s)
+        if self.rules is not None:
+            self.rules.trouble(source_id, why, at_s, said=said)
+
+    def _on_beat(self, received_s: float) -> None:
+        """The node is there, whether or not a source of it says anything."""
+        at_s = self._timeline.at(received_s)
+        self._hear_silence(at_s)
+        if self.rules is not None and self.view.state is NodeState.CONNECTED:
+            self.rules.quiet(at_s)
+
+    def _hear_silence(self, at_s: float, speaks: str = "") -> None:
+        """A source that fell silent is stale: its curves end, and it is a gap with a reason until it speaks."""
+        for source_id, heard_s in self._silence.stale(at_s):
+            if source_id != speaks:
+                self._intake.read(source_id, f"!{STALE}")
+                self._intake.end_curves(source_id, at_s)
+                self._sources.begin(source_id, STALE, heard_s + self.view.interval_s)
+
     def _settle(self, rules: NodeRules) -> None:
         """Lost are cards that the node calls so and those that it no longer names; not those of which others took the place."""
         seen, absent = rules.seen, rules.absent
@@ -297,6 +317,9 @@ class _Watch:
 
     def _after_sleep(self, at_s: float, received_s: float) -> float:
         """A line that outlived a sleep of this computer goes on after it, with a gap for the time that nobody saw."""
+        if received_s != self._received_s and self._timeline.set_back():
+            self._set_back()
+            at_s = self._timeline.at(received_s)
         if received_s == self._received_s or not self._timeline.slept():
             self._received_s = received_s  # lines that came together slept together
             return at_s
@@ -305,6 +328,22 @@ class _Watch:
             self._gap(self._last_s, SLEPT)
             self._close_gap(self._timeline.at(received_s), resumed=True)
         return self._timeline.at(received_s)
+
+    def _set_back(self) -> None:
+        """Our clock had been ahead: what was written down by it stays in the store, the view begins anew with what is before now."""
+        now_s = self._clock.wall()
+        self._flush()
+        self._unseen(self._last_s)
+        self._close_gap(self._last_s, resumed=False)
+        self._workspace.submit(lambda db: cut_gaps(db, self._node.id, int(now_s * _NS)))
+        forget(self.view)
+        self._last_s, self._gauged_s, self._odd = now_s, 0.0, OddLines()
+        self._intake.renew()
+        self._state(NodeState.CONNECTING, "")  # the next line ends the gap that is recalled
+        self._recall()
+        self._silence.begin({source_of(metric) for metric, _ in self.view.rings}, now_s)
+        if self.rules is not None:
+            self.rules.renew(lately(self.view.rings))
 
     def _flush(self) -> None:
         blocks = self._recorder.take()
@@ -323,8 +362,7 @@ class _Watch:
             before = self._unsaved or span
             self._unsaved = min(before[0], span[0]), max(before[1], span[1])
         elif self._unsaved is not None:
-            record = Gap(self._node.id, *self._unsaved, NOT_SAVED)
-            self._workspace.submit(lambda db: append_gap(db, record))
+            self._note((Gap(self._node.id, *self._unsaved, NOT_SAVED),))
             self._unsaved = None
         return True
 

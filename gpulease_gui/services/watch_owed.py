@@ -13,16 +13,15 @@ from gpulease_gui.store.doors import Database
 from gpulease_gui.store.records import EvidenceBlob, Mark
 from gpulease_gui.store.samples import save_mark
 from gpulease_gui.store.watch_events import WatchEvent, save_event
-from gpulease_gui.store.workspace import Workspace
 
 AGAIN_S = 5.0
 
 
 class Owed:
-    """Writes the events of all watches of a program; what the disk refuses stays owed, each event as it is by then. Any thread."""
+    """Writes, by `submit` of the workspace, the events of all watches of a program; what the disk refuses stays owed, each event as it is by then. Any thread."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace, self._lock = workspace, threading.Lock()
+    def __init__(self, submit: Callable[[Callable[[Database], bool]], Future[bool]]) -> None:
+        self._write, self._lock = submit, threading.Lock()
         self._newest: dict[str, tuple[WatchEvent, EvidenceBlob]] = {}
         self._owed: dict[str, tuple[Mark, ...]] = {}
         self._tried_s = 0.0
@@ -61,7 +60,7 @@ class Owed:
                 save_mark(db, mark)
             return at is not None and get_notices(db.conn).disturbs(event.node_id, at.astimezone())
 
-        future: Future[bool] = self._workspace.submit(work)
+        future = self._write(work)
         future.add_done_callback(lambda done: self._over(event, marks, _fault(done)))
         return future
 

@@ -57,7 +57,7 @@ class RuleKeeper:
 
     def __init__(self, workspace: Workspace, bus: Bus, catalogue: Catalogue, clock: Callable[[], float] = time.time) -> None:
         self.workspace, self.bus, self.catalogue, self.clock = workspace, bus, catalogue, clock
-        self.loads, self.owed, self.changes = Loads(), Owed(workspace), 0
+        self.loads, self.owed, self.changes = Loads(), Owed(workspace.submit), 0
         bus.subscribe(self.loads.hear)
         bus.subscribe(self._hear)
 
@@ -148,7 +148,7 @@ class NodeRules:
         source_id: str,
     ) -> bool:  # fmt: skip
         begins = source_id == "npu" or self._cards.told(at_s, cards, lost)
-        self._tell(self._of_drivers(source_id, at_s, answers=begins))
+        self._tell(self._of_drivers(source_id, at_s, answers=begins, named=bool(cards or lost) or source_id == "npu"))
         self._tell(self._of_cards(cards, lost, at_s, begins=begins))
         if lines:
             self._tell(self._of_lines(lines, at_s))
@@ -157,7 +157,7 @@ class NodeRules:
 
     def quiet(self, at_s: float) -> None:
         """The node is there, and no source of it says anything."""
-        self._tell(self._of_drivers("", at_s, answers=False))
+        self._tell(self._of_drivers("", at_s))
         self._look_around(at_s)
 
     def _look_around(self, at_s: float) -> None:
@@ -172,11 +172,12 @@ class NodeRules:
             for episode in self._rules.grown():
                 self._keeper.owed.write(*self._event(self._events[_key(episode)], episode))
 
-    def _of_drivers(self, source_id: str, at_s: float, *, answers: bool) -> list[Episode]:
+    def _of_drivers(self, source_id: str, at_s: float, *, answers: bool = False, named: bool = False) -> list[Episode]:
         """A driver answers once a round of all cards, whichever of them speaks first; others may say nothing for too long."""
         self._npus = self._npus or source_id == "npu"
         if source_id in self._drivers:
-            self._drivers[source_id].read(at_s)
+            if named:
+                self._drivers[source_id].read(at_s)
             return list(self._rules.answer(at_s) if answers else ())
         self._rules.gone_still(at_s)
         # A node without NPUs says nothing of them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.services.source_silence import STALE
 from gpulease_gui.services.watch_cards import NOT_BACK, UNREAD
 from gpulease_gui.services.watch_driver import SILENT
 from gpulease_gui.telemetry.gpu import GONE
@@ -20,6 +21,7 @@ TROUBLES: Mapping[str, Text] = {
     GONE: Text(GONE, "nvidia-smi 不再列出此卡"),
     NOT_BACK: Text(NOT_BACK, "节点重连后缺少此卡"),
     UNREAD: Text(UNREAD, "不再收到此卡的可读数据"),
+    STALE: Text(STALE, "长时间未收到其数据"),
     SILENT: Text(SILENT, "长时间未收到显卡的任何数据"),
 }
 

@@ -52,7 +52,7 @@ _IDS = tuple(metric.id for metric in BY_SMI)
 _MIB_PER_GIB, _WORDS = 1024.0, 120
 GONE = "nvidia-smi does not name it any more"
 NOT_INSTALLED = "nvidia-smi is not installed on the node"
-_LOST = "gpu is lost"
+_LOST, _WARNING = "gpu is lost", "WARNING:"
 
 SCRIPT = (
     f"command -v nvidia-smi >/dev/null 2>&1 || {{ printf '! {NOT_INSTALLED}\\n'; exit; }}\n"
@@ -76,10 +76,15 @@ class _Reader:
         return self._agent.look(line) if line.startswith("{") else self._row(line)
 
     def read(self, line: str) -> tuple[Point, ...]:
-        """One line is one GPU: index, UUID, then the values in the order of METRICS; or an object of the agent."""
+        """One line is one GPU: index, UUID, then the values in the order of METRICS; or an object of the agent.
+
+        A warning that nvidia-smi prints beside its rows tells nothing, and disturbs none.
+        """
         return self._agent.read(line) if line.startswith("{") else self._row(line)
 
     def _row(self, line: str) -> tuple[Point, ...]:
+        if line.startswith(_WARNING):
+            return ()
         cells = [cell.strip() for cell in line.split(",")]
         if len(cells) != len(FIELDS) + 1 or counter(cells[0]) is None:
             raise Unreadable(f"not a GPU sample: {line[:120]}")

@@ -10,11 +10,13 @@ import io
 import json
 import math
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.text import Language
@@ -25,14 +27,18 @@ from gpulease_gui.services.degraded import degraded_in
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.live_export import put_into_report, readings_csv
 from gpulease_gui.services.live_stretches import live_stretches
+from gpulease_gui.services.source_silence import STALE
 from gpulease_gui.services.timeline import Clock
 from gpulease_gui.services.watch import _Watch
 from gpulease_gui.services.watch_cards import NOT_BACK, UNREAD, lately
+from gpulease_gui.services.watch_owed import Owed
 from gpulease_gui.services.watch_rules import RuleKeeper
+from gpulease_gui.services.watch_words import trouble_words
+from gpulease_gui.store.doors import Database
 from gpulease_gui.store.nodes import save_node
 from gpulease_gui.store.records import Run, RunState, Sighting, SightingKind
 from gpulease_gui.store.runs import finish_run, get_run, save_run
-from gpulease_gui.store.samples import list_gaps, read_blocks
+from gpulease_gui.store.samples import list_gaps, list_marks, read_blocks
 from gpulease_gui.store.sightings import save_sightings
 from gpulease_gui.store.watch_events import list_events
 from gpulease_gui.telemetry.source import RECORD_END
@@ -56,6 +62,25 @@ class Scripted:
         self.watch.rules = RuleKeeper(self.services.workspace, self.services.bus, self.services.catalogue, clock.wall).of(node)
         self.watch.rules.renew()
         self.watch._timeline.begin(0.0)
+
+    def anew(self, *, recalled: bool) -> None:
+        """The watch was stopped, and is started in this second; `recalled`: what was read lately is still known."""
+        assert self.watch.rules is not None
+        self.watch._flush()
+        self.watch._unseen(START_S + self.at - 1.0)
+        self.services.workspace.submit(lambda db: None).result()
+        node, rings = Node("scripted", "scripted", Reach.LOCAL), self.watch.view.rings if recalled else {}
+        self.watch = _Watch(node, 1.0, self.services.workspace, self.services.bus, self.services.links, self.watch._clock)
+        self.watch.rules = RuleKeeper(self.services.workspace, self.services.bus, self.services.catalogue, self.watch._clock.wall).of(node)
+        self.watch.rules.renew(lately(rings))
+        self.watch._timeline.begin(0.0)
+
+    def degraded_s(self) -> float:
+        """Card-seconds until this second."""
+        self.services.workspace.submit(lambda db: None).result()
+        with self.services.workspace.read() as connection:
+            found = degraded_in(connection, Node("scripted", "scripted", Reach.LOCAL), START_S, START_S + self.at)
+        return float(found.card_hours * 3600)
 
     def say(self, source: str, *lines: str) -> None:
         """Lines of this second."""
@@ -398,3 +423,160 @@ def test_that_a_source_in_trouble_is_a_gap_of_its_own_with_the_reason_stored_and
         assert [(g.source, g.reason) for g in past.source_gaps] == [("network", "cat /proc/net/dev failed")]
     assert kept == [(RX, 5, 11), (TX, 5, 11)]
     assert [row["gap"] for row in csv.DictReader(io.StringIO(table)) if row["gap"]] == ["network: cat /proc/net/dev failed"]
+
+
+def test_that_a_driver_that_is_said_to_be_gone_once_costs_its_time_until_the_line_is_cut(node: Scripted) -> None:
+    for node.at in range(600):
+        if node.at < 20:
+            node.cards((0, A, "500"), (1, B, "400"))
+        elif node.at == 20:
+            node.say("gpu", "! nvidia-smi ended")
+        node.network(100.0 + node.at, eth0=node.at)
+    node.watch._gap(START_S + 600.0, "connection_lost")
+    assert node.events() == [("watch.driver", "", 20, 599)] and node.degraded_s() == 2 * 579
+
+
+@pytest.mark.parametrize("recalled", [True, False])
+def test_that_a_lost_card_is_lost_through_a_stop_and_a_start_of_the_watch(node: Scripted, recalled: bool) -> None:
+    for node.at in range(300):
+        node.cards((0, A, "500"), *([(1, B, "400")] if node.at < 100 else []))
+    node.at = 300
+    node.anew(recalled=recalled)
+    for node.at in range(300, 400):
+        node.cards((0, A, "500"))
+    assert node.events() == [("watch.lost", B, 101, 299), ("watch.lost", B, 303, None)]
+    assert node.watch.view.lost == {B: NOT_BACK}
+    for node.at in range(400, 420):
+        node.cards((0, A, "500"), (1, B, "400"))
+    assert node.events()[1] == ("watch.lost", B, 303, 400)
+    node.anew(recalled=recalled)
+    for node.at in range(420, 440):
+        node.cards((0, A, "500"), (1, B, "400"))
+    assert len(node.events()) == 2 and node.watch.view.lost == {}
+
+
+@pytest.mark.parametrize("silent", [True, False])
+def test_that_a_card_that_went_while_the_program_was_closed_is_lost_and_its_successor_is_none(node: Scripted, silent: bool) -> None:
+    for node.at in range(50):
+        node.cards((0, A, "500"), (1, B, "400"))
+    if silent:
+        node.say("gpu", "! nvidia-smi ended")
+        for node.at in range(50, 200):
+            node.network(100.0 + node.at, eth0=node.at)
+    node.at = 7250
+    node.anew(recalled=False)
+    for node.at in range(7250, 7270):
+        node.cards((0, A, "500"))
+    assert node.events()[-1] == ("watch.lost", B, 7253, None)
+    node.at = 14_000
+    node.anew(recalled=False)
+    for node.at in range(14_000, 14_020):
+        node.cards((0, "GPU-c", "500"), (1, "GPU-d", "400"))
+    assert [end for *_, end in node.events() if end is None] == [], "the node got others"
+    node.at = 20_000
+    node.anew(recalled=False)
+    for node.at in range(20_000, 20_020):
+        node.cards((0, "GPU-c", "500"), (1, "GPU-d", "400"))
+    assert [end for *_, end in node.events() if end is None] == [] and node.watch.view.lost == {}
+
+
+@pytest.mark.parametrize("verified_s", [-100, 500])
+def test_that_a_card_of_the_last_run_that_the_watch_does_not_see_is_lost(node: Scripted, verified_s: int) -> None:
+    at = datetime.fromtimestamp(START_S + verified_s, UTC)
+    seen = [Sighting("r1", "scripted", at, SightingKind.UUID, uuid, False) for uuid in (A, B)]
+    node.services.workspace.submit(lambda db: save_run(db, Run("r1", "scripted", at))).result()
+    node.services.workspace.submit(lambda db: save_sightings(db, seen)).result()
+    for node.at in range(10):
+        node.cards((0, A, "500"))
+    node.at = 1000
+    node.anew(recalled=True)
+    for node.at in range(1000, 1010):
+        node.cards((0, A, "500"))
+    assert node.events()[-1] == ("watch.lost", B, 1003, None)
+
+
+def test_that_a_card_that_is_lost_from_its_first_line_on_is_lost(node: Scripted) -> None:
+    for node.at in range(10):
+        node.say("gpu", json.dumps({"index": 0, "uuid": A, "power_w": 500.0}), json.dumps({"index": 1, "uuid": B, "lost": "GPU is lost"}))
+    assert node.events() == [("watch.lost", B, 0, None)] and node.watch.view.lost == {B: "GPU is lost"}
+    assert {subject for _, subject in node.watch.view.rings} == {A}, "nothing of it is drawn"
+
+
+@pytest.mark.parametrize("uuid", ["[GPU is lost]", "[N/A]", "N/A", "", "1"])
+def test_that_a_row_whose_uuid_is_none_names_no_card(node: Scripted, uuid: str) -> None:
+    for node.at in range(30):
+        node.cards((0, A, "500"), *([(1, B, "400")] if node.at < 10 else []))
+        if node.at >= 10:
+            node.say("gpu", ", ".join(["1", uuid, *["[GPU is lost]"] * 8]))
+    assert node.events() == [("watch.lost", B, 13, None)] and node.watch.view.lost == {B: UNREAD}
+    assert {subject for _, subject in node.watch.view.rings} == {A, B}
+
+
+@pytest.mark.parametrize("twice", [2, 5])
+def test_that_a_uuid_that_stands_twice_makes_no_other_card_lost(node: Scripted, twice: int) -> None:
+    for node.at in range(60):
+        if node.at == 30:
+            node.reconnect()
+        node.cards(*((index, A, "500") for index in range(twice)), (twice, B, "400"))
+        assert node.watch.view.lost == {}
+    assert node.events() == []
+
+
+def test_that_a_warning_beside_the_rows_of_each_round_disturbs_nothing(node: Scripted) -> None:
+    for node.at in range(60):
+        node.cards((0, A, "500"), *([(1, B, "400")] if node.at < 40 else []))
+        node.say("gpu", "WARNING: infoROM is corrupted at gpu 0000:86:00.0")
+        assert node.watch.view.troubles == {}
+    assert len(node.drawn(POWER, A)) == 60 and not any(math.isnan(value) for value in node.drawn(POWER, A)), "one line without a break"
+    assert node.events() == [("watch.lost", B, 41, None)]
+
+
+def test_that_nothing_but_warnings_is_a_silent_driver(node: Scripted) -> None:
+    for node.at in range(90):
+        node.say("gpu", "WARNING: infoROM is corrupted at gpu 0000:86:00.0")
+        if node.at < 10:
+            node.cards((0, A, "500"))
+        node.network(100.0 + node.at, eth0=0)
+    assert node.events() == [("watch.driver", "", 69, None)]
+
+
+@pytest.mark.parametrize("beats", [False, True])
+def test_that_a_source_that_falls_silent_is_stale_while_the_node_is_heard(node: Scripted, beats: bool) -> None:
+    for node.at in range(120):
+        if node.at < 20 or node.at >= 100:
+            node.cards((0, A, "500"))
+            node.network(100.0 + node.at, eth0=node.at * 125_000_000)
+        elif beats:
+            node.watch._on_beat(1000.0 + node.at)
+        else:
+            node.network(100.0 + node.at, eth0=node.at * 125_000_000)
+        stale = {"gpu": STALE, **({"network": STALE} if beats else {})}
+        assert node.watch.view.troubles == (stale if 30 <= node.at < 100 else {})
+    node.end()
+    with node.services.workspace.read() as connection:
+        kept = {(g.metric, g.reason, g.start_ns // NS - START_S, g.end_ns // NS - START_S) for g in list_gaps(connection, "scripted", None, 0, 2**62)}
+    assert (POWER, STALE, 20, 100) in kept and ((RX, STALE, 20, 100) in kept) is beats and node.gaps() == []
+    assert math.isnan(node.drawn(POWER, A)[20]) and trouble_words(STALE).zh != STALE
+    assert node.events() == [("watch.driver", "", 79, 100)]
+
+
+def test_that_an_end_that_the_disk_refused_is_written_when_it_has_room(node: Scripted) -> None:
+    full, refuse = UserFacing("can't write", "the disk is full", "make room"), [False]
+
+    def disk(work: Callable[[Database], bool]) -> Future[bool]:
+        if not refuse[0]:
+            return node.services.workspace.submit(work)
+        failed: Future[bool] = Future()
+        failed.set_exception(full)
+        return failed
+
+    assert node.watch.rules is not None
+    node.watch.rules._keeper.owed = Owed(disk)
+    for node.at in range(120):
+        refuse[0] = 45 <= node.at < 80
+        reasons = "0x0000000000000040" if 20 <= node.at < 50 else "0x0000000000000000"
+        node.say("gpu", f"0, {A}, 97, 41, 71680, 500, 63, 1755, 2619, {reasons}")
+    assert node.events() == [("watch.throttled", A, 20, 50)] and node.degraded_s() == 30
+    with node.services.workspace.read() as connection:
+        marks = list_marks(connection, "scripted", datetime.fromtimestamp(START_S, UTC), datetime.fromtimestamp(START_S + 200, UTC))
+    assert [mark.words.rpartition("\t")[2] for mark in marks] == ["begin", "end"]

@@ -136,3 +136,13 @@ def stream(on_line: Callable[..., object], turn: threading.Lock) -> Stream:
     made = Stream(LocalLine(), [("gpu", "")], 1.0, on_line, turn=turn)
     made._cutter = LineCutter("m", ["gpu"])
     return made
+
+
+def test_that_bytes_that_are_none_of_ours_are_no_sign_of_life_once_the_node_spoke():
+    made = stream(lambda *_: None, threading.Lock())
+    moments = []
+    for out, err in ((b"motd\n", b""), (b"m gpu x\n", b""), (b"noise\n", b"noise\n"), (b"m bogus x\n", b""), (b"m BEAT\n", b"")):
+        before = made._last_s = 0.0
+        made._take(out, err)
+        moments.append(made._last_s > before)
+    assert moments == [True, True, False, False, True]

@@ -60,3 +60,9 @@ def test_that_a_megabyte_without_a_source_is_noise_and_one_of_a_source_is_told_i
     wire = b"x" * 2**20 + b"\n" + f"{MARK} net 1\n{MARK} gpu {'9' * 2**20}\n{MARK} net 2\n".encode()
     assert cut(wire, cutter) == [StreamLine("net", b"1"), StreamLine("gpu", TOO_LONG), StreamLine("net", b"2")]
     assert cutter.dropped == 2
+
+
+def test_that_a_beat_and_a_line_of_ours_are_signs_of_life_and_noise_is_none():
+    cutter = LineCutter(MARK, ["gpu"])
+    told = [(cut(data, cutter), cutter.spoke, cutter.beat) for data in (b"noise\n", f"{MARK} BEAT\n".encode(), f"{MARK} bogus x\n".encode(), f"{MARK} gpu 1\n".encode())]
+    assert told == [([], False, False), ([], True, True), ([], False, False), ([StreamLine("gpu", b"1")], True, False)]
