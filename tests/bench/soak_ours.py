@@ -6,7 +6,6 @@ pause, the past. It prints what the process held meanwhile, and what the store h
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import sys
@@ -30,6 +29,7 @@ from gpulease_gui.gui.theme.theme import Theme, ThemeMode
 from gpulease_gui.gui.widgets.chart_spec import Mode
 from gpulease_gui.pdf.fonts import load_fonts
 from gpulease_gui.services.composition import Services
+from gpulease_gui.services.small_heap import search_seldom
 from gpulease_gui.store.samples import list_gaps, read_blocks
 from tests.bench.fleet_ours import fleet_of
 from tests.gui.guards import StallGuard
@@ -55,7 +55,7 @@ class Soak:
         self.window.show()
         self.window.attach(self.services)
         self.window.go("live")
-        gc.freeze()  # as gui/app does
+        search_seldom()  # as gui/app does
         self.timers: list[QTimer] = []
         self.faults: list[str] = []
         sys.excepthook = lambda kind, fault, trace: self.faults.append(repr(fault))
@@ -74,7 +74,7 @@ class Soak:
         self._until(lambda: all(view.rings for view in self.services.watching.views()), 120)
         self._turn(2000)
         acts = cycle(self._acts())
-        self._every(LOOK_MS, self.growth.look)
+        self._every(LOOK_MS, lambda: self.growth.look(self.services.watching.views()))
         self._every(int(self.job["act_ms"]), lambda: self._act(next(acts)))
         self.stalls.start()
         self._turn(int(1000 * self.job["seconds"]))
@@ -136,7 +136,7 @@ class Soak:
         turns = sorted(self.stalls.turns)
         acted = [spent for _, spent in self.stalls.allowed]
         return {
-            "rss_mib": self.growth.rss_mib, "threads": self.growth.threads, "handles": self.growth.handles, "acts": self.acts,
+            "rss_mib": self.growth.rss_mib, "rings_mib": self.growth.rings_mib, "threads": self.growth.threads, "handles": self.growth.handles, "acts": self.acts,
             "turn_p99_ms": 1000 * turns[int(0.99 * (len(turns) - 1))], "turn_max_ms": 1000 * turns[-1], "act_max_ms": 1000 * max(acted, default=0.0),
             "faults": self.faults, "turns": len(turns), "gaps": gaps + sum(one[2] for one in told), "seconds_stored": min(one[0] for one in told),
             "seconds_unstored": unstored, "seconds_missing": sum(one[1] for one in told), "nodes": len(told), "cpu_s": time.process_time(),

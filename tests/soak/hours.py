@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,7 +28,9 @@ from gpulease_gui.gui.models.past import Wish, read_past
 from gpulease_gui.gui.pages.live_lanes import Lanes, promise_of
 from gpulease_gui.remote.stream import LineCutter
 from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.intake import WatchView
 from gpulease_gui.services.log_gauge import LogGauge
+from gpulease_gui.services.small_heap import search_seldom
 from gpulease_gui.services.timeline import Clock
 from gpulease_gui.services.upkeep import ROUND_S, Upkeep
 from gpulease_gui.services.watch import _Watch
@@ -51,14 +53,16 @@ LOOK_S, FLUSH_S, MOST_TOLD = 300, 10, 5
 
 @dataclass
 class Growth:
-    """What the process held, looked at every five minutes of the simulated time."""
+    """What the process held, looked at again and again; `rings_mib` is the room of the readings that a chart can look at."""
 
     rss_mib: list[float] = field(default_factory=list)
+    rings_mib: list[float] = field(default_factory=list)
     threads: list[int] = field(default_factory=list)
     handles: list[int] = field(default_factory=list)
 
-    def look(self) -> None:
+    def look(self, views: Iterable[WatchView]) -> None:
         self.rss_mib.append(rss_mib())
+        self.rings_mib.append(rings_mib(views))
         self.threads.append(threading.active_count())
         self.handles.append(len(os.listdir("/proc/self/fd")))
 
@@ -79,6 +83,12 @@ class Stored:
 def rss_mib() -> float:
     """Memory of this process that is in use."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1048576
+
+
+def rings_mib(views: Iterable[WatchView]) -> float:
+    """Room that the rings have: it grows with what comes in, for five quarters of an hour."""
+    pages = [track._page for track in {ring.track for view in views for ring in tuple(view.rings.values())}]
+    return sum(len(page.times) * (8 + 4 * len(page.columns)) for page in pages) / 1048576
 
 
 def give_back() -> None:
@@ -212,6 +222,7 @@ def live(hours: float, nodes: int, folder: Path) -> dict[str, object]:
     services, ticks, growth = open_services(folder / "soak.db"), int(hours * HOUR_S), Growth()
     try:
         soak = Hours(services, nodes)
+        search_seldom()  # as gui/app does
         plant_old(services)
         planted = old_readings(services)
         begun = time.process_time()
@@ -219,7 +230,7 @@ def live(hours: float, nodes: int, folder: Path) -> dict[str, object]:
             soak.tick(number)
             if number % LOOK_S == LOOK_S - 1:
                 give_back()
-                growth.look()
+                growth.look(watch.view for watch in soak.watches)
         soak.end()
         cpu_s = time.process_time() - begun
         rings = [ring for watch in soak.watches for ring in watch.view.rings.values()]
