@@ -126,9 +126,12 @@ class Verification:
     def _not_connected(self, node: Node, request: Request, started: datetime, error: NotConnected) -> Outcome:
         why, step = error.why or error.what, error.next_step
         cause = error.__cause__
-        texts = (cause.why_text, cause.next_text) if isinstance(cause, ConnectFailed) else (Text(why, why), Text(step, step))
-        trouble = Trouble(error.phase, why, step, *texts)
+        trouble = _trouble_of(cause) if isinstance(cause, ConnectFailed) else Trouble(error.phase, why, step, Text(why, why), Text(step, step))
         return _outcome(node, request, started, None, error.offered, (), error=trouble)
+
+
+def _trouble_of(error: ConnectFailed) -> Trouble:
+    return Trouble(error.phase, error.why, error.next_step, error.why_text, error.next_text)
 
 
 def _outcome(
@@ -164,6 +167,7 @@ class _Run:
         self._boot_id: str | None = None
         self._peer = peer
         self._turn = turn
+        self._trouble: Trouble | None = None
 
     def go(self, links: Links, cancel: CancelToken) -> Outcome:
         part_of = self._part_of()
@@ -174,8 +178,12 @@ class _Run:
         )  # fmt: skip
         self._workspace.submit(lambda db: runs.save_run(db, run)).result()
         self._bus.publish(RunStarted(self._id, self._node.id, self._plan.checks, run.joins))
-        cancelled = self._passive(cancel) or self._active(links, cancel)
-        return self._finish(cancelled=cancelled)
+        try:
+            cancelled = self._passive(cancel) or self._active(links, cancel)
+        except ConnectFailed as error:  # the node let us in, but runs nothing for us
+            cancelled, self._trouble = False, _trouble_of(error)
+        outcome = self._finish(cancelled=cancelled)
+        return replace(outcome, run=None) if self._trouble and not outcome.findings else outcome
 
     def _part_of(self) -> str | None:
         """None for a whole run; the run that a part joins, its own where there is none."""
@@ -331,13 +339,14 @@ class _Run:
         left = [pair for id_, pair in self._unsaved.items() if id_ not in self._saved_facts]
         outcome = _outcome(
             self._node, self._request, self._started, self._id, self._opened.host_key, current(self._findings),
-            cancelled=cancelled, error=self._peer.trouble, states=self._states,
+            cancelled=cancelled, error=self._trouble or self._peer.trouble, states=self._states,
         )  # fmt: skip
-        state = RunState.CANCELLED if cancelled else RunState.FINISHED
+        short = RunState.INTERRUPTED if self._trouble else RunState.FINISHED
+        state = RunState.CANCELLED if cancelled else short
         now, overall = utc_now(), outcome.overall
         seen = sightings_of(self._id, self._node.id, now, self._judging.evidence, outcome.findings)
 
-        contract, kept = self._request.contract_id, () if cancelled else self._kept()
+        contract, kept = self._request.contract_id, () if cancelled or self._trouble else self._kept()
 
         def work(db: Database) -> None:
             for line, blobs in left:
@@ -350,7 +359,7 @@ class _Run:
             runs.finish_run(db, self._id, state, now, overall)
 
         self._workspace.submit(work).result()
-        drifted = since_accepted(self._workspace, self._id)
+        drifted = since_accepted(self._workspace, self._id) if self._trouble is None else None
         if drifted is not None:
             self._bus.publish(drifted)
         self._bus.publish(RunEnded(self._id, self._node.id, overall, cancelled))

@@ -21,6 +21,8 @@ from gpulease_gui.services.fleet_run import FleetRun, Phase, totals_of
 from gpulease_gui.services.run_view import prepare
 from gpulease_gui.services.verify import Request
 from gpulease_gui.store import nodes as stored
+from gpulease_gui.store.records import RunState
+from gpulease_gui.store.runs import list_runs
 
 pytestmark = pytest.mark.sshd
 OTHER = HostKey("ssh-ed25519", "SHA256:" + "A" * 43)
@@ -76,6 +78,27 @@ def test_that_nobody_waits_for_the_dead_the_silent_and_the_changed(services: Ser
     assert again is not None and len(again.parts) == 1
     again.job.done.result()
     assert "changed" not in run.left
+    run.close()
+
+
+def test_that_a_node_that_lets_in_but_runs_nothing_is_not_reached_and_the_others_go_on(services: Services, sshd, make_sshd) -> None:
+    closed = make_sshd("MaxSessions 0\n")
+    fleet = []
+    for name, port in (("closed", closed.address.port), ("open", sshd.address.port)):
+        address = Address("127.0.0.1", port, sshd.address.user)
+        fleet.append(Node(name, name, Reach.SSH, address, identity_file=str(sshd.keys.user("id_ed25519"))))
+        services.workspace.submit(lambda db: stored.save_node(db, fleet[-1])).result()
+        services.links.trust(fleet[-1], sshd.keys.host_keys()[0], "test")
+    outcomes = {}
+    run = FleetRun(services, fleet, lambda connection, found: Request(), on_outcome=lambda node, outcome: outcomes.update({node.id: outcome}))
+    run.start("both").job.done.result()
+    lines = {line.node.id: line for line in run.lines()}
+    assert (lines["closed"].phase, lines["open"].phase) == (Phase.NOT_REACHED, Phase.DONE)
+    assert "no further session" in lines["closed"].reason.en and run.left == ("closed",)
+    shut = outcomes["closed"]
+    assert (shut.run, shut.error.phase, shut.overall, shut.findings) == (None, "channel", Verdict.INCONCLUSIVE, ())
+    with services.workspace.read() as connection:
+        assert [made.state for made in list_runs(connection, node_id="closed")] == [RunState.INTERRUPTED]
     run.close()
 
 
