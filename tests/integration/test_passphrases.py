@@ -126,7 +126,7 @@ def test_that_a_plain_key_between_two_locked_ones_is_shown_in_its_turn(services,
     why = refused(services, node_at(services, server, locked, "a", "plain", "b"), user).why
     assert f"(tried in turn: {locked}/a, {locked}/plain); the key {locked}/b is encrypted" in why
     assert user.asked == [("a", 1, ""), ("b", 1, "")]
-    assert until(lambda: given_up(server) == 1)  # both on one connection, and none for the key that was given up
+    assert until(lambda: given_up(server) == 1, 30)  # both on one connection, and none for the key that was given up
     get_in(services, node_at(services, server, locked, "a", "plain", "b"), User())
 
 
@@ -135,7 +135,7 @@ def test_that_nobody_thinks_while_the_server_counts_the_seconds_of_a_login(servi
 
     class Slow(User):
         def __call__(self, node: Node, asked: SecretAsked) -> Secret | None:
-            assert until(lambda: given_up(server) == len(self.asked))
+            assert until(lambda: given_up(server) == len(self.asked), 30)
             return super().__call__(node, asked)
 
     user = Slow()
@@ -192,16 +192,16 @@ def test_that_a_question_for_one_key_holds_up_nobody_with_another_and_giving_up_
     def away(_: Node, question: SecretAsked) -> None:
         count.append(question.what)
         asked.set()
-        answered.wait(30)
+        answered.wait(60)
 
     services.links.ask_secret = away
     waiting = [services.jobs.local(lambda: services.links.open(node, CancelToken())) for _ in range(3)]
-    assert asked.wait(10)
+    assert asked.wait(30)
     (locked / "both").write_text((locked / "b.pub").read_text() + keys.user("id_ed25519.pub").read_text())
     other = make_sshd(f"AuthorizedKeysFile {locked}/both\n")
     plain = replace(node, address=other.address, identity_file=other.key_file)
     services.links.open(plain, CancelToken()).line.close()
-    assert until(lambda: sum(frame.f_code.co_name == "_plain" for frame in sys._current_frames().values()) == 2)  # they wait
+    assert until(lambda: sum(frame.f_code.co_name == "_plain" for frame in sys._current_frames().values()) == 2, 30)  # they wait
     answered.set()
-    assert all(isinstance(one.exception(20), NotConnected) for one in waiting)
+    assert all(isinstance(one.exception(60), NotConnected) for one in waiting)
     assert len(count) == 1

@@ -283,7 +283,7 @@ def test_that_ux_07_endless_bytes_before_the_banner_end_with_the_deadline_and_fi
         error = failure(address, sshd.credentials, HostTrust(), deadlines=Deadlines(banner_s=0.5))
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert time.monotonic() - started < 4
+        assert time.monotonic() - started < 10
     assert error.phase is Phase.BANNER
     assert peak < 2 * 1024 * 1024
 

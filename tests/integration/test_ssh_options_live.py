@@ -37,7 +37,7 @@ def agent(sshd, tmp_path: Path, until: Callable[..., bool]) -> Iterator[Path]:
     """The socket of an agent that holds the key that sshds know; the environment does not name it."""
     place = tmp_path / "other agent"
     process = subprocess.Popen(["ssh-agent", "-D", "-a", place], stdout=subprocess.DEVNULL)
-    assert until(place.exists)
+    assert until(place.exists, 30)
     add = ["ssh-add", "-q", sshd.keys.user("id_ed25519")]
     subprocess.run(add, check=True, capture_output=True, env={"PATH": "/usr/bin:/bin", "SSH_AUTH_SOCK": str(place)})
     yield place
