@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from functools import partial
 from typing import TypeVar
@@ -125,8 +126,13 @@ def _holds_deleted(call: object) -> bool:
     """Whether a function is bound to, or closes over, an object of Qt that is gone."""
     if isinstance(call, partial):
         return _holds_deleted(call.func) or any(map(_is_deleted, call.args))
-    cells = getattr(call, "__closure__", None) or ()
-    return _is_deleted(getattr(call, "__self__", None)) or any(_is_deleted(cell.cell_contents) for cell in cells)
+    return _is_deleted(getattr(call, "__self__", None)) or any(map(_is_deleted, _closed_over(call)))
+
+
+def _closed_over(call: object) -> Iterator[object]:
+    for cell in getattr(call, "__closure__", None) or ():
+        with contextlib.suppress(ValueError):  # a name that has no value yet
+            yield cell.cell_contents
 
 
 def _is_deleted(held: object) -> bool:

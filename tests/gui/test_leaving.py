@@ -103,6 +103,8 @@ def test_that_a_result_for_a_dialog_that_was_thrown_away_is_dropped_and_its_trou
         "bound": dialog.setText, "closure": lambda words: dialog.setText(words), "partial": partial(QLabel.setText, dialog),
     }  # fmt: skip
     good, bad = Future[str](), Future[str]()
+    bridge.when_done(good, lambda _: kept.setToolTip(late))  # a name that has its value only when the result comes
+    late = "late"
     bridge.when_done(good, calls[kind])
     bridge.when_done(bad, kept.setText, lambda trouble: dialog.setText(trouble.what))
     bridge.when_done(good, kept.setText)
@@ -110,7 +112,7 @@ def test_that_a_result_for_a_dialog_that_was_thrown_away_is_dropped_and_its_trou
     good.set_result("answered")
     bad.set_exception(UserFacing("The disk is full", "no room"))
     qtbot.waitUntil(lambda: bridge.is_at_rest)
-    assert kept.text() == "answered" and [trouble.what for trouble in troubles] == ["The disk is full"]
+    assert (kept.text(), kept.toolTip()) == ("answered", "late") and [trouble.what for trouble in troubles] == ["The disk is full"]
     for left in (kept, bridge):
         left.deleteLater()
 

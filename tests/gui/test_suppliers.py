@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -19,10 +22,13 @@ from gpulease_gui.gui.language import Translations
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages.overview import OverviewPage
 from gpulease_gui.gui.pages.suppliers import SuppliersPage
+from gpulease_gui.gui.pages.suppliers_deals import MANY
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.services.claims_view import TermRow
 from gpulease_gui.services.composition import open_services
+from gpulease_gui.services.deal_list import ALL, BY_MODEL, DealList, deal_list_of
+from gpulease_gui.store.deal_list import DealColumns, SupplierLine
 
 from .guards import StallGuard
 from .opened import demo_services, fail_power, measured, wait_for, window_on, words_of
@@ -410,3 +416,43 @@ def test_that_reading_and_typing_never_hold_the_window(demo: MainWindow, qtbot: 
         with stalls.allow("Qt draws the whole table anew when the keyboard comes and goes"):
             QTest.keyClick(editor, Qt.Key.Key_Escape)
             qtbot.wait(30)
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedList(DealList):
+    """Notes which threads search it."""
+
+    threads: list[threading.Thread] = field(default_factory=list, compare=False)
+
+    def holding(self, order: Sequence[int], words: str, chip: str = ALL) -> list[int]:
+        self.threads.append(threading.current_thread())
+        return super(WatchedList, self).holding(order, words, chip)
+
+
+def long_list(count: int) -> WatchedList:
+    """Two suppliers with offers of two kinds of cards in turn."""
+    sides = [tuple(f"{word}{number}" for number in range(count)) for word in ("o", "8 x ", "Q-")]
+    models = tuple("h100" if number % 2 else "l40s" for number in range(count))
+    none, owners = (None,) * count, tuple(f"s{number % 2}" for number in range(count))
+    columns = DealColumns(("offer",) * count, sides[0], owners, sides[1], sides[2], ("",) * count, none, none, none, models, ("",) * count)
+    whole = deal_list_of([SupplierLine("s0", "Haven", "CN"), SupplierLine("s1", "North", "CN")], columns, {}, {}, date(2026, 12, 1))
+    return WatchedList(**{name: getattr(whole, name) for name in DealList.__dataclass_fields__})
+
+
+def test_that_a_long_list_is_searched_by_a_worker_and_the_last_words_count(own: MainWindow, qtbot: QtBot) -> None:
+    page = suppliers(own, qtbot)
+    qtbot.waitUntil(lambda: own.bridge.is_at_rest)
+    found = long_list(2 * MANY)
+    page._take(found)
+    shown = page.list.deals
+    assert shown.count == 2 * MANY + 2
+    found.threads.clear()
+    for words in ("h100", "h100 haven", "l40s haven"):
+        page.search(words)
+    qtbot.waitUntil(lambda: own.bridge.is_at_rest)
+    assert threading.main_thread() not in found.threads and len(found.threads) == 3
+    assert shown.count == MANY + 1 and shown.words == "l40s haven"
+    page.search("l40s")
+    page.list._narrow(order=BY_MODEL)
+    qtbot.waitUntil(lambda: own.bridge.is_at_rest)
+    assert shown.count == MANY, "what was found for the other order is let go"

@@ -22,6 +22,7 @@ from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.plan import Level
 from gpulease_gui.store import runs
 from gpulease_gui.store.records import RunState
+from gpulease_gui.store.settings import list_drafts, save_draft
 
 CAPPED = "demo-capped"
 LONG = 30_000
@@ -97,15 +98,25 @@ def test_that_a_use_leaves_out_what_does_not_matter_and_shows_it_as_not_run(page
     assert page._picture.run is not None and not page._picture.run.is_part
 
 
-def test_that_single_checks_are_ticked_in_a_list(page: VerificationPage, qtbot: QtBot) -> None:
+def test_that_single_checks_are_ticked_in_a_list_which_a_crash_does_not_empty(page: VerificationPage, demo: Services, qtbot: QtBot) -> None:
     page.plan.choice.pick.click()
     dialog = next(d for d in page.window().findChildren(PlanDialog) if d.isVisible())
     dialog.table.choose("gpu.count")
     assert dialog.command.toPlainText().startswith("nvidia-smi -q -x")
     QTest.keyClick(dialog.table, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: [draft.kind for draft in demo.query(list_drafts).result(10)] == ["plan"])
+    (kept,) = demo.query(list_drafts).result(10)
+    dialog.reject()
+    qtbot.waitUntil(lambda: demo.query(list_drafts).result(10) == ())
+    demo.change(lambda db: save_draft(db, kept)).result(10)
+    page.plan.choice.pick.click()
+    dialog = next(d for d in page.window().findChildren(PlanDialog) if d.isVisible())
+    qtbot.waitUntil(lambda: "gpu.count" not in dialog.ticked)
+    assert dialog.band.headline.text().startswith("Brought back: typed ")
     dialog.table.choose("disk.burst")
     QTest.keyClick(dialog.table, Qt.Key.Key_Return)
     dialog.accept()
+    qtbot.waitUntil(lambda: demo.query(list_drafts).result(10) == ())
     assert "gpu.count" not in page.plan.choice.plan.checks and page.plan.heavy_wanted == ("disk.burst",)
     page.plan.choice.reset()
     assert "gpu.count" in page.plan.choice.plan.checks and page.plan.heavy_wanted == ()

@@ -53,7 +53,7 @@ class DraftKeeper(Unsaved):
     def open(self, record: str) -> None:
         """The form shows this record now; an unsaved draft of it is brought back."""
         self._record, self._written = record, False
-        future = self._frame.services.query(partial(_draft_of, self._kind, record))
+        future = self._frame.services.query(partial(draft_of, self._kind, record))
         self._frame.bridge.when_done(future, lambda draft: self._look(record, draft))
 
     def _look(self, record: str, draft: Draft | None) -> None:
@@ -61,9 +61,11 @@ class DraftKeeper(Unsaved):
         self.looked.emit()
 
     def _take(self, record: str, draft: Draft | None) -> None:
-        if draft is None or record != self._record or self._form.dirty:
+        if draft is None or record != self._record:
             return
         self._written = True
+        if self._form.dirty:  # what is being typed takes its place
+            return
         at = draft.saved_at.astimezone()
         told = Text(f"Brought back: typed {at:%Y-%m-%d %H:%M}, not saved", f"已恢复 {at:%Y-%m-%d %H:%M} 输入但未保存的内容")
         self._form.bring_back([str(words) for _, words in draft.fields], told)
@@ -91,7 +93,8 @@ class DraftKeeper(Unsaved):
             self._frame.services.change(lambda db: remove_draft(db, kind, record), "draft")
 
 
-def _draft_of(kind: str, record: str, connection: sqlite3.Connection) -> Draft | None:
+def draft_of(kind: str, record: str, connection: sqlite3.Connection) -> Draft | None:
+    """The draft of a record; None = there is none."""
     return next((d for d in list_drafts(connection) if (d.kind, d.record_id) == (kind, record)), None)
 
 

@@ -16,8 +16,8 @@ from PySide6.QtCore import (
     QTimer,
     Signal,
 )
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QComboBox, QStyleOptionViewItem, QWidget
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QShowEvent
+from PySide6.QtWidgets import QComboBox, QLineEdit, QStyleOptionViewItem, QWidget
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.gpu_picker import GpuPicker
@@ -58,7 +58,12 @@ class EditableModel(TableModel[Row], Generic[Row]):
 
 
 class InPlaceDelegate(CellDelegate):
-    """Opens the editor that a subclass makes, and closes it only when `finish_row` has no complaint."""
+    """Opens the editor that a subclass makes, and closes it only when `finish_row` has no complaint.
+
+    `typed` comes with every key in an editor of words.
+    """
+
+    typed = Signal()
 
     def __init__(self, view: InPlaceView) -> None:
         super().__init__(view)
@@ -80,6 +85,11 @@ class InPlaceDelegate(CellDelegate):
         """Tell what was typed, or say what is wrong with it. Only a sent value closes the editor."""
         raise NotImplementedError
 
+    @property
+    def typing(self) -> tuple[QLineEdit, Any, int] | None:
+        """The editor whose words were changed by the user, with its row and column."""
+        return next(((editor, row, column) for editor, row, column in self._rows.values() if isinstance(editor, QLineEdit) and editor.isModified()), None)
+
     # -- what Qt asks ------------------------------------------------------------------------------------------------------------
 
     @property
@@ -94,6 +104,8 @@ class InPlaceDelegate(CellDelegate):
         if editor is None:
             return None  # type: ignore[return-value]
         self._rows[id(editor)] = (editor, row, index.column())
+        if isinstance(editor, QLineEdit):
+            editor.textEdited.connect(lambda _: self.typed.emit())
         if isinstance(editor, QComboBox):
             editor.activated.connect(lambda _, made=editor: self.finish(made))
         elif isinstance(editor, GpuPicker):
@@ -177,6 +189,7 @@ class InPlaceView(TableView):
     """A table that reads as text and is edited in place by F2, Enter or a click on a cell that takes an editor."""
 
     editing_ended = Signal()
+    shown = Signal()
 
     def __init__(self, rows: EditableModel[Any], name: Words, delegate: Callable[[Any], InPlaceDelegate], main: int,
                  clicked: Sequence[int], *, narrow: Sequence[int] = (), parent: QWidget | None = None) -> None:  # fmt: skip
@@ -213,6 +226,33 @@ class InPlaceView(TableView):
             index = self.rows.index(place, column)
             self.setCurrentIndex(index)
             self.edit(index)
+
+    # -- a draft of what is typed (forms/typed_drafts.py) --------------------------------------------------------------------
+
+    @property
+    def dirty(self) -> bool:
+        """Whether words stand in an editor that were typed."""
+        return self.editors.typing is not None
+
+    def words_now(self) -> tuple[str, ...]:
+        """Row, column and words."""
+        editor, row, column = self.editors.typing or (None, None, 0)
+        return (str(self.rows.key_of(row)), str(column), editor.text()) if editor is not None else ()
+
+    def put_words(self, words: Sequence[str]) -> bool:
+        """Open the cell again with these words; the user enters them."""
+        if len(words) != 3 or not self.isVisible() or self.editors.open_editors or not self.choose(words[0]):
+            return False
+        self.edit_column(int(words[1]))
+        editor = next(iter(self.editors.open_editors), None)
+        if isinstance(editor, QLineEdit):
+            editor.setText(words[2])
+        return True
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What waited for the table can be put back."""
+        super().showEvent(event)
+        self.shown.emit()
 
     @property
     def unfinished(self) -> bool:

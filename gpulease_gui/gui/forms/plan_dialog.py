@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.text import Text, visible
+from gpulease_gui.gui.forms.draft_dialog import DraftDialog
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.models.cell import Cell, Column, Group
 from gpulease_gui.gui.models.table import TableModel
@@ -58,52 +59,46 @@ def _columns() -> tuple[Column[Line], ...]:
     )
 
 
-class PlanDialog(QDialog):
+class PlanDialog(DraftDialog):
     """A list of all checks to tick; Cancel changes nothing."""
 
     def __init__(self, infos: Mapping[str, CheckInfo], plan: Plan, *, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setModal(True)
+        super().__init__(TITLE, TITLE, icon="nav-verify", token="accent", parent=parent)
         self._planned = frozenset(plan.checks)
         self._reasons = plan.left_out
         self.ticked = set(self._planned)
         self._infos = infos
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 12)
-        column.setSpacing(8)
         self.model = TableModel[Line](_columns(), lambda n: n.info.id, group=lambda n: Group(n.info.group.en, n.info.group))
         self.table = TableView(self.model, TITLE)
         self.table.acted.connect(self._acted)
         self.table.opened.connect(lambda line: self._acted(line, CHECK))  # Enter, as in the list beside the findings
         self.table.chosen.connect(self._show_command)
-        column.addWidget(self.table, 1)
+        self.table.setMinimumHeight(320)
+        self.column.addWidget(self.table, 1)
         self.command = QPlainTextEdit()
         self.command.setReadOnly(True)
         self.command.setProperty("raw", "true")
         self.command.setFixedHeight(92)
-        commands = QHBoxLayout()
-        commands.setContentsMargins(16, 0, 16, 0)
-        commands.addWidget(self.command)
-        column.addLayout(commands)
-        column.addLayout(self._foot())
-        self.resize(860, 620)
-        self._name()
+        self.command.setAccessibleName(say(Text("Command", "命令")))
+        self.column.addWidget(self.command)
+        self.summary = PlainLabel("", size="dense", level="2")
+        self.column.addWidget(self.summary)
+        self.fill()
+        self.add_button(Button(CANCEL), rejects=True)
+        self.add_button(Button(Text("Use this choice", "采用此选择"), kind="primary"), accepts=True, default=True)
+        self.setMinimumWidth(860)
         self._draw()
         self.table.choose_first()
 
-    def _foot(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setContentsMargins(16, 0, 16, 0)
-        row.setSpacing(8)
-        self.summary = PlainLabel("", size="dense", level="2")
-        cancel, take = Button(CANCEL), Button(Text("Use this choice", "采用此选择"), kind="primary")
-        cancel.clicked.connect(self.reject)
-        take.clicked.connect(self.accept)
-        take.setDefault(True)
-        row.addWidget(self.summary, 1)
-        row.addWidget(cancel)
-        row.addWidget(take)
-        return row
+    def words_now(self) -> tuple[str, ...]:
+        """What is ticked."""
+        return tuple(sorted(self.ticked))
+
+    def put_words(self, words: Sequence[str]) -> bool:
+        """Tick the same; checks that this version does not know are left out."""
+        self.ticked = set(words) & set(self._infos)
+        self._draw()
+        return True
 
     def wish(self, before: Wish) -> Wish:
         """`before` with what was ticked and cleared here."""
@@ -114,6 +109,7 @@ class PlanDialog(QDialog):
         if line is not None and action == CHECK:
             self.ticked ^= {line.info.id}
             self._draw()
+            self.touch()
 
     def _draw(self) -> None:
         lines = [Line(info, id_ in self.ticked, self._reasons.get(id_)) for id_, info in self._infos.items()]
@@ -127,8 +123,3 @@ class PlanDialog(QDialog):
     def _show_command(self, line: Line | None) -> None:
         shown = "\n\n".join(command.line for command in line.info.commands) if line else ""
         self.command.setPlainText(visible(shown))
-
-    def _name(self) -> None:
-        self.setWindowTitle(say(TITLE))
-        self.setAccessibleName(say(TITLE))
-        self.command.setAccessibleName(say(Text("Command", "命令")))

@@ -183,6 +183,10 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         number = self._shown[place] if 0 <= place < len(self._shown) else 0
         return self._headings[-1 - number] if number < 0 else None
 
+    def key_of(self, row: Row) -> Hashable:
+        """By what a row is known."""
+        return self._key(row)
+
     def place_of(self, key: Hashable) -> int | None:
         """Where the row of `key` is shown; None when it is not."""
         number = self._number_of.get(key)

@@ -225,6 +225,8 @@ class ChecklistPage(Page):
             self.desk.rows = rows
             self.inspector.show_rows(rows)
             self.foot.show_chosen(self.desk.items, mixed_words(rows))
+        if rows and self._subject is not None:
+            self.inspector.open_draft(self.frame, " ".join((self._subject.kind, self._subject.id, *self.desk.items)))
         self._read_item()
 
     def _read_item(self) -> None:

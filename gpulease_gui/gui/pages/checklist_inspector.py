@@ -7,21 +7,24 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFocusEvent, QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout
 
 from gpulease_gui.catalog.checklist import IMPORTANCE_WORDS, Importance
 from gpulease_gui.domain.answer import ANSWER_WORDS, VALUE_WORDS, AnswerState, AnswerValue
 from gpulease_gui.domain.text import Language, Text, foreign
 from gpulease_gui.gui.forms.fields import Chooser
 from gpulease_gui.gui.forms.import_source import file_of
+from gpulease_gui.gui.forms.typed_drafts import BackNote, TypedDraft
 from gpulease_gui.gui.language import current_language, say
 from gpulease_gui.gui.pages.checklist_details import ItemDetails
 from gpulease_gui.gui.pages.checklist_table import answer_words, badge_of_row
+from gpulease_gui.gui.pages.page import Frame
+from gpulease_gui.gui.pages.suppliers_inspector_parts import PartsPane
 from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.buttons import Button, Segment
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel
 from gpulease_gui.gui.widgets.lively import Lively
-from gpulease_gui.gui.widgets.panes import Pane, Section
+from gpulease_gui.gui.widgets.panes import Section
 from gpulease_gui.services.checklist_page import ItemSeen
 from gpulease_gui.services.checklist_view import ChecklistRow
 
@@ -34,10 +37,12 @@ class NoteEdit(Lively, QPlainTextEdit):
     """A note of the user's; it is kept when it loses the keyboard, or by Ctrl+Enter. `kept` carries the text."""
 
     kept = Signal(str)
+    typed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self._before = ""
+        self.textChanged.connect(self.typed)
         self.setTabChangesFocus(True)
         self.setFixedHeight(76)
         self.retranslate()
@@ -46,7 +51,22 @@ class NoteEdit(Lively, QPlainTextEdit):
         """Show another note; what is being typed over the same one stays."""
         if note != self._before or not self.dirty:
             self._before = note
-            self.setPlainText(note)
+            self._put(note)
+
+    def _put(self, text: str) -> None:
+        self.blockSignals(True)  # nobody typed it
+        self.setPlainText(text)
+        self.blockSignals(False)
+
+    def words_now(self) -> tuple[str, ...]:
+        """The text."""
+        return (self.toPlainText(),)
+
+    def put_words(self, words: Sequence[str]) -> bool:
+        """Put back what was typed."""
+        if len(words) == 1:
+            self._put(words[0])
+        return len(words) == 1
 
     @property
     def dirty(self) -> bool:
@@ -150,7 +170,7 @@ def mixed_words(rows: Sequence[ChecklistRow]) -> Text:
     return Text(en, zh) if len(counts) == 1 else Text(f"mixed: {en}", f"判定不一：{zh}")
 
 
-class ItemInspector(Pane):
+class ItemInspector(PartsPane):
     """The right pane. Everything in it counts for all chosen items; details are shown of one.
 
     `valued` and `stated` carry an AnswerValue or AnswerState as text, `dropped` the path of a file.
@@ -164,22 +184,19 @@ class ItemInspector(Pane):
     dropped = Signal(object)
 
     def __init__(self) -> None:
-        super().__init__(1)
+        super().__init__()
         self.setMinimumWidth(LEAST_WIDTH)
         self.setAcceptDrops(True)
         self.rows: tuple[ChecklistRow, ...] = ()
         self.head, self.details = ItemHead(), ItemDetails()
-        self._inside = Pane(1)
-        parts = (self.head, self._answer_section(), self._note_section(), self._waiver_section(), self.details)
-        for part in parts:
-            self._inside.column.addWidget(part)
-        self._inside.column.addStretch(1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(self._inside)
-        self.column.addWidget(area)
-        self._inside.hide()
+        self._draft: TypedDraft | None = None
+        self.stack_parts((self.head, self._answer_section(), self._note_section(), self._waiver_section(), self.details))
+
+    def open_draft(self, frame: Frame, record: str) -> None:
+        """The note that is typed now is of this record: what was left of an earlier time comes back."""
+        if self._draft is None:
+            self._draft = TypedDraft(frame, "note", self.note, self.note.typed, self.note.kept, self.back.tell, self)
+        self._draft.open(record)
 
     def _answer_section(self) -> Section:
         section = Section(Text("Answer", "答复"))
@@ -196,8 +213,9 @@ class ItemInspector(Pane):
 
     def _note_section(self) -> Section:
         section = Section(Text("Note", "备注"))
-        self.note = NoteEdit()
+        self.note, self.back = NoteEdit(), BackNote()
         self.note.kept.connect(lambda text: self.noted.emit(tuple(row.item.id for row in self.rows), text))
+        section.column.addWidget(self.back)
         section.column.addWidget(self.note)
         return section
 

@@ -17,7 +17,7 @@ from gpulease_gui.gui.pages.overview_parts import HeadLine
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec
 from gpulease_gui.gui.pages.suppliers_acts import ActsBand
 from gpulease_gui.gui.pages.suppliers_compare import CompareFoot
-from gpulease_gui.gui.pages.suppliers_deals import DealsView, first_key, has_key, key_of
+from gpulease_gui.gui.pages.suppliers_deals import MANY, DealsView, first_key, has_key, key_of
 from gpulease_gui.gui.pages.suppliers_desks import RecordDesks
 from gpulease_gui.gui.pages.suppliers_forms import FormsDesk
 from gpulease_gui.gui.pages.suppliers_import import QuoteDesk
@@ -349,8 +349,22 @@ class SuppliersPage(Page):
     def search(self, words: str) -> None:
         """Narrow the terms that are in sight, else the list."""
         if not self.desks.search(words):
-            self.list.deals.narrow(words=words)
+            self._narrow(words)
+
+    def _narrow(self, words: str) -> None:
+        """A long list is searched by a worker."""
+        deals = self.list.deals
+        if len(deals.all) <= MANY:
+            deals.narrow(words=words)
             self._choose_shown()
+            return
+        plan = deals.plan(words)
+
+        def show(found: list[int]) -> None:
+            if deals.take(plan, found):
+                self._choose_shown()
+
+        self.frame.bridge.when_done(self.frame.services.jobs.local(plan), show)
 
     def handle(self, event: Event) -> None:
         """Records changed, or a run ended."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Signal
@@ -49,6 +49,22 @@ def deal_key(deal: Deal) -> str:
     return key_of(CONTRACT if isinstance(deal.record, Contract) else OFFER, deal.record.id)
 
 
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """Which entries of a list are shown, in which order: ten milliseconds at twenty thousand deals, on any thread."""
+
+    all: DealList
+    order: Sequence[int]
+    words: str
+    chip: str
+    grouped: bool
+
+    def __call__(self) -> list[int]:
+        """The places, and -1 - s for the supplier s."""
+        found = self.all.holding(self.order, self.words, self.chip)
+        return self.all.grouped(found, self.words, empty_suppliers=self.chip == ALL) if self.grouped else found
+
+
 class DealsModel(LinesModel):
     """The list in an order of its own: places of deals, and -1 - s for the supplier s. Entries are made when drawn."""
 
@@ -60,6 +76,7 @@ class DealsModel(LinesModel):
         self._shown: list[int] = []
         self._drawn: dict[int, Line] = {}
         self._worst: dict[str, Verdict] = {}
+        self._plan: Narrowing | None = None
         self.ticked: dict[str, None] = {}  # keys of deals to compare, in the order in which they were ticked
 
     def toggle(self, key: str) -> None:
@@ -90,12 +107,29 @@ class DealsModel(LinesModel):
             self.words, self.chip, self.order = wanted
             self._arrange()
 
-    def _arrange(self) -> None:
+    def plan(self, words: str) -> Narrowing:
+        """What finds the entries that hold `words`; a worker does it, then `take` shows them."""
+        self.words = words
+        self._plan = self._narrowing()
+        return self._plan
+
+    def take(self, plan: Narrowing, found: list[int]) -> bool:
+        """Show what a plan found; False when the list or the words are others meanwhile."""
+        if plan is not self._plan:
+            return False
+        self._show(found)
+        return True
+
+    def _narrowing(self) -> Narrowing:
         if self.order not in self._orders:
             self._orders[self.order] = self.all.sorted_by(self.order)
-        found = self.all.holding(self._orders[self.order], self.words, self.chip)
-        if self.order == BY_SUPPLIER:
-            found = self.all.grouped(found, self.words, empty_suppliers=self.chip == ALL)
+        return Narrowing(self.all, self._orders[self.order], self.words, self.chip, grouped=self.order == BY_SUPPLIER)
+
+    def _arrange(self) -> None:
+        self._show(self._narrowing()())
+
+    def _show(self, found: list[int]) -> None:
+        self._plan = None
         self._drawn.clear()
         with self.others(len(found)):
             self._shown = found
@@ -110,7 +144,7 @@ class DealsModel(LinesModel):
         if number not in self._drawn:
             self._drawn[number] = deal_line(self.all, number, grouped=self.order == BY_SUPPLIER)
         line = self._drawn[number]
-        return replace(line, checked=line.key in self.ticked)
+        return replace(line, checked=True) if line.key in self.ticked else line
 
     def _supplier_line(self, s: int) -> Line:
         supplier = self.all.suppliers[s]
@@ -146,8 +180,8 @@ def deal_line(all_: DealList, number: int, *, grouped: bool) -> Line:
         icon, tone = (badge.icon, badge.token) if badge else ("document", "t3")
         count = all_.nodes.get(line.id, 0)
         nodes = Text(f"{owner}contract · {nodes_en(count)}", f"{owner}合同 · {count} 个节点")
-        return Line(key_of(CONTRACT, line.id), line.name, nodes, hour_words(line), icon, tone)
-    return Line(key_of(OFFER, line.id), line.name, _offer_note(line, owner), hour_words(line), "nav-offers", "t3")
+        return Line(key_of(CONTRACT, line.id), line.name, nodes, hour_words(line), icon, tone, checked=False)
+    return Line(key_of(OFFER, line.id), line.name, _offer_note(line, owner), hour_words(line), "nav-offers", "t3", checked=False)
 
 
 def _offer_note(line: DealLine, owner: str) -> Text:

@@ -13,7 +13,9 @@ from gpulease_gui.domain.supplier import Attachment
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.field_cells import CLAIM_ONLY, stated_text, value_text
 from gpulease_gui.gui.forms.fields import Chooser, LineField
+from gpulease_gui.gui.forms.typed_drafts import BackNote, TypedDraft
 from gpulease_gui.gui.language import say
+from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.pages.suppliers_inspector_parts import NameHead, PartsPane, Question, body_of, change_lines
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import PlainLabel
@@ -31,9 +33,12 @@ class ProofSection(Section):
     """Which file proves the term, where in it, and in which words; kept by Save. `kept` carries what is said now."""
 
     kept = Signal(object)
+    typed = Signal()
 
     def __init__(self) -> None:
         super().__init__(Text("Evidence", "凭据"))
+        self.back = BackNote()
+        self.column.addWidget(self.back)
         self.file = Chooser(Text("File that proves it", "作为凭据的文件"), ((_NONE, CLAIM_ONLY),))
         self.source = LineField(Text("Where it is written", "出处"), Text("page and clause, or who said it", "页码与条款，或由谁所说"))
         self.wording = QPlainTextEdit()
@@ -44,10 +49,10 @@ class ProofSection(Section):
             self.column.addWidget(part)
         self.column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
         self._before = Stated(None)
-        self.file.picked.connect(self._fit)
-        self.source.textEdited.connect(self._fit)
+        self.file.picked.connect(self._touch)
+        self.source.textEdited.connect(self._touch)
         self.source.returnPressed.connect(self._keep)
-        self.wording.textChanged.connect(self._fit)
+        self.wording.textChanged.connect(self._touch)
         self.save.clicked.connect(self._keep)
         self.retranslate_wording()
 
@@ -62,7 +67,9 @@ class ProofSection(Section):
         self._before = said
         self.file.set_choices(((_NONE, CLAIM_ONLY), *((file.id, file.name) for file in files)), said.evidence or _NONE)
         self.source.setText(said.source)
+        self.wording.blockSignals(True)  # nobody typed it
         self.wording.setPlainText(said.note)
+        self.wording.blockSignals(False)
         self.retranslate_wording()
         self._fit()
 
@@ -79,6 +86,26 @@ class ProofSection(Section):
     def dirty(self) -> bool:
         """Whether something was changed and not kept."""
         return self.now != self._before
+
+    def words_now(self) -> tuple[str, ...]:
+        """File, source and wording."""
+        return self.file.current, self.source.text(), self.wording.toPlainText()
+
+    def put_words(self, words: Sequence[str]) -> bool:
+        """Put back what was typed."""
+        if len(words) != 3 or self.isHidden():
+            return False
+        self.file.choose(words[0])
+        self.source.setText(words[1])
+        self.wording.blockSignals(True)
+        self.wording.setPlainText(words[2])
+        self.wording.blockSignals(False)
+        self._fit()
+        return True
+
+    def _touch(self) -> None:
+        self._fit()
+        self.typed.emit()
 
     def _fit(self) -> None:
         self.save.setVisible(self.dirty)
@@ -107,6 +134,13 @@ class FieldInspector(PartsPane):
         self._bodies = {section: body_of(section) for section in (self.items, self.history)}
         self.stack_parts((self.head, self.question, self.proof, self.items, self.history))
         self.proof.kept.connect(self._proof_kept)
+        self._draft: TypedDraft | None = None
+
+    def open_draft(self, frame: Frame, record: str) -> None:
+        """What is typed here now is of this record: what was left of an earlier time comes back."""
+        if self._draft is None:
+            self._draft = TypedDraft(frame, "evidence", self.proof, self.proof.typed, self.proof.kept, self.proof.back.tell, self)
+        self._draft.open(record)
 
     @property
     def row(self) -> FieldRow | None:

@@ -17,9 +17,11 @@ from gpulease_gui.gui.forms.field_cells import stated_text, value_text
 from gpulease_gui.gui.forms.field_form import FieldsView
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.forms.rows_dialog import RowsDialog
+from gpulease_gui.gui.forms.typed_drafts import cell_draft
 from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.pages.suppliers_acts import ActsBand
 from gpulease_gui.gui.pages.suppliers_field_inspector import FieldInspector
+from gpulease_gui.gui.widgets.bands import Band
 from gpulease_gui.gui.widgets.panes import Pane, hairline
 from gpulease_gui.gui.widgets.search import FilterBar
 from gpulease_gui.services.commerce_edit import state_fields
@@ -49,8 +51,11 @@ class FieldsPane(Pane):
             (CLAIMS, Text("Claim only", "仅口头承诺")), (ASKED, Text("Asked", "已询问")),
         ))  # fmt: skip
         self.view = FieldsView(catalogue)
+        self.back = Band("warn")
+        self.back.hide()
         self.column.addWidget(self.chips)
         self.column.addWidget(hairline())
+        self.column.addWidget(self.back)
         self.column.addWidget(self.view, 1)
         self.chips.filtered.connect(lambda key: self.view.rows.only(_KEEPS.get(key)))
 
@@ -84,6 +89,7 @@ class FieldsDesk(QObject):
         view.editors.stated.connect(self.state)
         view.editors.table_wanted.connect(self._open_table)
         inspector.changed.connect(self.state)
+        self._cell = cell_draft(frame, "field_cell", view, pane.back, self)
 
     def open_subject(self, subject: Subject) -> None:
         """Show the terms of a record; the same one is only read anew."""
@@ -103,6 +109,7 @@ class FieldsDesk(QObject):
         self.counted.emit(sheet.stated, len(sheet.rows))
         if self._pane.view.current_row is None:
             self._pane.view.choose_first()
+        self._cell.open(f"{subject.kind} {subject.id}")
         self._later.start()
 
     def show_current(self) -> None:
@@ -119,6 +126,7 @@ class FieldsDesk(QObject):
         self._inspector.show_row(row, sheet.files)
         if row is None:
             return
+        self._inspector.open_draft(self._frame, f"{subject.kind} {subject.id} {row.key}")
 
         def work(connection: sqlite3.Connection) -> tuple[FieldChange, ...]:
             return field_history_in(connection, subject, row.key)

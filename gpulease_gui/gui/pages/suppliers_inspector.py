@@ -13,6 +13,7 @@ from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import LineField
 from gpulease_gui.gui.forms.term_cells import found_text, promise_with_unit
+from gpulease_gui.gui.forms.typed_drafts import BackNote
 from gpulease_gui.gui.pages.suppliers_inspector_parts import NameHead, PartsPane, Question, body_of, change_lines
 from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.buttons import Button, Segment
@@ -33,9 +34,12 @@ class SourceSection(Section):
     """Where the promise is written; changed in place, kept by Save. `kept` carries words and whether a document."""
 
     kept = Signal(str, bool)
+    typed = Signal()
 
     def __init__(self) -> None:
         super().__init__(Text("Source", "出处"))
+        self.back = BackNote()
+        self.column.addWidget(self.back)
         self.words = LineField(Text("Source", "出处"), Text("document and clause, or who said it", "文件与条款，或由谁所说"))
         self.kind = Segment(((WRITTEN, Text("Written", "书面")), (SAID, Text("Spoken", "口头"))), current=WRITTEN)
         self.save = Button(Text("Save source", "保存出处"), small=True)
@@ -46,9 +50,9 @@ class SourceSection(Section):
         self.column.addLayout(row)
         self.column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
         self._before = ("", WRITTEN)
-        self.words.textEdited.connect(self._fit)
+        self.words.textEdited.connect(self._touch)
         self.words.returnPressed.connect(self._keep)
-        self.kind.chosen.connect(self._fit)
+        self.kind.chosen.connect(self._touch)
         self.save.clicked.connect(self._keep)
         self._fit()
 
@@ -63,6 +67,23 @@ class SourceSection(Section):
     def dirty(self) -> bool:
         """Whether the source was changed and not kept."""
         return (self.words.text().strip(), self.kind.current) != self._before
+
+    def words_now(self) -> tuple[str, ...]:
+        """The source and whether it is written."""
+        return self.words.text(), self.kind.current
+
+    def put_words(self, words: Sequence[str]) -> bool:
+        """Put back what was typed."""
+        if len(words) != 2 or self.isHidden():
+            return False
+        self.words.setText(words[0])
+        self.kind.choose(words[1])
+        self._fit()
+        return True
+
+    def _touch(self) -> None:
+        self._fit()
+        self.typed.emit()
 
     def _fit(self) -> None:
         self.save.setVisible(self.dirty)

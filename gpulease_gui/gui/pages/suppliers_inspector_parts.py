@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.claim import ClaimState
 from gpulease_gui.domain.text import Text
@@ -33,7 +33,7 @@ class PartsPane(Pane):
         self.column.addWidget(area)
         self._inside.hide()
 
-    def stack_parts(self, parts: Sequence[Section]) -> None:
+    def stack_parts(self, parts: Sequence[QWidget]) -> None:
         """Put the sections below each other; they scroll, and are never squeezed."""
         for part in parts:
             part.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)

@@ -156,13 +156,23 @@ class DealPane(TabbedPane):
         for fact in (self.price, self.effective, self.hidden, self.term, self.badge):
             head.addWidget(fact)
         super().__init__(head, _DEAL_TABS)
+        self._over_terms = Pane(2)
         self.show_cost(None)
         self._turn(TERMS)
 
     @cached_property
     def terms(self) -> TermsView:
-        """The technical terms."""
-        return self.keep(TermsView(self._catalogue))
+        """The technical terms, under a band for what was brought back."""
+        made, self.back = TermsView(self._catalogue), Band("warn")
+        self._over_terms.column.addWidget(self.back)
+        self._over_terms.column.addWidget(made, 1)
+        self.back.hide()
+        self.keep(self._over_terms)
+        return made
+
+    def _with_terms(self) -> QWidget:
+        self.terms.show()
+        return self._over_terms
 
     @cached_property
     def fields(self) -> FieldsPane:
@@ -181,7 +191,7 @@ class DealPane(TabbedPane):
 
     def part(self, place: int) -> QWidget:
         """The widget under a tab."""
-        return (lambda: self.terms, lambda: self.fields, lambda: self.prices, lambda: self.files)[place]()
+        return (self._with_terms, lambda: self.fields, lambda: self.prices, lambda: self.files)[place]()
 
     def show_deal(self, entry: SupplierDeals, deal: Deal) -> None:
         """Name another deal."""

@@ -11,6 +11,7 @@ from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.term_cells import promise_with_unit
+from gpulease_gui.gui.forms.typed_drafts import TypedDraft, cell_draft
 from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.pages.suppliers_acts import ActsBand
 from gpulease_gui.gui.pages.suppliers_inspector import TermInspector
@@ -46,6 +47,8 @@ class TermsDesk(QObject):
         inspector.sourced.connect(lambda row, words, written: self.source(row, words, written=written))
         inspector.asked.connect(self.ask)
         inspector.opened.connect(self._open_finding)
+        self._cell = cell_draft(frame, "term_cell", terms, pane.back, self)
+        self._source = TypedDraft(frame, "source", inspector.source, inspector.source.typed, inspector.source.kept, inspector.source.back.tell, self)
 
     def open_holder(self, holder: Holder) -> None:
         """Show the terms of an offer or contract; the same one is only read anew."""
@@ -67,6 +70,7 @@ class TermsDesk(QObject):
         self._pane.show_count(sum(row.value is not None for row in rows), len(rows))
         if terms.current_row is None:
             terms.choose_first()
+        self._cell.open(f"{holder.kind} {holder.id}")
         self._later.start()
 
     def _choose(self, row: TermRow | None) -> None:
@@ -74,6 +78,7 @@ class TermsDesk(QObject):
         if row is None or self._holder is None or not self._frame.is_open:
             return
         holder = self._holder
+        self._source.open(f"{holder.kind} {holder.id} {row.term.key}")
         future = self._frame.services.query(lambda connection: history_in(connection, holder, row.term.key))
         self._frame.bridge.when_done(future, lambda changes: self._take_history(holder, row, changes))
         if self._frame.services.demo and row.claim is not None and row.claim.source and not self._source_seen:

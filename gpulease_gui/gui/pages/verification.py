@@ -350,9 +350,12 @@ class VerificationPage(Page):
             self._start.again(self._node, self._infos, check, self.plan.peer.current)
 
     def _choose_checks(self) -> None:
+        from gpulease_gui.gui.forms.drafts import DraftKeeper
         from gpulease_gui.gui.forms.plan_dialog import PlanDialog
 
         dialog = PlanDialog(self._infos, self.plan.choice.plan, parent=self.window())
+        if self._node is not None:
+            DraftKeeper(self.frame, dialog, "plan").open(self._node.node.id)
         dialog.accepted.connect(lambda: self.plan.choice.choose(dialog.wish(self.plan.choice.wish)))
         open_dialog(dialog)
 
