@@ -6,7 +6,9 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.services.series import RING_POINTS, Paces, Ring
+from gpulease_gui.services.source_gaps import source_spans
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import list_gaps, read_blocks
 from gpulease_gui.telemetry.source import metrics
@@ -18,6 +20,23 @@ if TYPE_CHECKING:
 
 _NS = 1_000_000_000
 _SILENT_STEPS = 3
+
+
+def put_back(view: WatchView, connection: sqlite3.Connection, now_s: float) -> float:
+    """Put what was stored of the last hour before what will come; the time of its last sample (UTC), 0 = there is none."""
+    rings, gaps, paces = recall(connection, view.node_id, now_s, view.interval_s)
+    last_s = max((end[0] for ring in rings.values() if (end := ring.last) is not None), default=0.0)
+    if last_s:
+        told = (GapSpan(g.start_ns / _NS, g.reason, min(g.end_ns / _NS, now_s), True) for g in gaps if g.metric is None)
+        view.gaps.extend(told)
+        view.source_gaps = source_spans(gaps)
+        view.rings, view.paces = rings, (*paces, (last_s, view.interval_s))
+    return last_s
+
+
+def forget(view: WatchView) -> None:
+    """Let go of all that was sampled and of its gaps."""
+    view.gaps, view.source_gaps, view.rings, view.paces = [], [], {}, ()
 
 
 def recall(

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 # The wall clock is corrected by less than this all the time; more is a sleep of this computer, or a clock that was set.
 JUMP_S = 5.0
 
 
+# A clock that was set without a sleep is believed when it stays so; one that is wrong for a minute moves no sample.
+BELIEVED_S = 300.0
+
+
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The two clocks of this computer, in seconds: UTC, and one that nobody sets but that may stand still in a sleep."""
+    """The clocks of this computer, in seconds: UTC, one that nobody sets but that may stand still in a sleep, one that does not.
+
+    Without `lasting` any jump of the wall clock counts as a sleep.
+    """
 
     wall: Callable[[], float] = time.time
     steady: Callable[[], float] = time.monotonic
+    lasting: Callable[[], float] | None = None
+
+
+def own_clock() -> Clock:
+    """That of this computer. On Linux and macOS `time.monotonic` stands still in a sleep and another clock does not."""
+    named = {"linux": "CLOCK_BOOTTIME", "darwin": "CLOCK_MONOTONIC"}.get(sys.platform, "")
+    number: int | None = getattr(time, named, None) if named else None
+    return Clock(lasting=time.monotonic if number is None else partial(time.clock_gettime, number))
 
 
 class Timeline:
@@ -23,11 +40,27 @@ class Timeline:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._zero_s = 0.0
+        self._zero_s = self._slept_s = 0.0
+        self._ahead_since_s: float | None = None
+        self._behind_since_s: float | None = None
 
-    def begin(self, last_s: float) -> None:
-        """A connection starts now; a clock that was set back moves no sample before `last_s` (UTC)."""
-        self._zero_s = max(self._clock.wall(), last_s) - self._clock.steady()
+    def begin(self, last_s: float) -> bool:
+        """A connection starts now; whether the clock was set back since a sample at `last_s` (UTC).
+
+        A clock that is corrected by less than JUMP_S moves no sample before that one.
+        """
+        wall_s = self._clock.wall()
+        back = wall_s < last_s - JUMP_S
+        self._begin_at(wall_s if back else max(wall_s, last_s))
+        return back
+
+    def _begin_at(self, now_s: float) -> None:
+        self._zero_s = now_s - self._clock.steady()
+        self._slept_s = self._asleep_s()
+        self._ahead_since_s = self._behind_since_s = None
+
+    def _asleep_s(self) -> float:
+        return 0.0 if self._clock.lasting is None else self._clock.lasting() - self._clock.steady()
 
     def at(self, steady_s: float) -> float:
         """UTC seconds of a moment of the steady clock."""
@@ -35,8 +68,27 @@ class Timeline:
 
     def slept(self) -> float:
         """Seconds that the wall clock has run ahead of the steady one: 0 for less than JUMP_S; they are made up for."""
-        ahead_s = self._clock.wall() - self.at(self._clock.steady())
+        steady_s = self._clock.steady()
+        ahead_s = self._clock.wall() - self.at(steady_s)
         if ahead_s < JUMP_S:
+            self._ahead_since_s = None
             return 0.0
-        self._zero_s += ahead_s
+        awake = self._clock.lasting is not None and self._asleep_s() - self._slept_s < JUMP_S
+        if awake:
+            self._ahead_since_s = steady_s if self._ahead_since_s is None else self._ahead_since_s
+            if steady_s - self._ahead_since_s < BELIEVED_S:
+                return 0.0
+        self._begin_at(self.at(steady_s) + ahead_s)
         return ahead_s
+
+    def set_back(self) -> bool:
+        """Whether the wall clock has stood behind for BELIEVED_S; from now on its time counts."""
+        steady_s, wall_s = self._clock.steady(), self._clock.wall()
+        if self.at(steady_s) - wall_s < JUMP_S:
+            self._behind_since_s = None
+            return False
+        self._behind_since_s = steady_s if self._behind_since_s is None else self._behind_since_s
+        if steady_s - self._behind_since_s < BELIEVED_S:
+            return False
+        self._begin_at(wall_s)
+        return True

@@ -93,6 +93,11 @@ def append_gap(db: Database, gap: Gap) -> None:
     db.table("sample_gaps").insert(row)
 
 
+def cut_gaps(db: Database, node_id: str, now_ns: int) -> None:
+    """No gap of a node lasts beyond now (ns, UTC): such a one was written down by a clock that was ahead."""
+    db.conn.execute("UPDATE sample_gaps SET end_ns = ? WHERE node_id = ? AND start_ns < ? AND end_ns > ?", (now_ns, node_id, now_ns, now_ns))
+
+
 def save_mark(db: Database, mark: Mark) -> None:
     """Keep an event of a node."""
     row = {

@@ -1,0 +1,52 @@
+"""Does a watch write the right time after the clock of this computer was wrong?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.test_watch_scripted import POWER, START_S, A, Scripted
+
+DAY = 86_400
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[Scripted]:
+    made = Scripted(tmp_path)
+    yield made
+    made.services.close()
+
+
+def connect_anew(node: Scripted) -> None:
+    if node.watch._timeline.begin(node.watch._last_s):
+        node.watch._set_back()
+
+
+def times(node: Scripted) -> list[int]:
+    return [round(at_s) - START_S for at_s in node.watch.view.rings[POWER, A].view().times_s]
+
+
+def test_that_a_connection_after_a_clock_was_a_day_ahead_writes_the_right_time_again(node: Scripted) -> None:
+    for node.at in range(300):
+        node.slept_s = DAY if 100 <= node.at < 160 else 0
+        if node.at == 200:
+            connect_anew(node)
+        node.cards((0, A, "500"))
+    stored = node.end()[POWER, A]
+    assert set(range(200, 300)) <= {at for at, value in stored.items() if value == 500.0}
+    assert times(node) == sorted(times(node)) and times(node)[0] == 0 and times(node)[-1] == 299
+    assert all(gap.end_s is not None and gap.end_s <= START_S + 299 for gap in node.watch.view.gaps)
+    assert node.gaps()[0] == ("computer_slept", 99, 200), "no gap lasts into the time to come"
+
+
+def test_that_a_clock_that_was_an_hour_ahead_counts_again_while_the_connection_lasts(node: Scripted) -> None:
+    for node.at in range(0, 500):
+        node.slept_s = 3600 if node.at < 50 else 0
+        if node.at == 0:
+            node.watch._timeline.begin(0.0)
+        node.cards((0, A, "500"))
+    stored = node.end()[POWER, A]
+    assert set(range(350, 500)) <= {at for at, value in stored.items() if value == 500.0}
+    assert times(node) == list(range(350, 500)) and node.watch._last_s == START_S + 499
