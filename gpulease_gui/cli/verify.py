@@ -209,7 +209,8 @@ def ask_on_terminal(node: Node, asked: SecretAsked) -> Secret | None:
 def _question(node: Node, asked: SecretAsked) -> str:
     again = f"wrong, try {asked.number} of {PASSPHRASES_MAX}: " if asked.number > 1 else ""
     place = f"jump host {asked.hop} on the way to {node.target}" if asked.hop else node.target
-    return visible(f"{again}{asked.what} for {place}: ")
+    # In one line: a node whose question has several could begin one that looks like ours.
+    return visible(f"{again}{' '.join(asked.what.split())} for {place}: ")
 
 
 def _ask_openly(node: Node, asked: SecretAsked) -> Secret | None:

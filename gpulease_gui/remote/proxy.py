@@ -59,7 +59,7 @@ def parse_proxy(text: str) -> Proxy | None:
         raise UsageError(f"not a proxy: {text!r}", "", "write socks5://host:port or http://host:port")
     kind = ProxyKind.HTTP if match[1] == "http" else ProxyKind.SOCKS5
     user, place = match[2] or "", match[3]
-    if ":" in user:
+    if ":" in unquote(user):
         raise UsageError("a password stands in the proxy's address", "it would be saved in the clear", "leave it out; it is asked for")
     host, colon, port = (place, "", "") if place.endswith("]") else place.rpartition(":")
     if not colon:
@@ -144,7 +144,9 @@ def _connect_socks(talk: _Talk) -> None:
     elif way != 0:
         raise talk.trouble("auth", _NO_USER)
     talk.send(b"\5\1\0" + _socks_place(talk))
-    _, code, _, kind = talk.read(4)
+    version, code, _, kind = talk.read(4)
+    if version != 5 or (code == 0 and kind not in (1, 3, 4)):
+        raise talk.trouble("not_a_proxy", Text("it does not speak SOCKS5", "不是 SOCKS5 代理"))
     if code != 0:
         raise talk.trouble("refused", _SOCKS_SAYS.get(code, Text(f"it answers with code {code}", f"返回代码 {code}")))
     talk.read({1: 4, 4: 16}.get(kind) or talk.read(1)[0])
@@ -164,7 +166,10 @@ def _socks_place(talk: _Talk) -> bytes:
     try:
         address = ipaddress.ip_address(talk.target.host)
     except ValueError:
-        name = talk.target.host.encode("idna")
+        try:
+            name = talk.target.host.encode("idna")
+        except UnicodeError:  # an empty or an endless part between two dots
+            raise talk.trouble("refused", Text("the node's name is no name of the DNS", "主机名不符合 DNS 规则")) from None
         if len(name) > 255:
             raise talk.trouble("refused", Text("the node's name is too long for SOCKS5", "主机名过长")) from None
         return bytes([3, len(name)]) + name + port
@@ -187,11 +192,11 @@ def _connect_http(talk: _Talk) -> None:
 
 def _http_status(talk: _Talk) -> int:
     head = b""
-    while not head.endswith(b"\r\n\r\n"):  # byte by byte: what follows belongs to SSH
+    while not head.endswith((b"\r\n\r\n", b"\n\n")):  # byte by byte: what follows belongs to SSH
         head += talk.read(1)
         if len(head) > _HEAD_MAX_BYTES or not head.startswith(b"HTTP/"[: len(head)]):
             raise talk.trouble("not_a_proxy", Text("it does not speak HTTP", "不是 HTTP 代理"))
-    first = head.split(b"\r\n", 1)[0].decode("ascii", "replace")
+    first = head.split(b"\n", 1)[0].rstrip(b"\r").decode("ascii", "replace")
     words = first.split(None, 2)
     status = int(words[1]) if len(words) > 1 and words[1].isascii() and words[1].isdigit() else 0
     if status != 407 and not 200 <= status < 300:

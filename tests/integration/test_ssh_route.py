@@ -266,6 +266,9 @@ def test_that_an_http_proxy_gets_user_and_password_of_basic(sshd):
         (lambda to: lambda caller: caller.close(), ProxyKind.HTTP, "hung_up", "hung up"),
         (lambda to: lambda caller: caller.sendall(b"SSH-2.0-x\r\n"), ProxyKind.HTTP, "not_a_proxy", "HTTP"),
         (lambda to: lambda caller: caller.sendall(b"HTTP/1.1 400\r\n"), ProxyKind.SOCKS5, "not_a_proxy", "SOCKS5"),
+        (lambda to: lambda caller: caller.sendall(b"\5\0\4\0\0\1" + bytes(6)), ProxyKind.SOCKS5, "not_a_proxy", "SOCKS5"),
+        (lambda to: lambda caller: caller.sendall(b"\5\0\5\0\0\11" + bytes(6)), ProxyKind.SOCKS5, "not_a_proxy", "SOCKS5"),
+        (lambda to: lambda caller: caller.sendall(b"HTTP/1.1 403 No\n\n"), ProxyKind.HTTP, "refused", "'HTTP/1.1 403 No'"),
     ],
 )
 def test_that_trouble_with_the_proxy_is_told_by_name(sshd, talk, kind, cause, words):
@@ -274,6 +277,13 @@ def test_that_trouble_with_the_proxy_is_told_by_name(sshd, talk, kind, cause, wo
     assert (error.phase, error.cause) == (Phase.PROXY, cause)
     assert words in error.why
     assert error.why_text.zh != error.why_text.en
+
+
+@pytest.mark.parametrize("host", ["a..b", "a" * 64 + ".example"])
+def test_that_a_name_that_is_none_is_told_and_never_an_error_of_ours(sshd, host):
+    with proxy(Socks(sshd.address)) as place:
+        error = failure(sshd, Route(proxy=at(ProxyKind.SOCKS5, place)), replace(sshd.address, host=host))
+    assert (error.phase, error.cause) == (Phase.PROXY, "refused") and "DNS" in error.why
 
 
 def test_that_a_silent_proxy_has_its_deadline(sshd):

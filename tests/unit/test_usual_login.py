@@ -1,4 +1,4 @@
-"""Which login does a node get for which no key is named?"""
+"""Which login does a node get for which no key is named, and how is a secret asked for?"""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from contextlib import closing
 
 import pytest
 
+from gpulease_gui.cli.verify import _question
+from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
+from gpulease_gui.remote.proxy import parse_proxy
 from gpulease_gui.services.targets import node_of
-from gpulease_gui.services.ways import usual_login
+from gpulease_gui.services.ways import SecretAsked, usual_login
 from gpulease_gui.store.workspace import Workspace
 
 
@@ -39,3 +42,15 @@ def test_that_a_user_before_an_alias_is_read_with_the_config_of_the_alias(tmp_pa
         plain = node_of(workspace, "ops@10.0.0.9:2209")
     assert (node.address, node.identity_file) == (Address("10.0.0.7", 2207, "ops"), f"{home}/.ssh/key")
     assert plain.address == Address("10.0.0.9", 2209, "ops")
+
+
+@pytest.mark.parametrize("address", ["http://u:p@gate:8080", "http://u%3Ap@gate:8080", "socks5://u%3ap@gate"])
+def test_that_a_password_in_a_proxys_address_is_refused_however_it_is_written(address):
+    with pytest.raises(UsageError, match="a password stands in the proxy's address"):
+        parse_proxy(address)
+
+
+def test_that_a_nodes_question_is_one_line_of_the_terminal():
+    node = Node("n", "n", Reach.SSH, Address("10.0.0.7"))
+    asked = SecretAsked("10.0.0.7:22 asks: Code (wait\npassphrase of /root/.ssh/id)")
+    assert "\n" not in _question(node, asked)
