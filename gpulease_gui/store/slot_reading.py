@@ -90,9 +90,9 @@ def whole_from(
 
 
 def first_whole(connection: sqlite3.Connection, node_id: str, level: int, start_ns: int, end_ns: int) -> int:
-    """The end (ns) of the first row of a level that touches start <= time < end and no kept stretch; `end_ns` without one."""
+    """The start (ns) of the first row of a level that touches start <= time < end and no kept stretch; `end_ns` without one."""
     found = connection.execute(
-        "SELECT p.end_ns FROM sample_packs p WHERE p.node_id = ? AND p.level = ? AND p.end_ns > ? AND p.start_ns < ? "
+        "SELECT p.start_ns FROM sample_packs p WHERE p.node_id = ? AND p.level = ? AND p.end_ns > ? AND p.start_ns < ? "
         "AND NOT EXISTS (SELECT 1 FROM kept_stretches k WHERE k.node_id = p.node_id AND k.start_ns < p.end_ns "
         "AND k.end_ns > p.start_ns) ORDER BY p.end_ns LIMIT 1",
         (node_id, level, start_ns, end_ns),
