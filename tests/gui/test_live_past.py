@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.catalog.catalogue import load_catalogue
-from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.models.past import NOT_RECORDED, Wish, read_past
@@ -34,7 +34,8 @@ from gpulease_gui.services.recall import recall
 from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch import WatchView
 from gpulease_gui.store import runs, samples
-from gpulease_gui.store.records import Gap, Run, RunState, SampleBlock, Series
+from gpulease_gui.store.records import EvidenceBlob, Gap, Run, RunState, SampleBlock, Series
+from gpulease_gui.store.watch_events import WatchEvent, save_event
 
 from .guards import StallGuard
 
@@ -84,6 +85,26 @@ def test_that_figures_are_of_all_readings_and_not_of_the_points_drawn(demo: Serv
     assert (figures.low, figures.p5, figures.p95, figures.high) == (100.0, 350.0, 350.0, 350.0)
     assert figures.mean == pytest.approx(347.505, abs=1e-3)
     assert figures.estimated
+
+
+@pytest.mark.parametrize("columns", [4000, 40])
+def test_that_a_lost_card_is_missing_among_the_expected_samples(demo: Services, columns: int) -> None:
+    """As on the live page: two cards of 1,200 s, one of which is lost after 600 s."""
+    keep(demo, 1_000_800.0, 7800, subjects=("GPU-a",))
+    keep(demo, 1_000_800.0, 600, subjects=("GPU-b",))
+    blob = EvidenceBlob.of(b"seen")
+    finding = Finding("watch.lost", Verdict.FAIL, Text("gone", "丢失"), evidence=(blob.sha256,))
+    event = WatchEvent("e1", NODE, "watch.lost", "GPU-b", 1_001_400 * _NS, None, True, finding)
+    demo.workspace.submit(lambda db: save_event(db, event, blob)).result()
+
+    def samples_of(start_s: float, end_s: float) -> tuple[int, int]:
+        with demo.workspace.read() as connection:
+            figures, expected = read_past(connection, Wish(NODE, start_s, end_s, columns, (start_s, end_s)), {}).figures["gpu.power_w", ""]
+        return figures.count, expected
+
+    assert samples_of(1_000_800.0, 1_002_000.0) == (1800, 2400)
+    assert samples_of(1_001_400.0, 1_001_800.0) == (400, 800)
+    assert samples_of(1_006_800.0, 1_008_000.0) == (1200, 2400), "nothing of the card is near"
 
 
 def test_that_noted_gaps_keep_their_reason_and_silences_get_one(demo: Services) -> None:

@@ -6,6 +6,7 @@ the highest and the mean reading of its time, and figures of all readings.
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpulease_gui.checks.watch_rule import LOST
 from gpulease_gui.gui.models.past_readings import Told, of_readings, of_store, paces_of
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Figures, Floats
@@ -21,6 +23,7 @@ from gpulease_gui.services.series import RING_POINTS, Paces, Ring, asked
 from gpulease_gui.services.source_gaps import source_spans
 from gpulease_gui.services.watch import GapSpan, SeriesKey, WatchView
 from gpulease_gui.store.samples import list_gaps, outline, series_by_id
+from gpulease_gui.store.watch_events import list_events
 from gpulease_gui.telemetry.source import metrics
 
 if TYPE_CHECKING:
@@ -75,6 +78,7 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
     own = {id_ for id_, metric in metrics().items() if metric.own_pace}
     read, paces = _read(connection, wish, start_s, end_s, live)
     told = {key: one.bridged(wish.interval_s) if key[0] in own else one for key, one in read.items()}
+    lost = _lost(connection, wish)
     rings: dict[SeriesKey, Ring] = {}
     figures: dict[SeriesKey, tuple[Figures, int]] = {}
     busiest, step_s, columns = np.empty(0), 0.0, _Columns(start_s, wish.step_s)
@@ -86,7 +90,12 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
             if not metric.startswith(_ALIKE):
                 figures[metric, subject] = _figures([one], wish, paces, own_pace=metric in own)
             busiest = one.times_s if len(one.times_s) > len(busiest) else busiest
-        figures[metric, ""] = _figures(list(subjects.values()), wish, paces, own_pace=metric in own)
+        alike = list(subjects.values())
+        if metric.startswith(_ALIKE) and metric not in own:
+            missing = [span for (of, subject), spans in lost.items() if of == metric and subject not in subjects for span in spans]
+            figures[metric, ""] = _figures(alike, wish, paces, own_pace=False, until_s=max(one.last_s for one in alike), missing=missing)
+        else:
+            figures[metric, ""] = _figures(alike, wish, paces, own_pace=metric in own)
     gaps = _gaps(connection, wish, busiest, start_s, end_s, max((one.step_s for one in told.values()), default=0.0))
     ends_ns = int(start_s * _NS), int(end_s * _NS)
     apart = source_spans(list_gaps(connection, wish.node_id, None, *ends_ns))
@@ -167,13 +176,31 @@ def _filled(times_s: Floats, values_of: Floats, *, outlined: bool) -> Ring:
     return Ring.of(times, values, outlined=outlined)
 
 
-def _figures(read: Sequence[Told], wish: Wish, paces: Paces, *, own_pace: bool) -> tuple[Figures, int]:
-    """The figures of all readings of the stretch, and how many there would be from the first one on, had each come."""
+def _lost(connection: sqlite3.Connection, wish: Wish) -> dict[SeriesKey, list[tuple[float, float]]]:
+    """From when to when (UTC seconds) a card was lost that had been read before, for each of its curves."""
+    begin, end = wish.figures_s
+    spans: dict[str, list[tuple[float, float]]] = {}
+    for event in list_events(connection, wish.node_id, int(begin * _NS), int(end * _NS)):
+        if event.rule == LOST.id:
+            spans.setdefault(event.subject, []).append((event.began_ns / _NS, end if event.ended_ns is None else event.ended_ns / _NS))
+    known = series_by_id(connection, wish.node_id).values() if spans else ()
+    return {(one.metric, one.subject): spans[one.subject] for one in known if one.subject in spans}
+
+
+def _figures(
+    read: Sequence[Told], wish: Wish, paces: Paces, *, own_pace: bool, until_s: float = -math.inf,
+    missing: Sequence[tuple[float, float]] = (),
+) -> tuple[Figures, int]:  # fmt: skip
+    """The figures of all readings of the stretch, and how many there would be from the first one on, had each come.
+
+    `until_s`: up to when one of them was read, so up to when all should have been; `missing`: when one was lost of which
+    nothing at all was read here.
+    """
     begin, end = wish.figures_s
     inside = [one.between(begin, end).known() for one in read]
-    expected = 0
+    expected = sum(round(asked(paces, wish.interval_s, max(begin, a), min(end, z, until_s))) for a, z in missing)
     for one in read:
-        since, until = max(begin, float(one.times_s[0])), min(end, one.last_s)
+        since, until = max(begin, float(one.times_s[0])), min(end, max(one.last_s, until_s))
         if one.plain and not own_pace:
             expected += round(asked(paces, wish.interval_s, since, until))
         else:
