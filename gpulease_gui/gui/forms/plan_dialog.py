@@ -10,9 +10,12 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.gui.forms.draft_dialog import DraftDialog
+from gpulease_gui.gui.forms.drafts import DraftKeeper
+from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.models.cell import Cell, Column, Group
 from gpulease_gui.gui.models.table import TableModel
+from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.pages.verification_choice import Wish, seconds_text
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.cells import CHECK
@@ -123,3 +126,12 @@ class PlanDialog(DraftDialog):
     def _show_command(self, line: Line | None) -> None:
         shown = "\n\n".join(command.line for command in line.info.commands) if line else ""
         self.command.setPlainText(visible(shown))
+
+
+def plan_dialog(frame: Frame, node_id: str, infos: Mapping[str, CheckInfo], plan: Plan, parent: QWidget) -> PlanDialog:
+    """The dialog, open; what was ticked for the node before a crash is ticked again."""
+    dialog = PlanDialog(infos, plan, parent=parent)
+    if node_id:
+        DraftKeeper(frame, dialog, "plan").open(node_id)
+    open_dialog(dialog)
+    return dialog

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QStackedWidget
 
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Text, foreign
-from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.live_words import WATCH_A_LOG
 from gpulease_gui.gui.pages.nodes_drift import DIFFERENCES, band_words, drift_of
@@ -350,14 +349,10 @@ class VerificationPage(Page):
             self._start.again(self._node, self._infos, check, self.plan.peer.current)
 
     def _choose_checks(self) -> None:
-        from gpulease_gui.gui.forms.drafts import DraftKeeper
-        from gpulease_gui.gui.forms.plan_dialog import PlanDialog
+        from gpulease_gui.gui.forms.plan_dialog import plan_dialog
 
-        dialog = PlanDialog(self._infos, self.plan.choice.plan, parent=self.window())
-        if self._node is not None:
-            DraftKeeper(self.frame, dialog, "plan").open(self._node.node.id)
+        dialog = plan_dialog(self.frame, self._node.node.id if self._node is not None else "", self._infos, self.plan.choice.plan, self.window())
         dialog.accepted.connect(lambda: self.plan.choice.choose(dialog.wish(self.plan.choice.wish)))
-        open_dialog(dialog)
 
     def _compare(self) -> None:
         if self._node is None or not self._node.runs:
