@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -17,6 +17,7 @@ from gpulease_gui.services.commerce import deal_in
 from gpulease_gui.services.price_of_day import HourPrice, hour_price
 from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.samples import list_series
+from gpulease_gui.store.suppliers import get_contract
 from gpulease_gui.store.watch_events import WatchEvent, list_events
 
 _NS = 1_000_000_000
@@ -24,12 +25,16 @@ _NS = 1_000_000_000
 _WHOLE = frozenset({NODE, "net", "disk"})
 NO_CONTRACT = Text("the node has no contract, so its hours have no price", "节点没有合同，时长无法计价")
 NO_PRICE = Text("the contract states no price for that day, so hours only", "合同未写明当日价格，只计时长")
+NO_TERM = Text("the hours lie outside the time of the contract, so they have no price", "时长不在合同期内，无法计价")
 SEVERAL = Text("prices in several currencies are not added up", "多种币种的价格不相加")
 
 
 @dataclass(frozen=True, slots=True)
 class Degraded:
-    """Card-hours of seen degraded time, exact. `money` None: `no_money` says why. `assumed`: what the price leaves open."""
+    """Card-hours of seen degraded time, exact. `money` None: `no_money` says why.
+
+    `assumed`: what the price leaves open, and which of the hours have none.
+    """
 
     card_hours: Fraction
     money: Money | None = None
@@ -44,12 +49,24 @@ def degraded_in(connection: Reader, node: Node, start_s: float, end_s: float) ->
         (subject, max(start_s, one.began_ns / _NS), min(end_s, end_s if one.ended_ns is None else one.ended_ns / _NS))
         for one in events if one.degraded for subject in _cards_of(one)
     ]  # fmt: skip
-    cards = len({one.subject for one in list_series(connection, node.id) if one.metric.startswith(("gpu.", "npu."))}) or 1
-    by_day = {day: _hours_on(day, spans, cards) for day in _days(spans)}
+    cards = len({one.subject for one in list_series(connection, node.id) if one.metric.startswith(("gpu.", "npu."))})
+    by_day = {day: _hours_on(day, spans, cards or 1) for day in _days(spans)}
     total = sum(by_day.values(), Fraction(0))
     if node.contract_id is None or not total:
         return Degraded(total, no_money=NO_CONTRACT if total else None)
-    return _priced(connection, node.contract_id, by_day, total)
+    contract = get_contract(connection, node.contract_id)
+    paid = {
+        day: hours for day, hours in by_day.items()
+        if (contract.start is None or contract.start <= day) and (contract.end is None or day <= contract.end)
+    }  # fmt: skip
+    if not paid:
+        return Degraded(total, no_money=NO_TERM)
+    priced = _priced(connection, contract.id, paid, total, cards or None)
+    unpaid = float(total - sum(paid.values(), Fraction(0)))
+    if priced.money is None or not unpaid:
+        return priced
+    outside = Text(f"{unpaid:.2f} of them outside the time of the contract, not priced", f"其中 {unpaid:.2f} 卡时不在合同期内，未计价")
+    return replace(priced, assumed=(*priced.assumed, outside))
 
 
 def _cards_of(event: WatchEvent) -> tuple[str, ...]:
@@ -71,11 +88,11 @@ def _hours_on(day: date, spans: list[tuple[str, float, float]], cards: int) -> F
     return Fraction(round(1000 * degraded_s([one for one in cut if one[2] > one[1]], cards)), 3_600_000)
 
 
-def _priced(connection: Reader, contract_id: str, by_day: dict[date, Fraction], total: Fraction) -> Degraded:
+def _priced(connection: Reader, contract_id: str, by_day: dict[date, Fraction], total: Fraction, cards: int | None) -> Degraded:
     amount, currencies, assumed = Fraction(0), set[str](), list[Text]()
     for day, hours in by_day.items():
         facts = deal_in(connection, Subject(HolderOf.CONTRACT, contract_id), day)
-        price: HourPrice | None = hour_price(facts)
+        price: HourPrice | None = hour_price(facts, seen=cards)
         if price is None or facts.price is None:
             return Degraded(total, no_money=NO_PRICE)
         amount += hours * Fraction(price.amount)

@@ -26,15 +26,19 @@ class HourPrice:
     assumed: tuple[Text, ...] = ()
 
 
-def hour_price(facts: DealFacts) -> HourPrice | None:
-    """The price of the day per GPU-hour as agreed; None without a price or with a unit that is not known."""
+def hour_price(facts: DealFacts, *, seen: int | None = None) -> HourPrice | None:
+    """The price of the day per GPU-hour as agreed; None without a price or with a unit that is not known.
+
+    `seen`: how many cards its node was seen to have, for a deal that does not state them.
+    """
     price = facts.price
     if price is None or price.unit not in set(PriceUnit):
         return None
     unit, hours = PriceUnit(price.unit), stated_month_hours(facts)
-    exact = convert_to_gpu_hour(price.money.amount, unit, facts.row.gpu_count or 8, hours or Decimal(730))
+    gpus = facts.row.gpu_count or seen or 8
+    exact = convert_to_gpu_hour(price.money.amount, unit, gpus, hours or Decimal(730))
     amount = price.money.amount if exact == Fraction(price.money.amount) else half_up(exact, 6)
-    return HourPrice(amount, assumed=tuple(_assumed(unit, hours, facts.row.gpu_count)))
+    return HourPrice(amount, assumed=tuple(_assumed(unit, hours, facts.row.gpu_count, seen)))
 
 
 def stated_month_hours(facts: DealFacts) -> Decimal | None:
@@ -42,11 +46,11 @@ def stated_month_hours(facts: DealFacts) -> Decimal | None:
     return facts.terms.amount("billing.month_hours") or facts.terms.amount("commitment.period_hours")
 
 
-def _assumed(unit: PriceUnit, hours: Decimal | None, gpus: int | None) -> Iterable[Text]:
+def _assumed(unit: PriceUnit, hours: Decimal | None, gpus: int | None, seen: int | None) -> Iterable[Text]:
     if unit in MONTHS and hours is None:
         yield Text("a month has 730 hours", "每月按 730 小时")
     if unit.of_node and gpus is None:
-        yield Text("a node has 8 GPUs", "每节点 8 卡")
+        yield Text(f"the node has the {seen} GPUs that were seen", f"节点按实际看到的 {seen} 卡") if seen else Text("a node has 8 GPUs", "每节点 8 卡")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from time import time
 
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.finding import Finding, Verdict
+from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.alarms import Alarms, headline_of
+from gpulease_gui.gui.forms.watch_dialog import sum_words
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.models.stored import read_stored
 from gpulease_gui.gui.pages import live
 from gpulease_gui.gui.recording_line import RecordingLine, rate_words, recorded_words, watched_words
 from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.services.composition import open_services
+from gpulease_gui.services.degraded import Degraded
 from gpulease_gui.services.events import WatchAlarm
 from gpulease_gui.store import watch_events
 from gpulease_gui.store.nodes import get_node
@@ -104,3 +109,10 @@ def test_that_rates_and_sizes_are_words() -> None:
     assert [str(recorded_words(size)) for size in (99_000, 100_000, 9_940_000, 41_400_000)] == [
         "Recording, 99 kB today", "Recording, 0.1 MB today", "Recording, 9.9 MB today", "Recording, 41 MB today",
     ]  # fmt: skip
+
+
+def test_that_what_a_sum_of_money_assumes_stands_beside_it() -> None:
+    found = Degraded(Fraction(1), Money(Decimal("10.00"), "CNY"), None, (Text("a month has 730 hours", "每月按 730 小时"),))
+    said = sum_words("n", found)
+    assert said.en == "n: 1.00 card-hours under promise, CNY\u202f10.00 (a month has 730 hours)"
+    assert said.zh == "n：低于承诺 1.00 卡时，CNY\u202f10.00（每月按 730 小时）"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
@@ -18,7 +18,7 @@ from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import Price
 from gpulease_gui.services.commerce_edit import save_price
-from gpulease_gui.services.degraded import NO_CONTRACT, NO_PRICE, degraded_in
+from gpulease_gui.services.degraded import NO_CONTRACT, NO_PRICE, NO_TERM, degraded_in
 from gpulease_gui.services.events import Bus, RecordsChanged, WatchAlarm
 from gpulease_gui.services.notices import Notices, get_notices, parse_time, save_notices
 from gpulease_gui.services.watch_rules import RuleKeeper, promise_of
@@ -120,6 +120,35 @@ def test_that_degraded_time_is_hours_and_money_of_the_contract_to_the_cent(watch
     found = watched.degraded()
     assert found.card_hours == Fraction(1) and found.money == Money(Decimal("16.21"), "CNY")
     assert found.no_money is None and found.assumed == ()
+
+
+def test_that_hours_outside_the_contract_have_no_price_and_are_told(desk, watched):
+    watched.tell(5)
+    watched.tell(1800, watts=350.0, mask=4)
+    watched.tell(10)
+    day = desk.noon.date()
+    for start, end in ((None, day - timedelta(days=1)), (day + timedelta(days=1), None)):
+        desk.write(lambda db, start=start, end=end: save_contract(db, replace(desk.contract, start=start, end=end)))
+        assert (watched.degraded().money, watched.degraded().no_money) == (None, NO_TERM)
+    desk.write(lambda db: save_contract(db, replace(desk.contract, start=day, end=day)))
+    watched.at_s = datetime(2026, 3, 2, 12, tzinfo=UTC).timestamp()
+    watched.rules.renew()
+    watched.tell(360, watts=350.0, mask=4)
+    watched.tell(10)
+    found = watched.degraded()
+    assert found.money == Money(Decimal("16.21"), "CNY") and found.card_hours > Fraction(11, 10)
+    assert [one.en for one in found.assumed] == [f"{float(found.card_hours - 1):.2f} of them outside the time of the contract, not priced"]
+
+
+def test_that_the_price_of_a_node_is_shared_by_the_cards_that_were_seen(desk, watched):
+    price = Money(Decimal("14600"), "CNY")
+    desk.write(lambda db: save_contract(db, replace(desk.contract, price=price, price_unit="node_month")))
+    watched.tell(5)
+    watched.tell(1800, watts=350.0, mask=4)
+    watched.tell(10)
+    found = watched.degraded()
+    assert found.money == Money(Decimal("10.00"), "CNY")  # 14,600 / (2 cards x 730 h) for one card-hour
+    assert [one.en for one in found.assumed] == ["a month has 730 hours", "the node has the 2 GPUs that were seen"]
 
 
 def test_that_throttled_and_under_the_contract_at_once_is_counted_once(watched):

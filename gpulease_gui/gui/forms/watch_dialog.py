@@ -104,11 +104,13 @@ def _columns(*, several: bool) -> list[Column[WatchRow]]:
 
 
 def sum_words(node: str, one: Degraded) -> Text:
-    """Card-hours of a node and what they cost, or why nobody can say."""
+    """Card-hours of a node and what they cost, with what had to be assumed for it, or why nobody can say."""
     hours = f"{float(one.card_hours):.2f}"
     if one.money is not None:
         worth = money(one.money.currency, one.money.amount)
-        return Text(f"{node}: {hours} card-hours under promise, {worth}", f"{node}：低于承诺 {hours} 卡时，{worth}")
+        more = [(f" ({en})", f"（{zh}）") for en, zh in [("; ".join(w.en for w in one.assumed), "；".join(w.zh for w in one.assumed))] if en]
+        said_en, said_zh = more[0] if more else ("", "")
+        return Text(f"{node}: {hours} card-hours under promise, {worth}{said_en}", f"{node}：低于承诺 {hours} 卡时，{worth}{said_zh}")
     why = one.no_money or Text("", "")
     return Text(f"{node}: {hours} card-hours under promise; {why.en}", f"{node}：低于承诺 {hours} 卡时；{why.zh}")
 
