@@ -6,7 +6,6 @@ import logging
 import random
 import threading
 from collections.abc import Mapping
-from concurrent.futures import Future
 from importlib import resources
 
 from gpulease_gui.domain.cancel import CancelToken
@@ -27,9 +26,9 @@ from gpulease_gui.services.source_silence import STALE, Silence
 from gpulease_gui.services.timeline import Clock, Timeline, own_clock
 from gpulease_gui.services.watch_cards import OddLines, lately
 from gpulease_gui.services.watch_rules import NodeRules, RuleKeeper
-from gpulease_gui.store.doors import Database
+from gpulease_gui.services.watch_saving import Saving
 from gpulease_gui.store.records import Gap
-from gpulease_gui.store.samples import append_blocks, append_gap, cut_gaps
+from gpulease_gui.store.samples import cut_gaps
 from gpulease_gui.store.workspace import Workspace
 from gpulease_gui.telemetry.row import Row
 from gpulease_gui.telemetry.source import metrics, streamed
@@ -48,7 +47,6 @@ GAP_WORDS: Mapping[StreamEnding, str] = {
 
 NOT_WATCHED = "not_watched"
 SLEPT = "computer_slept"
-NOT_SAVED = "not_saved"
 OWN_NETWORK = "own_network"
 FAULT = "fault"
 # What data of a node can raise where nobody foresaw it: the watch tells it and goes on.
@@ -139,8 +137,7 @@ class _Watch:
         self.turn = threading.Lock()  # of all watches of a program; see Stream
         self._gauge, self._gauged_s, self._received_s = gauge or LogGauge(), 0.0, 0.0
         self._no_agent = False
-        self._saving: list[tuple[Future[None], tuple[int, int]]] = []
-        self._unsaved: tuple[int, int] | None = None
+        self._saving = Saving(workspace, self.view)
         self._thread = threading.Thread(target=self._live, name=f"watch-{node.name}", daemon=True)
 
     @property
@@ -190,16 +187,8 @@ class _Watch:
         self._state(NodeState.LOST, f"internal error: {type(fault).__name__}")
         self._gap(self._last_s or self._clock.wall(), FAULT)
 
-    def _note(self, gaps: tuple[Gap, ...]) -> None:
-        def work(db: Database) -> None:
-            for gap in gaps:
-                append_gap(db, gap)
-
-        if gaps:
-            self._workspace.submit(work)
-
     def _unseen(self, at_s: float) -> None:
-        self._note(self._sources.end_all(at_s))
+        self._saving.gaps(self._sources.end_all(at_s))
         if self.rules is not None:
             self.rules.unseen(at_s)
 
@@ -272,7 +261,7 @@ class _Watch:
         if self.view.state is not NodeState.CONNECTED:
             self._state(NodeState.CONNECTED, "")
             self._close_gap(at_s, resumed=True)
-        self._note(self._sources.end(source_id, at_s))
+        self._saving.gaps(self._sources.end(source_id, at_s))
         self._intake.take(source_id, told, at_s)
         if self.rules is not None and self.rules.take(told, at_s, source_id):
             self._settle(self.rules)
@@ -346,25 +335,7 @@ class _Watch:
             self.rules.renew(lately(self.view.rings))
 
     def _flush(self) -> None:
-        blocks = self._recorder.take()
-        if blocks:
-            span = min(b.start_ns for b in blocks), max(b.start_ns + b.step_ns * len(b.values) for b in blocks)
-            self._saving = [one for one in self._saving if not self._saved(*one)]
-            self._saving.append((self._workspace.submit(lambda db: append_blocks(db, blocks)), span))
-
-    def _saved(self, future: Future[None], span: tuple[int, int]) -> bool:
-        """Whether a write is over; one that failed is told, and what it held is a gap of the store once one succeeds."""
-        if not future.done():
-            return False
-        fault = None if future.cancelled() else future.exception()
-        self.view.unsaved = str(fault)[:200] if fault is not None else ""
-        if fault is not None:
-            before = self._unsaved or span
-            self._unsaved = min(before[0], span[0]), max(before[1], span[1])
-        elif self._unsaved is not None:
-            self._note((Gap(self._node.id, *self._unsaved, NOT_SAVED),))
-            self._unsaved = None
-        return True
+        self._saving.readings(self._recorder.take())
 
     def _lost(self, end: StreamEnd) -> None:
         at_s = self._timeline.at(end.last_s)
@@ -396,8 +367,7 @@ class _Watch:
             return
         gap = self.view.gaps[-1]
         gap.resumed, gap.end_s = resumed, at_s
-        record = Gap(self._node.id, int(gap.start_s * _NS), int(at_s * _NS), gap.reason)
-        self._workspace.submit(lambda db: append_gap(db, record))
+        self._saving.gaps((Gap(self._node.id, int(gap.start_s * _NS), int(at_s * _NS), gap.reason),))
         if resumed:
             self._bus.publish(GapClosed(self._node.id, int(at_s * 1000)))
 

@@ -1,0 +1,54 @@
+"""How are the readings and gaps of a watch written, and what is told when the disk refuses them?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+
+from gpulease_gui.services.intake import WatchView
+from gpulease_gui.store.doors import Database
+from gpulease_gui.store.records import Gap, SampleBlock
+from gpulease_gui.store.samples import append_blocks, append_gap
+from gpulease_gui.store.workspace import Workspace
+
+NOT_SAVED = "not_saved"
+
+
+class Saving:
+    """What one watch writes. Used by its thread only."""
+
+    def __init__(self, workspace: Workspace, view: WatchView) -> None:
+        self._workspace, self._view = workspace, view
+        self._going: list[tuple[Future[None], tuple[int, int]]] = []
+        self._unsaved: tuple[int, int] | None = None
+
+    def readings(self, blocks: Sequence[SampleBlock]) -> None:
+        """Write blocks; of those before it is looked which were written."""
+        if blocks:
+            span = min(b.start_ns for b in blocks), max(b.start_ns + b.step_ns * len(b.values) for b in blocks)
+            self._going = [one for one in self._going if not self._over(*one)]
+            self._going.append((self._workspace.submit(lambda db: append_blocks(db, blocks)), span))
+
+    def gaps(self, gaps: tuple[Gap, ...]) -> None:
+        """Write gaps."""
+
+        def work(db: Database) -> None:
+            for gap in gaps:
+                append_gap(db, gap)
+
+        if gaps:
+            self._workspace.submit(work)
+
+    def _over(self, future: Future[None], span: tuple[int, int]) -> bool:
+        """Whether a write is over; one that failed is told, and what it held is a gap of the store once one succeeds."""
+        if not future.done():
+            return False
+        fault = None if future.cancelled() else future.exception()
+        self._view.unsaved = str(fault)[:200] if fault is not None else ""
+        if fault is not None:
+            before = self._unsaved or span
+            self._unsaved = min(before[0], span[0]), max(before[1], span[1])
+        elif self._unsaved is not None:
+            self.gaps((Gap(self._view.node_id, *self._unsaved, NOT_SAVED),))
+            self._unsaved = None
+        return True
