@@ -69,7 +69,7 @@ _NODES: Mapping[NodeState, Badge] = {
     NodeState.LOST: Badge("state-lost", "fail", Text("Lost", "连接中断")),
     NodeState.REFUSED: Badge("state-refused", "fail", Text("Refused", "拒绝连接")),
     NodeState.KEY_CHANGED: Badge("state-changed", "fail", Text("Key changed", "密钥变更")),
-    NodeState.NOT_WATCHED: Badge("state-never", "t3", Text("Not watched", "未监控")),
+    NodeState.NOT_WATCHED: Badge("pause", "t3", Text("Not watched", "未监控")),
 }
 _WAIVED = Badge("verdict-waived", "na", Text("Waived", "已豁免"))
 
