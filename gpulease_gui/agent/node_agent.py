@@ -514,12 +514,17 @@ def number(path):
         return None
 
 
+RDMA_FAULTS = {}  # which error counters a port had at first: a sum with one more or less of them is another sum
+
+
 def rdma_rows():
-    """Device/port, words received, words sent (4 bytes each), errors of all kinds."""
+    """Device/port, words received, words sent (4 bytes each), errors of all kinds; "-" while one of their files is away."""
     rows = []
     for port in sorted(glob.glob(RDMA)):
         got, sent = number(port + "/counters/port_rcv_data"), number(port + "/counters/port_xmit_data")
-        faults = [count for count in (number(port + "/" + name) for name in RDMA_ERRORS) if count is not None]
+        counts = {name: number(port + "/" + name) for name in RDMA_ERRORS}
+        known = RDMA_FAULTS.setdefault(port, [name for name in RDMA_ERRORS if counts[name] is not None])
+        faults = [] if any(counts[name] is None for name in known) else [counts[name] for name in known]
         if got is not None and sent is not None:
             parts = port.split("/")
             rows.append("{}/{} {} {} {}".format(parts[-3], parts[-1], got, sent, sum(faults) if faults else "-"))

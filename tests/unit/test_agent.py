@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from gpulease_gui.agent import node_agent
 from gpulease_gui.demo.nodes import demo_nodes
 from gpulease_gui.demo.stream import stream_lines
 from gpulease_gui.domain.frame import AGENT
@@ -311,3 +312,18 @@ def test_that_without_a_mark_it_prints_json_and_ends_after_its_ticks() -> None:
     assert done.returncode == 0 and done.stderr == ""
     said = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row["source"] for row in said].count("host") >= 2
+
+
+def test_that_an_error_counter_that_is_away_for_a_moment_makes_no_errors_when_it_is_back(tmp_path, monkeypatch):
+    port = tmp_path / "mlx5_0" / "ports" / "1"
+    for name, value in (("port_rcv_data", 10), ("port_xmit_data", 20), ("symbol_error", 5000), ("link_downed", 2)):
+        (port / "counters").mkdir(parents=True, exist_ok=True)
+        (port / "counters" / name).write_text(f"{value}\n")
+    monkeypatch.setattr(node_agent, "RDMA", str(tmp_path / "*" / "ports" / "*"))
+    monkeypatch.setattr(node_agent, "RDMA_FAULTS", {})
+    assert node_agent.rdma_rows() == ["mlx5_0/1 10 20 5002"]
+    (port / "counters" / "symbol_error").rename(port / "away")
+    assert node_agent.rdma_rows() == ["mlx5_0/1 10 20 -"]
+    (port / "away").rename(port / "counters" / "symbol_error")
+    (port / "counters" / "port_rcv_errors").write_text("900\n")
+    assert node_agent.rdma_rows() == ["mlx5_0/1 10 20 5002"]
