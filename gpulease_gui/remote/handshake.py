@@ -216,3 +216,5 @@ def hang_up(transport: paramiko.Transport) -> None:
         transport.sock.close()
     if transport.ident is not None and transport is not threading.current_thread():
         transport.join(_JOIN_S)
+    # How it ended is of no interest any more, and holds the calls of the thread, and with them the connection's memory.
+    transport.get_exception()

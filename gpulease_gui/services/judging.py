@@ -25,6 +25,8 @@ def evidence_of(fact_id: str, output: CommandOutput, sha256: str) -> Evidence:
     try:
         return Evidence(read(readers()[fact_id], output), sha256=sha256)
     except Unreadable as trouble:
+        # The calls that it went through hold all that was collected of the node, until Python searches for cycles.
+        trouble.__traceback__ = trouble.__cause__ = trouble.__context__ = None
         return Evidence(trouble=trouble, sha256=sha256)
 
 
