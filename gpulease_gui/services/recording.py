@@ -48,6 +48,7 @@ class Recorder:
         self._node_id = node_id
         self._interval_s = interval_s
         self._metrics = metrics
+        self._apart = frozenset(id_ for id_, metric in metrics.items() if metric.apart)
         self._held: dict[Form, _Held] = {}
         self._count = 0
         self._since_s: float | None = None
@@ -73,13 +74,17 @@ class Recorder:
         """The blocks of what is held, which is then forgotten."""
         held, self._held, self._since_s, self._count = self._held, {}, None, 0
         keys = [key for form in held for key in form.keys]
+        apart = {key: None for key in keys if key[0] in self._apart} if self._apart else {}
         twice = {key: count for key, count in Counter(keys).items() if count > 1} if len(set(keys)) < len(keys) else {}
+        others = {key: None for key in (*apart, *twice)}
         made: list[SampleBlock] = []
         for form, some in held.items():
             columns = zip(form.keys, zip(*some.rows, strict=True), strict=True)
-            told = [column for column in columns if column[0] not in twice] if twice else columns
+            told = [column for column in columns if column[0] not in others] if others else columns
             made += self._blocks(some.times_s, told)
-        return (*made, *(block for key in twice for block in self._merged(key, held)))
+        for key in others:
+            made += self._each(key, held) if key in apart else self._merged(key, held)
+        return tuple(made)
 
     def _blocks(self, times_s: list[float], told: Iterable[tuple[tuple[str, str], Sequence[float]]]) -> list[SampleBlock]:
         """A block of each curve with samples of these times."""
@@ -94,12 +99,18 @@ class Recorder:
 
     def _merged(self, key: tuple[str, str], held: Mapping[Form, _Held]) -> list[SampleBlock]:
         """A curve that was told in lines of several forms is one block in the order in which they came."""
-        samples = sorted(
-            (before, at_s, row[form.keys.index(key)])
-            for form, some in held.items() if key in form.keys
-            for before, at_s, row in zip(some.before, some.times_s, some.rows, strict=True)
-        )  # fmt: skip
+        samples = _samples(key, held)
         return self._blocks([at_s for _, at_s, _ in samples], [(key, [value for _, _, value in samples])])
+
+    def _each(self, key: tuple[str, str], held: Mapping[Form, _Held]) -> list[SampleBlock]:
+        """A block for each value: those of one moment are a thousandth of a second apart, and none is moved to another second."""
+        made: list[SampleBlock] = []
+        start_ns = 0
+        for _, at_s, value in _samples(key, held):
+            if not math.isnan(value):
+                start_ns = max(int(at_s * _NS), start_ns + _NS // 1000)
+                made.append(SampleBlock(self._named(key), start_ns, int(self._interval_s * _NS), array("f", [value])))
+        return made
 
     def _named(self, key: tuple[str, str]) -> Series:
         named = self._series.get(key)
@@ -108,6 +119,15 @@ class Recorder:
             unit = self._metrics[metric].unit if metric in self._metrics else ""
             named = self._series[key] = Series(self._node_id, metric, subject, unit)
         return named
+
+
+def _samples(key: tuple[str, str], held: Mapping[Form, _Held]) -> list[tuple[int, float, float]]:
+    """(how many rows were taken before, time, value) of the samples of a curve in the order in which they came."""
+    return sorted(
+        (before, at_s, row[form.keys.index(key)])
+        for form, some in held.items() if key in form.keys
+        for before, at_s, row in zip(some.before, some.times_s, some.rows, strict=True)
+    )  # fmt: skip
 
 
 def _spread(values: Sequence[float], places: list[int], count: int) -> array[float]:

@@ -1,7 +1,7 @@
 """How does the store keep in shape while nobody waits for it?
 
-One thread at a time hands small steps to the writer: readings of older files are packed, old ones removed by their age. A
-run's readings are put among its evidence when it ends.
+One thread at a time hands small steps to the writer: readings of older files are packed, old ones removed by their age, what a
+killed program left open is ended. A run's readings are put among its evidence when it ends.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from gpulease_gui.store.doors import Database
 from gpulease_gui.store.older_blocks import move_some
 from gpulease_gui.store.retention import keep_stretch, remove_some
 from gpulease_gui.store.runs import get_run
+from gpulease_gui.store.watch_events import close_forsaken
 from gpulease_gui.store.workspace import Workspace
 
 # Between two steps the writer is free for others; a round a quarter of an hour is enough for what goes by days.
@@ -58,6 +59,7 @@ class Upkeep:
         """One step; whether there is more to do. Raises UserFacing when the store can't be written."""
         now = datetime.fromtimestamp(self._clock(), UTC)
         moved = self._workspace.submit(lambda db: move_some(db.conn)).result()
+        self._workspace.submit(lambda db: close_forsaken(db.conn, int(now.timestamp() * _NS))).result()
         return moved or self._workspace.submit(lambda db: remove_some(db, now)).result()
 
     def keep_due(self) -> None:

@@ -275,7 +275,7 @@ def _steps(stretch_ns: int, step_ns: int) -> int:
 
 def _add_readings(stretch: Stretch, first_ns: int, step_ns: int, values: array[float]) -> None:
     for position, value in enumerate(values):
-        if not math.isnan(value):
+        if math.isfinite(value):
             stretch.times_ns.append(first_ns + position * step_ns)
             _add_point(stretch, value, value, value, 1)
 
@@ -291,7 +291,7 @@ def _slices(
             number = (first_ns + position * step_ns - start_ns) * slices // length_ns
             border_ns = start_ns + _steps((number + 1) * length_ns, slices)
             after = _steps(border_ns - first_ns, step_ns)
-            read = [value for value in values[position:after] if value == value]  # NaN is unlike itself
+            read = [value for value in values[position:after] if value - value == 0.0]  # finite ones
             if read:
                 yield number, min(read), max(read), sum(read) / len(read), len(read)
             position = after

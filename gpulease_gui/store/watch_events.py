@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
+FORSAKEN_NS = 600 * 1_000_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
     """One episode. Times are ns since 1970 UTC; `ended_ns` None while it lasts. `subject` is a UUID or interface, "" = the node.
@@ -60,6 +63,19 @@ def close_all_left_open(connection: sqlite3.Connection) -> None:
     connection.execute(
         "UPDATE watch_events SET ended_ns = max(began_ns, coalesce((SELECT max(end_ns) FROM sample_packs "
         "WHERE node_id = watch_events.node_id AND level = 0), began_ns)) WHERE ended_ns IS NULL"
+    )
+
+
+def close_forsaken(connection: sqlite3.Connection, now_ns: int) -> None:
+    """The same where another program has the workspace open: for nodes of which nobody has kept a reading for FORSAKEN_NS.
+
+    Who watches a node keeps readings all the time, or ends its episodes. One that was alive tells its own end later.
+    """
+    connection.execute(
+        "UPDATE watch_events SET ended_ns = max(began_ns, coalesce((SELECT max(end_ns) FROM sample_packs "
+        "WHERE node_id = watch_events.node_id AND level = 0), began_ns)) WHERE ended_ns IS NULL AND began_ns < :before "
+        "AND NOT EXISTS (SELECT 1 FROM sample_packs WHERE node_id = watch_events.node_id AND level = 0 AND end_ns >= :before)",
+        {"before": now_ns - FORSAKEN_NS},
     )
 
 

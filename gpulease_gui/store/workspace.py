@@ -28,7 +28,7 @@ from gpulease_gui.store.presence import Presence
 from gpulease_gui.store.runs import interrupt_unfinished
 from gpulease_gui.store.task_runs import cut_unfinished_tasks
 from gpulease_gui.store.upgrade import upgrade
-from gpulease_gui.store.watch_events import close_all_left_open
+from gpulease_gui.store.watch_events import close_all_left_open, close_forsaken
 from gpulease_gui.store.writer import Writer
 
 if TYPE_CHECKING:
@@ -134,5 +134,8 @@ def _settle(connection: sqlite3.Connection, presence: Presence) -> bool:
             interrupt_unfinished(connection)
             cut_unfinished_tasks(connection)
             close_all_left_open(connection)
+    else:
+        with transaction(connection):
+            close_forsaken(connection, int(utc_now().timestamp()) * 1_000_000_000)
     presence.stay()
     return not alone

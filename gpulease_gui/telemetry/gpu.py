@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.domain.units import NO_VALUES
-from gpulease_gui.telemetry import gpu_agent
+from gpulease_gui.telemetry import gpu_agent, gpu_alike
 from gpulease_gui.telemetry.rates import counter
 from gpulease_gui.telemetry.row import Row
 from gpulease_gui.telemetry.source import Metric, Point, Source
@@ -42,7 +40,7 @@ METRICS = (
     Metric("gpu.remapped_rows", Text("Newly remapped rows", "新增重映射行"), "", "events", decimals=0),
     Metric("gpu.remap_pending", Text("Row remap pending", "待生效的行重映射"), "", "events", decimals=0),
     Metric("gpu.remap_failed", Text("Row remap failed", "行重映射失败"), "", "events", decimals=0),
-    Metric("gpu.xid", Text("Xid", "Xid"), "", "events", decimals=0),
+    Metric("gpu.xid", Text("Xid", "Xid"), "", "events", decimals=0, apart=True),
     Metric("gpu.processes", Text("Processes", "进程数"), "", "events", decimals=0, own_pace=True),
     Metric("gpu.process_memory_gib", Text("Memory of processes", "进程占用显存"), "GiB", "process_memory", own_pace=True),
 )
@@ -116,14 +114,14 @@ class _Reader:
 
 
 def number(cell: str) -> float | None:
-    """A cell as a finite number; None for every spelling of "not available" and for words."""
+    """A cell as a number within all bounds; None for every spelling of "not available" and for words."""
     if cell.lower() in NO_VALUES:
         return None
     try:
         found = float(int(cell, 16)) if cell.startswith("0x") else float(cell)
     except (ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) else None
+    return found if -gpu_alike.MOST < found < gpu_alike.MOST else None
 
 
 SOURCE = Source("gpu", Text("NVIDIA GPUs", "NVIDIA GPU"), SCRIPT, METRICS, _Reader)

@@ -1,19 +1,18 @@
 """What does one line of the agent say of a GPU?
 
 An object: index and uuid, gauges by name, the counters of the card under "counters" with the second of the node's steady
-clock, new Xids; or "lost" with the reason. Whatever has another type, is not finite or below zero is no value.
+clock, new Xids; or "lost" with the reason. Whatever has another type, is below zero or beyond all bounds is no value.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import visible
-from gpulease_gui.telemetry.gpu_alike import Alike, Shape
+from gpulease_gui.telemetry.gpu_alike import MOST, Alike, Shape
 from gpulease_gui.telemetry.rates import Changes, Rates
 from gpulease_gui.telemetry.row import Row, form_of
 from gpulease_gui.telemetry.source import Point
@@ -178,14 +177,14 @@ def _is_index(index: object) -> bool:
 
 
 def figure(value: object) -> float | None:
-    """A finite number that is not below zero; None for everything else."""
+    """A number that is not below zero and smaller than 2^63, as whose bits are all set is none; None for everything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
         number = float(value)
     except OverflowError:
         return None
-    return number if math.isfinite(number) and number >= 0 else None
+    return number if 0 <= number < MOST else None
 
 
 def parsed(line: str) -> Mapping[str, object]:

@@ -13,6 +13,8 @@ from operator import itemgetter, mul, sub
 from gpulease_gui.telemetry.row import Form, Row
 
 _NUMBERS = frozenset({int, float})
+# No figure of a card is so large; a counter whose bits are all set has no value, and a larger one is none that is kept.
+MOST = 2.0**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +91,10 @@ def _spans(first: int, groups: Sequence[tuple[str, ...]]) -> list[tuple[int, int
 
 
 def _figures(told: Sequence[float]) -> bool:
-    """Whether these are finite numbers, none of them below zero."""
+    """Whether these are finite numbers, none of them below zero or beyond all bounds."""
     if not _NUMBERS.issuperset(map(type, told)) or min(told) < 0:
         return False
     try:
-        total = float(sum(told))
+        return float(sum(told)) < MOST  # of what is no finite number a sum is none either
     except OverflowError:
         return False
-    return total - total == 0.0  # of what is no finite number a sum is none either

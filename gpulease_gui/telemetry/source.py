@@ -24,7 +24,8 @@ RECORD_END = "\x1e"
 class Metric:
     """One curve per subject. `lane` groups curves of one unit; `term` is the promise drawn as a line.
 
-    `own_pace`: it takes the node long, and is told no more often than that lasts, whatever rate is asked.
+    `own_pace`: it takes the node long, and is told no more often than that lasts, whatever rate is asked. `apart`: each value is
+    an event of its own, and a line may tell several.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Metric:
     term: str | None = None
     decimals: int = 1
     own_pace: bool = False
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)

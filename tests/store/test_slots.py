@@ -265,3 +265,11 @@ def test_that_a_program_that_missed_readings_catches_up_with_them(desk):
     desk.write(lambda db: db.execute("UPDATE sample_covered SET until_ns = ?", (START + 40 * DAY * S,)))
     keep(desk, blocks(5400, [7.0] * 1800))
     assert [row[5] for row in told(outline(desk, 0, 7200, 1800))] == [1800] * 4
+
+
+def test_that_what_is_no_finite_number_is_in_no_point_of_a_range(desk):
+    keep(desk, blocks(0, [500.0, math.inf, math.nan, -math.inf, 700.0]))
+    with desk.workspace.read() as connection:
+        for points in (100, 1):
+            (stretch,) = samples.read_range(connection, "n1", "gpu.power_w", START, START + 60 * S, points).stretches
+            assert (min(stretch.low), max(stretch.high), sum(stretch.count)) == (500.0, 700.0, 2)

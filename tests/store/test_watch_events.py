@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from time import time_ns
 
 import pytest
 
@@ -197,6 +199,29 @@ def test_that_what_a_killed_program_left_open_ends_when_the_workspace_is_opened(
         ended = [one.ended_ns for one in watch_events.list_events(connection, "n1", 0, 2**62)]
         found = degraded_in(connection, watched.desk.node, 0, watched.at_s + 7 * 86_400)
     assert [watched.after(one) for one in ended] == [0.75, 0.75] and found.card_hours == Fraction(2 * 750, 3_600_000)
+
+
+def test_that_what_a_killed_program_left_open_ends_though_another_one_is_there_and_what_is_watched_goes_on(watched):
+    watched.tell(20, watts=350.0, mask=4)
+    path, now_ns = watched.desk.workspace.path, time_ns()
+
+    def read_at(ago_s):
+        block = SampleBlock(Series("n1", "gpu.power_w", "GPU-a", "W"), now_ns - ago_s * S, S, array("f", [350.0]))
+        watched.desk.write(lambda db: samples.append_blocks(db, [block]))
+
+    def ends():
+        with closing(Workspace.open(path)) as second:
+            assert second.shared
+        return [one.ended_ns for one in watched.events()]
+
+    watched.desk.write(lambda db: [db.execute("DELETE FROM sample_packs"), db.execute("UPDATE watch_events SET began_ns = ?", (now_ns - 7200 * S,))])
+    read_at(3600)
+    assert ends() == [now_ns - 3599 * S] * 2
+    watched.desk.write(lambda db: db.execute("UPDATE watch_events SET ended_ns = NULL"))
+    read_at(60)
+    assert ends() == [None, None], "somebody watches the node"
+    watched.desk.write(lambda db: watch_events.close_forsaken(db.conn, now_ns + 601 * S))
+    assert [one.ended_ns for one in watched.events()] == [now_ns - 59 * S] * 2
 
 
 def test_that_a_watch_hears_of_a_changed_promise_and_of_a_new_day(desk, watched):

@@ -96,3 +96,19 @@ def test_that_a_curve_of_lines_of_two_forms_is_one_block_in_the_order_in_which_t
     power, processes = sorted(recorder.take(), key=lambda block: block.series.metric)
     assert (power.series.metric, shown(power)) == (POWER, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
     assert (processes.series.metric, shown(processes)) == ("gpu.processes", [10.0, None, None, 13.0])
+
+
+def test_that_several_xids_of_one_second_are_stored_in_that_second() -> None:
+    recorder = Recorder("n1", 1.0, metrics())
+    told = Form(((POWER, "GPU-a"), ("gpu.xid", "GPU-a")))
+    alone, powered = Form((("gpu.xid", "GPU-a"),)), Form(((POWER, "GPU-a"),))
+    for second in range(5):
+        recorder.add(Row(powered, [500.0]), 100.0 + second)
+    for xid in (31.0, 45.0, 63.0):
+        recorder.add(Row(alone, [xid]), 105.0)
+    recorder.add(Row(told, [500.0, 79.0]), 105.0)
+    recorder.add(Row(told, [500.0, 48.0]), 106.0)
+    blocks = recorder.take()
+    xids = [(block.start_ns / 1e9, block.step_ns, shown(block)) for block in blocks if block.series.metric == "gpu.xid"]
+    assert xids == [(105.0, 10**9, [31.0]), (105.001, 10**9, [45.0]), (105.002, 10**9, [63.0]), (105.003, 10**9, [79.0]), (106.0, 10**9, [48.0])]
+    assert [shown(block) for block in blocks if block.series.metric == POWER] == [[500.0] * 7]

@@ -113,6 +113,20 @@ def test_that_a_wrapped_counter_of_the_agent_is_a_gap_and_the_next_sample_a_rate
     assert points[("gpu.ecc_corrected", UUID)] == 10**6
 
 
+def test_that_a_counter_whose_bits_are_all_set_is_no_value_and_brings_no_errors() -> None:
+    read = reader("gpu")
+    told = []
+    for at_s, counter in enumerate([7, 7, 2**64 - 1, 7, 9]):
+        line = json.dumps({**CARD, "counters": {"at_s": float(at_s), "nvlink_tx_kib": 5000, "ecc_corrected": counter}})
+        told.append(values(read.read(line)).get(("gpu.ecc_corrected", UUID)))
+    assert told == [None, 0.0, None, 0.0, 2.0]
+
+
+def test_that_a_row_with_a_figure_beyond_all_bounds_has_no_such_figure() -> None:
+    points = values(reader("gpu").read(f"0, {UUID}, 97, 41, 71680, 1e39, 63, 1755, 2619, 0xFFFFFFFFFFFFFFFF"))
+    assert (points["gpu.power_w", UUID], points["gpu.event_reasons", UUID], points["gpu.util_percent", UUID]) == (None, None, 97.0)
+
+
 @pytest.mark.parametrize("later_s", [9.0, 10.0, -1.0])
 def test_that_a_clock_of_the_node_that_goes_back_is_no_rate(later_s: float) -> None:
     read = reader("gpu")
@@ -121,7 +135,7 @@ def test_that_a_clock_of_the_node_that_goes_back_is_no_rate(later_s: float) -> N
     assert points == {("gpu.power_w", UUID): 412.5}
 
 
-@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "-1", "true", "null", '"412"', "[412]", "1e999", "9" * 400])
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "-1", "true", "null", '"412"', "[412]", "1e999", "9" * 400, "1e39", str(2**64 - 1)])
 def test_that_what_is_no_figure_is_no_value(value: str) -> None:
     read = reader("gpu")
     read.read(json.dumps(CARD))
