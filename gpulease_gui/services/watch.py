@@ -208,7 +208,7 @@ class _Watch:
         with self._links.open(self._node, self._cancel) as opened:
             if self._timeline.begin(self._last_s):
                 self._set_back()
-            self._silence.begin({source_of(metric) for metric, _ in self.view.rings}, self._clock.wall())
+            self._silence.begin(self._told_before(), self._clock.wall())
             if self.rules is not None:
                 self.rules.renew(lately(self.view.rings))
             before = sum(ring.total for ring in self.view.rings.values())
@@ -253,8 +253,7 @@ class _Watch:
             self._on_trouble(source_id, at_s, said=line.startswith(b"!"))
         if told is None or (not told and source_id == "gpu"):
             return  # nvidia-smi warns of something beside its rows
-        if told:
-            self._silence.heard(source_id, at_s)
+        self._silence.heard(source_id, at_s)
         if not isinstance(told, Row):
             told = self._odd.sift(told, at_s, self.view.interval_s)
         self._last_s = at_s
@@ -297,6 +296,10 @@ class _Watch:
                 self._intake.end_curves(source_id, at_s)
                 self._sources.begin(source_id, STALE, heard_s + self.view.interval_s)
 
+    def _told_before(self) -> set[str]:
+        """The sources that told something and that every stream of a node has: no agent, no log of a task."""
+        return {source_of(metric) for metric, _ in self.view.rings} & {id_ for id_, source in streamed().items() if source.script}
+
     def _settle(self, rules: NodeRules) -> None:
         """Lost are cards that the node calls so and those that it no longer names; not those of which others took the place."""
         seen, absent = rules.seen, rules.absent
@@ -330,7 +333,7 @@ class _Watch:
         self._intake.renew()
         self._state(NodeState.CONNECTING, "")  # the next line ends the gap that is recalled
         self._recall()
-        self._silence.begin({source_of(metric) for metric, _ in self.view.rings}, now_s)
+        self._silence.begin(self._told_before(), now_s)
         if self.rules is not None:
             self.rules.renew(lately(self.view.rings))
 

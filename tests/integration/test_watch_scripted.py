@@ -27,6 +27,7 @@ from gpulease_gui.services.degraded import degraded_in
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.live_export import put_into_report, readings_csv
 from gpulease_gui.services.live_stretches import live_stretches
+from gpulease_gui.services.source_gaps import source_of
 from gpulease_gui.services.source_silence import STALE
 from gpulease_gui.services.timeline import Clock
 from gpulease_gui.services.watch import _Watch
@@ -41,7 +42,8 @@ from gpulease_gui.store.runs import finish_run, get_run, save_run
 from gpulease_gui.store.samples import list_gaps, list_marks, read_blocks
 from gpulease_gui.store.sightings import save_sightings
 from gpulease_gui.store.watch_events import list_events
-from gpulease_gui.telemetry.source import RECORD_END
+from gpulease_gui.telemetry.source import RECORD_END, Point
+from gpulease_gui.telemetry.task_log import SOURCE as TASK_LOG
 
 START_S, NS = 1_772_323_200, 1_000_000_000
 A, B = "GPU-0a1b2c3d-4e5f-4a6b-8c9d-000000000001", "GPU-0a1b2c3d-4e5f-4a6b-8c9d-000000000002"
@@ -558,6 +560,15 @@ def test_that_a_source_that_falls_silent_is_stale_while_the_node_is_heard(node: 
     assert (POWER, STALE, 20, 100) in kept and ((RX, STALE, 20, 100) in kept) is beats and node.gaps() == []
     assert math.isnan(node.drawn(POWER, A)[20]) and trouble_words(STALE).zh != STALE
     assert node.events() == [("watch.driver", "", 79, 100)]
+
+
+def test_that_what_was_told_before_is_missed_but_no_log_and_no_agent(node: Scripted) -> None:
+    assert node.watch._told_before() == set()
+    node.cards((0, A, "500"))
+    node.say("agent", json.dumps({"cpu_percent": 1.0, "memory_mib": 20.0}))
+    node.watch._intake.take(TASK_LOG.id, (Point(TASK_LOG.metrics[0].id, "", 3.0),), float(START_S))
+    assert len({source_of(metric) for metric, _ in node.watch.view.rings}) == 3
+    assert node.watch._told_before() == {"gpu"}
 
 
 def test_that_an_end_that_the_disk_refused_is_written_when_it_has_room(node: Scripted) -> None:
