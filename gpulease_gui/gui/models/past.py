@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpulease_gui.checks.watch_rule import LOST
+from gpulease_gui.gui.models.past_bounds import Slots
 from gpulease_gui.gui.models.past_readings import Told, of_readings, of_store, paces_of
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Figures, Floats
@@ -227,7 +228,13 @@ def _of_all(inside: Sequence[Told]) -> Figures:
     weights = np.concatenate([rest, np.ones(2 * int(many.sum())), tail[many]])
     p5, high5 = _percentiles(values, weights, float(low.min()), float(high.max()))
     average = float((mean * count).sum() / total)
-    return Figures(total, float(low.min()), p5, average, high5, float(high.max()), estimated=bool(many.any()))
+    told = Figures(total, float(low.min()), p5, average, high5, float(high.max()), estimated=bool(many.any()))
+    if not told.estimated:
+        return told
+    slots = Slots(low, mean, p95, high, count)
+    early, late = slots.bounds(0.05), slots.bounds(0.95)
+    p5, high5 = min(max(p5, early[0]), early[1]), min(max(high5, late[0]), late[1])
+    return replace(told, p5=p5, p95=high5, p5_between=early, p95_between=late)
 
 
 def _percentiles(values: Floats, weights: Floats, low: float, high: float) -> tuple[float, float]:

@@ -18,11 +18,13 @@ from gpulease_gui.pdf.badges import Badge, badge_of
 from gpulease_gui.pdf.paint import Ruler
 
 if TYPE_CHECKING:
+    from gpulease_gui.gui.widgets.chart_data import Figures
     from gpulease_gui.gui.widgets.chart_figures import Summary
 
 # One bad second is a sample, three are a finding.
 LEAST_S = 3.0
-ESTIMATED = Text("estimated from summaries of the stored readings", "由已存读数的汇总估算")
+# Of the range of all readings: what is known no better than this is shown as a range, in so many characters at most.
+_CLOSE, _FITS = 0.03, 10
 IN_SIGHT = Text("In sight", "可见区间")
 NO_PROMISE = Badge("verdict-na", "t3", Text("no promise", "无承诺"))
 TOO_LITTLE = Badge("verdict-notrun", "t3", Text("too little load", "负载不足"))
@@ -62,12 +64,20 @@ def title_of(row: Summary) -> Text:
     return Text(", ".join(part for part in (*parts_en, lane.unit) if part), "，".join(part for part in (*parts_zh, lane.unit) if part))
 
 
-def _number(value: float | None, decimals: int, weight: int = 400, *, estimated: bool = False) -> Cell:
-    if value is None:
-        return NOTHING
-    if not estimated:
-        return Cell(fixed(value, decimals), weight=weight)
-    return Cell(f"≈ {fixed(value, decimals)}", weight=weight, tip=ESTIMATED)
+def _number(value: float | None, decimals: int, weight: int = 400) -> Cell:
+    return NOTHING if value is None else Cell(fixed(value, decimals), weight=weight)
+
+
+def _between(figures: Figures, value: float, low: float, high: float, decimals: int) -> Cell:
+    """What summaries of the stored readings say of a percentile."""
+    between = f"{fixed(low, decimals)}–{fixed(high, decimals)}"
+    tip = Text(
+        f"only summaries of the stored readings are looked at: they say that it lies in {between}", f"此处仅依据已存读数的汇总：只能确定其在 {between} 之间"
+    )
+    if high - low <= _CLOSE * ((figures.high or 0.0) - (figures.low or 0.0)):
+        return Cell(f"≈ {fixed(value, decimals)}", tip=tip)
+    short = between if len(between) <= _FITS else f"{fixed(low, 0)}–{fixed(high, 0)}"
+    return Cell(short if len(short) <= _FITS else "–", tip=tip)
 
 
 def _decimals(row: Summary) -> int:
@@ -81,8 +91,10 @@ def _figure(name: str, weight: int = 400) -> Column[Summary]:
 
     def cell(row: Summary) -> Cell:
         value: float | None = getattr(row.figures, name)
-        estimated = row.figures.estimated and name in ("p5", "p95")
-        return _number(value, _decimals(row), weight, estimated=estimated)
+        between = {"p5": row.figures.p5_between, "p95": row.figures.p95_between}.get(name)
+        if value is not None and between is not None:
+            return _between(row.figures, value, *between, _decimals(row))
+        return _number(value, _decimals(row), weight)
 
     return Column(titles[name], cell, width=78, number=True)
 

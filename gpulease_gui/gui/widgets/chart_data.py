@@ -238,7 +238,8 @@ def odd_ones(curves: Sequence[Samples], grid: Grid, interval_s: float, scale: fl
 class Figures:
     """What a range of samples comes to. None when it holds no sample; gaps are left out of the figures.
 
-    `estimated`: p5 and p95 follow from summaries of the stored readings; the others are of the readings themselves.
+    `estimated`: p5 and p95 follow from summaries of the stored readings; the others are of the readings themselves. They lie
+    between these figures, both included; nothing more is known of them.
     """
 
     count: int
@@ -248,6 +249,8 @@ class Figures:
     p95: float | None = None
     high: float | None = None
     estimated: bool = False
+    p5_between: tuple[float, float] | None = None
+    p95_between: tuple[float, float] | None = None
 
 
 def figures(curves: Sequence[Samples], start_s: float, end_s: float) -> Figures:
