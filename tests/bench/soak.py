@@ -94,9 +94,9 @@ def _besides(found: dict[str, Any]) -> list[float]:
 
 
 def _rise(counts: list[int]) -> float:
-    """The most at the end against the most just after the warm-up: what comes and goes is no growth."""
+    """By how much the usual count at the end is above that just after the warm-up: what comes and goes is no growth."""
     part = max(1, len(counts) // 3)
-    return float(max(0, max(counts[-part:]) - max(counts[part : 2 * part] or counts)))
+    return float(max(0, statistics.median_low(counts[-part:]) - statistics.median_low(counts[part : 2 * part] or counts)))
 
 
 def _node_mib(minutes: float) -> float:

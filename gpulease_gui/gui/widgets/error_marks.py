@@ -44,6 +44,9 @@ def error_marks(counted: Iterable[Counted], names: Mapping[int, str], start_s: f
 
 
 def _of(one: Counted, names: Mapping[int, str], start_s: float, interval_s: float) -> Iterator[Happening]:
+    held = one.ring.view().values
+    if not len(held) or not np.frombuffer(held, np.float32).any():  # nearly all of them, each second
+        return
     told = data.between(data.read(one.ring), start_s, float("inf"))
     with np.errstate(invalid="ignore"):
         hit = told.values > 0
