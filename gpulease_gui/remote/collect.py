@@ -19,6 +19,8 @@ SAID_BYTES = 2048
 # What the far side needs to end commands that ignore TERM, plus the way there and back.
 END_SECONDS = 5.0
 _LAST_READS = 10
+# How often a collection looks whether it is still wanted: each look is a change of threads, on each of many nodes.
+_LOOK_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ def _drain(
         left = waiting.left_s(gathering)
         if cancel.cancelled or left <= 0:
             return Reason.TIMEOUT
-        chunk = channel.read(min(SLICE_S, left))
+        chunk = channel.read(min(_LOOK_S, left))
         gathering.take(chunk.out, chunk.err)
         if gathering.reader.ended:
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -14,6 +15,8 @@ from gpulease_gui.remote.ear import Ear
 from gpulease_gui.remote.quick_packets import read_quickly
 
 _WINDOW_ADJUST = 93
+# A command that ends within this time is not worth a place at the ear.
+_SHORT_S = 1.0
 # Pieces below that are put together: each costs memory of its own.
 _SMALL_BYTES = 4096
 
@@ -29,7 +32,7 @@ class Feed:
         self._gate = threading.Lock()
         self._take: Callable[[bytes, bytes], None] | None = None
         self._wake: Callable[[], None] | None = None
-        self._taken_bytes = 0
+        self._taken_bytes, self._since = 0, 0.0
         self._ended = threading.Event()
         self._pipes = _Pipe(self, is_error=False), _Pipe(self, is_error=True)
         # An eighth of the window at a time: each word of it costs the node as much as a packet.
@@ -49,15 +52,13 @@ class Feed:
     def listen(self, take: Callable[[bytes, bytes], None], wake: Callable[[], None]) -> None:
         """From now on what comes goes to `take(out, err)`, in the thread of the connection, one call at a time."""
         with self._gate:
-            self._take, self._wake = take, wake
+            self._take, self._wake, self._since = take, wake, time.monotonic()
             out, err = (pipe.empty() for pipe in self._pipes)
             if out or err:
                 take(out, err)
                 self._taken_bytes += len(out) + len(err)
         if self._ended.is_set():
             wake()
-        if self._ear is not None:
-            read_quickly(self._channel.get_transport(), self._ear)
 
     def hand_on(self, data: bytes, *, is_error: bool) -> bool:
         """Give `data` to the listener; False if there is none, who keeps it then has it before anyone asks."""
@@ -67,6 +68,9 @@ class Feed:
         self._taken_bytes += len(data)
         if self._wake is not None and self._taken_bytes > self._channel.in_window_threshold:
             self._wake()
+        if self._ear is not None and time.monotonic() - self._since > _SHORT_S:
+            ear, self._ear = self._ear, None
+            read_quickly(self._channel.get_transport(), ear)
         return True
 
     def end(self) -> None:

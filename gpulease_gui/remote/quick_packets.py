@@ -19,6 +19,7 @@ from paramiko.packet import Packetizer
 from gpulease_gui.remote.ear import Ear
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.seals import Seals, known
+from gpulease_gui.remote.wire import Packets
 
 _START = struct.Struct(">BBII")  # padding, type, channel, bytes of data
 _CHANNEL_DATA, _HEAD_BYTES = 94, 10
@@ -159,6 +160,8 @@ def read_quickly(transport: paramiko.Transport, ear: Ear) -> bool:
     sock, packets = transport.sock, transport.packetizer
     if not isinstance(sock, ReadAhead) or not isinstance(packets, Packetizer) or not known(packets):
         return False
+    if isinstance(packets, Packets):
+        packets.in_steps = True
     if "read_message" not in vars(packets):
         packets.read_message = QuickPackets(transport, sock, ear).read_message  # type: ignore[method-assign]
     return True

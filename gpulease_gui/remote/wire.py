@@ -28,6 +28,8 @@ _GREETING_MAX_BYTES = 64 * 1024
 _SAID_BYTES = 512
 _START = struct.Struct(">BBII")  # padding, type, channel, bytes of data
 _CHANNEL_DATA, _HEAD_BYTES = 94, 10
+# SSH_MSG_IGNORE: the library goes on to read.
+_NOTHING = (2, paramiko.Message())
 
 
 class Several(paramiko.Message):
@@ -48,6 +50,8 @@ class Packets(Packetizer):
         self._seals = Seals(self)
         self._writing = threading.RLock()
         self._transport: Any = None
+        # Whether reading comes back after each packet and each wait, so that another way of reading can take over.
+        self.in_steps = False
         self._deadline: float | None = None
         self._patience_s = 0.0
         self._greeting_bytes = 0
@@ -97,6 +101,8 @@ class Packets(Packetizer):
         while ahead is not None and seals.usual_in():
             size = seals.size_in(ahead.held)
             if size == 0 and self._more(ahead):
+                if self.in_steps:
+                    return _NOTHING
                 continue
             plain = seals.open(ahead.held, size) if size else None
             if plain is None or plain[0] >= len(plain) - 1:
@@ -107,6 +113,8 @@ class Packets(Packetizer):
                 told = Told(plain[2 : len(plain) - plain[0]])
                 told.seqno = number
                 return plain[1], told
+            if self.in_steps:
+                return _NOTHING
         return super().read_message()
 
     def _more(self, ahead: ReadAhead) -> bool:

@@ -20,7 +20,7 @@ from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.wire import Wire
 
 KEY, NONCE = os.urandom(16), b"abcd" + b"\xff" * 4 + b"\x00" * 3 + b"\xfe"
-DATA, WINDOW_ADJUST = 94, 93
+IGNORE, DATA, WINDOW_ADJUST = 2, 94, 93
 STATE = ("iv_in", "sequence_number_in", "received_bytes", "received_packets")
 
 
@@ -56,7 +56,9 @@ class Wired:
     def read(self):
         """The next message that the library is asked about: (type, its bytes)."""
         kind, message = self.packets.read_message()
-        if kind == DATA:  # what the library's loop does
+        if kind == IGNORE:  # what the library's loop does
+            return self.read()
+        if kind == DATA:
             assert message.get_int() == 5
             self.channel._feed(message)
             return self.read()
@@ -223,3 +225,30 @@ def test_that_the_ear_ends_with_the_last_line():
     one.read()
     one.close()
     until(lambda: not any(thread.name == "gpulease-ear" for thread in threading.enumerate()))
+
+
+def test_that_a_line_that_brings_nothing_but_data_goes_to_the_ear_when_it_is_listened_to():
+    ear, one, found = Ear(), Wired(None), list[object]()
+    reading = threading.Thread(target=lambda: found.append(one.read()))
+    reading.start()
+    one.send(data(b"before "))
+    until(lambda: one.channel.in_buffer.read_ready())
+    assert read_quickly(one.transport, ear)
+    one.send(data(b"after"))
+    until(lambda: ear._parked)
+    one.send(data(b"wards"), adjust())
+    reading.join(5)
+    assert found == [(WINDOW_ADJUST, b"\0\0\0\5\0\0\0\7")] and one.channel.in_buffer.read(99) == b"before afterwards"
+    one.close()
+
+
+def test_that_a_quiet_line_goes_to_the_ear_when_it_is_listened_to():
+    ear, one, found = Ear(), Wired(None), list[object]()
+    reading = threading.Thread(target=lambda: found.append(one.read()))
+    reading.start()
+    assert read_quickly(one.transport, ear)
+    until(lambda: ear._parked)
+    one.send(adjust())
+    reading.join(5)
+    assert found == [(WINDOW_ADJUST, b"\0\0\0\5\0\0\0\7")]
+    one.close()
