@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address, AuthMethod, HostKey, Node, Reach
 from gpulease_gui.gui.forms.host_keys_dialog import HostKeysDialog
 from gpulease_gui.gui.main_window import MainWindow
@@ -17,6 +19,7 @@ from gpulease_gui.gui.pages import nodes, verification
 from gpulease_gui.gui.pages.nodes import NodesPage
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import FactDialog
+from gpulease_gui.remote.gate import AT_ONCE
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.events import HostKeyQuestion
 from gpulease_gui.services.fleet_run import FleetLine, Phase
@@ -104,15 +107,27 @@ def test_that_one_click_fills_a_table_and_the_dead_node_delays_nobody(
     assert not page.in_fleet and pane.opener.isVisible() and pane.opener.accessibleName() == "Verified 4 of 4"
 
 
+@contextmanager
+def held_up(services: Services, name: str) -> Iterator[None]:
+    """Nobody gets in at that node meanwhile, however fast it would be asked."""
+    links = services.links
+    place = services.jobs.local(lambda: links._demo_server().address(name).host_port).result()
+    with ExitStack() as held:
+        for _ in range(AT_ONCE):
+            held.enter_context(links._connector._gate.hold(place, 9, CancelToken()))
+        yield
+
+
 def test_that_one_node_is_cancelled_alone_and_then_asked_again(
     make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
 ) -> None:
-    page = begun(make_window(nodes.PAGE, verification.PAGE), demo, qtbot)
-    pane = page.fleet
-    sick = lines(page)["sick"].node.id
-    pane.table.choose(sick)
-    QTest.mouseClick(pane.cancel, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+    window = make_window(nodes.PAGE, verification.PAGE)
+    with held_up(demo, "sick"):
+        page = begun(window, demo, qtbot)
+        pane = page.fleet
+        pane.table.choose(lines(page)["sick"].node.id)
+        QTest.mouseClick(pane.cancel, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
     ended = {name: line.phase for name, line in lines(page).items()}
     assert ended == {"capped": Phase.DONE, "honest": Phase.DONE, "sick": Phase.CANCELLED, "dead": Phase.NOT_REACHED}
     assert pane.rest.accessibleName() == "Verify what is not done: 2"
