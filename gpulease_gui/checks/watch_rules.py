@@ -110,7 +110,7 @@ class _Streak:
 
     def grow(self, rule: WatchRule, judged: Judged, at_s: float) -> None:
         """A bad reading may be worse than all before it; of a line ten must be, because its first and last seconds are no rate."""
-        if self.episode is None or (judged.metric and len(self.latest) < 10):
+        if self.episode is None or (judged.metric and len(self.latest) != self.latest.maxlen):
             return
         found = _worst(rule, list(self.latest)) if judged.metric else judged
         if _rank(rule, found) < _rank(rule, self.episode.worst):

@@ -6,6 +6,7 @@ import logging
 import random
 import threading
 from collections.abc import Mapping
+from concurrent.futures import wait
 from importlib import resources
 
 from gpulease_gui.domain.cancel import CancelToken
@@ -37,6 +38,7 @@ from gpulease_gui.telemetry.task_log import SOURCE as TASK_LOG
 _log = logging.getLogger(__name__)
 INTERVAL_S = 1.0
 BACKOFF_S = (1.0, 60.0)
+WRITTEN_S = 5.0
 # Trying again can't help, and repeated logins would lock the account.
 HOPELESS = frozenset({"host_key", "auth"})
 _NS = 1_000_000_000
@@ -327,7 +329,8 @@ class _Watch:
         self._flush()
         self._unseen(self._last_s)
         self._close_gap(self._last_s, resumed=False)
-        self._workspace.submit(lambda db: cut_gaps(db, self._node.id, int(now_s * _NS)))
+        # Told in turn: when the gaps are cut, what was taken before stands in the store, too, and can be recalled.
+        wait([self._workspace.submit(lambda db: cut_gaps(db, self._node.id, int(now_s * _NS)))], WRITTEN_S)
         forget(self.view)
         self._last_s, self._gauged_s, self._odd = now_s, 0.0, OddLines()
         self._intake.renew()
