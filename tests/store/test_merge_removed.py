@@ -37,7 +37,7 @@ from .conftest import pair
 CATALOGUE = load_catalogue()
 OFFER = Subject(HolderOf.OFFER, "o1")
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
-SECTIONS = ("claims", "terms", "prices", "answers", "waivers", "setups", "workloads")
+SECTIONS = ("claims", "terms", "prices", "answers", "waivers", "setups", "workloads", "weights", "market", "templates", "mappings")
 
 
 def take_back(kind, *key):
@@ -93,6 +93,31 @@ RECORDS = {
     "terms": (least(3600), least(60), least(None), "terms"),
     "workload": (workload(8), workload(4), lambda db: remove_workload(db, "w1"), "workloads"),
     "setup": (setup("inference"), setup("graphics"), setup(""), "setups"),
+}  # fmt: skip
+
+
+def states(kind, key, one, other):
+    """The acts of a record that is kept as its row says."""
+
+    def act(document):
+        def put(db):
+            acting = recorder(db)
+            acting.put(kind, key, document)
+            acting.finish(Text("state", "说明"))
+
+        return put
+
+    return act(one), act(other), act(None)
+
+
+MARKET = {"import_id": "i1", "gpu_model": "h100_sxm", "price_gpu_hour": "9", "currency": "CNY", "mode": "on_demand", "source": "paper", "day": "2026-11-02"}
+TEMPLATE = {"name": "mine", "scenario": "inference", "document": "{}"}
+# Like a workload: no need to draw them as well.
+ROWS = {
+    "weight": (*states("weight", ("inference", "price"), {"weight": "2"}, {"weight": "3"}), "weights"),
+    "market": (*states("market", ("m1",), MARKET, {**MARKET, "price_gpu_hour": "8"}), "market"),
+    "template": (*states("template", ("t1",), TEMPLATE, {**TEMPLATE, "name": "ours"}), "templates"),
+    "mapping": (*states("mapping", ("s1", "prices"), {"document": "{}"}, {"document": '{"a":"b"}'}), "mappings"),
 }  # fmt: skip
 
 
@@ -165,6 +190,22 @@ def test_that_of_a_change_and_a_removal_the_later_one_counts_on_both_sides_and_n
         assert one.new or one.removed_at
     assert said(here)[section] == said(there)[section] and len(said(here)[section]) == (not removed_last)
     assert not moves(here, file_of(there)) and not moves(there, file_of(here))
+
+
+@pytest.mark.parametrize("name", RECORDS | ROWS)
+@pytest.mark.parametrize("anew", [0, 1], ids=["as it was", "otherwise"])
+def test_that_what_was_removed_before_the_copies_were_made_and_is_stated_anew_by_one_stands_at_both(both, name, anew):
+    here, there = both
+    *acts, back, section = (RECORDS | ROWS)[name]
+    write(here, acts[0])
+    write(here, back)
+    merge(there, file_of(here))
+    write(there, acts[anew])
+    ours, others = file_of(here), file_of(there)
+    merge(here, others)
+    merge(there, ours)
+    assert said(here)[section] == said(there)[section] and len(said(here)[section]) == 1
+    assert not look(here, others).has_work and not moves(there, ours)
 
 
 def test_that_a_file_of_which_a_list_was_cut_takes_no_price_promise_or_term(both):

@@ -159,7 +159,10 @@ class Past:
         state = _state(kind, now)
         if state in theirs.states:  # they had it; where we left it as well, it was put back here
             return Standing.OURS if state in ours.states and ours.until >= theirs.until else Standing.THEIRS
-        return Standing.OURS_LATER if _changed_at(ours, now) > theirs.until else Standing.THEIRS_LATER
+        changed = _changed_at(ours, now)
+        if changed == theirs.until:  # we knew the removal, and what is stated anew has no time of its own: it came after it
+            return Standing.OURS
+        return Standing.OURS_LATER if changed > theirs.until else Standing.THEIRS_LATER
 
 
 def _joined(was: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any], *, ours_wins: bool) -> dict[str, Any]:
