@@ -162,7 +162,7 @@ def two_hosts() -> Iterator[tuple[str, str]]:
         for name, device, address in ((names[0], "gla0", "10.77.3.1/24"), (names[1], "glb0", "10.77.3.2/24")):
             for words in (
                 f"ip -n {name} addr add {address} dev {device}", f"ip -n {name} link set {device} up", f"ip -n {name} link set lo up",
-                f"tc -n {name} qdisc add dev {device} root tbf rate 200mbit burst 64kb latency 50ms",
+                f"tc -n {name} qdisc add dev {device} root tbf rate 200mbit burst 256kb latency 100ms",
             ):  # fmt: skip
                 subprocess.run(words.split(), check=True)
         yield names
@@ -180,7 +180,7 @@ def test_that_a_limited_link_is_measured_and_the_unlimited_claim_fails(
     )
     servers = [make_sshd(extra=inside.format(*place)) for place in zip(two_hosts, boots, strict=True)]
     terms = tmp_path / "terms.toml"
-    for promised, verdict, code in (("1", "fail", 1), ("0.2", "pass", 0)):
+    for promised, verdict, code in (("1", "fail", 1), ("0.17", "pass", 0)):  # frames take 5 %, a loaded machine some more
         terms.write_text(f"network.gbit_s = {promised}\n")
         done = gpulease(
             "verify", *target(servers[0]), "--peer", str(servers[1].address), "--peer-address", "10.77.3.2",
