@@ -208,6 +208,21 @@ def test_that_what_was_removed_before_the_copies_were_made_and_is_stated_anew_by
     assert not look(here, others).has_work and not moves(there, ours)
 
 
+@pytest.mark.parametrize("name", RECORDS | ROWS)
+def test_that_what_one_changed_to_what_the_other_had_taken_back_by_then_stands_at_both(both, name):
+    here, there = both
+    state, other, back, section = (RECORDS | ROWS)[name]
+    write(here, state)
+    merge(there, file_of(here))
+    for workspace, act in ((here, other), (here, back), (there, other)):
+        write(workspace, act)
+    ours, others = file_of(here), file_of(there)
+    merge(here, others)
+    merge(there, ours)
+    assert said(here)[section] == said(there)[section] and len(said(here)[section]) == 1
+    assert not moves(here, others) and not moves(there, ours)
+
+
 def test_that_a_file_of_which_a_list_was_cut_takes_no_price_promise_or_term(both):
     here, _ = both
     for name in ("price", "promise", "terms"):

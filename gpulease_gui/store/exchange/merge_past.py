@@ -157,8 +157,8 @@ class Past:
         kind, now = record.section.kind, dict(record.fields)
         ours, theirs = self._ours[kind, *record.key], self._theirs[kind, *record.key]
         state = _state(kind, now)
-        if state in theirs.states:  # they had it; where we left it as well, it was put back here
-            return Standing.OURS if state in ours.states and ours.until >= theirs.until else Standing.THEIRS
+        if state in theirs.states:  # they had it; the mirror of `standing_of_left`: else both sides end with what the other one had
+            return Standing.OURS if ours.until >= theirs.until else Standing.THEIRS
         changed = _changed_at(ours, now)
         if changed == theirs.until:  # we knew the removal, and what is stated anew has no time of its own: it came after it
             return Standing.OURS
