@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gpulease_gui.domain.text import Text
+
 MIB = 1024 * 1024
 GIB = 1024 * MIB
 
@@ -35,3 +37,10 @@ def number_text(value: float, decimals: int = 1) -> str:
     else:
         text = f"{value:,.{decimals}f}"
     return text.replace("-", "\N{MINUS SIGN}")
+
+
+def summary_words(step_s: float) -> Text:
+    """What is left of readings that are kept as summaries of so many seconds, such as "10 s summaries"."""
+    whole = round(step_s)
+    en, zh = (f"{whole} s", f"{whole} 秒") if whole % 60 else (f"{whole // 60} min", f"{whole // 60} 分钟")
+    return Text(f"{en} summaries", f"{zh}汇总")

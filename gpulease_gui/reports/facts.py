@@ -56,7 +56,8 @@ class KeyLine:
 class LiveStretch:
     """Stored readings of one metric; `contract` is the promised figure in the same unit.
 
-    `implied`: the contract does not state the figure, the promised model implies it.
+    `implied`: the contract does not state the figure, the promised model implies it. `coarser`: (start, end, length of one)
+    in seconds of what is only kept as summaries that are longer than what would be drawn.
     """
 
     title: Text
@@ -67,6 +68,7 @@ class LiveStretch:
     contract: float | None = None
     blanks: tuple[Blank, ...] = ()
     implied: bool = False
+    coarser: tuple[tuple[float, float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from gpulease_gui.store.doors import Database, Reader
 from gpulease_gui.store.records import Gap, Mark, RunState, SampleBlock
 from gpulease_gui.store.retention import fits, keep_stretch, list_kept, newest_end
 from gpulease_gui.store.runs import list_runs
-from gpulease_gui.store.samples import list_gaps, list_marks, read_blocks, read_range, save_mark
+from gpulease_gui.store.samples import list_gaps, list_marks, outline, read_blocks, read_range, save_mark
 from gpulease_gui.telemetry.source import metrics
 
 REPORT_MARK = "report"
@@ -147,6 +147,9 @@ def put_into_report(db: Database, node_id: str, start_s: float, end_s: float) ->
     if len(held) >= STRETCHES:
         raise UserFacing(f"the report shows {STRETCHES} stretches already", "", "take one of them out of the report first")
     kept = keep_stretch(db, run.id, node_id, int(start_s * _NS), _end_ns(db.conn, node_id, int(end_s * _NS)))
+    if kept is None and outline(db.conn, node_id, int(start_s * _NS), int(end_s * _NS), _NS).slabs:
+        why = "readings go by their age, and evidence is made of readings"
+        raise UserFacing("only summaries are left of this stretch", why, "choose a later stretch, or keep readings for longer")
     if kept is None:
         raise UserFacing("nothing is stored of this stretch yet", "readings are written every ten seconds", "try again in a moment")
     if (kept.start_ns, kept.end_ns) not in held:

@@ -103,8 +103,12 @@ def _stretch(
         return None
     curves = tuple(_curve(stretch) for stretch in found.stretches)
     return LiveStretch(
-        metric.title, metric.unit, curves, span[0] / _NS, span[1] / _NS, line[0], _blanks(found, span), line[1]
+        metric.title, metric.unit, curves, span[0] / _NS, span[1] / _NS, line[0], _blanks(found, span), line[1], _coarser(found, span)
     )
+
+
+def _coarser(found: SampleRange, span: tuple[int, int]) -> tuple[tuple[float, float, float], ...]:
+    return tuple((max(a, span[0]) / _NS, min(z, span[1]) / _NS, step / _NS) for a, z, step in found.coarser)
 
 
 def _curve(stretch: Stretch) -> Curve:

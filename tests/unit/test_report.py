@@ -57,7 +57,7 @@ from gpulease_gui.reports.wording import (
     with_unit,
 )
 
-from .report_facts import BANDWIDTH, COLDER, DENIED, GOOD, POWER, START, UNPROMISED, facts_of, node_of, usual
+from .report_facts import BANDWIDTH, COLDER, DENIED, GOOD, POWER, START, UNPROMISED, facts_of, node_of, stretch, usual
 
 HOSTILE = '<img src=x onerror=1>&"\x1b[31m\u202eevil\u200b'
 
@@ -164,6 +164,18 @@ def test_that_the_live_stretch_carries_contract_line_gap_and_unit() -> None:
     assert isinstance(chart, LineChart)
     assert (chart.contract, chart.unit, chart.contract_words.zh) == (100.0, "Gbit/s", "合同 100 Gbit/s")
     assert [blank.end_s - blank.start_s for blank in chart.blanks] == [81.0]
+
+
+def test_that_a_stretch_of_which_only_summaries_are_left_says_so_and_where() -> None:
+    drawn = stretch()
+    part = replace(drawn, coarser=((drawn.start_s, drawn.start_s + 300, 10.0),))
+    whole = replace(drawn, coarser=((drawn.start_s, drawn.end_s, 300.0),))
+    node = node_of((GOOD,))
+    first, second = only(live.build(facts_of(replace(node, live=(part, whole)))), LineChart)
+    assert isinstance(first, LineChart) and isinstance(second, LineChart)
+    assert "1 line; 10 s summaries 15:30:05–15:35:05; time in" in first.caption.en
+    assert "1 条曲线；15:30:05–15:35:05 为 10 秒汇总；时间为" in first.caption.zh
+    assert "1 line; 5 min summaries; time in" in second.caption.en
 
 
 def test_that_the_time_of_handover_is_told_by_three_clocks() -> None:

@@ -19,6 +19,7 @@ from gpulease_gui.gui.models.past_bounds import Slots
 from gpulease_gui.gui.models.past_readings import Told, of_readings, of_store, paces_of
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Figures, Floats
+from gpulease_gui.gui.widgets.chart_spec import Coarser
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.series import RING_POINTS, Paces, Ring, asked
 from gpulease_gui.services.source_gaps import source_spans
@@ -65,19 +66,20 @@ class Wish:
 class Past:
     """What was read for a wish: a view to make lanes of, and (figures, expected samples) of each series and metric.
 
-    The key (metric, "") is of all subjects together.
+    The key (metric, "") is of all subjects together. `coarser`: what is not kept as finely any more as it could be drawn.
     """
 
     wish: Wish
     view: WatchView
     figures: Mapping[SeriesKey, tuple[Figures, int]]
+    coarser: tuple[Coarser, ...] = ()
 
 
 def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKey, Ring]) -> Past:
     """Read the stretch with its margins; `live` has what is newer than the last stored pack."""
     start_s, end_s = wish.start_s - wish.margin_s, wish.end_s + wish.margin_s
     own = {id_ for id_, metric in metrics().items() if metric.own_pace}
-    read, paces = _read(connection, wish, start_s, end_s, live)
+    read, paces, coarser = _read(connection, wish, start_s, end_s, live)
     told = {key: one.bridged(wish.interval_s) if key[0] in own else one for key, one in read.items()}
     lost = _lost(connection, wish)
     rings: dict[SeriesKey, Ring] = {}
@@ -101,12 +103,12 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
     ends_ns = int(start_s * _NS), int(end_s * _NS)
     apart = source_spans(list_gaps(connection, wish.node_id, None, *ends_ns))
     view = WatchView(wish.node_id, max(wish.interval_s, step_s), rings, gaps, state=NodeState.CONNECTED, source_gaps=apart)
-    return Past(wish, view, figures)
+    return Past(wish, view, figures, tuple(Coarser(*(at_ns / _NS for at_ns in one)) for one in coarser))
 
 
 def _read(
     connection: sqlite3.Connection, wish: Wish, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring]
-) -> tuple[dict[SeriesKey, Told], Paces]:
+) -> tuple[dict[SeriesKey, Told], Paces, tuple[tuple[int, int, int], ...]]:
     # A summary may be two columns wide; but below ten seconds a column the readings themselves are shown.
     longest_s = 2 * wish.step_s if wish.step_s >= _FINEST_S else wish.step_s
     stored = outline(connection, wish.node_id, int(start_s * _NS), int(end_s * _NS), int(longest_s * _NS))
@@ -121,7 +123,7 @@ def _read(
         newer = of_readings(data.between(data.read(ring), last_s + 0.5 * min(1.0, wish.interval_s), end_s))
         if len(newer.times_s):
             told[key] = newer if before is None else before.and_then(newer)
-    return told, paces_of(stored.packs)
+    return told, paces_of(stored.packs), stored.coarser
 
 
 def _by_metric(told: Mapping[SeriesKey, Told]) -> Iterator[tuple[str, dict[str, Told]]]:

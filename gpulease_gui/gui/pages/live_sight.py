@@ -48,7 +48,7 @@ class Sight:
         made = lanes.of(view) if view is not None else ()
         if view is None or not made:
             return False
-        self._chart.show_picture(self._picture(view, made, live))
+        self._chart.show_picture(self._picture(view, made, live, past))
         self._bar.show_lanes(lanes.known(view), lanes.hidden)
         self._show_figures(past)
         self._show_stored(lanes)
@@ -78,14 +78,14 @@ class Sight:
         wish = Wish(node_id, start_s, end_s, self._chart.scale().columns, chosen, interval_s)
         return self.history.look_at(wish, live, following=not self._chart.paused)
 
-    def _picture(self, view: WatchView, made: tuple[LaneSpec, ...], live: WatchView | None) -> Picture:
+    def _picture(self, view: WatchView, made: tuple[LaneSpec, ...], live: WatchView | None, past: Past | None) -> Picture:
         happenings = [*self.checks.of(view.node_id), *self._slowdowns(view, made)]
         if self.history.stored is not None:
             happenings += self.history.stored.happenings
         holes = holes_of(view)
         if live is not None and view is not live:
             holes += tuple(hole for hole in holes_of(live) if hole.end_s is None)
-        return Picture(made, holes, tuple(happenings), view.interval_s, view.paces)
+        return Picture(made, holes, tuple(happenings), view.interval_s, view.paces, past.coarser if past is not None else ())
 
     def _slowdowns(self, view: WatchView, made: tuple[LaneSpec, ...]) -> tuple[Happening, ...]:
         """Looked for anew once a second, or when the stretch moved."""

@@ -140,6 +140,15 @@ class Happening:
 
 
 @dataclass(frozen=True, slots=True)
+class Coarser:
+    """A stretch of which only summaries are left that are longer than what would be drawn; `step_s`: how long one is."""
+
+    start_s: float
+    end_s: float
+    step_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Picture:
     """Everything that a chart shows of one node."""
 
@@ -148,6 +157,7 @@ class Picture:
     happenings: tuple[Happening, ...] = ()
     interval_s: float = 1.0
     paces: Paces = ()
+    coarser: tuple[Coarser, ...] = ()
 
 
 def with_unit(value: float, unit: str, decimals: int) -> str:

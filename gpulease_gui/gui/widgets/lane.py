@@ -16,7 +16,7 @@ from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets import lane_paint as parts
 from gpulease_gui.gui.widgets.chart_scale import TimeScale, ValueScale, time_ticks, value_scale
-from gpulease_gui.gui.widgets.chart_spec import Curve, Happening, Hole, LaneSpec, Mode, fixed, with_unit
+from gpulease_gui.gui.widgets.chart_spec import Coarser, Curve, Happening, Hole, LaneSpec, Mode, fixed, with_unit
 from gpulease_gui.gui.widgets.labels import plain_tip
 from gpulease_gui.gui.widgets.lane_paint import Columns, Line
 from gpulease_gui.gui.widgets.lane_plot import LanePlot
@@ -42,12 +42,12 @@ class Moment:
     cursor_s: float | None = None
     chosen: tuple[float, float] | None = None
     happenings: tuple[Happening, ...] = ()
-
+    coarser: tuple[Coarser, ...] = ()
 
     @property
     def marks(self) -> tuple[object, ...]:
         """All that is drawn beside the lines."""
-        return self.holes, self.cursor_s, self.chosen, self.happenings
+        return self.holes, self.cursor_s, self.chosen, self.happenings, self.coarser
 
 
 class Lane(Lively, QWidget):
@@ -242,6 +242,7 @@ class Lane(Lively, QWidget):
         if lane.promised is not None:
             parts.paint_tolerance(painter, plot, lane.promised, self._values, self._foot)
         if moment is not None:
+            parts.paint_coarser(painter, plot, moment.coarser, moment.scale, ratio)
             holes = [hole for hole in moment.holes if hole.source in ("", lane.source)]
             parts.paint_holes(painter, plot, holes, moment.scale, ratio, moment.now_s)
 

@@ -14,7 +14,7 @@ from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.chart_pens import gap_brush, paint_key
 from gpulease_gui.gui.widgets.chart_scale import TimeScale, ValueScale
-from gpulease_gui.gui.widgets.chart_spec import Hole, LaneSpec, Promised, fixed, with_unit
+from gpulease_gui.gui.widgets.chart_spec import Coarser, Hole, LaneSpec, Promised, fixed, with_unit
 from gpulease_gui.pdf.paint import with_alpha
 
 NAME_PX, AXIS_PX, READOUT_PX = 104, 56, 228
@@ -133,6 +133,20 @@ def paint_holes(painter: QPainter, plot: QRect, holes: Sequence[Hole], scale: Ti
         painter.setBrushOrigin(QPointF(plot.left() + round(scale.x(hole.start_s) / ratio), plot.top()))
         painter.fillRect(area, brush)
         painter.setBrushOrigin(QPointF(0, 0))
+
+
+def paint_coarser(painter: QPainter, plot: QRect, coarser: Sequence[Coarser], scale: TimeScale, ratio: float) -> None:
+    """Stretches of which only summaries are left: a quiet ground, a hairline where they begin and end."""
+    palette = colours()
+    for one in coarser:
+        left, right = scale.x(one.start_s) / ratio, scale.x(one.end_s) / ratio
+        if right <= 0 or left >= plot.width():
+            continue
+        first, last = plot.left() + round(max(0.0, left)), plot.left() + round(min(float(plot.width()), right))
+        painter.fillRect(QRect(first, plot.top(), last - first, plot.height()), with_alpha(palette.t3, 0.07))
+        for x in (left, right):
+            if 0 < x < plot.width():
+                painter.fillRect(QRect(plot.left() + round(x), plot.top(), 1, plot.height()), QColor(palette.border2))
 
 
 def paint_held(painter: QPainter, plot: QRect, first: float, last: float, token: str) -> None:

@@ -10,12 +10,13 @@ from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.units import summary_words
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.chart_scale import TimeScale, clock_text, tick_text, time_ticks, zone_text
-from gpulease_gui.gui.widgets.chart_spec import Happening
+from gpulease_gui.gui.widgets.chart_spec import Coarser, Happening
 from gpulease_gui.gui.widgets.lane_paint import Columns
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ class EventRow(QWidget):
         """Move on, if there is something to move."""
         if scale != self._scale:
             self._scale = scale
-            if self._stack.picture.holes or self._stack.picture.happenings:
+            picture = self._stack.picture
+            if picture.holes or picture.happenings or picture.coarser:
                 self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -71,7 +73,7 @@ class EventRow(QWidget):
         """Short ones first: a note or a gap keeps its place, a stretch of hours takes what is left."""
         taken: list[tuple[int, int]] = []
         ratio = self.devicePixelRatioF()
-        for happening in sorted(self._all(), key=lambda one: (_length_s(one, scale), one.start_s)):
+        for happening in [*sorted(self._all(), key=lambda one: (_length_s(one, scale), one.start_s)), *self._coarser()]:
             end_s = scale.end_s if happening.end_s is None else happening.end_s
             left, right = (plot.left() + round(scale.x(at_s) / ratio) for at_s in (happening.start_s, end_s))
             if right >= plot.left() and left <= plot.right():
@@ -82,6 +84,11 @@ class EventRow(QWidget):
         picture = self._stack.picture
         gaps = [Happening(h.start_s, h.end_s, h.reason, "link", "") for h in picture.holes]
         return gaps + list(picture.happenings)
+
+
+    def _coarser(self) -> list[Happening]:
+        """Told where nothing else is: they last for days."""
+        return [Happening(one.start_s, one.end_s, summary_words(one.step_s), "info", "") for one in self._stack.picture.coarser]
 
 
 def _length_s(happening: Happening, scale: TimeScale) -> float:
@@ -127,6 +134,12 @@ def paint_happening(
     text = QRectF(left + 23, box.top(), right - left - 27, box.height())
     if text.width() > 12:
         painter.drawText(text, _V, metrics.elidedText(words, Qt.TextElideMode.ElideRight, int(text.width()) + 1))
+
+
+def received_words(coarser: Sequence[Coarser], at_s: float) -> Text:
+    """How the readings of a time (UTC seconds) came about, or what is left of them."""
+    left = next((summary_words(one.step_s) for one in coarser if one.start_s <= at_s < one.end_s), None)
+    return RECEIVED if left is None else Text(f"{left.en} here", f"此处仅有 {left.zh}")
 
 
 class TimeRow(QWidget):
@@ -178,7 +191,7 @@ class TimeRow(QWidget):
         painter.fillRect(right, QColor(palette.bg1))
         painter.setFont(sized(self.font(), TextSize.CAPTION))
         painter.setPen(QColor(palette.t3))
-        painter.drawText(right.adjusted(16, 0, 0, 0), _V, say(RECEIVED))
+        painter.drawText(right.adjusted(16, 0, 0, 0), _V, say(received_words(self._stack.picture.coarser, self._stack.read_at[1])))
         if self._scale is None:
             return
         painter.drawText(QRect(columns.axis + 8, 0, columns.axis_width, self.height()), _V, zone_text(self._scale.end_s))

@@ -199,6 +199,8 @@ class LaneStack(Lively, QWidget):
             for lane in self.lanes:
                 lane.update_readout()
             self._events.update()
+            if self._picture.coarser:
+                self._axis.update()
 
     # -- frames -------------------------------------------------------------------------------------------------------
 
@@ -224,7 +226,7 @@ class LaneStack(Lively, QWidget):
         self._events.show_scale(scale)
 
     def _moment(self, scale: TimeScale) -> Moment:
-        return Moment(scale, self._clock(), self._picture.holes, self._cursor_s, self._chosen, self._picture.happenings)
+        return Moment(scale, self._clock(), self._picture.holes, self._cursor_s, self._chosen, self._picture.happenings, self._picture.coarser)
 
     def _settle(self) -> None:
         """After a drag, or with other curves: one lane a turn is drawn as it should be, its axis with it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
-from gpulease_gui.domain.units import number_text
+from gpulease_gui.domain.units import number_text, summary_words
 from gpulease_gui.reports.document import Block, LineChart, Paragraph, SubHeading, Tone
 from gpulease_gui.reports.facts import EvaluationFacts, LiveStretch
 from gpulease_gui.reports.section import Section
@@ -40,12 +40,27 @@ def _chart(facts: EvaluationFacts, stretch: LiveStretch, *, dated: bool) -> Line
     count = len(stretch.curves)
     zone = zone_name(facts.zone)
     unit = stretch.unit or "–"
+    coarse = _coarser(facts, stretch)
     day = f"{datetime.fromtimestamp(stretch.start_s + facts.utc_offset_s, UTC):%Y-%m-%d} " if dated else ""
     caption = Text(
-        f"{day}{stretch.title.en}, {unit}; {count} {'line' if count == 1 else 'lines'}; time in {zone}",
-        f"{day}{stretch.title.zh}，{unit}；{count} 条曲线；时间为 {zone}",
+        f"{day}{stretch.title.en}, {unit}; {count} {'line' if count == 1 else 'lines'}{coarse.en}; time in {zone}",
+        f"{day}{stretch.title.zh}，{unit}；{count} 条曲线{coarse.zh}；时间为 {zone}",
     )
     return LineChart(
         caption, stretch.unit, stretch.curves, stretch.start_s, stretch.end_s, stretch.contract, line, stretch.blanks,
         facts.utc_offset_s,
     )  # fmt: skip
+
+
+def _coarser(facts: EvaluationFacts, stretch: LiveStretch) -> Text:
+    """Where only summaries were left, and how long one is; nothing where all is drawn as it was read."""
+    made: list[Text] = []
+    for step_s in sorted({step_s for _, _, step_s in stretch.coarser}):
+        spans = [(a, z) for a, z, step in stretch.coarser if step == step_s]
+        first, last = min(a for a, _ in spans), max(z for _, z in spans)
+        words = summary_words(step_s)
+        if (first, last) != (stretch.start_s, stretch.end_s):
+            span = "–".join(f"{datetime.fromtimestamp(at_s + facts.utc_offset_s, UTC):%H:%M:%S}" for at_s in (first, last))
+            words = Text(f"{words.en} {span}", f"{span} 为 {words.zh}")
+        made.append(words)
+    return Text("".join(f"; {one.en}" for one in made), "".join(f"；{one.zh}" for one in made))
