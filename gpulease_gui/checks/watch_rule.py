@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from gpulease_gui.checks.thresholds import NOTHING_MOVED, Threshold, Thresholds
+from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.domain.threshold import SHARE
@@ -23,19 +24,15 @@ MEMORY_HOT = Threshold("watch", "memory_hot", 100.0, "°C", Text("its memory is 
 IDLE_PERCENT = Threshold("watch", "idle", 1.0, "%", Text("a card does nothing up to a use of", "利用率不超过此值即空闲"), "<=", high=100.0)
 ONE = Threshold("watch", "lost_samples", 1, "samples", Text("a card is lost after so many readings without it", "连续多少次读不到视为丢卡"), ">=", low=1.0, high=1000.0)
 MOST_OF = Threshold("watch", "most", 0.8, SHARE, Text("the last readings are alike when this part of them is", "最近读数中同类占比达到此值即作数"), ">=", low=0.51, high=1.0)
-# The two ways of a line. A check loads one after the other and rests between: a way counts only while it carries the larger
-# figure of the two and a part of the promise, and only if it carried next to nothing before the check began.
-# Both ways loaded at once, the one full and the other slow, break nothing here, whatever the promise says of each way: no check
-# of ours loads both, so one of them is somebody else's traffic that began meanwhile, and nothing in the counters tells which.
-# That way may carry little because little is wanted. The check's own findings judge each way by the bytes that it sent itself.
-LOADED = Threshold("watch", "loaded", 0.25, SHARE, Text("a line is loaded from this part of the promise on", "线路流量达到承诺值的此比例视为有负载"), ">=", high=1.0)
-QUIET = Threshold("watch", "quiet", 0.05, SHARE, Text("a line was in use before a check from this part of the promise on", "检查前线路流量达到承诺值的此比例视为已被占用"), ">=", high=1.0)
+# A line is judged while a test of ours asks for all of it (see watch_line.py). What others move may be little because little is
+# wanted: that is told, never judged.
+RAMP = Threshold("watch", "ramp", 15.0, "s", Text("the growth at the beginning of a test is left out for at most", "测试开始时的增速阶段最多排除"), "<=", low=1.0, high=60.0)
+TOLD = Threshold("watch", "told", 0.05, SHARE, Text("traffic of others is set beside the promise from this part of it on", "他人流量达到承诺值的此比例起与承诺对照"), ">=", high=1.0)
 WATCH_THRESHOLDS = (
-    SHORT, BROKEN_SAMPLES, GOOD_SAMPLES, IDLE_SAMPLES, HOT, MEMORY_HOT, IDLE_PERCENT, ONE, MOST_OF, LOADED, QUIET,
+    SHORT, BROKEN_SAMPLES, GOOD_SAMPLES, IDLE_SAMPLES, HOT, MEMORY_HOT, IDLE_PERCENT, ONE, MOST_OF, RAMP, TOLD,
 )  # fmt: skip
 
-WAYS = (("net.rx_gbit_s", "net.tx_gbit_s"), ("disk.read_mb_s", "disk.write_mb_s"))
-LINES = frozenset(metric for ways in WAYS for metric in ways)
+LINES = frozenset({"net.rx_gbit_s", "net.tx_gbit_s", "disk.read_mb_s", "disk.write_mb_s"})
 
 # Clock event reasons (nvml.h): software power cap; those by which a card protects itself or is braked from outside.
 POWER_CAP, PROTECTED = 0x4, 0x8 | 0x20 | 0x40 | 0x80
@@ -45,11 +42,11 @@ POWER_CAP, PROTECTED = 0x4, 0x8 | 0x20 | 0x40 | 0x80
 class WatchPromise:
     """What the contract says of a watched node. `floors` are promised figures by metric, with their term.
 
-    `under_load`: metrics that a running check loads, so that their floor counts. `billed`: whether the node is paid for now.
+    `loads`: the tests of ours that run, by metric. `billed`: whether the node is paid for now.
     """
 
     floors: Mapping[str, tuple[str, float]] = field(default_factory=dict)
-    under_load: frozenset[str] = frozenset()
+    loads: Mapping[str, Load] = field(default_factory=dict)
     billed: bool = False
     thresholds: Thresholds = NOTHING_MOVED
 
@@ -94,7 +91,7 @@ class WatchRule:
 
 
 def _floor(values: Values, promise: WatchPromise) -> Judged:
-    """Power counts only while the card says that it is capped. Lines have two ways: see `WatchRules.feed_lines`."""
+    """Power counts only while the card says that it is capped. Of lines: see `WatchRules.feed_lines`."""
     floor, value, mask = promise.floors.get("gpu.power_w"), values.get("gpu.power_w"), _mask(values)
     if floor is None or value is None:
         return NO_WORD
@@ -145,7 +142,7 @@ def _never(values: Values, promise: WatchPromise) -> Judged:
 FLOOR = WatchRule(
     "watch.floor", Text("Under the contract", "低于合同"),
     Text("a promised figure is not reached although the node is asked for it", "在需要时未达到承诺值"),
-    BROKEN_SAMPLES, Verdict.FAIL, True, _floor, (SHORT, LOADED, QUIET, BROKEN_SAMPLES, GOOD_SAMPLES, MOST_OF),
+    BROKEN_SAMPLES, Verdict.FAIL, True, _floor, (SHORT, RAMP, BROKEN_SAMPLES, GOOD_SAMPLES, MOST_OF),
     Text("Ask the supplier why, and send the readings", "请连同读数询问供应商原因"),
 )  # fmt: skip
 LOST = WatchRule(

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from gpulease_gui.checks.thresholds import Threshold
+from gpulease_gui.checks.watch_line import LineWatch, Load
 from gpulease_gui.checks.watch_rule import (
     BROKEN_SAMPLES,
     DRIVER,
@@ -25,17 +26,16 @@ from gpulease_gui.checks.watch_rule import (
     IDLE,
     KEPT,
     LINES,
-    LOADED,
     LOST,
     MOST_OF,
     NO_WORD,
     NODE,
-    QUIET,
+    RAMP,
     SHORT,
+    TOLD,
     UNITS,
     WATCH_RULES,
     WATCH_THRESHOLDS,
-    WAYS,
     Judged,
     Values,
     WatchPromise,
@@ -43,7 +43,7 @@ from gpulease_gui.checks.watch_rule import (
 )
 
 __all__ = [
-    "BROKEN_SAMPLES", "HOT", "LINES", "NODE", "WATCH_RULES", "WATCH_THRESHOLDS", "Episode", "Judged", "Values", "WatchPromise",
+    "BROKEN_SAMPLES", "HOT", "LINES", "NODE", "WATCH_RULES", "WATCH_THRESHOLDS", "Episode", "Judged", "Load", "Values", "WatchPromise",
     "WatchRule", "WatchRules", "degraded_s",
 ]  # fmt: skip
 
@@ -67,7 +67,9 @@ class Episode:
     worst_s: float = 0.0
 
 
-_KEPT_READINGS, _BEFORE = 60, 10
+_KEPT_READINGS = 60
+# Two tests so far apart are not one stretch of readings.
+_APART_S = 60.0
 # What was not read for so long ends a streak, and cuts off what lasts.
 UNREAD_S, UNREAD_INTERVALS = 10.0, 5.0
 
@@ -124,7 +126,7 @@ class WatchRules:
         self.promise = promise
         self._unread_s = max(UNREAD_S, UNREAD_INTERVALS * interval_s)
         self._streaks: dict[tuple[str, str, str], _Streak] = {}
-        self._before: dict[str, deque[float]] = {metric: deque(maxlen=_BEFORE) for metric in LINES}
+        self._lines = {metric: LineWatch(interval_s) for metric in LINES}
 
     @property
     def open(self) -> tuple[Episode, ...]:
@@ -150,22 +152,29 @@ class WatchRules:
     def feed_lines(self, values: Mapping[str, float], at_s: float) -> tuple[Episode, ...]:
         """What the node's busiest lines carried each way at one time (UTC seconds), by metric."""
         made = [
-            self._look(FLOOR, NODE, self._way(metric, values[metric], values.get(other, 0.0)), at_s)
-            for ways in WAYS for metric, other in (ways, ways[::-1]) if metric in values and metric in self.promise.floors
-        ]  # fmt: skip
+            self._look(FLOOR, NODE, judged, seen_s)
+            for metric in sorted(LINES & values.keys() & self.promise.floors.keys())
+            for seen_s, judged in self._rates(metric, values[metric], at_s)
+        ]
         return tuple(episode for episode in made if episode is not None)
 
-    def _way(self, metric: str, value: float, other: float) -> Judged:
+    def _rates(self, metric: str, value: float, at_s: float) -> list[tuple[float, Judged]]:
         term, promised = self.promise.floors[metric]
-        before = self._before[metric]
-        under_load = metric in self.promise.under_load
-        if not under_load:
-            before.append(value)
         figure = self.promise.thresholds.value
-        busy = any(one >= promised * figure(QUIET) for one in before)
-        asked = under_load and not busy and value > other and value >= promised * figure(LOADED)
-        broken = asked and value < promised * figure(SHORT)
-        return Judged(broken, value, UNITS[metric], term, promised, metric, asked or not under_load)
+        counted = self._lines[metric].take(value, at_s, self.promise.loads.get(metric), promised, figure(RAMP))
+        if counted is None:
+            return [(at_s, Judged(False, value, UNITS[metric], term, promised, metric, asked=False))]
+        least = promised * figure(SHORT)
+        return [(seen_s, Judged(one < least, one, UNITS[metric], term, promised, metric)) for seen_s, one in counted]
+
+    def unjudged(self) -> tuple[Judged, ...]:
+        """What the lines carry of others, where it is a part of a promise and less than it: little may be wanted, or given."""
+        figure, found = self.promise.thresholds.value, []
+        for metric, (term, promised) in sorted(self.promise.floors.items()):
+            usual = self._lines[metric].usual if metric in LINES else None
+            if usual is not None and promised * figure(TOLD) <= usual < promised * figure(SHORT):
+                found.append(Judged(None, usual, UNITS[metric], term, promised, metric))
+        return tuple(found)
 
     def promise_anew(self, promise: WatchPromise, at_s: float) -> tuple[Episode, ...]:
         """What is promised changed; what lasts and is promised no more is cut off."""
@@ -231,6 +240,8 @@ class WatchRules:
         self, rule: WatchRule, subject: str, streak: _Streak, judged: Judged, at_s: float, words: str
     ) -> Episode | None:
         if not judged.asked:
+            if streak.recent and at_s - streak.recent[-1][0] > _APART_S:
+                streak.begin_anew()
             return None
         if rule is IDLE and not judged.broken:  # a card that works now and then is not idle
             streak.begin_anew()

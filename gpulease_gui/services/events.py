@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gpulease_gui.checks.machine import Change
+from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.domain.finding import CheckState, Finding, Verdict
 from gpulease_gui.domain.node import HostKey, Node
 from gpulease_gui.domain.task import TaskProgress, TaskRun
@@ -185,10 +186,19 @@ class SecretNotKept:
     words: Text
 
 
+@dataclass(frozen=True, slots=True)
+class LoadChanged:
+    """A test of ours that asks for all that a metric of a node gives begins (`runs`), or is over."""
+
+    node_id: str
+    load: Load
+    runs: bool
+
+
 Event = (
     NodeStateChanged | HostKeyQuestion | RunStarted | CheckChanged | FindingSaved | RunEnded | NodeDrifted | JobChanged
     | RecordsChanged | GapOpened | GapClosed | PairMeasured | WatchAlarm | TaskProgressed | TaskEnded
-    | SecretNotKept
+    | SecretNotKept | LoadChanged
 )  # fmt: skip
 
 

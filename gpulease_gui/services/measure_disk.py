@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gpulease_gui.checks import disk_capacity_honest, disk_fsync, disk_rand, disk_seq
+from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import Command, CommandOutput
 from gpulease_gui.domain.units import MIB
@@ -65,11 +66,19 @@ def measure_rates(task: Task) -> CommandOutput:
     runs = {direction: tests_of(task.before, direction) for direction in ("read", "write")}
     for direction in task.directions:
         command = fio_json.command("read" if direction == "read" else "write", length, size_mib, direct=True)
-        output = run_active(task.lines.line, "fio_json", command, length * 2 + 120, task.cancel)
-        runs[direction].append(_instead(task, direction, length, size_mib, output) if output.exit_code == _NO_PROGRAM else output)
+        with task.lines.loaded(_load(direction, length)):
+            output = run_active(task.lines.line, "fio_json", command, length * 2 + 120, task.cancel)
+            if output.exit_code == _NO_PROGRAM:
+                output = _instead(task, direction, length, size_mib, output)
+        runs[direction].append(output)
     return disk_rates.combine(
         runs["read"], runs["write"], seconds=length, size_mib=size_mib, direct=True, filesystem=place.filesystem
     )
+
+
+def _load(direction: str, seconds: float) -> Load:
+    """A file is laid out before it is read: reading begins with what comes on top of what was read before."""
+    return Load("disk.read_mb_s", seconds, certain=False) if direction == "read" else Load("disk.write_mb_s", seconds)
 
 
 def _instead(task: Task, direction: str, length: int, size_mib: int, missing: CommandOutput) -> CommandOutput:
@@ -110,7 +119,8 @@ def measure_sustained(task: Task) -> CommandOutput:
     """Sequential writes with their course over time."""
     length, place = task.seconds or SUSTAINED_SECONDS, _place(task.lines, task.cancel)
     size_mib = place.room(QUICK_SIZE_MIB if length <= QUICK_FIO_SECONDS * 2 else SUSTAINED_SIZE_MIB)
-    run = run_active(task.lines.line, "disk_sustained", disk_sustained.command(length, size_mib), length + 120, task.cancel)
+    with task.lines.loaded(_load("write", length)):
+        run = run_active(task.lines.line, "disk_sustained", disk_sustained.command(length, size_mib), length + 120, task.cancel)
     runs = {disk_sustained.SUSTAINED: [run]}
     return combine_set(runs, seconds=length, size_mib=size_mib, direct=True, filesystem=place.filesystem)
 

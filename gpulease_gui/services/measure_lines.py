@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import Node
 from gpulease_gui.facts.raw_runs import unpack
 from gpulease_gui.services.links import Links, Opened
+
+# Told a load and whether it runs.
+OnLoad = Callable[[Load, bool], None]
+
+
+def unheard(load: Load, runs: bool) -> None:
+    """Where nobody watches."""
 
 
 class NoPeer(UserFacing):
@@ -25,12 +34,13 @@ class MeasureLines:
 
     def __init__(
         self, opened: Opened, node: Node, peer: Node | None, peer_address: str, links: Links, promise: Promise,
-        urls: tuple[str, ...] = (),
+        urls: tuple[str, ...] = (), on_load: OnLoad = unheard,
     ) -> None:  # fmt: skip
         self.line = opened.line
         self.node = node
         self.promise = promise
         self.urls = urls
+        self._on_load = on_load
         self._peer = peer
         self._peer_address = peer_address
         self._links = links
@@ -55,6 +65,18 @@ class MeasureLines:
         if host.startswith("-"):
             raise NoPeer(f"{host!r} is no address of a peer", next_step="name it as an IP address: --peer-address 10.0.0.2")
         return host
+
+    @contextmanager
+    def loaded(self, load: Load | None) -> Iterator[None]:
+        """While a test asks for all of it that the node gives; None: this one asks for less."""
+        if load is None:
+            yield
+            return
+        self._on_load(load, True)
+        try:
+            yield
+        finally:
+            self._on_load(load, False)
 
     def close(self) -> None:
         """Close the peer's line; the node's own stays open."""

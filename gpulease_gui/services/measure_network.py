@@ -7,6 +7,7 @@ from typing import Any
 
 from gpulease_gui.checks import net_egress, net_iperf_multi, net_iperf_reverse, net_latency, rdma_write_bw
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import Command, CommandOutput
 from gpulease_gui.domain.finding import Reason
@@ -22,7 +23,7 @@ from gpulease_gui.facts import (
 )
 from gpulease_gui.remote.run import run_active, start_server
 from gpulease_gui.services.measure_lines import MeasureLines, Measurement, Task, tests_of
-from gpulease_gui.services.measure_own_tcp import measure_instead
+from gpulease_gui.services.measure_own_tcp import load_of, measure_instead
 
 IPERF_SECONDS, SINGLE_SECONDS, SUSTAINED_SECONDS = 20, 15, 600
 PING_SECONDS = 200
@@ -65,7 +66,7 @@ def measure_sustained(task: Task) -> CommandOutput:
     def client(port: int) -> Command:
         return iperf_sustained.client_command(task.lines.peer_host, port, length)
 
-    return iperf_sustained.combine([_served(task.lines, client, length, task.cancel)])
+    return iperf_sustained.combine([_served(task.lines, client, length, task.cancel, load_of(iperf_pair.FORWARD, length))])
 
 
 def _one_way(lines: MeasureLines, direction: str, seconds: int, streams: int, cancel: CancelToken) -> CommandOutput:
@@ -74,19 +75,19 @@ def _one_way(lines: MeasureLines, direction: str, seconds: int, streams: int, ca
     def client(port: int) -> Command:
         return iperf3_json.client_command(lines.peer_host, port, seconds, streams, reverse)
 
-    output = _served(lines, client, seconds, cancel)
+    output = _served(lines, client, seconds, cancel, None if streams == 1 else load_of(direction, seconds))
     if output.exit_code != _NO_PROGRAM:
         return output
     return measure_instead(lines, direction, seconds, streams, output, cancel)
 
 
-def _served(lines: MeasureLines, client: Client, seconds: int, cancel: CancelToken) -> CommandOutput:
+def _served(lines: MeasureLines, client: Client, seconds: int, cancel: CancelToken, load: Load | None = None) -> CommandOutput:
     """One test against a server on the peer, on a port that the node was seen to reach; taken ports are passed over."""
     output = CommandOutput(b"", _NO_SERVER, 1)
     if lines.reached_port is None and (failed := _find_port(lines, cancel)):
         return failed
     for port in range(lines.reached_port or IPERF_PORT, IPERF_PORT + IPERF_PORTS):
-        output, started = _at(lines, port, client(port), seconds, seconds + 30, cancel)
+        output, started = _at(lines, port, client(port), seconds, seconds + 30, cancel, load)
         if started or output.exit_code == _NO_PROGRAM:
             return output
     return output
@@ -115,7 +116,7 @@ def _is_blocked(output: CommandOutput) -> bool:
 
 
 def _at(
-    lines: MeasureLines, port: int, command: Command, seconds: int, limit_s: int, cancel: CancelToken
+    lines: MeasureLines, port: int, command: Command, seconds: int, limit_s: int, cancel: CancelToken, load: Load | None = None
 ) -> tuple[CommandOutput, bool]:
     """One client against a server on this port of the peer, and whether the server could listen."""
     server = start_server(lines.peer(cancel).line, "iperf3_json", iperf3_json.server_command(port), seconds + 60)
@@ -123,7 +124,8 @@ def _at(
         server.wait_for(_LISTENING, _START_S, cancel)
         if server.ended:
             return CommandOutput(b"", server.output[-2048:] or _NO_SERVER, _exit_code(server.output)), False
-        return run_active(lines.line, "iperf3_json", command, limit_s, cancel, scratch=False), True
+        with lines.loaded(load):
+            return run_active(lines.line, "iperf3_json", command, limit_s, cancel, scratch=False), True
 
 
 def _exit_code(output: bytes) -> int:

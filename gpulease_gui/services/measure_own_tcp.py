@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 
+from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.facts import iperf_pair, tcp_rate
@@ -15,6 +16,11 @@ from gpulease_gui.services.measure_lines import MeasureLines
 PORT, PORTS = 5201, 4
 _START_S, _END_S, _MORE_S = 8.0, 8.0, 60
 _UNREACHED = b"unable to connect"
+
+
+def load_of(direction: str, seconds: float, *, certain: bool = True) -> Load:
+    """What a test between the node and its peer asks of the node; `certain`: it is known to come through."""
+    return Load("net.rx_gbit_s" if direction == iperf_pair.BACKWARD else "net.tx_gbit_s", seconds, certain)
 
 
 def measure_instead(
@@ -39,6 +45,7 @@ def _at(
     """(what both ends told, else None and why in a line, whether another port may do better)."""
     peer_sends = direction == iperf_pair.BACKWARD
     host, token = lines.peer_host, secrets.token_hex(16)
+    load = None if streams == 1 else load_of(direction, seconds, certain=lines.reached_port is not None)
     waits = Wish(host, port, token, seconds, streams, listens=True, sends=peer_sends)
     calls = Wish(host, port, token, seconds, streams, listens=False, sends=not peer_sends)
     with start_server(lines.peer(cancel).line, tcp_rate.FACT.id, waits.command, seconds + _MORE_S) as server:
@@ -46,7 +53,8 @@ def _at(
             said = _line(server.output) or b"the peer did not listen"
             return None, said, b"in use" in said
         begin_s = time.monotonic()
-        done = run_active(lines.line, tcp_rate.FACT.id, calls.command, seconds + _MORE_S, cancel, scratch=False)
+        with lines.loaded(load):
+            done = run_active(lines.line, tcp_rate.FACT.id, calls.command, seconds + _MORE_S, cancel, scratch=False)
         took_s = time.monotonic() - begin_s
         server.wait_end(_END_S, cancel)
         here, there = done.stdout, server.output

@@ -28,7 +28,7 @@ from gpulease_gui.facts.fact import Fact, readers
 from gpulease_gui.remote.collect import collect
 from gpulease_gui.remote.failures import ConnectFailed
 from gpulease_gui.services.drift import since_accepted
-from gpulease_gui.services.events import Bus, CheckChanged, FindingSaved, RunEnded, RunStarted
+from gpulease_gui.services.events import Bus, CheckChanged, FindingSaved, LoadChanged, RunEnded, RunStarted
 from gpulease_gui.services.fleet import fleet_of
 from gpulease_gui.services.identity_pin import MARK_FACTS, history_of, machine_from, sightings_of
 from gpulease_gui.services.joined import joined_in, run_to_join
@@ -300,8 +300,9 @@ class _Run:
         fact_id = next(id_ for id_ in rule.check.facts if id_ in MEASURES)
         request = self._request
         lines = MeasureLines(
-            self._opened, self._node, request.peer, request.peer_address, links, self._judging.promise, request.urls
-        )
+            self._opened, self._node, request.peer, request.peer_address, links, self._judging.promise, request.urls,
+            lambda load, runs: self._bus.publish(LoadChanged(self._node.id, load, runs)),
+        )  # fmt: skip
         try:
             # Two checks of one fact share its measurement.
             if fact_id not in self._judging.evidence:

@@ -1,40 +1,41 @@
-"""Which metrics does a check load just now on a watched node, so that a promised rate may be expected there?"""
+"""Which tests of ours ask just now for all that a line of a watched node gives, so that the promised rate may be expected there?
+
+A test is told when its own bytes may begin, and when it ended: not the check that it belongs to, which connects, rests and turns
+round. One stream alone, small requests and a program that is no test of ours ask for less than a line gives.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 
-from gpulease_gui.checks.check import rules
-from gpulease_gui.domain.command import Impact
-from gpulease_gui.domain.finding import CheckState
-from gpulease_gui.services.events import CheckChanged, Event, RunEnded, RunStarted
+from gpulease_gui.checks.watch_line import Load
+from gpulease_gui.services.events import Event, LoadChanged
 
 
 class Loads:
-    """Remembers by run which checks that load their node are running."""
+    """Remembers what runs, by node and metric."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._nodes: dict[str, str] = {}
-        self._running: dict[tuple[str, str], frozenset[str]] = {}
+        self._running: dict[str, dict[str, Load]] = {}
+        self._count = 0
 
     def hear(self, event: Event) -> None:
         """Take an event of the bus."""
+        if not isinstance(event, LoadChanged):
+            return
         with self._lock:
-            if isinstance(event, RunStarted):
-                self._nodes[event.run_id] = event.node_id
-            elif isinstance(event, CheckChanged):
-                self._running.pop((event.run_id, event.check), None)
-                rule = rules().get(event.check)
-                if event.state is CheckState.RUNNING and rule is not None and rule.check.impact is not Impact.PASSIVE:
-                    self._running[event.run_id, event.check] = frozenset(rule.check.terms)
-            elif isinstance(event, RunEnded):
-                self._nodes.pop(event.run_id, None)
-                self._running = {key: terms for key, terms in self._running.items() if key[0] != event.run_id}
+            running = dict(self._running.get(event.node_id, {}))
+            if event.runs:
+                self._count += 1
+                running[event.load.metric] = replace(event.load, number=self._count)
+            else:
+                running.pop(event.load.metric, None)
+            self._running[event.node_id] = running
 
-    def metrics_of(self, node_id: str, floors: Mapping[str, tuple[str, float]]) -> frozenset[str]:
-        """The metrics of `floors` (metric -> term, figure) whose term is measured now."""
+    def of(self, node_id: str) -> Mapping[str, Load]:
+        """What runs on a node, by metric; not to be changed."""
         with self._lock:
-            terms = {term for (run_id, _), some in self._running.items() if self._nodes.get(run_id) == node_id for term in some}
-        return frozenset(metric for metric, (term, _) in floors.items() if term in terms)
+            return self._running.get(node_id, {})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.checks.promise import Promise
-from gpulease_gui.checks.watch_rules import LINES, Episode, WatchPromise, WatchRules
+from gpulease_gui.checks.watch_rules import LINES, Episode, Judged, WatchPromise, WatchRules
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding
@@ -42,8 +42,7 @@ WATCH_MARK = "watch"
 _NS, _DAY_S, _MOST_FORMS = 1_000_000_000, 86_400, 256
 # What lasts and gets worse is written no more often.
 GROWN_S = 10.0
-# Not what is written: the test of reading writes its file first, and nobody tells the two apart.
-_FLOORS = LINES - {"disk.write_mb_s"} | {"gpu.power_w"}
+_FLOORS = LINES | {"gpu.power_w"}
 # What no promise, price or threshold hangs on.
 _NO_MATTER = frozenset({"mark", "answer", "draft"})
 # What of the cards is judged.
@@ -202,11 +201,16 @@ class NodeRules:
         """Why, by card, of those that it no longer names."""
         return self._cards.absent
 
+    @property
+    def unjudged(self) -> tuple[Judged, ...]:
+        """What the lines carry of others, beside what is promised; see `WatchRules.unjudged`."""
+        return self._rules.unjudged()
+
     def _of_lines(self, lines: Mapping[str, float], at_s: float) -> Iterable[Episode]:
         """The busiest interface and disk stand for the node: the others are not those that a check loads."""
-        under_load = self._keeper.loads.metrics_of(self._node.id, self._rules.promise.floors)
-        if under_load != self._rules.promise.under_load:
-            self._rules.promise = replace(self._rules.promise, under_load=under_load)
+        loads = self._keeper.loads.of(self._node.id)
+        if loads != self._rules.promise.loads:
+            self._rules.promise = replace(self._rules.promise, loads=loads)
         return self._rules.feed_lines(lines, at_s)
 
     def trouble(self, source_id: str, words: str, at_s: float, *, said: bool = True) -> None:

@@ -20,6 +20,7 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.finding import Basis, Finding, Reason, Verdict
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.events import Event, LoadChanged
 from gpulease_gui.services.targets import node_of
 from gpulease_gui.services.verify import Request
 
@@ -133,16 +134,23 @@ def test_that_a_promised_gigabyte_is_written_and_read_back(measure: Measure, ser
     assert left_in(server.home) == []
 
 
-def test_that_both_directions_are_measured_once_for_two_checks(measure: Measure) -> None:
+def test_that_both_directions_are_measured_once_for_two_checks_and_told_as_loads(measure: Measure, services: Services) -> None:
+    heard: list[Event] = []
+    services.bus.subscribe(heard.append)
     found = measure("net.iperf_multi net.iperf_reverse", 1, {"network.gbit_s": 0.01}, peer=True)
     assert [f.check for f in found] == ["net.iperf_multi", "net.iperf_multi", "net.iperf_reverse"]
     assert found[2].evidence == found[0].evidence
     rates = sorted(float(f.measured or 0) for f in found[:2])
     assert found[2].measured == pytest.approx(rates[0] / rates[1], abs=0.002)
+    loads = [(one.load.metric, one.load.seconds, one.runs) for one in heard if isinstance(one, LoadChanged)]
+    assert loads == [(way, 1, runs) for way in ("net.tx_gbit_s", "net.rx_gbit_s") for runs in (True, False)]
 
 
-def test_that_one_stream_is_named_as_what_it_is(measure: Measure) -> None:
+def test_that_one_stream_is_named_as_what_it_is_and_is_no_load(measure: Measure, services: Services) -> None:
+    heard: list[Event] = []
+    services.bus.subscribe(heard.append)
     there, back = measure("net.iperf_single", 1, {"network.gbit_s": 0.01}, peer=True)
+    assert not any(isinstance(one, LoadChanged) for one in heard), "one stream asks for less than a line gives"
     assert (there.direction, back.direction) == ("target->peer", "peer->target")
     assert (there.verdict, back.verdict) == (Verdict.PASS, Verdict.PASS)
     assert there.reason.en.startswith("one stream carried")

@@ -13,6 +13,7 @@ from time import time_ns
 import pytest
 
 from gpulease_gui.catalog.catalogue import load_catalogue
+from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.domain.claim import Claim, ClaimState
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.errors import UsageError
@@ -21,7 +22,7 @@ from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import Price
 from gpulease_gui.services.commerce_edit import save_price
 from gpulease_gui.services.degraded import NO_CONTRACT, NO_PRICE, NO_TERM, degraded_in
-from gpulease_gui.services.events import Bus, RecordsChanged, WatchAlarm
+from gpulease_gui.services.events import Bus, LoadChanged, RecordsChanged, WatchAlarm
 from gpulease_gui.services.notices import Notices, get_notices, parse_time, save_notices
 from gpulease_gui.services.watch_rules import RuleKeeper, promise_of
 from gpulease_gui.store import claims, evidence, samples, watch_events
@@ -53,6 +54,11 @@ class Watched:
                 self.rules.take([Point(metric, card, value, 0) for metric, value in values.items()], self.at_s)
             for card in lost:
                 self.rules.take([Point("gpu.power_w", card, None, 0, "GPU is lost")], self.at_s)
+            self.at_s += 1
+
+    def line(self, seconds, points):
+        for _ in range(seconds):
+            self.rules.take(points, self.at_s, "network")
             self.at_s += 1
 
     def events(self):
@@ -236,13 +242,22 @@ def test_that_a_watch_hears_of_a_changed_promise_and_of_a_new_day(desk, watched)
     assert len(watched.events()) == 1, "the contract is over, so nothing is paid for"
 
 
-def test_that_a_promised_rate_of_writing_is_left_to_the_check(desk):
-    for term in ("disk.read_mb_s", "disk.write_mb_s"):
-        claim = Claim(term, 3000, ClaimState.ANSWERED)
+def test_that_a_promised_rate_is_judged_while_a_test_of_ours_asks_for_it_and_only_then(desk, watched):
+    for term, figure in (("network.gbit_s", 100), ("disk.write_mb_s", 3000)):
+        claim = Claim(term, figure, ClaimState.ANSWERED)
         desk.write(lambda db, claim=claim: claims.save_claim(db, claims.Holder.contract("c1"), claim, by="li", at=desk.noon))
-    with desk.workspace.read() as connection:
-        floors = promise_of(connection, desk.node, load_catalogue(), date(2026, 3, 1)).floors
-    assert floors == {"disk.read_mb_s": ("disk.read_mb_s", 3000.0)}
+    watched.bus.publish(RecordsChanged(frozenset({"claim"})))
+    for metric, subject, value in (("net.tx_gbit_s", "eth0", 10.0), ("disk.write_mb_s", "nvme0n1", 400.0)):
+        points = [Point(metric, subject, value)]
+        watched.line(20, points)
+        assert [(one.metric, one.value) for one in watched.rules.unjudged] == [(metric, value)]
+        load = Load(metric, 20.0)
+        for node_id, runs in (("another", True), ("n1", True), ("n1", False)):
+            watched.bus.publish(LoadChanged(node_id, load, runs))
+            watched.line(20, points)
+        watched.line(20, [Point(metric, subject, 0.0)])
+    told = [(one.finding.term, one.finding.measured, watched.after(one.began_ns), watched.after(one.ended_ns)) for one in watched.events() if one.finding.term]
+    assert told == [("network.gbit_s", 10.0, 40.0, 60.0), ("disk.write_mb_s", 400.0, 140.0, 160.0)]
 
 
 def test_that_idle_is_told_only_in_the_term_of_the_contract(desk, watched):
