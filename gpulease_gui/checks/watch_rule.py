@@ -28,8 +28,9 @@ MOST_OF = Threshold("watch", "most", 0.8, SHARE, Text("the last readings are ali
 # wanted: that is told, never judged.
 RAMP = Threshold("watch", "ramp", 15.0, "s", Text("the growth at the beginning of a test is left out for at most", "测试开始时的增速阶段最多排除"), "<=", low=1.0, high=60.0)
 TOLD = Threshold("watch", "told", 0.05, SHARE, Text("traffic of others is set beside the promise from this part of it on", "他人流量达到承诺值的此比例起与承诺对照"), ">=", high=1.0)
+TOLD_TO = Threshold("watch", "told_to", 0.75, SHARE, Text("and below this part of it", "且低于承诺值的此比例"), "<", high=1.0)
 WATCH_THRESHOLDS = (
-    SHORT, BROKEN_SAMPLES, GOOD_SAMPLES, IDLE_SAMPLES, HOT, MEMORY_HOT, IDLE_PERCENT, ONE, MOST_OF, RAMP, TOLD,
+    SHORT, BROKEN_SAMPLES, GOOD_SAMPLES, IDLE_SAMPLES, HOT, MEMORY_HOT, IDLE_PERCENT, ONE, MOST_OF, RAMP, TOLD, TOLD_TO,
 )  # fmt: skip
 
 LINES = frozenset({"net.rx_gbit_s", "net.tx_gbit_s", "disk.read_mb_s", "disk.write_mb_s"})

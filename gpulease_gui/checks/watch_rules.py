@@ -33,6 +33,7 @@ from gpulease_gui.checks.watch_rule import (
     RAMP,
     SHORT,
     TOLD,
+    TOLD_TO,
     UNITS,
     WATCH_RULES,
     WATCH_THRESHOLDS,
@@ -172,7 +173,7 @@ class WatchRules:
         figure, found = self.promise.thresholds.value, []
         for metric, (term, promised) in sorted(self.promise.floors.items()):
             usual = self._lines[metric].usual if metric in LINES else None
-            if usual is not None and promised * figure(TOLD) <= usual < promised * figure(SHORT):
+            if usual is not None and promised * figure(TOLD) <= usual < promised * figure(TOLD_TO):
                 found.append(Judged(None, usual, UNITS[metric], term, promised, metric))
         return tuple(found)
 

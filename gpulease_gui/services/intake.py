@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from gpulease_gui.checks.watch_rules import Judged
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import visible
 from gpulease_gui.services.events import NodeState
@@ -46,7 +47,7 @@ class WatchView:
     `unsaved` says why the newest samples could not be written to the store; empty while all is well. `lost` says by
     subject (GPU UUID) why one that was there is not read any more; `indexes` are the numbers that the node gives them.
     `by_agent`: whether the samples come from the agent or, on a node without Python, from the shell scripts. `paces`: since
-    when how often it was asked, where that was not `interval_s` always.
+    when how often it was asked, where that was not `interval_s` always. `unjudged`: what lines carry that no test of ours asks for.
     """
 
     node_id: str
@@ -62,6 +63,7 @@ class WatchView:
     by_agent: bool = False
     paces: Paces = ()
     source_gaps: list[GapSpan] = field(default_factory=list)
+    unjudged: tuple[Judged, ...] = ()
 
 
 class Intake:

@@ -269,6 +269,7 @@ class _Watch:
         if at_s - self._gauged_s >= 0.9 * self.view.interval_s:
             self._gauged_s = at_s
             self._intake.take(TASK_LOG.id, self._gauge.take(at_s), at_s)
+            self.view.unjudged = self.rules.unjudged if self.rules is not None else ()
         if self._recorder.due(at_s):
             self._flush()
 

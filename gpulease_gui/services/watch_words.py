@@ -1,14 +1,17 @@
-"""What do our own programs say of a source or a card that can't be read, in both languages?"""
+"""What do our own programs say in both languages of what can't be read, and of what can't be judged?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gpulease_gui.checks.watch_rules import Judged
 from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.units import number_text
 from gpulease_gui.services.source_silence import STALE
 from gpulease_gui.services.watch_cards import NOT_BACK, UNREAD
 from gpulease_gui.services.watch_driver import SILENT
 from gpulease_gui.telemetry.gpu import GONE
+from gpulease_gui.telemetry.source import metrics
 
 # Everything else is the node's own words.
 TROUBLES: Mapping[str, Text] = {
@@ -29,3 +32,22 @@ TROUBLES: Mapping[str, Text] = {
 def trouble_words(said: str) -> Text:
     """Ours in both languages; what the node said stays as it is."""
     return TROUBLES.get(said) or foreign(said)
+
+
+_TEST = {
+    "net": Text("Run the network test to know", "运行网络测试即可判断"), "disk": Text("Run the disk test to know", "运行磁盘测试即可判断"),
+}  # fmt: skip
+
+
+def unjudged_words(carried: Judged) -> tuple[Text, Text]:
+    """(what is carried beside what is promised, what to do to know which of the two it is) of traffic that is no test's."""
+    way, unit = metrics()[carried.metric].title, carried.unit
+    value, promised = number_text(carried.value or 0.0), number_text(carried.promised or 0.0)
+    return Text(
+        f"{way.en}: {value} of {promised} {unit} asked for or allowed", f"{way.zh}：{value} / {promised} {unit}，需求少或受限，尚不可知",
+    ), _TEST[carried.metric.split(".", 1)[0]]  # fmt: skip
+
+
+def check_of(carried: Judged) -> str:
+    """The check that asks for all of it."""
+    return "net.iperf_multi" if carried.metric.startswith("net.") else "disk.seq"

@@ -51,7 +51,7 @@ def test_that_traffic_of_others_is_told_and_never_judged() -> None:
     assert word.broken is None
 
 
-@pytest.mark.parametrize("readings", [[4.9] * 10, [95.0] * 10, [10.0] * 9, [0.0] * 6 + [60.0] * 4])
+@pytest.mark.parametrize("readings", [[4.9] * 10, [75.0] * 10, [10.0] * 9, [0.0] * 6 + [60.0] * 4])
 def test_that_a_line_that_rests_or_gives_what_is_promised_needs_no_word(readings: list[float]) -> None:
     rules = WatchRules(WatchPromise(NET))
     fed(rules, readings, 0.0)

@@ -96,6 +96,7 @@ class LivePage(Page):
         self.stack.addWidget(self.all)
         self.column.addWidget(self.bar)
         self.column.addWidget(self.log.band)
+        self.column.addWidget(self.acts.asked.band)
         self.column.addWidget(self.stack, 1)
 
     def _connect(self) -> None:

@@ -18,6 +18,7 @@ from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import current_language, say
+from gpulease_gui.gui.pages.live_asked import Asked
 from gpulease_gui.gui.pages.live_log import FOLLOW
 from gpulease_gui.gui.pages.live_nodes import make_this_computer
 from gpulease_gui.gui.pages.live_note import ADD_NOTE, NoteDialog
@@ -42,6 +43,7 @@ class Acts(QObject):
         super().__init__(page)
         self._page, self._frame = page, page.frame
         self._unsaved, self._counted = "", 0
+        self.asked = Asked(page)
         self.local_button = Button(Text("This computer", "本机"), icon="cpu")
         self.note_button = Button(ADD_NOTE, icon="flag")
         self.local_button.clicked.connect(self._this_computer)
@@ -176,7 +178,8 @@ class Acts(QObject):
         self._page.visit((node.id, "watch"))
 
     def tell(self, view: WatchView | None) -> None:
-        """How many nodes are watched; samples that can't be written are told once."""
+        """How many nodes are watched, what no rule can judge; samples that can't be written are told once."""
+        self.asked.tell(view)
         watched = len(self._frame.services.watching.views())
         if watched != self._counted:
             self._counted = watched
