@@ -488,7 +488,8 @@ def end(child):
 
 
 def npus(voice, interval_s):
-    """Pass the table of npu-smi on as one line."""
+    """Pass the table of npu-smi on as one line. It bears no two calls at once: what failed once is tried once more first."""
+    failed = 0
     while shutil.which("npu-smi"):
         child = begin(["npu-smi", "info"])
         alarm = threading.Timer(20.0, child.kill)
@@ -496,7 +497,9 @@ def npus(voice, interval_s):
         rows = child.stdout.read().decode("utf-8", "replace").splitlines()
         end(child)
         alarm.cancel()
-        voice.say("npu", "! npu-smi does not answer" if child.returncode else RECORD_END.join(rows) + RECORD_END)
+        failed = failed + 1 if child.returncode else 0
+        if failed != 1:
+            voice.say("npu", "! npu-smi does not answer" if failed else RECORD_END.join(rows) + RECORD_END)
         time.sleep(max(interval_s, AGAIN_S if child.returncode else 0.0))
     voice.say("npu", "! npu-smi is not installed on the node")
 

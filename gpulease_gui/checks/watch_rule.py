@@ -21,6 +21,7 @@ GOOD_SAMPLES = Threshold("watch", "good_samples", 10, "samples", Text("whether i
 IDLE_SAMPLES = Threshold("watch", "idle_samples", 1800, "samples", Text("a card is idle after so many readings in a row", "连续多少次空闲读数视为闲置"), ">=", low=1.0, high=1_000_000.0)
 HOT = Threshold("watch", "hot", 87.0, "°C", Text("a card is too hot from", "显卡过热的下限"), ">=", high=150.0)
 MEMORY_HOT = Threshold("watch", "memory_hot", 100.0, "°C", Text("its memory is too hot from", "显存过热的下限"), ">=", high=150.0)
+NPU_HOT = Threshold("watch", "npu_hot", 85.0, "°C", Text("an Ascend chip is too hot from", "昇腾芯片过热的下限"), ">=", high=150.0)
 IDLE_PERCENT = Threshold("watch", "idle", 1.0, "%", Text("a card does nothing up to a use of", "利用率不超过此值即空闲"), "<=", high=100.0)
 ONE = Threshold("watch", "lost_samples", 1, "samples", Text("a card is lost after so many readings without it", "连续多少次读不到视为丢卡"), ">=", low=1.0, high=1000.0)
 MOST_OF = Threshold("watch", "most", 0.8, SHARE, Text("the last readings are alike when this part of them is", "最近读数中同类占比达到此值即作数"), ">=", low=0.51, high=1.0)
@@ -30,7 +31,7 @@ RAMP = Threshold("watch", "ramp", 15.0, "s", Text("the growth at the beginning o
 TOLD = Threshold("watch", "told", 0.05, SHARE, Text("traffic of others is set beside the promise from this part of it on", "他人流量达到承诺值的此比例起与承诺对照"), ">=", high=1.0)
 TOLD_TO = Threshold("watch", "told_to", 0.75, SHARE, Text("and below this part of it", "且低于承诺值的此比例"), "<", high=1.0)
 WATCH_THRESHOLDS = (
-    SHORT, BROKEN_SAMPLES, GOOD_SAMPLES, IDLE_SAMPLES, HOT, MEMORY_HOT, IDLE_PERCENT, ONE, MOST_OF, RAMP, TOLD, TOLD_TO,
+    SHORT, BROKEN_SAMPLES, GOOD_SAMPLES, IDLE_SAMPLES, HOT, MEMORY_HOT, NPU_HOT, IDLE_PERCENT, ONE, MOST_OF, RAMP, TOLD, TOLD_TO,
 )  # fmt: skip
 
 LINES = frozenset({"net.rx_gbit_s", "net.tx_gbit_s", "disk.read_mb_s", "disk.write_mb_s"})
@@ -92,7 +93,9 @@ class WatchRule:
 
 
 def _floor(values: Values, promise: WatchPromise) -> Judged:
-    """Power counts only while the card says that it is capped. Of lines: see `WatchRules.feed_lines`."""
+    """No term promises the power of an NPU, and npu-smi says of none what holds it back: only lines have a floor there.
+
+    Power counts only while the card says that it is capped. Of lines: see `WatchRules.feed_lines`."""
     floor, value, mask = promise.floors.get("gpu.power_w"), values.get("gpu.power_w"), _mask(values)
     if floor is None or value is None:
         return NO_WORD
@@ -111,10 +114,11 @@ def _mask(values: Values) -> int | None:
     return None if mask is None or not math.isfinite(mask) else int(mask)
 
 
-_LIMITS = (("gpu.temperature_c", HOT), ("gpu.temperature_memory_c", MEMORY_HOT))
+_LIMITS = (("gpu.temperature_c", HOT), ("gpu.temperature_memory_c", MEMORY_HOT), ("npu.temperature_c", NPU_HOT))
 
 
 def _throttled(values: Values, promise: WatchPromise) -> Judged:
+    """Of NPUs there is no word: the table of npu-smi has neither clocks nor what slows a chip down."""
     mask = _mask(values)
     if mask is None:
         return NO_WORD
@@ -129,8 +133,11 @@ def _hot(values: Values, promise: WatchPromise) -> Judged:
     return Judged(True, max(over.values()), "°C", by=tuple(over)) if over else KEPT
 
 
+USES = ("gpu.util_percent", "npu.aicore_percent")
+
+
 def _idle(values: Values, promise: WatchPromise) -> Judged:
-    use = values.get("gpu.util_percent")
+    use = next((use for metric in USES if (use := values.get(metric)) is not None), None)
     if use is None:
         return NO_WORD
     return Judged(True, use, "%") if promise.billed and use <= promise.thresholds.value(IDLE_PERCENT) else KEPT
@@ -149,7 +156,7 @@ FLOOR = WatchRule(
 LOST = WatchRule(
     "watch.lost", Text("GPU lost", "GPU 丢失"), Text("a card that was there is not read any more", "原有的卡已读不到"),
     ONE, Verdict.FAIL, True, _never, (ONE, GOOD_SAMPLES, MOST_OF),
-    Text("Look for an Xid in the kernel log, and ask the supplier to bring the card back or to replace it", "请查看内核日志中的 Xid，并要求供应商恢复或更换此卡"),
+    Text("Look into the kernel log (an Xid, for an NPU npu-smi info -t health), and ask the supplier to bring the card back or to replace it", "请查看内核日志（Xid；NPU 请运行 npu-smi info -t health），并要求供应商恢复或更换此卡"),
 )  # fmt: skip
 DRIVER = WatchRule(
     "watch.driver", Text("Driver does not answer", "驱动无应答"),
@@ -164,7 +171,7 @@ THROTTLED = WatchRule(
 )  # fmt: skip
 HOT_RULE = WatchRule(
     "watch.hot", Text("Too hot", "过热"), Text("the card is near the point at which it slows itself down", "温度接近降频点"),
-    BROKEN_SAMPLES, Verdict.WARN, False, _hot, (HOT, MEMORY_HOT, BROKEN_SAMPLES, GOOD_SAMPLES, MOST_OF),
+    BROKEN_SAMPLES, Verdict.WARN, False, _hot, (HOT, MEMORY_HOT, NPU_HOT, BROKEN_SAMPLES, GOOD_SAMPLES, MOST_OF),
     Text("Ask the supplier about the cooling", "请向供应商询问散热情况"),
 )  # fmt: skip
 IDLE = WatchRule(

@@ -10,6 +10,7 @@ from gpulease_gui.domain.units import number_text
 from gpulease_gui.services.source_silence import STALE
 from gpulease_gui.services.watch_cards import NOT_BACK, UNREAD
 from gpulease_gui.services.watch_driver import SILENT
+from gpulease_gui.telemetry import npu
 from gpulease_gui.telemetry.gpu import GONE
 from gpulease_gui.telemetry.source import metrics
 
@@ -22,6 +23,7 @@ TROUBLES: Mapping[str, Text] = {
     "no NVIDIA GPU on the node": Text("no NVIDIA GPU on the node", "节点上没有 NVIDIA GPU"),
     "npu-smi does not answer": Text("npu-smi does not answer", "npu-smi 无应答"),
     GONE: Text(GONE, "nvidia-smi 不再列出此卡"),
+    npu.GONE: Text(npu.GONE, "npu-smi 不再列出此芯片"),
     NOT_BACK: Text(NOT_BACK, "节点重连后缺少此卡"),
     UNREAD: Text(UNREAD, "不再收到此卡的可读数据"),
     STALE: Text(STALE, "长时间未收到其数据"),

@@ -15,31 +15,51 @@ METRICS = (
 )
 _MIB_PER_GIB = 1024.0
 
-# npu-smi needs a second or two of its own; the table travels as one line.
+GONE = "npu-smi does not name it any more"
+_WARMEST_C = 150.0
+
+# npu-smi needs a second or two of its own; the table travels as one line. It does not bear two calls at once, and a check of
+# the node calls it too: what failed once is tried once more before it is told.
 SCRIPT = (
-    "command -v npu-smi >/dev/null 2>&1 || { printf '! npu-smi is not installed on the node\\n'; exit; }\n"
-    "rs=$(printf '\\036')\n"
-    'while npu-smi info > "$GPULEASE_TMP/npu" 2>&1; do\n'
-    "  line=\n"
-    '  while IFS= read -r part; do line="$line$part$rs"; done < "$GPULEASE_TMP/npu"\n'
-    "  printf '%s\\n' \"$line\"\n"
-    '  sleep "$GPULEASE_INTERVAL"\n'
+    "rs=$(printf '\\036') failed=0\n"
+    "while hash -r; command -v npu-smi >/dev/null 2>&1; do\n"
+    '  if npu-smi info > "$GPULEASE_TMP/npu" 2>&1; then\n'
+    "    line= failed=0\n"
+    '    while IFS= read -r part; do line="$line$part$rs"; done < "$GPULEASE_TMP/npu"\n'
+    "    printf '%s\\n' \"$line\"\n"
+    '    sleep "$GPULEASE_INTERVAL"\n'
+    "  else\n"
+    "    failed=$((failed + 1))\n"
+    "    [ $failed -lt 2 ] || printf '! npu-smi does not answer\\n'\n"
+    "    sleep 5\n"
+    "  fi\n"
     "done\n"
-    "printf '! npu-smi does not answer\\n'\n"
+    "printf '! npu-smi is not installed on the node\\n'\n"
 )
 
 
 class _Reader:
+    def __init__(self) -> None:
+        self._named: dict[str, None] = {}
+
     def read(self, line: str) -> tuple[Point, ...]:
-        """The whole table of `npu-smi info`; a chip is named npu/chip as printed."""
+        """The whole table of `npu-smi info`; a chip is named npu/chip as printed. One that a whole table leaves out is lost."""
         report = npu_smi.parse(CommandOutput(line.replace(RECORD_END, "\n").encode()))
         points: list[Point] = []
         for chip in report.chips:
+            if chip.chip_id is None:
+                continue  # the table breaks off in it, or says nothing but its name
             name = f"{chip.npu_id}/{chip.chip_id}"
             hbm = None if chip.hbm_used_mb is None else chip.hbm_used_mb / _MIB_PER_GIB
-            values = (chip.aicore_percent, hbm, chip.power_w, chip.temperature_c)
+            warm = chip.temperature_c is not None and 0 < chip.temperature_c < _WARMEST_C
+            values = (chip.aicore_percent, hbm, chip.power_w, chip.temperature_c if warm else None)
             points += [Point(metric.id, name, value) for metric, value in zip(METRICS, values, strict=True)]
-        return tuple(points)
+        return (*self._missing({point.subject: None for point in points}, whole=not report.cut_off), *points)
+
+    def _missing(self, now: dict[str, None], *, whole: bool) -> list[Point]:
+        gone = [name for name in self._named if name not in now] if whole else []
+        self._named |= now
+        return [Point(metric.id, name, None, lost=GONE) for name in gone for metric in METRICS]
 
 
 SOURCE = Source("npu", Text("Ascend NPUs", "Ascend NPU"), SCRIPT, METRICS, _Reader)
