@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from time import time_ns
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -47,7 +48,7 @@ class RecordingLine(QObject):
         self._begin_day(services.workspace)
         if not self._asking:
             self._asking, since_ns = True, self._until_ns
-            self._window.bridge.when_done(services.query(lambda db: recorded_bytes(db, since_ns)), self._take, lambda _: self._take((0, since_ns)))
+            self._window.bridge.when_done(services.query(lambda db: recorded_bytes(db, since_ns, time_ns())), self._take, lambda _: self._take((0, since_ns)))
 
     def _begin_day(self, workspace: object) -> None:
         """Another day, or another workspace, begins at nought."""

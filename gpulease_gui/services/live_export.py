@@ -18,7 +18,7 @@ from gpulease_gui.services.series import Ring
 from gpulease_gui.services.source_gaps import source_of
 from gpulease_gui.store.doors import Database, Reader
 from gpulease_gui.store.records import Gap, Mark, RunState, SampleBlock
-from gpulease_gui.store.retention import fits, keep_stretch, list_kept, newest_end
+from gpulease_gui.store.retention import fits, keep_stretch, list_kept, newest_pack
 from gpulease_gui.store.runs import list_runs
 from gpulease_gui.store.samples import list_gaps, list_marks, outline, read_blocks, read_range, save_mark
 from gpulease_gui.telemetry.source import metrics
@@ -160,11 +160,12 @@ def put_into_report(db: Database, node_id: str, start_s: float, end_s: float) ->
 
 def _end_ns(connection: Reader, node_id: str, end_ns: int) -> int:
     """The end of a stretch, two readings before the end of what is stored where more will come: blocks of one time may overlap there."""
-    found = newest_end(connection, node_id)
+    now_ns = time.time_ns()
+    found = newest_pack(connection, node_id, now_ns)
     if found is None:
         return end_ns
     last_ns, step_ns = found
-    grows = time.time_ns() - last_ns < _GROWS_NS and end_ns > last_ns - 2 * step_ns
+    grows = now_ns - last_ns < _GROWS_NS and end_ns > last_ns - 2 * step_ns
     return last_ns - 2 * step_ns if end_ns > last_ns or grows else end_ns
 
 

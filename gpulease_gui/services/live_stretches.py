@@ -34,6 +34,7 @@ _GAP_WORDS: Mapping[str, Text] = {
     "own_network": Text("the watching computer had no network", "监控端无网络"),
     "nothing_to_read": Text("nothing to read", "无可读数据"),
     "computer_slept": Text("the watching computer slept or its clock was set", "监控端休眠或时钟被调整"),
+    "clock_wrong": Text("the clock of the watching computer was wrong", "监控端时钟有误"),
     "not_saved": Text("the store could not be written", "存储写入失败"),
     "fault": Text("an internal error", "内部错误"),
     "agent_ended": Text("the agent on the node ended", "节点上的采集程序已退出"),

@@ -28,6 +28,7 @@ from gpulease_gui.services.timeline import Clock, Timeline, own_clock
 from gpulease_gui.services.watch_cards import OddLines, lately
 from gpulease_gui.services.watch_rules import NodeRules, RuleKeeper
 from gpulease_gui.services.watch_saving import Saving
+from gpulease_gui.store.ahead import CLOCK_WRONG, tell_ahead
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import cut_gaps
 from gpulease_gui.store.workspace import Workspace
@@ -48,6 +49,7 @@ GAP_WORDS: Mapping[StreamEnding, str] = {
 }  # fmt: skip
 
 NOT_WATCHED = "not_watched"
+_UNSEEN = frozenset({NOT_WATCHED, CLOCK_WRONG})
 SLEPT = "computer_slept"
 OWN_NETWORK = "own_network"
 FAULT = "fault"
@@ -195,14 +197,18 @@ class _Watch:
             self.rules.unseen(at_s)
 
     def _recall(self) -> None:
-        """Put what was stored of the last hour before what will come."""
+        """Put what was stored of the last hour before what will come; tell what a clock that was ahead wrote down."""
+        now_s = self._clock.wall()
+        ahead = self._workspace.submit(lambda db: tell_ahead(db, self._node.id, int(now_s * _NS)))
         try:
             with self._workspace.read() as connection:
-                last_s = put_back(self.view, connection, self._clock.wall())
+                last_s = put_back(self.view, connection, now_s)
         except UserFacing:
             return  # the store will say so itself when the first block is written
+        wait([ahead], WRITTEN_S)
+        was_wrong = ahead.done() and not ahead.cancelled() and ahead.exception() is None and ahead.result()
         if last_s:
-            self._gap(last_s + self.view.interval_s, NOT_WATCHED)
+            self._gap(last_s + self.view.interval_s, CLOCK_WRONG if was_wrong else NOT_WATCHED)
 
     def _once(self) -> bool:
         """One connection; whether samples came."""
@@ -328,7 +334,7 @@ class _Watch:
         """Our clock had been ahead: what was written down by it stays in the store, the view begins anew with what is before now."""
         now_s = self._clock.wall()
         self._flush()
-        self._unseen(self._last_s)
+        self._unseen(min(self._last_s, now_s))
         self._close_gap(self._last_s, resumed=False)
         # Told in turn: when the gaps are cut, what was taken before stands in the store, too, and can be recalled.
         wait([self._workspace.submit(lambda db: cut_gaps(db, self._node.id, int(now_s * _NS)))], WRITTEN_S)
@@ -361,7 +367,7 @@ class _Watch:
 
     def _gap(self, start_s: float, reason: str) -> None:
         if self.view.gaps and self.view.gaps[-1].end_s is None:
-            if self.view.gaps[-1].reason != NOT_WATCHED or reason == NOT_WATCHED:
+            if self.view.gaps[-1].reason not in _UNSEEN or reason in _UNSEEN:
                 return
             self._close_gap(start_s, resumed=False)
         self._unseen(start_s)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 
 from gpulease_gui.services.watch_cards import successors
+from gpulease_gui.store.ahead import newest_end
 from gpulease_gui.store.doors import Reader
-from gpulease_gui.store.recorded import newest_reading
 from gpulease_gui.store.runs import get_run
 from gpulease_gui.store.samples import read_blocks
 from gpulease_gui.store.sightings import cards_of_run, newest_run_with_cards
@@ -18,11 +18,11 @@ _NS = 1_000_000_000
 _LATELY_S, _CUT_S = 60.0, 120.0
 
 
-def last_seen(connection: Reader, node_id: str, lately: Iterable[str]) -> frozenset[str]:
+def last_seen(connection: Reader, node_id: str, lately: Iterable[str], now_s: float) -> frozenset[str]:
     """The cards (UUIDs) of a node: those of its last watch, which `lately` tells in part, those that were gone when that one
     ended, and those of its last run; whichever was later knows better.
     """
-    watched_ns = newest_reading(connection, node_id)
+    watched_ns = newest_end(connection, node_id, int(now_s * _NS))
     watched = frozenset(lately) | _read_last(connection, node_id, watched_ns)
     watched |= gone_since(connection, node_id, watched_ns - int(_CUT_S * _NS)) if watched_ns else frozenset()
     run = newest_run_with_cards(connection, node_id)

@@ -48,7 +48,6 @@ _NO_MATTER = frozenset({"mark", "answer", "draft"})
 # What of the cards is judged.
 WATCHED = frozenset({
     "gpu.power_w", "gpu.event_reasons", "gpu.clock_sm_mhz", "gpu.temperature_c", "gpu.temperature_memory_c", "gpu.util_percent",
-    "npu.temperature_c", "npu.aicore_percent",
 })  # fmt: skip
 
 
@@ -78,28 +77,27 @@ class NodeRules:
         self._drivers = {kind: Driver(interval_s) for kind in ("gpu", "npu")}
         self._rules, self._interval_s = WatchRules(WatchPromise(), interval_s), interval_s
         self._events: dict[tuple[str, str, str], str] = {}
-        self._cards, self._chips, self._npus = Cards(interval_s), Cards(interval_s), False
+        self._cards, self._npus = Cards(interval_s), False
         self._began, self._looked_s, self._grown_s = False, 0.0, 0.0
         self._stand: tuple[int, int] | None = None
         self._places: dict[Form, dict[str, list[tuple[str, int]]]] = {}
 
     def renew(self, seen: Iterable[str] = ()) -> None:
         """A connection begins; `seen` are cards (UUIDs) that were read shortly before the program began."""
-        workspace, node_id = self._keeper.workspace, self._node.id
+        workspace, node_id, now_s = self._keeper.workspace, self._node.id, self._keeper.clock()
         if not self._events:
             self._keeper.owed.now()
-            workspace.submit(lambda db: close_left_open(db, node_id))
+            workspace.submit(lambda db: close_left_open(db, node_id, int(now_s * _NS)))
         self._stand = None
         for driver in self._drivers.values():
             driver.begin()
-        self._keep_up(self._keeper.clock())
-        self._chips.expect()
+        self._keep_up(now_s)
         if self._cards.known:
             self._cards.expect()
             return
         try:
             with workspace.read() as connection:
-                self._cards.expect(last_seen(connection, node_id, seen))
+                self._cards.expect(last_seen(connection, node_id, seen, now_s))
         except UserFacing:
             return  # the store says so itself when the first readings are written
 
@@ -148,14 +146,13 @@ class NodeRules:
         self, cards: Mapping[str, Mapping[str, float | None]], lines: Mapping[str, float], lost: Mapping[str, str], at_s: float,
         source_id: str,
     ) -> bool:  # fmt: skip
-        which = self._chips if source_id == "npu" else self._cards
-        begins = which.told(at_s, cards, lost)
-        self._tell(self._of_drivers(source_id, at_s, answers=begins, named=bool(cards or lost)))
-        self._tell(self._of_cards(cards, {**lost, **(which.absent if begins else {})}, at_s))
+        begins = source_id == "npu" or self._cards.told(at_s, cards, lost)
+        self._tell(self._of_drivers(source_id, at_s, answers=begins, named=bool(cards or lost) or source_id == "npu"))
+        self._tell(self._of_cards(cards, lost, at_s, begins=begins))
         if lines:
             self._tell(self._of_lines(lines, at_s))
         self._look_around(at_s)
-        return begins and which.settled
+        return begins and self._cards.settled
 
     def quiet(self, at_s: float) -> None:
         """The node is there, and no source of it says anything."""
@@ -186,19 +183,23 @@ class NodeRules:
         hangs = self._drivers["npu" if self._npus else "gpu"].silent(at_s)
         return list(self._rules.lose("", SILENT, at_s) if hangs else ())
 
-    def _of_cards(self, cards: Mapping[str, Mapping[str, float | None]], lost: Mapping[str, str], at_s: float) -> list[Episode]:
+    def _of_cards(
+        self, cards: Mapping[str, Mapping[str, float | None]], lost: Mapping[str, str], at_s: float, *, begins: bool
+    ) -> list[Episode]:
         made = [one for subject, why in lost.items() for one in self._rules.lose(subject, why, at_s)]
+        if begins:
+            made += [one for subject, why in self._cards.absent.items() for one in self._rules.lose(subject, why, at_s)]
         return made + [one for subject, values in cards.items() for one in self._rules.feed(subject, values, at_s)]
 
     @property
     def seen(self) -> frozenset[str]:
         """The cards that the node names."""
-        return self._cards.seen | self._chips.seen
+        return self._cards.seen
 
     @property
     def absent(self) -> Mapping[str, str]:
         """Why, by card, of those that it no longer names."""
-        return {**self._cards.absent, **self._chips.absent}
+        return self._cards.absent
 
     @property
     def unjudged(self) -> tuple[Judged, ...]:
@@ -236,7 +237,7 @@ class NodeRules:
         return WatchEvent(
             id_, self._node.id, episode.rule.id, episode.subject, int(episode.began_s * _NS),
             None if episode.ended_s is None else int(episode.ended_s * _NS), episode.rule.degraded,
-            finding_of(episode, self._rules.promise, blob.sha256, self._cards.known | self._chips.known),
+            finding_of(episode, self._rules.promise, blob.sha256, self._cards.known),
         ), blob  # fmt: skip
 
     def _save(self, event: WatchEvent, blob: EvidenceBlob, episode: Episode) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from gpulease_gui.store.ahead import not_ahead
 from gpulease_gui.store.evidence import save_blobs
 from gpulease_gui.store.packing import pack, unpack
 from gpulease_gui.store.records import EvidenceBlob
@@ -155,10 +156,11 @@ def stretch_content(connection: sqlite3.Connection, node_id: str, start_ns: int,
     return ("\n".join(lines) + "\n\n").encode() + pack(blocks)
 
 
-def newest_end(connection: sqlite3.Connection, node_id: str) -> tuple[int, int] | None:
-    """(end of the newest stored readings in UTC ns, their longest step in ns); None without any."""
+def newest_pack(connection: sqlite3.Connection, node_id: str, now_ns: int) -> tuple[int, int] | None:
+    """(end of the newest stored readings in UTC ns that lie in no time to come, their longest step in ns); None without any."""
     row = connection.execute(
-        "SELECT end_ns, content FROM sample_packs WHERE node_id = ? AND level = 0 ORDER BY end_ns DESC LIMIT 1", (node_id,)
+        "SELECT end_ns, content FROM sample_packs WHERE node_id = ? AND level = 0 AND end_ns <= ? ORDER BY end_ns DESC LIMIT 1",
+        (node_id, not_ahead(now_ns)),
     ).fetchone()
     return None if row is None else (row[0], max(unpack(row[1]).steps_ns))
 

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from gpulease_gui.store import older_blocks
+from gpulease_gui.store.ahead import CLOCK_WRONG
 from gpulease_gui.store.codec import utc_from, utc_text
 from gpulease_gui.store.packing import Block, Pack, pack, unpack
 from gpulease_gui.store.records import Gap, Mark, SampleBlock, SampleRange, Series, Stretch
@@ -94,8 +95,11 @@ def append_gap(db: Database, gap: Gap) -> None:
 
 
 def cut_gaps(db: Database, node_id: str, now_ns: int) -> None:
-    """No gap of a node lasts beyond now (ns, UTC): such a one was written down by a clock that was ahead."""
-    db.conn.execute("UPDATE sample_gaps SET end_ns = ? WHERE node_id = ? AND start_ns < ? AND end_ns > ?", (now_ns, node_id, now_ns, now_ns))
+    """No gap of a node lasts beyond now (ns, UTC), as one does that was written down by a clock that was ahead."""
+    db.conn.execute(
+        "UPDATE sample_gaps SET end_ns = ? WHERE node_id = ? AND start_ns < ? AND end_ns > ? AND reason <> ?",
+        (now_ns, node_id, now_ns, now_ns, CLOCK_WRONG),
+    )
 
 
 def save_mark(db: Database, mark: Mark) -> None:

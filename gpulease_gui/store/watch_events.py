@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.finding import Finding
+from gpulease_gui.store.ahead import not_ahead
 from gpulease_gui.store.codec import finding_from, finding_text, storable
 from gpulease_gui.store.evidence import save_blobs
 from gpulease_gui.store.records import EvidenceBlob
@@ -49,21 +50,21 @@ def save_event(db: Database, event: WatchEvent, blob: EvidenceBlob) -> None:
     )  # fmt: skip
 
 
-def close_left_open(db: Database, node_id: str) -> None:
+# Ends what is open where the last reading of its node ends; one that a clock which was ahead wrote down is none.
+_CLOSE = (
+    "UPDATE watch_events SET ended_ns = max(began_ns, coalesce((SELECT max(end_ns) FROM sample_packs "
+    "WHERE node_id = watch_events.node_id AND level = 0 AND end_ns <= :newest), began_ns)) WHERE ended_ns IS NULL"
+)
+
+
+def close_left_open(db: Database, node_id: str, now_ns: int) -> None:
     """End what a killed program left open at the last reading of the node: nobody saw what came after."""
-    db.conn.execute(
-        "UPDATE watch_events SET ended_ns = max(began_ns, coalesce("
-        "(SELECT max(end_ns) FROM sample_packs WHERE node_id = ? AND level = 0), began_ns)) WHERE node_id = ? AND ended_ns IS NULL",
-        (node_id, node_id),
-    )
+    db.conn.execute(f"{_CLOSE} AND node_id = :node", {"node": node_id, "newest": not_ahead(now_ns)})
 
 
-def close_all_left_open(connection: sqlite3.Connection) -> None:
+def close_all_left_open(connection: sqlite3.Connection, now_ns: int) -> None:
     """The same for every node, when nobody else has the workspace open."""
-    connection.execute(
-        "UPDATE watch_events SET ended_ns = max(began_ns, coalesce((SELECT max(end_ns) FROM sample_packs "
-        "WHERE node_id = watch_events.node_id AND level = 0), began_ns)) WHERE ended_ns IS NULL"
-    )
+    connection.execute(_CLOSE, {"newest": not_ahead(now_ns)})
 
 
 def close_forsaken(connection: sqlite3.Connection, now_ns: int) -> None:
@@ -72,10 +73,9 @@ def close_forsaken(connection: sqlite3.Connection, now_ns: int) -> None:
     Who watches a node keeps readings all the time, or ends its episodes. One that was alive tells its own end later.
     """
     connection.execute(
-        "UPDATE watch_events SET ended_ns = max(began_ns, coalesce((SELECT max(end_ns) FROM sample_packs "
-        "WHERE node_id = watch_events.node_id AND level = 0), began_ns)) WHERE ended_ns IS NULL AND began_ns < :before "
-        "AND NOT EXISTS (SELECT 1 FROM sample_packs WHERE node_id = watch_events.node_id AND level = 0 AND end_ns >= :before)",
-        {"before": now_ns - FORSAKEN_NS},
+        f"{_CLOSE} AND began_ns < :before AND NOT EXISTS (SELECT 1 FROM sample_packs "
+        "WHERE node_id = watch_events.node_id AND level = 0 AND end_ns >= :before AND end_ns <= :newest)",
+        {"before": now_ns - FORSAKEN_NS, "newest": not_ahead(now_ns)},
     )
 
 

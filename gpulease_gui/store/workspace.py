@@ -128,14 +128,14 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, demo: bool) -> Path 
 
 def _settle(connection: sqlite3.Connection, presence: Presence) -> bool:
     """Mark what a killed process left running; the answer is whether another process is there."""
-    alone = presence.is_alone()
+    alone, now_ns = presence.is_alone(), int(utc_now().timestamp()) * 1_000_000_000
     if alone:
         with transaction(connection):
             interrupt_unfinished(connection)
             cut_unfinished_tasks(connection)
-            close_all_left_open(connection)
+            close_all_left_open(connection, now_ns)
     else:
         with transaction(connection):
-            close_forsaken(connection, int(utc_now().timestamp()) * 1_000_000_000)
+            close_forsaken(connection, now_ns)
     presence.stay()
     return not alone

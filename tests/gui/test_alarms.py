@@ -7,7 +7,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from time import time
+from time import time, time_ns
 
 from pytestqt.qtbot import QtBot
 
@@ -92,8 +92,8 @@ def test_that_the_foot_of_the_window_says_what_is_watched_and_recorded_today(mak
     services.workspace.submit(lambda db: append_blocks(db, blocks)).result()
     with services.workspace.read() as connection:
         services.watching.start(get_node(connection, NODE))
-        size, newest = recorded_bytes(connection, int((now_s - 60) * 1e9))
-        assert 0 < size < recorded_bytes(connection, 0)[0] and recorded_bytes(connection, newest) == (0, newest)
+        size, newest = recorded_bytes(connection, int((now_s - 60) * 1e9), time_ns())
+        assert 0 < size < recorded_bytes(connection, 0, time_ns())[0] and recorded_bytes(connection, newest, time_ns()) == (0, newest)
     line.look()
     qtbot.waitUntil(lambda: not strip._recorded.isHidden(), timeout=5000)
     assert not strip.watched.isHidden()

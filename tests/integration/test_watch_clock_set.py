@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from tests.integration.test_watch_scripted import POWER, START_S, A, Scripted
+from gpulease_gui.store.samples import list_marks
+from tests.integration.test_watch_scripted import POWER, START_S, A, B, Scripted
 
 DAY = 86_400
 
@@ -39,6 +41,21 @@ def test_that_a_connection_after_a_clock_was_a_day_ahead_writes_the_right_time_a
     assert times(node) == sorted(times(node)) and times(node)[0] == 0 and times(node)[-1] == 299
     assert all(gap.end_s is not None and gap.end_s <= START_S + 299 for gap in node.watch.view.gaps)
     assert node.gaps()[0] == ("computer_slept", 99, 200), "no gap lasts into the time to come"
+    assert node.gaps()[1:] == [("clock_wrong", 100, 200), ("clock_wrong", DAY + 100, DAY + 200)]
+    with node.services.workspace.read() as connection:
+        marks = list_marks(connection, "scripted", datetime.fromtimestamp(START_S, UTC), datetime.fromtimestamp(START_S + 300, UTC))
+    assert [(mark.kind, mark.at.timestamp() - START_S) for mark in marks] == [("clock", 200)]
+
+
+def test_that_an_episode_that_a_clock_ahead_saw_ends_by_the_right_one(node: Scripted) -> None:
+    for node.at in range(240):
+        node.slept_s = DAY if 100 <= node.at < 160 else 0
+        if node.at == 200:
+            connect_anew(node)
+        node.cards(*([(0, A, "500")] if node.at > 90 and node.at < 200 else [(0, A, "500"), (1, B, "500")]))
+    node.end()
+    assert all(end is None or end <= 240 or begin >= DAY for _, _, begin, end in node.events())
+    assert node.degraded_s() < 240
 
 
 def test_that_a_clock_that_was_an_hour_ahead_counts_again_while_the_connection_lasts(node: Scripted) -> None:

@@ -19,7 +19,8 @@ from gpulease_gui.gui.widgets.chart_spec import Happening
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.services.live_export import REPORT_MARK, span_of
 from gpulease_gui.services.watch_warmup import judged_from, with_warmup
-from gpulease_gui.store.records import RunKind
+from gpulease_gui.store.ahead import CLOCK_MARK
+from gpulease_gui.store.records import Mark, RunKind
 from gpulease_gui.store.runs import list_runs
 from gpulease_gui.store.samples import list_marks, list_series, read_range, recorded_spans
 from gpulease_gui.store.task_runs import list_task_runs, task_points
@@ -111,9 +112,17 @@ def _happenings(connection: sqlite3.Connection, node_id: str, now_s: float) -> t
         if mark.kind == NOTE:
             at_s = mark.at.timestamp()
             made.append(Happening(at_s, at_s, Text(f"note: {mark.words}", f"备注：{mark.words}"), "flag", ""))
+        elif mark.kind == CLOCK_MARK:
+            made.append(Happening(mark.at.timestamp(), mark.at.timestamp(), _clock_words(mark), "clock", ""))
         elif mark.kind == REPORT_MARK and (span := span_of(mark)) is not None:
             made.append(Happening(span[0] / _NS, span[1] / _NS, Text("in the report", "已加入报告"), "nav-reports", "run"))
     return (*made, *_broken(connection, node_id, now_s))
+
+
+def _clock_words(mark: Mark) -> Text:
+    """Up to when readings were written down before their time."""
+    until = f"{datetime.fromisoformat(mark.words).astimezone():%Y-%m-%d %H:%M}"
+    return Text(f"the clock of this computer was wrong: some readings stand up to {until}", f"本机时钟曾有误：部分读数记到了 {until}")
 
 
 def _task(connection: sqlite3.Connection, task: TaskRun, *, looked_at: bool) -> Happening:

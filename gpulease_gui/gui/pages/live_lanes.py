@@ -60,9 +60,10 @@ GAPS: Mapping[str, Text] = {
     "fault": Text("an internal error of the program", "程序内部错误"),
     "own_network": Text("this computer had no network", "本机无网络"),
     "computer_slept": Text("this computer slept or its clock was set", "本机休眠或时钟被调整"),
+    "clock_wrong": Text("the clock of this computer was wrong", "本机时钟有误"),
     "agent_ended": Text("the agent on the node ended", "节点上的采集程序已退出"),
 }
-_QUIET = frozenset(["not_watched", "not_recorded", "computer_slept", "not_saved"])  # nothing was lost, so nothing was reconnected  # fmt: skip
+_QUIET = frozenset(["not_watched", "not_recorded", "computer_slept", "not_saved", "clock_wrong"])  # nothing was lost, so nothing was reconnected  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
