@@ -48,6 +48,7 @@ _NO_MATTER = frozenset({"mark", "answer", "draft"})
 # What of the cards is judged.
 WATCHED = frozenset({
     "gpu.power_w", "gpu.event_reasons", "gpu.clock_sm_mhz", "gpu.temperature_c", "gpu.temperature_memory_c", "gpu.util_percent",
+    "npu.temperature_c", "npu.aicore_percent",
 })  # fmt: skip
 
 
@@ -77,7 +78,7 @@ class NodeRules:
         self._drivers = {kind: Driver(interval_s) for kind in ("gpu", "npu")}
         self._rules, self._interval_s = WatchRules(WatchPromise(), interval_s), interval_s
         self._events: dict[tuple[str, str, str], str] = {}
-        self._cards, self._npus = Cards(interval_s), False
+        self._cards, self._chips, self._npus = Cards(interval_s), Cards(interval_s), False
         self._began, self._looked_s, self._grown_s = False, 0.0, 0.0
         self._stand: tuple[int, int] | None = None
         self._places: dict[Form, dict[str, list[tuple[str, int]]]] = {}
@@ -92,6 +93,7 @@ class NodeRules:
         for driver in self._drivers.values():
             driver.begin()
         self._keep_up(now_s)
+        self._chips.expect()
         if self._cards.known:
             self._cards.expect()
             return
@@ -146,13 +148,14 @@ class NodeRules:
         self, cards: Mapping[str, Mapping[str, float | None]], lines: Mapping[str, float], lost: Mapping[str, str], at_s: float,
         source_id: str,
     ) -> bool:  # fmt: skip
-        begins = source_id == "npu" or self._cards.told(at_s, cards, lost)
-        self._tell(self._of_drivers(source_id, at_s, answers=begins, named=bool(cards or lost) or source_id == "npu"))
-        self._tell(self._of_cards(cards, lost, at_s, begins=begins))
+        which = self._chips if source_id == "npu" else self._cards
+        begins = which.told(at_s, cards, lost)
+        self._tell(self._of_drivers(source_id, at_s, answers=begins, named=bool(cards or lost)))
+        self._tell(self._of_cards(cards, {**lost, **(which.absent if begins else {})}, at_s))
         if lines:
             self._tell(self._of_lines(lines, at_s))
         self._look_around(at_s)
-        return begins and self._cards.settled
+        return begins and which.settled
 
     def quiet(self, at_s: float) -> None:
         """The node is there, and no source of it says anything."""
@@ -183,23 +186,19 @@ class NodeRules:
         hangs = self._drivers["npu" if self._npus else "gpu"].silent(at_s)
         return list(self._rules.lose("", SILENT, at_s) if hangs else ())
 
-    def _of_cards(
-        self, cards: Mapping[str, Mapping[str, float | None]], lost: Mapping[str, str], at_s: float, *, begins: bool
-    ) -> list[Episode]:
+    def _of_cards(self, cards: Mapping[str, Mapping[str, float | None]], lost: Mapping[str, str], at_s: float) -> list[Episode]:
         made = [one for subject, why in lost.items() for one in self._rules.lose(subject, why, at_s)]
-        if begins:
-            made += [one for subject, why in self._cards.absent.items() for one in self._rules.lose(subject, why, at_s)]
         return made + [one for subject, values in cards.items() for one in self._rules.feed(subject, values, at_s)]
 
     @property
     def seen(self) -> frozenset[str]:
         """The cards that the node names."""
-        return self._cards.seen
+        return self._cards.seen | self._chips.seen
 
     @property
     def absent(self) -> Mapping[str, str]:
         """Why, by card, of those that it no longer names."""
-        return self._cards.absent
+        return {**self._cards.absent, **self._chips.absent}
 
     @property
     def unjudged(self) -> tuple[Judged, ...]:
@@ -237,7 +236,7 @@ class NodeRules:
         return WatchEvent(
             id_, self._node.id, episode.rule.id, episode.subject, int(episode.began_s * _NS),
             None if episode.ended_s is None else int(episode.ended_s * _NS), episode.rule.degraded,
-            finding_of(episode, self._rules.promise, blob.sha256, self._cards.known),
+            finding_of(episode, self._rules.promise, blob.sha256, self._cards.known | self._chips.known),
         ), blob  # fmt: skip
 
     def _save(self, event: WatchEvent, blob: EvidenceBlob, episode: Episode) -> None:
