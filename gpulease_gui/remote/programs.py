@@ -1,9 +1,10 @@
 """What do the sh programs say that a node gets? POSIX sh; `wrap` puts the pieces together.
 
 Variables: B boundary, d private folder (D while d is empty in spite of it), S scratch folder, P caps by pipes, L this lane,
-T how a command is timed that leads a group of its own, G whether this one does, A the facts to be asked again (unset: none).
-Descriptors: 3 the lifeline (our stdin), 4 the bell of the main shell, 7 nowhere. A fact costs its own processes and a
-dozen opened files; every fork and every file more is paid for on each node of a fleet.
+T how a command is timed that leads a group of its own, G whether this one does, A the facts to be asked again (unset: none),
+O whether lanes are what is recorded as running (their children are ended, not they), J whether a command is the shell's own.
+Descriptors: 3 the lifeline (our stdin), 7 nowhere. A fact costs its own process and a dozen opened files; every fork and
+every file more is paid for on each node of a fleet.
 """
 
 from __future__ import annotations
@@ -29,13 +30,14 @@ strays() {
 """
 
 # All that we started is younger than we are, so only those processes are looked at: to go through all of a node costs it more
-# than its facts. Their numbers end at that of a child of ours, unless the count went around meanwhile.
+# than its facts. Their numbers end at the last one that was given away, unless the count went around meanwhile.
 YOUNG = r"""
 young() {
-  : & q=$!
-  wait $q
+  q=
+  read -r x x x x q x 2>&7 </proc/loadavg
+  case $q in '' | *[!0-9]*) q=0 ;; esac
   i=$(($$ + 1))
-  if [ $q -lt $i ] || [ $q -gt $((i + 1000)) ]; then strays; return; fi
+  if [ $q -lt $life ] || [ $q -lt $i ] || [ $q -gt $((i + 1000)) ]; then strays; return; fi
   set --
   while [ $i -lt $q ]; do
     [ -e /proc/$i/environ ] && set -- "$@" /proc/$i/environ
@@ -47,7 +49,7 @@ young() {
 
 # A private folder that can really be written to (a full disk still makes folders); none: d stays empty. One with room
 # for the outputs of a collection comes first, else any; R says which.
-TEMP = r"""
+FOLDER = r"""
 roomy() {
   set -- $(stat -f -c '%a %S %d %c' "$1")
   case "$# $*" in
@@ -61,12 +63,15 @@ for R in 1 ''; do
   for t in "${TMPDIR:-/dev/shm}" /tmp /var/tmp; do
     [ -z "$R" ] || roomy "$t" || continue
     d=$(mktemp -d "$t/gpulease.XXXXXXXX" 2>/dev/null) || { d=; continue; }
-    { echo probe >"$d/probe"; } 2>/dev/null && [ -s "$d/probe" ] && mkfifo "$d/bell" 2>/dev/null && break 2
+    { echo probe >"$d/probe"; } 2>/dev/null && [ -s "$d/probe" ] && break 2
     rm -rf "$d"
     d=
   done
 done
 """.replace("@ROOM@", str(_ROOM_BYTES))
+
+# The same with a bell in it, which only a task has.
+TEMP = FOLDER.replace("&& break 2", '&& mkfifo "$d/bell" 2>/dev/null && break 2')
 
 # Where little room is, the outputs of a collection are kept in memory.
 IN_MEMORY = """
@@ -99,7 +104,7 @@ sons() {
   cat /proc/"$1"/task/*/children 2>/dev/null ||
     ps -A -o pid= -o ppid= 2>/dev/null | while read -r a b; do [ "$b" = "$1" ] && echo "$a"; done
 }
-kids() { for k in $(sons "$1"); do kids "$k"; echo "$k"; done; }
+kids() { for k in $(sons "$1"); do echo "$k"; kids "$k"; done; }
 late() {
   # Short naps: whoever ends this watchdog may leave one behind.
   i=0
@@ -109,7 +114,9 @@ late() {
 end_one() {
   l=$(kids "$2")
   [ "$1" = KILL ] && kill -KILL -"$2"
-  kill -"$1" $l "$2"
+  # A lane ends by itself when it finds that it has to stop.
+  [ "$1$O" = TERM1 ] || l="$l $2"
+  kill -"$1" $l
 } 2>/dev/null
 pids() {
   if [ -z "$d" ]; then echo "$p"; return; fi
@@ -123,7 +130,12 @@ lifeline() {
   a=$(pids)
   for q in $a; do end_one TERM "$q"; done
   i=0
-  while [ $i -lt 20 ] && busy; do nap; i=$((i + 1)); done
+  while [ $i -lt 20 ] && busy; do
+    nap
+    i=$((i + 1))
+    # A lane may have been about to start one.
+    [ "$i$O" = 51 ] && for q in $(pids); do end_one TERM "$q"; done
+  done
   for q in $a $(pids); do end_one KILL "$q"; done
   strays
   kill -TERM 0
@@ -135,25 +147,50 @@ lifeline() {
 
 # Without a folder the pid of a `timeout` can't be recorded for the lifeline, so commands stay in our group. Active runs
 # lead groups of their own, so that nothing which they start outlives them. Passive facts start nothing that stays: one
-# `watch` times them all, as a `timeout` each would double the processes of a collection.
+# `watch` times them all, as a `timeout` each would double the processes of a collection. They run in the foreground of
+# their lane, which many a shell starts without a copy of itself, so it's the lane's number that is known.
 RUN = r"""
-p=
+p= O=
 [ -n "$d" ] || T= G=
+[ -n "$P" ] || [ -z "$d" ] || [ ! -r /proc/self/stat ] || O=1
 now() { if read -r u x 2>&7 </proc/uptime; then t=${u%.*}${u#*.}; else t=$(date +%s)00; fi; }
-watch() {
-  i=0.3
-  while { sleep $i || sleep 1; } && [ ! -e "$d/stop" ]; do
-    i=0.5
-    now
-    for f in "$d"/pid.*; do
-      { read -r q n e <"$f"; } && [ -n "$e" ] && [ "$t" -ge "$e" ] || continue
-      : >"$d/late.$n"
-      if [ "$t" -lt $((e + 200)) ]; then end_one TERM "$q"; else end_one KILL "$q"; fi
-    done
-    { echo >"$d/tick.$t"; } 2>&7 || : >"$d/full"
-    echo tick >&4
+# All lanes have said so, or are no more.
+ended() {
+  x=0
+  for q in $X; do x=$((x + 1)); [ -e "over.$x" ] || ! kill -0 "$q" || return 1; done
+}
+limits() {
+  for f in pid.*; do
+    { read -r q n e <"$f"; } && [ -n "$e" ] && [ "$t" -ge "$e" ] || continue
+    true >"late.$n"
+    if [ "$t" -lt $((e + 200)) ]; then x=TERM; else x=KILL; fi
+    if [ -z "$O" ]; then end_one $x "$q"; continue; fi
+    l=$(kids "$q")
+    # The lane may be at its next fact by now.
+    read -r q e u <"$f" && [ "$e" = "$n" ] && kill -$x $l
   done
 }
+# Until all lanes have ended: the last one ends our nap, whose number it finds in a file.
+watch() {
+  I=0.4
+  while :; do
+    sleep $I >&7 3<&- & z=$!
+    echo $z >nap
+    ended && break
+    wait $z
+    x=$?
+    true >nap
+    { ended || [ -e stop ]; } && return
+    I=0.8
+    case $x in 0 | 1??) ;; *) I=1 ;; esac
+    now
+    limits
+    { echo >"tick.$t"; } || true >full
+    frames
+  done
+  kill $z
+  wait $z
+} 2>&7
 # Called just after `now`.
 run() {
   g=$T s=$t w= e=
@@ -165,13 +202,13 @@ run() {
     echo "$p $N $e" >"$d/pid.$L"
     [ -e "$d/stop" ] && end_one TERM "$p"
   elif [ -z "$g" ]; then
-    late "$M" "$p" >/dev/null 2>&1 4>&- 5>&- 6>&- & w=$!
+    late "$M" "$p" >/dev/null 2>&1 5>&- 6>&- & w=$!
   fi
   wait "$p" 2>&7
   c=$?
   [ -n "$g" ] && kill -KILL -"$p" 2>&7
   if [ -n "$d" ]; then
-    : >"$d/pid.$L"
+    true >"$d/pid.$L"
     [ $c -gt 128 ] && [ -e "$d/late.$N" ] && c=124
   fi
   if [ -n "$w" ]; then
@@ -183,8 +220,8 @@ run() {
 }
 """
 
-# With a folder: lanes leave outputs and exit codes in files, `watch` rings a bell twice a second; the main shell alone writes frames, all
-# that are ready with one `wc` and one `cat`. Claims are files that only one lane can create (noclobber).
+# With a folder: lanes leave outputs and exit codes in files; the main shell watches over them and writes frames, all that
+# are ready with one `wc` and one `cat`. Claims are files that only one lane can create (noclobber).
 # P (active runs, which may write large files): the caps by pipes, up to one byte over; a file that could not be written
 # whole is removed, which counts as cut. Without a folder: stderr merged, kept in a variable.
 # A command may hide that there was no room for its words. So each fact's own mark takes room, too: where there is none for
@@ -196,7 +233,7 @@ g() { H=0; [ -z "$d" ] || { [ ! -e "$d/claim.$1" ] && [ ! -e "$d/stop" ] && set 
 absent() { echo "sh: $1: not found" >&2; return 127; }
 fact() {
   set +C
-  N=$1 K=$2 M=$3
+  N=$1 K=$2 M=$3 j=$J J=
   shift 3
   # What hung once in this lane hangs again: its other commands get a try, not their full time.
   if [ $H = 1 ] && [ "$M" -gt 5 ]; then M=5; elif [ $H -gt 1 ]; then M=1; fi
@@ -209,65 +246,72 @@ fact() {
   f=
   [ -e "$d/full" ] && f=1
   now; b=$t; c=137
-  if [ -z "$P" ]; then
+  if [ -n "$P" ]; then
+    { { run "$@"; echo $? >"$d/code"; } 2>&1 >&5 5>&- | keep @ERR1@ "$d/err.$N" 5>&-; } 5>&1 | keep @OUT1@ "$d/out.$N"
+    read -r c <"$d/code"
+  elif [ -z "$O" ]; then
     run "$@" >"$d/out.$N" 2>"$d/err.$N"
     c=$?
   else
-    { { run "$@"; echo $? >"$d/code"; } 2>&1 >&5 5>&- | keep @ERR1@ "$d/err.$N" 5>&-; } 5>&1 | keep @OUT1@ "$d/out.$N"
-    read -r c <"$d/code"
+    echo "$q $N $((t + M * 100))" >"$d/pid.$L"
+    if [ -n "$j" ]; then "$@" >"$d/out.$N" 2>"$d/err.$N" & wait $!
+    else "$@" >"$d/out.$N" 2>"$d/err.$N"
+    fi
+    c=$?
+    true >"$d/pid.$L"
+    [ $c -gt 128 ] && [ -e "$d/late.$N" ] && c=124
   fi
   [ -e "$d/stop" ] && return
   case $c in 124 | 137) H=$((H + 1)) ;; esac
   now
   { [ -n "$P$f" ] || [ ! -e "$d/full" ]; } && { echo "$K $c $((t - b))" >"$d/done.$N"; } 2>&7 && return
-  : >"$d/full"
+  true >"$d/full"
   rm -f "$d/done.$N" "$d/out.$N" "$d/err.$N"
-  echo "lost $N $K $c $((t - b))" >&4
+  [ -z "$P" ] || unread "$K" $c $((t - b))
 }
-lost() {
-  if [ -z "$P" ]; then A="${A-} $2"; return; fi
-  printf '\n%s %s %d %d.%02d 0 0 1 1\n' "$B" "$3" "$4" $(($5 / 100)) $(($5 % 100))
-}
+unread() { printf '\n%s %s %d %d.%02d 0 0 1 1\n' "$B" "$1" "$2" $(($3 / 100)) $(($3 % 100)); }
+# In our folder.
 frames() {
   n= f= r=
   for i in $U; do
     # Only a whole line counts: the file is there before its words are.
-    if [ -e "$d/done.$i" ] && read -r k c t <"$d/done.$i"; then n="$n $i" f="$f out.$i err.$i"; else r="$r $i"; fi
+    if [ -e "done.$i" ] && read -r k c t <"done.$i"; then n="$n $i" f="$f out.$i err.$i"; else r="$r $i"; fi
   done
   [ -n "$n" ] || return
   U=$r
   r= l=
-  for i in $f; do [ -e "$d/$i" ] || { : >"$d/$i"; : >"$d/$i.torn"; }; done
-  q=$(cd "$d" && wc -c $f)
+  for i in $f; do [ -e "$i" ] || { true >"$i"; true >"$i.torn"; }; done
+  q=$(wc -c $f)
   set -- $q
   for i in $n; do
-    read -r k c t <"$d/done.$i"
+    read -r k c t <"done.$i"
     a=$1 b=$3 o=out.$i e=err.$i y=0 z=0
     shift 4
     if [ "$a" -gt @OUT@ ]; then
       y=1 a=@OUT@
       # We ended it at the cap: the code is not the command's own.
       [ "$c" = 153 ] && c=0
-      if head -c $a "$d/$o" >"$d/cut.$o"; then o=cut.$o; else o= a=0; fi
+      if head -c $a "$o" >"cut.$o"; then o=cut.$o; else o= a=0; fi
     fi
     if [ "$b" -gt @ERR@ ]; then
       z=1 b=@ERR@
-      if head -c $b "$d/$e" >"$d/cut.$e"; then e=cut.$e; else e= b=0; fi
+      if head -c $b "$e" >"cut.$e"; then e=cut.$e; else e= b=0; fi
     fi
-    [ -e "$d/out.$i.torn" ] && y=1
-    [ -e "$d/err.$i.torn" ] && z=1
+    [ -e "out.$i.torn" ] && y=1
+    [ -e "err.$i.torn" ] && z=1
     # Room is given back early only where it matters; all goes at the end.
     [ "$a" -gt 65536 ] && l="$l out.$i cut.out.$i"
     [ "$b" = 0 ] && e=
-    if { printf '\n%s %s %d %d.%02d %d %d %d %d\n' "$B" "$k" "$c" $((t / 100)) $((t % 100)) "$a" "$b" $y $z >"$d/head.$i"; } 2>&7
+    if { printf '\n%s %s %d %d.%02d %d %d %d %d\n' "$B" "$k" "$c" $((t / 100)) $((t % 100)) "$a" "$b" $y $z >"head.$i"; } 2>&7
     then r="$r head.$i $o $e"
-    else : >"$d/full"; lost x "$i" "$k" "$c" "$t"
+    elif [ -n "$P" ]; then unread "$k" "$c" "$t"
+    else true >full; U="$U $i"
     fi
   done
-  [ -z "$r" ] || (cd "$d" && exec cat $r)
+  [ -z "$r" ] || cat $r
   # What we free must not hide that somebody had no room.
-  [ -z "$l" ] || { echo >"$d/room.$i"; } 2>&7 || : >"$d/full"
-  for i in $l; do : >"$d/$i"; done
+  [ -z "$l" ] || { echo >"room.$i"; } 2>&7 || true >full
+  for i in $l; do true >"$i"; done
 }
 merged() {
   now; s=$t b=$t
@@ -291,16 +335,17 @@ printf '\n'
 lifeline &
 life=$!
 if [ -n "$d" ]; then
-  exec 4<>"$d/bell"
-  watch >/dev/null 2>&1 3<&- &
-  life="$life $!"
-@STARTS@  while [ $w -gt 0 ] && read -r x <&4; do
-    case $x in over) w=$((w - 1)) ;; lost*) lost $x; continue ;; esac
-    # What is there leaves together, twice a second and at the end: it costs two processes.
-    [ -z "$U" ] || { [ "$x" = over ] && [ $w -gt 0 ]; } || frames
-  done
+  X=
+@STARTS@  h=$PWD
+  cd "$d" || exit 1
+  # What is there leaves together, now and then and at the end: it costs two processes.
+  case $P$T in 1?*) ;; *) watch ;; esac
+  wait $X 2>&7
   # Our stdin has ended: the lifeline is at work, and it ends us, too.
-  [ -e "$d/stop" ] && wait ${life% *}
+  [ -e stop ] && wait $life
+  frames
+  cd "$h" || cd /
+  [ -n "$P" ] || A=$U
   if [ -n "${A-}" ]; then D=$d d=; lane 1 3<&-; d=$D; fi
 else
   lane 1 3<&-
@@ -312,68 +357,4 @@ if [ -z "$P" ]; then young; else strays; fi
 [ -n "$S" ] && clean
 printf '%s END\n' "$B"
 exit 0
-"""
-
-SERVER = r"""
-server() {
-  printf '\n%s START\n' "$B"
-  if [ -n "$T" ]; then $T "$1" sh -c "$2" 2>&1 3<&- & else sh -c "$2" 2>&1 3<&- & fi
-  p=$!
-  w=
-  if [ -z "$T" ]; then late "$1" "$p" >/dev/null 2>&1 3<&- & w=$!; fi
-  lifeline &
-  life=$!
-  wait "$p" 2>/dev/null
-  c=$?
-  [ -n "$w" ] && kill -KILL $(kids "$w") "$w"
-  kill -KILL "$life" 2>/dev/null
-  wait "$life" 2>/dev/null
-  strays
-  [ -n "$S" ] && clean
-  printf '\n%s END %d\n' "$B" $c
-  exit 0
-}
-"""
-
-# Lines of a source are passed on by `read`, which never holds a line back; the mark at its end carries the exit code.
-# Sources share one descriptor, and only short writes stay whole: long lines travel in pieces (`id+`).
-STREAM = r"""
-GPULEASE_INTERVAL=@INTERVAL@ GPULEASE_INTERVAL_MS=@MS@ GPULEASE_TMP=$d
-export GPULEASE_INTERVAL GPULEASE_INTERVAL_MS GPULEASE_TMP
-clean() { [ -n "$d" ] && rm -rf "$d"; }
-trap 'exit 143' TERM HUP INT
-sons() { cat /proc/"$1"/task/*/children 2>/dev/null; }
-kids() { for k in $(sons "$1"); do kids "$k"; echo "$k"; done; }
-lifeline() {
-  while read -r x; do :; done <&3
-  trap '' TERM HUP PIPE
-  kill -TERM $(kids $$) 2>/dev/null
-  kill -TERM 0
-  sleep 0.2 2>/dev/null || sleep 1
-  strays
-  clean || { sleep 1; clean; }
-  kill -KILL 0
-}
-pass() {
-  l=$2
-  while [ ${#l} -gt @PIECE@ ]; do
-    c=$(printf '%.@PIECE@s' "$l")
-    l=${l#"$c"}
-    printf '%s %s+ %s\n' "$B" "$1" "$c"
-  done
-  printf '%s %s %s\n' "$B" "$1" "$l"
-}
-src() {
-  { sh -c "$2"; printf '\n%s %d\n' "$B" $?; } | while IFS= read -r l; do
-    case $l in
-      '') ;;
-      "$B "*) printf '%s END %s %s\n' "$B" "$1" "${l#* }" ;;
-      *) pass "$1" "$l" ;;
-    esac
-  done
-}
-beat() { while :; do printf '%s BEAT\n' "$B"; sleep @INTERVAL@ 2>/dev/null || sleep 1; done; }
-printf '\n'
-beat 3<&- &
-@STARTS@lifeline
 """

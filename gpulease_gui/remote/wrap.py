@@ -16,19 +16,18 @@ from math import inf
 from gpulease_gui.domain.command import Command
 from gpulease_gui.domain.frame import active_line, head_line
 from gpulease_gui.facts.fact import Fact
+from gpulease_gui.remote.lasting_programs import SERVER, STREAM
 from gpulease_gui.remote.programs import (
     ENDING,
     FACT,
+    FOLDER,
     GROUPS,
     IN_MEMORY,
     LIMITS,
     MAIN,
     RUN,
     SCRATCH,
-    SERVER,
     STRAYS,
-    STREAM,
-    TEMP,
     YOUNG,
 )
 
@@ -45,6 +44,14 @@ TOOL_FOLDERS = (
     "/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin", "/usr/local/nvidia/bin",
     "/usr/local/cuda/bin", "/usr/lib/wsl/lib", "/usr/local/Ascend/driver/tools", "/opt/rocm/bin", "/opt/bin",
 )  # fmt: skip
+
+# What one shell or another does without a process, or may.
+_OWN_WORDS = frozenset(
+    ". : [ alias bg bind break builtin caller cd chdir command compgen complete compopt continue declare dirs disown echo enable eval "
+    "exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd print printf pushd pwd read "
+    "readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait "
+    "whence".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,7 @@ def limits_of(steps: Sequence[Step]) -> Limits:
 def collect_script(boundary: str, steps: Sequence[Step], *, sudo: bool = True) -> bytes:
     """The program of a collection: every step's frame, then the end line."""
     head = head_line(boundary, [step.id for step in steps])
-    return _program(head, _prelude(boundary, sudo), TEMP, IN_MEMORY, YOUNG, ENDING, RUN, FACT, _lanes(steps))
+    return _program(head, _prelude(boundary, sudo), FOLDER, IN_MEMORY, YOUNG, ENDING, RUN, FACT, _lanes(steps))
 
 
 def active_script(boundary: str, fact_id: str, command: Command, seconds: int, *, sudo: bool, scratch: bool) -> bytes:
@@ -88,7 +95,7 @@ def active_script(boundary: str, fact_id: str, command: Command, seconds: int, *
     head = active_line(boundary, fact_id, active_words(command))
     lanes = _lanes([Step(fact_id, command, seconds)])
     place = SCRATCH if scratch else ""
-    return _program(head, _prelude(boundary, sudo), "P=1 G=1\n", TEMP, place, ENDING, GROUPS, RUN, FACT, lanes)
+    return _program(head, _prelude(boundary, sudo), "P=1 G=1\n", FOLDER, place, ENDING, GROUPS, RUN, FACT, lanes)
 
 
 def server_script(boundary: str, fact_id: str, command: Command, seconds: int) -> bytes:
@@ -109,7 +116,7 @@ def stream_script(boundary: str, sources: Sequence[tuple[str, str]], interval_s:
     starts = "".join(f"src {shlex.quote(id_)} {shlex.quote(script)} 3<&- &\n" for id_, script in sources)
     body = STREAM.replace("@INTERVAL@", f"{interval_s:g}").replace("@MS@", str(max(1, round(interval_s * 1000))))
     body = body.replace("@PIECE@", str(PIECE_BYTES)).replace("@STARTS@", starts)
-    return _program(head, _prelude(boundary, sudo=False), TEMP, body)
+    return _program(head, _prelude(boundary, sudo=False), FOLDER, body)
 
 
 def active_words(command: Command) -> tuple[str, ...]:
@@ -125,7 +132,7 @@ def _prelude(boundary: str, sudo: bool) -> str:
     return (
         f"exec 3<&0 </dev/null\nexec 7>/dev/null\numask 077\nB={boundary}\n"
         f"PATH=${{PATH:-/usr/bin:/bin}}:{':'.join(TOOL_FOLDERS)}\nGPULEASE_SUDO={int(sudo)}\n"
-        f"LC_ALL=C LANG=C GPULEASE_RUN=$B\nexport PATH LC_ALL LANG GPULEASE_SUDO GPULEASE_RUN\nunset LANGUAGE A\nD=\nS=\nP=\nT=\nG=\nL=1\nH=0\n{STRAYS}"
+        f"LC_ALL=C LANG=C GPULEASE_RUN=$B\nexport PATH LC_ALL LANG GPULEASE_SUDO GPULEASE_RUN\nunset LANGUAGE A\nD= S= P= T= G= O= J= L=1 H=0\n{STRAYS}"
     )
 
 
@@ -146,12 +153,17 @@ def _lanes(steps: Sequence[Step]) -> str:
         for number, group in enumerate(groups)
     )
     count = max(1, min(LANES, len(groups)))
-    starts = "".join(f"  lane {n} 3<&- &\n" for n in range(1, count + 1))
-    lane = f"lane() {{\nL=$1\n{LIMITS}{claims}set +C\n[ -z \"$d\" ] || echo over >&4\n}}\n"
-    todo = f"U='{' '.join(map(str, range(len(steps))))}'\nw={count}\n"
+    starts = "".join(f'  lane {n} 2>&7 3<&- & X="$X $!"\n' for n in range(1, count + 1))
+    # The last one to end has seen the marks of all others.
+    over = "".join(f' && [ -e "$d/over.{n}" ]' for n in range(1, count + 1))
+    end = f'set +C\n[ -n "$d" ] && true >"$d/over.$L"{over} && read -r z <"$d/nap" && kill $z\n'
+    lane = f'lane() {{\nL=$1\n[ -z "$O" ] || read -r q x </proc/self/stat\n{LIMITS}{claims}{end}}}\n'
+    todo = f"U='{' '.join(map(str, range(len(steps))))}'\n"
     return lane + todo + MAIN.replace("@STARTS@", starts)
 
 
 def _call(number: int, step: Step) -> str:
-    # Words are run as they are: a shell between costs a process.
-    return f"fact {number} {shlex.quote(step.id)} {int(step.seconds)} {shlex.join(active_words(step.command))}\n"
+    # Words are run as they are: a shell between costs a process. What the shell itself does must not change a lane.
+    words = active_words(step.command)
+    own = "J=1\n" if words[0] in _OWN_WORDS else ""
+    return f"{own}fact {number} {shlex.quote(step.id)} {int(step.seconds)} {shlex.join(words)}\n"

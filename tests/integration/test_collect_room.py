@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from gpulease_gui.domain.command import Command
-from gpulease_gui.domain.frame import Frame, FrameReader
+from gpulease_gui.domain.frame import Frame, FrameReader, new_boundary
 from gpulease_gui.remote.wrap import Step, active_script, collect_script
 
-MARK = "0123456789abcdef" * 2
+MARK = new_boundary()
 ROOMY = "1000000 4096 1000000 2000000"
 SHELLS = [shell for shell in ("sh", "bash", "busybox sh") if shutil.which(shell.split()[0])]
 
