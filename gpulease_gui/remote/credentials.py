@@ -22,6 +22,8 @@ from gpulease_gui.remote.ssh_options import NO_AGENT
 _KEY_FILE_MAX = 64 * 1024
 
 PASSPHRASES_MAX = 3
+# Times that named keys are shown: sshd hangs up with the sixth by default (MaxAuthTries), and counts all of them.
+KEYS_MAX = 5
 
 # The key's path and which try of it this is, from 1.
 AskPassphrase = Callable[[str, int], Secret | None]
@@ -51,7 +53,8 @@ class Credentials:
     up, one that does not open it goes to `wrong_passphrase` with the path, and the next try is asked for. `ask_prompt`
     answers the node's questions, None gives up, too. With an agent, `identity_file` picks its key: a public key file
     (or the private one beside it) or `SHA256:...`; `agent` is where it listens ("" = as the environment says, "none" =
-    no agent is used).
+    no agent is used). `key_algorithms` that a key may sign with, and the `methods` of ssh that may be used, in their
+    order: () = all of ours.
     """
 
     method: AuthMethod = AuthMethod.KEY
@@ -63,6 +66,8 @@ class Credentials:
     ask_prompt: AskPrompt | None = None
     wrong_passphrase: Callable[[str], None] | None = None
     agent: str = ""
+    key_algorithms: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

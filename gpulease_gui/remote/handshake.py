@@ -127,14 +127,6 @@ def _tcp_failure(host_port: str, code: int, seconds: float) -> ConnectFailed:
     return unreachable(host_port, os.strerror(code))
 
 
-def offered_key_types() -> tuple[str, ...]:
-    """The host key algorithms that we take, best first."""
-    return (
-        "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "rsa-sha2-512",
-        "rsa-sha2-256",
-    )  # fmt: skip
-
-
 def shake(
     sock: socket.socket | paramiko.Channel, host_port: str, key_types: tuple[str, ...], deadlines: Deadlines, cancel: CancelToken
 ) -> paramiko.Transport:

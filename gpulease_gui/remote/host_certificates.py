@@ -6,6 +6,7 @@ import base64
 import hashlib
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import paramiko
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -18,16 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from gpulease_gui.domain.node import HostKey
-
-CERTIFICATE_TYPES = tuple(
-    f"{kind}-cert-v01@openssh.com"
-    for kind in ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "rsa-sha2-512", "rsa-sha2-256")
-)
-# What an authority may sign with: ssh's own defaults. Plain ssh-rsa signs with SHA-1, which can be forged.
-_SIGNED_WITH = frozenset({
-    b"ssh-ed25519", b"ecdsa-sha2-nistp256", b"ecdsa-sha2-nistp384", b"ecdsa-sha2-nistp521", b"sk-ssh-ed25519@openssh.com",
-    b"sk-ecdsa-sha2-nistp256@openssh.com", b"rsa-sha2-256", b"rsa-sha2-512",
-})  # fmt: skip
+from gpulease_gui.remote.algorithms import SIGNED_WITH
 
 
 def certificate_of(key: paramiko.PKey) -> bytes:
@@ -36,12 +28,14 @@ def certificate_of(key: paramiko.PKey) -> bytes:
     return bytes(blob.key_blob) if blob is not None else b""
 
 
-def why_not(certificate: bytes, name: str, authorities: Sequence[HostKey], revoked: Sequence[HostKey]) -> str:
+def why_not(
+    certificate: bytes, name: str, authorities: Sequence[HostKey], revoked: Sequence[HostKey], algorithms: Sequence[str] = ()
+) -> str:
     """Why a certificate does not vouch for the host `name` now; "" = it does.
 
-    It has to be one for hosts, name the host (letter by letter, no pattern; an empty list of names does not), be valid
-    today, hold no critical option, and be signed, not with SHA-1, by one of `authorities` that is not among `revoked`.
-    As OpenSSH's PROTOCOL.certkeys.
+    It has to be one for hosts, name the host (letter by letter, no pattern; an empty list of names does not, as in
+    OpenSSH since 10.3), be valid today, hold no critical option, and be signed, not with SHA-1 and with one of
+    `algorithms` (() = all of ours), by one of `authorities` that is not among `revoked`. As OpenSSH's PROTOCOL.certkeys.
     """
     try:
         read = _read(certificate)
@@ -53,8 +47,11 @@ def why_not(certificate: bytes, name: str, authorities: Sequence[HostKey], revok
         return "its signature can't be verified"
     if signer not in authorities or signer in revoked:
         return "its authority is not one of known_hosts, or is revoked there"
-    if _signed_with(certificate) not in _SIGNED_WITH:
+    signed_with = fields_of(certificate).signed_with
+    if signed_with not in SIGNED_WITH:
         return "its authority signed it with an algorithm that is not accepted (SHA-1)"
+    if algorithms and signed_with not in algorithms:
+        return f"its authority signed it with {signed_with}, which CASignatureAlgorithms leaves out"
     return _about(read, name)
 
 
@@ -80,8 +77,18 @@ def _signer(read: SSHCertificate) -> HostKey:
     return _key(read.signature_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH))
 
 
-def _signed_with(certificate: bytes) -> bytes:
-    """The algorithm in the last field of a certificate that was read: the signature."""
+@dataclass(frozen=True, slots=True)
+class CertificateFields:
+    """What a certificate says of itself, believed or not. `authority`: its key as ssh sends it."""
+
+    serial: int
+    name: bytes
+    authority: bytes
+    signed_with: str
+
+
+def fields_of(certificate: bytes) -> CertificateFields:
+    """Serial number, name, authority and algorithm of a certificate, by its fields' places; what is cut off is empty."""
     at = 0
 
     def string() -> bytes:
@@ -93,12 +100,14 @@ def _signed_with(certificate: bytes) -> bytes:
     kind = string()
     for _ in range(2 if kind.startswith(b"ssh-ed25519") else 3):  # a random number, then the key: one field or two
         string()
+    serial = int.from_bytes(certificate[at : at + 8], "big")
     at += 12  # serial and kind
-    string(), string()  # its name, for whom
+    name = string()
+    string()  # for whom
     at += 16  # from, until
-    string(), string(), string(), string()  # conditions, extensions, nothing, the authority's key
-    signature = string()
-    return signature[4 : 4 + int.from_bytes(signature[:4], "big")]
+    string(), string(), string()  # conditions, extensions, nothing
+    authority, signature = string(), string()
+    return CertificateFields(serial, name, authority, signature[4 : 4 + int.from_bytes(signature[:4], "big")].decode("ascii", "replace"))
 
 
 def _about(read: SSHCertificate, name: str) -> str:
@@ -109,6 +118,8 @@ def _about(read: SSHCertificate, name: str) -> str:
         return "it is not valid today"
     if read.critical_options:
         return "it holds a condition that is not known"
+    if not read.valid_principals:
+        return "it names no host"
     return "" if name.lower().encode() in read.valid_principals else "it is for another host"
 
 

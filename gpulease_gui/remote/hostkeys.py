@@ -12,6 +12,7 @@ import paramiko
 
 from gpulease_gui.domain.node import HostKey
 from gpulease_gui.remote.failures import HostKeyChanged, HostKeyRevoked, UnknownHostKey
+from gpulease_gui.remote.revocation import RevocationList
 
 _SHA256 = re.compile(r"(?<![A-Za-z0-9+/])(?:SHA256:)?([A-Za-z0-9+/]{43})=?(?![A-Za-z0-9+/=])")
 
@@ -34,13 +35,22 @@ class PlacedKey:
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedList:
+    """A list of ssh-keygen -k. `place`: its path."""
+
+    revoked: RevocationList
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
 class HostTrust:
     """What we know of a host: pinned keys, and fingerprints (`SHA256:...`) that the user or the supplier gave.
 
     A given fingerprint speaks for a new host or a new type of key, never against a pin of the same type.
     `listed` keys of the user's own ssh count only while nothing is pinned; `revoked` ones refuse in any case.
     `notes`: lines of those files that could not be used. `authorities` sign certificates of the host `principal`; they
-    count, too, only while nothing is pinned.
+    count, too, only while nothing is pinned. `lists` of revoked keys and certificates refuse in any case. `algorithms` of
+    host keys and those that an authority may sign with: () = all of ours.
     """
 
     pins: tuple[HostKey, ...] = ()
@@ -50,6 +60,9 @@ class HostTrust:
     notes: tuple[str, ...] = ()
     authorities: tuple[PlacedKey, ...] = ()
     principal: str = ""
+    lists: tuple[PlacedList, ...] = ()
+    algorithms: tuple[str, ...] = ()
+    ca_algorithms: tuple[str, ...] = ()
 
     @property
     def expected(self) -> tuple[HostKey, ...]:
@@ -69,14 +82,14 @@ def fingerprints_in(text: str) -> tuple[str, ...]:
 
 
 def key_types(pins: tuple[HostKey, ...], offered: tuple[str, ...]) -> tuple[str, ...]:
-    """The algorithms to ask for, those of pinned keys first, so that a known key is shown again."""
+    """The algorithms to ask for, those of pinned keys and their certificates first, so that a known key is shown again."""
     kinds = {pin.kind for pin in pins}
     return tuple(sorted(offered, key=lambda algorithm: kind_of(algorithm) not in kinds))
 
 
 def kind_of(algorithm: str) -> str:
     """The key type of a signature algorithm: rsa-sha2-256 and rsa-sha2-512 sign with a key of type ssh-rsa."""
-    return "ssh-rsa" if algorithm.startswith("rsa-sha2-") else algorithm
+    return "ssh-rsa" if algorithm.startswith("rsa-sha2-") else algorithm.removesuffix("-cert-v01@openssh.com")
 
 
 def judge(host_port: str, key: HostKey, trust: HostTrust, *, certified: bool = False) -> TrustedBy | None:

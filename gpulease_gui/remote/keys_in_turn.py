@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from gpulease_gui.domain.node import AuthMethod
 from gpulease_gui.remote.agent_keys import agent_holds
-from gpulease_gui.remote.credentials import Credentials, KeyRing, agent_present, is_encrypted
+from gpulease_gui.remote.credentials import KEYS_MAX, Credentials, KeyRing, agent_present, is_encrypted
 from gpulease_gui.remote.failures import ConnectFailed
-from gpulease_gui.remote.login import TRIES_MAX, KeyToTry
+from gpulease_gui.remote.key_shapes import not_accepted, shapes_of
+from gpulease_gui.remote.login import KeyToTry
 
 
 class KeysInTurn:
@@ -21,7 +22,8 @@ class KeysInTurn:
     def __init__(self, ring: KeyRing, host_port: str, credentials: Credentials) -> None:
         files = credentials.identity_file.split("\n") if credentials.method is AuthMethod.KEY else [credentials.identity_file]
         self._ring, self._host_port = ring, host_port
-        self._left = [_with_agent(replace(credentials, identity_file=file)) for file in files[:TRIES_MAX]]
+        self._left = [_with_agent(replace(credentials, identity_file=file)) for file in files[:KEYS_MAX]]
+        self._shown = 0
         self._alone = len(files) == 1
         self._ready: list[KeyToTry] = []
         self._trouble: ConnectFailed | None = None
@@ -52,9 +54,24 @@ class KeysInTurn:
         while self._left and not (self._ready and self._asks(self._left[0])):
             credentials = self._left.pop(0)
             try:
-                self._ready.append(self._key_of(credentials, alone=self._alone))
+                self._add(self._key_of(credentials, alone=self._alone))
             except ConnectFailed as error:
                 self._trouble = self._trouble or error
+
+    def _add(self, ready: KeyToTry) -> None:
+        """One with a certificate is shown twice, and counts so; those that would be too many are left out.
+
+        Raises ConnectFailed (auth) for one that the config lets sign with nothing.
+        """
+        credentials, key = ready
+        times = len(shapes_of(key, credentials.key_algorithms)) if key is not None else 1
+        if not times:
+            raise not_accepted(self._host_port, credentials.identity_file)
+        self._shown += times
+        if self._shown > KEYS_MAX:
+            self._left.clear()
+        else:
+            self._ready.append(ready)
 
     def _asks(self, credentials: Credentials) -> bool:
         return credentials.method is AuthMethod.KEY and self._ring.would_ask(credentials)

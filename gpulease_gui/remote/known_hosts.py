@@ -7,14 +7,15 @@ import binascii
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Address, HostKey
-from gpulease_gui.remote.hostkeys import PlacedKey
+from gpulease_gui.remote.hostkeys import PlacedKey, PlacedList
+from gpulease_gui.remote.revocation import MAGIC, read_list
 
 _FILE_MAX_BYTES = 16 * 1024 * 1024
 _MARKERS = ("", "@cert-authority", "@revoked")
@@ -22,6 +23,9 @@ _MARKERS = ("", "@cert-authority", "@revoked")
 _KEPT_BYTES = 1024 * 1024
 _ODD = ""
 _PATTERN = re.compile(r"[*?!|]")
+_BLANKS = re.compile(r"[ \t]+")
+# What ssh takes no notice of around a key, such as the end of a line of Windows.
+_IDLE = "\n\v\f\r"
 
 # Number and words of a line.
 _Worded = tuple[int, tuple[str, ...]]
@@ -62,6 +66,19 @@ def known_name(address: Address, alias: str = "") -> str:
     return address.host.lower() if address.port == 22 else f"[{address.host.lower()}]:{address.port}"
 
 
+def known_of(address: Address, alias: str, paths: Sequence[str]) -> KnownHere:
+    """What `paths` say of a host. An authority of the host counts on each of its ports that has no authority of its own, as in ssh;
+    what is revoked for the host speaks against it then. A key of the host does not: other ports may be other machines.
+    """
+    here = keys_for(known_name(address, alias), paths)
+    if alias or address.port == 22 or here.authorities:
+        return here
+    host = keys_for(address.host.lower(), paths)
+    if not host.authorities:
+        return here
+    return replace(here, authorities=host.authorities, revoked=(*here.revoked, *host.revoked))
+
+
 def keys_for(name: str, paths: Iterable[str]) -> KnownHere:
     """What `paths` say of `name`; a file that is not there says nothing."""
     found: dict[str, list[PlacedKey]] = {marker: [] for marker in _MARKERS}
@@ -74,10 +91,10 @@ def keys_for(name: str, paths: Iterable[str]) -> KnownHere:
     return KnownHere(tuple(found[""]), tuple(found["@revoked"]), tuple(found["@cert-authority"]), tuple(skipped))
 
 
-def revoked_in(path: str) -> tuple[PlacedKey, ...]:
-    """The keys in a file of RevokedHostKeys: one public key a line. Raises UsageError for a file that can't be read so.
+def revoked_in(path: str) -> tuple[tuple[PlacedKey, ...], tuple[PlacedList, ...]]:
+    """The keys in a file of RevokedHostKeys, one public key a line, or the list that ssh-keygen -k wrote there.
 
-    A revocation list of ssh-keygen -k is none: it is refused, as no key may pass unread.
+    Raises UsageError for a file that can't be read so: no key may pass unread.
     """
     place = Path(path).expanduser()
     try:
@@ -85,15 +102,20 @@ def revoked_in(path: str) -> tuple[PlacedKey, ...]:
             content = file.read(_FILE_MAX_BYTES + 1)
     except OSError as error:
         raise _unread(path, error.strerror or str(error)) from error
-    if content.startswith(b"SSHKRL") or len(content) > _FILE_MAX_BYTES:
-        raise _unread(path, "it is no plain list of public keys, one a line")
+    if len(content) > _FILE_MAX_BYTES:
+        raise _unread(path, f"it has more than {_FILE_MAX_BYTES // 1024 // 1024} MiB")
+    if content.startswith(MAGIC[:6]):
+        try:
+            return (), (PlacedList(read_list(content), path),)
+        except ValueError as error:
+            raise _unread(path, str(error)) from error
     found = []
     for number, words in _worded(content):
         line = _line(number, ["*", *words[:2]])
         if not isinstance(line, KnownLine):
             raise _unread(f"{path}:{number}", line.why)
         found.append(PlacedKey(line.key, f"{path}:{number}"))
-    return tuple(found)
+    return tuple(found), ()
 
 
 def _unread(path: str, why: str) -> UsageError:
@@ -126,9 +148,9 @@ def parse_lines(content: bytes, name: str = "") -> tuple[tuple[KnownLine, ...], 
 
 def _worded(content: bytes) -> Iterator[_Worded]:
     for number, raw in enumerate(content.split(b"\n"), 1):
-        # Names and keys are ASCII; a comment may be in any encoding.
-        words = raw.decode("ascii", "replace").split()
-        if words and not words[0].startswith("#"):
+        # Names and keys are ASCII; a comment may be in any encoding. Only these two part words, in ssh too.
+        words = _BLANKS.split(raw.decode("ascii", "replace").strip(" \t"))
+        if words[0].strip() and not words[0].startswith("#"):
             yield number, tuple(words)
 
 
@@ -165,7 +187,7 @@ def _line(number: int, words: list[str]) -> KnownLine | SkippedLine:
         return SkippedLine(number, "an unknown marker")
     if len(words) < 3:
         return SkippedLine(number, "no host, key type and key")
-    names, kind, key = words[:3]
+    names, kind, key = words[0], words[1], words[2].strip(_IDLE)
     try:
         blob = base64.b64decode(key, validate=True)
     except (binascii.Error, ValueError):

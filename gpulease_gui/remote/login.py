@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,10 +13,12 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address, AuthMethod
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.agent_keys import keys_of_agent
+from gpulease_gui.remote.algorithms import METHODS
 from gpulease_gui.remote.answers import Answers
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import ConnectFailed, Phase, hung_up, key_trouble, login_refused, timed_out
 from gpulease_gui.remote.handshake import Deadlines, cut
+from gpulease_gui.remote.key_shapes import not_accepted, shapes_of, sign_with
 from gpulease_gui.remote.quick_auth import auth_publickey
 
 # Of all ways together: more tries would lock out the user, or get this address banned.
@@ -28,6 +29,20 @@ _WHY: dict[str, Text] = {
     "password_refused": Text("the node refuses the password", "节点拒绝该密码"),
     "answer_refused": Text("the node refuses the answers to its questions", "节点不接受所填的验证信息"),
 }
+
+
+_STEPS = ("password", "keyboard-interactive")
+
+
+def _barred(host_port: str, wanted: Sequence[str], methods: Sequence[str]) -> ConnectFailed:
+    left, asked = ", ".join(methods), ", ".join(wanted)
+    error = login_refused(host_port, "way_barred", Text(
+        f"PreferredAuthentications of the SSH options leaves {left}, and {asked} would be needed",
+        f"SSH 选项 PreferredAuthentications 只允许 {left}，而此处需要 {asked}",
+    ), ())  # fmt: skip
+    error.next_text = Text("add it to the option, or choose another way of logging in", "请在该选项中加入，或选择其他登录方式")
+    error.next_step = error.next_text.en
+    return error
 
 
 # A way of logging in with its private key, which one of the agent has none of.
@@ -94,6 +109,8 @@ class _Login:
     deadlines: Deadlines
 
     def first(self, key: paramiko.PKey | None) -> list[str]:
+        if self.credentials.method is not AuthMethod.PASSWORD and not self._may("publickey"):
+            raise _barred(self.address.host_port, ("publickey",), self.credentials.methods)
         if self.credentials.method is AuthMethod.AGENT:
             return self._by_agent()
         if self.credentials.method is AuthMethod.PASSWORD:
@@ -103,47 +120,58 @@ class _Login:
 
     def second(self, rest: tuple[str, ...]) -> None:
         """What the node wants on top: a password, or answers to its own questions."""
-        asks = self.credentials.ask_prompt is not None
-        if self.credentials.method is not AuthMethod.PASSWORD and self.credentials.password is not None and "password" in rest:
-            rest = tuple(self._by_password())
-        elif "keyboard-interactive" in rest and (asks or self.credentials.password is not None):
+        allowed, knows = tuple(filter(self._may, rest)), self.credentials.password is not None
+        if self.credentials.method is not AuthMethod.PASSWORD and knows and "password" in allowed:
+            rest = tuple(self._by("password"))
+        elif "keyboard-interactive" in allowed and (self.credentials.ask_prompt is not None or knows):
             # A password that was accepted a moment ago is no answer to the question that comes after it.
             rest = tuple(self._by_answers(known=self.credentials.method is not AuthMethod.PASSWORD))
+        if rest and not any(self._may(way) for way in rest):
+            raise _barred(self.address.host_port, rest, self.credentials.methods)
         if rest:
             why = Text("the node asks for a second factor", "节点要求第二种认证")
             raise login_refused(self.address.host_port, "second_factor", why, rest)
 
     def _by_key(self, key: paramiko.PKey) -> list[str]:
-        """With its certificate if it has one, then the bare key, as ssh does."""
-        if getattr(key, "public_blob", None) is None or isinstance(key, paramiko.AgentKey):
-            return self._publickey(key)
-        try:
-            return self._publickey(key)
-        except ConnectFailed as error:
-            if error.cause != "key_refused":
-                raise
-        bare = copy.copy(key)
-        bare.public_blob = None
-        return self._publickey(bare)
+        *first, last = shapes_of(key, self.credentials.key_algorithms)
+        for shape in first:
+            try:
+                return self._publickey(shape)
+            except ConnectFailed as error:
+                if error.cause != "key_refused":
+                    raise
+        return self._publickey(last)
 
     def _publickey(self, key: paramiko.PKey) -> list[str]:
+        sign_with(self.transport, key, self.credentials.key_algorithms)
         return self._attempt("key_refused", lambda: auth_publickey(self.transport, self.address.user, key))
 
+    def _may(self, way: str) -> bool:
+        return way in (self.credentials.methods or METHODS)
+
     def _by_password(self) -> list[str]:
+        """As a password, or as the answer to the node's question for it: what the config has first, then what the node takes."""
+        methods = [way for way in self.credentials.methods or METHODS[::-1] if way in _STEPS]
+        if not methods:
+            raise _barred(self.address.host_port, ("password",), self.credentials.methods)
+        for way in methods[:-1]:
+            try:
+                return self._by(way)
+            except ConnectFailed as error:
+                # Many nodes ask for the password as a question of theirs.
+                cause = error.__cause__
+                if not isinstance(cause, paramiko.BadAuthenticationType) or methods[-1] not in cause.allowed_types:
+                    raise
+        return self._by(methods[-1])
+
+    def _by(self, way: str) -> list[str]:
+        if way == "keyboard-interactive":
+            return self._by_answers()
         secret = self.credentials.password
         if secret is None:
             raise key_trouble(self.address.host_port, "no_password", Text("no password was given", "未提供密码"))
         user = self.address.user
-        try:
-            return self._attempt(
-                "password_refused", lambda: self.transport.auth_password(user, secret.reveal(), fallback=False)
-            )
-        except ConnectFailed as error:
-            # Many nodes ask for the password as a question of theirs.
-            cause = error.__cause__
-            if isinstance(cause, paramiko.BadAuthenticationType) and "keyboard-interactive" in cause.allowed_types:
-                return self._by_answers()
-            raise
+        return self._attempt("password_refused", lambda: self.transport.auth_password(user, secret.reveal(), fallback=False))
 
     def _by_answers(self, *, known: bool = True) -> list[str]:
         """Up to three tries while the user types new answers; what was given beforehand (if `known`) is tried once."""
@@ -164,7 +192,10 @@ class _Login:
         """The chosen key only; without a choice the agent's first ones, fewer than sshd takes."""
         with keys_of_agent(self.address.host_port, self.credentials.identity_file, self.credentials.agent) as held:
             failure: ConnectFailed | None = None
-            for number, key in enumerate(held.keys[:TRIES_MAX]):
+            keys = [key for key in held.keys if shapes_of(key, self.credentials.key_algorithms)]
+            if not keys:
+                raise not_accepted(self.address.host_port, self.credentials.identity_file)
+            for number, key in enumerate(keys[:TRIES_MAX]):
                 try:
                     return self._publickey(key)
                 except ConnectFailed as error:
@@ -174,7 +205,7 @@ class _Login:
                         raise
                     failure = error
             assert failure is not None
-            raise held.too_many(self.address.host_port) if len(held.keys) > TRIES_MAX else failure
+            raise held.too_many(self.address.host_port) if len(keys) > TRIES_MAX else failure
 
     def _attempt(self, cause: str, step: Callable[[], list[str]], seconds: float | None = None) -> list[str]:
         """Run one step of authentication; the answer names what is still wanted. Raises ConnectFailed."""

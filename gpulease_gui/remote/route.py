@@ -13,6 +13,8 @@ import paramiko
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address, HostKey
+from gpulease_gui.domain.text import Text
+from gpulease_gui.remote.algorithms import HOST_CERTIFICATES, HOST_KEYS
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import (
     ConnectFailed,
@@ -23,8 +25,8 @@ from gpulease_gui.remote.failures import (
     timed_out,
     tunnel_refused,
 )
-from gpulease_gui.remote.handshake import Deadlines, cut, dial, hang_up, offered_key_types, shake
-from gpulease_gui.remote.host_certificates import CERTIFICATE_TYPES, certificate_of, signer_of, why_not
+from gpulease_gui.remote.handshake import Deadlines, cut, dial, hang_up, shake
+from gpulease_gui.remote.host_certificates import certificate_of, fields_of, signer_of, why_not
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy, host_key_of, judge, key_types, kind_of, unknown
 from gpulease_gui.remote.proxy import Proxy, lead_through
 from gpulease_gui.remote.way_out import ANY_WAY_OUT, WayOut
@@ -126,16 +128,14 @@ def trusted(
 
     Certificates are asked for where an authority is known, as ssh does.
     """
-    offered = key_types(trust.expected, offered_key_types())
-    # A certificate of a revoked authority speaks against a host even where its bare key is known.
-    wants_certificate = bool(trust.authorities or trust.revoked) and not trust.pins
     shown: list[HostKey] = []
-    for types in _rounds((*CERTIFICATE_TYPES, *offered) if wants_certificate else offered, shown):
+    for types in _rounds(_asked(trust), shown):
         try:
             transport = _shake_patiently(way, host_port, types, deadlines, cancel)
         except ConnectFailed as error:
             if shown and error.cause == "no_common_algorithm":  # the host has no key of this type
                 continue
+            _say_what_is_left(error, trust)
             raise
         try:
             remote_key = transport.get_remote_server_key()
@@ -153,12 +153,37 @@ def trusted(
     raise unknown(host_port, shown[0], tuple(shown[1:]), trust)
 
 
+def _asked(trust: HostTrust) -> tuple[str, ...]:
+    """The algorithms of host keys to ask for, as far as the config leaves them.
+
+    A certificate of a revoked authority, or a revoked one, speaks against a host even where its bare key is known.
+    """
+    left = trust.algorithms or (*HOST_CERTIFICATES, *HOST_KEYS)
+    bare = tuple(name for name in left if name in HOST_KEYS)
+    speaks_against = bool(trust.revoked or trust.lists)
+    wants_certificate = speaks_against or (bool(trust.authorities) and not trust.pins) or not bare
+    certified = tuple(name for name in left if name not in HOST_KEYS) if wants_certificate else ()
+    if trust.pins:
+        return key_types(trust.pins, (*certified, *bare))
+    return (*certified, *key_types(trust.expected, bare))
+
+
+def _say_what_is_left(error: ConnectFailed, trust: HostTrust) -> None:
+    """Where the host has keys, but none of those that the config leaves, the option is named."""
+    if trust.algorithms and error.cause == "no_common_algorithm" and "host key" in error.why:
+        names = ", ".join(trust.algorithms)
+        error.also(Text(f"HostKeyAlgorithms leaves {names}", f"HostKeyAlgorithms 只允许 {names}"))
+        error.next_text = Text("add a type that the host has, or take the option out", "请加入主机支持的类型，或去掉该选项")
+        error.next_step = error.next_text.en
+
+
 def _why_uncertified(host_port: str, key: paramiko.PKey, trust: HostTrust) -> str | None:
     """Why the certificate that came with a key does not vouch for it, "" = it does; None without a certificate.
 
-    Raises HostKeyRevoked for one of a revoked authority.
+    Raises HostKeyRevoked for one of a revoked authority, and for a key or a certificate that a list revokes.
     """
     certificate = certificate_of(key)
+    _refuse_listed(host_port, key, certificate, trust)
     if not certificate:
         return None
     signer = signer_of(certificate)
@@ -166,7 +191,15 @@ def _why_uncertified(host_port: str, key: paramiko.PKey, trust: HostTrust) -> st
         if placed.key == signer:
             raise HostKeyRevoked(host_port, placed.key, placed.place)
     authorities, revoked = ([placed.key for placed in keys] for keys in (trust.authorities, trust.revoked))
-    return why_not(certificate, trust.principal, authorities, revoked)
+    return why_not(certificate, trust.principal, authorities, revoked, trust.ca_algorithms)
+
+
+def _refuse_listed(host_port: str, key: paramiko.PKey, certificate: bytes, trust: HostTrust) -> None:
+    said = fields_of(certificate) if certificate else None
+    for listed in trust.lists:
+        revoked = listed.revoked
+        if revoked.has_key(key.asbytes()) or (said and revoked.has_certificate(said.authority, said.serial, said.name)):
+            raise HostKeyRevoked(host_port, host_key_of(key), listed.place)
 
 
 def _rounds(offered: tuple[str, ...], shown: list[HostKey]) -> Iterator[tuple[str, ...]]:
@@ -174,7 +207,9 @@ def _rounds(offered: tuple[str, ...], shown: list[HostKey]) -> Iterator[tuple[st
     yield offered
     for family in ("ssh-ed25519", "ecdsa-sha2", "ssh-rsa"):
         if not any(key.kind.startswith(family) for key in shown):
-            yield tuple(algorithm for algorithm in offered if kind_of(algorithm).startswith(family))
+            types = tuple(algorithm for algorithm in offered if kind_of(algorithm).startswith(family))
+            if types:
+                yield types
 
 
 def _shake_patiently(

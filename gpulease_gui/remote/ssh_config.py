@@ -23,13 +23,15 @@ from gpulease_gui.remote.address import (
     parse_jump,
     parse_target,
 )
-from gpulease_gui.remote.ssh_lines import ConfigLine, all_lines, programs_in
-from gpulease_gui.remote.ssh_options import OPTIONS, SYSTEM_KNOWN_HOSTS, options_text
-from gpulease_gui.remote.ssh_own import NOT_HONOURED, OWN_LISTS, own_answer
+from gpulease_gui.remote.algorithms import METHOD, METHODS, USUAL, not_able, spelt_out
+from gpulease_gui.remote.credentials import KEYS_MAX
+from gpulease_gui.remote.ssh_lines import ALSO_CALLED, ConfigLine, all_lines, programs_in
+from gpulease_gui.remote.ssh_options import OPTIONS, SYSTEM_KNOWN_HOSTS, options_text, parse_options
+from gpulease_gui.remote.ssh_own import NOT_HONOURED, SWITCHED_WAYS, own_answer
 from gpulease_gui.remote.ssh_tokens import Tokens
 
 _SECONDS = 10
-KEYS_MAX = 3  # as many as are tried in one login
+_SOMEWHERE = "ssh config"
 
 
 def resolve_alias(alias: str, *, config_file: str = "") -> Target:
@@ -130,7 +132,7 @@ def target_of(alias: str, answer: str, config_file: str = "") -> Target:
     values: dict[str, list[str]] = {}
     for line in answer.split("\n"):
         key, _, value = line.partition(" ")
-        values.setdefault(key.lower(), []).append(value.strip(" \t\r"))
+        values.setdefault(ALSO_CALLED.get(key.lower(), key.lower()), []).append(value.strip(" \t\r"))
     if _first(values, "proxycommand") not in ("", "none"):
         why = "a ProxyCommand runs a program, and none is run from a config"
         raise UsageError(f"{alias} is reached by ProxyCommand", why, "use ProxyJump, or name a proxy of the node")
@@ -145,9 +147,8 @@ def target_of(alias: str, answer: str, config_file: str = "") -> Target:
     keys = [tokens.fill(path) for path in values.get("identityfile", ()) if _unless_none(path)]
     certificates = [tokens.fill(path) for path in values.get("certificatefile", ()) if _unless_none(path)]
     lines = tuple(all_lines(config_file))
-    said = _options(values, tokens, lines)
-    options = options_text(said, tokens.fill_signs)
-    if said["pubkeyauthentication"] == "no":
+    options = options_text(_options(values, tokens, lines), tokens.fill_signs)
+    if parse_options(options).no_key:
         keys = certificates = []
     return Target(
         address, alias, _key_file(keys), key_alias, jump if hops else "", next(_there(certificates), ""),
@@ -158,12 +159,23 @@ def target_of(alias: str, answer: str, config_file: str = "") -> Target:
 
 
 def _options(values: Mapping[str, Sequence[str]], tokens: Tokens, lines: Sequence[ConfigLine]) -> dict[str, str | tuple[str, ...]]:
-    said: dict[str, str | tuple[str, ...]] = {key: _first(values, key) for key in OPTIONS}
+    said: dict[str, str | tuple[str, ...]] = {key: _first(values, key) for key in OPTIONS if key not in (*USUAL, METHOD)}
     said["globalknownhostsfile"] = _files("globalknownhostsfile", _first(values, "globalknownhostsfile"), SYSTEM_KNOWN_HOSTS, tokens, lines)
-    methods = _first(values, "preferredauthentications")
-    barred = _first(values, "pubkeyauthentication") in ("no", "false") or (methods and "publickey" not in methods.split(","))
-    said["pubkeyauthentication"] = "no" if barred else ""
-    return said
+    said["pubkeyauthentication"] = "no" if _first(values, "pubkeyauthentication") in ("no", "false") else ""
+    return {**said, **_own_lists(values), METHOD: _ways(values)}
+
+
+def _own_lists(values: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """The lists of algorithms that are not ssh's own: it prints those, too."""
+    usual = _usual_lists(shutil.which("ssh") or "")
+    return {key: tuple(_first(values, key).split(",")) for key in USUAL if key in values and _first(values, key) != usual.get(key)}
+
+
+def _ways(values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The ways of logging in that are left, in their order."""
+    off = {way for key, way in SWITCHED_WAYS.items() if _first(values, key) in ("no", "false")}
+    wanted = _first(values, METHOD) or ",".join(METHODS)
+    return tuple(way for way in wanted.split(",") if way not in off)
 
 
 def _unless_none(word: str) -> str:
@@ -175,7 +187,7 @@ def _there(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _key_file(paths: Sequence[str]) -> str:
-    """The private keys that are there, one a line, at most three; else the first public one: its private half may be
+    """The private keys that are there, one a line, as many as are tried; else the first public one: its private half may be
     in an agent.
     """
     private = [path for path in _there(paths) if not path.endswith(".pub")]
@@ -208,14 +220,13 @@ def _files(keyword: str, value: str, usual: tuple[str, ...], tokens: Tokens, lin
 
 def _notes(values: Mapping[str, Sequence[str]], lines: Iterable[ConfigLine]) -> tuple[Text, ...]:
     """What ssh would do and we don't, with the line that says so where it is found."""
-    said = {key: _first(values, key) for key in NOT_HONOURED}
-    # ssh prints its own lists, too: only what some line of the config changes is worth a word.
+    lines = tuple(lines)
+    said = [(name, _first(values, key), _place(key, _first(values, key), lines)) for key, name in NOT_HONOURED.items()]
     usual = _usual_lists(shutil.which("ssh") or "")
-    own = {
-        line.keyword: line.words[0] for line in lines
-        if line.keyword in OWN_LISTS and _first(values, line.keyword) != usual.get(line.keyword, "")
-    }  # fmt: skip
-    return tuple(_note(key, value, lines) for key, value in {**said, **own}.items() if _unless_none(value))
+    for key, names in _own_lists(values).items():
+        left = not_able(key, names, (usual.get(key) or ",".join(USUAL[key])).split(","))
+        said.append((OPTIONS[key], ",".join(left), _place_of(key, left, lines)))
+    return tuple(_note(*one) for one in said if _unless_none(one[1]))
 
 
 @lru_cache(maxsize=2)
@@ -224,13 +235,21 @@ def _usual_lists(ssh: str) -> Mapping[str, str]:
     if not ssh:
         return {}
     pairs = (line.partition(" ") for line in _ask([ssh, "-F", "none", "-G", "--", "x"], "x").split("\n"))
-    return {key.lower(): value.strip() for key, _, value in pairs}
+    return {ALSO_CALLED.get(key.lower(), key.lower()): value.strip() for key, _, value in pairs}
 
 
-def _note(key: str, value: str, lines: Iterable[ConfigLine]) -> Text:
-    place = next((line.place for line in lines if line.keyword == key and value in (line.words[0], " ".join(line.words))), "ssh config")
-    name = f"{(NOT_HONOURED | OWN_LISTS)[key]} {value}"
-    return Text(f"{place}: {name} is not honoured", f"{place}：不支持 {name}，已忽略")
+def _place(key: str, value: str, lines: Iterable[ConfigLine]) -> str:
+    return next((line.place for line in lines if line.keyword == key and value in (line.words[0], " ".join(line.words))), _SOMEWHERE)
+
+
+def _place_of(key: str, names: Sequence[str], lines: Iterable[ConfigLine]) -> str:
+    """The line that brings these algorithms in."""
+    of_key = (line for line in lines if line.keyword == key and line.words)
+    return next((line.place for line in of_key if set(names) <= set(spelt_out(key, line.words[0]) or ())), _SOMEWHERE)
+
+
+def _note(option: str, value: str, place: str) -> Text:
+    return Text(f"{place}: {option} {value} is not honoured", f"{place}：不支持 {option} {value}，已忽略")
 
 
 def user_known_hosts() -> tuple[str, ...]:

@@ -12,6 +12,11 @@ from pathlib import Path
 DEPTH_MAX = 16  # as OpenSSH has it
 _FILES_MAX = 200
 _FILE_MAX_BYTES = 4 * 1024 * 1024
+# Names of before, and today's.
+ALSO_CALLED = {
+    "pubkeyacceptedkeytypes": "pubkeyacceptedalgorithms", "dsaauthentication": "pubkeyauthentication", "identityfile2": "identityfile",
+    **dict.fromkeys(("challengeresponseauthentication", "skeyauthentication", "tisauthentication"), "kbdinteractiveauthentication"),
+}  # fmt: skip
 _SPLIT = re.compile(r'(?:([A-Za-z0-9]+)(?:[ \t\r]*=[ \t\r]*|[ \t\r]+)|"([A-Za-z0-9]+)"[ \t\r]*)(.*)\Z')
 _BLANKS = " \t"
 _END_BLANKS = " \t\r\f"  # a form feed counts as a blank at the end of a line only
@@ -116,7 +121,8 @@ def _line(file: str, number: int, text: str) -> ConfigLine | None:
         return _bad(file, number, text, "a quote is not closed")
     if not words:
         return _bad(file, number, text, "no value")
-    return ConfigLine(file, number, (parts[1] or parts[2]).lower(), words, text)
+    keyword = (parts[1] or parts[2]).lower()
+    return ConfigLine(file, number, ALSO_CALLED.get(keyword, keyword), words, text)
 
 
 def split_words(text: str) -> tuple[str, ...] | None:

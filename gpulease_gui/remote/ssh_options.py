@@ -10,12 +10,15 @@ from pathlib import Path
 
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.remote.address import check_host
+from gpulease_gui.remote.algorithms import ABLE, HOST_KEY, METHOD, METHODS, SIGNATURE, USER_KEY, narrowed, spelt_out
+from gpulease_gui.remote.ssh_lines import ALSO_CALLED
 from gpulease_gui.remote.way_out import WayOut
 
 OPTIONS: Mapping[str, str] = {
     "addressfamily": "AddressFamily", "bindaddress": "BindAddress", "bindinterface": "BindInterface", "identityagent": "IdentityAgent",
     "identitiesonly": "IdentitiesOnly", "pubkeyauthentication": "PubkeyAuthentication", "revokedhostkeys": "RevokedHostKeys",
-    "globalknownhostsfile": "GlobalKnownHostsFile",
+    "globalknownhostsfile": "GlobalKnownHostsFile", HOST_KEY: "HostKeyAlgorithms", SIGNATURE: "CASignatureAlgorithms",
+    USER_KEY: "PubkeyAcceptedAlgorithms", METHOD: "PreferredAuthentications",
 }  # fmt: skip
 SYSTEM_KNOWN_HOSTS = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
 FAMILIES = ("any", "inet", "inet6")
@@ -33,7 +36,8 @@ class SshOptions:
     """`identity_agent` as the config writes it, %-tokens filled in; "" = the environment's.
 
     `only_named`: no key is offered but those that are named. `no_key`: none at all. `revoked_file`: its keys are no
-    host's; "" = none. `system_files`: what is read beside the user's known_hosts; ("none",) = nothing.
+    host's; "" = none. `system_files`: what is read beside the user's known_hosts; ("none",) = nothing. The algorithms of
+    host keys, of what authorities sign and of the user's keys, and the ways of logging in, in their order: () = all of ours.
     """
 
     way_out: WayOut = WayOut()
@@ -42,6 +46,10 @@ class SshOptions:
     no_key: bool = False
     revoked_file: str = ""
     system_files: tuple[str, ...] = SYSTEM_KNOWN_HOSTS
+    host_algorithms: tuple[str, ...] = ()
+    ca_algorithms: tuple[str, ...] = ()
+    key_algorithms: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
 
     @property
     def agent(self) -> str:
@@ -67,9 +75,10 @@ def _from_environment(name: re.Match[str]) -> str:
 def options_text(values: Mapping[str, str | tuple[str, ...]], fill: Callable[[str], str]) -> str:
     """The options of a node's record, one a line, from the lines of a config by keyword in lower case; defaults are left out.
 
-    Several files are several lines. `fill` fills in %-tokens. Raises UsageError.
+    Several files are several lines; a list of algorithms or ways is a tuple of its names, of which those stay that we are able to do.
+    `fill` fills in %-tokens. Raises UsageError, also for a list of which nothing stays.
     """
-    said = [(keyword, values.get(keyword, "")) for keyword in OPTIONS]
+    said = [(keyword, _kept(keyword, values[keyword])) for keyword in OPTIONS if keyword in values]
     lines = [
         f"{OPTIONS[key]} {fill(value) if key in ('identityagent', 'revokedhostkeys') else value}"
         for key, many in said for value in ((many,) if isinstance(many, str) else many)
@@ -80,13 +89,17 @@ def options_text(values: Mapping[str, str | tuple[str, ...]], fill: Callable[[st
     return text
 
 
+def _kept(keyword: str, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    return ",".join(narrowed(keyword, OPTIONS[keyword], value)) if keyword in ABLE else value
+
+
 def parse_options(text: str) -> SshOptions:
     """What the lines of `options_text` ask for; `;` also ends a line. Raises UsageError that names the line."""
     found: dict[str, str] = {}
     files: list[str] = []
     for line in _lines(text):
         keyword, _, value = line.partition(" ")
-        found.setdefault(keyword.lower(), value.strip())
+        found.setdefault(ALSO_CALLED.get(keyword.lower(), keyword.lower()), value.strip())
         if keyword.lower() == "globalknownhostsfile":
             files.append(value.strip())
     for complaint in _wrong(found):
@@ -94,10 +107,21 @@ def parse_options(text: str) -> SshOptions:
     family, revoked = found.get("addressfamily", "").lower(), found.get("revokedhostkeys", "")
     way_out = WayOut("" if family == "any" else family, found.get("bindaddress", ""), found.get("bindinterface", ""))
     switched = {key: found.get(key, "").lower() == value for key, value in _SWITCHES.items()}
+    lists = {key: _names(key, found[key]) if key in found else () for key in ABLE}
+    barred = switched["pubkeyauthentication"] or "publickey" not in (lists[METHOD] or METHODS)
     return SshOptions(
-        way_out, found.get("identityagent", ""), switched["identitiesonly"], switched["pubkeyauthentication"],
+        way_out, found.get("identityagent", ""), switched["identitiesonly"], barred,
         "" if revoked.lower() == NO_AGENT else revoked, tuple(files) or SYSTEM_KNOWN_HOSTS,
+        lists[HOST_KEY], lists[SIGNATURE], lists[USER_KEY], lists[METHOD],
     )  # fmt: skip
+
+
+def _names(keyword: str, words: str) -> tuple[str, ...]:
+    """The names that a line asks for, as far as we are able to do them."""
+    names = tuple(words.split(",")) if keyword == METHOD else spelt_out(keyword, words)
+    if names is None:
+        raise UsageError(f"{OPTIONS[keyword]} {words}: ssh knows no such list", "", f"write names with commas, such as {ABLE[keyword][-1]}")
+    return narrowed(keyword, OPTIONS[keyword], names)
 
 
 def _wrong(found: Mapping[str, str]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.remote.address import parse_jump
+from gpulease_gui.remote.algorithms import USUAL, spelt_out
 from gpulease_gui.remote.known_hosts import pattern_matches
 from gpulease_gui.remote.ssh_lines import ConfigFile, ConfigLine, config_files
 from gpulease_gui.remote.ssh_options import FAMILIES, OPTIONS
@@ -17,20 +18,18 @@ from gpulease_gui.remote.ssh_options import FAMILIES, OPTIONS
 NOT_HONOURED = {
     "knownhostscommand": "KnownHostsCommand", "pkcs11provider": "PKCS11Provider",
 }  # fmt: skip
-# Lists of algorithms that narrow what ssh takes: ours stand, and a list of the config's own is said.
-OWN_LISTS = {
-    "hostkeyalgorithms": "HostKeyAlgorithms", "casignaturealgorithms": "CASignatureAlgorithms",
-    "pubkeyacceptedalgorithms": "PubkeyAcceptedAlgorithms",
-}  # fmt: skip
+# Ways of logging in that a config switches off, whatever PreferredAuthentications says.
+SWITCHED_WAYS = {"passwordauthentication": "password", "kbdinteractiveauthentication": "keyboard-interactive"}
+_YES_NO = ("yes", "no", "true", "false")
 _ONCE = frozenset({
-    "preferredauthentications", "hostname", "port", "user", "hostkeyalias", "userknownhostsfile", "proxyjump", "proxycommand", "canonicalizehostname",
-    *OPTIONS, *NOT_HONOURED, *OWN_LISTS,
+    "hostname", "port", "user", "hostkeyalias", "userknownhostsfile", "proxyjump", "proxycommand", "canonicalizehostname",
+    *OPTIONS, *NOT_HONOURED, *SWITCHED_WAYS,
 })  # fmt: skip
 _WORDS = frozenset({"userknownhostsfile", "globalknownhostsfile", "knownhostscommand"})
 _MANY = frozenset({"identityfile", "certificatefile"})
-_ONE_WORD = frozenset({"hostname", "port", "user", "hostkeyalias", "canonicalizehostname", *_MANY, *OPTIONS, *OWN_LISTS, "pkcs11provider"} - {"globalknownhostsfile"})
+_ONE_WORD = frozenset({"hostname", "port", "user", "hostkeyalias", "canonicalizehostname", *_MANY, *OPTIONS, *SWITCHED_WAYS, "pkcs11provider"} - {"globalknownhostsfile"})
 _SWITCHES = {
-    "identitiesonly": ("yes", "no", "true", "false"),
+    "identitiesonly": _YES_NO, **{way: _YES_NO for way in SWITCHED_WAYS},
     "pubkeyauthentication": ("yes", "no", "true", "false", "unbound", "host-bound"),
 }  # fmt: skip
 _USUAL_KEYS = tuple(f"~/.ssh/id_{kind}" for kind in ("rsa", "ecdsa", "ecdsa_sk", "ed25519", "ed25519_sk"))
@@ -115,6 +114,8 @@ class _Found:
                 self.first(keyword, "none" if value.lower() == "none" else value)
         elif keyword in _ONCE:
             value = " ".join(line.words) if keyword in _WORDS else line.words[0]
+            if keyword in USUAL:
+                value = ",".join(spelt_out(keyword, value) or ())
             if keyword in _SWITCHES:
                 value = {"true": "yes", "false": "no"}.get(value.lower(), value.lower())
             self.first(keyword, value.lower() if keyword == "hostkeyalias" else value)
@@ -140,8 +141,10 @@ def _wrong(line: ConfigLine) -> str:
         return f"{keyword} takes one word"
     if keyword == "port" and not (words[0].isascii() and words[0].isdigit() and 0 < int(words[0]) < 65536):
         return f"{words[0]!r} is no port"
-    if keyword in ("identitiesonly", "pubkeyauthentication") and words[0].lower() not in _SWITCHES[keyword]:
+    if keyword in _SWITCHES and words[0].lower() not in _SWITCHES[keyword]:
         return f"{words[0]!r} is no {keyword}"
+    if keyword in USUAL and spelt_out(keyword, words[0]) is None:
+        return f"{words[0]!r} is no list of algorithms that ssh knows"
     if keyword == "addressfamily" and words[0].lower() not in FAMILIES:
         return f"{words[0]!r} is no AddressFamily"
     if keyword in ("userknownhostsfile", "globalknownhostsfile") and len(words) > 1 and "none" in map(str.lower, words):

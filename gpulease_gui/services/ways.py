@@ -11,7 +11,7 @@ from gpulease_gui.domain.secret import Secret
 from gpulease_gui.remote.address import Target
 from gpulease_gui.remote.credentials import Credentials, Prompt, agent_present
 from gpulease_gui.remote.hostkeys import HostTrust
-from gpulease_gui.remote.known_hosts import keys_for, known_name, revoked_in
+from gpulease_gui.remote.known_hosts import known_of, revoked_in
 from gpulease_gui.remote.proxy import Proxy, parse_proxy
 from gpulease_gui.remote.route import Hop, Route
 from gpulease_gui.remote.ssh_config import resolve_jumps, user_known_hosts
@@ -96,7 +96,7 @@ class Ways:
         options = parse_options(place.ssh_options)
         base = replace(
             self._asking(node, place.address, place.address.host_port), certificate_file=place.certificate_file,
-            identity_file=place.identity_file, agent=options.agent,
+            identity_file=place.identity_file, agent=options.agent, key_algorithms=options.key_algorithms, methods=options.methods,
         )  # fmt: skip
         if options.no_key:
             return replace(base, method=AuthMethod.PASSWORD, identity_file="")
@@ -111,9 +111,10 @@ class Ways:
     def _credentials(self, node: Node) -> Credentials:
         assert node.address is not None
         password = self._password(node, PASSWORD) if node.auth is AuthMethod.PASSWORD else None
+        options = parse_options(node.ssh_options)
         return replace(
             self._asking(node, node.address), method=node.auth, identity_file=node.identity_file, password=password,
-            certificate_file=node.certificate_file, agent=parse_options(node.ssh_options).agent,
+            certificate_file=node.certificate_file, agent=options.agent, key_algorithms=options.key_algorithms, methods=options.methods,
         )  # fmt: skip
 
     def _asking(self, node: Node, address: Address, hop: str = "") -> Credentials:
@@ -178,6 +179,9 @@ def trust_of(
     Raises UsageError for a file of revoked keys that can't be read: ssh connects to nobody then.
     """
     paths = (*(files or user_known_hosts()), *options.system_files)
-    here = keys_for(known_name(address, alias), [path for path in paths if path != NO_FILE])
-    revoked = (*here.revoked, *(revoked_in(options.revoked_file) if options.revoked_file else ()))
-    return HostTrust(pins, fingerprints, here.listed, revoked, here.skipped, here.authorities, alias or address.host)
+    here = known_of(address, alias, [path for path in paths if path != NO_FILE])
+    keys, lists = revoked_in(options.revoked_file) if options.revoked_file else ((), ())
+    return HostTrust(
+        pins, fingerprints, here.listed, (*here.revoked, *keys), here.skipped, here.authorities, alias or address.host, lists,
+        options.host_algorithms, options.ca_algorithms,
+    )  # fmt: skip

@@ -154,7 +154,7 @@ def test_that_ux_17_bad_lines_are_named_when_the_key_stays_unknown(services, ssh
         (["-h", "-n", "rack-7,127.0.0.1"], "@cert-authority", ""),
         (["-h", "-n", "rack-7,127.0.0.?"], "@cert-authority", "it is for another host"),
         (["-h", "-n", "rack-7"], "@cert-authority", "it is for another host"),
-        (["-h"], "@cert-authority", "it is for another host"),
+        (["-h"], "@cert-authority", "it names no host"),
         (["-n", "127.0.0.1"], "@cert-authority", "it is one for users"),
         (["-h", "-n", "127.0.0.1", "-V", "20200101:20210101"], "@cert-authority", "not valid today"),
         (["-h", "-n", "127.0.0.1"], "@CERT-AUTHORITY", "an unknown marker"),

@@ -162,11 +162,11 @@ def test_that_names_with_blanks_tokens_and_the_word_none_are_read_as_ssh_does(co
     assert (found.host_key_alias, found.known_hosts) == ("", ("none",))
 
 
-def test_that_three_named_keys_are_tried_in_their_order_and_a_fourth_is_a_note(config, tmp_path):
-    keys = [tmp_path / name for name in "dbca"]
+def test_that_five_named_keys_are_tried_in_their_order_and_a_sixth_is_a_note(config, tmp_path):
+    keys = [tmp_path / name for name in "dbcafe"]
     for key in keys:
         key.touch()
     file = config("".join(f"IdentityFile {key}\n" for key in (*keys, tmp_path / "missing")))
     found = resolve_alias("n1", config_file=file)
-    assert found.identity_file.split("\n") == [str(key) for key in keys[:3]]
-    assert [note.en for note in found.notes] == [f"only 3 keys are tried, not {keys[3]}"]
+    assert found.identity_file.split("\n") == [str(key) for key in keys[:5]]
+    assert [note.en for note in found.notes] == [f"only 5 keys are tried, not {keys[5]}"]

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import paramiko
 import pytest
 
-from gpulease_gui.remote.handshake import offered_key_types
+from gpulease_gui.remote.algorithms import HOST_KEYS
 from gpulease_gui.remote.wire import PACKET_MAX_BYTES, Packets, Wire
 
 
@@ -57,7 +57,7 @@ def test_that_the_cheapest_key_exchange_is_asked_for_first_and_no_old_one_at_all
         assert not [name for name in (*options.kex, *options.digests) if "sha1" in name or "md5" in name]
         assert "gcm" in options.ciphers[0] and "etm" in options.digests[0]
         assert not [name for name in options.ciphers if "cbc" in name or "3des" in name]
-        assert options.key_types == offered_key_types()
+        assert options.key_types == HOST_KEYS
 
 
 def test_that_what_we_offer_is_worded_as_the_library_words_it():

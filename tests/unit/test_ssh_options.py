@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.node import Node
+from gpulease_gui.remote.algorithms import HOST_CERTIFICATES, HOST_KEYS, USER_KEYS
 from gpulease_gui.remote.interfaces import addresses_of
 from gpulease_gui.remote.ssh_config import notes_of, resolve_alias
 from gpulease_gui.remote.ssh_options import SshOptions, in_one_line, one_a_line, parse_options
@@ -62,7 +64,8 @@ def test_that_what_narrows_keys_and_hosts_is_taken_over(tmp_path, monkeypatch, p
     assert (one.only_named, one.no_key) == (True, False)
     assert (one.revoked_file, one.system_files) == (f"{tmp_path}/revoked-n1", ("/a/one", "/b/two"))
     assert two.no_key and two.system_files == ("none",)
-    assert (three.no_key, four) == (True, SshOptions())
+    assert (three.no_key, three.methods) == (True, ("keyboard-interactive", "password"))
+    assert four == SshOptions(methods=("publickey",))
     assert [target.identity_file for target in found[1:]] == ["", "", f"{tmp_path}/key"]
     assert [target.notes for target in found] == [()] * 4
 
@@ -73,14 +76,60 @@ def test_that_what_is_not_followed_is_told_by_its_line_with_the_name_of_the_jump
         monkeypatch.setenv("PATH", path)
     file = config(
         tmp_path,
-        "Host n1\n HostKeyAlgorithms rsa-sha2-512\n ProxyJump ops@gate,inner\nHost gate\n PKCS11Provider /lib/p11.so\n"
+        "Host n1\n HostKeyAlgorithms ssh-dss,rsa-sha2-512\n ProxyJump ops@gate,inner\nHost gate\n PKCS11Provider /lib/p11.so\n"
         "Host inner\n KnownHostsCommand /bin/known %H\n",
     )
     assert [note.en for note in notes_of(resolve_alias("n1", config_file=file), config_file=file)] == [
-        f"{file}:2: HostKeyAlgorithms rsa-sha2-512 is not honoured",
+        f"{file}:2: HostKeyAlgorithms ssh-dss is not honoured",
         f"jump host gate: {file}:5: PKCS11Provider /lib/p11.so is not honoured",
         f"jump host inner: {file}:7: KnownHostsCommand /bin/known %H is not honoured",
     ]
+
+
+LISTS = {
+    "HostKeyAlgorithms -*cert*": ("host_algorithms", HOST_KEYS),
+    "HostKeyAlgorithms ssh-*": ("host_algorithms", ("ssh-ed25519", "ssh-ed25519-cert-v01@openssh.com")),
+    "HostKeyAlgorithms ^rsa-sha2-256": ("host_algorithms", ("rsa-sha2-256", *HOST_CERTIFICATES, *HOST_KEYS[:-1])),
+    "HostKeyAlgorithms +ssh-rsa": ("host_algorithms", ()),
+    "CASignatureAlgorithms rsa-sha2-512,ssh-ed25519": ("ca_algorithms", ("rsa-sha2-512", "ssh-ed25519")),
+    "PubkeyAcceptedKeyTypes rsa-sha2-???": ("key_algorithms", ("rsa-sha2-256", "rsa-sha2-512")),
+    "PubkeyAcceptedAlgorithms -sk-*": ("key_algorithms", tuple(name for name in USER_KEYS if not name.startswith("sk-"))),
+    "PreferredAuthentications hostbased,password,publickey": ("methods", ("password", "publickey")),
+    "PasswordAuthentication no": ("methods", ("publickey", "keyboard-interactive")),
+    "ChallengeResponseAuthentication no": ("methods", ("publickey", "password")),
+    "CASignatureAlgorithms ssh-rsa": ("", "CASignatureAlgorithms ssh-rsa leaves nothing that can be used"),
+    "PubkeyAcceptedAlgorithms -*": ("", "PubkeyAcceptedAlgorithms leaves nothing that can be used"),
+    "HostKeyAlgorithms sk-*": ("", "HostKeyAlgorithms sk-ssh-ed25519@openssh.com,"),
+    "PreferredAuthentications gssapi-with-mic": ("", "PreferredAuthentications gssapi-with-mic leaves nothing that can be used"),
+}
+
+
+@WITH_SSH_AND_WITHOUT
+@pytest.mark.parametrize("line", LISTS)
+def test_that_a_list_of_algorithms_or_ways_is_what_ssh_makes_of_it_as_far_as_we_are_able_to_do_it(tmp_path, monkeypatch, path, line):
+    if path:
+        monkeypatch.setenv("PATH", path)
+    field, wanted = LISTS[line]
+    file = config(tmp_path, f"Host n1\n {line}\n")
+    if field:
+        found = resolve_alias("n1", config_file=file)
+        assert parse_options(found.ssh_options) == replace(SshOptions(), **{field: wanted})
+        left_out = {"+ssh-rsa": "ssh-rsa", "ssh-*": "ssh-dss,ssh-dss-cert-v01@openssh.com,ssh-rsa,ssh-rsa-cert-v01@openssh.com"}.get(line.split()[1])
+        assert [note.en for note in found.notes] == ([f"{file}:2: HostKeyAlgorithms {left_out} is not honoured"] if left_out else [])
+    else:
+        with pytest.raises(UsageError) as caught:
+            resolve_alias("n1", config_file=file)
+        assert caught.value.what.startswith(wanted)
+
+
+def test_that_a_list_that_ssh_refuses_is_refused_by_its_line_where_there_is_no_ssh(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    for words in ("nope", "+nope", "rsa-sha2-512,nope", "!ssh-rsa", "SSH-ED25519", "+"):
+        file = config(tmp_path, f"Host n1\n HostKeyAlgorithms {words}\n")
+        with pytest.raises(UserFacing, match=f"{file}:2"):
+            resolve_alias("n1", config_file=file)
+        with pytest.raises(UsageError, match="HostKeyAlgorithms"):
+            parse_options(f"HostKeyAlgorithms {words}")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,178 @@
+"""Do lists of algorithms, ways and revoked certificates of an ssh config do on a real sshd what they do in ssh?"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.node import AuthMethod, Node
+from gpulease_gui.domain.secret import Secret
+from gpulease_gui.services.composition import Services
+from gpulease_gui.services.links import NotConnected
+from gpulease_gui.store import nodes
+from gpulease_gui.store.workspace import Workspace
+
+pytestmark = pytest.mark.sshd
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "home" / ".ssh").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def services(home: Path, tmp_path: Path) -> Iterator[Services]:
+    services = Services(Workspace.open(tmp_path / "w.db"))
+    yield services
+    services.close()
+
+
+def saved(services: Services, server, **changes: object) -> Node:
+    node = replace(Node("n1", "node-07", address=server.address, identity_file=server.key_file), **changes)
+    services.workspace.submit(lambda db: nodes.save_node(db, node)).result()
+    return node
+
+
+def trusting(services: Services, node: Node, server, kind: str = "ssh-ed25519") -> Node:
+    services.links.trust(node, next(key for key in server.keys.host_keys() if key.kind == kind), "the test")
+    return node
+
+
+def outcome(services: Services, node: Node) -> str:
+    """"" = we are in, else why not."""
+    try:
+        services.links.open(node, CancelToken()).line.close()
+    except NotConnected as error:
+        return error.why
+    return ""
+
+
+def test_that_a_host_shows_no_key_but_of_the_types_that_the_config_leaves(services, sshd):
+    node = trusting(services, saved(services, sshd), sshd)
+    outcomes = {
+        words: outcome(services, replace(node, ssh_options=f"HostKeyAlgorithms {words}"))
+        for words in ("rsa-sha2-256,ssh-ed25519", "rsa-sha2-256", "ecdsa-sha2-nistp256")
+    }
+    assert outcomes["rsa-sha2-256,ssh-ed25519"] == ""
+    assert "it shows a key of another type: ssh-rsa" in outcomes["rsa-sha2-256"]
+    assert outcomes["ecdsa-sha2-nistp256"].endswith("; HostKeyAlgorithms leaves ecdsa-sha2-nistp256")
+    trusting(services, node, sshd, "ssh-rsa")
+    assert outcome(services, replace(node, ssh_options="HostKeyAlgorithms rsa-sha2-256")) == ""
+
+
+@pytest.fixture
+def signed(keys, tmp_path: Path) -> Path:
+    """A folder with the host's key, and its certificate of an RSA authority: serial 7, by the name of h7."""
+    for name in ("", ".pub"):
+        (tmp_path / f"ca{name}").write_bytes((keys.folder / f"id_rsa{name}").read_bytes())
+    (tmp_path / "ca").chmod(0o600)
+    (tmp_path / "host.pub").write_bytes((keys.folder / "host_ed25519.pub").read_bytes())
+    sign = ["ssh-keygen", "-q", "-t", "rsa-sha2-512", "-s", tmp_path / "ca", "-I", "h7", "-z", "7", "-h", "-n", "127.0.0.1", tmp_path / "host.pub"]
+    subprocess.run(sign, check=True, capture_output=True)
+    return tmp_path
+
+
+def certified(make_sshd, home: Path, folder: Path, names: str):
+    (home / ".ssh" / "known_hosts").write_text(f"@cert-authority {names} {(folder / 'ca.pub').read_text()}")
+    return make_sshd(f"HostCertificate {folder}/host-cert.pub\n")
+
+
+def test_that_an_authority_signs_only_with_what_the_config_leaves_and_counts_on_every_port_of_its_host(services, make_sshd, home, signed):
+    server = certified(make_sshd, home, signed, "127.0.0.1")
+    node = saved(services, server)
+    for words in ("CASignatureAlgorithms rsa-sha2-256,ssh-ed25519", "CASignatureAlgorithms -rsa-sha2-512"):
+        assert "signed it with rsa-sha2-512, which CASignatureAlgorithms leaves out" in outcome(services, replace(node, ssh_options=words))
+    assert "not known yet" in outcome(services, replace(node, ssh_options="HostKeyAlgorithms -*cert*"))
+    # Lines for this very port stand in front of those for the host, as in ssh.
+    known = home / ".ssh" / "known_hosts"
+    lines = known.read_text()
+    stranger = (server.keys.folder / "stranger.pub").read_text()
+    known.write_text(f"{lines}@cert-authority [127.0.0.1]:{server.port} {stranger}")
+    assert "its authority is not one of known_hosts" in outcome(services, node)
+    known.write_text(f"{lines}@revoked 127.0.0.1 {(signed / 'ca.pub').read_text()}")
+    assert "is marked @revoked" in outcome(services, node)
+    known.write_text(lines)
+    assert outcome(services, replace(node, ssh_options="CASignatureAlgorithms rsa-sha2-512")) == ""
+
+
+def revoke(folder: Path, text: str, *words: str) -> None:
+    (folder / "spec").write_text(text)
+    subprocess.run(["ssh-keygen", "-q", "-k", "-f", folder / "krl", *words, folder / "spec"], check=True, capture_output=True)
+
+
+def test_that_a_list_of_ssh_keygen_revokes_keys_and_certificates_even_of_a_pinned_host(services, make_sshd, home, signed):
+    server = certified(make_sshd, home, signed, "[127.0.0.1]:*")
+    node = saved(services, server, ssh_options=f"RevokedHostKeys {signed}/krl")
+    by_authority = ("-s", str(signed / "ca.pub"))
+    refuses = {
+        "serial: 7\n": by_authority, "serial: 1-9\n": by_authority, "id: h7\n": by_authority,
+        f"key: {(signed / 'host.pub').read_text()}": (), f"sha1: {(signed / 'host.pub').read_text()}": (), f"sha256: {(signed / 'ca.pub').read_text()}": (),
+    }  # fmt: skip
+    revoke(signed, "serial: 8\nid: h8\n", *by_authority)
+    assert outcome(services, node) == ""
+    for text, words in refuses.items():
+        revoke(signed, text, *words)
+        assert outcome(services, node).endswith(f"is marked @revoked in {signed}/krl")
+    (signed / "krl").write_bytes((signed / "krl").read_bytes()[:-1])
+    with pytest.raises(UserFacing, match="RevokedHostKeys"):
+        services.links.open(node, CancelToken())
+    assert outcome(services, replace(node, ssh_options="")) == ""
+
+
+def test_that_a_revoked_authority_speaks_against_a_pinned_host_too(services, make_sshd, home, signed):
+    server = certified(make_sshd, home, signed, "*")
+    node = trusting(services, saved(services, server), server, "ssh-rsa")
+    (home / ".ssh" / "known_hosts").write_text(f"@revoked * {(signed / 'ca.pub').read_text()}")
+    # The pinned key is of a type without a certificate: it is asked for first, and nothing speaks against it.
+    assert outcome(services, node) == ""
+    trusting(services, node, server)
+    assert "known_hosts:1" in outcome(services, node)
+
+
+def test_that_a_key_signs_only_as_the_config_lets_it(services, sshd):
+    node = trusting(services, saved(services, sshd), sshd)
+    for key, words, works in (
+        ("id_ed25519", "ssh-ed25519", True), ("id_ed25519", "rsa-sha2-512", False), ("id_rsa", "rsa-sha2-256", True),
+        ("id_rsa", "ssh-ed25519", False), ("id_rsa", "rsa-sha2-512-cert-v01@openssh.com", False),
+    ):  # fmt: skip
+        file = str(sshd.keys.user(key))
+        one = replace(node, identity_file=file, ssh_options=f"PubkeyAcceptedAlgorithms {words}")
+        assert outcome(services, one) == ("" if works else f"PubkeyAcceptedAlgorithms of the SSH options leaves nothing to sign with for {file}")
+
+
+def test_that_an_rsa_key_signs_with_the_digest_that_is_left(make_sshd, services, keys):
+    server = make_sshd("PubkeyAcceptedAlgorithms rsa-sha2-256\n")
+    node = trusting(services, saved(services, server, identity_file=str(keys.user("id_rsa"))), server)
+    assert outcome(services, replace(node, ssh_options="PubkeyAcceptedAlgorithms rsa-sha2-256")) == ""
+    assert "refuses this key" in outcome(services, replace(node, ssh_options="PubkeyAcceptedAlgorithms rsa-sha2-512"))
+
+
+def test_that_ways_of_logging_in_that_the_config_leaves_out_are_not_used(services, sshd):
+    node = trusting(services, saved(services, sshd), sshd)
+    assert outcome(services, replace(node, ssh_options="PreferredAuthentications publickey")) == ""
+    assert outcome(services, replace(node, ssh_options="PreferredAuthentications password")) == (
+        "PreferredAuthentications of the SSH options leaves password, and publickey would be needed"
+    )
+    services.links.ask_secret = lambda node, asked: Secret("x")
+    by_password = replace(node, auth=AuthMethod.PASSWORD, ssh_options="PreferredAuthentications publickey")
+    assert outcome(services, by_password).endswith("leaves publickey, and password would be needed")
+
+
+def test_that_the_fifth_of_five_named_keys_logs_in_within_the_tries_that_sshd_has_by_default(services, sshd, tmp_path):
+    wrong = [tmp_path / f"wrong-{number}" for number in range(5)]
+    for path in wrong:
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
+    node = trusting(services, saved(services, sshd, identity_file="\n".join(map(str, [*wrong[:4], sshd.key_file]))), sshd)
+    assert outcome(services, node) == ""
+    tried = ", ".join(map(str, wrong))
+    six = replace(node, identity_file="\n".join(map(str, [*wrong, sshd.key_file])))
+    assert outcome(services, six) == f"the node refuses this key for this user (tried in turn: {tried})"
