@@ -14,6 +14,8 @@ _HOW = {
     Misfit.TIME: Text("their length is not the one that was asked for", "其时长与要求的不符"),
     Misfit.CLOCK: Text("they tell more time than passed here", "其时长超过本机时钟所经过的时间"),
     Misfit.TOO_MUCH: Text("they tell more bytes than the test can send", "其字节数超过测试所能发送的"),
+    Misfit.STREAMS: Text("they list another number of streams than was asked for", "列出的流数与要求的不符"),
+    Misfit.COUNTERS: Text("the counters of an interface moved less than they tell", "网卡计数器的增量小于其所报的数据量"),
     Misfit.SILENT: Text("a part of the test carried nothing", "测试的一部分没有传输任何数据"),
 }
 OVER_STEP = Text(

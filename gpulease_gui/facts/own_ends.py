@@ -33,6 +33,8 @@ class Misfit(StrEnum):
     CLOCK = "clock"
     TOO_MUCH = "too_much"
     SILENT = "silent"
+    STREAMS = "streams"
+    COUNTERS = "counters"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,12 @@ from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.facts.json_text import document, figure, items
+from gpulease_gui.facts.json_text import count, document, figure, items
+from gpulease_gui.facts.own_counters import Moved
 from gpulease_gui.facts.own_ends import Misfit, Stream, clock_of, misfit, silent, stream_of
 
 KEY, LISTENING = "gpulease_tcp", b"listening"
+NOT_COUNTED = Moved()
 _END = "gpulease-end-of-program"
 # More streams than one test starts.
 _MOST_STREAMS = 64
@@ -87,15 +89,20 @@ FACT = Fact(
 )
 
 
-def combine(sender: bytes, receiver: bytes, asked_s: float | None = None, took_s: float | None = None) -> CommandOutput | None:
+def combine(
+    sender: bytes, receiver: bytes, asked_s: float | None = None, took_s: float | None = None, streams: int | None = None,
+    moved: Moved = NOT_COUNTED,
+) -> CommandOutput | None:  # fmt: skip
     """One document of what both ends printed; None if one of them told nothing.
 
-    `asked_s` is the length that was asked for, `took_s` what the whole test took by the clock here: no end can move them.
+    `asked_s` is the length that was asked for, `streams` how many, `took_s` what the whole test took by the clock here: no end
+    can move them. `moved`: what the interfaces of both ends counted meanwhile.
     """
     ends = [_end_of(told) for told in (sender, receiver)]
     if ends[0] is None or ends[1] is None:
         return None
-    return CommandOutput(json.dumps({KEY: 1, "asked_s": asked_s, "took_s": took_s, "sender": ends[0], "receiver": ends[1]}).encode())
+    ours = {KEY: 1, "asked_s": asked_s, "took_s": took_s, "asked_streams": streams, "counted_in": moved.came, "counted_out": moved.sent}
+    return CommandOutput(json.dumps({**ours, "sender": ends[0], "receiver": ends[1]}).encode())
 
 
 def _end_of(told: bytes) -> list[Any] | None:
@@ -133,7 +140,8 @@ def rate_of(found: dict[str, Any]) -> TcpRate:
     broken = sum(one is None or stream.get("whole") is not True for one, stream in zip(came, receiver, strict=True))
     known = [one for one in came if one is not None]
     total, seconds = sum(one.moved for one in known), _longest(known, clock.asked_s)
-    wrong = misfit(sent, known, clock) if total and not broken else None
+    asked = count(found, "asked_streams") or len(receiver)
+    wrong = (Misfit.STREAMS if len(receiver) != asked else misfit(sent, known, clock) or _beyond(known, found)) if total and not broken else None
     return TcpRate(
         gbit_s=None if broken or wrong or not total or not seconds else total * 8 / seconds / 1e9,
         streams=len(receiver),
@@ -145,6 +153,13 @@ def rate_of(found: dict[str, Any]) -> TcpRate:
         misfit=wrong,
         silent=silent(known) if total else 0,
     )
+
+
+def _beyond(came: Sequence[Stream], found: dict[str, Any]) -> Misfit | None:
+    """Whether the interfaces of both ends, as far as they were read, can have moved what arrived from the first byte to the last."""
+    moved = Moved(count(found, "counted_in"), count(found, "counted_out"))
+    arrived, seconds = sum(max(one.moved, one.in_all or 0) for one in came), max(one.seconds for one in came)
+    return Misfit.COUNTERS if moved.speaks_against(arrived, seconds) else None
 
 
 def _longest(streams: Sequence[Stream], asked_s: float | None) -> float | None:

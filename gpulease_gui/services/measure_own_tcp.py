@@ -9,12 +9,13 @@ from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.facts import iperf_pair, tcp_rate
+from gpulease_gui.facts.own_counters import COMMAND, Moved, grown
 from gpulease_gui.facts.tcp_rate import Wish
 from gpulease_gui.remote.run import run_active, start_server
 from gpulease_gui.services.measure_lines import MeasureLines
 
 PORT, PORTS = 5201, 4
-_START_S, _END_S, _MORE_S = 8.0, 8.0, 60
+_START_S, _END_S, _MORE_S, _COUNT_S = 8.0, 8.0, 60, 10
 _UNREACHED = b"unable to connect"
 
 
@@ -48,6 +49,7 @@ def _at(
     load = None if streams == 1 else load_of(direction, seconds, certain=lines.reached_port is not None)
     waits = Wish(host, port, token, seconds, streams, listens=True, sends=peer_sends)
     calls = Wish(host, port, token, seconds, streams, listens=False, sends=not peer_sends)
+    before = _counted(lines, cancel)
     with start_server(lines.peer(cancel).line, tcp_rate.FACT.id, waits.command, seconds + _MORE_S) as server:
         if not server.wait_for(tcp_rate.LISTENING, _START_S, cancel):
             said = _line(server.output) or b"the peer did not listen"
@@ -59,9 +61,17 @@ def _at(
         server.wait_end(_END_S, cancel)
         here, there = done.stdout, server.output
     sender, receiver = (there, here) if peer_sends else (here, there)
-    whole = tcp_rate.combine(sender, receiver, calls.lasts_s, took_s)
+    (in_here, out_here), (in_there, out_there) = map(grown, before, _counted(lines, cancel))
+    moved = Moved(in_here, out_there) if peer_sends else Moved(in_there, out_here)
+    whole = tcp_rate.combine(sender, receiver, calls.lasts_s, took_s, streams, moved)
     said = _line(done.stderr) or _line(there) or b"one end told nothing"
     return whole, said, _UNREACHED in done.stderr
+
+
+def _counted(lines: MeasureLines, cancel: CancelToken) -> tuple[CommandOutput, CommandOutput]:
+    """What the interfaces of the node and of its peer have moved so far."""
+    here, there = (run_active(line, tcp_rate.FACT.id, COMMAND, _COUNT_S, cancel, scratch=False) for line in (lines.line, lines.peer(cancel).line))
+    return here, there
 
 
 def _line(output: bytes) -> bytes:
