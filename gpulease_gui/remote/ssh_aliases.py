@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UsageError, UserFacing
-from gpulease_gui.remote.address import Target, check_host
-from gpulease_gui.remote.ssh_config import resolve_alias, resolve_jumps, with_hops
+from gpulease_gui.remote.address import Target
+from gpulease_gui.remote.ssh_config import check_alias, resolve_alias, resolve_jumps, with_hops
 from gpulease_gui.remote.ssh_lines import ConfigFile, ConfigLine, config_files
 
 ALIASES_MAX = 1000
@@ -105,7 +105,7 @@ def _aliases(line: ConfigLine, seen: set[str]) -> Iterator[ConfigRow]:
             continue
         seen.add(word)
         try:
-            check_host(word)
+            check_alias(word)
         except UsageError as error:
             yield ConfigRow(word, line.place, line.text, error=error.what)
         else:

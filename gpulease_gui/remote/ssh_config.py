@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -45,10 +46,26 @@ def resolve_alias(alias: str, *, config_file: str = "") -> Target:
     if ":" in alias or "[" in alias:
         return parse_target(alias)
     user, at, word = alias.rpartition("@")
-    check_host(word)  # nothing that ssh could take for an option
+    check_alias(word)
     if at:
         check_user(user)
-    return resolve_hop(HopName(word, None, user), alias, config_file=config_file)
+    found = resolve_hop(HopName(word, None, user), alias, config_file=config_file)
+    if found.address.host == _as_a_number(word):  # "128": ssh would call 0.0.0.128
+        check_host(word)
+    return found
+
+
+def check_alias(word: str) -> None:
+    """Raises UsageError for a word that ssh could take for an option. Digits may be a name: HostName can make an address of them."""
+    if not re.fullmatch("[0-9.]+", word):
+        check_host(word)
+
+
+def _as_a_number(word: str) -> str:
+    try:
+        return socket.inet_ntoa(socket.inet_aton(word))
+    except OSError:
+        return ""
 
 
 def resolve_hop(hop: HopName, alias: str = "", *, config_file: str = "") -> Target:

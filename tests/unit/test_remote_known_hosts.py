@@ -73,6 +73,15 @@ def test_that_ux_17_odd_lines_are_skipped_with_their_number_and_the_good_ones_us
     assert [line.number for line in bad] == [4, 5, 6, 9, 10]
 
 
+@pytest.mark.parametrize("sign", ["\x0b", "\x0c", "\r", "\x1f", "\xa0"])
+def test_that_words_end_at_blanks_and_tabs_only_and_a_key_may_have_the_rest_of_a_line_end(sign):
+    names, kind, key = GOOD.split()
+    usable = {"front": f"{sign}{GOOD}", "name": f"{names}{sign}{kind} {key}", "type": f"{names} {kind}{sign}{key}", "both": f"{names} {kind} {sign}{key}{sign}"}
+    found = {place: bool(parse_lines(line.encode("latin-1"), "gw")[0]) for place, line in usable.items()}
+    assert found == {"front": False, "name": False, "type": False, "both": sign in "\x0b\x0c\r"}
+    assert parse_lines(f"@cert-authority{sign}gw {kind} {key}".encode("latin-1"), "gw")[0] == ()
+
+
 def test_that_ux_18_hashed_names_are_found_as_ssh_keygen_wrote_them(tmp_path):
     file = tmp_path / "known"
     file.write_text(f"{GOOD}\n[gw]:2222 ssh-ed25519 {blob(fill=b'p')}\n")

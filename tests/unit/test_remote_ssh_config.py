@@ -170,3 +170,13 @@ def test_that_five_named_keys_are_tried_in_their_order_and_a_sixth_is_a_note(con
     found = resolve_alias("n1", config_file=file)
     assert found.identity_file.split("\n") == [str(key) for key in keys[:5]]
     assert [note.en for note in found.notes] == [f"only 5 keys are tried, not {keys[5]}"]
+
+
+def test_that_digits_are_an_alias_where_the_config_makes_an_address_of_them(config, monkeypatch, tmp_path):
+    (tmp_path / "mine").write_text("Host 127\n HostName %h.0.0.1\n")
+    for path in (None, "/nowhere"):
+        if path:
+            monkeypatch.setenv("PATH", path)
+        assert resolve_alias("127", config_file=str(tmp_path / "mine")).address.host == "127.0.0.1"
+        with pytest.raises(UsageError, match="not an IPv4 address"):
+            resolve_alias("128", config_file=str(tmp_path / "mine"))
