@@ -67,16 +67,17 @@ def known_name(address: Address, alias: str = "") -> str:
 
 
 def known_of(address: Address, alias: str, paths: Sequence[str]) -> KnownHere:
-    """What `paths` say of a host. An authority of the host counts on each of its ports that has no authority of its own, as in ssh;
-    what is revoked for the host speaks against it then. A key of the host does not: other ports may be other machines.
+    """What `paths` say of a host. An authority of the host counts on each of its ports, as in ssh; then what is revoked for the host
+    speaks against it there, too. A key of the host does not count: other ports may be other machines.
     """
     here = keys_for(known_name(address, alias), paths)
-    if alias or address.port == 22 or here.authorities:
+    if alias or address.port == 22:
         return here
     host = keys_for(address.host.lower(), paths)
     if not host.authorities:
         return here
-    return replace(here, authorities=host.authorities, revoked=(*here.revoked, *host.revoked))
+    authorities, revoked = ((*mine, *others) for mine, others in ((here.authorities, host.authorities), (here.revoked, host.revoked)))
+    return replace(here, authorities=tuple(dict.fromkeys(authorities)), revoked=tuple(dict.fromkeys(revoked)))
 
 
 def keys_for(name: str, paths: Iterable[str]) -> KnownHere:

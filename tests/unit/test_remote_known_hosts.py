@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpulease_gui.domain.node import Address
-from gpulease_gui.remote.known_hosts import keys_for, known_name, names_match, parse_lines
+from gpulease_gui.remote.known_hosts import keys_for, known_name, known_of, names_match, parse_lines
 
 
 def blob(kind: str = "ssh-ed25519", fill: bytes = b"k") -> str:
@@ -86,7 +86,7 @@ def test_that_ux_18_hashed_names_are_found_as_ssh_keygen_wrote_them(tmp_path):
     file = tmp_path / "known"
     file.write_text(f"{GOOD}\n[gw]:2222 ssh-ed25519 {blob(fill=b'p')}\n")
     subprocess.run(["ssh-keygen", "-q", "-H", "-f", file], check=True, capture_output=True)
-    assert "gw" not in file.read_text()
+    assert all(line.startswith("|1|") for line in file.read_text().splitlines())
     assert [placed.place for placed in keys_for("gw", [str(file)]).listed] == [f"{file}:1"]
     assert [placed.place for placed in keys_for("[gw]:2222", [str(file)]).listed] == [f"{file}:2"]
     assert keys_for("[gw]:22", [str(file)]).listed == ()
@@ -100,6 +100,18 @@ def test_that_ssh_keygen_finds_the_same_lines(tmp_path, name):
     done = subprocess.run(["ssh-keygen", "-F", name, "-f", file], capture_output=True, text=True, check=False)
     found = [int(line.split()[-1]) for line in done.stdout.splitlines() if line.startswith("#")]
     assert [int(placed.place.rsplit(":", 1)[1]) for placed in keys_for(name, [str(file)]).listed] == found
+
+
+def test_that_an_authority_of_a_host_counts_on_its_other_ports_and_a_key_of_it_does_not(tmp_path):
+    (tmp_path / "known").write_text(
+        f"gw ssh-ed25519 {blob()}\n@cert-authority gw ssh-ed25519 {blob(fill=b'c')}\n@revoked gw ssh-ed25519 {blob(fill=b'r')}\n"
+        f"@revoked n8 ssh-ed25519 {blob()}\n@cert-authority *:22 ssh-ed25519 {blob()}\n"
+    )
+    paths = [str(tmp_path / "known")]
+    found = {f"{host} {port} {alias}": known_of(Address(host, port), alias, paths) for host, port, alias in (("GW", 2222, ""), ("gw", 2222, "a"), ("n8", 7, ""))}
+    assert {place: [[p.place[-1] for p in keys] for keys in (k.listed, k.authorities, k.revoked)] for place, k in found.items()} == {
+        "GW 2222 ": [[], ["2"], ["3"]], "gw 2222 a": [[], [], []], "n8 7 ": [[], [], []],
+    }  # fmt: skip
 
 
 def test_that_a_file_that_is_not_there_says_nothing(tmp_path):
