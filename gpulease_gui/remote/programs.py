@@ -25,6 +25,7 @@ LIMITS = f'if [ -z "$P" ]; then ulimit -c 0; ulimit -f {_FILE_BLOCKS}; fi 2>/dev
 STRAYS = r"""
 strays() {
   [ $# -gt 0 ] || set -- /proc/[0-9]*/environ
+  grep -qsF "GPULEASE_RUN=$B" "$@" || return
   for f in $(grep -lsF "GPULEASE_RUN=$B" "$@"); do f=${f#/proc/}; kill -KILL "${f%/environ}"; done
 } 2>/dev/null
 """
@@ -48,30 +49,32 @@ young() {
 """
 
 # A private folder that can really be written to (a full disk still makes folders); none: d stays empty. One with room
-# for the outputs of a collection comes first, else any; R says which.
+# for the outputs of a collection comes first, else the first that there is; R says which.
 FOLDER = r"""
 roomy() {
-  set -- $(stat -f -c '%a %S %d %c' "$1")
   case "$# $*" in
     *[!0-9\ ]* | *' 0 '*' '*) return 1 ;;
     4\ *) [ "$1" -ge $((@ROOM@ / $2)) ] && { [ "$3" -ge 4096 ] || [ "$4" = 0 ]; } ;;
     *) return 1 ;;
   esac
-} 2>/dev/null
-d=
-for R in 1 ''; do
-  for t in "${TMPDIR:-/dev/shm}" /tmp /var/tmp; do
-    [ -z "$R" ] || roomy "$t" || continue
-    d=$(mktemp -d "$t/gpulease.XXXXXXXX" 2>/dev/null) || { d=; continue; }
-    { echo probe >"$d/probe"; } 2>/dev/null && [ -s "$d/probe" ] && break 2
-    rm -rf "$d"
-    d=
-  done
-done
+}
+k= R=
+for t in "${TMPDIR:-/dev/shm}" /tmp /var/tmp; do
+  x=$(mktemp -d "$t/gpulease.XXXXXXXX"; exec stat -f -c '%a %S %d %c' "$t")
+  d=${x%%'
+'*}
+  case $d in "$t"/gpulease.*) ;; *) continue ;; esac
+  if echo probe >"$d/probe" && [ -s "$d/probe" ]; then
+    if roomy ${x#"$d"}; then R=1; break; fi
+    [ -n "$k" ] || { k=$d; continue; }
+  fi
+  rm -rf "$d"
+done 2>/dev/null
+if [ -z "$R" ]; then d=$k; elif [ -n "$k" ]; then rm -rf "$k"; fi
 """.replace("@ROOM@", str(_ROOM_BYTES))
 
 # The same with a bell in it, which only a task has.
-TEMP = FOLDER.replace("&& break 2", '&& mkfifo "$d/bell" 2>/dev/null && break 2')
+TEMP = FOLDER.replace('-s "$d/probe" ]', '-s "$d/probe" ] && mkfifo "$d/bell"')
 
 # Where little room is, the outputs of a collection are kept in memory.
 IN_MEMORY = """
@@ -229,7 +232,7 @@ run() {
 FACT = (
     r"""
 keep() { head -c "$1" >"$2" || rm -f "$2"; exec head -c @DRAIN@ >/dev/null; } 2>/dev/null
-g() { H=0; [ -z "$d" ] || { [ ! -e "$d/claim.$1" ] && [ ! -e "$d/stop" ] && set -C && { true >"$d/claim.$1"; } 2>&7; }; }
+g() { H=0; [ -z "$d" ] || { [ ! -e "$d/claim.$1" ] && [ ! -e "$d/stop" ] && set -C && true >"$d/claim.$1"; }; }
 absent() { echo "sh: $1: not found" >&2; return 127; }
 fact() {
   set +C
@@ -245,7 +248,8 @@ fact() {
   [ -e "$d/stop" ] && return
   f=
   [ -e "$d/full" ] && f=1
-  now; b=$t; c=137
+  # The end of the fact before, or the begin of the lane.
+  b=$t c=137
   if [ -n "$P" ]; then
     { { run "$@"; echo $? >"$d/code"; } 2>&1 >&5 5>&- | keep @ERR1@ "$d/err.$N" 5>&-; } 5>&1 | keep @OUT1@ "$d/out.$N"
     read -r c <"$d/code"
@@ -264,7 +268,7 @@ fact() {
   [ -e "$d/stop" ] && return
   case $c in 124 | 137) H=$((H + 1)) ;; esac
   now
-  { [ -n "$P$f" ] || [ ! -e "$d/full" ]; } && { echo "$K $c $((t - b))" >"$d/done.$N"; } 2>&7 && return
+  { [ -n "$P$f" ] || [ ! -e "$d/full" ]; } && echo "$K $c $((t - b))" >"$d/done.$N" && return
   true >"$d/full"
   rm -f "$d/done.$N" "$d/out.$N" "$d/err.$N"
   [ -z "$P" ] || unread "$K" $c $((t - b))

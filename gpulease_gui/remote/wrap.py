@@ -157,7 +157,7 @@ def _lanes(steps: Sequence[Step]) -> str:
     # The last one to end has seen the marks of all others.
     over = "".join(f' && [ -e "$d/over.{n}" ]' for n in range(1, count + 1))
     end = f'set +C\n[ -n "$d" ] && true >"$d/over.$L"{over} && read -r z <"$d/nap" && kill $z\n'
-    lane = f'lane() {{\nL=$1\n[ -z "$O" ] || read -r q x </proc/self/stat\n{LIMITS}{claims}{end}}}\n'
+    lane = f'lane() {{\nL=$1\n[ -z "$O" ] || read -r q x </proc/self/stat\nnow\n{LIMITS}{claims}{end}}}\n'
     todo = f"U='{' '.join(map(str, range(len(steps))))}'\n"
     return lane + todo + MAIN.replace("@STARTS@", starts)
 
