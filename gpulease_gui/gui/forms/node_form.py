@@ -20,7 +20,7 @@ from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.remote.address import parse_jump, parse_target
 from gpulease_gui.remote.proxy import parse_proxy
-from gpulease_gui.remote.ssh_options import in_one_line, one_a_line, parse_options
+from gpulease_gui.remote.ssh_options import OPTIONS, in_one_line, one_a_line, parse_options
 
 T = TypeVar("T")
 AUTH: tuple[tuple[str, Words], ...] = (
@@ -170,9 +170,9 @@ class NodeForm(FactDialog):
         self.options = LineField(label, Text("none, or AddressFamily inet", "无，或 AddressFamily inet"), code=True)
         self.options.setText(in_one_line(node.ssh_options))
         self.options.setCursorPosition(0)
+        known = ", ".join(OPTIONS.values())
         self.options.setToolTip(say(Text(
-            "As in an ssh config, with a semicolon between them: AddressFamily, BindAddress, BindInterface, IdentityAgent",
-            "写法与 ssh 配置相同，用分号隔开：AddressFamily、BindAddress、BindInterface、IdentityAgent")))  # fmt: skip
+            f"As in an ssh config, with a semicolon between them: {known}", f"写法与 ssh 配置相同，用分号隔开：{known}")))  # fmt: skip
         self.options_field = Field(label, self.options)
         return self.options_field
 
