@@ -33,6 +33,7 @@ from gpulease_gui.remote.ssh_tokens import Tokens
 
 _SECONDS = 10
 _SOMEWHERE = "ssh config"
+_CHANGES = ("+", "-", "^")
 
 
 def resolve_alias(alias: str, *, config_file: str = "") -> Target:
@@ -185,7 +186,9 @@ def _options(values: Mapping[str, Sequence[str]], tokens: Tokens, lines: Sequenc
 def _own_lists(values: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     """The lists of algorithms that are not ssh's own: it prints those, too."""
     usual = _usual_lists(shutil.which("ssh") or "")
-    return {key: tuple(_first(values, key).split(",")) for key in USUAL if key in values and _first(values, key) != usual.get(key)}
+    said = {key: _first(values, key) for key in USUAL if key in values}
+    # An ssh of before may print a change of its list as it was written.
+    return {key: (spelt_out(key, words) if words[:1] in _CHANGES else None) or tuple(words.split(",")) for key, words in said.items() if words != usual.get(key)}
 
 
 def _ways(values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

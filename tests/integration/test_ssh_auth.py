@@ -290,6 +290,40 @@ def test_that_a_wrong_password_alone_is_not_tried_again(sshd):
     assert (error.cause, doorman.tries) == ("answer_refused", 1)
 
 
+class TakesBoth(Doorman):
+    """Takes a password in both ways."""
+
+    def get_allowed_auths(self, username: str) -> str:
+        return "keyboard-interactive,password"
+
+    def check_auth_password(self, username: str, password: str) -> int:
+        return paramiko.AUTH_SUCCESSFUL
+
+
+def test_that_a_password_goes_by_the_ways_that_the_config_leaves_in_its_order(sshd):
+    asks_only = Doorman(((("Password:", False),),), ("word",), wants_key=False)
+    tries = []
+    for methods, doorman in (
+        ((), TakesBoth(())), (("keyboard-interactive", "password"), TakesBoth(((("Password:", False),),), ("word",))),
+        (("keyboard-interactive", "password"), PasswordFirst(((("Code:", False),),))),
+    ):  # fmt: skip
+        with kept_by(doorman) as gate:
+            log_in(gate, Credentials(AuthMethod.PASSWORD, password=Secret("word"), ask_prompt=asker(["otp"], []), methods=methods))
+        tries.append(doorman.tries)
+    assert tries == [0, 1, 2]
+    with kept_by(asks_only) as gate:
+        error = failure(gate, Credentials(AuthMethod.PASSWORD, password=Secret("word"), methods=("password",)))
+    assert (error.cause, asks_only.tries) == ("password_refused", 0)
+
+
+def test_that_a_question_after_the_key_is_not_answered_where_the_config_leaves_no_questions(sshd):
+    doorman = Doorman(((("Code:", False),),))
+    with kept_by(doorman) as gate:
+        error = failure(gate, Credentials(identity_file=sshd.key_file, ask_prompt=asker(["otp"], []), methods=("publickey",)))
+    assert (error.cause, doorman.tries) == ("way_barred", 0)
+    assert error.why.endswith("leaves publickey, and keyboard-interactive would be needed")
+
+
 def test_that_a_server_that_asks_on_and_on_is_left(sshd):
     asked: list[Prompt] = []
     doorman = Doorman(((("?" * 5000, False),),) * 30)
