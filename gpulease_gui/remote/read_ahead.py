@@ -11,6 +11,7 @@ import struct
 import sys
 
 _AHEAD_BYTES = 64 * 1024
+_RECV = socket.socket.recv  # found once, not for each packet
 _AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)
 # Where the system itself ends a wait, and the layout of the time is known.
 _KERNEL_WAITS = sys.platform == "linux" and sys.maxsize > 2**32
@@ -60,7 +61,7 @@ class ReadAhead(socket.socket):
         """Wait for more to hold; False at the end. Raises OSError; TimeoutError or BlockingIOError when none came in time."""
         self._waits = True
         try:
-            came = super().recv(_AHEAD_BYTES)
+            came = _RECV(self, _AHEAD_BYTES)
         finally:
             self._waits = False
         self._ahead += came

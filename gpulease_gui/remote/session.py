@@ -274,8 +274,7 @@ class SshChannel:
     def read(self, seconds: float = SLICE_S) -> Chunk:
         """What there is, after waiting up to `seconds`. Both outputs are drained: one that is not stalls the other."""
         if self._feed.listening:
-            self._await_start()
-            return Chunk(ended=self._feed.wait_end(seconds))
+            return Chunk(ended=self._wait_end(seconds))
         self._channel.settimeout(max(0.0, seconds))
         out, ended = b"", False
         try:
@@ -290,6 +289,14 @@ class SshChannel:
         while self._channel.recv_stderr_ready() and len(err) < _READ_BYTES:
             err += self._channel.recv_stderr(_READ_BYTES)
         return Chunk(out, err, ended and not self._channel.recv_stderr_ready())
+
+    def _wait_end(self, seconds: float) -> bool:
+        """Whether all has come. The node's answer to the command is looked at then, or when it is overdue: not a wake-up for it."""
+        left = seconds if self._running else min(seconds, max(0.0, self._deadline - time.monotonic()))
+        ended = self._feed.wait_end(left)
+        if ended or left < seconds:
+            self._await_start()
+        return ended
 
     def listen(self, take: Callable[[bytes, bytes], None], wake: Callable[[], None]) -> bool:
         """What comes goes to `take(out, err)` at once, in the thread of the connection."""
