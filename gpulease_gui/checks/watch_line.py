@@ -22,11 +22,14 @@ class Load:
     """A test of ours that asks for all that `metric` gives, for `seconds` from its first bytes on; `number` tells tests apart.
 
     Not `certain`: something may come before it that moves nothing this way, so that it begins with what it adds to the rest.
+    `waits`: a test that may be the limit itself; its readings count when it is `over` and was seen not to be.
     """
 
     metric: str
     seconds: float
     certain: bool = True
+    waits: bool = False
+    over: bool = False
     number: int = 0
 
 
@@ -42,14 +45,19 @@ class LineWatch:
 
     def take(self, value: float, at_s: float, load: Load | None, promised: float, ramp_s: float) -> list[tuple[float, float]] | None:
         """(time, value) of the readings of which it is known now that they are a test's rate; None: no test moves anything."""
-        if load is None:
+        if load is None or load.over:
+            late = self._test.late if self._test is not None and load is not None and self._test.load.number == load.number else []
             self._test = None
             self._rest.append(value)
-            return None
-        if self._test is None or self._test.load != load:
+            return late or None
+        if self._test is None or self._test.load.number != load.number:
             usual = median(self._rest) if self._rest else 0.0
             self._test = _Test(load, max(promised * _CHATTER, 0.0 if load.certain else usual * _OVER_REST))
-        return self._test.take(value, at_s, self._interval_s, ramp_s)
+        counted = self._test.take(value, at_s, self._interval_s, ramp_s)
+        if load.waits and counted:
+            self._test.late += counted
+            return []
+        return counted
 
     @property
     def usual(self) -> float | None:
@@ -60,13 +68,14 @@ class LineWatch:
 class _Test:
     """The readings of one test, from its first bytes (`least` or more) on."""
 
-    __slots__ = ("_began_s", "_held", "_high", "_least", "_steady", "load")
+    __slots__ = ("_began_s", "_held", "_high", "_least", "_steady", "late", "load")
 
     def __init__(self, load: Load, least: float) -> None:
         self.load, self._least = load, least
         self._began_s: float | None = None
         self._high, self._steady = 0.0, False
         self._held: list[tuple[float, float]] = []
+        self.late: list[tuple[float, float]] = []
 
     def take(self, value: float, at_s: float, interval_s: float, ramp_s: float) -> list[tuple[float, float]] | None:
         if self._began_s is None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from gpulease_gui.checks import disk_seq, net_iperf_multi
 from gpulease_gui.checks.thresholds import NOTHING_MOVED, Threshold, Thresholds
 from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.domain.finding import Verdict
@@ -15,7 +16,14 @@ from gpulease_gui.domain.threshold import SHARE
 Values = Mapping[str, float | None]
 NODE = ""
 
-SHORT = Threshold("watch", "share", 0.95, SHARE, Text("a promised figure is kept from this part of it on", "达到承诺值的此比例即视为履约"), "<", high=1.0)
+SHORT = Threshold(
+    "watch", "share", 0.95, SHARE, Text("a promised power is kept from this part of it on", "功耗达到承诺值的此比例即视为履约"), "<", high=1.0, terms=("gpu.power_w",)
+)  # fmt: skip
+# A rate that the check of it would not call too slow breaks nothing here: the figures are those of the checks.
+SLOW: Mapping[str, Threshold] = {
+    **dict.fromkeys(("net.rx_gbit_s", "net.tx_gbit_s"), replace(net_iperf_multi.BANDS.warns, terms=(net_iperf_multi.TERM,))),
+    **dict.fromkeys(("disk.read_mb_s", "disk.write_mb_s"), replace(disk_seq.BANDS.warns, terms=("disk.read_mb_s", "disk.write_mb_s"))),
+}
 BROKEN_SAMPLES = Threshold("watch", "samples", 10, "samples", Text("a rule is judged by so many last readings", "按最近多少次读数判断是否违反"), ">=", low=1.0, high=100_000.0)
 GOOD_SAMPLES = Threshold("watch", "good_samples", 10, "samples", Text("whether it is over, by so many last readings", "按最近多少次读数判断是否恢复"), ">=", low=1.0, high=100_000.0)
 IDLE_SAMPLES = Threshold("watch", "idle_samples", 1800, "samples", Text("a card is idle after so many readings in a row", "连续多少次空闲读数视为闲置"), ">=", low=1.0, high=1_000_000.0)
@@ -34,7 +42,7 @@ WATCH_THRESHOLDS = (
     SHORT, BROKEN_SAMPLES, GOOD_SAMPLES, IDLE_SAMPLES, HOT, MEMORY_HOT, NPU_HOT, IDLE_PERCENT, ONE, MOST_OF, RAMP, TOLD, TOLD_TO,
 )  # fmt: skip
 
-LINES = frozenset({"net.rx_gbit_s", "net.tx_gbit_s", "disk.read_mb_s", "disk.write_mb_s"})
+LINES = frozenset(SLOW)
 
 # Clock event reasons (nvml.h): software power cap; those by which a card protects itself or is braked from outside.
 POWER_CAP, PROTECTED = 0x4, 0x8 | 0x20 | 0x40 | 0x80
@@ -150,7 +158,7 @@ def _never(values: Values, promise: WatchPromise) -> Judged:
 FLOOR = WatchRule(
     "watch.floor", Text("Under the contract", "低于合同"),
     Text("a promised figure is not reached although the node is asked for it", "在需要时未达到承诺值"),
-    BROKEN_SAMPLES, Verdict.FAIL, True, _floor, (SHORT, RAMP, BROKEN_SAMPLES, GOOD_SAMPLES, MOST_OF),
+    BROKEN_SAMPLES, Verdict.FAIL, True, _floor, (SHORT, *dict.fromkeys(SLOW.values()), RAMP, BROKEN_SAMPLES, GOOD_SAMPLES, MOST_OF),
     Text("Ask the supplier why, and send the readings", "请连同读数询问供应商原因"),
 )  # fmt: skip
 LOST = WatchRule(

@@ -31,7 +31,7 @@ from gpulease_gui.checks.watch_rule import (
     NO_WORD,
     NODE,
     RAMP,
-    SHORT,
+    SLOW,
     TOLD,
     TOLD_TO,
     UNITS,
@@ -165,7 +165,7 @@ class WatchRules:
         counted = self._lines[metric].take(value, at_s, self.promise.loads.get(metric), promised, figure(RAMP))
         if counted is None:
             return [(at_s, Judged(False, value, UNITS[metric], term, promised, metric, asked=False))]
-        least = promised * figure(SHORT)
+        least = promised * figure(SLOW[metric])
         return [(seen_s, Judged(one < least, one, UNITS[metric], term, promised, metric)) for seen_s, one in counted]
 
     def unjudged(self) -> tuple[Judged, ...]:

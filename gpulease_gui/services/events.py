@@ -188,11 +188,15 @@ class SecretNotKept:
 
 @dataclass(frozen=True, slots=True)
 class LoadChanged:
-    """A test of ours that asks for all that a metric of a node gives begins (`runs`), or is over."""
+    """A test of ours that asks for all that a metric of a node gives begins (`runs`), or is over.
+
+    `believed`: one that waits for it was not the limit itself.
+    """
 
     node_id: str
     load: Load
     runs: bool
+    believed: bool = False
 
 
 Event = (

@@ -17,12 +17,18 @@ from gpulease_gui.domain.node import Node
 from gpulease_gui.facts.raw_runs import unpack
 from gpulease_gui.services.links import Links, Opened
 
-# Told a load and whether it runs.
-OnLoad = Callable[[Load, bool], None]
+# Told a load, whether it runs, and at its end whether it is believed.
+OnLoad = Callable[[Load, bool, bool], None]
 
 
-def unheard(load: Load, runs: bool) -> None:
+def unheard(load: Load, runs: bool, believed: bool) -> None:
     """Where nobody watches."""
+
+
+class Ending:
+    """How a test ended that may have been the limit itself: it is not believed unless somebody says so."""
+
+    believed = False
 
 
 class NoPeer(UserFacing):
@@ -67,16 +73,16 @@ class MeasureLines:
         return host
 
     @contextmanager
-    def loaded(self, load: Load | None) -> Iterator[None]:
+    def loaded(self, load: Load | None) -> Iterator[Ending]:
         """While a test asks for all of it that the node gives; None: this one asks for less."""
-        if load is None:
-            yield
-            return
-        self._on_load(load, True)
+        ending = Ending()
+        if load is not None:
+            self._on_load(load, True, False)
         try:
-            yield
+            yield ending
         finally:
-            self._on_load(load, False)
+            if load is not None:
+                self._on_load(load, False, ending.believed)
 
     def close(self) -> None:
         """Close the peer's line; the node's own stays open."""

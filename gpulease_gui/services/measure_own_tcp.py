@@ -5,9 +5,12 @@ from __future__ import annotations
 import secrets
 import time
 
+from gpulease_gui.checks import own_tcp
+from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import CommandOutput
+from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.facts import iperf_pair, tcp_rate
 from gpulease_gui.facts.own_counters import COMMAND, Moved, grown
 from gpulease_gui.facts.tcp_rate import Wish
@@ -19,9 +22,9 @@ _START_S, _END_S, _MORE_S, _COUNT_S = 8.0, 8.0, 60, 10
 _UNREACHED = b"unable to connect"
 
 
-def load_of(direction: str, seconds: float, *, certain: bool = True) -> Load:
-    """What a test between the node and its peer asks of the node; `certain`: it is known to come through."""
-    return Load("net.rx_gbit_s" if direction == iperf_pair.BACKWARD else "net.tx_gbit_s", seconds, certain)
+def load_of(direction: str, seconds: float, *, certain: bool = True, waits: bool = False) -> Load:
+    """What a test between the node and its peer asks of the node; `certain`: it is known to come through; `waits`: see Load."""
+    return Load("net.rx_gbit_s" if direction == iperf_pair.BACKWARD else "net.tx_gbit_s", seconds, certain, waits)
 
 
 def measure_instead(
@@ -46,7 +49,7 @@ def _at(
     """(what both ends told, else None and why in a line, whether another port may do better)."""
     peer_sends = direction == iperf_pair.BACKWARD
     host, token = lines.peer_host, secrets.token_hex(16)
-    load = None if streams == 1 else load_of(direction, seconds, certain=lines.reached_port is not None)
+    load = None if streams == 1 else load_of(direction, seconds, certain=lines.reached_port is not None, waits=True)
     waits = Wish(host, port, token, seconds, streams, listens=True, sends=peer_sends)
     calls = Wish(host, port, token, seconds, streams, listens=False, sends=not peer_sends)
     before = _counted(lines, cancel)
@@ -55,17 +58,27 @@ def _at(
             said = _line(server.output) or b"the peer did not listen"
             return None, said, b"in use" in said
         begin_s = time.monotonic()
-        with lines.loaded(load):
+        with lines.loaded(load) as ending:
             done = run_active(lines.line, tcp_rate.FACT.id, calls.command, seconds + _MORE_S, cancel, scratch=False)
-        took_s = time.monotonic() - begin_s
-        server.wait_end(_END_S, cancel)
-        here, there = done.stdout, server.output
-    sender, receiver = (there, here) if peer_sends else (here, there)
-    (in_here, out_here), (in_there, out_there) = map(grown, before, _counted(lines, cancel))
-    moved = Moved(in_here, out_there) if peer_sends else Moved(in_there, out_here)
-    whole = tcp_rate.combine(sender, receiver, calls.lasts_s, took_s, streams, moved)
+            took_s = time.monotonic() - begin_s
+            server.wait_end(_END_S, cancel)
+            sender, receiver = (server.output, done.stdout) if peer_sends else (done.stdout, server.output)
+            (in_here, out_here), (in_there, out_there) = map(grown, before, _counted(lines, cancel))
+            moved = Moved(in_here, out_there) if peer_sends else Moved(in_there, out_here)
+            whole = tcp_rate.combine(sender, receiver, calls.lasts_s, took_s, streams, moved)
+            ending.believed = whole is not None and _believed(whole, lines.promise)
+        there = server.output
     said = _line(done.stderr) or _line(there) or b"one end told nothing"
     return whole, said, _UNREACHED in done.stderr
+
+
+def _believed(whole: CommandOutput, promise: Promise) -> bool:
+    """Whether the test gave a rate and was not the limit itself."""
+    try:
+        run = iperf_pair.own_run(whole)
+    except Unreadable:
+        return False
+    return run is not None and run.received_gbit_s is not None and not own_tcp.limited(run, promise)
 
 
 def _counted(lines: MeasureLines, cancel: CancelToken) -> tuple[CommandOutput, CommandOutput]:

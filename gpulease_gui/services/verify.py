@@ -301,7 +301,7 @@ class _Run:
         request = self._request
         lines = MeasureLines(
             self._opened, self._node, request.peer, request.peer_address, links, self._judging.promise, request.urls,
-            lambda load, runs: self._bus.publish(LoadChanged(self._node.id, load, runs)),
+            lambda load, runs, believed: self._bus.publish(LoadChanged(self._node.id, load, runs, believed)),
         )  # fmt: skip
         try:
             # Two checks of one fact share its measurement.

@@ -15,7 +15,7 @@ from gpulease_gui.services.events import Event, LoadChanged
 
 
 class Loads:
-    """Remembers what runs, by node and metric."""
+    """Remembers what runs, by node and metric; and of tests that were waited for that they are over."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -31,8 +31,8 @@ class Loads:
             if event.runs:
                 self._count += 1
                 running[event.load.metric] = replace(event.load, number=self._count)
-            else:
-                running.pop(event.load.metric, None)
+            elif (one := running.pop(event.load.metric, None)) is not None and one.waits and event.believed:
+                running[one.metric] = replace(one, over=True)
             self._running[event.node_id] = running
 
     def of(self, node_id: str) -> Mapping[str, Load]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpulease_gui.checks.thresholds import Moved, Thresholds
-from gpulease_gui.checks.watch_rule import TOLD, TOLD_TO
+from gpulease_gui.checks.watch_rule import SLOW, TOLD, TOLD_TO
 from gpulease_gui.checks.watch_rules import (
     BROKEN_SAMPLES,
     HOT,
@@ -205,7 +205,7 @@ def test_that_the_time_of_a_card_counts_once() -> None:
 
 def test_that_every_rule_has_figures_that_can_be_moved() -> None:
     used = {one for rule in WATCH_RULES for one in (rule.begin, *rule.thresholds)}
-    assert used == set(WATCH_THRESHOLDS) - {TOLD, TOLD_TO}
+    assert used == {*WATCH_THRESHOLDS, *SLOW.values()} - {TOLD, TOLD_TO}
     assert all(one.accepts(one.value) for one in WATCH_THRESHOLDS)
 
 
