@@ -46,7 +46,7 @@ class Node:
 
     `jump` names jump hosts as `ssh -J` does; `proxy` is `socks5://host:port` or `http://host:port`; `known_hosts` are
     files of ssh that may vouch for its key, one a line ("" = ssh's own, "none" = no file). `ssh_options`: what an ssh
-    config says of this computer's side (AddressFamily, BindAddress, BindInterface, IdentityAgent), one option a line.
+    config says of this computer's side (AddressFamily, IdentityAgent, HostKeyAlgorithms and the like), one option a line.
     """
 
     id: str
