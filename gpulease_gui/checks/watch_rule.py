@@ -52,13 +52,14 @@ POWER_CAP, PROTECTED = 0x4, 0x8 | 0x20 | 0x40 | 0x80
 class WatchPromise:
     """What the contract says of a watched node. `floors` are promised figures by metric, with their term.
 
-    `loads`: the tests of ours that run, by metric. `billed`: whether the node is paid for now.
+    `loads`: the tests of ours that run, by metric. `billed`: whether the node is paid for now. `cards`: whether it has GPUs.
     """
 
     floors: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     loads: Mapping[str, Load] = field(default_factory=dict)
     billed: bool = False
     thresholds: Thresholds = NOTHING_MOVED
+    cards: bool = False
 
 
 @dataclass(frozen=True, slots=True)

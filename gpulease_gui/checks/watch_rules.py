@@ -187,10 +187,17 @@ class WatchRules:
         self._streaks = {key: one for key, one in self._streaks.items() if key not in gone}
         return tuple(_ended(one, at_s, cut=True) for one in gone.values())
 
-    def lose(self, subject: str, why: str, at_s: float) -> tuple[Episode, ...]:
-        """A card can't be read any more ("": none of the node's); `why` are words of the node."""
-        found = self._look(LOST if subject else DRIVER, subject, GONE, at_s, why)
-        return () if found is None else (found,)
+    def lose(self, subject: str, why: str, at_s: float, since_s: float | None = None) -> tuple[Episode, ...]:
+        """A card can't be read any more ("": none of the node's); `why` are words of the node.
+
+        `since_s`: when it was missing first, where that shows only later.
+        """
+        rule = LOST if subject else DRIVER
+        found = self._look(rule, subject, GONE, at_s, why)
+        if found is None or since_s is None or since_s >= found.began_s:
+            return () if found is None else (found,)
+        found = self._streaks[rule.id, subject, ""].episode = replace(found, began_s=since_s)
+        return (found,)
 
     def answer(self, at_s: float) -> tuple[Episode, ...]:
         """The driver answers: readings of cards arrive."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gpulease_gui.checks.watch_rules import Judged
@@ -47,7 +47,8 @@ class WatchView:
     `unsaved` says why the newest samples could not be written to the store; empty while all is well. `lost` says by
     subject (GPU UUID) why one that was there is not read any more; `indexes` are the numbers that the node gives them.
     `by_agent`: whether the samples come from the agent or, on a node without Python, from the shell scripts. `paces`: since
-    when how often it was asked, where that was not `interval_s` always. `unjudged`: what lines carry that no test of ours asks for.
+    when how often it was asked, where that was not `interval_s` always. `unjudged`: what lines carry that no test of ours asks for. `away`: cards
+    that were taken away by agreement, since when (UTC seconds).
     """
 
     node_id: str
@@ -64,6 +65,7 @@ class WatchView:
     paces: Paces = ()
     source_gaps: list[GapSpan] = field(default_factory=list)
     unjudged: tuple[Judged, ...] = ()
+    away: Mapping[str, float] = field(default_factory=dict)
 
 
 class Intake:
@@ -171,7 +173,7 @@ class Intake:
     def _presence(self, point: Point) -> None:
         if point.index is not None and self._view.indexes.get(point.subject) != point.index:
             self._view.indexes = {**self._view.indexes, point.subject: point.index}
-        if point.lost and self._view.lost.get(point.subject) != point.lost:
+        if point.lost and point.subject not in self._view.away and self._view.lost.get(point.subject) != point.lost:
             self._view.lost = {**self._view.lost, point.subject: point.lost}
         elif not point.lost and point.subject in self._view.lost:
             self._view.lost = {subject: why for subject, why in self._view.lost.items() if subject != point.subject}

@@ -26,6 +26,7 @@ from gpulease_gui.services.source_gaps import SourceGaps, source_of
 from gpulease_gui.services.source_silence import STALE, Silence
 from gpulease_gui.services.timeline import Clock, Timeline, own_clock
 from gpulease_gui.services.watch_cards import OddLines, lately
+from gpulease_gui.services.watch_driver import NO_GPU
 from gpulease_gui.services.watch_rules import NodeRules, RuleKeeper
 from gpulease_gui.services.watch_saving import Saving
 from gpulease_gui.store.ahead import CLOCK_WRONG, tell_ahead
@@ -287,8 +288,8 @@ class _Watch:
         self._sources.begin(source_id, why, at_s)
         if source_id == "gpu":
             self._odd.tell(at_s)
-        if self.rules is not None:
-            self.rules.trouble(source_id, why, at_s, said=said)
+        if self.rules is not None and self.rules.trouble(source_id, why, at_s, said=said):
+            self.view.troubles = {**self.view.troubles, source_id: NO_GPU}
 
     def _on_beat(self, received_s: float) -> None:
         """The node is there, whether or not a source of it says anything."""
@@ -311,7 +312,7 @@ class _Watch:
 
     def _settle(self, rules: NodeRules) -> None:
         """Lost are cards that the node calls so and those that it no longer names; not those of which others took the place."""
-        seen, absent = rules.seen, rules.absent
+        seen, absent, self.view.away = rules.seen, rules.absent, rules.away
         lost = {**absent, **{card: why for card, why in self.view.lost.items() if card in seen or card in absent}}
         if lost != self.view.lost:
             self.view.lost = lost

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 
 from gpulease_gui.services.series import Ring
@@ -9,7 +10,7 @@ from gpulease_gui.telemetry.gpu import GONE
 from gpulease_gui.telemetry.source import Point
 
 # A node that has just come back may name its cards one by one; a line of a card may be odd once.
-_ROUNDS = 3
+_ROUNDS, _KEPT_ROUNDS = 3, 8
 _LATELY_S = 60.0
 # Of an interval: lines that come together are of one round.
 _LEAST_ROUND = 0.4
@@ -34,6 +35,7 @@ class Cards:
         self._seen: set[str] = set()
         self._round: set[str] = set()
         self._rounds, self._round_s = 0, 0.0
+        self._begun: deque[float] = deque(maxlen=_KEPT_ROUNDS)
         self._told: dict[str, int] = {}
 
     @property
@@ -51,6 +53,11 @@ class Cards:
         """Why, by card, of those that are not read though the node says nothing of them."""
         unread = {name: UNREAD for name in sorted(self._seen) if self._rounds - self._told[name] > _ROUNDS}
         return {**dict.fromkeys(self.missing, NOT_BACK), **unread}
+
+    def since_s(self, name: str) -> float:
+        """When the first round began (UTC seconds) in which a card was absent, as far back as that is known."""
+        first = self._told[name] + 1 if name in self._told else 0
+        return self._begun[max(0, len(self._begun) - 1 - (self._rounds - first))]
 
     @property
     def known(self) -> frozenset[str]:
@@ -70,6 +77,7 @@ class Cards:
         """A connection begins; `before`: what the node had before it was watched, if that is looked up."""
         self._had = (self.known if self._seen else self._had) or frozenset(before)
         self._seen, self._round, self._rounds, self._told = set(), set(), 0, {}
+        self._begun.clear()
 
     def told(self, at_s: float, *names: Collection[str]) -> bool:
         """A line names these cards, read or lost; whether a new round over all cards begins with it.
@@ -83,6 +91,7 @@ class Cards:
         if begins:
             self._rounds += bool(self._round)
             self._round, self._round_s = set(), at_s
+            self._begun.append(at_s)
         self._round |= named
         self._seen |= named
         self._told.update(dict.fromkeys(named, self._rounds))

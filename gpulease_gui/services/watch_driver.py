@@ -14,6 +14,8 @@ SILENT = "nothing is heard of its cards any more"
 # The agent's words, and those of nvidia-smi, where there is nothing to be driven.
 NO_CARDS = ("no nvidia gpu on the node", "no devices were found")
 NOT_INSTALLED = "is not installed"
+# What the script of a node says whose nvidia-smi ended without another word, and what that is where no card is known of.
+ENDED, NO_GPU = "nvidia-smi ended", "no NVIDIA GPU on the node"
 _NEVER = float("inf")
 
 
@@ -43,7 +45,7 @@ class Driver:
             self._odds, self._odd_words = self._odds + 1, words
             if self._odds < ODD_SAMPLES or at_s - self._odd_s < (ODD_SAMPLES - 1.5) * self._interval_s:
                 return False
-        if NOT_INSTALLED in words:
+        if NOT_INSTALLED in words or (words == ENDED and not known and not self._odds):
             return False
         whole = f"{self._odd_words} {words}".lower()
         return known or not any(one in whole for one in NO_CARDS)

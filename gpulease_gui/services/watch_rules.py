@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.checks.promise import Promise
+from gpulease_gui.checks.watch_rule import LOST
 from gpulease_gui.checks.watch_rules import LINES, Episode, Judged, WatchPromise, WatchRules
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.errors import UserFacing
@@ -21,11 +22,12 @@ from gpulease_gui.services.events import Bus, Event, RecordsChanged, WatchAlarm
 from gpulease_gui.services.intake import Told
 from gpulease_gui.services.thresholds import effective
 from gpulease_gui.services.watch_cards import Cards
-from gpulease_gui.services.watch_driver import SILENT, Driver
+from gpulease_gui.services.watch_driver import ENDED, SILENT, Driver
 from gpulease_gui.services.watch_last_seen import last_seen
 from gpulease_gui.services.watch_loads import Loads
 from gpulease_gui.services.watch_owed import Owed
 from gpulease_gui.services.watch_words import trouble_words
+from gpulease_gui.store.away import are_back, away_now
 from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.nodes import get_node
 from gpulease_gui.store.records import EvidenceBlob, Mark, new_id
@@ -45,6 +47,7 @@ GROWN_S = 10.0
 _FLOORS = LINES | {"gpu.power_w"}
 # What no promise, price or threshold hangs on.
 _NO_MATTER = frozenset({"mark", "answer", "draft"})
+_GPU_TERMS = frozenset({"gpu.model", "gpu.count"})
 # What of the cards is judged.
 WATCHED = frozenset({
     "gpu.power_w", "gpu.event_reasons", "gpu.clock_sm_mhz", "gpu.temperature_c", "gpu.temperature_memory_c", "gpu.util_percent",
@@ -79,6 +82,7 @@ class NodeRules:
         self._rules, self._interval_s = WatchRules(WatchPromise(), interval_s), interval_s
         self._events: dict[tuple[str, str, str], str] = {}
         self._cards, self._chips, self._npus = Cards(interval_s), Cards(interval_s), False
+        self.away: Mapping[str, float] = {}  # cards that were taken away by agreement, since when (UTC seconds)
         self._began, self._looked_s, self._grown_s = False, 0.0, 0.0
         self._stand: tuple[int, int] | None = None
         self._places: dict[Form, dict[str, list[tuple[str, int]]]] = {}
@@ -113,6 +117,7 @@ class NodeRules:
             with self._keeper.workspace.read() as connection:
                 node = get_node(connection, self._node.id)
                 promise = promise_of(connection, node, self._keeper.catalogue, datetime.fromtimestamp(at_s, UTC).date())
+                self.away = {card: one.at.timestamp() for card, one in away_now(connection, node.id).items()}
         except UserFacing:
             return  # the store says so itself when the next readings are written
         self._tell(self._rules.promise_anew(promise, at_s))
@@ -151,7 +156,9 @@ class NodeRules:
         which = self._chips if source_id == "npu" else self._cards
         begins = which.told(at_s, cards, lost)
         self._tell(self._of_drivers(source_id, at_s, answers=begins, named=bool(cards or lost)))
-        self._tell(self._of_cards(cards, {**lost, **(which.absent if begins else {})}, at_s))
+        if self.away:
+            self._look_for_away(cards, at_s)
+        self._tell(self._of_cards(cards, lost, which if begins else None, at_s))
         if lines:
             self._tell(self._of_lines(lines, at_s))
         self._look_around(at_s)
@@ -186,19 +193,37 @@ class NodeRules:
         hangs = self._drivers["npu" if self._npus else "gpu"].silent(at_s)
         return list(self._rules.lose("", SILENT, at_s) if hangs else ())
 
-    def _of_cards(self, cards: Mapping[str, Mapping[str, float | None]], lost: Mapping[str, str], at_s: float) -> list[Episode]:
-        made = [one for subject, why in lost.items() for one in self._rules.lose(subject, why, at_s)]
+    def _look_for_away(self, cards: Iterable[str], at_s: float) -> None:
+        """A card that is read again is back."""
+        node_id, back, at = self._node.id, sorted(self.away.keys() & set(cards)), datetime.fromtimestamp(at_s, UTC)
+        if back:
+            self.away = {card: since_s for card, since_s in self.away.items() if card not in back}
+            self._keeper.workspace.submit(lambda db: are_back(db, node_id, back, at))
+
+    def _of_cards(
+        self, cards: Mapping[str, Mapping[str, float | None]], lost: Mapping[str, str], which: Cards | None, at_s: float
+    ) -> list[Episode]:
+        """`which` cards begin a round with this line."""
+        made = [one for subject, why in lost.items() if self._is_missed(subject) for one in self._rules.lose(subject, why, at_s)]
+        if which is not None:
+            absent = {subject: why for subject, why in which.absent.items() if self._is_missed(subject) and subject not in lost}
+            made += [one for subject, why in absent.items() for one in self._rules.lose(subject, why, at_s, which.since_s(subject))]
         return made + [one for subject, values in cards.items() for one in self._rules.feed(subject, values, at_s)]
+
+    def _is_missed(self, subject: str) -> bool:
+        """A card that was taken away by agreement is lost no more; while that may be taken back, what had begun goes on."""
+        return subject not in self.away or (LOST.id, subject, "") in self._events
 
     @property
     def seen(self) -> frozenset[str]:
         """The cards that the node names."""
-        return self._cards.seen | self._chips.seen
+        return (self._cards.seen | self._chips.seen) - self.away.keys()
 
     @property
     def absent(self) -> Mapping[str, str]:
         """Why, by card, of those that it no longer names."""
-        return {**self._cards.absent, **self._chips.absent}
+        absent = {**self._cards.absent, **self._chips.absent}
+        return {card: why for card, why in absent.items() if card not in self.away}
 
     @property
     def unjudged(self) -> tuple[Judged, ...]:
@@ -212,12 +237,17 @@ class NodeRules:
             self._rules.promise = replace(self._rules.promise, loads=loads)
         return self._rules.feed_lines(lines, at_s)
 
-    def trouble(self, source_id: str, words: str, at_s: float, *, said: bool = True) -> None:
-        """A source of the node can't be read: it says so itself (`said`), or a line of it is odd."""
+    def trouble(self, source_id: str, words: str, at_s: float, *, said: bool = True) -> bool:
+        """A source of the node can't be read: it says so itself (`said`), or a line of it is odd.
+
+        Whether it only means that the node has no GPU: none is promised, and none was ever seen.
+        """
         driver = self._drivers.get(source_id)
-        known = bool(self._cards.known) if source_id == "gpu" else self._npus
+        known = bool(self._cards.known) or self._rules.promise.cards if source_id == "gpu" else self._npus
         if driver is not None and driver.trouble(words, at_s, said=said, known=known):
             self._tell(self._rules.lose("", words, at_s))
+            return False
+        return words == ENDED and not known
 
     def unseen(self, at_s: float) -> None:
         """The stream stopped: nobody sees whether anything goes on."""
@@ -236,7 +266,7 @@ class NodeRules:
         return WatchEvent(
             id_, self._node.id, episode.rule.id, episode.subject, int(episode.began_s * _NS),
             None if episode.ended_s is None else int(episode.ended_s * _NS), episode.rule.degraded,
-            finding_of(episode, self._rules.promise, blob.sha256, self._cards.known | self._chips.known),
+            finding_of(episode, self._rules.promise, blob.sha256, (self._cards.known | self._chips.known) - self.away.keys()),
         ), blob  # fmt: skip
 
     def _save(self, event: WatchEvent, blob: EvidenceBlob, episode: Episode) -> None:
@@ -263,7 +293,7 @@ def promise_of(connection: Reader, node: Node, catalogue: Catalogue, day: date) 
     floors = {id_: found for id_, metric in metrics().items() if (found := _floor(metric, promise)) is not None}
     contract = get_contract(connection, node.contract_id)
     billed = contract.start is not None and contract.start <= day and (contract.end is None or day <= contract.end)
-    return WatchPromise(floors, billed=billed, thresholds=figures)
+    return WatchPromise(floors, billed=billed, thresholds=figures, cards=not _GPU_TERMS.isdisjoint(facts.promised))
 
 
 def _floor(metric: Metric, promise: Promise) -> tuple[str, float] | None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
+from gpulease_gui.domain.span import utc_now
+from gpulease_gui.store.node_moves import MOVE_MARK, note_move
 from gpulease_gui.store.settings import save_setting
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ _NODE = (
 def save_node(db: Database, node: Node) -> None:
     """Insert or replace by id. Raises sqlite3.IntegrityError for an unknown contract or a port out of range."""
     address = node.address
+    _note_move(db, node)
     row = {
         "id": node.id, "name": node.name, "reach": node.reach, "host": address.host if address else None,
         "port": address.port if address else None, "user_name": address.user if address else None,
@@ -41,6 +44,13 @@ def save_node(db: Database, node: Node) -> None:
         _forget_options(db, node.id)
 
 
+def _note_move(db: Database, node: Node) -> None:
+    """What a node cost before is priced by the contract that it had then."""
+    found = db.conn.execute("SELECT contract_id FROM nodes WHERE id = ?", (node.id,)).fetchone()
+    if found is not None and found[0] != node.contract_id:
+        note_move(db, node.id, found[0], node.contract_id, utc_now())
+
+
 def _forget_options(db: Database, node_id: str) -> None:
     db.conn.execute("DELETE FROM settings WHERE key = ?", (f"{_OPTIONS}{node_id}",))
 
@@ -48,6 +58,7 @@ def _forget_options(db: Database, node_id: str) -> None:
 def remove_node(db: Database, node_id: str) -> None:
     """Remove a node that was never verified, watched or trusted. Raises UserFacing otherwise."""
     try:
+        db.conn.execute("DELETE FROM marks WHERE node_id = ? AND kind = ?", (node_id, MOVE_MARK))
         db.conn.execute("DELETE FROM nodes WHERE id = ?", (node_id,))
     except sqlite3.IntegrityError as error:
         raise UserFacing(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.finding import Finding
 from gpulease_gui.store.ahead import not_ahead
+from gpulease_gui.store.away import Away, list_away
 from gpulease_gui.store.codec import finding_from, finding_text, storable
 from gpulease_gui.store.evidence import save_blobs
 from gpulease_gui.store.records import EvidenceBlob
@@ -24,6 +26,7 @@ class WatchEvent:
     """One episode. Times are ns since 1970 UTC; `ended_ns` None while it lasts. `subject` is a UUID or interface, "" = the node.
 
     `degraded`: whether its time counts as less than what is paid for. `finding` names the evidence by its hash.
+    `away`: the card was lost, and is missed no more since it was taken away by agreement; that is its end then.
     """
 
     id: str
@@ -34,6 +37,7 @@ class WatchEvent:
     ended_ns: int | None
     degraded: bool
     finding: Finding
+    away: Away | None = None
 
 
 def save_event(db: Database, event: WatchEvent, blob: EvidenceBlob) -> None:
@@ -95,7 +99,19 @@ def list_events(connection: sqlite3.Connection, node_id: str, start_ns: int, end
         "WHERE node_id = ? AND began_ns < ? AND coalesce(ended_ns, ?) >= ? ORDER BY began_ns, id",
         (node_id, end_ns, end_ns, start_ns),
     )
-    return tuple(
-        WatchEvent(id_, node, rule, subject, began, ended, bool(degraded), finding_from(document))
+    away = list_away(connection, node_id)
+    made = (
+        _until_away(WatchEvent(id_, node, rule, subject, began, ended, bool(degraded), finding_from(document)), away)
         for id_, node, rule, subject, began, ended, degraded, document in rows
     )
+    return tuple(event for event in made if event.ended_ns is None or event.ended_ns >= start_ns)
+
+
+def _until_away(event: WatchEvent, away: Sequence[Away]) -> WatchEvent:
+    """A lost card is lost until it is agreed that it is not missed any more."""
+    if event.rule != "watch.lost":
+        return event
+    gone = next((one for one in away if one.card == event.subject and one.at_ns >= event.began_ns), None)
+    if gone is None or (event.ended_ns is not None and event.ended_ns < gone.at_ns):
+        return event
+    return replace(event, ended_ns=gone.at_ns, away=gone)

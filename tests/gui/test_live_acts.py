@@ -19,6 +19,7 @@ from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.task import TaskPhase, TaskPoint, TaskProgress
 from gpulease_gui.domain.text import Language, Text
+from gpulease_gui.gui.forms.away_dialog import AwayDialog
 from gpulease_gui.gui.forms.retention_dialog import RetentionDialog
 from gpulease_gui.gui.forms.watch_dialog import WatchDialog
 from gpulease_gui.gui.main_window import MainWindow
@@ -318,3 +319,27 @@ def test_that_cards_that_break_one_rule_together_are_one_stretch_of_the_chart(de
     with demo.workspace.read() as connection:
         happenings = read_stored(connection, NODE, now_s).happenings
     assert [(str(one.words), one.end_s is None, one.token) for one in happenings] == [("Too hot, 2 cards", True, "warn"), ("Too hot GPU-c", False, "warn")]
+
+
+def test_that_a_lost_card_is_recorded_as_taken_away_and_that_is_taken_back(window: MainWindow, demo: Services, qtbot: QtBot) -> None:
+    blob, now_s = EvidenceBlob.of(b"readings"), time.time()
+    finding = Finding("watch.lost", Verdict.FAIL, Text("gone", "丢失"), evidence=(blob.sha256,))
+    event = watch_events.WatchEvent("e", NODE, "watch.lost", "GPU-0a1b2c3d-4e5f", int((now_s - 7200) * NS), None, True, finding)
+    demo.workspace.submit(lambda db: watch_events.save_event(db, event, blob)).result()
+    dialog = WatchDialog(window, (NODE, "capped"), {}, lambda: now_s - 3600, parent=window)
+    qtbot.waitUntil(dialog.save.isEnabled, timeout=5000)
+
+    def told(place: int) -> str:
+        return str(dialog.rows.index(0, place).data() or "")
+
+    assert (told(4), told(7)) == ("goes on", "Taken away…")
+    dialog.table.acted.emit(dialog.rows.rows[0], "away")
+    (asked,) = dialog.findChildren(AwayDialog)
+    assert asked.by.text() == "me" and not asked.record.isEnabled()
+    asked.note.setText("back to the shop")
+    asked.record.click()
+    qtbot.waitUntil(lambda: told(7) == "Expect again", timeout=5000)
+    assert told(6) == "taken away by agreement: back to the shop (me)" and told(5) == "1 h 0 min"
+    assert dialog.sums.text().startswith("capped: 1.00 card-hours under promise, ")
+    dialog.table.acted.emit(dialog.rows.rows[0], "expect")
+    qtbot.waitUntil(lambda: told(4) == "goes on", timeout=5000)

@@ -256,14 +256,14 @@ def test_that_a_card_that_is_gone_after_a_cut_is_lost_and_other_cards_in_its_pla
     for node.at in range(20, 40):
         assert node.watch.view.lost == ({B: NOT_BACK} if node.at > 23 else {})
         node.cards((0, A, "500"))
-    assert node.events() == [("watch.lost", B, 23, None)]
+    assert node.events() == [("watch.lost", B, 20, None)], "from the first line on that it missed"
     assert math.isnan(node.drawn(POWER, B)[-1]) and node.watch.view.indexes[B] == 1, "no nought, no line, its own name"
     node.at = 40
     node.reconnect()
     for node.at in range(40, 60):
         node.cards((0, A, "500"), *([(1, B, "400")] if node.at >= 50 else []))
         assert node.watch.view.lost == ({B: NOT_BACK} if node.at < 50 else {})
-    assert node.events() == [("watch.lost", B, 23, 39), ("watch.lost", B, 43, 50)], "a second cut forgets it no more than the first"
+    assert node.events() == [("watch.lost", B, 20, 39), ("watch.lost", B, 40, 50)], "a second cut forgets it no more than the first"
     node.reconnect()
     for node.at in range(60, 90):
         node.cards((0, "GPU-c", "500"), (1, "GPU-d", "400"))
@@ -340,7 +340,7 @@ def test_that_one_odd_line_of_a_card_is_neither_a_dead_driver_nor_a_lost_card(no
 
 def test_that_a_card_whose_lines_stay_odd_is_lost_while_the_driver_answers(node: Scripted) -> None:
     odd_rows(node, range(40), lambda at: 10 <= at < 25)
-    assert node.events() == [("watch.lost", B, 13, 25)] and node.watch.view.lost == {}
+    assert node.events() == [("watch.lost", B, 10, 25)] and node.watch.view.lost == {}
     odd_rows(node, range(40, 50), lambda at: True)
     assert node.watch.view.lost == {B: UNREAD}
 
@@ -362,6 +362,7 @@ def test_that_a_driver_of_which_only_odd_lines_come_is_told_after_three_samples(
     (["No devices were found", "! nvidia-smi ended"], False),
     (["! no NVIDIA GPU on the node"], False),
     (["! nvidia-smi is not installed on the node"], False),
+    (["! nvidia-smi ended"], False),
 ])  # fmt: skip
 def test_that_a_dead_driver_is_told_of_a_node_that_never_had_a_card_and_of_none_that_has_no_cards(node: Scripted, lines: list[str], told: bool) -> None:
     for node.at in range(0, 100, 2):
@@ -371,6 +372,18 @@ def test_that_a_dead_driver_is_told_of_a_node_that_never_had_a_card_and_of_none_
     with node.services.workspace.read() as connection:
         for event in list_events(connection, "scripted", 0, 2**62):
             assert lines[-1][2:] in event.finding.reason.en and "restart the node" in event.finding.next_step.en
+
+
+@pytest.mark.parametrize(("before", "told"), [(0, False), (3, True)])
+def test_that_an_nvidia_smi_that_ends_at_once_means_no_gpu_unless_one_was_known(node: Scripted, before: int, told: bool) -> None:
+    for node.at in range(20):
+        if node.at < before:
+            node.cards((0, A, "500"))
+        elif node.at == 5:
+            node.say("gpu", "! nvidia-smi ended")
+        node.network(100.0 + node.at, eth0=0)
+    assert [rule for rule, *_ in node.events()] == ["watch.driver"] * told
+    assert node.watch.view.troubles == {"gpu": "nvidia-smi ended" if told else "no NVIDIA GPU on the node"}
 
 
 def test_that_a_driver_that_hangs_without_a_word_is_told_within_a_minute(node: Scripted) -> None:
@@ -446,11 +459,11 @@ def test_that_a_lost_card_is_lost_through_a_stop_and_a_start_of_the_watch(node: 
     node.anew(recalled=recalled)
     for node.at in range(300, 400):
         node.cards((0, A, "500"))
-    assert node.events() == [("watch.lost", B, 101, 299), ("watch.lost", B, 303, None)]
+    assert node.events() == [("watch.lost", B, 101, 299), ("watch.lost", B, 300, None)]
     assert node.watch.view.lost == {B: NOT_BACK}
     for node.at in range(400, 420):
         node.cards((0, A, "500"), (1, B, "400"))
-    assert node.events()[1] == ("watch.lost", B, 303, 400)
+    assert node.events()[1] == ("watch.lost", B, 300, 400)
     node.anew(recalled=recalled)
     for node.at in range(420, 440):
         node.cards((0, A, "500"), (1, B, "400"))
@@ -469,7 +482,7 @@ def test_that_a_card_that_went_while_the_program_was_closed_is_lost_and_its_succ
     node.anew(recalled=False)
     for node.at in range(7250, 7270):
         node.cards((0, A, "500"))
-    assert node.events()[-1] == ("watch.lost", B, 7253, None)
+    assert node.events()[-1] == ("watch.lost", B, 7250, None)
     node.at = 14_000
     node.anew(recalled=False)
     for node.at in range(14_000, 14_020):
@@ -494,7 +507,7 @@ def test_that_a_card_of_the_last_run_that_the_watch_does_not_see_is_lost(node: S
     node.anew(recalled=True)
     for node.at in range(1000, 1010):
         node.cards((0, A, "500"))
-    assert node.events()[-1] == ("watch.lost", B, 1003, None)
+    assert node.events()[-1] == ("watch.lost", B, 1000, None)
 
 
 def test_that_a_card_that_is_lost_from_its_first_line_on_is_lost(node: Scripted) -> None:
@@ -510,7 +523,7 @@ def test_that_a_row_whose_uuid_is_none_names_no_card(node: Scripted, uuid: str) 
         node.cards((0, A, "500"), *([(1, B, "400")] if node.at < 10 else []))
         if node.at >= 10:
             node.say("gpu", ", ".join(["1", uuid, *["[GPU is lost]"] * 8]))
-    assert node.events() == [("watch.lost", B, 13, None)] and node.watch.view.lost == {B: UNREAD}
+    assert node.events() == [("watch.lost", B, 10, None)] and node.watch.view.lost == {B: UNREAD}
     assert {subject for _, subject in node.watch.view.rings} == {A, B}
 
 

@@ -21,7 +21,7 @@ from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import Price
 from gpulease_gui.services.commerce_edit import save_price
-from gpulease_gui.services.degraded import NO_CONTRACT, NO_PRICE, NO_TERM, degraded_in
+from gpulease_gui.services.degraded import NO_CONTRACT, NO_PRICE, NO_TERM, TODAYS, degraded_in
 from gpulease_gui.services.events import Bus, LoadChanged, RecordsChanged, WatchAlarm
 from gpulease_gui.services.notices import Notices, get_notices, parse_time, save_notices
 from gpulease_gui.services.watch_rules import RuleKeeper, promise_of
@@ -119,6 +119,33 @@ def test_that_a_lost_card_and_a_silent_driver_are_told_apart(watched):
 def test_that_a_trouble_of_a_node_that_never_had_a_card_is_no_event(watched):
     watched.rules.trouble("gpu", "nvidia-smi is not installed on the node", watched.at_s)
     assert watched.events() == ()
+
+
+def test_that_an_nvidia_smi_that_ends_at_once_is_an_event_where_the_contract_promises_gpus(desk, watched):
+    desk.write(lambda db: db.execute("DELETE FROM sample_packs"))
+    assert Watched(desk).rules.trouble("gpu", "nvidia-smi ended", watched.at_s) is True
+    desk.write(lambda db: claims.save_claim(db, claims.Holder.contract("c1"), Claim("gpu.count", 2, ClaimState.ANSWERED), by="li", at=desk.noon))
+    assert Watched(desk).rules.trouble("gpu", "nvidia-smi ended", watched.at_s) is False
+    assert [one.rule for one in watched.events()] == ["watch.driver"]
+
+
+def test_that_hours_before_a_node_moved_are_priced_by_the_contract_that_it_had(desk, watched):
+    other = replace(desk.contract, id="c2", price=Money(Decimal("10"), "CNY"))
+    desk.write(lambda db: save_contract(db, other))
+    watched.tell(5)
+    watched.tell(1800, watts=350.0, mask=4)
+    watched.tell(10)
+    desk.write(lambda db: [save_node(db, replace(desk.node, contract_id="c2")), db.execute("UPDATE marks SET at = '2026-03-01T12:15:05.250000Z' WHERE kind = 'contract'")])
+
+    def found(contract_id):
+        with desk.workspace.read() as connection:
+            return degraded_in(connection, replace(desk.node, contract_id=contract_id), 0, watched.at_s)
+
+    assert found("c2").money == Money(Decimal("13.10"), "CNY") and found("c2").card_hours == Fraction(1)  # half of 16.205 and of 10
+    assert found(None).money == Money(Decimal("8.10"), "CNY")
+    assert [one.en for one in found(None).assumed] == ["0.50 of them while the node had no contract, not priced"]
+    desk.write(lambda db: db.execute("DELETE FROM marks WHERE kind = 'contract'"))
+    assert (found("c2").money, TODAYS in found("c2").assumed) == (Money(Decimal("10.00"), "CNY"), desk.run.contract_id == "c1")
 
 
 def test_that_degraded_time_is_hours_and_money_of_the_contract_to_the_cent(watched):

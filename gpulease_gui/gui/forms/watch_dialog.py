@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from gpulease_gui.checks.watch_rule import LOST
 from gpulease_gui.checks.watch_rules import WATCH_RULES
 from gpulease_gui.domain.errors import UsageError
-from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.text import Text, foreign, visible
+from gpulease_gui.gui.forms.away_dialog import AwayDialog
 from gpulease_gui.gui.forms.fields import LineField, open_dialog
-from gpulease_gui.gui.models.cell import NOTHING, Cell, Column, state_cell
+from gpulease_gui.gui.models.cell import NOTHING, Cell, Column, action_cell, state_cell
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.widgets.buttons import Button, Switch
 from gpulease_gui.gui.widgets.dialogs import FactDialog
@@ -22,20 +24,25 @@ from gpulease_gui.gui.widgets.fields import Field
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.pdf.badges import badge_of
+from gpulease_gui.services.acting import user_name_in
 from gpulease_gui.services.cost_steps import money
 from gpulease_gui.services.degraded import Degraded, degraded_in
 from gpulease_gui.services.notices import Notices, get_notices, parse_time, save_notices
 from gpulease_gui.services.watch_rules import alarm_words
+from gpulease_gui.store.away import Away, take_away, undo_away
 from gpulease_gui.store.nodes import list_nodes
 from gpulease_gui.store.watch_events import WatchEvent, list_events
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from sqlite_utils import Database
+
     from gpulease_gui.gui.pages.page import Frame
 
 TITLE = Text("Watch rules", "监控规则")
 DAYS = 30
+AWAY, EXPECT = "away", "expect"
 _NS = 1_000_000_000
 _TITLES = {rule.id: rule.title for rule in WATCH_RULES}
 _BAD_TIME = Text("Write hours and minutes, such as 22:30", "请填写时分，例如 22:30")
@@ -58,6 +65,7 @@ class Seen:
     rows: tuple[WatchRow, ...]
     sums: tuple[tuple[str, Degraded], ...]
     notices: Notices
+    user: str = ""
 
 
 def read_seen(connection: sqlite3.Connection, node_id: str, now_s: float, indexes: Mapping[str, int]) -> Seen:
@@ -70,7 +78,7 @@ def read_seen(connection: sqlite3.Connection, node_id: str, now_s: float, indexe
     ]  # fmt: skip
     told = {row.event.node_id for row in rows if row.event.degraded}
     sums = tuple((node.name, degraded_in(connection, node, start_s, now_s)) for node in nodes if node.id in told)
-    return Seen(tuple(sorted(rows, key=lambda row: -row.event.began_ns)), sums, get_notices(connection))
+    return Seen(tuple(sorted(rows, key=lambda row: -row.event.began_ns)), sums, get_notices(connection), user_name_in(connection))
 
 
 def _card(subject: str, indexes: Mapping[str, int]) -> str:
@@ -89,6 +97,21 @@ def _lasted(row: WatchRow) -> Cell:
     return Cell(length_text(max(0, round(end_s - row.event.began_ns / _NS))))
 
 
+def _why(row: WatchRow) -> Cell:
+    away, reason = row.event.away, row.event.finding.reason
+    if away is None:
+        return Cell(reason, tone="2", tip=alarm_words(row.event.finding))
+    by, note = visible(away.by), visible(away.note)
+    return Cell(Text(f"taken away by agreement: {note} ({by})", f"经协商移除：{note}（{by}）"), tone="2", tip=reason)
+
+
+def _act(row: WatchRow) -> Cell:
+    """A lost card may be gone by agreement, and that may be taken back."""
+    if row.event.rule != LOST.id:
+        return Cell("")
+    return action_cell(Text("Expect again", "恢复计入"), EXPECT) if row.event.away else action_cell(Text("Taken away…", "已移除…"), AWAY)
+
+
 def _columns(*, several: bool) -> list[Column[WatchRow]]:
     node: list[Column[WatchRow]] = [Column(Text("Node", "节点"), lambda row: Cell(foreign(row.node)), width=110)] if several else []
     return [
@@ -99,7 +122,8 @@ def _columns(*, several: bool) -> list[Column[WatchRow]]:
         Column(Text("From", "开始"), lambda row: Cell(_when(row.event.began_ns)), width=118, number=True),
         Column(Text("To", "结束"), lambda row: Cell(Text("goes on", "仍在持续"), tone="fail") if row.event.ended_ns is None else Cell(_when(row.event.ended_ns)), width=118, number=True),
         Column(Text("Lasted", "持续"), _lasted, width=92, number=True),
-        Column(Text("Why", "原因"), lambda row: Cell(row.event.finding.reason, tone="2", tip=alarm_words(row.event.finding)), width=180, stretch=True),
+        Column(Text("Why", "原因"), _why, width=180, stretch=True),
+        Column("", _act, width=124, number=True),
     ]  # fmt: skip
 
 
@@ -137,9 +161,32 @@ class WatchDialog(FactDialog):
         self.of_node = Switch(Text("Also of this node", "包括此节点"))
         self.quiet_from, self.quiet_to = LineField(Text("Quiet from", "免打扰开始")), LineField(Text("Quiet until", "免打扰结束"))
         self._fields = Field(Text("Quiet from (local time)", "免打扰开始（本地时间）"), self.quiet_from), Field(Text("Quiet until", "免打扰结束"), self.quiet_to)
+        self._clock, self._indexes, self._user = clock, dict(indexes or {}), ""
         self._build()
-        now_s, of = clock(), dict(indexes or {})
-        frame.bridge.when_done(frame.services.query(lambda db: read_seen(db, node[0], now_s, of)), self._show)
+        self.table.acted.connect(self._act)
+        self._read()
+
+    def _read(self) -> None:
+        now_s, node_id, of = self._clock(), self._node[0], self._indexes
+        self._frame.bridge.when_done(self._frame.services.query(lambda db: read_seen(db, node_id, now_s, of)), self._show)
+
+    def _act(self, row: WatchRow, action: str) -> None:
+        """End what a card costs that was taken away by agreement, or count it again."""
+        away = row.event.away
+        if action == AWAY:
+            dialog = AwayDialog(row.node, row.card, self._user, self)
+            dialog.accepted.connect(lambda: self._take_away(row, dialog.by.text().strip(), dialog.note.text().strip()))
+            dialog.finished.connect(dialog.deleteLater)
+            dialog.open()
+        elif action == EXPECT and away is not None:
+            self._change(row, lambda db: undo_away(db, row.event.node_id, away))
+
+    def _take_away(self, row: WatchRow, by: str, note: str) -> None:
+        away = Away(row.event.subject, datetime.fromtimestamp(self._clock(), UTC), by, note)
+        self._change(row, lambda db: take_away(db, row.event.node_id, away))
+
+    def _change(self, row: WatchRow, work: Callable[[Database], object]) -> None:
+        self._frame.bridge.when_done(self._frame.services.change(work, "away"), lambda _: self._read())
 
     def _build(self) -> None:
         self.column.addWidget(self.none)
@@ -164,12 +211,15 @@ class WatchDialog(FactDialog):
         self.save.clicked.connect(self._save)
 
     def _show(self, seen: Seen) -> None:
+        self._user = seen.user
         self.rows.set_rows(seen.rows)
         self.none.setVisible(not seen.rows)
         self.table.setVisible(bool(seen.rows))
         en, zh = ("\n".join(part) for part in zip(*((w.en, w.zh) for w in (sum_words(*one) for one in seen.sums)), strict=True)) if seen.sums else ("", "")
         self.sums.set_words(Text(en, zh))
         self.sums.setVisible(bool(seen.sums))
+        if self.save.isEnabled():
+            return  # shown anew: what the user has chosen meanwhile stays
         notices = self._notices = seen.notices
         self.on.setChecked(notices.on)
         self.of_node.setChecked(self._node[0] not in notices.nodes_off)

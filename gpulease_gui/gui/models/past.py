@@ -24,6 +24,7 @@ from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.series import RING_POINTS, Paces, Ring, asked
 from gpulease_gui.services.source_gaps import source_spans
 from gpulease_gui.services.watch import GapSpan, SeriesKey, WatchView
+from gpulease_gui.store.away import away_now
 from gpulease_gui.store.samples import list_gaps, outline, series_by_id
 from gpulease_gui.store.watch_events import list_events
 from gpulease_gui.telemetry.source import metrics
@@ -81,7 +82,7 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
     own = {id_ for id_, metric in metrics().items() if metric.own_pace}
     read, paces, coarser = _read(connection, wish, start_s, end_s, live)
     told = {key: one.bridged(wish.interval_s) if key[0] in own else one for key, one in read.items()}
-    lost = _lost(connection, wish)
+    lost, away = _lost(connection, wish), {card: one.at.timestamp() for card, one in away_now(connection, wish.node_id).items()}
     rings: dict[SeriesKey, Ring] = {}
     figures: dict[SeriesKey, tuple[Figures, int]] = {}
     busiest, step_s, columns = np.empty(0), 0.0, _Columns(start_s, wish.step_s)
@@ -96,13 +97,14 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
         alike = list(subjects.values())
         if metric.startswith(_ALIKE) and metric not in own:
             missing = [span for (of, subject), spans in lost.items() if of == metric and subject not in subjects for span in spans]
-            figures[metric, ""] = _figures(alike, wish, paces, own_pace=False, until_s=max(one.last_s for one in alike), missing=missing)
+            figures[metric, ""] = _figures(alike, wish, paces, own_pace=False, until_s=max(one.last_s for one in alike), missing=missing,
+                                           gone_s=[away.get(subject, math.inf) for subject in subjects])  # fmt: skip
         else:
             figures[metric, ""] = _figures(alike, wish, paces, own_pace=metric in own)
     gaps = _gaps(connection, wish, busiest, start_s, end_s, max((one.step_s for one in told.values()), default=0.0))
     ends_ns = int(start_s * _NS), int(end_s * _NS)
     apart = source_spans(list_gaps(connection, wish.node_id, None, *ends_ns))
-    view = WatchView(wish.node_id, max(wish.interval_s, step_s), rings, gaps, state=NodeState.CONNECTED, source_gaps=apart)
+    view = WatchView(wish.node_id, max(wish.interval_s, step_s), rings, gaps, state=NodeState.CONNECTED, source_gaps=apart, away=away)
     return Past(wish, view, figures, tuple(Coarser(*(at_ns / _NS for at_ns in one)) for one in coarser))
 
 
@@ -192,18 +194,18 @@ def _lost(connection: sqlite3.Connection, wish: Wish) -> dict[SeriesKey, list[tu
 
 def _figures(
     read: Sequence[Told], wish: Wish, paces: Paces, *, own_pace: bool, until_s: float = -math.inf,
-    missing: Sequence[tuple[float, float]] = (),
+    missing: Sequence[tuple[float, float]] = (), gone_s: Sequence[float] = (),
 ) -> tuple[Figures, int]:  # fmt: skip
     """The figures of all readings of the stretch, and how many there would be from the first one on, had each come.
 
     `until_s`: up to when one of them was read, so up to when all should have been; `missing`: when one was lost of which
-    nothing at all was read here.
+    nothing at all was read here; `gone_s`: for each of them from when on nobody expects it.
     """
     begin, end = wish.figures_s
     inside = [one.between(begin, end).known() for one in read]
     expected = sum(round(asked(paces, wish.interval_s, max(begin, a), min(end, z, until_s))) for a, z in missing)
-    for one in read:
-        since, until = max(begin, float(one.times_s[0])), min(end, max(one.last_s, until_s))
+    for one, away_s in zip(read, gone_s or [math.inf] * len(read), strict=True):
+        since, until = max(begin, float(one.times_s[0])), min(end, max(one.last_s, min(until_s, away_s)))
         if one.plain and not own_pace:
             expected += round(asked(paces, wish.interval_s, since, until))
         else:

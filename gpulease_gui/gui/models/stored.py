@@ -167,5 +167,7 @@ def _together(events: Sequence[WatchEvent]) -> list[list[WatchEvent]]:
 def _cards_words(title: Text, cards: Sequence[WatchEvent]) -> Text:
     if len(cards) > 1:
         return Text(f"{title.en}, {len(cards)} cards", f"{title.zh}，{len(cards)} 张卡")
-    card = f" {cards[0].subject[:_SHORT]}" if cards[0].subject else ""
+    card, away = f" {cards[0].subject[:_SHORT]}" if cards[0].subject else "", cards[0].away
+    if away is not None:
+        return Text(f"{title.en}{card}, then taken away by agreement: {visible(away.note)}", f"{title.zh}{card}，随后经协商移除：{visible(away.note)}")
     return Text(f"{title.en}{card}", f"{title.zh}{card}")

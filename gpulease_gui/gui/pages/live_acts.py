@@ -147,7 +147,8 @@ class Acts(QObject):
 
         node, view = self._page.node, self._page.view
         if node is not None:
-            watch_dialog(self._frame, self._page, (node.node.id, node.node.name), view.indexes if view else None)
+            dialog = watch_dialog(self._frame, self._page, (node.node.id, node.node.name), view.indexes if view else None)
+            dialog.finished.connect(lambda _: self._page.history.refresh())
 
     def show_retention(self) -> None:
         """For how long readings are kept."""

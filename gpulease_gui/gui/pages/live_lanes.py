@@ -171,7 +171,8 @@ class Lanes:
         metric = group.metrics[0].id
         made = [
             Curve(subject, self._number(group.source, subject), subject, ring, view.rings.get((_REASONS, subject)),
-                  lost_words(view.lost[subject]) if subject in view.lost else "", view.indexes.get(subject))
+                  lost_words(view.lost[subject]) if subject in view.lost else "", view.indexes.get(subject),
+                  view.away.get(subject))
             for (id_, subject), ring in view.rings.items() if id_ == metric
         ]  # fmt: skip
         return tuple(sorted(made, key=lambda curve: curve.number))

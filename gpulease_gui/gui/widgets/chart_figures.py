@@ -47,7 +47,8 @@ def _summary(
 ) -> Summary:  # fmt: skip
     held = [data.read(one.ring) for one in curves]
     figures = data.figures(held, start_s, end_s)
-    expected = sum(_expected(one, start_s, end_s, interval_s, paces, own_pace=lane.own_pace) for one in held)
+    ends = [end_s if curve.away_s is None else min(end_s, curve.away_s) for curve in curves]
+    expected = sum(_expected(one, start_s, end, interval_s, paces, own_pace=lane.own_pace) for one, end in zip(held, ends, strict=True))
     times = _times(lane, curves, held, start_s, end_s, interval_s, loads)
     return Summary(lane, curve, figures, max(expected, figures.count), *times)
 
@@ -59,6 +60,7 @@ def _expected(
     if not len(samples.times_s):
         return 0
     start_s = max(start_s, float(samples.times_s[0]))
+    end_s = max(start_s, end_s)
     if own_pace:
         return max(0, round((end_s - start_s) / data.usual_s(data.between(samples, start_s, end_s), interval_s)))
     return round(asked(paces, interval_s, start_s, end_s))

@@ -41,7 +41,8 @@ class Rule(StrEnum):
 class Curve:
     """One series. `number` gives dash, marker and colour; `name` is what the readout calls it (foreign text).
 
-    `lost` says why it is not read any more, though it was; `index` is the number that the node gives it now.
+    `lost` says why it is not read any more, though it was; `index` is the number that the node gives it now. `away_s`: from
+    when on nobody expects it (UTC seconds).
     """
 
     subject: str
@@ -51,6 +52,7 @@ class Curve:
     reasons: Ring | None = None
     lost: Words = ""
     index: int | None = None
+    away_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
