@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from gpulease_gui.demo.fio_report import filled, fio_json
+from gpulease_gui.demo.fio_report import filled, fio_json, fio_rates
 from gpulease_gui.demo.iperf_report import IPERF_TAKEN, Trip, iperf_json, iperf_listening, iperf_refused, iperf_served
 from gpulease_gui.demo.nodes import DemoNode
+from gpulease_gui.demo.strain import Rates, Strain
 from gpulease_gui.domain.command import CommandOutput
 
 # The word before each stamp of the script that compares clocks.
@@ -22,6 +23,8 @@ TICKS = "gpulease-tick"
 LOAD = "load"
 _CLIENT_PATIENCE_S = 2.0
 _LOOK_AGAIN_S = 0.02
+# What comes back of what is sent.
+_ACKS = 0.004
 
 # Waits for so many seconds; False as soon as the client of the session is gone.
 Pause = Callable[[float], bool]
@@ -89,7 +92,7 @@ class Meeting:
     """Where an iperf3 client finds the server that waits on another node."""
 
     def __init__(self, nodes: Mapping[str, DemoNode]) -> None:
-        self._nodes = dict(nodes)
+        self._nodes, self.strain = dict(nodes), Strain()
         self._waiting: dict[tuple[str, int], threading.Event] = {}
         self._turns: Counter[tuple[str, str]] = Counter()
         self._lock = threading.Lock()
@@ -177,7 +180,8 @@ def run_client(node: DemoNode, call: Call, meeting: Meeting, pause: Pause, work:
     if call.tool == "iperf3":
         return _iperf(node, call, meeting, pause, work)
     if call.tool == LOAD:
-        return _load(node, call, work)
+        with meeting.strain.under(node.name, Rates(cpu=0.995)):
+            return _load(node, call, work)
     if call.tool == "ping":
         return _ping(node, call, meeting, work)
     missing = f"sh: 1: {call.words[0] if call.words else ''}: not found\n"
@@ -187,9 +191,12 @@ def run_client(node: DemoNode, call: Call, meeting: Meeting, pause: Pause, work:
 def _fio(node: DemoNode, call: Call, meeting: Meeting, work: Pause) -> CommandOutput | None:
     options = dict(word[2:].split("=", 1) for word in call.words if word.startswith("--") and "=" in word)
     seconds = _seconds(options.get("runtime"))
-    if not work(seconds):
-        return None
     turn = meeting.turn(node, call)
+    # A script that fills the disk writes, and reads a hundredth back at its end.
+    moved = fio_rates(node.machine, {"rw": "write"} if "verify" in options else options, turn)
+    with meeting.strain.under(node.name, Rates(read_mb_s=moved["read"] / 1e6, write_mb_s=moved["write"] / 1e6)):
+        if not work(seconds):
+            return None
     said = filled(node.machine, options, turn) if "verify" in options else fio_json(node.machine, options, seconds, turn)
     return CommandOutput(said.encode(), b"", 0, seconds)
 
@@ -230,15 +237,18 @@ def _iperf(node: DemoNode, call: Call, meeting: Meeting, pause: Pause, work: Pau
     if server is None:
         return CommandOutput(iperf_refused().encode(), b"", 1) if pause(0.0) else None
     seconds, omit = _seconds(call.option("-t", "--time")), float(call.option("-O", "--omit") or "0")
-    stayed = work(seconds + omit)
-    meeting.served(server, call.port)
-    if not stayed:
-        return None
     trip = Trip(
         host=host, port=call.port, seconds=max(1, round(seconds)), streams=int(call.option("-P", "--parallel") or "1"),
         reverse=bool({"-R", "--reverse"} & set(call.words)),
         gbit_s=min(node.machine.iperf_gbit_s, server.machine.iperf_gbit_s), turn=meeting.turn(node, call),
     )  # fmt: skip
+    sends, takes = (server, node) if trip.reverse else (node, server)
+    acks = trip.gbit_s * _ACKS
+    with meeting.strain.under(sends.name, Rates(acks, trip.gbit_s)), meeting.strain.under(takes.name, Rates(trip.gbit_s, acks)):
+        stayed = work(seconds + omit)
+    meeting.served(server, call.port)
+    if not stayed:
+        return None
     return CommandOutput(iperf_json(node.machine, trip).encode(), b"", 0, seconds + omit)
 
 

@@ -17,15 +17,8 @@ _FLUSH_NS = 780_000
 
 def fio_json(machine: Machine, options: Mapping[str, str], seconds: float, turn: int = 0) -> str:
     """The JSON of one job; the rate is the disk's own, a little noisy. Random and flushed access is slower."""
-    direction = options.get("rw", "read")
-    disk = max(machine.disks, key=lambda d: d.read_mb_s)
-    dice = machine.dice(f"fio {direction} {turn}")
-    block = _SMALL if options.get("bs") == "4k" else _BLOCK
-    flushed = "fsync" in options
-    share = _RANDOM_SHARE if "rand" in direction and block == _SMALL else 1.0
-    rates = {name: _rate(disk, name, direction) * share * 1e6 * dice.uniform(0.99, 1.01) for name in _NAMES}
-    if flushed:
-        rates = {name: min(rate, _SMALL / (_FLUSH_NS / 2e9)) for name, rate in rates.items()}
+    disk, flushed = machine.fastest_disk, "fsync" in options
+    block, rates = _block(options), fio_rates(machine, options, turn)
     job = {
         "jobname": options.get("name", "job"), "groupid": 0, "error": 0, "eta": 0, "elapsed": int(seconds) + 1,
         "job options": dict(options),
@@ -39,6 +32,19 @@ def fio_json(machine: Machine, options: Mapping[str, str], seconds: float, turn:
         "disk_util": [{"name": disk.name, "util": 96.2}],
     }  # fmt: skip
     return json.dumps(document, indent=2) + "\n" + (_log(max(rates.values()), seconds) if "write_bw_log" in options else "")
+
+
+def fio_rates(machine: Machine, options: Mapping[str, str], turn: int = 0) -> dict[str, float]:
+    """Bytes/s that a job reads, writes and trims."""
+    direction = options.get("rw", "read")
+    dice = machine.dice(f"fio {direction} {turn}")
+    share = _RANDOM_SHARE if "rand" in direction and _block(options) == _SMALL else 1.0
+    rates = {name: _rate(machine.fastest_disk, name, direction) * share * 1e6 * dice.uniform(0.99, 1.01) for name in _NAMES}
+    return {name: min(rate, _SMALL / (_FLUSH_NS / 2e9)) for name, rate in rates.items()} if "fsync" in options else rates
+
+
+def _block(options: Mapping[str, str]) -> int:
+    return _SMALL if options.get("bs") == "4k" else _BLOCK
 
 
 def filled(machine: Machine, options: Mapping[str, str], turn: int = 0) -> str:

@@ -7,9 +7,11 @@ functions of the node and the second, so that a stream can be told again.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gpulease_gui.demo.machine import REASON_BITS, Disk, GpuCard, Machine, Npu, Port
+from gpulease_gui.demo.strain import Measuring, with_tests
 
 _PERIOD_S, _PAUSE_S, _WARM_UP_S = 180.0, 9.0, 6.0
 _BYTES_PER_GBIT = 1e9 / 8
@@ -29,10 +31,10 @@ class GpuMoment:
 
 
 class Life:
-    """The load of one node over the seconds since a stream began."""
+    """The load of one node over the seconds since a stream began. `tests`: the measurements that ran and run on it."""
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
+    def __init__(self, machine: Machine, tests: Callable[[], tuple[Measuring, ...]] = tuple) -> None:
+        self.machine, self._tests = machine, tests
 
     def load(self, second: float) -> float:
         """0 (idle) to 1 (busy)."""
@@ -75,22 +77,26 @@ class Life:
         """(received, sent) since the start of the node: the fastest port carries the job up to what the line gives."""
         if port.name != self.machine.fastest.name:
             return 1_930_112 + int(second * 2_100), 1_204_533 + int(second * 1_700)
-        busy = self._busy_seconds(second) * self.machine.iperf_gbit_s * _BYTES_PER_GBIT
-        return 918_273_645_000 + int(busy * 0.93), 917_100_200_000 + int(busy * 0.91)
+        line, tests = self.machine.iperf_gbit_s * _BYTES_PER_GBIT, self._tests()
+        got = with_tests(second, lambda at_s: self._busy_seconds(at_s) * line * 0.93, tests, lambda test: _bytes(test.rx_gbit_s))
+        sent = with_tests(second, lambda at_s: self._busy_seconds(at_s) * line * 0.91, tests, lambda test: _bytes(test.tx_gbit_s))
+        return 918_273_645_000 + int(got), 917_100_200_000 + int(sent)
 
     def disk_sectors(self, disk: Disk, second: float) -> tuple[int, int]:
         """(read, written) sectors of 512 bytes since the start of the node: data in while busy, checkpoints out in pauses."""
-        busy = self._busy_seconds(second)
-        quiet = max(0.0, second - _WARM_UP_S - busy)
-        share = 1.0 if disk.name == max(self.machine.disks, key=lambda d: d.read_mb_s).name else 0.01
-        read = 0.21 * disk.read_mb_s * busy * share
-        written = 0.88 * disk.write_mb_s * quiet * share + 1.3 * second
+        fastest = disk.name == self.machine.fastest_disk.name
+        share, tests = 1.0 if fastest else 0.01, self._tests() if fastest else ()
+        read = with_tests(second, lambda at_s: 0.21 * disk.read_mb_s * self._busy_seconds(at_s) * share, tests, lambda test: test.read_mb_s)
+        written = with_tests(
+            second, lambda at_s: 0.88 * disk.write_mb_s * self._quiet_seconds(at_s) * share + 1.3 * at_s, tests, lambda test: test.write_mb_s
+        )
         return 4_100_200 + int(read * 1e6 / 512), 8_200_400 + int(written * 1e6 / 512)
 
     def cpu_ticks(self, second: float) -> tuple[int, int, int]:
         """(user, system, idle) hundredths of seconds over all processors since the start of the node."""
-        threads, busy = self.machine.host.threads, self._busy_seconds(second)
-        user, system = int(busy * threads * 17), int(busy * threads * 3)
+        threads = self.machine.host.threads
+        worked = with_tests(second, lambda at_s: self._busy_seconds(at_s) * 0.2, self._tests(), lambda test: test.cpu)
+        user, system = int(worked * threads * 85), int(worked * threads * 15)
         idle = int((self.machine.host.uptime_h * 3600 + second) * threads * 100) - user - system
         return user + 4_310_221, system + 918_220, idle
 
@@ -99,11 +105,19 @@ class Life:
         total = self.machine.host.memory_kib
         return total * 3 // 100 + int(total * 0.19 * min(1.0, max(0.0, second - _WARM_UP_S) / 20))
 
+    def _quiet_seconds(self, second: float) -> float:
+        """How long it rested between its stretches of work, up to `second`."""
+        return max(0.0, second - _WARM_UP_S - self._busy_seconds(second))
+
     def _busy_seconds(self, second: float) -> float:
         """How long the load was on, up to `second`."""
         worked = max(0.0, second - _WARM_UP_S)
         rounds, phase = divmod(worked, _PERIOD_S)
         return rounds * (_PERIOD_S - _PAUSE_S) + min(phase, _PERIOD_S - _PAUSE_S)
+
+
+def _bytes(gbit_s: float | None) -> float | None:
+    return None if gbit_s is None else gbit_s * _BYTES_PER_GBIT
 
 
 def _ripple(index: int, second: float) -> float:

@@ -173,6 +173,11 @@ class Machine:
         return random.Random(f"{self.name}/{what}")
 
     @property
+    def fastest_disk(self) -> Disk:
+        """The disk that test files lie on."""
+        return max(self.disks, key=lambda disk: disk.read_mb_s)
+
+    @property
     def fastest(self) -> Port:
         """The port that node-to-node traffic takes."""
         return max((p for p in self.ports if p.pci and p.up), key=lambda p: p.speed_mbit)

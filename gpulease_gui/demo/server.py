@@ -10,7 +10,6 @@ import socket
 import stat
 import tempfile
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -108,7 +107,7 @@ class _Running:
     """The sockets, threads and key file between one start and its stop."""
 
     def __init__(self, nodes: Mapping[str, DemoNode], pace: float, clock: Clock) -> None:
-        self.park = Park(pace, clock, Meeting(nodes), time.monotonic())
+        self.park = Park(pace, clock, Meeting(nodes))
         sweep_folders(Path(tempfile.gettempdir()))
         self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDER_PREFIX}{os.getpid()}-")
         self.client_key_path = Path(self._folder.name) / "id_ed25519"

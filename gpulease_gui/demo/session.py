@@ -43,12 +43,11 @@ Clock = Callable[[], datetime]
 
 @dataclass(frozen=True, slots=True)
 class Park:
-    """What all nodes of one server share. `pace` scales waiting; `opened_s` is on the monotonic clock."""
+    """What all nodes of one server share. `pace` scales waiting."""
 
     pace: float
     clock: Clock
     meeting: Meeting
-    opened_s: float
 
 
 def speaks(command: str) -> bool:
@@ -86,7 +85,7 @@ def _answer(line: _Line, command: str, node: DemoNode, park: Park) -> int:
         line.complain(b"gpulease: the first line is missing\n")
         return 2
     if command == STREAM:
-        return _stream(line, boundary, tuple(words), node, time.monotonic() - park.opened_s)
+        return _stream(line, boundary, tuple(words), node, park)
     return _collect(line, boundary, tuple(words), node, park)
 
 
@@ -168,10 +167,10 @@ def _tell(line: _Line, node: DemoNode, park: Park, order: Order) -> str:
     return f"exit {story.exit_code} {second:.0f}"
 
 
-def _stream(line: _Line, boundary: str, sources: tuple[str, ...], node: DemoNode, begin_s: float) -> int:
-    """A node's life goes on while nobody looks: `begin_s` is its second now."""
-    started = time.monotonic()
-    for second, payload in stream_lines(node, boundary, sources, begin_s):
+def _stream(line: _Line, boundary: str, sources: tuple[str, ...], node: DemoNode, park: Park) -> int:
+    """A node's life goes on while nobody looks."""
+    started, begin_s = time.monotonic(), park.meeting.strain.clock()
+    for second, payload in stream_lines(node, boundary, sources, begin_s, park.meeting.strain):
         if not line.wait_until(started + second - begin_s):
             return 0
         line.send(payload)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from gpulease_gui.demo.life import Life
 from gpulease_gui.demo.nodes import DemoNode
 from gpulease_gui.demo.npu_report import npu_info
+from gpulease_gui.demo.strain import Strain
 
 RECORD_END = "\x1e"
 
@@ -16,13 +17,13 @@ Teller = Callable[[Life, float], list[str]]
 
 
 def stream_lines(
-    node: DemoNode, boundary: str, sources: tuple[str, ...], begin_s: float = 0.0
+    node: DemoNode, boundary: str, sources: tuple[str, ...], begin_s: float = 0.0, strain: Strain | None = None
 ) -> Iterator[tuple[float, bytes]]:
     """(second of the node's life, bytes) once a second for ever from `begin_s` on: a beat, then a line per sample of each source.
 
-    A source that the node can't read says why once, and ends.
+    A source that the node can't read says why once, and ends. `strain`: what measurements move beside its own work.
     """
-    life = Life(node.machine)
+    life = Life(node.machine) if strain is None else Life(node.machine, lambda: strain.on(node.name))
     told = {id_: TELLERS[id_] for id_ in sources if id_ in TELLERS and _can(node, id_)}
     yield begin_s, b"\n" + "".join(_refusal(boundary, id_) for id_ in sources if id_ not in told).encode()
     second = begin_s
