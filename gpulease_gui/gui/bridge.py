@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from shiboken6 import isValid
 
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.right_of_way import RightOfWay
 from gpulease_gui.services.events import Bus, Event
 
 T = TypeVar("T")
@@ -36,6 +37,7 @@ class Bridge(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._leave: Callable[[], None] | None = None
+        self._way = RightOfWay()
         self._round = 0  # results and events of an earlier workspace are dropped
         self._queue: deque[Callable[[], None]] = deque()
         self._lock = threading.Lock()
@@ -47,9 +49,10 @@ class Bridge(QObject):
         self._next.setSingleShot(True)
         self._next.timeout.connect(self._take_turn)
 
-    def attach(self, bus: Bus) -> None:
-        """Listen to `bus` from now on, and to no other."""
+    def attach(self, bus: Bus, way: RightOfWay | None = None) -> None:
+        """Listen to `bus` from now on, and to no other; while the main thread is busy with it, `way` is held."""
         self.detach()
+        self._way = way or RightOfWay()
         current = self._round
         self._leave = bus.subscribe(lambda event: self._cross(lambda: self._deliver(current, event)))
 
@@ -91,11 +94,12 @@ class Bridge(QObject):
         with self._lock:
             self._called = False
         until = time.perf_counter() + TURN_S
-        while self._queue and time.perf_counter() < until:
-            work = self._queue.popleft()
-            if self._queue and not self._next.isActive():
-                self._next.start(0)  # first of all: `work` may not come back for long, or not at all
-            work()
+        with self._way.held():
+            while self._queue and time.perf_counter() < until:
+                work = self._queue.popleft()
+                if self._queue and not self._next.isActive():
+                    self._next.start(0)  # first of all: `work` may not come back for long, or not at all
+                work()
 
     def _deliver(self, current: int, event: Event) -> None:
         if current == self._round:

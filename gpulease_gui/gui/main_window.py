@@ -97,7 +97,7 @@ class MainWindow(QMainWindow):
         """Show the workspace of `services`; pages of an earlier one are thrown away."""
         self._leave()
         self._services, self._open = services, OpenFrame(self, services)
-        self.bridge.attach(services.bus)
+        self.bridge.attach(services.bus, services.workspace.way)
         self._preferences.remember_workspace(services.workspace.path, demo=services.demo)
         self.shell.show_whole(demo=services.demo)
         self.going.forget()

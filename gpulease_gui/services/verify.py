@@ -20,6 +20,7 @@ from gpulease_gui.domain.errors import Cancelled, Unreadable, UserFacing
 from gpulease_gui.domain.finding import CheckState, Finding, Reason, Verdict
 from gpulease_gui.domain.frame import Frame
 from gpulease_gui.domain.node import HostKey, Node, Reach
+from gpulease_gui.domain.right_of_way import RightOfWay
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
@@ -89,6 +90,20 @@ class Request:
         return bool(self.level or self.profile or self.left_out or self.heavy) and not self.only
 
 
+class _Turn:
+    """A lock that one thread holds at a time, and takes only when the window is at rest."""
+
+    def __init__(self, way: RightOfWay) -> None:
+        self._way, self._lock = way, threading.Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._way.wait()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
 class Verification:
     """Runs checks on nodes and keeps every finding before it is told."""
 
@@ -98,8 +113,8 @@ class Verification:
         self._catalogue = catalogue
         self._links = links
         # The outputs of one node are read at a time: Python runs one thread at once anyway, and thirty-two that want
-        # to be it keep the window waiting.
-        self._turn = threading.Lock()
+        # to be it keep the window waiting. The one that may waits until the window has done what it is at.
+        self._turn = _Turn(workspace.way)
 
     def run(
         self, node: Node, request: Request, cancel: CancelToken, on_finding: Callable[[Finding], None] | None = None
@@ -149,7 +164,7 @@ class _Run:
     def __init__(
         self, workspace: Workspace, bus: Bus, catalogue: Catalogue, node: Node, request: Request, plan: Plan,
         opened: Opened, started: datetime, on_finding: Callable[[Finding], None] | None, peer: Peer,
-        turn: threading.Lock,
+        turn: _Turn,
     ) -> None:  # fmt: skip
         self._workspace, self._bus, self._node, self._request = workspace, bus, node, request
         self._plan, self._opened, self._started, self._tell = plan, opened, started, on_finding
@@ -254,6 +269,7 @@ class _Run:
                 self._told(rule, said)
 
     def _said(self, rule: Rule) -> tuple[Finding, ...] | RuleFault:
+        self._workspace.way.wait()
         try:
             return self._judging.findings(rule)
         except RuleFault as fault:

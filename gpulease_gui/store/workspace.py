@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from gpulease_gui.domain.right_of_way import RightOfWay
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
 from gpulease_gui.store import inspection
@@ -45,7 +46,7 @@ class Workspace:
     user should know about the place of the file.
     """
 
-    __slots__ = ("_forbidden", "_presence", "_writer", "advice", "backup", "demo", "path", "shared")
+    __slots__ = ("_forbidden", "_presence", "_writer", "advice", "backup", "demo", "path", "shared", "way")
 
     def __init__(self, path: Path, *, demo: bool, backup: Path | None, shared: bool, presence: Presence) -> None:
         self.path = path
@@ -55,7 +56,8 @@ class Workspace:
         self.advice: Text | None = advice(path)
         self._presence = presence
         self._forbidden = False
-        self._writer = Writer(path)
+        self.way = RightOfWay()
+        self._writer = Writer(path, self.way)
 
     @classmethod
     def open(cls, path: Path, *, demo: bool = False, create: bool = True) -> Workspace:
@@ -95,6 +97,7 @@ class Workspace:
         """
         if self._forbidden and threading.current_thread() is threading.main_thread():
             raise RuntimeError("the main thread may not read the database")
+        self.way.wait()
         with errors_in_words(self.path, "read"), closing(connect(self.path, read_only=True)) as connection:
             connection.execute("BEGIN")
             yield connection

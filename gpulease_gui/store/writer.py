@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from gpulease_gui.domain.right_of_way import RightOfWay
 from gpulease_gui.store.opening import connect, transaction
 from gpulease_gui.store.troubles import is_worlds_fault, user_facing
 
@@ -68,10 +69,11 @@ class Writer:
     run twice (when its neighbours' group could not be committed), so it touches nothing but the database.
     """
 
-    __slots__ = ("_closed", "_lock", "_orders", "_path", "_thread")
+    __slots__ = ("_closed", "_lock", "_orders", "_path", "_thread", "_way")
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, way: RightOfWay) -> None:
         self._path = path
+        self._way = way
         self._orders: queue.SimpleQueue[_Order[Any] | None] = queue.SimpleQueue()
         self._closed = False
         self._lock = threading.Lock()
@@ -133,6 +135,7 @@ class Writer:
         trouble: list[BaseException] = []
         with _Kept(trouble), transaction(database.conn):
             for order in orders:
+                self._way.wait()
                 order.error = None
                 with _Step(database.conn, order):
                     order.result = order.work(database)

@@ -116,6 +116,7 @@ class FleetPane(Pane):
     def start(self, nodes: Sequence[Node]) -> None:
         """Verify these nodes, unless a fleet is under way: then that one is shown."""
         if self._work.fleet is None or not self._work.fleet.running:
+            self.table.way = self._frame.services.workspace.way
             self._work.verify_many(nodes)
             self.model.only(None)
             self.chips[""].setChecked(True)
@@ -151,6 +152,10 @@ class FleetPane(Pane):
 
     def _look_at_a_part(self) -> None:
         """Show how far some are; when all are over, or in an order of the user's, all at once but twice a second."""
+        with self.table.way.held():
+            self._look_at_next()
+
+    def _look_at_next(self) -> None:
         fleet = self._work.fleet
         self._part = (self._part + 1) % PARTS
         whole = fleet is None or not fleet.running or self.model.is_sorted or not self._seen

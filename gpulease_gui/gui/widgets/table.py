@@ -6,9 +6,19 @@ from collections.abc import Hashable
 from typing import Any
 
 from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
+from PySide6.QtGui import (
+    QFont,
+    QFontMetrics,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
+from gpulease_gui.domain.right_of_way import RightOfWay
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.models.cell import Cell
 from gpulease_gui.gui.models.table import TableModel
@@ -25,7 +35,8 @@ class TableView(Lively, QTableView):
     """The one table of the window.
 
     `chosen` carries the current row (or None), `acted` a row and the action word of the cell that was clicked,
-    `opened` a row on Enter or double click.
+    `opened` a row on Enter or double click. While it is drawn it holds `way`: a page whose rows come from many threads
+    gives it that of its workspace.
     """
 
     chosen = Signal(object)
@@ -36,6 +47,7 @@ class TableView(Lively, QTableView):
         super().__init__(parent)
         self._table, self._name = table, name
         self._cramped = False
+        self.way = RightOfWay()
         table.setParent(self)
         self._cells = CellDelegate(self)
         self._cells.clicked.connect(self._clicked)
@@ -161,6 +173,11 @@ class TableView(Lively, QTableView):
             heads.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive if cramped else QHeaderView.ResizeMode.Stretch)
             if cramped:
                 heads.resizeSection(place, least)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Some hundred calls of Qt, after each of which Python is to be had again: not while others have it all the time."""
+        with self.way.held():
+            super().paintEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Columns share another width."""
