@@ -116,14 +116,14 @@ def _columns(*, several: bool) -> list[Column[WatchRow]]:
     node: list[Column[WatchRow]] = [Column(Text("Node", "节点"), lambda row: Cell(foreign(row.node)), width=110)] if several else []
     return [
         Column(Text("Verdict", "判定"), lambda row: state_cell(badge_of(row.event.finding.verdict)), width=124),
-        Column(Text("Rule", "规则"), lambda row: Cell(_TITLES.get(row.event.rule, foreign(row.event.rule)), weight=500), width=132),
+        Column(Text("Rule", "规则"), lambda row: Cell(_TITLES.get(row.event.rule, foreign(row.event.rule)), weight=500), width=124),
         *node,
-        Column(Text("Card", "卡"), lambda row: Cell(foreign(row.card)) if row.card else NOTHING, width=150),
-        Column(Text("From", "开始"), lambda row: Cell(_when(row.event.began_ns)), width=118, number=True),
-        Column(Text("To", "结束"), lambda row: Cell(Text("goes on", "仍在持续"), tone="fail") if row.event.ended_ns is None else Cell(_when(row.event.ended_ns)), width=118, number=True),
+        Column(Text("Card", "卡"), lambda row: Cell(foreign(row.card)) if row.card else NOTHING, width=140),
+        Column(Text("From", "开始"), lambda row: Cell(_when(row.event.began_ns)), width=112, number=True),
+        Column(Text("To", "结束"), lambda row: Cell(Text("goes on", "仍在持续"), tone="fail") if row.event.ended_ns is None else Cell(_when(row.event.ended_ns)), width=112, number=True),
         Column(Text("Lasted", "持续"), _lasted, width=92, number=True),
         Column(Text("Why", "原因"), _why, width=180, stretch=True),
-        Column("", _act, width=124, number=True),
+        Column("", _act, width=112, number=True),
     ]  # fmt: skip
 
 
@@ -255,6 +255,6 @@ def watch_dialog(frame: Frame, parent: QWidget, node: tuple[str, str] = ("", "")
     """The dialog, open; `node` is (id, name), empty for all nodes."""
     dialog = WatchDialog(frame, node, indexes, parent=parent)
     dialog.setMinimumWidth(720)
-    dialog.resize(1060, 520)
+    dialog.resize(1180, 520)
     open_dialog(dialog)
     return dialog

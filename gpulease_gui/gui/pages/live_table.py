@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # One bad second is a sample, three are a finding.
 LEAST_S = 3.0
 # Of the range of all readings: what is known no better than this is shown as a range, in so many characters at most.
-_CLOSE, _FITS = 0.03, 10
+_CLOSE, _FITS = 0.03, 11
 IN_SIGHT = Text("In sight", "可见区间")
 NO_PROMISE = Badge("verdict-na", "t3", Text("no promise", "无承诺"))
 TOO_LITTLE = Badge("verdict-notrun", "t3", Text("too little load", "负载不足"))
@@ -96,7 +96,7 @@ def _figure(name: str, weight: int = 400) -> Column[Summary]:
             return _between(row.figures, value, *between, _decimals(row))
         return _number(value, _decimals(row), weight)
 
-    return Column(titles[name], cell, width=78, number=True)
+    return Column(titles[name], cell, width=92 if name in ("p5", "p95") else 78, number=True)
 
 
 def _promised(row: Summary) -> Cell:
