@@ -107,18 +107,19 @@ sons() {
   cat /proc/"$1"/task/*/children 2>/dev/null ||
     ps -A -o pid= -o ppid= 2>/dev/null | while read -r a b; do [ "$b" = "$1" ] && echo "$a"; done
 }
+# Parents first: none goes on for want of a child.
 kids() { for k in $(sons "$1"); do echo "$k"; kids "$k"; done; }
 late() {
   # Short naps: whoever ends this watchdog may leave one behind.
   i=0
   while [ $i -lt "$1" ]; do sleep 1; i=$((i + 1)); done
-  l=$(kids "$2"); kill -TERM $l "$2"; sleep 2; kill -KILL $l "$2"
+  l=$(kids "$2"); kill -TERM "$2" $l; sleep 2; kill -KILL "$2" $l
 }
 end_one() {
   l=$(kids "$2")
   [ "$1" = KILL ] && kill -KILL -"$2"
   # A lane ends by itself when it finds that it has to stop.
-  [ "$1$O" = TERM1 ] || l="$l $2"
+  [ "$1$O" = TERM1 ] || l="$2 $l"
   kill -"$1" $l
 } 2>/dev/null
 pids() {
@@ -151,11 +152,11 @@ lifeline() {
 # Without a folder the pid of a `timeout` can't be recorded for the lifeline, so commands stay in our group. Active runs
 # lead groups of their own, so that nothing which they start outlives them. Passive facts start nothing that stays: one
 # `watch` times them all, as a `timeout` each would double the processes of a collection. They run in the foreground of
-# their lane, which many a shell starts without a copy of itself, so it's the lane's number that is known.
+# their lane, which many a shell starts without a copy of itself, so it's the lane's number that is known, if its children can be found.
 RUN = r"""
 p= O=
 [ -n "$d" ] || T= G=
-[ -n "$P" ] || [ -z "$d" ] || [ ! -r /proc/self/stat ] || O=1
+[ -n "$P" ] || [ -z "$d" ] || [ ! -r "/proc/$$/task/$$/children" ] || O=1
 now() { if read -r u x 2>&7 </proc/uptime; then t=${u%.*}${u#*.}; else t=$(date +%s)00; fi; }
 # All lanes have said so, or are no more.
 ended() {

@@ -6,6 +6,7 @@ import os
 import shutil
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,18 +14,25 @@ import pytest
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import Command
 from gpulease_gui.domain.frame import Frame
+from gpulease_gui.domain.text import NO_TEXT
+from gpulease_gui.facts.fact import Fact
+from gpulease_gui.remote import wrap
 from gpulease_gui.remote.collect import CollectEnd, collect
 from gpulease_gui.remote.local import LocalLine, NoShell
 from gpulease_gui.remote.run import start_server
 
+KINDS = ["as it is", "bash", "no timeout", "no temp folder", "no temp folder and no timeout", "no list of children"]
 
-@pytest.fixture(params=["as it is", "bash", "no timeout", "no temp folder", "no temp folder and no timeout"])
+
+@pytest.fixture(params=[*KINDS, *(["busybox"] if shutil.which("busybox") else [])])
 def line(request, tmp_path: Path, monkeypatch, scratch):
     """This computer with a shell or tools of another kind, first in PATH."""
     stand_ins = tmp_path / "bin"
     stand_ins.mkdir()
-    if request.param == "bash":
-        (stand_ins / "sh").symlink_to(shutil.which("bash") or "")
+    if request.param in ("bash", "busybox"):
+        (stand_ins / "sh").symlink_to(shutil.which(request.param) or "")
+    if request.param == "no list of children":
+        monkeypatch.setattr(wrap, "RUN", wrap.RUN.replace("/children", "/no-such-file"))
     for tool, word in (("timeout", "no timeout"), ("mktemp", "no temp folder")):
         if word in request.param:
             (stand_ins / tool).write_text("#!/bin/sh\nexit 127\n")
@@ -102,3 +110,41 @@ def test_that_a_server_has_a_time_limit_whatever_the_node_lacks(line, marker):
         assert server.wait_for(b"ready", 5, CancelToken())
         assert server.wait_end(6, CancelToken())
     assert marker.gone()
+
+
+def test_that_a_word_of_the_shell_itself_changes_nothing_for_the_next_fact(line):
+    words = [("cd", "/"), ("exit", "3"), ("exec", "true"), ("umask", "0"), ("sh", "-c", "pwd; umask")]
+    facts = [Fact(f"f{n}", NO_TEXT, Command(*argv), 9, "one") for n, argv in enumerate(words)]
+    frames, end = gather(line, facts)
+    assert end.complete and frames["f1"].output.exit_code == 3
+    assert frames["f4"].output.text.split() == [os.getcwd(), "0077"]
+
+
+def test_that_a_fact_that_ends_its_lane_costs_no_other_fact(scratch, fact):
+    line = LocalLine()
+    facts = [fact("before", "echo yes", lane="one"), fact("end", "kill -KILL $PPID", 1, lane="one"), fact("after", "echo yes", lane="one")]
+    frames, end = gather(line, [*facts, fact("other", "echo yes")])
+    line.close()
+    assert end.complete and not end.missing and not list(scratch.iterdir())
+    assert [frames[id_].output.stdout for id_ in ("before", "after", "other")] == [b"yes\n"] * 3
+
+
+def test_that_a_collection_of_quick_facts_starts_little_besides_them(tmp_path, monkeypatch, fact):
+    tools = tmp_path / "counted"
+    tools.mkdir()
+    for name in ("mktemp", "stat", "mkfifo", "sleep", "wc", "cat", "head", "rm", "grep", "date", "timeout", "ps", "kill", "mkdir"):
+        where = shutil.which(name)
+        if where:
+            (tools / name).write_text(f'#!/bin/sh\necho {name} >>{tmp_path}/log\nexec {where} "$@"\n')
+            (tools / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    line = LocalLine()
+    frames, end = gather(line, [fact(f"f{n}", "echo yes") for n in range(10)])
+    line.close()
+    assert end.complete and len(frames) == 10
+    started = Counter((tmp_path / "log").read_text().split())
+    # A nap may be over before it has begun. Others may start processes meanwhile, which are looked at.
+    turns = started.pop("sleep", 0)
+    assert started.pop("grep", 0) <= 1
+    assert started.pop("wc") == started.pop("cat") <= turns + 1
+    assert started == {"mktemp": 1, "stat": 1, "rm": 1}
