@@ -157,6 +157,9 @@ FORMATS = {
     ("topo_matrix.py", "_KNOWN_RANK"): "how classes of a link are ordered",
     ("net_ports.py", "_MAX_PORT"): "the highest port there is",
     ("over_time.py", "WINDOW_S"): "how a course is cut, not judged",
+    ("watch_line.py", "STEADY_S"): "how a ramp is cut off, not judged",
+    ("watch_line.py", "_GROWTH"): "how a ramp is cut off, not judged",
+    ("watch_rules.py", "_APART_S"): "which readings are of one stretch",
 }
 
 
