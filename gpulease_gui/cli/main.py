@@ -68,6 +68,13 @@ def main(arguments: list[str] | None = None) -> int:
     sys.excepthook = _our_fault
     if not _streams():
         return Exit.OUR_FAULT
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+
+
+def _run(arguments: list[str] | None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     parser = _Parser(prog="gpulease", description="Judge rented GPU nodes: promise beside measurement.")
     parser.add_argument("--version", action="version", version=f"gpulease {__version__}")
@@ -93,8 +100,6 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         print(f"gpulease {options.command}: the output could not be written: {error.strerror or error}", file=sys.stderr)
         return Exit.OUR_FAULT
-    except KeyboardInterrupt:
-        return Exit.INTERRUPTED
 
 
 def _module(command: str) -> ModuleType:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import paramiko
 from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from gpulease_gui.domain.node import AuthMethod
 from gpulease_gui.domain.secret import Secret
@@ -139,12 +141,38 @@ class KeyRing:
 def _read(host_port: str, path: Path, credentials: Credentials) -> paramiko.PKey:
     if path.suffix == ".pub":
         raise _public(host_port, path)
+    _refuse_open(host_port, path)
     try:
-        return paramiko.PKey.from_path(str(path))
+        return _opened(path, None)
     except (paramiko.PasswordRequiredException, TypeError):
         return _unlocked(host_port, path, credentials)
     except (ValueError, paramiko.SSHException, UnsupportedAlgorithm) as error:
         raise _not_a_key(host_port, path, error) from error
+
+
+def _opened(path: Path, passphrase: bytes | None) -> paramiko.PKey:
+    """The key of a file; raises as the library does, which does not read the form that openssl writes."""
+    data = path.read_bytes()[:_KEY_FILE_MAX]
+    if data.lstrip().startswith((b"-----BEGIN PRIVATE KEY-----", b"-----BEGIN ENCRYPTED PRIVATE KEY-----")):
+        made = serialization.load_pem_private_key(data, passphrase)
+        if isinstance(made, rsa.RSAPrivateKey):
+            return paramiko.RSAKey(key=made)
+        if isinstance(made, ec.EllipticCurvePrivateKey):
+            return paramiko.ECDSAKey(vals=(made, made.public_key()))
+    # The stubs say str, the library passes it on as bytes.
+    return paramiko.PKey.from_path(str(path), passphrase)  # type: ignore[arg-type]
+
+
+def _refuse_open(host_port: str, path: Path) -> None:
+    """A key of the user that others may read is nobody's secret: ssh does not use it either. Raises ConnectFailed, OSError."""
+    info = path.stat()
+    if os.name != "posix" or info.st_uid != os.getuid() or not info.st_mode & 0o077:
+        return
+    raise key_trouble(
+        host_port, "key_open_to_others",
+        Text(f"other users of this computer can read the key {path}, so ssh does not use it", f"本机其他用户可以读取密钥 {path}，ssh 也不会使用它"),
+        Text(f"chmod 600 {path}; if others may have read it, make a new key", f"请执行 chmod 600 {path}；若可能已被他人读取，请更换密钥"),
+    )  # fmt: skip
 
 
 def _certified(host_port: str, key: paramiko.PKey, credentials: Credentials) -> paramiko.PKey:
@@ -206,8 +234,7 @@ def _encrypted(host_port: str, path: Path) -> ConnectFailed:
 
 def _unlock(host_port: str, path: Path, secret: Secret) -> paramiko.PKey:
     try:
-        # The stubs say str, the library passes it on as bytes.
-        return paramiko.PKey.from_path(str(path), secret.reveal().encode())  # type: ignore[arg-type]
+        return _opened(path, secret.reveal().encode())
     except (ValueError, TypeError, paramiko.SSHException, UnsupportedAlgorithm) as error:
         why = Text(f"the passphrase does not open {path}", f"口令无法解开 {path}")
         step = Text(

@@ -18,9 +18,10 @@ from gpulease_gui.domain.finding import CheckState, Finding, Verdict, overall
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
+from gpulease_gui.remote.failures import PHASE_WORDS
 from gpulease_gui.services.events import CheckChanged, Event, FindingSaved, NodeState, NodeStateChanged, RunStarted
 from gpulease_gui.services.fleet_rest import known_since, unanswered, what_is_left
-from gpulease_gui.services.outcome import Outcome
+from gpulease_gui.services.outcome import Outcome, Trouble
 from gpulease_gui.services.plan import make_plan
 from gpulease_gui.services.run_view import Key, key_of
 
@@ -173,6 +174,15 @@ class _Going:
         self.ended = time.monotonic()
 
 
+def _in_its_phase(trouble: Trouble) -> Text:
+    """Why a node was not reached, after the part of connecting in which it ended."""
+    why = trouble.reason_text
+    for phase, words in PHASE_WORDS.items():
+        if phase == trouble.phase:
+            return Text(f"{words.en}: {why.en}", f"{words.zh}：{why.zh}")
+    return why
+
+
 def _loudness(finding: Finding) -> int | None:
     """0 is the loudest; a required finding is louder than another of its verdict; None = not worth a word."""
     if finding.verdict not in _LOUDEST or (finding.verdict is Verdict.INCONCLUSIVE and not finding.required):
@@ -307,7 +317,7 @@ class FleetRun:
         if outcome.run is None and outcome.error is not None:
             with self._lock:
                 going = self._going[node.id]
-                going.reason, going.next_step = outcome.error.reason_text, outcome.error.next_text
+                going.reason, going.next_step = _in_its_phase(outcome.error), outcome.error.next_text
                 going.end(Phase.NOT_REACHED)
         elif outcome.cancelled:
             with self._lock:

@@ -12,10 +12,12 @@ import pytest
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address, AuthMethod, Node
+from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.ssh_aliases import read_aliases
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.config_nodes import nodes_of
 from gpulease_gui.services.links import NotConnected
+from gpulease_gui.services.targets import node_of
 from gpulease_gui.store import nodes
 from gpulease_gui.store.workspace import Workspace
 
@@ -67,9 +69,9 @@ def trusting(services: Services, node: Node, server, *hops: str) -> Node:
 
 
 def callers(server) -> list[str]:
-    """Who called, after the one that asked whether the server is up."""
+    """From where somebody logged in; who only asks whether the server is up does not."""
     lines = (server.folder / "log").read_text().splitlines()
-    return [line.split()[2] for line in lines if line.startswith("Connection from")][1:]
+    return [line.partition(" from ")[2].split()[0] for line in lines if line.startswith("Accepted publickey for ")]
 
 
 def here(server, name: str, *lines: str, host: str = "127.0.0.1") -> str:
@@ -154,3 +156,28 @@ def test_that_each_hop_has_its_own_agent(services, make_sshd, agent, keys, tmp_p
     with pytest.raises(NotConnected) as caught:
         services.links.open(node, CancelToken())
     assert caught.value.what.startswith("jump hop 1 of 1: ")
+
+
+def test_that_an_alias_of_before_is_read_anew_and_what_leads_elsewhere_is_said(services, sshd, tmp_path, monkeypatch):
+    place = f"Host n\n HostName 127.0.0.1\n Port {sshd.address.port}\n User {sshd.address.user}\n IdentityFile {sshd.keys.user('id_ed25519')}\n"
+    trusting(services, in_config(services, tmp_path, monkeypatch, place)["n"], sshd)
+    said: list[Text] = []
+    with services.links.open(node_of(services.workspace, "n", note=said.append), CancelToken()):
+        assert said == []
+    revoked = tmp_path / "revoked"
+    revoked.write_text("".join(file.read_text() for file in sshd.keys.folder.glob("host*.pub")))
+    (tmp_path / "config").write_text(f"{place} RevokedHostKeys {revoked}\n".replace(f"Port {sshd.address.port}", "Port 9"))
+    node = node_of(services.workspace, "n", note=said.append)
+    assert (node.address.port, ["9 in the ssh config" in words.en for words in said]) == (sshd.address.port, [True])
+    with pytest.raises(NotConnected, match="revoked"):
+        services.links.open(node, CancelToken())
+
+
+def test_that_a_record_counts_where_the_config_has_no_such_host_or_can_not_be_asked(services, sshd, tmp_path, monkeypatch):
+    record = in_config(services, tmp_path, monkeypatch, f"Host n\n HostName 127.0.0.1\n Port {sshd.address.port}\n User root\n")["n"]
+    said: list[Text] = []
+    (tmp_path / "config").write_text("Host other\n Port 9\n")
+    assert (node_of(services.workspace, "n", note=said.append).address, said) == (record.address, [])
+    (tmp_path / "config").write_text("Host n\n ProxyCommand run this\n")
+    assert node_of(services.workspace, "n", note=said.append).address == record.address
+    assert ["ProxyCommand" in words.en for words in said] == [True]
