@@ -11,6 +11,8 @@ from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.frame import COLLECT, MAX_STDERR_BYTES, MAX_STDOUT_BYTES, Frame, FrameReader, new_boundary
 from gpulease_gui.domain.text import visible
 from gpulease_gui.facts.fact import Fact
+from gpulease_gui.remote.failures import ConnectFailed
+from gpulease_gui.remote.impatient import impatient
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost, finish
 from gpulease_gui.remote.wrap import Limits, collect_script, limits_of, steps_of
 
@@ -86,9 +88,18 @@ def gather(
     boundary = new_boundary()
     gathering = _Gathering(boundary, ids, on_frame)
     waiting = _Waiting(limits)
-    channel = line.open(exec_string)
     try:
-        why = _drain(channel, script(boundary), gathering, cancel, waiting)
+        with impatient(line, cancel):
+            channel = line.open(exec_string)
+    except (LineLost, ConnectFailed):
+        if not cancel.cancelled:
+            raise
+        return gathering.end(Reason.NOT_COLLECTED, cancelled=True, far_end_seen=False)
+    try:
+        with impatient(line, cancel):
+            why = _handed(channel, script(boundary), gathering)
+        if why is None:
+            why = _drain(channel, gathering, cancel, waiting)
         # After the end mark or the end of output there is nothing left to end; who floods us is not listened to.
         seen = why in (None, Reason.NOT_COLLECTED) or (why is Reason.TIMEOUT and finish(channel, END_SECONDS))
         if why is Reason.NOT_COLLECTED and (gathering.frames or not line.alive):
@@ -98,14 +109,17 @@ def gather(
         channel.close()
 
 
-def _drain(
-    channel: Channel, program: bytes, gathering: _Gathering, cancel: CancelToken, waiting: _Waiting
-) -> Reason | None:
-    """Read both outputs to the end mark; why it did not come, None if it did."""
+def _handed(channel: Channel, program: bytes, gathering: _Gathering) -> Reason | None:
+    """Give the far side its program; why nothing comes of it, None if it took it."""
     try:
         channel.write(program)
     except LineLost:
         return _last_words(channel, gathering)
+    return None
+
+
+def _drain(channel: Channel, gathering: _Gathering, cancel: CancelToken, waiting: _Waiting) -> Reason | None:
+    """Read both outputs to the end mark; why it did not come, None if it did."""
     while True:
         left = waiting.left_s(gathering)
         if cancel.cancelled or left <= 0:

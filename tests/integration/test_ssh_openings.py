@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
+import time
 
 import paramiko
 import pytest
 
 from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.command import Command
 from gpulease_gui.domain.node import Address, AuthMethod
 from gpulease_gui.domain.secret import Secret
+from gpulease_gui.domain.text import NO_TEXT
+from gpulease_gui.facts.fact import Fact
 from gpulease_gui.remote import openings
+from gpulease_gui.remote.collect import CollectEnd, collect
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import ConnectFailed, Phase
 from gpulease_gui.remote.handshake import Deadlines
@@ -59,9 +65,11 @@ class Scripted(paramiko.ServerInterface):
     def _run(self, channel: paramiko.Channel, command: bytes) -> None:
         if command == b"wait":
             channel.recv(1)  # to the end of its input
-        channel.sendall(b"did " + command)
-        channel.send_exit_status(0)
-        channel.close()
+        # Who asked may be gone by now.
+        with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
+            channel.sendall(b"did " + command)
+            channel.send_exit_status(0)
+            channel.close()
 
 
 class Node:
@@ -226,3 +234,52 @@ def test_that_commands_from_several_threads_get_their_own_answers(session):
     for thread in threads:
         thread.join()
     assert found == {number: [f"{number}.{turn}\n".encode() for turn in range(6)] for number in range(4)}
+
+
+class Stalling(Scripted):
+    """A node that never answers one of the two: the wish for a channel, or that for a command."""
+
+    def __init__(self, at: str) -> None:
+        super().__init__()
+        self.at = at
+        self.reached, self.go_on = threading.Event(), threading.Event()
+
+    def _stall(self, at: str) -> None:
+        if at == self.at:
+            self.reached.set()
+            self.go_on.wait(60)
+
+    def check_channel_request(self, kind: str, chanid: int) -> int:
+        self._stall("channel")
+        return super().check_channel_request(kind, chanid)
+
+    def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
+        self._stall("command")
+        return super().check_channel_exec_request(channel, command)
+
+
+@pytest.mark.parametrize("at", ["channel", "command"])
+def test_that_a_cancel_ends_the_wait_for_a_node_that_does_not_begin(node, at):
+    rules, cancel = Stalling(at), CancelToken()
+    session = node(rules).session
+    fact = Fact("uptime", NO_TEXT, Command("uptime"), 20)
+    ends: list[CollectEnd] = []
+    asking = threading.Thread(target=lambda: ends.append(collect(session, [fact], lambda frame: None, cancel)))
+    asking.start()
+    assert rules.reached.wait(30)
+    cancelled_at = time.monotonic()
+    cancel.cancel()
+    asking.join(60)
+    # The node itself would have had 15 s.
+    assert time.monotonic() - cancelled_at < 10
+    rules.go_on.set()
+    assert [(end.cancelled, end.complete, [missing.id for missing in end.missing]) for end in ends] == [(True, False, ["uptime"])]
+
+
+def test_that_a_cancel_of_before_does_not_cost_a_line_that_answers(node):
+    held, cancel = node(Scripted()), CancelToken()
+    cancel.cancel()
+    assert collect(held.session, [Fact("uptime", NO_TEXT, Command("uptime"), 20)], lambda frame: None, cancel).cancelled
+    channel = held.session.open("again")
+    assert b"did again" in channel.read(30).out
+    channel.close()
