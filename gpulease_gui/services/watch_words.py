@@ -28,11 +28,22 @@ TROUBLES: Mapping[str, Text] = {
     UNREAD: Text(UNREAD, "不再收到此卡的可读数据"),
     STALE: Text(STALE, "长时间未收到其数据"),
     SILENT: Text(SILENT, "长时间未收到显卡的任何数据"),
+    "not found any more": Text("not found any more", "已找不到此卡"),
+    "it answers nothing": Text("it answers nothing", "此卡无应答"),
+    "the line is not the agent's": Text("the line is not the agent's", "此行不是采集程序的输出"),
+    "a line of more than 64 KiB was left out": Text("a line of more than 64 KiB was left out", "已略去一行超过 64 KiB 的数据"),
+}
+# Before what the driver itself says, which stays as it is.
+_BEFORE: Mapping[str, str] = {
+    "no NVIDIA driver answers here": "没有 NVIDIA 驱动应答", "the NVIDIA driver stopped answering": "NVIDIA 驱动停止应答",
 }
 
 
 def trouble_words(said: str) -> Text:
     """Ours in both languages; what the node said stays as it is."""
+    for ours, zh in _BEFORE.items():
+        if said.startswith(f"{ours} (") and said.endswith(")"):
+            return Text(said, f"{zh}（{said[len(ours) + 2 : -1]}）")
     return TROUBLES.get(said) or foreign(said)
 
 
