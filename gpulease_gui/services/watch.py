@@ -14,7 +14,7 @@ from gpulease_gui.domain.errors import Cancelled, UserFacing
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.task import TaskPhase
 from gpulease_gui.remote.own_network import first_stop, has_way
-from gpulease_gui.remote.stream import Stream, StreamEnd, StreamEnding, agent_start
+from gpulease_gui.remote.stream import TOO_LONG, Stream, StreamEnd, StreamEnding, agent_start
 from gpulease_gui.remote.transport import Line, LineLost
 from gpulease_gui.services.events import Bus, Event, GapClosed, GapOpened, NodeState, NodeStateChanged, TaskProgressed
 from gpulease_gui.services.intake import MOST_SERIES, GapSpan, Intake, SeriesKey, WatchView
@@ -259,7 +259,7 @@ class _Watch:
         self._hear_silence(at_s, source_id)
         told = self._intake.read(source_id, line.decode("utf-8", "replace"))
         if told is None:
-            self._on_trouble(source_id, at_s, said=line.startswith(b"!"))
+            self._on_trouble(source_id, at_s, said=line.startswith(b"!") and line != TOO_LONG)
         if told is None or (not told and source_id == "gpu"):
             return  # nvidia-smi warns of something beside its rows
         self._silence.heard(source_id, at_s)

@@ -22,6 +22,7 @@ from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.text import Language
 from gpulease_gui.gui.models.past import Wish, read_past
 from gpulease_gui.gui.pages.live_lanes import holes_of
+from gpulease_gui.remote.stream import TOO_LONG
 from gpulease_gui.services.composition import open_services
 from gpulease_gui.services.degraded import degraded_in
 from gpulease_gui.services.events import NodeState
@@ -604,3 +605,11 @@ def test_that_an_end_that_the_disk_refused_is_written_when_it_has_room(node: Scr
     with node.services.workspace.read() as connection:
         marks = list_marks(connection, "scripted", datetime.fromtimestamp(START_S, UTC), datetime.fromtimestamp(START_S + 200, UTC))
     assert [mark.words.rpartition("\t")[2] for mark in marks] == ["begin", "end"]
+
+
+def test_that_an_overlong_line_now_and_then_is_no_driver_that_does_not_answer(node: Scripted) -> None:
+    for node.at in range(120):
+        node.cards((0, A, "500"), (1, B, "400"))
+        if node.at % 20 == 5:
+            node.say("gpu", TOO_LONG.decode())
+    assert node.events() == [] and node.degraded_s() == 0.0
