@@ -34,6 +34,7 @@ class Feed:
         self._wake: Callable[[], None] | None = None
         self._taken_bytes, self._since = 0, 0.0
         self._ended = threading.Event()
+        self.news = threading.Condition()
         self._pipes = _Pipe(self, is_error=False), _Pipe(self, is_error=True)
         # An eighth of the window at a time: each word of it costs the node as much as a packet.
         channel.in_window_threshold = channel.in_window_size // 8
@@ -43,6 +44,11 @@ class Feed:
             if channel.closed or channel.eof_received:
                 for pipe in self._pipes:
                     pipe.close()
+
+    @property
+    def told(self) -> bool:
+        """Whether something waits at the errors' output."""
+        return self._pipes[1].read_ready()
 
     @property
     def listening(self) -> bool:
@@ -110,7 +116,7 @@ class _Pipe(BufferedPipe):  # type: ignore[type-arg]
     def __init__(self, feed: Feed, *, is_error: bool) -> None:
         super().__init__()
         self._feed, self._is_error = feed, is_error
-        self._news = threading.Condition()
+        self._news = feed.news
         self._pieces: deque[bytes] = deque()
         self._held_bytes = 0
         self._shut = False
@@ -131,16 +137,20 @@ class _Pipe(BufferedPipe):  # type: ignore[type-arg]
             if self._pieces and len(self._pieces[-1]) + len(data) <= _SMALL_BYTES:
                 data = self._pieces.pop() + data
             self._pieces.append(data)
-            self._news.notify()
+            self._news.notify_all()
 
     def read_ready(self) -> bool:
         """Whether something is there."""
         return bool(self._pieces)
 
     def read(self, nbytes: int, timeout: float | None = None) -> bytes:
-        """Up to `nbytes` bytes, b"" at the end. Raises PipeTimeout when none came in `timeout` seconds."""
+        """Up to `nbytes` bytes, b"" at the end. Raises PipeTimeout when none came in `timeout` seconds.
+
+        That comes early if something is at the errors' output, where a program may say what is waited for.
+        """
         with self._news:
-            if not self._news.wait_for(lambda: self._pieces or self._shut, timeout):
+            self._news.wait_for(lambda: self._has_news(also_errors=timeout is not None), timeout)
+            if not self._pieces and not self._shut:
                 raise PipeTimeout
             found, left = [], nbytes
             while self._pieces and left:
@@ -151,6 +161,9 @@ class _Pipe(BufferedPipe):  # type: ignore[type-arg]
                 left -= len(found[-1])
             self._held_bytes -= nbytes - left
         return found[0] if len(found) == 1 else b"".join(found)
+
+    def _has_news(self, *, also_errors: bool) -> bool:
+        return bool(self._pieces) or self._shut or (also_errors and not self._is_error and self._feed.told)
 
     def empty(self) -> bytes:
         """All that is there."""

@@ -10,7 +10,7 @@ import paramiko
 from gpulease_gui.remote.seals import Seals
 
 _CHANNEL_DATA = 94
-_START = struct.Struct(">BII")  # type, channel, bytes of data
+_TO, _COUNT = struct.Struct(">BI"), struct.Struct(">I")  # type and channel; bytes of data
 
 
 class Pieces(paramiko.Message):
@@ -25,18 +25,13 @@ class Pieces(paramiko.Message):
 
     def sealed_by(self, seals: Seals) -> memoryview:
         """All packets."""
-        used = at = 0
-        for size in self.sizes:
-            start = _START.pack(_CHANNEL_DATA, self.number, size)
-            used += seals.seal_into(self.room[used:], self.scratch, start, self.data[at : at + size])
-            at += size
-        return self.room[:used]
+        return self.room[: seals.seal_into(self.room, self.scratch, _TO.pack(_CHANNEL_DATA, self.number), self.data, self.sizes)]
 
     @property
     def messages(self) -> Sequence[paramiko.Message]:
         """Each as one of the library's."""
         found, at = [], 0
         for size in self.sizes:
-            found.append(paramiko.Message(_START.pack(_CHANNEL_DATA, self.number, size) + self.data[at : at + size]))
+            found.append(paramiko.Message(_TO.pack(_CHANNEL_DATA, self.number) + _COUNT.pack(size) + self.data[at : at + size]))
             at += size
         return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 import paramiko
@@ -18,7 +19,7 @@ from paramiko.packet import Packetizer
 _LENGTH, _HEAD = struct.Struct(">I"), struct.Struct(">IB")
 _TAG_BYTES, _BLOCK_BYTES = 16, 16
 _LEAST_BYTES, _MOST_BYTES = 4 + _BLOCK_BYTES + _TAG_BYTES, 48 * 1024
-_LEAST_PADDING = 4
+_LEAST_PADDING, _MOST_PADDING = 4, 19
 # What the library keeps to itself: without all of it, it does everything itself.
 _NEEDED = frozenset(
     f"_Packetizer__{name}" for name in (
@@ -116,33 +117,44 @@ class Seals:
         packet: bytes = head[:4] + held["_Packetizer__block_engine_out"].encrypt(
             held["_Packetizer__iv_out"], plain, head[:4]
         )
-        self._went(len(packet))
+        self._went(len(packet), _next_nonce(held["_Packetizer__iv_out"]))
         return packet
 
-    def seal_into(self, room: memoryview, scratch: memoryview, start: bytes, piece: memoryview) -> int:
-        """As `seal`, of a message of two parts, into `room`; how many bytes it has. `scratch` holds a packet."""
-        engine, nonce = self._held["_Packetizer__block_engine_out"], self._held["_Packetizer__iv_out"]
-        length, head = len(start) + len(piece), _head(len(start) + len(piece))
-        filled = 1 + length + head[4]
-        scratch[: 1 + len(start)] = head[4:] + start
-        scratch[1 + len(start) : 1 + length] = piece
-        scratch[1 + length : filled] = os.urandom(head[4])
-        size = 4 + filled + _TAG_BYTES
-        room[:4] = head[:4]
-        if hasattr(engine, "encrypt_into"):  # not before cryptography 47
-            engine.encrypt_into(nonce, scratch[:filled], head[:4], room[4:size])
-        else:
-            room[4:size] = engine.encrypt(nonce, scratch[:filled], head[:4])
-        self._went(size)
-        return size
+    def seal_into(self, room: memoryview, scratch: memoryview, start: bytes, data: memoryview, sizes: Sequence[int]) -> int:
+        """As `seal`, of messages of `start`, a length and so much of `data`, into `room`; how many bytes they have.
 
-    def _went(self, size: int) -> None:
-        """Note what the library notes of each packet."""
+        `scratch` holds one packet. What packets of the same size have in common is made once.
+        """
+        engine, nonce = self._held["_Packetizer__block_engine_out"], self._held["_Packetizer__iv_out"]
+        in_place = getattr(engine, "encrypt_into", None)  # not before cryptography 47
+        padding, padded = os.urandom(_MOST_PADDING * len(sizes)), 0
+        last = used = at = 0
+        for size in sizes:
+            if size != last:
+                begin, last = len(start) + 5, size
+                head = _head(begin - 1 + size)
+                length, filled = head[:4], begin + size + head[4]
+                scratch[:begin] = head[4:] + start + _LENGTH.pack(size)
+                plain, piece, rest = scratch[:filled], scratch[begin : begin + size], scratch[begin + size : filled]
+            piece[:] = data[at : at + size]
+            rest[:] = padding[padded : padded + len(rest)]
+            room[used : used + 4] = length
+            end = used + 4 + filled + _TAG_BYTES
+            if in_place is not None:
+                in_place(nonce, plain, length, room[used + 4 : end])
+            else:
+                room[used + 4 : end] = engine.encrypt(nonce, plain, length)
+            nonce, used, at, padded = _next_nonce(nonce), end, at + size, padded + _MOST_PADDING
+        self._went(used, nonce, len(sizes))
+        return used
+
+    def _went(self, size: int, nonce: bytes, packets: int = 1) -> None:
+        """Note what the library notes of each packet; the next one's nonce."""
         held = self._held
-        held["_Packetizer__iv_out"] = _next_nonce(held["_Packetizer__iv_out"])
-        held["_Packetizer__sequence_number_out"] = (held["_Packetizer__sequence_number_out"] + 1) & 0xFFFFFFFF
+        held["_Packetizer__iv_out"] = nonce
+        held["_Packetizer__sequence_number_out"] = (held["_Packetizer__sequence_number_out"] + packets) & 0xFFFFFFFF
         held["_Packetizer__sent_bytes"] += size
-        held["_Packetizer__sent_packets"] += 1
+        held["_Packetizer__sent_packets"] += packets
 
 
 def _head(length: int) -> bytes:

@@ -15,6 +15,8 @@ from gpulease_gui.domain.text import visible
 
 MOST_BYTES = 256 * 1024 * 1024
 MOST_ENTRIES = 20_000
+# So large a file goes past tar on the node.
+LARGE_BYTES = 8 * 1024 * 1024
 _BLOCK = 512
 _PIECE = 256 * 1024
 _LONGEST = 1000
@@ -34,6 +36,22 @@ class Entry:
     executable: bool = False
     content: bytes = b""
 
+    @property
+    def large(self) -> bool:
+        """Whether it is worth a program of its own on the node."""
+        return bool(self.path) and self.size_bytes >= LARGE_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class LargeFile:
+    """A large file in the stream: so many bytes stand before its content and after it, up to the next one or the end."""
+
+    name: str
+    size_bytes: int
+    executable: bool
+    before_bytes: int
+    after_bytes: int
+
 
 @dataclass(frozen=True, slots=True)
 class Pack:
@@ -50,6 +68,15 @@ class Pack:
     def stream_bytes(self) -> int:
         """The exact length of `blocks` in all."""
         return sum(len(_header(entry)) + _padded(entry.size_bytes) for entry in self.entries) + 2 * _BLOCK
+
+    @property
+    def large(self) -> tuple[LargeFile, ...]:
+        """The large files; they are the last entries."""
+        found = [entry for entry in self.entries if entry.large]
+        return tuple(
+            LargeFile(entry.name, entry.size_bytes, entry.executable, len(_header(entry)), _after(entry, last=entry is found[-1]))
+            for entry in found
+        )
 
     def blocks(self) -> Iterator[bytes]:
         """The tar stream in small pieces, read while it is sent. Raises UsageError for a file that has changed since."""
@@ -76,7 +103,7 @@ def pack_script(path: Path) -> Pack:
 
 
 def pack_folder(root: Path) -> Pack:
-    """All plain files and folders below `root`, sorted, so that the same folder is the same stream.
+    """All plain files and folders below `root`, sorted, the large files last, so that the same folder is the same stream.
 
     Raises UsageError for links, devices, sockets, names with control characters, and for too much.
     """
@@ -92,7 +119,7 @@ def pack_folder(root: Path) -> Pack:
     if not any(not entry.folder for entry in entries):
         raise UsageError(f"{root} holds no file")
     _refuse_too_much(root, entries)
-    return Pack(tuple(entries))
+    return Pack(tuple(sorted(entries, key=lambda entry: entry.large)))
 
 
 def _walk(folder: str, prefix: str) -> Iterator[Entry]:
@@ -157,6 +184,10 @@ def _header(entry: Entry) -> bytes:
 
 def _padded(size_bytes: int) -> int:
     return -(-size_bytes // _BLOCK) * _BLOCK
+
+
+def _after(entry: Entry, *, last: bool) -> int:
+    return _padded(entry.size_bytes) - entry.size_bytes + (2 * _BLOCK if last else 0)
 
 
 def _content(entry: Entry) -> Iterator[bytes]:

@@ -13,7 +13,8 @@ from gpulease_gui.domain.frame import head_line
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.task import ContainerTool, TaskContainer, TaskVariable
 from gpulease_gui.remote.programs import TEMP
-from gpulease_gui.remote.task_program import BOX, CLEAN, HUNT, KEEP, MAIN, MARKS, PLACE, RECEIVE, SPARE_KIB
+from gpulease_gui.remote.task_pack import LargeFile
+from gpulease_gui.remote.task_program import BOX, CLEAN, HUNT, KEEP, MAIN, MARKS, PLACE, PYTHON, RECEIVE, SPARE_KIB
 from gpulease_gui.remote.wrap import TOOL_FOLDERS
 
 HEAD_BYTES = 16 * 1024 * 1024
@@ -33,7 +34,8 @@ _OURS = frozenset(["IFS", "ENV", "BASH_ENV", "PS4", "PPID", "OPTIND", "LC_ALL", 
 class TaskOrder:
     """What a node is to run: `send_bytes` of a tar stream first, then `command` in the folder that came out of it.
 
-    `scratch_bytes` is the most that it may write. Of its log `head_bytes` come live, the last `tail_bytes` at the end.
+    The `large` files are the end of that stream. `scratch_bytes` is the most that it may write. Of its log `head_bytes` come
+    live, the last `tail_bytes` at the end.
     """
 
     run_id: str
@@ -46,6 +48,7 @@ class TaskOrder:
     container: TaskContainer | None = None
     head_bytes: int = HEAD_BYTES
     tail_bytes: int = TAIL_BYTES
+    large: Sequence[LargeFile] = ()
 
 
 def check_variable(variable: TaskVariable) -> None:
@@ -73,7 +76,7 @@ def task_script(boundary: str, order: TaskOrder) -> bytes:
     if not _RUN.match(order.run_id):
         raise UsageError(f"{order.run_id!r} is no id of a run")
     settings: dict[str, str | int] = {
-        "NEED": -(-order.send_bytes * 5 // 4096) + SPARE_KIB, "BYTES": order.send_bytes, "KEEP": "yes" if order.keep else "",
+        "NEED": -(-order.send_bytes * 5 // 4096) + SPARE_KIB, "BYTES": order.send_bytes, "SMALL": _small(order), "KEEP": "yes" if order.keep else "",
         "HEAD": order.head_bytes, "TAIL": order.tail_bytes, "LIMIT": order.time_limit_s,
         "MOST": max(1, (order.scratch_bytes + order.send_bytes) // 1024), "BLOCKS": max(1, order.scratch_bytes // 512),
         "CMD": order.command, **_box_settings(order),
@@ -81,9 +84,10 @@ def task_script(boundary: str, order: TaskOrder) -> bytes:
     keeper = (resources.files("gpulease_gui") / "agent" / "task_keeper.py").read_text("utf-8")
     unpacked = f"[ -z \"$PY\" ] || cat >\"$d/keeper.py\" <<'GPULEASE_KEEPER'\n{keeper}GPULEASE_KEEPER\n"
     box = BOX.replace("@NAMES@", " ".join(f"-e {one.name}" for one in order.environment)) if order.container else ""
+    receive = RECEIVE.replace("@LARGE@", _large(order.large))
     start = "box" if order.container else 'keep sh -c "$CMD"'
     body = MAIN.replace("@START@", start).replace("@EXPORTS@", _exports(order.environment))
-    return _program(boundary, _settings(settings), TEMP, MARKS, PLACE, unpacked, "W=$S/work\n", RECEIVE, HUNT, CLEAN, box, KEEP, body)
+    return _program(boundary, _settings(settings), TEMP, MARKS, PLACE, PYTHON, unpacked, "W=$S/work\n", receive, HUNT, CLEAN, box, KEEP, body)
 
 
 def follow_script(boundary: str, path: str, time_limit_s: int) -> bytes:
@@ -120,6 +124,19 @@ def _box_settings(order: TaskOrder) -> dict[str, str]:
         return {"TOOL": ""}
     check_container(box)
     return {"TOOL": str(ContainerTool(box.tool)), "IMAGE": box.image, "NET": box.network, "NAME": f"gpulease-{order.run_id}"}
+
+
+def _small(order: TaskOrder) -> int:
+    """Bytes of the stream before its large files: what only tar can read."""
+    return order.send_bytes - sum(one.before_bytes + one.size_bytes + one.after_bytes for one in order.large)
+
+
+def _large(files: Sequence[LargeFile]) -> str:
+    lines = (
+        f"large {one.before_bytes} {one.size_bytes} {one.after_bytes} {shlex.quote(one.name)} {'yes' if one.executable else ''}"
+        for one in files
+    )
+    return "\n    ".join(lines)
 
 
 def _settings(values: dict[str, str | int]) -> str:

@@ -176,7 +176,7 @@ class TaskWork:
         elif aim.pack is None:
             report = follow_log(self._opened.line, spec.source.place, spec.time_limit_s, live, cancel)
         else:
-            report = run_task(self._opened.line, self._order(total), aim.pack.blocks(), live, cancel)
+            report = run_task(self._opened.line, self._order(aim.pack), aim.pack.blocks(), live, cancel)
         live.over()
         live.enter(TaskPhase.COLLECTING)
         log.end(report.left_out_bytes)
@@ -184,11 +184,11 @@ class TaskWork:
         live.say()
         return live, report
 
-    def _order(self, send_bytes: int) -> TaskOrder:
+    def _order(self, pack: Pack) -> TaskOrder:
         spec = self._aim.spec
         return TaskOrder(
-            self._task.id, command_of(spec), send_bytes, spec.environment, spec.time_limit_s, int(spec.scratch_gib * _GIB), spec.keep_folder,
-            spec.container,
+            self._task.id, command_of(spec), pack.stream_bytes, spec.environment, spec.time_limit_s, int(spec.scratch_gib * _GIB),
+            spec.keep_folder, spec.container, large=pack.large,
         )  # fmt: skip
 
     def _read(self, live: TaskLive, report: TaskReport) -> Ending:

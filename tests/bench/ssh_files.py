@@ -156,7 +156,7 @@ def put(job: Job) -> Used:
     started, spent = time.perf_counter(), time.process_time()
     with Nodes(job).connect(job["ports"][0]) as session:
         pack = pack_folder(folder)
-        order = TaskOrder("bench", f"cmp data {shlex.quote(str(folder / 'data'))} && echo same", pack.stream_bytes)
+        order = TaskOrder("bench", f"cmp data {shlex.quote(str(folder / 'data'))} && echo same", pack.stream_bytes, large=pack.large)
         report = run_task(session, order, pack.blocks(), ears, CancelToken())
     assert report.code == 0 and ears.said == b"same\n", report
     return ears.begun - started, time.process_time() - spent

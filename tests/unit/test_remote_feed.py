@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import paramiko
 import pytest
 from paramiko.buffered_pipe import PipeTimeout
@@ -47,3 +50,21 @@ def test_that_many_tiny_pieces_cost_no_more_than_their_bytes(channel):
     for _ in range(20_000):
         channel.in_buffer.feed(b"ab")
     assert len(channel.in_buffer._pieces) == 10 and channel.in_buffer.read(WINDOW) == b"ab" * 20_000
+
+
+def test_that_what_is_said_among_the_errors_ends_the_wait_for_output(channel):
+    began = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(channel.in_buffer.read, 9, 60.0)
+        channel.in_stderr_buffer.feed(b"READY")
+        with pytest.raises(PipeTimeout):
+            reading.result()
+    assert time.monotonic() - began < 50 and channel.in_stderr_buffer.read(9) == b"READY"
+
+
+def test_that_who_waits_without_a_limit_waits_for_output(channel):
+    channel.in_stderr_buffer.feed(b"words")
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(channel.in_buffer.read, 9)
+        channel.in_buffer.feed(b"out")
+        assert reading.result() == b"out"

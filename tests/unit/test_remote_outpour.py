@@ -147,8 +147,13 @@ def test_that_an_engine_that_cant_write_in_place_seals_the_same():
     for engine in (AESGCM(KEY), Old()):
         packets = Packetizer(None)
         packets.set_outbound_cipher(engine, 16, None, 16, b"", aead=True, iv_out=NONCE)
-        room, scratch = memoryview(bytearray(200)), memoryview(bytearray(200))
-        size = Seals(packets).seal_into(room, scratch, b"12345", memoryview(b"x" * 60))
-        plain = AESGCM(KEY).decrypt(NONCE, room[4:size], room[:4])
-        found.append((size, plain[:66]))
-    assert found[0] == found[1] == (4 + 80 + 16, b"\x0e12345" + b"x" * 60)
+        room, scratch = memoryview(bytearray(400)), memoryview(bytearray(100))
+        used, at = Seals(packets).seal_into(room, scratch, b"12345", memoryview(b"x" * 60 + b"y" * 60 + b"z"), [60, 60, 1]), 0
+        plain = []
+        for nonce, size in enumerate((96, 96, 32)):
+            sealed = room[at + 4 : at + 4 + size]
+            plain.append(AESGCM(KEY).decrypt((0xFE + nonce).to_bytes(8, "big").join([NONCE[:4], b""]), sealed, room[at : at + 4]))
+            at += 4 + size
+        found.append((used, at, [piece[1 : -piece[0]] for piece in plain], vars(packets)["_Packetizer__sent_packets"]))
+    texts = [b"12345\0\0\0\x3c" + b"x" * 60, b"12345\0\0\0\x3c" + b"y" * 60, b"12345\0\0\0\x01z"]
+    assert found[0] == found[1] == (236, 236, texts, 3)
