@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,9 +17,11 @@ import numpy as np
 from gpulease_gui.checks.watch_rule import LOST
 from gpulease_gui.gui.models.past_bounds import Slots
 from gpulease_gui.gui.models.past_readings import Told, of_readings, of_store, paces_of
+from gpulease_gui.gui.models.past_times import Judged, times
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Figures, Floats
 from gpulease_gui.gui.widgets.chart_spec import Coarser
+from gpulease_gui.gui.widgets.strip import Times
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.series import RING_POINTS, Paces, Ring, asked
 from gpulease_gui.services.source_gaps import source_spans
@@ -43,7 +45,10 @@ _SILENT_S, _FINEST_S = 15.0, 10.0
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which stretch is wanted (UTC seconds), over how many pixel columns, and of which part the figures are."""
+    """Which stretch is wanted (UTC seconds), over how many pixel columns, and of which part the figures are.
+
+    `judged`: by which promises.
+    """
 
     node_id: str
     start_s: float
@@ -51,6 +56,7 @@ class Wish:
     columns: int
     figures_s: tuple[float, float]
     interval_s: float = 1.0
+    judged: tuple[Judged, ...] = ()
 
     @property
     def margin_s(self) -> float:
@@ -74,6 +80,7 @@ class Past:
     view: WatchView
     figures: Mapping[SeriesKey, tuple[Figures, int]]
     coarser: tuple[Coarser, ...] = ()
+    times: Mapping[SeriesKey, Times] = field(default_factory=dict)
 
 
 def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKey, Ring]) -> Past:
@@ -82,6 +89,7 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
     own = {id_ for id_, metric in metrics().items() if metric.own_pace}
     read, paces, coarser = _read(connection, wish, start_s, end_s, live)
     told = {key: one.bridged(wish.interval_s) if key[0] in own else one for key, one in read.items()}
+    counted, counted_paces = _counted(connection, wish, live, own) or (told, paces)
     lost, away = _lost(connection, wish), {card: one.at.timestamp() for card, one in away_now(connection, wish.node_id).items()}
     rings: dict[SeriesKey, Ring] = {}
     figures: dict[SeriesKey, tuple[Figures, int]] = {}
@@ -90,22 +98,48 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
         for subject, one in subjects.items():
             rings[metric, subject], thin = columns.ring(one, bits=metric == _BITS)
             step_s = max(step_s, one.step_s, wish.step_s if thin else 0.0)
-            # Cards are alike and told together.
-            if not metric.startswith(_ALIKE):
-                figures[metric, subject] = _figures([one], wish, paces, own_pace=metric in own)
             busiest = one.times_s if len(one.times_s) > len(busiest) else busiest
+    for metric, subjects in _by_metric(counted):
         alike = list(subjects.values())
+        if not metric.startswith(_ALIKE):
+            figures |= {(metric, subject): _figures([one], wish, counted_paces, own_pace=metric in own) for subject, one in subjects.items()}
         if metric.startswith(_ALIKE) and metric not in own:
             missing = [span for (of, subject), spans in lost.items() if of == metric and subject not in subjects for span in spans]
-            figures[metric, ""] = _figures(alike, wish, paces, own_pace=False, until_s=max(one.last_s for one in alike), missing=missing,
+            until_s = max((one.last_s for other in (told, counted) for (of, _), one in other.items() if of == metric), default=-math.inf)
+            figures[metric, ""] = _figures(alike, wish, counted_paces, own_pace=False, until_s=until_s, missing=missing,
                                            gone_s=[away.get(subject, math.inf) for subject in subjects])  # fmt: skip
         else:
-            figures[metric, ""] = _figures(alike, wish, paces, own_pace=metric in own)
+            figures[metric, ""] = _figures(alike, wish, counted_paces, own_pace=metric in own)
     gaps = _gaps(connection, wish, busiest, start_s, end_s, max((one.step_s for one in told.values()), default=0.0))
     ends_ns = int(start_s * _NS), int(end_s * _NS)
     apart = source_spans(list_gaps(connection, wish.node_id, None, *ends_ns))
     view = WatchView(wish.node_id, max(wish.interval_s, step_s), rings, gaps, state=NodeState.CONNECTED, source_gaps=apart, away=away)
-    return Past(wish, view, figures, tuple(Coarser(*(at_ns / _NS for at_ns in one)) for one in coarser))
+    return Past(wish, view, figures, tuple(Coarser(*(at_ns / _NS for at_ns in one)) for one in coarser), _times(wish, counted))
+
+
+def _counted(
+    connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKey, Ring], own: set[str]
+) -> tuple[dict[SeriesKey, Told], Paces] | None:
+    """What a chosen range is counted from: it is read as finely as if it were all that is in sight."""
+    begin, end = wish.figures_s
+    if end - begin >= 0.99 * (wish.end_s - wish.start_s):
+        return None
+    finer = replace(wish, start_s=begin, end_s=end)
+    read, paces, _ = _read(connection, finer, begin - finer.margin_s, end + finer.margin_s, live)
+    return {key: one.bridged(wish.interval_s) if key[0] in own else one for key, one in read.items()}, paces
+
+
+def _times(wish: Wish, told: Mapping[SeriesKey, Told]) -> dict[SeriesKey, Times]:
+    """For how long each promise was kept: by all cards together, by each line for itself."""
+    inside = {key: one.between(*wish.figures_s) for key, one in told.items()}
+    by_metric, known = dict(_by_metric(inside)), metrics()
+    made: dict[SeriesKey, Times] = {}
+    for judged in wish.judged:
+        for metric in (metric for metric in by_metric if metric in known and known[metric].term == judged.term):
+            curves = by_metric[metric]
+            parts = {"": curves} if metric.startswith(_ALIKE) else {subject: {subject: one} for subject, one in curves.items()}
+            made |= {(metric, of): times(judged, part, by_metric.get(_BITS, {}), wish.interval_s) for of, part in parts.items()}
+    return made
 
 
 def _read(

@@ -33,6 +33,11 @@ class Figures:
         """Forget everything: another node, another range."""
         self._rows.clear()
 
+    def wait(self, specs: list[LaneSpec]) -> None:
+        """Nothing is known yet of what the heading names: its figures are being read."""
+        self._rows.clear()
+        self._show([row for spec in specs for row in pending_rows(spec)])
+
     def look(self, specs: list[LaneSpec], picture: Picture, span_s: tuple[float, float], past: Past | None) -> None:
         """Bring the rows that are due up to date, as many as the budget of a look allows."""
         if past is not self._past:
@@ -85,11 +90,28 @@ class Figures:
             self._table.figures.name_column(0, title)
 
 
+def pending_rows(spec: LaneSpec) -> tuple[Summary, ...]:
+    """The rows of a lane before anything is known of them."""
+    from gpulease_gui.gui.widgets.chart_data import Figures
+    from gpulease_gui.gui.widgets.chart_figures import Summary
+
+    curves = (None,) if spec.alike else spec.curves
+    return tuple(Summary(spec, curve, Figures(0), 0, pending=True) for curve in curves)
+
+
 def _of_past(row: Summary, past: Past) -> Summary:
     """The figures of all readings, in place of those of the points that are drawn."""
+    from gpulease_gui.gui.widgets.chart_data import Figures
+
     wanted = row.curve.ring if row.curve else row.lane.curves[0].ring
     key = next((key for key, ring in past.view.rings.items() if ring is wanted), None)
     if key is None:
         return row
-    figures, expected = past.figures[key if row.curve else (key[0], "")]
-    return replace(row, figures=figures, expected=expected)
+    of = key if row.curve else (key[0], "")
+    figures, expected = past.figures.get(of, (Figures(0), 0))
+    told = past.times.get(of)
+    if told is None:
+        return replace(row, figures=figures, expected=expected, kept_s=0.0, warned_s=0.0, broken_s=0.0)
+    (kept, kept_most), (warned, warned_most), (broken, broken_most) = told.kept_s, told.warned_s, told.broken_s
+    most = kept_most, warned_most, broken_most
+    return replace(row, figures=figures, expected=expected, kept_s=kept, warned_s=warned, broken_s=broken, most_s=most)

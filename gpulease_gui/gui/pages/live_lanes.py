@@ -123,6 +123,11 @@ class Lanes:
         """What was promised of a term, as a lane draws it."""
         return promised(term, self._promise(term))
 
+    @property
+    def judged_terms(self) -> tuple[str, ...]:
+        """The terms that a lane can be judged by."""
+        return tuple(dict.fromkeys(group.term for group in self._groups if group.term))
+
     def of(self, view: WatchView) -> tuple[LaneSpec, ...]:
         """The lanes with data, and in the place of those without the words why; accelerators that are not there are not missed."""
         held = self._sampled(view)

@@ -14,10 +14,11 @@ from gpulease_gui.gui.pages.live_marks import error_spans, promised_figure, slow
 from gpulease_gui.gui.pages.live_past import History
 from gpulease_gui.gui.pages.live_table import FiguresTable
 from gpulease_gui.gui.pages.page import Frame
-from gpulease_gui.gui.widgets.chart_spec import Happening, LaneSpec, Picture
+from gpulease_gui.gui.widgets.chart_spec import Happening, LaneSpec, Picture, Rule, spans_of
 
 if TYPE_CHECKING:
-    from gpulease_gui.gui.models.past import Past
+    from gpulease_gui.gui.models.past import Past, Wish
+    from gpulease_gui.gui.models.past_times import Judged
     from gpulease_gui.gui.widgets.lane_stack import LaneStack
     from gpulease_gui.services.watch import WatchView
 
@@ -35,13 +36,14 @@ class Sight:
         self._frame, self._chart, self._bar = frame, chart, bar
         self._slow_key: tuple[int, int, int] | None = None
         self._slow: tuple[Happening, ...] = ()
+        self._waiting = False
         self.history, self.checks, self.figures = History(frame, changed, clock), Checks(clock), Figures(table)
 
     def show(self, node_id: str, lanes: Lanes, live: WatchView | None) -> bool:
         """Show what the watch holds, or what is stored of the stretch in sight; False when there is nothing of either."""
         self.history.look()
         self._begin_at_stored(live)
-        past = self._past(node_id, live)
+        past = self._past(node_id, live, lanes)
         view = past.view if past is not None else live
         if past is not None and live is not None:
             self._tell_cards(past.view, live)
@@ -66,17 +68,32 @@ class Sight:
         last_s = max((end[0] for ring in live.rings.values() if (end := ring.last) is not None), default=0.0) if live.lost else 0.0
         stored.lost = live.lost if self._chart.span_s[1] >= last_s - 2 * live.interval_s else {}
 
-    def _past(self, node_id: str, live: WatchView | None) -> Past | None:
+    def _past(self, node_id: str, live: WatchView | None, lanes: Lanes) -> Past | None:
         """What is stored of the stretch in sight, where the rings do not hold it."""
         start_s, end_s = self._chart.span_s
+        self._waiting = False
         if not self.history.needed(start_s, end_s, live):
             return None
         from gpulease_gui.gui.models.past import Wish
 
         interval_s = live.interval_s if live is not None else 1.0
         chosen = self._chart.chosen_s or (start_s, end_s)
-        wish = Wish(node_id, start_s, end_s, self._chart.scale().columns, chosen, interval_s)
-        return self.history.look_at(wish, live, following=not self._chart.paused)
+        wish = Wish(node_id, start_s, end_s, self._chart.scale().columns, chosen, interval_s, self._judged(lanes, chosen))
+        past = self.history.look_at(wish, live, following=not self._chart.paused)
+        self._waiting = past is None or not _told_of(past.wish, wish, following=not self._chart.paused)
+        return past
+
+    def _judged(self, lanes: Lanes, span_s: tuple[float, float]) -> tuple[Judged, ...]:
+        """The promises of the lanes, with the checks that tried them; one that still runs does so to the end of the stretch."""
+        from gpulease_gui.gui.models.past_times import Judged
+
+        made = []
+        for term in lanes.judged_terms:
+            promised = lanes.promised(term)
+            if promised is not None and promised.rule is not Rule.SIZE:
+                spans = spans_of(self._chart.picture.happenings, term, span_s[1]) if promised.rule is Rule.CHECKED else []
+                made.append(Judged(term, promised, tuple(span for span in spans if span[0] < span_s[1] and span[1] > span_s[0])))
+        return tuple(made)
 
     def _picture(self, view: WatchView, made: tuple[LaneSpec, ...], live: WatchView | None, past: Past | None) -> Picture:
         happenings = [*self.checks.of(view.node_id), *self._slowdowns(view, made)]
@@ -108,7 +125,10 @@ class Sight:
         specs = [lane.lane for lane in self._chart.lanes if lane.lane.curves]
         chosen = self._chart.chosen_s
         self.figures.name(range_text(*chosen) if chosen else "")
-        if specs:
+        if specs and self._waiting:
+            self.figures.wait(specs)
+            self._bar.show_samples("", low=False)
+        elif specs:
             self.figures.look(specs, self._chart.picture, chosen or self._chart.span_s, past)
             self._show_samples(*self.figures.samples)
 
@@ -117,3 +137,11 @@ class Sight:
         shown = f"{100 * share:.1f}"
         words = Text(f"Samples {shown}\N{THIN SPACE}% of expected", f"样本 {shown}\N{THIN SPACE}%")
         self._bar.show_samples(words, low=share < _LOW_SHARE)
+
+
+def _told_of(had: Wish, wish: Wish, *, following: bool) -> bool:
+    """Whether figures that were read are those of the stretch that the heading names; while it moves on they may be a little old."""
+    if had.figures_s == wish.figures_s:
+        return True
+    whole = had.figures_s == (had.start_s, had.end_s) and wish.figures_s == (wish.start_s, wish.end_s)
+    return following and whole and abs(had.step_s - wish.step_s) < 1e-3 * wish.step_s

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QFontMetrics, QResizeEvent
@@ -31,18 +32,34 @@ TOO_LITTLE = Badge("verdict-notrun", "t3", Text("too little load", "负载不足
 A_SIZE = Badge("verdict-na", "t3", Text("not judged here", "此处不判定"))
 
 
+CANNOT_TELL = Badge("verdict-inconclusive", "inc", Text("zoom in to tell", "放大后可判"))
+PENDING = Badge("verdict-notrun", "t3", Text("being read", "读取中"))
+_TELLS_NOT = Text(
+    "at this zoom there are only summaries of the readings, which do not tell: zoom in, or choose a shorter range",
+    "当前缩放下只有读数汇总，不足以判定：请放大或选取更短的区间",
+)
+
+
 def verdict_of(row: Summary) -> Badge:
-    """What the strip says of the stretch: broken or warned for three seconds, else kept, else nothing."""
+    """What the strip says of the stretch: broken or warned for three seconds, else kept, else nothing.
+
+    Where summaries only bound the seconds, a verdict stands if it is the same for all that they can be.
+    """
     promised = row.lane.promised
     if promised is None:
         return NO_PROMISE
     if promised.rule is Rule.SIZE:
         return A_SIZE
-    if row.broken_s >= LEAST_S:
-        return badge_of(Verdict.FAIL)
-    if row.warned_s >= LEAST_S:
-        return badge_of(Verdict.WARN)
-    return badge_of(Verdict.PASS) if row.kept_s >= LEAST_S else TOO_LITTLE
+    if row.pending:
+        return PENDING
+    least = row.kept_s, row.warned_s, row.broken_s
+    badges = badge_of(Verdict.PASS), badge_of(Verdict.WARN), badge_of(Verdict.FAIL)
+    for sure, possible, badge in reversed(list(zip(least, row.most_s or least, badges, strict=True))):
+        if sure >= LEAST_S:
+            return badge
+        if possible >= LEAST_S:
+            return CANNOT_TELL
+    return TOO_LITTLE
 
 
 def title_of(row: Summary) -> Text:
@@ -120,8 +137,19 @@ def _ruler(row: Summary) -> Cell:
 
 
 def _under(row: Summary) -> Cell:
-    seconds = round(row.broken_s)
-    return Cell(length_text(seconds)) if seconds else NOTHING
+    least, most = row.broken_s, row.most_s[2] if row.most_s else row.broken_s
+    if round(most) <= round(least):
+        return Cell(length_text(round(least))) if round(least) else NOTHING
+    low, high = _short(least, up=False), _short(most, up=True)
+    tip = Text(f"at least {low.en}, at most {high.en}: {_TELLS_NOT.en}", f"至少 {low.zh}，至多 {high.zh}：{_TELLS_NOT.zh}")
+    return Cell(Text(f"{low.en}–{high.en}", f"{low.zh}–{high.zh}"), tip=tip)
+
+
+def _short(seconds: float, *, up: bool) -> Text:
+    """A bound, so rounded that it holds."""
+    unit_s, en, zh = (1, "s", "秒") if seconds < 120 else (60, "min", "分") if seconds < 7200 else (3600, "h", "时")
+    count = math.ceil(seconds / unit_s) if up else math.floor(seconds / unit_s)
+    return Text(f"{count} {en}", f"{count} {zh}")
 
 
 def length_text(seconds: int) -> Text:
@@ -136,11 +164,15 @@ def length_text(seconds: int) -> Text:
 
 
 def _samples(row: Summary) -> Cell:
+    if row.pending:
+        return Cell("…")
     return Cell(f"{row.figures.count:,} / {row.expected:,}")
 
 
 def _verdict(row: Summary) -> Cell:
     badge = verdict_of(row)
+    if badge is CANNOT_TELL:
+        return Cell(badge.word, badge=badge, tip=_TELLS_NOT)
     return state_cell(badge) if badge.token != "t3" else Cell(badge.word, badge=badge)
 
 

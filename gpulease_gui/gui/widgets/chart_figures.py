@@ -16,7 +16,11 @@ from gpulease_gui.services.series import Paces, asked
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One row under the chart: a lane of cards, or one named curve. Seconds are of the contract strip; `expected` samples."""
+    """One row under the chart: a lane of cards, or one named curve. Seconds are of the contract strip; `expected` samples.
+
+    Of stored summaries the seconds are the least that is sure, and `most_s` (kept, warned, broken) the most that can be.
+    `pending`: the figures are being read.
+    """
 
     lane: LaneSpec
     curve: Curve | None
@@ -25,6 +29,8 @@ class Summary:
     kept_s: float = 0.0
     warned_s: float = 0.0
     broken_s: float = 0.0
+    most_s: tuple[float, float, float] | None = None
+    pending: bool = False
 
     @property
     def key(self) -> tuple[str, str]:

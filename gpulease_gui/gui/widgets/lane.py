@@ -347,7 +347,8 @@ class Lane(Lively, QWidget):
         grid = data.Grid(int(at_s // self._interval_s) - 1, 1, self._interval_s)
         curves = [data.read(c.ring) for c in self.lane.curves]
         reasons = [None if c.reasons is None else data.read(c.reasons) for c in self.lane.curves]
-        return bool(strip(promised, curves, reasons, grid, self._interval_s, self.tail.loads)[0] == Kept.BROKEN)
+        tops = [data.tops(c.ring, samples) for c, samples in zip(self.lane.curves, curves, strict=True)]
+        return bool(strip(promised, curves, reasons, grid, self._interval_s, self.tail.loads, tops)[0] == Kept.BROKEN)
 
     def identity_words(self) -> str:
         """Which card each number is, how the node numbers it, and why one is not read any more."""

@@ -337,7 +337,8 @@ class LiveTail:
         whole = grid.count > 64
         reasons = [None if c.reasons is None else data.read(c.reasons) if whole else data.newest(c.reasons, 256)
                    for c in self.lane.curves]  # fmt: skip
-        codes = strip(promised, curves, reasons, grid, self.interval_s, self.loads)
+        tops = [data.tops(one.ring, samples) for one, samples in zip(self.lane.curves, curves, strict=True)]
+        codes = strip(promised, curves, reasons, grid, self.interval_s, self.loads, tops)
         edge = [round(float(v)) for v in np.floor((grid.first + np.arange(grid.count + 1)) * grid.step_s / self._scale.seconds_per_px) - self._scale.left]
         top, thick = self._height - round(STRIP_PX * self._ratio), round(STRIP_PX * self._ratio)
         for begin, end, code in runs(codes):

@@ -1,0 +1,165 @@
+"""For how long was a promise kept or broken, as far as readings and summaries of them can say?
+
+A reading says it exactly. A summary of many readings only bounds it: how many of them lie below a figure follows from their
+lowest, mean and highest, and of their bits it is known only that one reading at least had each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpulease_gui.gui.models.past_readings import Told
+from gpulease_gui.gui.widgets import chart_data as data
+from gpulease_gui.gui.widgets.chart_data import Floats
+from gpulease_gui.gui.widgets.chart_spec import Promised, Rule
+from gpulease_gui.gui.widgets.strip import HELD_BACK, RAMP_S, Times
+
+Spans = tuple[tuple[float, float], ...]
+# Figures of the store are float32.
+_WRONG = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A promise by which readings are judged; `loads` are the stretches (UTC seconds) in which a check tried it."""
+
+    term: str
+    promised: Promised
+    loads: Spans = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Seconds of each reading or summary: at least and at most."""
+
+    least: Floats
+    most: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class _Card:
+    """What one curve says at its times: seconds read, and how many of them the promise was kept, nearly kept, broken."""
+
+    times_s: Floats
+    read_s: Floats
+    kept: _Span
+    warned: _Span
+    broken: _Span
+
+
+def times(judged: Judged, curves: Mapping[str, Told], reasons: Mapping[str, Told], interval_s: float) -> Times:
+    """Of curves that stand for one promise, by subject: for how long each of them kept it, and any of them did not.
+
+    `reasons`: the event bits of the same subjects.
+    """
+    cards = [_card(judged, one.known(), reasons.get(subject), interval_s) for subject, one in curves.items() if len(one.times_s)]
+    cards = [card for card in cards if len(card.times_s)]
+    return _together(cards) if cards and judged.promised.rule is not Rule.SIZE else Times()
+
+
+def _card(judged: Judged, told: Told, reasons: Told | None, interval_s: float) -> _Card:
+    pace_s = told.pace_s(interval_s)
+    read_s = told.count * pace_s
+    wanted = _checked(judged.loads, told, read_s, pace_s) if judged.promised.rule is Rule.CHECKED else _held(told, reasons, read_s, pace_s)
+    reached = _at_least(told, judged.promised.value * judged.promised.passes, read_s, pace_s)
+    nearly = _at_least(told, judged.promised.value * judged.promised.warns, read_s, pace_s)
+    below = _Span(read_s - nearly.most, read_s - nearly.least)
+    between = _between(told, judged.promised, read_s, reached, nearly)
+    return _Card(told.times_s, read_s, reached, _both(wanted, between, read_s), _both(wanted, below, read_s))
+
+
+def _at_least(told: Told, figure: float, read_s: Floats, pace_s: float) -> _Span:
+    """For how long the readings lay at or above a figure: as the mean of each summary allows, and its lowest and highest one."""
+    low, mean, high = told.low, told.mean, told.high
+    wrong = _WRONG * np.maximum(np.abs(low), np.abs(high))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.ceil(np.nan_to_num((mean - figure - wrong) / (high - figure)) * told.count - _WRONG)
+        most = np.floor(np.nan_to_num((mean - low + wrong) / (figure - low)) * told.count + _WRONG)
+    one = np.minimum(read_s, pace_s)
+    some, all_ = high >= figure, low >= figure
+    least_s = np.where(all_, read_s, np.where(some, np.clip(least * pace_s, one, read_s), 0.0))
+    most_s = np.where(all_, read_s, np.where(some, np.clip(most * pace_s, one, read_s - one), 0.0))
+    return _Span(np.minimum(least_s, most_s), most_s)
+
+
+def _between(told: Told, promised: Promised, read_s: Floats, reached: _Span, nearly: _Span) -> _Span:
+    """For how long they lay under the promise, though not far."""
+    whole = (told.low >= promised.value * promised.warns) & (told.high < promised.value * promised.passes)
+    least = np.where(whole, read_s, np.maximum(nearly.least - reached.most, 0.0))
+    return _Span(least, np.maximum(nearly.most - reached.least, 0.0))
+
+
+def _both(one: _Span, other: _Span, read_s: Floats) -> _Span:
+    """For how long two things were so at once."""
+    return _Span(np.maximum(one.least + other.least - read_s, 0.0), np.minimum(one.most, other.most))
+
+
+def _held(told: Told, reasons: Told | None, read_s: Floats, pace_s: float) -> _Span:
+    """For how long a card said that it is held back: of a summary of bits it is one reading at least."""
+    none = np.zeros(len(told.times_s))
+    if reasons is None or not len(reasons.times_s):
+        return _Span(none, none)
+    place = np.searchsorted(reasons.times_s, told.times_s, "right") - 1
+    at = np.maximum(place, 0)
+    summed = (reasons.count[at] > 1) | (told.count > 1)
+    apart_s = told.times_s - reasons.times_s[at]
+    near = (place >= 0) & (apart_s <= np.where(reasons.count[at] > 1, np.maximum(told.step_s, reasons.step_s), data.HOLD_INTERVALS * pace_s))
+    said = near & ((np.nan_to_num(reasons.high[at]).astype(np.int64) & HELD_BACK) != 0)
+    # Where more bits than figures were read, the reading with the bit may be one without a figure.
+    same = (apart_s == 0.0) & (told.count >= reasons.count[at])
+    least = np.where(said, np.where(summed, np.where(same, np.minimum(pace_s, read_s), 0.0), read_s), 0.0)
+    return _Span(least, np.where(said, read_s, 0.0))
+
+
+def _checked(loads: Spans, told: Told, read_s: Floats, pace_s: float) -> _Span:
+    """For how long a check loaded the line; its first and last seconds are left out."""
+    least, most = np.zeros(len(told.times_s)), np.zeros(len(told.times_s))
+    ends = told.times_s + np.where(told.count > 1, np.maximum(told.step_s, pace_s), pace_s)
+    for begin, end in loads:
+        since, until = begin + RAMP_S, end - RAMP_S
+        within = (told.times_s >= since) & (ends <= until)
+        touched_s = np.clip(np.minimum(ends, until) - np.maximum(told.times_s, since), 0.0, read_s)
+        least = np.where(within, read_s, least)
+        most = np.where(within, read_s, np.where(told.count > 1, np.minimum(most + touched_s, read_s), most))
+    return _Span(least, most)
+
+
+def _together(cards: Sequence[_Card]) -> Times:
+    """Kept is what each card that was read kept; one that broke it is enough."""
+    moments = np.unique(np.concatenate([np.round(card.times_s, 1) for card in cards]))
+    placed = [_placed(card, moments) for card in cards]
+    read_s = np.max([one.read_s for one in placed], axis=0)
+    missing = [np.where(one.read_s > 0, 0.0, read_s) for one in placed]
+    kept_least = read_s - _sum([np.maximum(read_s - one.kept.least - gap, 0.0) for one, gap in zip(placed, missing, strict=True)])
+    kept_most = np.min([one.kept.most + gap for one, gap in zip(placed, missing, strict=True)], axis=0)
+    broken_least, broken_most = np.max([one.broken.least for one in placed], axis=0), _sum([one.broken.most for one in placed])
+    broken_most = np.minimum(broken_most, read_s)
+    warned_least = np.maximum(np.max([one.warned.least for one in placed], axis=0) - broken_most, 0.0)
+    warned_most = np.minimum(_sum([one.warned.most for one in placed]), read_s - broken_least)
+    return Times(
+        _seconds(np.maximum(kept_least, 0.0), kept_most), _seconds(warned_least, warned_most), _seconds(broken_least, broken_most)
+    )  # fmt: skip
+
+
+def _placed(card: _Card, moments: Floats) -> _Card:
+    at = np.searchsorted(moments, np.round(card.times_s, 1))
+    kept, warned, broken = (_Span(_put(one.least, at, moments), _put(one.most, at, moments)) for one in (card.kept, card.warned, card.broken))
+    return _Card(moments, _put(card.read_s, at, moments), kept, warned, broken)
+
+
+def _put(values: Floats, at: NDArray[np.intp], moments: Floats) -> Floats:
+    made = np.zeros(len(moments))
+    np.add.at(made, at, values)
+    return made
+
+
+def _sum(parts: Sequence[Floats]) -> Floats:
+    return np.asarray(np.sum(parts, axis=0), np.float64)
+
+
+def _seconds(least: Floats, most: Floats) -> tuple[float, float]:
+    return round(float(least.sum()), 3), round(float(most.sum()), 3)

@@ -1,0 +1,124 @@
+"""Is the time under a promise that of the readings, and only bounded where summaries are all that is left?"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.models.past import Wish, read_past
+from gpulease_gui.gui.models.past_times import Judged
+from gpulease_gui.gui.pages.live_figures import pending_rows
+from gpulease_gui.gui.pages.live_table import CANNOT_TELL, PENDING, TOO_LITTLE, figures_table, verdict_of
+from gpulease_gui.gui.widgets import chart_data as data
+from gpulease_gui.gui.widgets.chart_data import Figures
+from gpulease_gui.gui.widgets.chart_figures import Summary
+from gpulease_gui.gui.widgets.chart_spec import Curve, LaneSpec, Promised, Rule
+from gpulease_gui.gui.widgets.strip import Kept, Times, strip
+from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.series import Ring
+from gpulease_gui.store import samples
+from gpulease_gui.store.records import SampleBlock, Series
+
+NODE, START_S, _NS = "demo-capped", 1_000_800, 1_000_000_000
+WATTS = Promised(700.0, Rule.HELD, 0.97, 0.93)
+POWER = Judged("gpu.power_w", WATTS)
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Services]:
+    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
+    yield services
+    services.close()
+
+
+def keep(demo: Services, metric: str, card: str, values: list[float]) -> None:
+    blocks = [
+        SampleBlock(Series(NODE, metric, card, ""), (START_S + n) * _NS, _NS, array("f", values[n : n + 600]))
+        for n in range(0, len(values), 600)
+    ]
+    demo.workspace.submit(lambda db: samples.append_blocks(db, blocks)).result()
+
+
+def told(demo: Services, seconds: int, columns: int, span: tuple[int, int] | None = None, judged: Judged = POWER) -> Times:
+    begin, end = span or (0, seconds)
+    wish = Wish(NODE, START_S, START_S + seconds, columns, (START_S + begin, START_S + end), 1.0, (judged,))
+    with demo.workspace.read() as connection:
+        past = read_past(connection, wish, {})
+    return past.times["gpu.power_w" if judged is POWER else "net.rx_gbit_s", "" if judged is POWER else "eth0"]
+
+
+def row(times: Times) -> Summary:
+    curve = Curve("GPU-a", 0, "GPU-a", Ring())
+    lane = LaneSpec("power:gpu.power_w", Text("Power", "功耗"), "W", (curve,), 0, WATTS, "gpu.power_w", True)
+    (kept, a), (warned, b), (broken, c) = times.kept_s, times.warned_s, times.broken_s
+    return Summary(lane, None, Figures(1, 1.0, 1.0, 1.0, 1.0, 1.0), 1, kept, warned, broken, (a, b, c))
+
+
+def test_that_a_bit_of_one_second_is_one_second_wherever_readings_are_left_and_bounded_elsewhere(demo: Services) -> None:
+    seconds = 14_400
+    keep(demo, "gpu.power_w", "GPU-a", [90.0] * seconds)
+    keep(demo, "gpu.event_reasons", "GPU-a", [4.0 if n % 600 == 300 else 0.0 for n in range(seconds)])
+    assert told(demo, 3600, 900) == Times(broken_s=(6.0, 6.0))
+    assert told(demo, seconds, 900) == Times(broken_s=(24.0, 240.0)), "of each ten seconds with a bit: one to ten"
+    assert told(demo, seconds, 900, (3600, 6000)) == Times(broken_s=(4.0, 4.0)), "a chosen range is read as finely as it allows"
+    assert figures_table().columns[8].cell(row(told(demo, seconds, 900))).text == Text("24 s–4 min", "24 秒–4 分")
+
+
+def test_that_a_bit_somewhere_in_a_slot_fails_no_card_that_reached_its_promise_in_it(demo: Services) -> None:
+    seconds = 14_400
+    keep(demo, "gpu.power_w", "GPU-a", [690.0 if n % 10 == 5 else 90.0 for n in range(seconds)])
+    keep(demo, "gpu.event_reasons", "GPU-a", [4.0 if n % 600 == 305 else 0.0 for n in range(seconds)])
+    exact, rough = told(demo, 3600, 900), told(demo, seconds, 900)
+    assert exact == Times(kept_s=(360.0, 360.0))
+    assert rough.broken_s == (0.0, 216.0)
+    assert verdict_of(row(rough)) is CANNOT_TELL
+    assert str(figures_table().columns[10].cell(row(rough)).text) == "zoom in to tell"
+
+
+def test_that_one_card_at_its_promise_does_not_hide_seven_under_it(demo: Services) -> None:
+    keep(demo, "gpu.power_w", "GPU-0", [690.0] * 1200)
+    for card in range(1, 8):
+        keep(demo, "gpu.power_w", f"GPU-{card}", [540.0] * 1200)
+    assert told(demo, 1200, 900) == Times()
+    assert verdict_of(row(Times())) is TOO_LITTLE
+    high, low = Ring(), Ring()
+    high.append(1000.5, 690.0)
+    low.append(1000.5, 540.0)
+    grid, curves = data.Grid(1000, 1, 1.0), [data.read(high), data.read(low)]
+    assert strip(WATTS, curves, [None, None], grid, 1.0).tolist() == [Kept.IDLE]
+    assert strip(WATTS, curves[:1], [None], grid, 1.0).tolist() == [Kept.KEPT]
+
+
+def test_that_full_cards_keep_their_promise_at_each_zoom(demo: Services) -> None:
+    for card in range(2):
+        keep(demo, "gpu.power_w", f"GPU-{card}", [690.0] * 14_400)
+    assert told(demo, 1200, 900).kept_s == (1200.0, 1200.0)
+    assert told(demo, 14_400, 900).kept_s == (14_400.0, 14_400.0)
+
+
+def test_that_a_line_is_judged_while_a_check_loads_it_only(demo: Services) -> None:
+    keep(demo, "net.rx_gbit_s", "eth0", [25.0] * 14_400)
+    judged = Judged("network.gbit_s", Promised(100.0, Rule.CHECKED, 0.9, 0.8), ((START_S + 100.0, START_S + 125.0),))
+    assert told(demo, 1200, 900, judged=judged).broken_s == (21.0, 21.0)
+    assert told(demo, 14_400, 900, judged=judged).broken_s == (10.0, 21.0)
+
+
+def test_that_a_chosen_range_of_a_month_has_its_own_samples_and_its_lost_card(demo: Services) -> None:
+    for card, seconds in (("GPU-a", 7200), ("GPU-b", 4200)):
+        keep(demo, "gpu.power_w", card, [350.0] * seconds)
+    chosen = START_S + 3000.0, START_S + 5400.0
+    wish = Wish(NODE, START_S - 2_592_000.0 + 7200, START_S + 7200.0, 900, chosen)
+    with demo.workspace.read() as connection:
+        figures, expected = read_past(connection, wish, {}).figures["gpu.power_w", ""]
+    assert (figures.count, expected) == (3600, 4800)
+
+
+def test_that_figures_that_are_being_read_are_none() -> None:
+    (pending,) = pending_rows(row(Times()).lane)
+    cells = [column.cell(pending) for column in figures_table().columns]
+    assert verdict_of(pending) is PENDING
+    assert (cells[4].text, cells[9].text, str(cells[10].text)) == ("–", "…", "being read")
