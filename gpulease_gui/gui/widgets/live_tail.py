@@ -334,8 +334,7 @@ class LiveTail:
     def _draw_strip(self, painter: QPainter, curves: list[Samples], grid: Grid) -> None:
         promised = self.lane.promised
         assert promised is not None and self._scale is not None
-        whole = grid.count > 64
-        reasons = [None if c.reasons is None else data.read(c.reasons) if whole else data.newest(c.reasons, 256)
+        reasons = [None if c.reasons is None else data.read(c.reasons) if grid.count > 64 else data.newest(c.reasons, 256)
                    for c in self.lane.curves]  # fmt: skip
         tops = [data.tops(one.ring, samples) for one, samples in zip(self.lane.curves, curves, strict=True)]
         codes = strip(promised, curves, reasons, grid, self.interval_s, self.loads, tops)
