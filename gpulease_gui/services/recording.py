@@ -5,28 +5,35 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import accumulate
 
 from gpulease_gui.store.records import SampleBlock, Series
 from gpulease_gui.telemetry.row import Form, Row
 from gpulease_gui.telemetry.source import Metric
 
 BLOCK_S = 10.0
+# As much as lines come late and early on a bad day; a node that sends more than it was asked for makes no time to come.
+MOST_AHEAD = 3
 _NS = 1_000_000_000
 _MOST_SLOTS = 100_000
 
 
-def slots(ages_s: list[float], step_s: float) -> list[int]:
-    """A slot of its own for each sample (seconds since the first one, in the order they came), rising.
+def slots(ages_s: list[float], step_s: float, room: int = 0) -> list[int]:
+    """A slot of its own for each sample (seconds since the first one, in the order they came), rising; of the last ones.
 
     The nearest one, or the next free one before it: a line that stalls delivers several samples at once, and they were
-    taken in the slots before. A clock that was set back moves nothing back.
+    taken in the slots before, of which `room` lie before the first. No sample lies more than MOST_AHEAD slots after it
+    came: of more than that the oldest have none. A clock that was set back moves nothing back.
     """
-    places = [min(_MOST_SLOTS, max(0, round(age_s / step_s))) for age_s in ages_s]
+    near = list(accumulate((min(_MOST_SLOTS, max(0, round(age_s / step_s))) for age_s in ages_s), max))
+    places = list(near)
     for n in range(len(places) - 2, -1, -1):
         places[n] = min(places[n], places[n + 1] - 1)
+    del places[: max(0, -room - places[0] - MOST_AHEAD)]
+    before = -room - 1
     for n in range(len(places)):
-        places[n] = max(places[n], places[n - 1] + 1 if n else 0)
+        before = places[n] = max(places[n], before + 1)
     return places
 
 
@@ -53,6 +60,9 @@ class Recorder:
         self._count = 0
         self._since_s: float | None = None
         self._series: dict[tuple[str, str], Series] = {}
+        # Where what was handed out last of each form, or of a curve of several, ends (UTC seconds).
+        self._ends: dict[Hashable, float] = {}
+        self._ended: dict[Hashable, float] = {}
 
     def add(self, row: Row, at_s: float) -> None:
         """Keep a sample of each curve of a row (UTC seconds); NaN is a slot without a value."""
@@ -78,29 +88,43 @@ class Recorder:
         twice = {key: count for key, count in Counter(keys).items() if count > 1} if len(set(keys)) < len(keys) else {}
         others = {key: None for key in (*apart, *twice)}
         made: list[SampleBlock] = []
+        self._ended, self._ends = self._ends, {}
         for form, some in held.items():
             columns = zip(form.keys, zip(*some.rows, strict=True), strict=True)
             told = [column for column in columns if column[0] not in others] if others else columns
-            made += self._blocks(some.times_s, told)
+            made += self._blocks(form, some.times_s, told)
         for key in others:
             made += self._each(key, held) if key in apart else self._merged(key, held)
         return tuple(made)
 
-    def _blocks(self, times_s: list[float], told: Iterable[tuple[tuple[str, str], Sequence[float]]]) -> list[SampleBlock]:
+    def _blocks(
+        self, of: Hashable, times_s: list[float], told: Iterable[tuple[tuple[str, str], Sequence[float]]]
+    ) -> list[SampleBlock]:
         """A block of each curve with samples of these times."""
-        start_s = times_s[0]
-        places = slots([at_s - start_s for at_s in times_s], self._interval_s)
-        start_ns, step_ns, count = int(start_s * _NS), int(self._interval_s * _NS), places[-1] + 1
+        start_s, step_s = times_s[0], self._interval_s
+        places = slots([at_s - start_s for at_s in times_s], step_s, self._room(of, start_s))
+        first, left_out = places[0], len(times_s) - len(places)
+        places = [place - first for place in places]
+        start_ns, step_ns, count = int(start_s * _NS) + first * int(step_s * _NS), int(step_s * _NS), places[-1] + 1
+        self._ends[of] = start_s + (first + count) * step_s
         even = count == len(places)
         return [
-            SampleBlock(self._named(key), start_ns, step_ns, array("f", values) if even else _spread(values, places, count))
+            SampleBlock(
+                self._named(key), start_ns, step_ns, array("f", values[left_out:]) if even else _spread(values[left_out:], places, count)
+            )
             for key, values in told
-        ]
+        ]  # fmt: skip
+
+    def _room(self, of: Hashable, start_s: float) -> int:
+        """How many slots lie free before a time, as far as a stall is made up for."""
+        ended_s = self._ended.get(of)
+        free_s = 0.0 if ended_s is None else min(BLOCK_S, start_s - ended_s)
+        return max(0, int(free_s / self._interval_s + 0.1))
 
     def _merged(self, key: tuple[str, str], held: Mapping[Form, _Held]) -> list[SampleBlock]:
         """A curve that was told in lines of several forms is one block in the order in which they came."""
         samples = _samples(key, held)
-        return self._blocks([at_s for _, at_s, _ in samples], [(key, [value for _, _, value in samples])])
+        return self._blocks(key, [at_s for _, at_s, _ in samples], [(key, [value for _, _, value in samples])])
 
     def _each(self, key: tuple[str, str], held: Mapping[Form, _Held]) -> list[SampleBlock]:
         """A block for each value: those of one moment are a thousandth of a second apart, and none is moved to another second."""

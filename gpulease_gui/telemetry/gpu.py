@@ -50,7 +50,7 @@ _IDS = tuple(metric.id for metric in BY_SMI)
 _MIB_PER_GIB, _WORDS = 1024.0, 120
 GONE = "nvidia-smi does not name it any more"
 NOT_INSTALLED = "nvidia-smi is not installed on the node"
-_LOST, _WARNING = "gpu is lost", "WARNING:"
+_LOST, _WARNING = ("gpu is lost", "gpu requires reset"), "WARNING:"
 
 SCRIPT = (
     f"command -v nvidia-smi >/dev/null 2>&1 || {{ printf '! {NOT_INSTALLED}\\n'; exit; }}\n"
@@ -94,7 +94,9 @@ class _Reader:
             raise Unreadable(f"the row names no GPU: {line[:120]}")
         if uuid not in self._indexes and len(self._indexes) >= gpu_agent.MOST_GPUS:
             raise Unreadable(f"more than {gpu_agent.MOST_GPUS} GPUs")
-        lost = next((visible(cell.strip("[]"))[:_WORDS] for cell in cells[2:] if _LOST in cell.lower()), "")
+        lost = next((visible(cell.strip("[]"))[:_WORDS] for cell in cells[2:] if any(words in cell.lower() for words in _LOST)), "")
+        if not lost and all(value is None for value in values):
+            lost = gpu_agent.MUTE
         points = tuple(Point(id_, uuid, None if lost else value, index, lost) for id_, value in zip(_IDS, values, strict=True))
         return (*self._missing(uuid, index), *points)
 

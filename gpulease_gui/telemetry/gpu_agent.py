@@ -51,6 +51,8 @@ _COUNTER_NAMES = frozenset({"at_s", *_RATES, *(name for names in _CHANGES.values
 
 # Without any of these a line says nothing of how the card is.
 _VITAL = frozenset({"gpu.util_percent", "gpu.power_w", "gpu.temperature_c"})
+# Such a card is gone for who uses it, whatever the driver calls it; NVML would say that it is lost.
+MUTE = "it answers nothing"
 # What stands for a card that is lost from its first line on.
 _ANY = ("gpu.util_percent",)
 
@@ -103,10 +105,10 @@ class Reader:
             raise Unreadable(f"more than {MOST_GPUS} GPUs")
         assert isinstance(index, int)
         told = self._told.setdefault(uuid, set())
-        lost = said.get("lost")
+        lost = MUTE if _is_mute(said) else said.get("lost")
         if isinstance(lost, str):
             why = visible(lost)[:120] or "lost"
-            return tuple(Point(metric, uuid, None, index, why) for metric in sorted(told or _ANY))
+            return (*(Point(metric, uuid, None, index, why) for metric in sorted(told or _ANY)), *_xids(said, uuid, index))
         return tuple(self._points(said, uuid, index, told))
 
     def _points(self, said: Mapping[str, object], uuid: str, index: int, told: set[str]) -> Iterator[Point]:
@@ -115,10 +117,7 @@ class Reader:
                 told.add(metric)
             if metric in told:
                 yield Point(metric, uuid, value, index)
-        xids = said.get("xids")
-        for xid in xids[:_MOST_XIDS] if isinstance(xids, list) else ():
-            if (value := figure(xid)) is not None:
-                yield Point("gpu.xid", uuid, value, index)
+        yield from _xids(said, uuid, index)
 
     def _counted(self, said: Mapping[str, object], uuid: str) -> Iterator[tuple[str, float | None]]:
         counters = said.get("counters")
@@ -170,6 +169,19 @@ def _gauges(said: Mapping[str, object]) -> Iterator[tuple[str, float | None]]:
             value = figure(said[name])
             if value is not None or not metric.startswith("gpu.pcie"):
                 yield metric, None if value is None else value * factor
+
+
+def _is_mute(said: Mapping[str, object]) -> bool:
+    """Whether a line names how the card is, and tells nothing of it."""
+    named = [name for name in _GAUGES if name in said]
+    return any(_GAUGES[name][0] in _VITAL for name in named) and all(said[name] is None for name in named) and "lost" not in said
+
+
+def _xids(said: Mapping[str, object], uuid: str, index: int) -> Iterator[Point]:
+    xids = said.get("xids")
+    for xid in xids[:_MOST_XIDS] if isinstance(xids, list) else ():
+        if (value := figure(xid)) is not None:
+            yield Point("gpu.xid", uuid, value, index)
 
 
 def _is_index(index: object) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpulease_gui.services.recording import BLOCK_S, Recorder, slots
+from gpulease_gui.services.recording import BLOCK_S, MOST_AHEAD, Recorder, slots
 from gpulease_gui.store.records import SampleBlock, Series
 from gpulease_gui.telemetry.row import Form, Row
 from gpulease_gui.telemetry.source import metrics
@@ -59,11 +59,36 @@ def test_that_a_clock_that_was_set_back_writes_over_nothing() -> None:
     assert shown(block_of([(100.0, 1.0), (101.0, 2.0), (40.0, 3.0), (41.0, 4.0)])) == [1.0, 2.0, 3.0, 4.0]
 
 
-@given(st.lists(st.floats(0, 1000), min_size=1, max_size=40), st.sampled_from([0.1, 1.0, 60.0]))
-def test_that_every_sample_has_a_slot_of_its_own_in_order(ages: list[float], step_s: float) -> None:
-    places = slots(ages, step_s)
-    assert len(places) == len(ages)
-    assert places[0] >= 0 and all(a < b for a, b in zip(places, places[1:], strict=False))
+@given(st.lists(st.floats(0, 1000), min_size=1, max_size=40), st.sampled_from([0.1, 1.0, 60.0]), st.integers(0, 12))
+def test_that_every_sample_has_a_slot_of_its_own_in_order_and_none_in_a_time_to_come(ages: list[float], step_s: float, room: int) -> None:
+    places = slots(ages, step_s, room)
+    assert places[0] >= -room and all(a < b for a, b in zip(places, places[1:], strict=False))
+    came = [max(round(age / step_s) for age in ages[: n + 1]) for n in range(len(ages))]
+    for place, slot in zip(places, came[len(ages) - len(places) :], strict=True):
+        assert place <= slot + MOST_AHEAD
+
+
+def test_that_a_node_that_floods_us_writes_nothing_into_the_time_to_come() -> None:
+    flood = [(100.0, 1.0), (101.0, 2.0), *((102.0, 700.0) for _ in range(8000)), (103.0, 300.0), (104.0, 301.0)]
+    block = block_of(flood)
+    assert block.start_ns == 100_000_000_000 and len(block.values) <= 5 + MOST_AHEAD
+    assert shown(block)[-2:] == [300.0, 301.0]
+
+
+def test_that_what_a_stalled_line_delivers_at_the_start_of_a_block_lies_in_the_seconds_of_the_stall() -> None:
+    recorder = Recorder("n1", 1.0, metrics())
+    for second in range(10):
+        recorder.add(row(float(second)), 100.0 + second)
+    recorder.take()
+    for value in range(10, 14):  # of 110, 111, 112 and 113, all at once
+        recorder.add(row(float(value)), 113.0 + value / 1000)
+    recorder.add(row(14.0), 114.0)
+    (block,) = recorder.take()
+    assert (block.start_ns // 1_000_000_000, shown(block)) == (110, [10.0, 11.0, 12.0, 13.0, 14.0])
+
+
+def test_that_of_more_samples_than_there_was_time_for_the_newest_are_kept() -> None:
+    assert shown(block_of([(100.0, float(value)) for value in range(10)] + [(101.0, 10.0)])) == [6.0, 7.0, 8.0, 9.0, 10.0]
 
 
 @given(st.integers(1, 30), st.lists(st.floats(-0.4, 0.4), min_size=30, max_size=30))

@@ -170,6 +170,27 @@ def test_that_a_lost_gpu_has_no_values_and_says_why() -> None:
     assert points[0].lost.startswith("GPU is lost") and "\x1b" not in points[0].lost
 
 
+@pytest.mark.parametrize(("line", "why"), [
+    (f"0, {UUID}, " + ", ".join(["[GPU requires reset]"] * 8), "GPU requires reset"),
+    (f"0, {UUID}, " + ", ".join(["[Unknown Error]"] * 8), "it answers nothing"),
+    (f"0, {UUID}, " + ", ".join(["[N/A]"] * 8), "it answers nothing"),
+    (json.dumps({"index": 0, "uuid": UUID, "util_percent": None, "power_w": None, "temperature_c": None}), "it answers nothing"),
+])  # fmt: skip
+def test_that_a_card_of_which_nothing_can_be_read_is_lost_whatever_the_driver_calls_it(line: str, why: str) -> None:
+    read = reader("gpu")
+    read.read(f"0, {UUID}, 97, 41, 71680, 688.41, 63, 1755, 2619, 0x4")
+    assert {(point.value, point.lost) for point in read.read(line)} == {(None, why)}
+
+
+@pytest.mark.parametrize("line", [
+    f"0, {UUID}, [N/A], [N/A], 71680, 688.41, 63, [N/A], [N/A], [N/A]",
+    json.dumps({"index": 0, "uuid": UUID, "util_percent": None, "power_w": 688.41}),
+    json.dumps({"index": 0, "uuid": UUID, "processes": None}),
+])  # fmt: skip
+def test_that_a_card_of_which_some_is_read_or_asked_is_there(line: str) -> None:
+    assert not any(point.lost for point in reader("gpu").read(line))
+
+
 def test_that_a_gpu_that_nvidia_smi_leaves_out_is_lost_and_the_others_keep_their_names() -> None:
     read, row = reader("gpu"), "{}, {}, 97, 41, 71680, 688.41, 63, 1755, 2619, 0x4"
     for index, uuid in ((0, UUID), (1, OTHER), (0, UUID), (1, OTHER)):
