@@ -166,7 +166,7 @@ def _opened(path: Path, passphrase: bytes | None) -> paramiko.PKey:
 def _refuse_open(host_port: str, path: Path) -> None:
     """A key of the user that others may read is nobody's secret: ssh does not use it either. Raises ConnectFailed, OSError."""
     info = path.stat()
-    if os.name != "posix" or info.st_uid != os.getuid() or not info.st_mode & 0o077:
+    if os.name != "posix" or info.st_uid != os.getuid() or not info.st_mode & 0o077 or not path.read_bytes().lstrip().startswith(b"-----BEGIN "):
         return
     raise key_trouble(
         host_port, "key_open_to_others",

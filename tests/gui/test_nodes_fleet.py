@@ -91,7 +91,7 @@ def test_that_one_click_fills_a_table_and_the_dead_node_delays_nobody(
     assert pane.said.text() == "4 of 4 nodes: 1 pass, 2 fail, 1 not reached"
     assert page.buttons() == (pane.rest,) and pane.rest.accessibleName() == "Verify what is not done: 1"
     pane.table.choose("dead")
-    assert pane.why.text().startswith("the connection was refused. Next: ")
+    assert pane.why.text().startswith("TCP connect: the connection was refused. Next: ")
     # A second round touches only the one that was not reached.
     before = [runs_of(demo, name) for name in QUICK]
     QTest.mouseClick(pane.rest, Qt.MouseButton.LeftButton)

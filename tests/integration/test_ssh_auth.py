@@ -75,6 +75,7 @@ def test_that_a_certificate_beside_the_key_is_found(make_sshd, authority):
 def test_that_the_bare_key_is_tried_after_a_certificate_that_counts_for_nothing(sshd, authority, tmp_path):
     key = tmp_path / "key"
     key.write_bytes(sshd.keys.user("id_ed25519").read_bytes())
+    key.chmod(0o600)
     (tmp_path / "key.pub").write_bytes(sshd.keys.user("id_ed25519.pub").read_bytes())
     log_in(sshd, Credentials(identity_file=str(key), certificate_file=str(authority.certify("key", "nobody"))))
 

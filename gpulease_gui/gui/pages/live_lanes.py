@@ -19,7 +19,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.widgets.chart_spec import Curve, Hole, LaneSpec, Promised, Rule
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.services.series import Ring
-from gpulease_gui.services.watch_words import TROUBLES
+from gpulease_gui.services.watch_words import trouble_words
 from gpulease_gui.telemetry.source import Metric, sources
 
 if TYPE_CHECKING:
@@ -228,12 +228,13 @@ def _named(metric: Metric, subject: str, several: bool) -> Words:
 
 def lost_words(why: str) -> Words:
     """Why a card is not read any more; the node's own words stay as they are."""
-    return TROUBLES.get(why, why)
+    words = trouble_words(why)
+    return words if words.en != words.zh else why
 
 
 def _trouble_lane(group: _Group, words: str) -> LaneSpec:
     source = sources()[group.source]
-    return LaneSpec(f"trouble:{group.source}", source.title, "", trouble=TROUBLES.get(words, words))
+    return LaneSpec(f"trouble:{group.source}", source.title, "", trouble=trouble_words(words) if words else words)
 
 
 def holes_of(view: WatchView) -> tuple[Hole, ...]:
@@ -244,7 +245,7 @@ def holes_of(view: WatchView) -> tuple[Hole, ...]:
 def _hole_words(gap: GapSpan) -> Words:
     if not gap.source:
         return gap_words(gap.reason, _length(gap))
-    title, why = sources()[gap.source].title, TROUBLES.get(gap.reason, Text(gap.reason, gap.reason))
+    title, why = sources()[gap.source].title, trouble_words(gap.reason)
     return Text(f"{title.en}: {why.en}", f"{title.zh}：{why.zh}")
 
 
