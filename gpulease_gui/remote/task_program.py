@@ -77,7 +77,7 @@ growing() {
 pass() { head -c "$1"; }
 large() {
   [ $c = 0 ] || return
-  x=$S/work/$4
+  x=$W/$4
   pass "$1" <&3 >&7 2>&1
   if ! pass "$2" <&3 2>"$d/why" >"$x" || [ "$(wc -c <"$x")" -ne "$2" ]; then
     c=1
