@@ -7,9 +7,10 @@ speed is not known: a training that stalls is a gap, and no line goes on as if i
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from gpulease_gui.domain.task import TaskPoint
+from gpulease_gui.domain.task import TaskPhase, TaskPoint
+from gpulease_gui.services.events import Bus, Event, TaskProgressed
 from gpulease_gui.telemetry.source import Point
 from gpulease_gui.telemetry.task_log import values_of
 
@@ -50,6 +51,28 @@ class LogGauge:
             self._stands = {**before, **_means(self._new)} if lasts else {}
             self._new = {}
             return tuple(Point(metric, "", self._stands.get(metric)) for metric in {**before, **self._stands})
+
+
+class LogGauges:
+    """A gauge for each node; what the log of a task on a node tells goes beside the samples of its watch. `wall`: UTC seconds now."""
+
+    def __init__(self, bus: Bus, wall: Callable[[], float]) -> None:
+        self._lock, self._wall = threading.Lock(), wall
+        self._gauges: dict[str, LogGauge] = {}
+        bus.subscribe(self._hear)
+
+    def of(self, node_id: str) -> LogGauge:
+        """That of a node, watched or not."""
+        with self._lock:
+            return self._gauges.setdefault(node_id, LogGauge())
+
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, TaskProgressed):
+            progress, gauge = event.progress, self.of(event.progress.node_id)
+            if progress.phase is not TaskPhase.RUNNING:
+                gauge.end()
+            elif progress.points:
+                gauge.tell(progress.points, self._wall())
 
 
 def _means(new: Mapping[str, Sequence[float]]) -> dict[str, float]:

@@ -5,21 +5,19 @@ from __future__ import annotations
 import logging
 import random
 import threading
-from collections.abc import Mapping
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from importlib import resources
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Cancelled, UserFacing
 from gpulease_gui.domain.node import Node
-from gpulease_gui.domain.task import TaskPhase
-from gpulease_gui.remote.own_network import first_stop, has_way
 from gpulease_gui.remote.stream import TOO_LONG, Stream, StreamEnd, StreamEnding, agent_start
 from gpulease_gui.remote.transport import Line, LineLost
-from gpulease_gui.services.events import Bus, Event, GapClosed, GapOpened, NodeState, NodeStateChanged, TaskProgressed
+from gpulease_gui.services.events import Bus, GapClosed, GapOpened, NodeState, NodeStateChanged
+from gpulease_gui.services.gap_words import FAULT, NOT_WATCHED, SLEPT, why_ended
 from gpulease_gui.services.intake import MOST_SERIES, GapSpan, Intake, SeriesKey, WatchView
 from gpulease_gui.services.links import Links, NotConnected
-from gpulease_gui.services.log_gauge import LogGauge
+from gpulease_gui.services.log_gauge import LogGauge, LogGauges
 from gpulease_gui.services.recall import forget, put_back
 from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.source_gaps import SourceGaps, source_of
@@ -27,6 +25,7 @@ from gpulease_gui.services.source_silence import STALE, Silence
 from gpulease_gui.services.timeline import Clock, Timeline, own_clock
 from gpulease_gui.services.watch_cards import OddLines, lately
 from gpulease_gui.services.watch_driver import NO_GPU
+from gpulease_gui.services.watch_rate import WatchRates
 from gpulease_gui.services.watch_rules import NodeRules, RuleKeeper
 from gpulease_gui.services.watch_saving import Saving
 from gpulease_gui.store.ahead import CLOCK_WRONG, tell_ahead
@@ -38,22 +37,12 @@ from gpulease_gui.telemetry.source import metrics, streamed
 from gpulease_gui.telemetry.task_log import SOURCE as TASK_LOG
 
 _log = logging.getLogger(__name__)
-INTERVAL_S = 1.0
 BACKOFF_S = (1.0, 60.0)
 WRITTEN_S = 5.0
 # Trying again can't help, and repeated logins would lock the account.
 HOPELESS = frozenset({"host_key", "auth"})
 _NS = 1_000_000_000
-GAP_WORDS: Mapping[StreamEnding, str] = {
-    StreamEnding.LOST: "connection_lost", StreamEnding.SILENT: "no_answer", StreamEnding.SOURCES_ENDED: "nothing_to_read",
-    StreamEnding.PROGRAM_ENDED: "agent_ended",
-}  # fmt: skip
-
-NOT_WATCHED = "not_watched"
 _UNSEEN = frozenset({NOT_WATCHED, CLOCK_WRONG})
-SLEPT = "computer_slept"
-OWN_NETWORK = "own_network"
-FAULT = "fault"
 # What data of a node can raise where nobody foresaw it: the watch tells it and goes on.
 _FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 
@@ -61,40 +50,36 @@ _FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, OSError
 class Watching:
     """The watched nodes: one thread each."""
 
-    def __init__(
-        self, workspace: Workspace, bus: Bus, links: Links, clock: Clock | None = None, rules: RuleKeeper | None = None
-    ) -> None:
+    def __init__(self, workspace: Workspace, bus: Bus, links: Links, clock: Clock | None = None, rules: RuleKeeper | None = None) -> None:
         self._workspace, self._bus, self._links, self._rules = workspace, bus, links, rules
         self._clock = clock or own_clock()
+        self.rates = WatchRates(workspace)
         self._lock, self._turn = threading.Lock(), threading.Lock()
         self._watches: dict[str, _Watch] = {}
-        self._gauges: dict[str, LogGauge] = {}
-        bus.subscribe(self._hear)
+        self._gauges = LogGauges(bus, self._clock.wall)
 
-    def _hear(self, event: Event) -> None:
-        """What the log of a task on a node tells goes beside the samples of its watch."""
-        if isinstance(event, TaskProgressed):
-            progress, gauge = event.progress, self._gauge(event.progress.node_id)
-            if progress.phase is not TaskPhase.RUNNING:
-                gauge.end()
-            elif progress.points:
-                gauge.tell(progress.points, self._clock.wall())
-
-    def _gauge(self, node_id: str) -> LogGauge:
+    def start(self, node: Node, *, interval_s: float | None = None) -> WatchView:
+        """Watch a node from now on, as often as was chosen or every `interval_s` (0.1 to 60); the view of one that is watched already."""
+        gauge, step_s = self._gauges.of(node.id), interval_s or 1 / self.rates.hz(node.id)
         with self._lock:
-            return self._gauges.setdefault(node_id, LogGauge())
-
-    def start(self, node: Node, *, interval_s: float = INTERVAL_S) -> WatchView:
-        """Watch a node from now on (0.1 to 60 s between samples); the view of a node that is watched already."""
-        gauge = self._gauge(node.id)
-        with self._lock:
-            watch = self._watches.get(node.id)
-            if watch is None or watch.over:
-                watch = _Watch(node, min(60.0, max(0.1, interval_s)), self._workspace, self._bus, self._links, self._clock, gauge)
+            watch = before = self._watches.get(node.id)
+            if watch is None or watch.ending:
+                watch = _Watch(node, min(60.0, max(0.1, step_s)), self._workspace, self._bus, self._links, self._clock, gauge)
+                watch.before = before
                 watch.rules, watch.turn = self._rules.of(node, watch.view.interval_s) if self._rules else None, self._turn
                 self._watches[node.id] = watch
                 watch.start()
             return watch.view
+
+    def set_rate(self, node_id: str, rate_hz: float) -> Future[None]:
+        """Read a node so often (samples a second), from now on if it is watched; done when that is saved. Returns at once."""
+        kept = self.rates.keep(node_id, rate_hz)
+        with self._lock:
+            watch = self._watches.get(node_id)
+        if watch and not watch.ending and watch.view.interval_s != 1 / rate_hz:
+            watch.stop()
+            self.start(watch.node)
+        return kept
 
     def view(self, node_id: str) -> WatchView | None:
         """What is there of a node that is or was watched since the program's start."""
@@ -131,7 +116,7 @@ class _Watch:
         self, node: Node, interval_s: float, workspace: Workspace, bus: Bus, links: Links, clock: Clock,
         gauge: LogGauge | None = None,
     ) -> None:  # fmt: skip
-        self._node, self._workspace, self._bus, self._links = node, workspace, bus, links
+        self.node, self._workspace, self._bus, self._links = node, workspace, bus, links
         self.view = WatchView(node.id, interval_s)
         self._cancel = CancelToken()
         self._recorder = Recorder(node.id, interval_s, metrics())
@@ -143,11 +128,16 @@ class _Watch:
         self._gauge, self._gauged_s, self._received_s = gauge or LogGauge(), 0.0, 0.0
         self._no_agent = False
         self._saving = Saving(workspace, self.view)
+        self.before: _Watch | None = None  # that of the same node which is ending
         self._thread = threading.Thread(target=self._live, name=f"watch-{node.name}", daemon=True)
 
     @property
     def over(self) -> bool:
         return not self._thread.is_alive() and self._thread.ident is not None
+
+    @property
+    def ending(self) -> bool:
+        return self.over or self._cancel.cancelled
 
     def start(self) -> None:
         self._thread.start()
@@ -159,6 +149,9 @@ class _Watch:
         self._thread.join()
 
     def _live(self) -> None:
+        if self.before is not None:
+            self.before.join()
+            self.before = None
         self._recall()
         backoff_s = BACKOFF_S[0]
         while not self._cancel.cancelled:
@@ -187,7 +180,7 @@ class _Watch:
 
     def _broke(self, fault: Exception) -> None:
         """A fault of our own: what was read is kept, the time until it goes on is a gap."""
-        _log.error("the watch of %s broke", self._node.name, exc_info=fault)
+        _log.error("the watch of %s broke", self.node.name, exc_info=fault)
         self._flush()
         self._state(NodeState.LOST, f"internal error: {type(fault).__name__}")
         self._gap(self._last_s or self._clock.wall(), FAULT)
@@ -200,7 +193,7 @@ class _Watch:
     def _recall(self) -> None:
         """Put what was stored of the last hour before what will come; tell what a clock that was ahead wrote down."""
         now_s = self._clock.wall()
-        ahead = self._workspace.submit(lambda db: tell_ahead(db, self._node.id, int(now_s * _NS)))
+        ahead = self._workspace.submit(lambda db: tell_ahead(db, self.node.id, int(now_s * _NS)))
         try:
             with self._workspace.read() as connection:
                 last_s = put_back(self.view, connection, now_s)
@@ -214,7 +207,7 @@ class _Watch:
     def _once(self) -> bool:
         """One connection; whether samples came."""
         self._state(NodeState.CONNECTING, "")
-        with self._links.open(self._node, self._cancel) as opened:
+        with self._links.open(self.node, self._cancel) as opened:
             if self._timeline.begin(self._last_s):
                 self._set_back()
             self._silence.begin(self._told_before(), self._clock.wall())
@@ -338,7 +331,7 @@ class _Watch:
         self._unseen(min(self._last_s, now_s))
         self._close_gap(self._last_s, resumed=False)
         # Told in turn: when the gaps are cut, what was taken before stands in the store, too, and can be recalled.
-        wait([self._workspace.submit(lambda db: cut_gaps(db, self._node.id, int(now_s * _NS)))], WRITTEN_S)
+        wait([self._workspace.submit(lambda db: cut_gaps(db, self.node.id, int(now_s * _NS)))], WRITTEN_S)
         forget(self.view)
         self._last_s, self._gauged_s, self._odd = now_s, 0.0, OddLines()
         self._intake.renew()
@@ -360,11 +353,7 @@ class _Watch:
         """A line that did not outlive a sleep of this computer, or is lost while it has no network, is no fault of the node."""
         if self._timeline.slept():
             return SLEPT
-        address = self._node.address
-        if end.ending in (StreamEnding.LOST, StreamEnding.SILENT) and address is not None:
-            if not has_way(*first_stop(address, self._node.jump, self._node.proxy)):
-                return OWN_NETWORK
-        return GAP_WORDS.get(end.ending, str(end.ending))
+        return why_ended(self.node, end.ending)
 
     def _gap(self, start_s: float, reason: str) -> None:
         if self.view.gaps and self.view.gaps[-1].end_s is None:
@@ -374,22 +363,22 @@ class _Watch:
         self._unseen(start_s)
         self.view.gaps.append(GapSpan(start_s, reason))
         self._intake.end_all(start_s)
-        self._bus.publish(GapOpened(self._node.id, int(start_s * 1000), reason))
+        self._bus.publish(GapOpened(self.node.id, int(start_s * 1000), reason))
 
     def _close_gap(self, at_s: float, *, resumed: bool) -> None:
         if not self.view.gaps or self.view.gaps[-1].end_s is not None:
             return
         gap = self.view.gaps[-1]
         gap.resumed, gap.end_s = resumed, at_s
-        self._saving.gaps((Gap(self._node.id, int(gap.start_s * _NS), int(at_s * _NS), gap.reason),))
+        self._saving.gaps((Gap(self.node.id, int(gap.start_s * _NS), int(at_s * _NS), gap.reason),))
         if resumed:
-            self._bus.publish(GapClosed(self._node.id, int(at_s * 1000)))
+            self._bus.publish(GapClosed(self.node.id, int(at_s * 1000)))
 
     def _state(self, state: NodeState, reason: str) -> None:
         if self.view.state is state:
             return
         self.view.state, self.view.reason = state, reason
-        self._bus.publish(NodeStateChanged(self._node.id, state, reason))
+        self._bus.publish(NodeStateChanged(self.node.id, state, reason))
 
 
 def agent_program() -> bytes:

@@ -23,7 +23,7 @@ watch._timeline = Timeline(Clock())
 watch._timeline.begin(0.0)
 def why(ending):
     return watch._why_lost(StreamEnd(ending, 0.0))
-watch._node = Node("n", "n", address=Address("203.0.113.9"))
+watch.node = Node("n", "n", address=Address("203.0.113.9"))
 print(has_way("203.0.113.9", 22), has_way("2001:db8::9", 22), why(StreamEnding.LOST), why(StreamEnding.PROGRAM_ENDED))
 """
 
