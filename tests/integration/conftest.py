@@ -24,6 +24,8 @@ from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.hostkeys import HostTrust
 from gpulease_gui.remote.session import Connector, SshSession
+from gpulease_gui.services.composition import Services
+from gpulease_gui.store.workspace import Workspace
 
 SSHD = "/usr/sbin/sshd"
 CONFIG = """ListenAddress 127.0.0.1
@@ -216,6 +218,23 @@ def make_sshd(keys: Keys, tmp_path: Path) -> Iterator[Callable[..., SshServer]]:
 def session(sshd: SshServer) -> Iterator[SshSession]:
     with sshd.connect() as session:
         yield session
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home without keys, agent and known_hosts."""
+    (tmp_path / "home" / ".ssh").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def services(home: Path, tmp_path: Path) -> Iterator[Services]:
+    """The program without a window, at that home."""
+    services = Services(Workspace.open(tmp_path / "w.db"))
+    yield services
+    services.close()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from gpulease_gui.services.composition import Services
 from gpulease_gui.services.links import NotConnected
 from gpulease_gui.services.ways import SecretAsked
 from gpulease_gui.store import nodes
-from gpulease_gui.store.workspace import Workspace
 from tests.keyrings import MemoryKeyring, system_keyring
 
 pytestmark = pytest.mark.sshd
@@ -50,16 +49,6 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, words in WORDS.items():
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-a", "1", "-N", words, "-C", "", "-f", folder / name], check=True)
     return folder
-
-
-@pytest.fixture
-def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
-    (tmp_path / "home" / ".ssh").mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
-    services = Services(Workspace.open(tmp_path / "w.db"))
-    yield services
-    services.close()
 
 
 def knows(make_sshd, locked: Path, name: str):

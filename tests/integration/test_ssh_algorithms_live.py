@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,24 +15,8 @@ from gpulease_gui.domain.secret import Secret
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.links import NotConnected
 from gpulease_gui.store import nodes
-from gpulease_gui.store.workspace import Workspace
 
 pytestmark = pytest.mark.sshd
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "home" / ".ssh").mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def services(home: Path, tmp_path: Path) -> Iterator[Services]:
-    services = Services(Workspace.open(tmp_path / "w.db"))
-    yield services
-    services.close()
 
 
 def saved(services: Services, server, **changes: object) -> Node:

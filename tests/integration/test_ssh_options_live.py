@@ -19,19 +19,8 @@ from gpulease_gui.services.config_nodes import nodes_of
 from gpulease_gui.services.links import NotConnected
 from gpulease_gui.services.targets import node_of
 from gpulease_gui.store import nodes
-from gpulease_gui.store.workspace import Workspace
 
 pytestmark = pytest.mark.sshd
-
-
-@pytest.fixture
-def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
-    (tmp_path / "home" / ".ssh").mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
-    services = Services(Workspace.open(tmp_path / "w.db"))
-    yield services
-    services.close()
 
 
 @pytest.fixture

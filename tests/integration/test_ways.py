@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -25,25 +23,9 @@ from gpulease_gui.store.hostkeys import list_key_decisions, list_trusted_keys
 from gpulease_gui.store.records import KeyState
 from gpulease_gui.store.workspace import Workspace
 
-pytestmark = pytest.mark.sshd
+pytestmark = [pytest.mark.sshd, pytest.mark.usefixtures("home")]
 
 OTHER = HostKey("ssh-ed25519", "SHA256:" + "A" * 43)
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home without keys, agent and known_hosts."""
-    (tmp_path / "home" / ".ssh").mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def services(tmp_path: Path) -> Iterator[Services]:
-    services = Services(Workspace.open(tmp_path / "w.db"))
-    yield services
-    services.close()
 
 
 def saved(services: Services, server, **changes: object) -> Node:
