@@ -20,7 +20,7 @@ from gpulease_gui.store.doors import Database
 from gpulease_gui.store.older_blocks import move_some
 from gpulease_gui.store.retention import keep_stretch, remove_some
 from gpulease_gui.store.runs import get_run
-from gpulease_gui.store.watch_events import close_forsaken
+from gpulease_gui.store.watch_ends import close_forsaken
 from gpulease_gui.store.workspace import Workspace
 
 # Between two steps the writer is free for others; a round a quarter of an hour is enough for what goes by days.

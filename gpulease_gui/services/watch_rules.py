@@ -32,7 +32,8 @@ from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.nodes import get_node
 from gpulease_gui.store.records import EvidenceBlob, Mark, new_id
 from gpulease_gui.store.suppliers import get_contract
-from gpulease_gui.store.watch_events import WatchEvent, close_left_open
+from gpulease_gui.store.watch_ends import SIGN_S, close_forsaken, event_id, tell_alive, tell_over
+from gpulease_gui.store.watch_events import WatchEvent
 from gpulease_gui.store.workspace import Workspace
 from gpulease_gui.telemetry.row import Form, Row
 from gpulease_gui.telemetry.source import Metric, metrics
@@ -83,7 +84,8 @@ class NodeRules:
         self._events: dict[tuple[str, str, str], str] = {}
         self._cards, self._chips, self._npus = Cards(interval_s), Cards(interval_s), False
         self.away: Mapping[str, float] = {}  # cards that were taken away by agreement, since when (UTC seconds)
-        self._began, self._looked_s, self._grown_s = False, 0.0, 0.0
+        self._looked_s, self._grown_s = 0.0, 0.0
+        self._id, self._signed_s = new_id(), 0.0  # whose what it holds open is, and when that was told last
         self._stand: tuple[int, int] | None = None
         self._places: dict[Form, dict[str, list[tuple[str, int]]]] = {}
 
@@ -92,7 +94,7 @@ class NodeRules:
         workspace, node_id, now_s = self._keeper.workspace, self._node.id, self._keeper.clock()
         if not self._events:
             self._keeper.owed.now()
-            workspace.submit(lambda db: close_left_open(db, node_id, int(now_s * _NS)))
+            workspace.submit(lambda db: close_forsaken(db.conn, int(now_s * _NS), node_id))
         self._stand = None
         for driver in self._drivers.values():
             driver.begin()
@@ -180,6 +182,14 @@ class NodeRules:
             self._grown_s = at_s
             for episode in self._rules.grown():
                 self._keeper.owed.write(*self._event(self._events[_key(episode)], episode))
+        if self._events and not 0 <= self._keeper.clock() - self._signed_s < SIGN_S:
+            self._sign()
+
+    def _sign(self) -> None:
+        """Tell others who have the workspace open that what lasts is watched."""
+        self._signed_s, held = self._keeper.clock(), tuple(self._events.values())
+        now_ns = int(self._signed_s * _NS)
+        self._keeper.workspace.submit(lambda db: tell_alive(db, self._id, held, now_ns))
 
     def _of_drivers(self, source_id: str, at_s: float, *, answers: bool = False, named: bool = False) -> list[Episode]:
         """A driver answers once a round of all cards, whichever of them speaks first; others may say nothing for too long."""
@@ -254,11 +264,16 @@ class NodeRules:
         for driver in self._drivers.values():
             driver.begin()
         self._tell(self._rules.unseen(at_s))
+        if self._signed_s and not self._events:
+            self._signed_s = 0.0
+            self._keeper.workspace.submit(lambda db: tell_over(db, self._id))
 
     def _tell(self, episodes: Iterable[Episode]) -> None:
         for episode in episodes:
             key = _key(episode)
-            id_ = self._events.setdefault(key, new_id()) if episode.ended_s is None else self._events.pop(key, "") or new_id()
+            if episode.ended_s is None and not self._signed_s:
+                self._sign()
+            id_ = self._events.setdefault(key, event_id(self._id)) if episode.ended_s is None else self._events.pop(key, "") or new_id()
             self._save(*self._event(id_, episode), episode)
 
     def _event(self, id_: str, episode: Episode) -> tuple[WatchEvent, EvidenceBlob]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.finding import Finding
-from gpulease_gui.store.ahead import not_ahead
 from gpulease_gui.store.away import Away, list_away
 from gpulease_gui.store.codec import finding_from, finding_text, storable
 from gpulease_gui.store.evidence import save_blobs
@@ -16,9 +15,6 @@ from gpulease_gui.store.records import EvidenceBlob
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
-
-
-FORSAKEN_NS = 600 * 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,35 +48,6 @@ def save_event(db: Database, event: WatchEvent, blob: EvidenceBlob) -> None:
             finding_text(event.finding), blob.sha256,
         ),
     )  # fmt: skip
-
-
-# Ends what is open where the last reading of its node ends; one that a clock which was ahead wrote down is none.
-_CLOSE = (
-    "UPDATE watch_events SET ended_ns = max(began_ns, coalesce((SELECT max(end_ns) FROM sample_packs "
-    "WHERE node_id = watch_events.node_id AND level = 0 AND end_ns <= :newest), began_ns)) WHERE ended_ns IS NULL"
-)
-
-
-def close_left_open(db: Database, node_id: str, now_ns: int) -> None:
-    """End what a killed program left open at the last reading of the node: nobody saw what came after."""
-    db.conn.execute(f"{_CLOSE} AND node_id = :node", {"node": node_id, "newest": not_ahead(now_ns)})
-
-
-def close_all_left_open(connection: sqlite3.Connection, now_ns: int) -> None:
-    """The same for every node, when nobody else has the workspace open."""
-    connection.execute(_CLOSE, {"newest": not_ahead(now_ns)})
-
-
-def close_forsaken(connection: sqlite3.Connection, now_ns: int) -> None:
-    """The same where another program has the workspace open: for nodes of which nobody has kept a reading for FORSAKEN_NS.
-
-    Who watches a node keeps readings all the time, or ends its episodes. One that was alive tells its own end later.
-    """
-    connection.execute(
-        f"{_CLOSE} AND began_ns < :before AND NOT EXISTS (SELECT 1 FROM sample_packs "
-        "WHERE node_id = watch_events.node_id AND level = 0 AND end_ns >= :before AND end_ns <= :newest)",
-        {"before": now_ns - FORSAKEN_NS, "newest": not_ahead(now_ns)},
-    )
 
 
 def gone_since(connection: sqlite3.Connection, node_id: str, since_ns: int) -> frozenset[str]:

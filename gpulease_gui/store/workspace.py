@@ -29,7 +29,7 @@ from gpulease_gui.store.presence import Presence
 from gpulease_gui.store.runs import interrupt_unfinished
 from gpulease_gui.store.task_runs import cut_unfinished_tasks
 from gpulease_gui.store.upgrade import upgrade
-from gpulease_gui.store.watch_events import close_all_left_open, close_forsaken
+from gpulease_gui.store.watch_ends import close_all_left_open, close_forsaken
 from gpulease_gui.store.writer import Writer
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gpulease_gui.store import ahead, recorded, retention, samples, watch_events
+from gpulease_gui.store import ahead, recorded, retention, samples, watch_ends
 from gpulease_gui.store.records import Gap, SampleBlock, Series
 
 from .test_watch_events import S, Watched
@@ -73,8 +73,7 @@ def test_that_what_a_killed_program_left_open_ends_at_its_last_true_reading(earl
     watched = Watched(early)
     watched.tell(8, lost=("GPU-b",))
     for close in (
-        lambda db: watch_events.close_left_open(db, "n1", early.noon_ns + 60 * S), lambda db: watch_events.close_all_left_open(db.conn, early.noon_ns + 60 * S),
-        lambda db: watch_events.close_forsaken(db.conn, early.noon_ns + 1200 * S),
+        lambda db: watch_ends.close_all_left_open(db.conn, early.noon_ns + 60 * S), lambda db: watch_ends.close_forsaken(db.conn, early.noon_ns + 1200 * S),
     ):  # fmt: skip
         early.write(lambda db: db.execute("UPDATE watch_events SET ended_ns = NULL"))
         early.write(close)

@@ -25,7 +25,7 @@ from gpulease_gui.services.degraded import NO_CONTRACT, NO_PRICE, NO_TERM, TODAY
 from gpulease_gui.services.events import Bus, LoadChanged, RecordsChanged, WatchAlarm
 from gpulease_gui.services.notices import Notices, get_notices, parse_time, save_notices
 from gpulease_gui.services.watch_rules import RuleKeeper, promise_of
-from gpulease_gui.store import claims, evidence, samples, watch_events
+from gpulease_gui.store import claims, evidence, samples, watch_ends, watch_events
 from gpulease_gui.store.nodes import save_node
 from gpulease_gui.store.records import SampleBlock, Series
 from gpulease_gui.store.suppliers import save_contract
@@ -219,8 +219,12 @@ def test_that_without_a_price_there_are_hours_and_the_reason(desk, watched):
 
 def test_that_what_a_killed_program_left_open_ends_at_the_last_reading(watched):
     watched.tell(20, watts=350.0, mask=4)
-    assert [one.ended_ns for one in watched.events()] == [None, None]
+    watched.at_s += 149
     Watched(watched.desk)
+    assert [one.ended_ns for one in watched.events()] == [None, None], "another program may be there that goes on"
+    later = Watched(watched.desk)
+    later.at_s = watched.at_s + 100
+    later.rules.renew()
     assert [watched.after(one.ended_ns) for one in watched.events()] == [0.75, 0.75]
 
 
@@ -247,14 +251,15 @@ def test_that_what_a_killed_program_left_open_ends_though_another_one_is_there_a
             assert second.shared
         return [one.ended_ns for one in watched.events()]
 
-    watched.desk.write(lambda db: [db.execute("DELETE FROM sample_packs"), db.execute("UPDATE watch_events SET began_ns = ?", (now_ns - 7200 * S,))])
+    older = "UPDATE watch_events SET began_ns = ?, id = replace(id, '.', '-')"  # as a program names them that gives no sign of life
+    watched.desk.write(lambda db: [db.execute("DELETE FROM sample_packs"), db.execute(older, (now_ns - 3650 * S,))])
     read_at(3600)
     assert ends() == [now_ns - 3599 * S] * 2
     watched.desk.write(lambda db: db.execute("UPDATE watch_events SET ended_ns = NULL"))
     read_at(60)
     assert ends() == [None, None], "somebody watches the node"
-    watched.desk.write(lambda db: watch_events.close_forsaken(db.conn, now_ns + 601 * S))
-    assert [one.ended_ns for one in watched.events()] == [now_ns - 59 * S] * 2
+    watched.desk.write(lambda db: watch_ends.close_forsaken(db.conn, now_ns + 601 * S))
+    assert [one.ended_ns for one in watched.events()] == [now_ns - 3599 * S] * 2, "nobody saw the hour between"
 
 
 def test_that_a_watch_hears_of_a_changed_promise_and_of_a_new_day(desk, watched):
