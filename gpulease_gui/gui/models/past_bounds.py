@@ -6,18 +6,29 @@ figure; where these numbers reach a share of all readings, its percentile begins
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpulease_gui.gui.widgets.chart_data import Floats
 
 # Each step halves what is left of the range of all readings; what float32 figures are wrong by at most.
 _STEPS, _WRONG = 24, 1e-6
+# Slots whose number is settled are left out once they are so large a part of those that are looked at.
+_WORTH = 0.25
+# After so many steps figures are looked for that slots have in common; so many more steps that may take.
+_NEAR, _MORE = 7, 8
+# Rows of a table of slots: low, p95, high, count, how many readings lie before p95; then two of each formula.
+_LOW, _P95, _HIGH, _COUNT, _BEFORE, _EARLY, _LATE = range(7)
+# (table, figure, room for the slots with p95 at or below it, room for the others): the readings at or below the figure.
+_Formula = Callable[[Floats, float, Floats, Floats], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Slots:
     """Figures of slots, each with at least one reading."""
 
@@ -30,34 +41,87 @@ class Slots:
     def bounds(self, share: float) -> tuple[float, float]:
         """The lowest and the highest figure that the percentile can be (its place among n readings: share of n - 1, rounded)."""
         wanted = round(share * (float(self.count.sum()) - 1)) + 1
-        return self._reached(self._most, wanted, upper=False), self._reached(self._least, wanted, upper=True)
-
-    def _reached(self, counted: Callable[[float], float], wanted: float, *, upper: bool) -> float:
-        below, above = float(self.low.min()), float(self.high.max())
-        if not upper and counted(below) >= wanted:
-            return below
-        for _ in range(_STEPS):
-            middle = (below + above) / 2
-            below, above = (below, middle) if counted(middle) >= wanted else (middle, above)
-        return above if upper else below
-
-    def _most(self, x: float) -> float:
-        """At most so many readings lie at or below x."""
-        n, place = self.count, np.round(0.95 * (self.count - 1))
-        wrong = _WRONG * n * np.maximum(np.abs(self.low), np.abs(self.high))
+        most, least = self._tables
         with np.errstate(divide="ignore", invalid="ignore"):
-            early = ((place + 1) * self.p95 + (n - place - 1) * self.high - n * self.mean + wrong) / (self.p95 - x)
-            late = (n * (self.high - self.mean) + wrong) / (self.high - x)
-        inside = np.where(x < self.p95, np.minimum(np.floor(early), place), np.minimum(np.floor(late), n - 1))
-        return float(np.where(x < self.low, 0.0, np.where(x >= self.high, n, np.maximum(inside, 1.0))).sum())
+            return _reached(_most, most, wanted)[0], _reached(_least, least, wanted)[1]
 
-    def _least(self, x: float) -> float:
-        """At least so many readings lie at or below x."""
-        n, place = self.count, np.round(0.95 * (self.count - 1))
-        wrong = _WRONG * n * np.maximum(np.abs(self.low), np.abs(self.high))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            early = (place * x + (n - place - 1) * self.p95 + self.high - n * self.mean - wrong) / (x - self.low)
-            late = (n * (x - self.mean) - wrong) / (x - self.low)
-        early = np.clip(np.ceil(np.nan_to_num(early, posinf=0.0, neginf=0.0)), 1.0, np.maximum(place, 1.0))
-        late = np.clip(np.ceil(np.nan_to_num(late, posinf=0.0, neginf=0.0)), place + 1, n)
-        return float(np.where(x < self.low, 0.0, np.where(x >= self.high, n, np.where(x < self.p95, early, late))).sum())
+    @cached_property
+    def _tables(self) -> tuple[Floats, Floats]:
+        # By rising p95, so that a figure cuts the slots in two parts with one formula each.
+        order = np.argsort(self.p95, kind="stable")
+        low, mean, p95, high, n = (figures[order] for figures in (self.low, self.mean, self.p95, self.high, self.count))
+        place = np.round(0.95 * (n - 1))
+        after, wrong = n - place - 1, _WRONG * n * np.maximum(np.abs(low), np.abs(high))
+        # How much readings lie below the highest, and above the lowest ones that there can be, all together.
+        below = (place + 1) * p95 + after * high - n * mean + wrong, n * (high - mean) + wrong
+        above = n * mean - place * low - after * p95 - high + wrong, n * (mean - low) + wrong
+        same = low, p95, high, n, place
+        return np.stack((*same, *below)), np.stack((*same, *above))
+
+
+def _most(table: Floats, x: float, late: Floats, early: Floats) -> None:
+    """At most so many readings lie at or below x: each of them takes its distance to the highest from what all lie below it."""
+    cut = len(late)
+    np.divide(table[_LATE, :cut], table[_HIGH, :cut] - x, out=late)
+    np.minimum(np.floor(late, out=late), table[_COUNT, :cut] - 1, out=late)
+    np.divide(table[_EARLY, cut:], table[_P95, cut:] - x, out=early)
+    np.minimum(np.floor(early, out=early), table[_BEFORE, cut:], out=early)
+
+
+def _least(table: Floats, x: float, late: Floats, early: Floats) -> None:
+    """At least so many readings lie at or below x: each that does not takes its distance to the lowest from what all lie above it."""
+    cut = len(late)
+    np.divide(table[_LATE, :cut], x - table[_LOW, :cut], out=late)
+    np.subtract(table[_COUNT, :cut], np.floor(late, out=late), out=late)
+    np.maximum(late, table[_BEFORE, :cut] + 1, out=late)
+    np.divide(table[_EARLY, cut:], x - table[_LOW, cut:], out=early)
+    np.subtract(table[_BEFORE, cut:], np.floor(early, out=early), out=early)
+    np.fmax(early, 1.0, out=early)
+
+
+def _counted(formula: _Formula, table: Floats, x: float) -> Floats:
+    """How many readings of each slot lie at or below x."""
+    made, cut = np.empty(table.shape[1]), int(np.searchsorted(table[_P95], x, "right"))
+    formula(table, x, made[:cut], made[cut:])
+    np.copyto(made[:cut], table[_COUNT, :cut], where=table[_HIGH, :cut] <= x)
+    np.copyto(made[cut:], 0.0, where=table[_LOW, cut:] > x)
+    return made
+
+
+def _reached(formula: _Formula, table: Floats, wanted: int) -> tuple[float, float]:
+    """Two figures close to each other: at or below the first lie fewer readings than wanted, below the second as many."""
+    below, above = float(table[_LOW].min()), float(table[_HIGH].max())
+    at_below, at_above, settled = _counted(formula, table, below), table[_COUNT], 0.0
+    if at_below.sum() >= wanted:
+        return below, below
+    close, near = (above - below) / 2**_STEPS, (above - below) / 2**_NEAR
+    first = [math.nextafter(above, below)]
+    for _ in range(_STEPS + _MORE):
+        if above - below <= close:
+            break
+        # The number of a slot rises with the figure: one that is the same at both ends is the same between them.
+        open_: NDArray[np.bool_] = at_below != at_above
+        if np.count_nonzero(open_) < (1 - _WORTH) * len(open_):
+            settled += float(at_below[~open_].sum())
+            table, at_below, at_above = (some.compress(open_, -1) for some in (table, at_below, at_above))
+        if above - below <= near:
+            first, near = _alike(table, below, above), 0.0
+        middle = first.pop() if first else (below + above) / 2
+        if not below < middle < above:
+            continue
+        at_middle = _counted(formula, table, middle)
+        if settled + at_middle.sum() >= wanted:
+            above, at_above = middle, at_middle
+        else:
+            below, at_below = middle, at_middle
+    return below, above
+
+
+def _alike(table: Floats, below: float, above: float) -> list[float]:
+    """What to try, the last one first, where many slots have one figure in common: their numbers may all rise there and nowhere else."""
+    found = list[float]()
+    for figures in table[:_COUNT]:
+        inside = figures[(figures > below) & (figures < above)]
+        if len(inside) and inside.min() == inside.max():
+            found += math.nextafter(inside[0], below), float(inside[0])
+    return found
