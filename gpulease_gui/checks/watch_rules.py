@@ -3,14 +3,15 @@
 Pure: readings go in with their time, episodes come out. A rule begins when nearly all of the last readings are bad and ends
 when nearly all are good, so that one odd reading is no event and ends none; its times are those of the first bad and the first
 good one of them. What was not read is neither: nobody saw it, so it is not counted as degraded either. What lasts is cut off at
-its last bad reading once it was not read for too long, and ends as over by nothing but good readings of what was bad.
+its last bad reading once it was not read for too long, and ends as over by nothing but good readings of what was bad. Readings
+of one card are counted on over a cut of the line that is no longer than that; over a longer one the count begins anew.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from gpulease_gui.checks.thresholds import Threshold
@@ -204,10 +205,14 @@ class WatchRules:
         found = self._look(DRIVER, NODE, KEPT, at_s)
         return () if found is None else (found,)
 
-    def unseen(self, at_s: float) -> tuple[Episode, ...]:
-        """Nobody looks any more: what lasts is cut off at its last reading, streaks begin anew."""
+    def unseen(self, at_s: float, same: Collection[str] = ()) -> tuple[Episode, ...]:
+        """Nobody looks any more: what lasts is cut off at its last reading, streaks begin anew.
+
+        `same`: subjects that have their name wherever they are seen next (UUIDs). What is counted of them, and did not become an
+        episode yet, counts on if they are read again soon.
+        """
         cut = [_ended(one.episode, min(at_s, one.bad_s), cut=True) for one in self._streaks.values() if one.episode]
-        self._streaks = {}
+        self._streaks = {key: one for key, one in self._streaks.items() if one.episode is None and key[1] in same}
         return tuple(cut)
 
     def overdue(self, at_s: float) -> tuple[Episode, ...]:
@@ -239,6 +244,8 @@ class WatchRules:
         if not judged.broken and key not in self._streaks:
             return None
         streak = self._streaks.setdefault(key, _Streak())
+        if streak.episode is None and not judged.metric and abs(at_s - streak.read_s) > self._unread_s:
+            streak.begin_anew()
         streak.note(at_s, judged)
         if streak.episode is not None:
             return self._last(streak, streak.episode, judged, at_s)

@@ -25,7 +25,8 @@ sons() {
   cat /proc/"$1"/task/*/children 2>/dev/null ||
     ps -A -o pid= -o ppid= 2>/dev/null | while read -r a b; do [ "$b" = "$1" ] && echo "$a"; done
 }
-kids() { for k in $(sons "$1"); do kids "$k"; echo "$k"; done; }
+# Each before those that it started, so that nobody who is ended starts another one.
+kids() { for k in $(sons "$1"); do echo "$k"; kids "$k"; done; }
 room() { df -Pk "$1" 2>/dev/null | { read -r x; read -r x x x f x; echo "${f:-0}"; }; }
 [ -n "$d" ] || { say REFUSE temp; exit 1; }
 """
@@ -122,7 +123,8 @@ b' ]; then
     say REFUSE unpack "$x"
     while read -r x; do :; done <&3
   fi
-  kill -KILL $(kids "$w") "$w" 2>&7
+  kill -STOP "$w" 2>&7
+  kill -KILL "$w" $(kids "$w") 2>&7
   wait "$w" 2>&7
   [ $c = 0 ] || { rm -rf "$S" "$d"; exit 1; }
 fi
@@ -340,7 +342,7 @@ wait "$K" 2>&7
 K=
 end_all
 kill -STOP $w1 $w2 2>&7
-kill -KILL $(kids $w1) $(kids $w2) $w1 $w2 2>&7
+kill -KILL $w1 $w2 $(kids $w1) $(kids $w2) 2>&7
 say END "$why" "${code:-x}" $((T1 - T0)) "$n" $(($(ooms) - o0))
 n=0
 for k in $(prey); do n=$((n + 1)); done

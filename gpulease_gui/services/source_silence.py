@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 # nvidia-smi takes its time over eight cards; some sources are slow always, and their longest pause says how slow.
 STALE_S, STALE_INTERVALS, STALE_PAUSES, MOST_S = 10.0, 5.0, 3.0, 60.0
+# It is late where it speaks, but tells nothing.
+LATE_S, LATE_INTERVALS = 2.5, 2.5
 # What nobody heard of the whole node for (we slept, or had no time) is no silence of one source.
 _STEP_S, _STEP_INTERVALS = 5.0, 2.0
 STALE = "nothing is heard of it any more"
@@ -38,6 +40,13 @@ class Silence:
             self._heard.pop(source_id, None)
         else:
             self.heard(source_id, at_s)
+
+    def missed_s(self, source_id: str, at_s: float) -> float | None:
+        """Since when a source that speaks, but tells no reading, should have told one; None: it is not late, or never told any."""
+        heard_s, pause_s = self._heard.get(source_id), self._pauses.get(source_id, 0.0)
+        if heard_s is None or at_s - heard_s < min(MOST_S, max(LATE_S, LATE_INTERVALS * max(self._interval_s, pause_s))):
+            return None
+        return heard_s + self._interval_s
 
     def stale(self, at_s: float) -> tuple[tuple[str, float], ...]:
         """(source, when it was heard last) of those that have been silent for too long; each is told once."""

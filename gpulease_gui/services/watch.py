@@ -249,12 +249,17 @@ class _Watch:
 
     def _on_line(self, source_id: str, line: bytes, received_s: float) -> None:
         at_s = self._after_sleep(self._timeline.at(received_s), received_s)
-        self._hear_silence(at_s, source_id)
-        told = self._intake.read(source_id, line.decode("utf-8", "replace"))
+        told, warns = self._intake.read(source_id, words := line.decode("utf-8", "replace")), False
         if told is None:
             self._on_trouble(source_id, at_s, said=line.startswith(b"!") and line != TOO_LONG)
-        if told is None or (not told and source_id == "gpu"):
-            return  # nvidia-smi warns of something beside its rows
+        elif not told and source_id == "gpu":  # nvidia-smi warns of something beside its rows, or in their place
+            warns, missed_s = True, self._silence.missed_s(source_id, at_s)
+            if missed_s is not None:
+                self._intake.read(source_id, f"!{words}")
+                self._on_trouble(source_id, at_s, said=False, missed_s=missed_s)
+        self._hear_silence(at_s, "" if warns else source_id)
+        if told is None or warns:
+            return
         self._silence.heard(source_id, at_s)
         if not isinstance(told, Row):
             told = self._odd.sift(told, at_s, self.view.interval_s)
@@ -273,12 +278,13 @@ class _Watch:
         if self._recorder.due(at_s):
             self._flush()
 
-    def _on_trouble(self, source_id: str, at_s: float, *, said: bool) -> None:
-        """A line that is no reading: the source says why (`said`), or it can't be read."""
-        self._silence.trouble(source_id, at_s, said=said)
+    def _on_trouble(self, source_id: str, at_s: float, *, said: bool, missed_s: float | None = None) -> None:
+        """A line that is no reading: the source says why (`said`), it can't be read, or readings are missed beside it since then."""
+        if missed_s is None:
+            self._silence.trouble(source_id, at_s, said=said)
         self._intake.end_curves(source_id, at_s)
         why = self.view.troubles.get(source_id, "")
-        self._sources.begin(source_id, why, at_s)
+        self._sources.begin(source_id, why, at_s if missed_s is None else missed_s)
         if source_id == "gpu":
             self._odd.tell(at_s)
         if self.rules is not None and self.rules.trouble(source_id, why, at_s, said=said):

@@ -2,7 +2,8 @@
 
 A source that says itself that it can't be read (a line with `!`) is believed at once: it speaks of all cards, and some say it
 once and then nothing. A line that only can't be read is one odd line: it counts when nothing but such lines came for some
-samples. A source that says nothing at all, while others of the node go on, hangs.
+samples. A source that says nothing at all, while others of the node go on, hangs. Either way the cards are not read from the first
+line on that was missed, though that shows only later.
 """
 
 from __future__ import annotations
@@ -25,15 +26,28 @@ class Driver:
     def __init__(self, interval_s: float) -> None:
         self._interval_s = interval_s
         self._word_s: float | None = None
+        self._first_s: float | None = None
+        self._read_s: float | None = None
+        self._pause_s = 0.0
         self._odd_s, self._odds, self._odd_words = 0.0, 0, ""
+
+    @property
+    def missed_s(self) -> float | None:
+        """When the first line was missed: after the last one of a card, else after the first one of another source; None: not known."""
+        before_s = self._first_s if self._read_s is None else self._read_s
+        return None if before_s is None else before_s + max(self._interval_s, self._pause_s)
 
     def begin(self) -> None:
         """A connection begins, or one ended: what it did not say before is no silence."""
         self._word_s, self._odds, self._odd_words = None, 0, ""
+        self._first_s, self._read_s, self._pause_s = None, None, 0.0
 
     def read(self, at_s: float) -> None:
         """A line of a card was read."""
-        self._word_s, self._odds, self._odd_words = at_s, 0, ""
+        if self._read_s is not None and not self._odds and self._word_s == self._read_s and at_s > self._read_s:
+            self._pause_s = at_s - self._read_s
+        self._read_s = self._word_s = at_s
+        self._odds, self._odd_words = 0, ""
 
     def trouble(self, words: str, at_s: float, *, said: bool, known: bool) -> bool:
         """A line brought no reading; whether the driver is dead by it. `said`: the source tells it of itself; `known`: cards
@@ -53,5 +67,5 @@ class Driver:
     def silent(self, at_s: float) -> bool:
         """Another source was read; whether this one has said nothing for too long."""
         if self._word_s is None:
-            self._word_s = at_s
+            self._first_s = self._word_s = at_s
         return at_s - self._word_s >= max(SILENT_S, SILENT_INTERVALS * self._interval_s)

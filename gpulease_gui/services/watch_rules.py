@@ -200,8 +200,8 @@ class NodeRules:
             return list(self._rules.answer(at_s) if answers else ())
         self._rules.gone_still(at_s)
         # A node without NPUs says nothing of them.
-        hangs = self._drivers["npu" if self._npus else "gpu"].silent(at_s)
-        return list(self._rules.lose("", SILENT, at_s) if hangs else ())
+        driver = self._drivers["npu" if self._npus else "gpu"]
+        return list(self._rules.lose("", SILENT, at_s, driver.missed_s) if driver.silent(at_s) else ())
 
     def _look_for_away(self, cards: Iterable[str], at_s: float) -> None:
         """A card that is read again is back."""
@@ -255,15 +255,15 @@ class NodeRules:
         driver = self._drivers.get(source_id)
         known = bool(self._cards.known) or self._rules.promise.cards if source_id == "gpu" else self._npus
         if driver is not None and driver.trouble(words, at_s, said=said, known=known):
-            self._tell(self._rules.lose("", words, at_s))
+            self._tell(self._rules.lose("", words, at_s, driver.missed_s))
             return False
         return words == ENDED and not known
 
     def unseen(self, at_s: float) -> None:
-        """The stream stopped: nobody sees whether anything goes on."""
+        """The stream stopped: nobody sees whether anything goes on. A card of a UUID is the same one when it is read again."""
         for driver in self._drivers.values():
             driver.begin()
-        self._tell(self._rules.unseen(at_s))
+        self._tell(self._rules.unseen(at_s, self._cards.known))
         if self._signed_s and not self._events:
             self._signed_s = 0.0
             self._keeper.workspace.submit(lambda db: tell_over(db, self._id))

@@ -50,3 +50,12 @@ def test_that_a_source_that_says_why_it_ends_is_not_waited_for() -> None:
     assert silences(silence, range(2, 60), every={"network": 1}, until={}) == []
     silence.trouble("gpu", 60.0, said=False)
     assert silences(silence, range(61, 80), every={"network": 1}, until={}) == [(71, "gpu", 60.0)]
+
+
+def test_that_a_source_that_only_speaks_is_late_after_two_lines_and_one_that_never_told_anything_is_not() -> None:
+    silence = Silence(1.0)
+    assert silence.missed_s("gpu", 50.0) is None
+    silence.heard("gpu", 10.0)
+    assert [silence.missed_s("gpu", at_s) for at_s in (10.0, 12.0, 12.5)] == [None, None, 11.0]
+    silence.heard("gpu", 18.0)
+    assert silence.missed_s("gpu", 37.9) is None, "it took its time before"

@@ -69,7 +69,7 @@ def test_that_a_card_that_is_not_held_back_breaks_no_floor() -> None:
 def test_that_what_was_not_read_is_neither_bad_nor_good() -> None:
     rules = WatchRules(WatchPromise(FLOOR))
     nothing: dict[str, float | None] = {"gpu.power_w": None, "gpu.event_reasons": None}
-    assert told(rules, [capped(350)] * 9 + [nothing] * 50 + [capped(350)]) == [("watch.floor", 1000.0, None, False)]
+    assert told(rules, [capped(350)] * 9 + [nothing] * 9 + [capped(350)]) == [("watch.floor", 1000.0, None, False)]
     assert told(rules, [nothing] * 500, 1100.0) == [] and len(rules.open) == 1
 
 
@@ -164,7 +164,9 @@ def test_that_the_worst_reading_and_the_first_ones_are_kept() -> None:
     assert made[0].readings == tuple((1000.0 + n, 400.0 - n) for n in range(10))
 
 
-@pytest.mark.parametrize(("mask", "throttled"), [(0x4, False), (0x1, False), (0x8, True), (0x20, True), (0x40 | 0x4, True), (0x80, True)])
+@pytest.mark.parametrize(("mask", "throttled"), [
+    (0x4, False), (0x1, False), (0x1 | 0x4, False), (0x2, False), (0x10, False), (0x100, False), (0x8, True), (0x20, True), (0x40 | 0x4, True), (0x80, True), (0x1 | 0x20, True),
+])  # fmt: skip
 def test_that_only_a_card_that_protects_itself_is_throttled(mask: int, throttled: bool) -> None:
     assert bool(told(WatchRules(WatchPromise()), [capped(700, mask)] * 10)) is throttled
 
@@ -212,3 +214,14 @@ def test_that_every_rule_has_figures_that_can_be_moved() -> None:
 @pytest.mark.parametrize("mask", [float("inf"), float("nan")])
 def test_that_a_mask_that_is_no_number_says_nothing(mask: float) -> None:
     assert told(WatchRules(WatchPromise(FLOOR)), [{"gpu.event_reasons": mask, "gpu.power_w": 1.0}] * 20) == []
+
+
+def test_that_what_is_counted_of_a_card_counts_on_over_a_short_cut_only() -> None:
+    for hole_s, begun in ((10, True), (11, False)):
+        rules = WatchRules(WatchPromise(FLOOR))
+        assert told(rules, [capped(350)] * 9) == [] and rules.unseen(1009.0, {CARD}) == ()
+        assert told(rules, [capped(350)], 1008.0 + hole_s) == [("watch.floor", 1000.0, None, False)] * begun
+    rules = WatchRules(WatchPromise(FLOOR))
+    told(rules, [capped(350)] * 9)
+    rules.unseen(1009.0, {"GPU-b"})
+    assert told(rules, [capped(350)] * 9, 1010.0) == [], "another card is not this one"
