@@ -7,6 +7,7 @@ from enum import StrEnum
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import HostKey
 from gpulease_gui.domain.text import NO_TEXT, Text, visible
+from gpulease_gui.remote.said_words import in_both
 
 _FOREIGN_MAX = 200
 _SHOWN_CHARACTERS, _SHOWN_BYTES = 80, 16
@@ -67,6 +68,12 @@ class ConnectFailed(UserFacing):
         self.hop = self.host_port
         self.what_text = Text(f"jump hop {number} of {count}: {was.en}", f"第 {number} 个跳板机（共 {count} 个）：{was.zh}")
         self.what = self.what_text.en
+
+
+class HungUp(ConnectFailed):
+    """The far side closed the connection. `silent`: it said nothing before, so that it can be anybody on the way."""
+
+    silent = False
 
 
 class UnknownHostKey(ConnectFailed):
@@ -146,8 +153,8 @@ class HostKeyRevoked(ConnectFailed):
 
 def no_such_name(host_port: str, said: str) -> ConnectFailed:
     """The name does not resolve."""
-    said = one_line(said)
-    why = Text(f"the name can't be resolved ({said})", f"无法解析主机名（{said}）")
+    words = in_both(one_line(said))
+    why = Text(f"the name can't be resolved ({words.en})", f"无法解析主机名（{words.zh}）")
     return ConnectFailed(
         Phase.DNS, host_port, "no_such_name", why, Text("check the spelling and the network", "检查拼写和网络")
     )
@@ -163,29 +170,29 @@ def refused(host_port: str) -> ConnectFailed:
 
 def unreachable(host_port: str, said: str) -> ConnectFailed:
     """No way to the host."""
-    said = one_line(said)
+    words = in_both(one_line(said))
     return ConnectFailed(
-        Phase.TCP, host_port, "unreachable", Text(f"the host can't be reached ({said})", f"主机不可达（{said}）"),
+        Phase.TCP, host_port, "unreachable", Text(f"the host can't be reached ({words.en})", f"主机不可达（{words.zh}）"),
         Text("check the address, VPN and firewall", "检查地址、VPN 和防火墙"),
     )  # fmt: skip
 
 
 def no_way_out(host_port: str, said: str) -> ConnectFailed:
     """This computer can't start where the options say. `said`: the option and the system's reason."""
-    said = one_line(said)
+    words = in_both(one_line(said))
     return ConnectFailed(
         Phase.TCP, host_port, "no_way_out",
-        Text(f"this computer can't connect from where it should ({said})", f"无法按指定的本机地址发起连接（{said}）"),
+        Text(f"this computer can't connect from where it should ({words.en})", f"无法按指定的本机地址发起连接（{words.zh}）"),
         Text("correct the node's SSH options, or take that one out", "修改该节点的 SSH 选项，或去掉该项"),
     )  # fmt: skip
 
 
 def tunnel_refused(host_port: str, by: str, said: str) -> ConnectFailed:
     """A jump host does not lead on. `by`: its host:port; `said`: foreign text."""
-    said = one_line(said)
+    words = in_both(one_line(said))
     return ConnectFailed(
         Phase.TCP, host_port, "tunnel_refused",
-        Text(f"the jump host {by} does not lead there ({said})", f"跳板机 {by} 无法连到该地址（{said}）"),
+        Text(f"the jump host {by} does not lead there ({words.en})", f"跳板机 {by} 无法连到该地址（{words.zh}）"),
         Text("check the address as seen from the jump host, and its AllowTcpForwarding", "检查跳板机能否访问该地址及其 AllowTcpForwarding 设置"),
     )  # fmt: skip
 
@@ -213,13 +220,42 @@ def timed_out(phase: Phase, host_port: str, seconds: float) -> ConnectFailed:
     return ConnectFailed(phase, host_port, "timeout", why, _SLOW.get(phase, NO_TEXT))
 
 
-def hung_up(phase: Phase, host_port: str) -> ConnectFailed:
-    """The far side closed the connection."""
+def hung_up(phase: Phase, host_port: str, said: bytes = b"") -> HungUp:
+    """The far side closed the connection, after it had `said` something or without a word."""
     step = Text(
         "the SSH server may be starting, full (MaxStartups) or refusing this address; try again",
         "SSH 服务可能正在启动、连接数已满（MaxStartups）或拒绝本机地址；请重试",
     )
-    return ConnectFailed(phase, host_port, "hung_up", Text("the far side hung up", "对方断开了连接"), step)
+    heard = _heard(said) if said else NO_TEXT
+    why = Text(f"the far side hung up{'; ' if said else ''}{heard.en}", f"对方断开了连接{'；' if said else ''}{heard.zh}")
+    error = HungUp(phase, host_port, "hung_up", why, step)
+    error.silent = not said
+    return error
+
+
+def proxy_hung_up(host_port: str, by: str) -> ConnectFailed:
+    """The proxy said that it leads there, then the connection ended without a word of an SSH server. `by`: its host:port."""
+    why = Text(
+        "it said that it is connected, then the connection ended before an SSH server said a word",
+        "代理称已连通，但在 SSH 服务应答之前连接就断开了",
+    )
+    error = proxy_failed(host_port, by, "hung_up", why)
+    error.next_text = Text(
+        "check whether the proxy allows this address and port; if it does, the SSH server behind it may be full or refuse the proxy's address",
+        "检查代理是否允许该地址和端口；若允许，则可能是其后的 SSH 服务连接数已满，或拒绝代理的地址",
+    )
+    error.next_step = error.next_text.en
+    return error
+
+
+def greets_too_long(host_port: str, said: bytes) -> ConnectFailed:
+    """What came in place of a version line is longer than any SSH server's. `said`: its start."""
+    heard = _heard(said)
+    return ConnectFailed(
+        Phase.BANNER, host_port, "not_ssh",
+        Text(f"its greeting is longer than that of any SSH server; {heard.en}", f"对方的问候长于任何 SSH 服务；{heard.zh}"),
+        Text("check the port number; ask the supplier what answers there", "检查端口号；向供应商询问该端口上是什么服务"),
+    )  # fmt: skip
 
 
 def _heard(said: bytes) -> Text:
@@ -251,10 +287,10 @@ def no_banner(host_port: str, seconds: float, said: bytes) -> ConnectFailed:
 
 def no_common_algorithm(host_port: str, said: str) -> ConnectFailed:
     """Both sides share no algorithm."""
-    said = one_line(said)
+    words = in_both(one_line(said))
     return ConnectFailed(
         Phase.KEX, host_port, "no_common_algorithm",
-        Text(f"no common algorithm: {said}", f"双方没有共同支持的算法：{said}"),
+        Text(f"no common algorithm: {words.en}", f"双方没有共同支持的算法：{words.zh}"),
         Text("the SSH server is too old; ask the supplier to update it", "SSH 服务端版本过旧，请供应商升级"),
     )  # fmt: skip
 
@@ -264,8 +300,8 @@ _ODD_PACKETS = ("Invalid packet blocking", "a packet of ")
 
 def kex_broken(host_port: str, said: str) -> ConnectFailed:
     """The handshake broke for a reason of the protocol. `said`: what the library says, which may quote the server."""
-    said = one_line(said)
-    why = Text(f"what came breaks the rules of SSH ({said})", f"收到的数据不符合 SSH 协议（{said}）")
+    words = in_both(one_line(said))
+    why = Text(f"what came breaks the rules of SSH ({words.en})", f"收到的数据不符合 SSH 协议（{words.zh}）")
     if said.startswith(_ODD_PACKETS):
         why = Text("a packet came whose length SSH does not allow", "收到的数据包长度不符合 SSH 协议")
     step = Text(
@@ -301,11 +337,20 @@ def login_refused(host_port: str, cause: str, why: Text, allowed: tuple[str, ...
 
 def no_channel(host_port: str, said: str) -> ConnectFailed:
     """The node opens no further session. `said`: foreign text."""
-    said = one_line(said)
+    words = in_both(one_line(said))
     return ConnectFailed(
         Phase.CHANNEL, host_port, "no_channel",
-        Text(f"the node opens no further session ({said})", f"节点不再接受新会话（{said}）"),
+        Text(f"the node opens no further session ({words.en})", f"节点不再接受新会话（{words.zh}）"),
         Text("close other sessions of this user (MaxSessions) or try again", "关闭该用户的其他会话（MaxSessions）或重试"),
+    )  # fmt: skip
+
+
+def channels_full(host_port: str, count: int) -> ConnectFailed:
+    """We hold as many sessions of the node as we open at once."""
+    return ConnectFailed(
+        Phase.CHANNEL, host_port, "no_channel",
+        Text(f"{count} sessions of this connection are open already", f"此连接已打开 {count} 个会话"),
+        Text("wait until one of them has ended, or try again", "等其中一个结束后再试"),
     )  # fmt: skip
 
 

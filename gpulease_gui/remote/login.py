@@ -15,11 +15,13 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.agent_keys import keys_of_agent
 from gpulease_gui.remote.algorithms import METHODS
 from gpulease_gui.remote.answers import Answers
+from gpulease_gui.remote.attended import by_thread
 from gpulease_gui.remote.credentials import Credentials
-from gpulease_gui.remote.failures import ConnectFailed, Phase, hung_up, key_trouble, login_refused, timed_out
+from gpulease_gui.remote.failures import ConnectFailed, Phase, hung_up, key_trouble, login_refused, one_line, timed_out
 from gpulease_gui.remote.handshake import Deadlines, cut
 from gpulease_gui.remote.key_shapes import not_accepted, shapes_of, sign_with
 from gpulease_gui.remote.quick_auth import auth_publickey
+from gpulease_gui.remote.said_words import in_both
 
 # Of all ways together: more tries would lock out the user, or get this address banned.
 TRIES_MAX = 3
@@ -64,6 +66,9 @@ def log_in_by_one_of(
             if number < len(keys) and error.cause == "key_refused" and transport.is_active():
                 continue
             tried = [*before, *(credentials.identity_file for credentials, _ in keys[:number])]
+            if number > 1 and (error.phase, error.cause) == (Phase.AUTH, "hung_up"):
+                left = [credentials.identity_file for credentials, _ in keys[number:]]
+                raise too_many_tries(address.host_port, tried[:-1], [tried[-1], *left]) from error
             if len(tried) == 1:
                 raise
             raise _all_refused(address, tried, error) from error
@@ -74,6 +79,18 @@ def _all_refused(address: Address, tried: Sequence[str], last: ConnectFailed) ->
     why = Text(f"{last.why_text.en} (tried in turn: {files})", f"{last.why_text.zh}（依次尝试：{files}）")
     error = login_refused(address.host_port, last.cause, why, ())
     error.next_text, error.next_step = last.next_text, last.next_step
+    return error
+
+
+def too_many_tries(host_port: str, refused: Sequence[str], left: Sequence[str]) -> ConnectFailed:
+    """The node ended the login among the named keys, as one does that takes few tries (MaxAuthTries)."""
+    tried, open_ = ", ".join(dict.fromkeys(refused)), ", ".join(dict.fromkeys(left))
+    error = login_refused(host_port, "too_many_failures", Text(
+        f"the node ended the login after it had refused {tried}; it takes no more tries (MaxAuthTries), so not judged: {open_}",
+        f"节点拒绝 {tried} 后结束了登录：它不再接受更多尝试（MaxAuthTries），以下密钥未经判断：{open_}",
+    ), ())  # fmt: skip
+    error.next_text = Text("name the key that belongs to this node alone, or first", "请只指定属于该节点的密钥，或将其放在最前")
+    error.next_step = error.next_text.en
     return error
 
 
@@ -209,6 +226,8 @@ class _Login:
 
     def _attempt(self, cause: str, step: Callable[[], list[str]], seconds: float | None = None) -> list[str]:
         """Run one step of authentication; the answer names what is still wanted. Raises ConnectFailed."""
+        if cause != "key_refused":
+            by_thread(self.transport)
         seconds = seconds or self.deadlines.auth_s
         self.transport.auth_timeout = seconds
         host_port, started = self.address.host_port, time.monotonic()
@@ -225,4 +244,4 @@ class _Login:
         except (paramiko.SSHException, EOFError, OSError) as error:
             if not self.transport.is_active():
                 raise hung_up(Phase.AUTH, host_port) from error
-            raise login_refused(host_port, cause, Text(str(error), str(error)), ()) from error
+            raise login_refused(host_port, cause, in_both(one_line(str(error))), ()) from error

@@ -19,9 +19,11 @@ from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import (
     ConnectFailed,
     HostKeyRevoked,
+    HungUp,
     Phase,
     hung_up,
     proxy_failed,
+    proxy_hung_up,
     timed_out,
     tunnel_refused,
 )
@@ -94,6 +96,15 @@ def _through(proxy: Proxy, address: Address, way_out: WayOut, deadlines: Deadlin
         sock.close()
         raise
     return sock
+
+
+def told_of_proxy(error: ConnectFailed, proxy: Proxy) -> ConnectFailed:
+    """A failure of the first stop behind a proxy: who hangs up without a word, or talks no SSH, may be the proxy."""
+    if error.phase is Phase.BANNER:
+        if isinstance(error, HungUp) and error.silent:
+            return proxy_hung_up(error.host_port, proxy.host_port)
+        error.also(Text(f"through the proxy {proxy.host_port}", f"经由代理 {proxy.host_port}"))
+    return error
 
 
 def _tunnel(before: Passed, address: Address, seconds: float, cancel: CancelToken) -> paramiko.Channel:

@@ -6,10 +6,11 @@ import time
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import Command, CommandOutput
-from gpulease_gui.domain.errors import Cancelled
+from gpulease_gui.domain.errors import Cancelled, UserFacing
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.frame import ACTIVE, Frame, new_boundary
 from gpulease_gui.remote.collect import END_SECONDS, gather
+from gpulease_gui.remote.impatient import impatient
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, finish
 from gpulease_gui.remote.wrap import Limits, active_script, server_script
 
@@ -48,16 +49,20 @@ def run_active(
     return CommandOutput(b"", end.said.encode(), None, stdout_cut=end.missing[0].reason is Reason.CUT_OFF)
 
 
-def start_server(line: Line, fact_id: str, command: Command, seconds: int) -> RunningServer:
-    """Start a server (`iperf3 -s -1 --forceflush`) on the node for at most `seconds`. Raises UserFacing."""
-    channel = line.open(ACTIVE)
-    server = RunningServer(channel)
+def start_server(line: Line, fact_id: str, command: Command, seconds: int, cancel: CancelToken) -> RunningServer:
+    """Start a server (`iperf3 -s -1 --forceflush`) on the node for at most `seconds`. Raises Cancelled, UserFacing."""
     try:
-        channel.write(server_script(new_boundary(), fact_id, command, seconds))
-    except BaseException:
-        channel.close()
+        with impatient(line, cancel):
+            channel = line.open(ACTIVE)
+            try:
+                channel.write(server_script(new_boundary(), fact_id, command, seconds))
+            except BaseException:
+                channel.close()
+                raise
+    except UserFacing:
+        cancel.check()
         raise
-    return server
+    return RunningServer(channel)
 
 
 class RunningServer:

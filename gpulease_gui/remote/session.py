@@ -12,9 +12,10 @@ import paramiko
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address, HostKey
+from gpulease_gui.remote.attended import Attended, Caretaker, by_thread
 from gpulease_gui.remote.credentials import Credentials, KeyRing
 from gpulease_gui.remote.ear import Ear
-from gpulease_gui.remote.failures import ConnectFailed, Phase, exec_refused, no_channel, timed_out
+from gpulease_gui.remote.failures import ConnectFailed, Phase, channels_full, exec_refused, no_channel, timed_out
 from gpulease_gui.remote.feed import Feed
 from gpulease_gui.remote.gate import HandshakeGate
 from gpulease_gui.remote.handshake import Deadlines, hang_up
@@ -24,7 +25,7 @@ from gpulease_gui.remote.login import KeyToTry, log_in_by_one_of
 from gpulease_gui.remote.openings import Openings, close_at_once
 from gpulease_gui.remote.outpour import Outpour
 from gpulease_gui.remote.read_ahead import ReadAhead
-from gpulease_gui.remote.route import STRAIGHT, Hop, Passed, Route, Way, hang_up_all, trusted, way_to
+from gpulease_gui.remote.route import STRAIGHT, Hop, Passed, Route, Way, hang_up_all, told_of_proxy, trusted, way_to
 from gpulease_gui.remote.transport import SLICE_S, Channel, Chunk, LineLost
 
 # Without a handler Python prints the library's warnings to stderr; every failure is told by our own errors.
@@ -44,6 +45,7 @@ class Connector:
         self._gate = gate or HandshakeGate()
         self._keys = keys or KeyRing()
         self._ear = Ear()
+        self._caretaker = Caretaker()
 
     def connect(
         self,
@@ -63,7 +65,9 @@ class Connector:
         passed: list[Passed] = []
         try:
             for number, stop in enumerate(stops, 1):
-                with _told(number, len(route.hops)):
+                with _told(number, route):
+                    if passed:
+                        by_thread(passed[-1].transport)
                     way = way_to(stop.address, route, passed[-1] if passed else None, deadlines, cancel)
                     passed.append(self._pass(stop, way, deadlines, cancel))
         except BaseException:
@@ -71,6 +75,8 @@ class Connector:
             raise
         last = passed[-1]
         last.transport.set_keepalive(_KEEPALIVE_S)
+        if isinstance(last.transport, Attended):
+            self._caretaker.mind(last.transport)
         return SshSession(
             last.transport, target, last.host_key, last.trusted_by, deadlines, [stop.transport for stop in passed[:-1]],
             tuple((stop.host_port, stop.host_key, stop.trusted_by) for stop in passed[:-1]), self._ear,
@@ -116,13 +122,15 @@ class Connector:
 
 
 @contextlib.contextmanager
-def _told(number: int, hops: int) -> Iterator[None]:
+def _told(number: int, route: Route) -> Iterator[None]:
+    """What fails at a jump host, or behind a proxy before SSH began, is said of that."""
     try:
         yield
-    except ConnectFailed as error:
-        if number <= hops:
-            error.at_hop(number, hops)
-        raise
+    except ConnectFailed as failed:
+        error = told_of_proxy(failed, route.proxy) if number == 1 and route.proxy is not None else failed
+        if number <= len(route.hops):
+            error.at_hop(number, len(route.hops))
+        raise error from failed.__cause__
 
 
 class SshSession:
@@ -168,7 +176,7 @@ class SshSession:
         """
         seconds = self._deadlines.channel_s
         if not self._room.acquire(timeout=seconds):
-            raise no_channel(self.address.host_port, f"{CHANNELS_AT_ONCE} are open already")
+            raise channels_full(self.address.host_port, CHANNELS_AT_ONCE)
         try:
             channel, feed = self._session(seconds)
             self._request(channel, exec_string)
@@ -253,7 +261,8 @@ class SshChannel:
         """Wait for the node's answer to the command."""
         if self._running or self._closed:
             return
-        if not self._channel.event.wait(max(0.0, self._deadline - time.monotonic())):
+        left = self._attend(self._channel.event.is_set, max(0.0, self._deadline - time.monotonic()))
+        if not self._channel.event.wait(left):
             self.close()
             raise timed_out(Phase.CHANNEL, self._host_port, self._seconds)
         # An exit code says as well as the node's answer, which some send late, that the command ran.
@@ -275,7 +284,7 @@ class SshChannel:
         """What there is, after waiting up to `seconds`. Both outputs are drained: one that is not stalls the other."""
         if self._feed.listening:
             return Chunk(ended=self._wait_end(seconds))
-        self._channel.settimeout(max(0.0, seconds))
+        self._channel.settimeout(self._attend(self._has_news, max(0.0, seconds)))
         out, ended = b"", False
         try:
             out = self._channel.recv(_READ_BYTES)
@@ -290,6 +299,15 @@ class SshChannel:
             err += self._channel.recv_stderr(_READ_BYTES)
         return Chunk(out, err, ended and not self._channel.recv_stderr_ready())
 
+    def _attend(self, done: Callable[[], bool], seconds: float) -> float:
+        """Read the connection until `done()`, where that is not its own thread's; the seconds to wait by other means."""
+        transport = self._channel.get_transport()
+        return transport.attend(done, seconds) if isinstance(transport, Attended) else seconds
+
+    def _has_news(self) -> bool:
+        channel = self._channel
+        return bool(channel.recv_ready() or self._feed.told or channel.eof_received or channel.closed)
+
     def _wait_end(self, seconds: float) -> bool:
         """Whether all has come. The node's answer to the command is looked at then, or when it is overdue: not a wake-up for it."""
         left = seconds if self._running else min(seconds, max(0.0, self._deadline - time.monotonic()))
@@ -300,6 +318,7 @@ class SshChannel:
 
     def listen(self, take: Callable[[bytes, bytes], None], wake: Callable[[], None]) -> bool:
         """What comes goes to `take(out, err)` at once, in the thread of the connection."""
+        by_thread(self._channel.get_transport())
         self._feed.listen(take, wake)
         return True
 
@@ -313,7 +332,7 @@ class SshChannel:
 
     def exit_status(self, seconds: float) -> int | None:
         """The exit code, waiting up to `seconds`; None if it is not known (ended by a signal, line cut)."""
-        self._channel.status_event.wait(seconds)
+        self._channel.status_event.wait(self._attend(self._channel.status_event.is_set, seconds))
         return self._channel.exit_status if self._channel.exit_status >= 0 else None
 
     def close(self) -> None:

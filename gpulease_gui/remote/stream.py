@@ -13,6 +13,8 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Cancelled, Unreadable, UserFacing
 from gpulease_gui.domain.frame import AGENT, STREAM, new_boundary
 from gpulease_gui.domain.text import visible
+from gpulease_gui.remote.failures import ConnectFailed
+from gpulease_gui.remote.impatient import impatient
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost, finish
 from gpulease_gui.remote.wrap import stream_script
 
@@ -219,10 +221,16 @@ class Stream:
     def run(self) -> StreamEnd:
         """Block until `close`, loss, or the end of all sources. Raises UserFacing when no channel can be opened."""
         boundary = new_boundary()
-        channel = self._line.open(self._start.exec_string)
+        try:
+            with impatient(self._line, self._stop):
+                channel = self._line.open(self._start.exec_string)
+        except (LineLost, ConnectFailed):
+            if not self._stop.cancelled:
+                raise
+            return StreamEnd(StreamEnding.CLOSED, time.monotonic(), heard=False)
         try:
             end = self._flow(channel, boundary)
-            if end.ending is StreamEnding.CLOSED:
+            if end.ending is StreamEnding.CLOSED and self._line.alive:
                 finish(channel, _END_SECONDS)
         finally:
             channel.close()
@@ -238,8 +246,13 @@ class Stream:
         self._cutter = LineCutter(boundary, [id_ for id_, _ in self._sources])
         self._last_s = time.monotonic()
         try:
-            channel.write(self._start.opening(boundary))
-        except LineLost as error:
+            with impatient(self._line, self._stop):
+                channel.write(self._start.opening(boundary))
+        except (LineLost, ConnectFailed) as error:
+            if self._stop.cancelled:
+                return StreamEnd(StreamEnding.CLOSED, self._last_s, heard=False)
+            if isinstance(error, ConnectFailed):
+                raise
             return StreamEnd(StreamEnding.LOST, self._last_s, error.why, heard=False)
         forget = self._stop.on_cancel(self._woken.set)
         try:

@@ -12,6 +12,8 @@ from typing import Protocol
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.frame import TASK, new_boundary
 from gpulease_gui.domain.text import visible
+from gpulease_gui.remote.failures import ConnectFailed
+from gpulease_gui.remote.impatient import impatient
 from gpulease_gui.remote.task_wrap import TaskOrder, follow_script, task_script
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost
 
@@ -113,7 +115,13 @@ class _Running:
         self._beat = 0.0
 
     def go(self, script: bytes, blocks: Iterable[bytes]) -> TaskReport:
-        channel = self._line.open(TASK)
+        try:
+            with impatient(self._line, self._cancel):
+                channel = self._line.open(TASK)
+        except (LineLost, ConnectFailed):
+            if not self._cancel.cancelled:
+                raise
+            return TaskReport("cancelled", cancelled=True)
         try:
             try:
                 self._flow(channel, script, blocks)
@@ -145,7 +153,8 @@ class _Running:
         return report
 
     def _flow(self, channel: Channel, script: bytes, blocks: Iterable[bytes]) -> None:
-        channel.write(script)
+        with impatient(self._line, self._cancel):
+            channel.write(script)
         if not self._hear_until_ready(channel):
             return
         if not self._send(channel, blocks):
@@ -180,7 +189,9 @@ class _Running:
                 self._report = replace(self._report, why="cancelled")
                 self._end(channel)
                 return False
-            channel.write(block)
+            # A node that takes nothing more ends what it began as soon as the line is gone.
+            with impatient(self._line, self._cancel):
+                channel.write(block)
             sent += len(block)
             self._ears.sent(sent)
             if sent - looked >= 1 << 20:
@@ -246,7 +257,7 @@ class _Running:
         elif word == "START":
             self._started, self._beat = True, time.monotonic()
             self._ears.started()
-        elif word == "REFUSE":
+        elif word == "REFUSE" and self._report.why != "cancelled":  # then it refuses what we broke off
             refusal, _, said = more.partition(" ")
             self._report = replace(self._report, why="refused", refusal=refusal, said=visible(said)[:_SAID_MOST])
             self._ready = True

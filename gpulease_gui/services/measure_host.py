@@ -41,7 +41,7 @@ def measure_clock(task: Task) -> CommandOutput:
     """Stamps of the node against the moments at which they arrive here."""
     length = task.seconds or CLOCK_SECONDS
     old = clock_ticks.parse(task.before).tests if task.before is not None else ()
-    with start_server(task.lines.line, "clock_ticks", clock_ticks.command(length), length + 20) as server:
+    with start_server(task.lines.line, "clock_ticks", clock_ticks.command(length), length + 20, task.cancel) as server:
         arrivals = _arrivals(server, length, task.cancel)
         test = clock_ticks.clock_test(clock_ticks.ticks_in(server.output), arrivals)
         said = server.output[-500:].decode("utf-8", "replace")
@@ -77,7 +77,7 @@ def measure_ports(task: Task) -> CommandOutput:
         return port_reach.combine(PortReach(trouble=_NO_OUTSIDE, code=Reason.NOT_COLLECTED))
     host, word = node.address.host, secrets.token_hex(16)
     inside = sorted({inner for _, inner in ports})
-    with start_server(task.lines.line, "port_reach", port_reach.listener_command(word, inside), 120) as server:
+    with start_server(task.lines.line, "port_reach", port_reach.listener_command(word, inside), 120, task.cancel) as server:
         server.wait_for(b"ready", _START_S, task.cancel)
         if server.ended:
             return port_reach.combine(_no_listener(host, server.output))

@@ -119,7 +119,7 @@ def _at(
     lines: MeasureLines, port: int, command: Command, seconds: int, limit_s: int, cancel: CancelToken, load: Load | None = None
 ) -> tuple[CommandOutput, bool]:
     """One client against a server on this port of the peer, and whether the server could listen."""
-    server = start_server(lines.peer(cancel).line, "iperf3_json", iperf3_json.server_command(port), seconds + 60)
+    server = start_server(lines.peer(cancel).line, "iperf3_json", iperf3_json.server_command(port), seconds + 60, cancel)
     with server:
         server.wait_for(_LISTENING, _START_S, cancel)
         if server.ended:
@@ -167,7 +167,7 @@ def measure_rdma(task: Task) -> CommandOutput:
 def _rdma_test(lines: MeasureLines, device: str, seconds: int, cancel: CancelToken) -> CommandOutput:
     """The waiting end prints nothing while its output is no terminal, so the writing end tries for a while."""
     waiting = ib_pair.command(device, seconds, RDMA_PORT)
-    with start_server(lines.peer(cancel).line, "ib_pair", waiting, seconds + 60) as server:
+    with start_server(lines.peer(cancel).line, "ib_pair", waiting, seconds + 60, cancel) as server:
         if server.wait_end(1.0, cancel):
             return CommandOutput(b"", server.output[-2048:], _exit_code(server.output))
         command = ib_pair.command(device, seconds, RDMA_PORT, lines.peer_host)

@@ -53,7 +53,7 @@ def _at(
     waits = Wish(host, port, token, seconds, streams, listens=True, sends=peer_sends)
     calls = Wish(host, port, token, seconds, streams, listens=False, sends=not peer_sends)
     before = _counted(lines, cancel)
-    with start_server(lines.peer(cancel).line, tcp_rate.FACT.id, waits.command, seconds + _MORE_S) as server:
+    with start_server(lines.peer(cancel).line, tcp_rate.FACT.id, waits.command, seconds + _MORE_S, cancel) as server:
         if not server.wait_for(tcp_rate.LISTENING, _START_S, cancel):
             said = _line(server.output) or b"the peer did not listen"
             return None, said, b"in use" in said

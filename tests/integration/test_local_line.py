@@ -106,7 +106,7 @@ def test_that_a_computer_without_a_posix_shell_says_so(monkeypatch):
 
 
 def test_that_a_server_has_a_time_limit_whatever_the_node_lacks(line, marker):
-    with start_server(line, "iperf3_json", Command(script=f"echo ready; sleep {marker.seconds}; :"), 1) as server:
+    with start_server(line, "iperf3_json", Command(script=f"echo ready; sleep {marker.seconds}; :"), 1, CancelToken()) as server:
         assert server.wait_for(b"ready", 5, CancelToken())
         assert server.wait_end(6, CancelToken())
     assert marker.gone()

@@ -327,6 +327,16 @@ def test_that_who_says_something_and_hangs_up_is_told_from_a_full_server(sshd, s
         assert failure(address, sshd.credentials, HostTrust()).cause == cause
 
 
+@pytest.mark.parametrize("start", [b"SSH-2.0-", b"Exceeded MaxStartups ", b"hello "])
+def test_that_a_greeting_without_an_end_is_told_as_that_and_never_as_a_full_server(sshd, start):
+    with listener(lambda caller: caller.sendall(start + b"A" * 100_000)) as address:
+        error = failure(address, sshd.credentials, HostTrust())
+    assert (error.phase, error.cause) == (Phase.BANNER, "not_ssh")
+    shown = (start + b"A" * 80)[:80].decode()
+    assert error.why == f"its greeting is longer than that of any SSH server; it said: {shown}"
+    assert "MaxStartups" not in error.next_step
+
+
 def test_that_a_server_that_hangs_up_before_its_banner_is_asked_again(sshd):
     calls: list[int] = []
 
@@ -414,6 +424,7 @@ def test_that_ux_09_a_session_too_many_is_told_by_name(make_sshd):
         channel.close()
     assert (caught.value.phase, caught.value.cause) == (Phase.CHANNEL, "no_channel")
     assert "MaxSessions" in caught.value.next_step
+    assert caught.value.why_text.zh == "节点不再接受新会话（对方未能打开）"
 
 
 def test_that_a_gateway_without_commands_is_told_by_name(make_sshd):

@@ -12,17 +12,22 @@ import pytest
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import Command
+from gpulease_gui.domain.errors import Cancelled
 from gpulease_gui.domain.node import Address, AuthMethod
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import NO_TEXT
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.remote import openings
-from gpulease_gui.remote.collect import CollectEnd, collect
+from gpulease_gui.remote.collect import collect
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import ConnectFailed, Phase
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.hostkeys import HostTrust, host_key_of
+from gpulease_gui.remote.run import start_server
 from gpulease_gui.remote.session import Connector, SshSession
+from gpulease_gui.remote.stream import Stream, StreamEnding
+from gpulease_gui.remote.task import run_task
+from gpulease_gui.remote.task_wrap import TaskOrder
 from gpulease_gui.remote.transport import LineLost
 from tests.integration.conftest import wait_until
 
@@ -258,13 +263,58 @@ class Stalling(Scripted):
         return super().check_channel_exec_request(channel, command)
 
 
-@pytest.mark.parametrize("at", ["channel", "command"])
-def test_that_a_cancel_ends_the_wait_for_a_node_that_does_not_begin(node, at):
+class Deaf:
+    """Ears of a task that nobody listens with."""
+
+    def sent(self, size_bytes: int) -> None: ...
+
+    def started(self) -> None: ...
+
+    def log(self, data: bytes) -> None: ...
+
+    def tick(self) -> None: ...
+
+    def stopping(self) -> None: ...
+
+
+def a_collection(session: SshSession, cancel: CancelToken) -> object:
+    end = collect(session, [Fact("uptime", NO_TEXT, Command("uptime"), 20)], lambda frame: None, cancel)
+    return end.cancelled, end.complete, [missing.id for missing in end.missing]
+
+
+def a_task(session: SshSession, cancel: CancelToken) -> object:
+    report = run_task(session, TaskOrder("r1", "true", 0), (), Deaf(), cancel)
+    return report.cancelled, report.why in ("cancelled", "lost")
+
+
+def a_stream(session: SshSession, cancel: CancelToken) -> object:
+    stream = Stream(session, [("gpu", "cat")], 1.0, lambda *line: None)
+    forget = cancel.on_cancel(stream.close)
+    ending = stream.run().ending
+    forget()
+    return ending
+
+
+def a_server(session: SshSession, cancel: CancelToken) -> object:
+    with pytest.raises(Cancelled):
+        start_server(session, "iperf3_json", Command("true"), 5, cancel)
+    return "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("at", "work", "answer"),
+    [
+        *((at, a_collection, (True, False, ["uptime"])) for at in ("channel", "command")),
+        *((at, a_task, (True, True)) for at in ("channel", "command")),
+        *((at, a_stream, StreamEnding.CLOSED) for at in ("channel", "command")),
+        *((at, a_server, "cancelled") for at in ("channel", "command")),
+    ],
+)
+def test_that_a_cancel_ends_the_wait_for_a_node_that_does_not_begin(node, at, work, answer):
     rules, cancel = Stalling(at), CancelToken()
     session = node(rules).session
-    fact = Fact("uptime", NO_TEXT, Command("uptime"), 20)
-    ends: list[CollectEnd] = []
-    asking = threading.Thread(target=lambda: ends.append(collect(session, [fact], lambda frame: None, cancel)))
+    ends: list[object] = []
+    asking = threading.Thread(target=lambda: ends.append(work(session, cancel)))
     asking.start()
     assert rules.reached.wait(30)
     cancelled_at = time.monotonic()
@@ -273,7 +323,7 @@ def test_that_a_cancel_ends_the_wait_for_a_node_that_does_not_begin(node, at):
     # The node itself would have had 15 s.
     assert time.monotonic() - cancelled_at < 10
     rules.go_on.set()
-    assert [(end.cancelled, end.complete, [missing.id for missing in end.missing]) for end in ends] == [(True, False, ["uptime"])]
+    assert ends == [answer]
 
 
 def test_that_a_cancel_of_before_does_not_cost_a_line_that_answers(node):

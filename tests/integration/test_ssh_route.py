@@ -107,6 +107,7 @@ def test_that_a_jump_host_that_forwards_nothing_is_told_by_name(sshd, make_sshd)
     error = failure(sshd, Route((hop(gate),)))
     assert error.cause == "tunnel_refused"
     assert "AllowTcpForwarding" in error.next_step
+    assert error.why_text.zh == f"跳板机 {gate.address.host_port} 无法连到该地址（对方的规则不允许）"
 
 
 def test_that_a_silent_port_behind_a_jump_host_has_its_deadline(sshd, two):
@@ -277,6 +278,34 @@ def test_that_trouble_with_the_proxy_is_told_by_name(sshd, talk, kind, cause, wo
     assert (error.phase, error.cause) == (Phase.PROXY, cause)
     assert words in error.why
     assert error.why_text.zh != error.why_text.en
+
+
+@pytest.mark.parametrize("kind", [ProxyKind.SOCKS5, ProxyKind.HTTP])
+def test_that_a_proxy_that_says_it_is_connected_and_hangs_up_is_told_as_the_proxy(sshd, kind):
+    said = b"HTTP/1.1 200 OK\r\n\r\n" if kind is ProxyKind.HTTP else b"\5\0\5\0\0\1" + bytes(6)
+
+    def agree(caller: socket.socket) -> None:
+        caller.recv(3 if kind is ProxyKind.SOCKS5 else 4096)
+        caller.sendall(said)
+        caller.shutdown(socket.SHUT_WR)
+
+    with proxy(agree) as place:
+        error = failure(sshd, Route(proxy=at(kind, place)))
+    assert (error.phase, error.cause) == (Phase.PROXY, "hung_up")
+    assert place.host_port in error.why and place.host_port in error.why_text.zh
+    assert "before an SSH server said a word" in error.why and "MaxStartups" not in str(error)
+
+
+def test_that_what_answers_behind_a_proxy_is_told_with_the_proxy(sshd):
+    def lead(caller: socket.socket) -> None:
+        caller.recv(4096)
+        caller.sendall(b"HTTP/1.1 200 OK\r\n\r\nExceeded MaxStartups\r\n")
+        caller.shutdown(socket.SHUT_WR)
+
+    with proxy(lead) as place:
+        error = failure(sshd, Route(proxy=at(ProxyKind.HTTP, place)))
+    assert (error.phase, error.cause) == (Phase.BANNER, "hung_up")
+    assert error.why == f"the far side hung up; it said: Exceeded MaxStartups; through the proxy {place.host_port}"
 
 
 @pytest.mark.parametrize("host", ["a..b", "a" * 64 + ".example"])

@@ -85,7 +85,7 @@ def test_that_a_lost_line_is_no_exit_code(make_sshd, marker):
 
 def test_that_a_server_is_ready_when_it_says_so_and_ends_with_us(session, marker):
     command = Command(script=f"echo Server listening on 5201; sleep {marker.seconds}")
-    with start_server(session, "iperf", command, 60) as server:
+    with start_server(session, "iperf", command, 60, CancelToken()) as server:
         assert server.wait_for(b"listening on 5201", 5, CancelToken())
         assert not server.wait_for(b"never said", 0.1, CancelToken())
     assert server.ended
@@ -93,7 +93,7 @@ def test_that_a_server_is_ready_when_it_says_so_and_ends_with_us(session, marker
 
 
 def test_that_a_server_that_ends_by_itself_is_seen(session):
-    with start_server(session, "iperf", Command(script="echo one; echo two >&2; exit 3"), 60) as server:
+    with start_server(session, "iperf", Command(script="echo one; echo two >&2; exit 3"), 60, CancelToken()) as server:
         assert server.wait_end(5, CancelToken())
     assert b"one\n" in server.output
     assert b"two\n" in server.output

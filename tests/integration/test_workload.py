@@ -30,11 +30,15 @@ from gpulease_gui.domain.task import (
     TaskSpec,
     variable,
 )
+from gpulease_gui.remote.task import run_task
+from gpulease_gui.remote.task_pack import pack_folder
+from gpulease_gui.remote.task_wrap import TaskOrder
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.targets import node_of
 from gpulease_gui.services.task_runs import TaskOutcome, TaskRequest
 from gpulease_gui.store.evidence import get_content
 from gpulease_gui.store.task_runs import get_task_run
+from tests.integration.conftest import wait_until
 
 # A loaded machine of two cores takes its time: each wait ends with its condition, these limits are for a hang only.
 pytestmark = [pytest.mark.sshd, pytest.mark.timeout(300)]
@@ -181,6 +185,42 @@ def test_that_a_cancel_is_clean(tasks: Tasks, marker: Any) -> None:
     thread.join(PATIENCE_S)
     assert (found[0].task.end, found[0].task.clean, found[0].outcome.cancelled) == (TaskEnd.CANCELLED, True, True)
     assert marker.gone() and tasks.left == [] and b"begun\n" in tasks.log_of(found[0])
+
+
+class CancelsAt:
+    """Ears that cancel a task in the middle of its large file: once `part` lies on the node."""
+
+    def __init__(self, cancel: CancelToken, part: Callable[[], list[Path]]) -> None:
+        self.cancel, self.part = cancel, part
+        self.seen: list[Path] = []
+
+    def sent(self, size_bytes: int) -> None:
+        if size_bytes > 6 * 1024 * 1024 and not self.seen:
+            assert wait_until(self.part, PATIENCE_S)
+            self.seen = self.part()
+            self.cancel.cancel()
+
+    def started(self) -> None: ...
+
+    def log(self, data: bytes) -> None: ...
+
+    def tick(self) -> None: ...
+
+    def stopping(self) -> None: ...
+
+
+def test_that_a_cancel_in_the_middle_of_a_large_file_leaves_no_part_of_it(own_tmp_sshd: Any, folder: Path, tasks: Tasks) -> None:
+    with (folder / "weights.bin").open("wb") as file:
+        file.truncate(64 * 1024 * 1024)
+    pack = pack_folder(folder)
+    ears = CancelsAt(CancelToken(), lambda: [path for path in own_tmp_sshd.folder.rglob("weights.bin") if path.stat().st_size])
+    with own_tmp_sshd.connect() as session:
+        order = TaskOrder("r1", "cat weights.bin", pack.stream_bytes, large=pack.large)
+        report = run_task(session, order, pack.blocks(), ears, ears.cancel)
+        assert session.alive
+    assert len(ears.seen) == 1 and pack.large[0].name == "weights.bin"
+    assert (report.why, report.cancelled) == ("cancelled", True)
+    assert tasks.left == [] and not list(own_tmp_sshd.folder.rglob("weights.bin"))
 
 
 HIDING = """

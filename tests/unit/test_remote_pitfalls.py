@@ -104,14 +104,14 @@ def test_that_ux_30_control_codes_of_a_node_are_drawn_and_never_obeyed():
 def quoting() -> dict[str, Callable[..., ConnectFailed]]:
     """All messages that quote what came from outside."""
     made = {name: made for name, made in vars(failures).items() if not name.startswith("_") and inspect.isfunction(made)}
-    return {name: made for name, made in made.items() if "said" in inspect.signature(made).parameters and name != "one_line"}
+    return {name: made for name, made in made.items() if "said" in inspect.signature(made).parameters and name not in ("one_line", "in_both")}
 
 
 @pytest.mark.parametrize("name", quoting())
 def test_that_ux_31_a_node_forges_no_line_of_a_message(name):
     make, forged = quoting()[name], "full\n2026-01-01 00:00 INFO verified: pass\x00\x1b[2J" + "x" * 1000
     wanted = inspect.signature(make).parameters
-    words: dict[str, object] = {"host_port": "gw:22", "seconds": 1.0, "by": "gate:22"}
+    words: dict[str, object] = {"host_port": "gw:22", "seconds": 1.0, "by": "gate:22", "phase": failures.Phase.BANNER}
     words["said"] = forged.encode() if wanted["said"].annotation == "bytes" else forged
     error = make(**{name: words[name] for name in wanted})
     for said in (error.why_text.en, error.why_text.zh, str(error)):

@@ -1,4 +1,4 @@
-"""How are the unknown host keys of many nodes compared in one go?"""
+"""How are the unknown and the changed host keys of many nodes told, and the unknown ones compared in one go?"""
 
 from __future__ import annotations
 
@@ -50,13 +50,14 @@ class HostKeysDialog(FactDialog):
     decided = Signal(object)
 
     def __init__(self, questions: Sequence[HostKeyQuestion], *, parent: QWidget | None = None) -> None:
-        count = len(questions)
+        asked = sorted((AskedKey(question) for question in questions), key=lambda one: not one.is_changed)  # the worst first
+        changed = sum(one.is_changed for one in asked)
         super().__init__(
-            Text("Host keys", "主机密钥"), Text(f"{count} nodes show keys that are not known", f"{count} 个节点出示了未知的主机密钥"),
-            [], icon="key", token="accent", parent=parent, consequence=Text(
+            Text("Host keys", "主机密钥"), _headline(changed, len(asked) - changed), [], icon="key",
+            token="fail" if changed else "accent", parent=parent, consequence=Text(
             "The connections were closed before any login; nothing was sent. Each decision stays in its node's history.",
             "连接均在登录前已断开，没有发送任何数据。每个决定会保留在各节点的历史中。"))  # fmt: skip
-        self._asked = [AskedKey(question) for question in questions]
+        self._asked = asked
         self.setMinimumSize(1000, 460)
         columns = (
             Column[AskedKey](Text("Node", "节点"), lambda a: Cell(foreign(a.question.node.name), weight=500), lambda a: a.question.node.name, width=130),
@@ -101,6 +102,20 @@ class HostKeysDialog(FactDialog):
         decided = self._decisions()
         self.accept()
         self.decided.emit(decided)
+
+
+def _headline(changed: int, unknown: int) -> Text:
+    """What the user has to decide on, the most severe first: a changed key may be somebody between."""
+    parts = []
+    if changed:
+        parts.append(Text(f"{_nodes(changed)} with a CHANGED host key", f"{changed} 个节点的主机密钥已变更"))
+    if unknown:
+        parts.append(Text(f"{_nodes(unknown)} with a host key that is not known", f"{unknown} 个节点的主机密钥未知"))
+    return Text(", ".join(part.en for part in parts), "，".join(part.zh for part in parts))
+
+
+def _nodes(count: int) -> str:
+    return f"{count} {'node' if count == 1 else 'nodes'}"
 
 
 def _found(lines: Sequence[str], offered: Sequence[HostKey]) -> HostKey | None:

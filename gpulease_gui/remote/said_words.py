@@ -1,0 +1,52 @@
+"""What do the words of the SSH library and of this system say, in both languages?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gpulease_gui.domain.text import Text
+
+# The four reasons of RFC 4254, 5.1, then key exchange, login and channels, as the library words them.
+_LIBRARY: Mapping[str, Text] = {
+    "Administratively prohibited": Text("its rules forbid it", "对方的规则不允许"),
+    "Connect failed": Text("opening it failed there", "对方未能打开"),
+    "Unknown channel type": Text("it does not know this kind of channel", "对方不认识此类通道"),
+    "Resource shortage": Text("it is short of resources", "对方资源不足"),
+    "(unknown code)": Text("it gives no reason that is known", "对方未给出已知的原因"),
+    "Incompatible ssh peer (no acceptable kex algorithm)": Text("key exchange", "密钥交换算法"),
+    "Incompatible ssh peer (no acceptable host key)": Text("type of host key", "主机密钥类型"),
+    "Incompatible ssh server (no acceptable ciphers)": Text("cipher", "加密算法"),
+    "Incompatible ssh server (no acceptable macs)": Text("MAC", "消息认证码（MAC）"),
+    "Incompatible ssh server (no acceptable compression)": Text("way of compressing, not even none", "压缩方式（连“不压缩”也不支持）"),
+    "Timeout opening channel.": Text("no channel was opened in time", "未能及时打开通道"),
+    "Unable to open channel.": Text("no channel could be opened", "无法打开通道"),
+    "SSH session not active": Text("the connection is over", "连接已结束"),
+    "No existing session": Text("the connection is over", "连接已结束"),
+    "Authentication failed.": Text("the login failed", "登录失败"),
+    "Authentication timeout.": Text("the login took too long", "登录超时"),
+    "Channel closed.": Text("the channel was closed", "通道已关闭"),
+    "Signature verification (ssh-ed25519) failed.": Text("the host's signature is wrong", "主机签名错误"),
+    "Mismatched MAC": Text("a packet was changed on the way", "数据包在途中被改动"),
+    "No MAC in packet": Text("a packet was changed on the way", "数据包在途中被改动"),
+}
+_SYSTEM: Mapping[str, Text] = {
+    "Name or service not known": Text("no such name is known", "没有这个名称"),
+    "No address associated with hostname": Text("the name has no address", "该名称没有地址"),
+    "Temporary failure in name resolution": Text("the name server does not answer", "域名服务器无应答"),
+    "No route to host": Text("no route to the host", "没有到该主机的路由"),
+    "Network is unreachable": Text("no route to the network", "没有到该网络的路由"),
+    "Connection reset by peer": Text("the far side cut the connection", "对方重置了连接"),
+    "Permission denied": Text("this computer does not allow it", "本机不允许"),
+    "Cannot assign requested address": Text("this computer has no such address", "本机没有这个地址"),
+    "No such device": Text("this computer has no such interface", "本机没有这个网络接口"),
+}
+
+
+def in_both(said: str) -> Text:
+    """The library's or the system's words in both languages; also those after an option and a colon. Others stay as they are: data."""
+    known = _LIBRARY.get(said) or _SYSTEM.get(said)
+    if known is not None:
+        return known
+    about, colon, rest = said.rpartition(": ")
+    why = _SYSTEM.get(rest)
+    return Text(f"{about}{colon}{why.en}", f"{about}：{why.zh}") if why is not None and about else Text(said, said)
