@@ -20,6 +20,7 @@ COMMANDS = {
     "checks": "list the checks, or every command that can ever be run on a node",
     "verify": "check a node against a terms file or a contract",
     "workload": "run a task of your own on a node, follow a training log, or try a pattern on one",
+    "watch": "watch nodes for hours into the workspace, and say what happens",
     "pairs": "measure the line between every two of some nodes and name the slow one",
     "profiles": "list the uses that a run can be planned for, with their checks",
     "thresholds": "list, move or take back the figures that nodes are judged by",

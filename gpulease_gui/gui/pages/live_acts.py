@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gpulease_gui.services.watch import WatchView
 
 RULES = Text("Watch rules…", "监控规则…")
+RATE = Text("Sampling rate…", "采样频率…")
 _ODD = re.compile(r"[^\w.-]+")
 
 
@@ -57,6 +58,7 @@ class Acts(QObject):
             )),
             (page.bar.more_menu, (
                 (RULES, self.show_rules),
+                (RATE, self.show_rate),
                 (FOLLOW, lambda: page.log.ask()),
                 (Text("How long readings are kept…", "读数保留时长…"), self.show_retention),
             )),
@@ -147,8 +149,23 @@ class Acts(QObject):
 
         node, view = self._page.node, self._page.view
         if node is not None:
-            dialog = watch_dialog(self._frame, self._page, (node.node.id, node.node.name), view.indexes if view else None)
+            dialog = watch_dialog(self._frame, self._page, (node.node.id, node.node.name), view.numbers if view else None)
             dialog.finished.connect(lambda _: self._page.history.refresh())
+
+    def show_rate(self) -> None:
+        """How often the node in sight is read."""
+        from gpulease_gui.gui.forms.rate_dialog import rate_dialog
+
+        node = self._page.node
+        if node is not None:
+            dialog = rate_dialog(self._frame, self._page, (node.node.id, node.node.name))
+            dialog.accepted.connect(lambda: self._go_on(node.node.id))
+
+    def _go_on(self, node_id: str) -> None:
+        """A watch that runs has begun anew: the page looks at that one."""
+        page, view = self._page, self._frame.services.watching.view(node_id)
+        if page.node is not None and page.node.node.id == node_id and page.view is not None and view is not page.view:
+            page.watch()
 
     def show_retention(self) -> None:
         """For how long readings are kept."""

@@ -24,7 +24,7 @@ def empty_words(name: str, view: WatchView | None, *, running: bool) -> tuple[Te
         return Text(f"No data from {name}", f"{name} 没有数据"), gap_words(view.gaps[-1].reason, None)
     if view is None or not running:
         return (Text(f"{name} is not watched", f"尚未监控 {name}"),
-                Text("Watching keeps one connection open and reads the node once a second.", "监控只保持一条连接，每秒读取一次节点。"))  # fmt: skip
+                Text("Watching keeps one connection open and reads the node at its sampling rate, 0.2 to 10 times a second.", "监控只保持一条连接，定时读取节点，每秒 0.2 至 10 次。"))  # fmt: skip
     return (Text(f"Connecting to {name}", f"正在连接 {name}"),
             Text("The first samples arrive in a few seconds.", "几秒后显示首批样本。"))  # fmt: skip
 

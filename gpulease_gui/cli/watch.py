@@ -1,0 +1,107 @@
+"""What do nodes do while they are watched?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import queue
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gpulease_gui.cli.codes import Exit
+from gpulease_gui.cli.verify import ask_on_terminal, fingerprints_of, interruptible
+from gpulease_gui.cli.workspace_file import say_note, services_of
+from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.node import Node
+from gpulease_gui.domain.text import Text, foreign, visible
+from gpulease_gui.services.composition import Services
+from gpulease_gui.services.events import Event, GapClosed, GapOpened, NodeState, NodeStateChanged, WatchAlarm
+from gpulease_gui.services.gap_words import GAP_WORDS
+from gpulease_gui.services.targets import is_demo, node_of
+from gpulease_gui.services.watch_rate import LEAST_HZ, MOST_HZ, parse_rate
+
+_LOOK_S = 0.2
+_MOST_S = 30 * 86_400
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `gpulease watch`."""
+    parser.add_argument("targets", nargs="+", metavar="TARGET", help="user@host:port, an ssh alias, local, or demo:NAME")
+    parser.add_argument(
+        "--rate-hz", metavar="HZ",
+        help=f"samples a second, {LEAST_HZ:g} to {MOST_HZ:g}; kept for these nodes (default: what was chosen before, else 1)",
+    )  # fmt: skip
+    parser.add_argument("--for", dest="seconds", type=float, metavar="SECONDS", help="how long (default: until Ctrl+C)")
+    parser.add_argument("--identity", default="", metavar="FILE", help="the private key; no other key is tried")
+    parser.add_argument("--fingerprint", action="append", default=[], metavar="SHA256:...", help="a host key to trust")
+    parser.add_argument("--workspace", type=Path, metavar="FILE", help="where samples are kept")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line on standard output")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Watch into the workspace and tell what happens; 3 where no node was read at all."""
+    rate_hz = None if options.rate_hz is None else parse_rate(options.rate_hz)
+    if options.seconds is not None and not 0 < options.seconds <= _MOST_S:
+        raise UsageError(f"--for {options.seconds:g} is out of range", next_step=f"seconds, up to {_MOST_S}")
+    if len({is_demo(target) for target in options.targets}) > 1:
+        raise UsageError("demo nodes and real ones are never watched together")
+    services = services_of(
+        options.workspace, demo=is_demo(options.targets[0]), ask_secret=ask_on_terminal, fingerprints=fingerprints_of(options.fingerprint)
+    )
+    try:
+        nodes = {node.id: node for target in options.targets for node in [node_of(services.workspace, target, options.identity, note=say_note)]}
+        return _watch(services, nodes, rate_hz, options)
+    finally:
+        services.close()
+
+
+def _watch(services: Services, nodes: Mapping[str, Node], rate_hz: float | None, options: argparse.Namespace) -> Exit:
+    told: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    services.bus.subscribe(told.put)
+    for node in nodes.values():
+        if rate_hz is not None:
+            services.watching.set_rate(node.id, rate_hz).result()
+        services.watching.start(node)
+    end_s = float("inf") if options.seconds is None else time.monotonic() + options.seconds
+    read: set[str] = set()
+    with interruptible() as interrupted:
+        while not interrupted and time.monotonic() < end_s and services.watching.views():
+            try:
+                event = told.get(timeout=min(_LOOK_S, max(0.0, end_s - time.monotonic())))
+            except queue.Empty:
+                continue
+            _tell(event, nodes, read, as_json=options.json)
+        for view in services.watching.views():
+            services.watching.stop(view.node_id)
+    return Exit.OK if read else Exit.NOT_CONNECTED
+
+
+def _tell(event: Event, nodes: Mapping[str, Node], read: set[str], *, as_json: bool) -> None:
+    said = _said(event)
+    if said is None or said[0] not in nodes:
+        return
+    node_id, kind, at_s, words = said
+    if kind == NodeState.CONNECTED:
+        read.add(node_id)
+    at = datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    if as_json:
+        print(json.dumps({"at": at, "node": nodes[node_id].name, "event": kind, "words": visible(words.en)}, ensure_ascii=False), flush=True)
+    else:
+        print(visible(f"{at} {nodes[node_id].name}: {kind}{': ' if words.en else ''}{words.en}"), flush=True)
+
+
+def _said(event: Event) -> tuple[str, str, float, Text] | None:
+    """(node, kind, UTC seconds, words) of what concerns a watch."""
+    if isinstance(event, NodeStateChanged):
+        return event.node_id, event.state.value, time.time(), foreign(event.reason)
+    if isinstance(event, GapOpened):
+        return event.node_id, "gap", event.since_ms / 1000, GAP_WORDS.get(event.reason, foreign(event.reason))
+    if isinstance(event, GapClosed):
+        return event.node_id, "read_again", event.at_ms / 1000, foreign("")
+    if isinstance(event, WatchAlarm):
+        ended_ms = event.ended_ms
+        kind, at_ms = ("rule_broken", event.began_ms) if ended_ms is None else ("rule_kept_again", ended_ms)
+        return event.node_id, kind, at_ms / 1000, event.words
+    return None
