@@ -15,6 +15,7 @@ from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.rounding import half_up
+from gpulease_gui.services.cards_of_day import cards_on
 from gpulease_gui.services.commerce import deal_in
 from gpulease_gui.services.price_of_day import HourPrice, hour_price
 from gpulease_gui.store.away import list_away
@@ -60,13 +61,13 @@ def degraded_in(connection: Reader, node: Node, start_s: float, end_s: float) ->
     What lies before the node went to another contract is priced by the one that it had then.
     """
     spans = _spans(connection, node.id, start_s, end_s)
-    cards = len({one.subject for one in list_series(connection, node.id) if one.metric.startswith(("gpu.", "npu."))})
+    cards = _Cards(connection, node.id, spans)
     moves = list_moves(connection, node.id)
     by_part: dict[_Part, Fraction] = {}
     for held, first_s, last_s in _held(node, moves):
         part = _within(spans, first_s, last_s)
         for day in _days(part):
-            by_part[day, held] = by_part.get((day, held), Fraction(0)) + _hours_on(day, part, cards or 1)
+            by_part[day, held] = by_part.get((day, held), Fraction(0)) + _hours_on(day, part, cards)
     total = sum(by_part.values(), Fraction(0))
     contracts = {held: get_contract(connection, held) for _, held in by_part if held is not None}
     if not contracts:
@@ -77,7 +78,7 @@ def degraded_in(connection: Reader, node: Node, start_s: float, end_s: float) ->
     }  # fmt: skip
     if not paid:
         return Degraded(total, no_money=NO_TERM)
-    priced = _priced(connection, paid, total, cards or None)
+    priced = _priced(connection, paid, total, cards)
     if priced.money is None:
         return priced
     free, held_hours = _hours_of(by_part, None), sum(paid.values(), Fraction(0))
@@ -137,18 +138,40 @@ def _days(spans: list[_Span]) -> list[date]:
     return [datetime.fromtimestamp(day * 86_400, UTC).date() for day in sorted(days)]
 
 
-def _hours_on(day: date, spans: list[_Span], cards: int) -> Fraction:
+class _Cards:
+    """How many cards the node had on a day; of a day of which nothing is known all that were ever seen count."""
+
+    def __init__(self, connection: Reader, node_id: str, spans: Sequence[_Span]) -> None:
+        self._connection, self._node_id = connection, node_id
+        self._missed = [one for one in spans if one[0] not in _WHOLE]
+        self._known: dict[date, int] = {}
+
+    def on(self, day: date) -> int:
+        """0 = none was ever seen."""
+        if day not in self._known:
+            self._known[day] = cards_on(self._connection, self._node_id, day, self._missed) or self._ever()
+        return self._known[day]
+
+    def _ever(self) -> int:
+        told = list_series(self._connection, self._node_id)
+        return len({one.subject for one in told if one.metric.startswith(("gpu.", "npu."))})
+
+
+def _hours_on(day: date, spans: list[_Span], cards: _Cards) -> Fraction:
     begin_s = datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
     cut = [(subject, max(begin, begin_s), min(end, begin_s + 86_400)) for subject, begin, end in spans]
+    cut = [one for one in cut if one[2] > one[1]]
+    count = cards.on(day) or 1 if any(subject == NODE for subject, _, _ in cut) else 1
     # Readings have milliseconds; beyond them a float of a time since 1970 says nothing.
-    return Fraction(round(1000 * degraded_s([one for one in cut if one[2] > one[1]], cards)), 3_600_000)
+    return Fraction(round(1000 * degraded_s(cut, count)), 3_600_000)
 
 
-def _priced(connection: Reader, paid: Mapping[_Part, Fraction], total: Fraction, cards: int | None) -> Degraded:
+def _priced(connection: Reader, paid: Mapping[_Part, Fraction], total: Fraction, cards: _Cards) -> Degraded:
     amount, currencies, assumed = Fraction(0), set[str](), list[Text]()
     for (day, held), hours in paid.items():
         facts = deal_in(connection, Subject(HolderOf.CONTRACT, held or ""), day)
-        price: HourPrice | None = hour_price(facts, seen=cards)
+        asks = facts.row.gpu_count is None and facts.price is not None and facts.price.unit.startswith("node")
+        price: HourPrice | None = hour_price(facts, seen=(cards.on(day) or None) if asks else None)
         if price is None or facts.price is None:
             return Degraded(total, no_money=NO_PRICE)
         amount += hours * Fraction(price.amount)

@@ -20,6 +20,8 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import Price
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.models.watched import card_hours_text, read_watched
 from gpulease_gui.services.commerce_edit import save_price
 from gpulease_gui.services.degraded import NO_CONTRACT, NO_PRICE, NO_TERM, TODAYS, degraded_in
 from gpulease_gui.services.events import Bus, LoadChanged, RecordsChanged, WatchAlarm
@@ -27,7 +29,7 @@ from gpulease_gui.services.notices import Notices, get_notices, parse_time, save
 from gpulease_gui.services.watch_rules import RuleKeeper, promise_of
 from gpulease_gui.store import claims, evidence, samples, watch_ends, watch_events
 from gpulease_gui.store.nodes import save_node
-from gpulease_gui.store.records import SampleBlock, Series
+from gpulease_gui.store.records import EvidenceBlob, SampleBlock, Series
 from gpulease_gui.store.suppliers import save_contract
 from gpulease_gui.store.workspace import Workspace
 from gpulease_gui.telemetry.source import Point
@@ -186,6 +188,26 @@ def test_that_the_price_of_a_node_is_shared_by_the_cards_that_were_seen(desk, wa
     assert [one.en for one in found.assumed] == ["a month has 730 hours", "the node has the 2 GPUs that were seen"]
 
 
+def test_that_cards_that_were_replaced_share_no_price_with_those_of_before(desk, watched):
+    """Two cards on each of two days, others on the second one, and one of those is lost: always two share the price of the node."""
+    price = Money(Decimal("14600"), "CNY")
+    desk.write(lambda db: save_contract(db, replace(desk.contract, price=price, price_unit="node_month")))
+    watched.tell(5)
+    watched.tell(1800, watts=350.0, mask=4)
+    watched.tell(10)
+    for place, card in enumerate(("GPU-c", "GPU-d")):
+        values = array("f", [700.0] * (600, 3500)[place])
+        block = SampleBlock(Series("n1", "gpu.power_w", card, "W"), int(desk.noon.timestamp() + 86_400) * S, S, values)
+        desk.write(lambda db, block=block: samples.append_blocks(db, [block]))
+    lost = replace(watched.events()[0], id="lost", rule="watch.lost", subject="GPU-c", began_ns=int(desk.noon.timestamp() + 87_000) * S)
+    lost = replace(lost, ended_ns=lost.began_ns + 3600 * S)
+    desk.write(lambda db: watch_events.save_event(db, lost, EvidenceBlob.of(b"x")))
+    watched.at_s += 100_000
+    found = watched.degraded()
+    assert found.card_hours == Fraction(2) and found.money == Money(Decimal("20.00"), "CNY")
+    assert [one.en for one in found.assumed] == ["a month has 730 hours", "the node has the 2 GPUs that were seen"]
+
+
 def test_that_throttled_and_under_the_contract_at_once_is_counted_once(watched):
     watched.tell(5)
     watched.tell(900, watts=350.0, mask=4 | 0x40)
@@ -299,6 +321,11 @@ def test_that_idle_is_told_only_in_the_term_of_the_contract(desk, watched):
     assert promises[0].floors == {"gpu.power_w": ("gpu.power_w", 700.0)}
     watched.tell(1805, util=0.0)
     assert [(one.rule, one.degraded) for one in watched.events()] == [("watch.idle", False)] * 2
+    with desk.workspace.read() as connection:
+        told = read_watched(connection, 0.0, watched.at_s)
+    assert round(told.idle_card_hours * 3600, 3) == 3610, "two cards, each for half an hour"
+    assert card_hours_text(told.idle_card_hours) == Text("1.0 card-hours", "1.0 卡时")
+    assert [card_hours_text(one).en for one in (0.25, 0.001)] == ["0.25 card-hours", "< 0.01 card-hours"]
 
 
 def test_that_quiet_hours_and_quiet_nodes_are_quiet(desk):

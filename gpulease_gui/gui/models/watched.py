@@ -8,8 +8,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from gpulease_gui.checks.watch_rules import degraded_s
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.node import Node
+from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.widgets.tile_spec import Broken
 from gpulease_gui.services.degraded import degraded_in
 from gpulease_gui.store.nodes import list_nodes
@@ -24,7 +26,7 @@ _IDLE = "watch.idle"
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Broken rules by node, and of `since_s` to now: degraded card-hours, what they cost by currency, idle seconds.
+    """Broken rules by node, and of `since_s` to now: degraded card-hours, what they cost by currency, idle card-hours.
 
     `unpriced`: card-hours that have no price.
     """
@@ -34,7 +36,7 @@ class Watched:
     card_hours: Fraction = Fraction(0)
     money: tuple[Money, ...] = ()
     unpriced: Fraction = Fraction(0)
-    idle_s: float = 0.0
+    idle_card_hours: float = 0.0
 
 
 def broken_of(event: WatchEvent) -> Broken:
@@ -48,12 +50,21 @@ def read_watched(connection: sqlite3.Connection, since_s: float, now_s: float) -
     nodes = list_nodes(connection)
     begin_ns, end_ns = int(min(since_s, now_s - 1800.0) * _NS), int((now_s + 60.0) * _NS)
     broken = {node.id: tuple(broken_of(one) for one in list_events(connection, node.id, begin_ns, end_ns)) for node in nodes}
-    idle_s = sum(
-        min(now_s, one.end_s or now_s) - max(since_s, one.start_s) for held in broken.values() for one in held
-        if one.rule == _IDLE and (one.end_s or now_s) > since_s
-    )  # fmt: skip
+    idle_s = sum(_idle_s(held, since_s, now_s) for held in broken.values())
     hours, money, unpriced = _sums(connection, [node for node in nodes if broken[node.id]], since_s, now_s)
-    return Watched(broken, since_s, hours, money, unpriced, idle_s)
+    return Watched(broken, since_s, hours, money, unpriced, idle_s / 3600)
+
+
+def _idle_s(broken: Sequence[Broken], since_s: float, now_s: float) -> float:
+    """Card-seconds of one node: two cards that do nothing for an hour are two hours, one of which two programs tell is one."""
+    spans = [(one.subject, max(since_s, one.start_s), min(now_s, one.end_s or now_s)) for one in broken if one.rule == _IDLE]
+    return degraded_s([one for one in spans if one[2] > one[1]], 1)
+
+
+def card_hours_text(hours: float) -> Text:
+    """So many hours of one card each."""
+    figure = "< 0.01" if hours < 0.01 else f"{hours:.2f}" if hours < 1 else f"{hours:.1f}"
+    return Text(f"{figure} card-hours", f"{figure} 卡时")
 
 
 def _sums(

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWi
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.live_nodes import LiveNode
-from gpulease_gui.gui.pages.live_table import length_text
 from gpulease_gui.gui.pages.live_tile import WINDOWS_S
 from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
@@ -57,7 +56,7 @@ class Sums(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("targetBand")
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(16, 7, 16, 7)
         row.setSpacing(28)
         self.watched, self.busy = _Sum(Text("Nodes watched", "监控中的节点")), _Sum(Text("GPUs busy", "忙碌的卡"))
@@ -86,14 +85,17 @@ class Sums(QFrame):
         )
         if told is not None:
             self._show_told(told)
+        self._row.activate()  # longer figures have their room at once, not a turn later
 
     def _show_told(self, told: Watched) -> None:
-        hours = float(told.card_hours)
-        self.degraded.tell(Text(f"{hours:.1f} card-hours", f"{hours:.1f} 卡时") if told.card_hours else Text("none", "无"), "fail" if told.card_hours else "1")
+        from gpulease_gui.gui.models.watched import card_hours_text
+
+        degraded = told.card_hours
+        self.degraded.tell(card_hours_text(float(degraded)) if degraded else Text("none", "无"), "fail" if degraded else "1")
         money = [money_words(one.currency, one.amount) for one in told.money]
         self.worth.tell(" + ".join(money) if money else Text("no price", "无价格") if told.unpriced else "–")
-        idle = length_text(round(told.idle_s))
-        self.idle.tell(idle if told.idle_s >= 1 else Text("none", "无"), "warn" if told.idle_s >= 1 else "1")
+        idle = told.idle_card_hours
+        self.idle.tell(card_hours_text(idle) if idle else Text("none", "无"), "warn" if idle else "1")
 
 
 def _since_first(tile: Tile) -> Sequence[float | None]:
