@@ -10,7 +10,7 @@ from gpulease_gui.domain.command import Command, CommandOutput
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.text import Text
-from gpulease_gui.facts.dmesg_lines import KernelEvent, events, is_log_line, split_stamp
+from gpulease_gui.facts.dmesg_lines import KernelEvent, events, is_log_line, stamp_of
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.facts.table_text import MISSING_TOOL_WORDS, clean, ends_mid_line, first_line
 
@@ -87,11 +87,10 @@ def parse(output: CommandOutput) -> KernelLog:
     if failed and not found:
         raise _no_log(output)
     whole = log_lines[:-1] if ends_mid_line(text) else log_lines  # the stamp of a torn line may be torn itself
-    stamps = [stamp for line in whole if (stamp := split_stamp(line)[0])]
     return KernelLog(
         events=found,
-        first_stamp=stamps[0] if stamps else None,
-        last_stamp=stamps[-1] if stamps else None,
+        first_stamp=stamp_of(whole),
+        last_stamp=stamp_of(reversed(whole)),
         line_count=len(log_lines),
         cut_off=failed or output.stdout_cut or ends_mid_line(text),
     )

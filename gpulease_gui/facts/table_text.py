@@ -36,7 +36,10 @@ def clean(text: str) -> str:
 
     A chat turns blanks into no-break spaces, a mail puts `>` in front of every line: both are undone.
     """
-    plain = _LINE_ENDS.sub("\n", _ESCAPES.sub("", text)).lstrip("\ufeff").replace("\0", "").replace("\xa0", " ")
+    # A log of a whole boot is hardly ever in need of it, and while a pattern is looked for in it no other thread runs.
+    plain = _ESCAPES.sub("", text) if "\x1b" in text else text
+    plain = _LINE_ENDS.sub("\n", plain) if "\r" in plain else plain
+    plain = plain.lstrip("\ufeff").replace("\0", "").replace("\xa0", " ")
     return _unquoted(plain) if plain.startswith(">") else plain
 
 

@@ -23,12 +23,12 @@ def fleet_of(connection: Reader, node: Node, at: datetime) -> Fleet:
 
     Two records with one way to them are one machine: neither vouches for the other.
     """
+    told = [f for f in list_fleet_findings(connection, at, checks=(_TOOL, _DRIVER, _MODEL)) if f.node_id != node.id]
+    if not told:  # all nodes for each node of a fleet would be their number squared
+        return Fleet()
     places = {n.id: place_of(n) for n in nodes.list_nodes(connection)}
     own = place_of(node)
-    found = [
-        f for f in list_fleet_findings(connection, at, checks=(_TOOL, _DRIVER, _MODEL))
-        if f.node_id != node.id and places.get(f.node_id, own) != own
-    ]  # fmt: skip
+    found = [f for f in told if places.get(f.node_id, own) != own]
     return Fleet(tuple(_medians(found, places)), tuple(_tools(found, places)))
 
 

@@ -83,8 +83,9 @@ def accept_swap(db: Database, run: Run, why: str, at: datetime) -> None:
 def history_of(connection: Reader, node: Node, at: datetime, host_key: HostKey | None, machine: Machine | None = None) -> History:
     """What is known of `node` before `at` (UTC). With `machine`, also where else its marks were seen."""
     pinned = pinned_run(connection, node.id, at)
-    known = {n.id: n for n in nodes.list_nodes(connection)}
     seen = list_elsewhere(connection, node.id, _marks(machine)) if machine else ()
+    # In a fleet this is asked for each node: all nodes for each would be their number squared.
+    known = {n.id: n for n in nodes.list_nodes(connection)} if seen else {}
     kept = [s for s in seen if s.seen_at < at and s.node_id in known and place_of(known[s.node_id]) != place_of(node)]
     newest = {node_id: newest_run_with_cards(connection, node_id) for node_id in {s.node_id for s in kept}}
     return History(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 11  # then it scrolls, so that the contracts stay in sight
 _WAIT_MS = 150  # a storm of events is one look
+_UNSEEN_MS = 2000  # only the count beside its name is seen then: a fleet would have everything read anew for it all the time
 
 
 class OverviewPage(Page):
@@ -37,7 +38,6 @@ class OverviewPage(Page):
         self._seen: Overview | None = None
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
-        self._soon.setInterval(_WAIT_MS)
         self._soon.timeout.connect(self.refresh)
         self.figures = FigureRow()
         self.decisions_head = HeadLine(Text("Needs a decision", "需要决定"), Text("worst first", "最严重的在前"))
@@ -99,6 +99,7 @@ class OverviewPage(Page):
 
     def refresh(self) -> None:
         """Read everything anew on a worker."""
+        self._soon.stop()
         if not self.frame.is_open:
             return
         services, states = self.frame.services, dict(self._states)
@@ -163,7 +164,7 @@ class OverviewPage(Page):
         if isinstance(event, NodeStateChanged):
             self._states[event.node_id] = event.state
         if isinstance(event, NodeStateChanged | RecordsChanged | RunEnded) and not self._soon.isActive():
-            self._soon.start()
+            self._soon.start(_WAIT_MS if self.isVisible() else _UNSEEN_MS)
 
 
 PAGE = PageSpec("overview", Text("Overview", "总览"), "nav-overview", NavGroup.TOP, 10, OverviewPage)
