@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.models.past import Wish, read_past
 from gpulease_gui.gui.models.past_times import Judged
@@ -15,9 +18,11 @@ from gpulease_gui.gui.pages.live_figures import pending_rows
 from gpulease_gui.gui.pages.live_table import CANNOT_TELL, PENDING, TOO_LITTLE, figures_table, verdict_of
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Figures
-from gpulease_gui.gui.widgets.chart_figures import Summary
+from gpulease_gui.gui.widgets.chart_figures import Summary, summaries
 from gpulease_gui.gui.widgets.chart_spec import Curve, LaneSpec, Promised, Rule
+from gpulease_gui.gui.widgets.lasting import lasting_s
 from gpulease_gui.gui.widgets.strip import Kept, Times, strip
+from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.series import Ring
 from gpulease_gui.store import samples
@@ -55,7 +60,7 @@ def row(times: Times) -> Summary:
     curve = Curve("GPU-a", 0, "GPU-a", Ring())
     lane = LaneSpec("power:gpu.power_w", Text("Power", "功耗"), "W", (curve,), 0, WATTS, "gpu.power_w", True)
     (kept, a), (warned, b), (broken, c) = times.kept_s, times.warned_s, times.broken_s
-    return Summary(lane, None, Figures(1, 1.0, 1.0, 1.0, 1.0, 1.0), 1, kept, warned, broken, (a, b, c))
+    return Summary(lane, None, Figures(1, 1.0, 1.0, 1.0, 1.0, 1.0), 1, kept, warned, broken, (a, b, c), lasting_s=times.lasting_s)
 
 
 def test_that_a_bit_of_one_second_is_one_second_wherever_readings_are_left_and_bounded_elsewhere(demo: Services) -> None:
@@ -63,9 +68,41 @@ def test_that_a_bit_of_one_second_is_one_second_wherever_readings_are_left_and_b
     keep(demo, "gpu.power_w", "GPU-a", [90.0] * seconds)
     keep(demo, "gpu.event_reasons", "GPU-a", [4.0 if n % 600 == 300 else 0.0 for n in range(seconds)])
     assert told(demo, 3600, 900) == Times(broken_s=(6.0, 6.0))
-    assert told(demo, seconds, 900) == Times(broken_s=(24.0, 240.0)), "of each ten seconds with a bit: one to ten"
+    rough = Times(broken_s=(24.0, 240.0), lasting_s=(0.0, 240.0))
+    assert told(demo, seconds, 900) == rough, "of each ten seconds with a bit: one to ten"
     assert told(demo, seconds, 900, (3600, 6000)) == Times(broken_s=(4.0, 4.0)), "a chosen range is read as finely as it allows"
-    assert figures_table().columns[8].cell(row(told(demo, seconds, 900))).text == Text("24 s–4 min", "24 秒–4 分")
+    assert figures_table().columns[8].cell(row(rough)).text == Text("24 s–4 min", "24 秒–4 分")
+    assert verdict_of(row(rough)) is CANNOT_TELL
+    fine = row(told(demo, 3600, 900))
+    assert verdict_of(fine) == badge_of(Verdict.WARN), "six single seconds are no stretch"
+    cell = figures_table().columns[8].cell(fine)
+    assert (cell.text, "do not follow" in str(cell.tip)) == (Text("6 s", "6 秒"), True)
+
+
+def test_that_three_seconds_that_follow_one_another_are_a_stretch_at_each_zoom_that_has_the_readings(demo: Services) -> None:
+    keep(demo, "gpu.power_w", "GPU-a", [90.0] * 14_400)
+    keep(demo, "gpu.event_reasons", "GPU-a", [4.0 if n in (300, 302, 304, 900) or 7200 <= n < 7260 else 0.0 for n in range(14_400)])
+    assert told(demo, 600, 900) == Times(broken_s=(3.0, 3.0), lasting_s=(3.0, 3.0)), "those between are nearer than five seconds"
+    assert told(demo, 3600, 900) == Times(broken_s=(4.0, 4.0), lasting_s=(3.0, 3.0))
+    whole = told(demo, 14_400, 900)
+    assert (whole.broken_s, whole.lasting_s) == ((8.0, 80.0), (0.0, 80.0)), "of summaries of bits one reading each is sure"
+    assert verdict_of(row(told(demo, 3600, 900))) == badge_of(Verdict.FAIL) and verdict_of(row(whole)) is CANNOT_TELL
+
+
+@pytest.mark.parametrize(("bad", "lasting"), [
+    ([1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1], 0.0), ([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1], 3.0), ([1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1], 3.0), ([1, 1], 0.0),
+])  # fmt: skip
+def test_that_what_lies_more_than_five_seconds_apart_is_no_stretch(bad: list[int], lasting: float) -> None:
+    ones = np.ones(len(bad))
+    assert lasting_s(np.arange(len(bad)) * 1.0, ones, np.array(bad) * 1.0, 0.0 * ones) == lasting
+    rings = Ring(), Ring()
+    for second, one in enumerate([*bad, 0]):
+        rings[0].append(1000.5 + second, 90.0)
+        rings[1].append(1000.5 + second, 4.0 * one)
+    lane = replace(row(Times()).lane, curves=(Curve("GPU-a", 0, "GPU-a", rings[0], reasons=rings[1]),))
+    (live,) = summaries(lane, 999.0, 1003.0 + len(bad), 1.0)
+    assert (live.broken_s, live.lasting_s) == (sum(bad), (lasting, lasting))
+    assert (verdict_of(live) == badge_of(Verdict.FAIL)) is bool(lasting)
 
 
 def test_that_a_bit_somewhere_in_a_slot_fails_no_card_that_reached_its_promise_in_it(demo: Services) -> None:

@@ -16,6 +16,7 @@ from gpulease_gui.gui.models.past_readings import Told
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Floats
 from gpulease_gui.gui.widgets.chart_spec import Promised, Rule
+from gpulease_gui.gui.widgets.lasting import lasting_s
 from gpulease_gui.gui.widgets.strip import HELD_BACK, RAMP_S, Times
 
 Spans = tuple[tuple[float, float], ...]
@@ -49,6 +50,7 @@ class _Card:
     kept: _Span
     warned: _Span
     broken: _Span
+    lasts_s: Floats  # what a reading or summary stands for
 
 
 def times(judged: Judged, curves: Mapping[str, Told], reasons: Mapping[str, Told], interval_s: float) -> Times:
@@ -69,7 +71,8 @@ def _card(judged: Judged, told: Told, reasons: Told | None, interval_s: float) -
     nearly = _at_least(told, judged.promised.value * judged.promised.warns, read_s, pace_s)
     below = _Span(read_s - nearly.most, read_s - nearly.least)
     between = _between(told, judged.promised, read_s, reached, nearly)
-    return _Card(told.times_s, read_s, reached, _both(wanted, between, read_s), _both(wanted, below, read_s))
+    lasts_s = np.where(told.count > 1, np.maximum(told.step_s, pace_s), pace_s)
+    return _Card(told.times_s, read_s, reached, _both(wanted, between, read_s), _both(wanted, below, read_s), lasts_s)
 
 
 def _at_least(told: Told, figure: float, read_s: Floats, pace_s: float) -> _Span:
@@ -140,15 +143,20 @@ def _together(cards: Sequence[_Card]) -> Times:
     broken_most = np.minimum(broken_most, read_s)
     warned_least = np.maximum(np.max([one.warned.least for one in placed], axis=0) - broken_most, 0.0)
     warned_most = np.minimum(_sum([one.warned.most for one in placed]), read_s - broken_least)
+    lasts_s = np.max([one.lasts_s for one in placed], axis=0)
+    lasting = (
+        lasting_s(moments, lasts_s, broken_least, np.maximum(lasts_s - broken_least, 0.0)),
+        lasting_s(moments, lasts_s, broken_most, np.zeros(len(moments))),
+    )  # fmt: skip
     return Times(
-        _seconds(np.maximum(kept_least, 0.0), kept_most), _seconds(warned_least, warned_most), _seconds(broken_least, broken_most)
+        _seconds(np.maximum(kept_least, 0.0), kept_most), _seconds(warned_least, warned_most), _seconds(broken_least, broken_most), lasting
     )  # fmt: skip
 
 
 def _placed(card: _Card, moments: Floats) -> _Card:
     at = np.searchsorted(moments, np.round(card.times_s, 1))
     kept, warned, broken = (_Span(_put(one.least, at, moments), _put(one.most, at, moments)) for one in (card.kept, card.warned, card.broken))
-    return _Card(moments, _put(card.read_s, at, moments), kept, warned, broken)
+    return _Card(moments, _put(card.read_s, at, moments), kept, warned, broken, _put(card.lasts_s, at, moments))
 
 
 def _put(values: Floats, at: NDArray[np.intp], moments: Floats) -> Floats:

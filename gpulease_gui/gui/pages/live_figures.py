@@ -111,7 +111,9 @@ def _of_past(row: Summary, past: Past) -> Summary:
     figures, expected = past.figures.get(of, (Figures(0), 0))
     told = past.times.get(of)
     if told is None:
-        return replace(row, figures=figures, expected=expected, kept_s=0.0, warned_s=0.0, broken_s=0.0)
+        return replace(row, figures=figures, expected=expected, kept_s=0.0, warned_s=0.0, broken_s=0.0, lasting_s=(0.0, 0.0))
     (kept, kept_most), (warned, warned_most), (broken, broken_most) = told.kept_s, told.warned_s, told.broken_s
     most = kept_most, warned_most, broken_most
-    return replace(row, figures=figures, expected=expected, kept_s=kept, warned_s=warned, broken_s=broken, most_s=most)
+    return replace(
+        row, figures=figures, expected=expected, kept_s=kept, warned_s=warned, broken_s=broken, most_s=most, lasting_s=told.lasting_s
+    )

@@ -14,6 +14,7 @@ from gpulease_gui.gui.language import say
 from gpulease_gui.gui.models.cell import EMPTY, NOT_STATED, NOTHING, Cell, Column, state_cell
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.widgets.chart_spec import Rule, fixed
+from gpulease_gui.gui.widgets.lasting import LEAST_S
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.pdf.badges import Badge, badge_of
 from gpulease_gui.pdf.paint import Ruler
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from gpulease_gui.gui.widgets.chart_data import Figures
     from gpulease_gui.gui.widgets.chart_figures import Summary
 
-# One bad second is a sample, three are a finding.
-LEAST_S = 3.0
 # Of the range of all readings: what is known no better than this is shown as a range, in so many characters at most.
 _CLOSE, _FITS = 0.03, 11
 IN_SIGHT = Text("In sight", "可见区间")
@@ -39,11 +38,14 @@ _TELLS_NOT = Text(
     "当前缩放下只有读数汇总，不足以判定：请放大或选取更短的区间",
 )
 
+_SCATTERED = Text("single seconds that do not follow one another: they warn, and fail nothing", "均为不连续的单秒：只警告，不据此判为不符")
+
 
 def verdict_of(row: Summary) -> Badge:
     """What the strip says of the stretch: broken or warned for three seconds, else kept, else nothing.
 
-    Where summaries only bound the seconds, a verdict stands if it is the same for all that they can be.
+    Broken seconds that do not follow one another warn, however many they are. Where summaries only bound the seconds, a verdict
+    stands if it is the same for all that they can be.
     """
     promised = row.lane.promised
     if promised is None:
@@ -52,11 +54,13 @@ def verdict_of(row: Summary) -> Badge:
         return A_SIZE
     if row.pending:
         return PENDING
-    least = row.kept_s, row.warned_s, row.broken_s
-    badges = badge_of(Verdict.PASS), badge_of(Verdict.WARN), badge_of(Verdict.FAIL)
-    for sure, possible, badge in reversed(list(zip(least, row.most_s or least, badges, strict=True))):
+    kept, warned, broken = row.kept_s, row.warned_s, row.broken_s
+    most_kept, most_warned, most_broken = row.most_s or (kept, warned, broken)
+    for verdict, sure, possible in (
+        (Verdict.FAIL, *row.lasting_s), (Verdict.WARN, warned + broken, most_warned + most_broken), (Verdict.PASS, kept, most_kept),
+    ):  # fmt: skip
         if sure >= LEAST_S:
-            return badge
+            return badge_of(verdict)
         if possible >= LEAST_S:
             return CANNOT_TELL
     return TOO_LITTLE
@@ -139,7 +143,8 @@ def _ruler(row: Summary) -> Cell:
 def _under(row: Summary) -> Cell:
     least, most = row.broken_s, row.most_s[2] if row.most_s else row.broken_s
     if round(most) <= round(least):
-        return Cell(length_text(round(least))) if round(least) else NOTHING
+        tip = _SCATTERED if row.lasting_s[1] < LEAST_S else ""
+        return Cell(length_text(round(least)), tip=tip) if round(least) else NOTHING
     low, high = _short(least, up=False), _short(most, up=True)
     tip = Text(f"at least {low.en}, at most {high.en}: {_TELLS_NOT.en}", f"至少 {low.zh}，至多 {high.zh}：{_TELLS_NOT.zh}")
     return Cell(Text(f"{low.en}–{high.en}", f"{low.zh}–{high.zh}"), tip=tip)

@@ -11,10 +11,9 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Flags, Floats
 from gpulease_gui.gui.widgets.chart_spec import Curve, Happening
+from gpulease_gui.gui.widgets.lasting import APART_S, LEAST_S
 from gpulease_gui.gui.widgets.strip import HELD_BACK
 
-# Shorter ones are a sample; two that are nearer are one.
-LEAST_S, APART_S = 3.0, 5.0
 WORDS: Mapping[str, Text] = {
     "sw_power_cap": Text("power cap", "功耗封顶"), "hw_slowdown": Text("hardware slowdown", "硬件降频"),
     "sw_thermal_slowdown": Text("thermal slowdown", "过热降频"), "hw_thermal_slowdown": Text("thermal slowdown by hardware", "硬件过热降频"),

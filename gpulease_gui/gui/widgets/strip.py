@@ -39,11 +39,12 @@ class Kept(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """For how many seconds a promise was kept, nearly kept and broken: (at least, at most)."""
+    """For how many seconds a promise was kept, nearly kept and broken: (at least, at most). `lasting_s`: broken in stretches."""
 
     kept_s: tuple[float, float] = (0.0, 0.0)
     warned_s: tuple[float, float] = (0.0, 0.0)
     broken_s: tuple[float, float] = (0.0, 0.0)
+    lasting_s: tuple[float, float] = (0.0, 0.0)
 
 
 def strip(
