@@ -15,6 +15,7 @@ from gpulease_gui.telemetry.source import Metric
 BLOCK_S = 10.0
 # As much as lines come late and early on a bad day; a node that sends more than it was asked for makes no time to come.
 MOST_AHEAD = 3
+FLOODED = "more readings came than were asked for, and the oldest of them were left out"
 _NS = 1_000_000_000
 _MOST_SLOTS = 100_000
 
@@ -63,6 +64,7 @@ class Recorder:
         # Where what was handed out last of each form, or of a curve of several, ends (UTC seconds).
         self._ends: dict[Hashable, float] = {}
         self._ended: dict[Hashable, float] = {}
+        self._floods: dict[str, tuple[float, float]] = {}
 
     def add(self, row: Row, at_s: float) -> None:
         """Keep a sample of each curve of a row (UTC seconds); NaN is a slot without a value."""
@@ -97,6 +99,11 @@ class Recorder:
             made += self._each(key, held) if key in apart else self._merged(key, held)
         return tuple(made)
 
+    def floods(self) -> dict[str, tuple[float, float]]:
+        """By metric, from when to when (UTC seconds) more than a few samples had no slot, since this was asked last."""
+        told, self._floods = self._floods, {}
+        return told
+
     def _blocks(
         self, of: Hashable, times_s: list[float], told: Iterable[tuple[tuple[str, str], Sequence[float]]]
     ) -> list[SampleBlock]:
@@ -108,12 +115,17 @@ class Recorder:
         start_ns, step_ns, count = int(start_s * _NS) + first * int(step_s * _NS), int(step_s * _NS), places[-1] + 1
         self._ends[of] = start_s + (first + count) * step_s
         even = count == len(places)
-        return [
+        made = [
             SampleBlock(
                 self._named(key), start_ns, step_ns, array("f", values[left_out:]) if even else _spread(values[left_out:], places, count)
             )
             for key, values in told
         ]  # fmt: skip
+        if left_out > MOST_AHEAD:
+            for metric in {block.series.metric for block in made}:
+                begin_s, end_s = self._floods.get(metric, (start_s, times_s[-1]))
+                self._floods[metric] = min(begin_s, start_s), max(end_s, times_s[-1])
+        return made
 
     def _room(self, of: Hashable, start_s: float) -> int:
         """How many slots lie free before a time, as far as a stall is made up for."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from gpulease_gui.checks.watch_rules import Judged
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.domain.units import number_text
+from gpulease_gui.services.recording import FLOODED
 from gpulease_gui.services.source_silence import STALE
 from gpulease_gui.services.watch_cards import NOT_BACK, UNREAD
 from gpulease_gui.services.watch_driver import SILENT
@@ -28,6 +29,7 @@ TROUBLES: Mapping[str, Text] = {
     UNREAD: Text(UNREAD, "不再收到此卡的可读数据"),
     STALE: Text(STALE, "长时间未收到其数据"),
     SILENT: Text(SILENT, "长时间未收到显卡的任何数据"),
+    FLOODED: Text(FLOODED, "收到的数据多于要求，已略去其中最早的部分"),
     "not found any more": Text("not found any more", "已找不到此卡"),
     "it answers nothing": Text("it answers nothing", "此卡无应答"),
     "the line is not the agent's": Text("the line is not the agent's", "此行不是采集程序的输出"),

@@ -75,6 +75,16 @@ def test_that_a_node_that_floods_us_writes_nothing_into_the_time_to_come() -> No
     assert shown(block)[-2:] == [300.0, 301.0]
 
 
+def test_that_it_is_told_of_which_metrics_a_flood_left_readings_out_and_of_a_few_that_came_late_it_is_not() -> None:
+    recorder = Recorder("n1", 1.0, metrics())
+    for flood in (range(6), range(3000)):
+        for value in flood:
+            recorder.add(row(float(value)), 100.0 + value / 500)
+        recorder.take()
+        told = recorder.floods()
+        assert told == ({"gpu.power_w": (100.0, 105.998)} if len(flood) > 6 else {}) and recorder.floods() == {}
+
+
 def test_that_what_a_stalled_line_delivers_at_the_start_of_a_block_lies_in_the_seconds_of_the_stall() -> None:
     recorder = Recorder("n1", 1.0, metrics())
     for second in range(10):
