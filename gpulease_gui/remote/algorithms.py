@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from gpulease_gui.domain.errors import UsageError
 
@@ -21,9 +22,20 @@ USER_KEYS = (*HOST_CERTIFICATES[:4], *_HARDWARE_CERTIFICATES, *HOST_CERTIFICATES
 METHODS = ("publickey", "keyboard-interactive", "password")
 
 HOST_KEY, SIGNATURE, USER_KEY, METHOD = "hostkeyalgorithms", "casignaturealgorithms", "pubkeyacceptedalgorithms", "preferredauthentications"
+CIPHER, EXCHANGE, DIGEST = "ciphers", "kexalgorithms", "macs"
+# As the library has them, without md5, sha1, cbc and 3des.
+CIPHERS = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes128-ctr", "aes192-ctr", "aes256-ctr")
+EXCHANGES = (
+    "ecdh-sha2-nistp256", "curve25519-sha256@libssh.org", "mlkem768x25519-sha256", "ecdh-sha2-nistp384", "ecdh-sha2-nistp521",
+    "diffie-hellman-group16-sha512", "diffie-hellman-group-exchange-sha256", "diffie-hellman-group14-sha256",
+)  # fmt: skip
+DIGESTS = ("hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com", "hmac-sha2-256", "hmac-sha2-512")
+# Two names of one algorithm, of which the library knows the second.
+_SAME = {"curve25519-sha256": "curve25519-sha256@libssh.org"}
 # What we are able to do of each list, in ssh's own order.
 ABLE: Mapping[str, tuple[str, ...]] = {
     HOST_KEY: (*HOST_CERTIFICATES, *HOST_KEYS), SIGNATURE: SIGNED_WITH, USER_KEY: USER_KEYS, METHOD: METHODS,
+    CIPHER: CIPHERS, EXCHANGE: EXCHANGES, DIGEST: DIGESTS,
 }  # fmt: skip
 # All that ssh knows, in the order in which a pattern finds them; "" = it has no certificates.
 _KNOWN = (
@@ -31,8 +43,42 @@ _KNOWN = (
     *zip(HOST_KEYS[1:4], HOST_CERTIFICATES[1:4], strict=True), (_HARDWARE[1], _HARDWARE_CERTIFICATES[1]),
     ("webauthn-sk-ecdsa-sha2-nistp256@openssh.com", ""), *((name, f"{name}{_CERTIFIED}") for name in ("ssh-dss", "ssh-rsa", "rsa-sha2-256", "rsa-sha2-512")),
 )  # fmt: skip
+_WIRE_KNOWN: Mapping[str, tuple[str, ...]] = {
+    CIPHER: (
+        "3des-cbc", *(f"aes{bits}-{mode}" for mode in ("cbc", "ctr") for bits in (128, 192, 256)), *CIPHERS[:2], "chacha20-poly1305@openssh.com",
+    ),
+    EXCHANGE: (
+        *(f"diffie-hellman-group{name}" for name in ("1-sha1", "14-sha1", "14-sha256", "16-sha512", "18-sha512", "-exchange-sha1", "-exchange-sha256")),
+        *(f"ecdh-sha2-nistp{bits}" for bits in (256, 384, 521)), "curve25519-sha256", "curve25519-sha256@libssh.org",
+        "sntrup761x25519-sha512", "sntrup761x25519-sha512@openssh.com", "mlkem768x25519-sha256",
+    ),
+    DIGEST: tuple(f"{name}{end}" for end in ("", "-etm@openssh.com") for name in (
+        "hmac-sha1", "hmac-sha1-96", "hmac-sha2-256", "hmac-sha2-512", "hmac-md5", "hmac-md5-96",
+    )) + tuple(f"umac-{bits}{end}@openssh.com" for end in ("", "-etm") for bits in (64, 128)),
+}  # fmt: skip
 # As ssh has them where no config says otherwise.
-USUAL: Mapping[str, tuple[str, ...]] = {HOST_KEY: USER_KEYS, SIGNATURE: SIGNED_WITH, USER_KEY: USER_KEYS}
+USUAL: Mapping[str, tuple[str, ...]] = {
+    HOST_KEY: USER_KEYS, SIGNATURE: SIGNED_WITH, USER_KEY: USER_KEYS,
+    CIPHER: ("chacha20-poly1305@openssh.com", *CIPHERS[2:], *CIPHERS[:2]),
+    EXCHANGE: (
+        "sntrup761x25519-sha512", "sntrup761x25519-sha512@openssh.com", "curve25519-sha256", "curve25519-sha256@libssh.org",
+        *(f"ecdh-sha2-nistp{bits}" for bits in (256, 384, 521)),
+        *(f"diffie-hellman-group{name}" for name in ("-exchange-sha256", "16-sha512", "18-sha512", "14-sha256")),
+    ),
+    DIGEST: (
+        "umac-64-etm@openssh.com", "umac-128-etm@openssh.com", *DIGESTS[:2], "hmac-sha1-etm@openssh.com", "umac-64@openssh.com",
+        "umac-128@openssh.com", *DIGESTS[2:], "hmac-sha1",
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class WireLists:
+    """What a connection may agree on besides the host key, in its order; () = all of ours."""
+
+    ciphers: tuple[str, ...] = ()
+    exchanges: tuple[str, ...] = ()
+    digests: tuple[str, ...] = ()
 
 
 def narrowed(keyword: str, name: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -41,7 +87,7 @@ def narrowed(keyword: str, name: str, names: Iterable[str]) -> tuple[str, ...]:
     Raises UsageError, with the option's `name`, where nothing is left.
     """
     wanted = tuple(names)
-    left = tuple(dict.fromkeys(one for one in wanted if one in ABLE[keyword]))
+    left = tuple(dict.fromkeys(one for one in (_SAME.get(name, name) for name in wanted) if one in ABLE[keyword]))
     if not left:
         what = f"{name} {','.join(wanted)}".strip()
         raise UsageError(f"{what} leaves nothing that can be used", f"usable are {', '.join(ABLE[keyword])}", "add one of them, or take the line out")
@@ -50,7 +96,7 @@ def narrowed(keyword: str, name: str, names: Iterable[str]) -> tuple[str, ...]:
 
 def not_able(keyword: str, names: Iterable[str], usual: Iterable[str]) -> tuple[str, ...]:
     """Those of `names` that a config asks for beside ssh's own, and that we don't do."""
-    known = {*ABLE[keyword], *usual}
+    known = {*ABLE[keyword], *usual, *_SAME}
     return tuple(one for one in names if one not in known)
 
 
@@ -61,9 +107,11 @@ def spelt_out(keyword: str, words: str) -> tuple[str, ...] | None:
     """
     sign, patterns = (words[:1], words[1:]) if words[:1] in ("+", "-", "^") else ("", words)
     usual = USUAL[keyword]
-    known = [name for pair in _KNOWN for name in (pair[:1] if keyword == SIGNATURE else pair) if name]
+    known = _WIRE_KNOWN.get(keyword) or [name for pair in _KNOWN for name in (pair[:1] if keyword == SIGNATURE else pair) if name]
     hits = {pattern: [name for name in known if _fits(pattern, name)] for pattern in patterns.split(",") if pattern}
     if (sign != "-" and not (hits and all(hits.values()))) or "!" in patterns:
+        return None
+    if keyword in _WIRE_KNOWN and sign != "-" and re.search("[*?]", patterns):  # only what is taken out may be a pattern
         return None
     named = tuple(dict.fromkeys(name for names in hits.values() for name in names))
     rest = tuple(name for name in usual if name not in named)

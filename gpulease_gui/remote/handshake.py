@@ -16,6 +16,7 @@ import paramiko
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address
+from gpulease_gui.remote.algorithms import WireLists
 from gpulease_gui.remote.attended import LOOK_S, Attended
 from gpulease_gui.remote.failures import (
     ConnectFailed,
@@ -46,6 +47,9 @@ _JOIN_S = 3.0
 _SAID_CHARACTERS = 160
 # How an SSH server begins that then hangs up, as one does that takes no more callers for now.
 _SSH_SAYS = (b"Exceeded MaxStartups", b"Not allowed at this time", b"SSH-2.0-", b"SSH-1.99-")
+
+
+_ALL_OF_OURS = WireLists()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +132,19 @@ def _tcp_failure(host_port: str, code: int, seconds: float) -> ConnectFailed:
 
 
 def shake(
-    sock: socket.socket | paramiko.Channel, host_port: str, key_types: tuple[str, ...], deadlines: Deadlines, cancel: CancelToken
-) -> paramiko.Transport:
-    """Banner and key exchange; the host key is not judged here. Raises ConnectFailed (banner, kex), Cancelled."""
+    sock: socket.socket | paramiko.Channel, host_port: str, key_types: tuple[str, ...], deadlines: Deadlines, cancel: CancelToken,
+    lists: WireLists = _ALL_OF_OURS,
+) -> paramiko.Transport:  # fmt: skip
+    """Banner and key exchange, of `lists` only; the host key is not judged here. Raises ConnectFailed (banner, kex), Cancelled."""
     if isinstance(sock, socket.socket):
         sock = ReadAhead.of(sock)
     transport = Wire(sock)
     try:
-        transport.get_security_options().key_types = key_types
+        options = transport.get_security_options()
+        options.key_types = key_types
+        if lists != _ALL_OF_OURS:
+            options.kex, options.ciphers = lists.exchanges or options.kex, lists.ciphers or options.ciphers
+            options.digests = lists.digests or options.digests
         _agree(transport, host_port, deadlines, cancel)
         # The stubs lack both names.
         strict, cipher = transport.agreed_on_strict_kex, transport.remote_cipher  # type: ignore[attr-defined]

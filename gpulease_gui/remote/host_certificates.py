@@ -119,7 +119,7 @@ def _about(read: SSHCertificate, name: str) -> str:
     if read.critical_options:
         return "it holds a condition that is not known"
     if not read.valid_principals:
-        return "it names no host"
+        return "it names no host (OpenSSH before 10.3 took it for any)"
     return "" if name.lower().encode() in read.valid_principals else "it is for another host"
 
 

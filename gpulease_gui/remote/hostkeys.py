@@ -11,6 +11,7 @@ from enum import StrEnum
 import paramiko
 
 from gpulease_gui.domain.node import HostKey
+from gpulease_gui.remote.algorithms import WireLists
 from gpulease_gui.remote.failures import HostKeyChanged, HostKeyRevoked, UnknownHostKey
 from gpulease_gui.remote.revocation import RevocationList
 
@@ -50,7 +51,7 @@ class HostTrust:
     `listed` keys of the user's own ssh count only while nothing is pinned; `revoked` ones refuse in any case.
     `notes`: lines of those files that could not be used. `authorities` sign certificates of the host `principal`; they
     count, too, only while nothing is pinned. `lists` of revoked keys and certificates refuse in any case. `algorithms` of
-    host keys and those that an authority may sign with: () = all of ours.
+    host keys and those that an authority may sign with: () = all of ours. `wire`: what the connection may agree on besides.
     """
 
     pins: tuple[HostKey, ...] = ()
@@ -63,6 +64,7 @@ class HostTrust:
     lists: tuple[PlacedList, ...] = ()
     algorithms: tuple[str, ...] = ()
     ca_algorithms: tuple[str, ...] = ()
+    wire: WireLists = WireLists()
 
     @property
     def expected(self) -> tuple[HostKey, ...]:

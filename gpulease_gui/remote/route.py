@@ -14,7 +14,7 @@ import paramiko
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address, HostKey
 from gpulease_gui.domain.text import Text
-from gpulease_gui.remote.algorithms import HOST_CERTIFICATES, HOST_KEYS
+from gpulease_gui.remote.algorithms import HOST_CERTIFICATES, HOST_KEYS, WireLists
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import (
     ConnectFailed,
@@ -142,7 +142,7 @@ def trusted(
     shown: list[HostKey] = []
     for types in _rounds(_asked(trust), shown):
         try:
-            transport = _shake_patiently(way, host_port, types, deadlines, cancel)
+            transport = _shake_patiently(way, host_port, types, deadlines, cancel, trust.wire)
         except ConnectFailed as error:
             if shown and error.cause == "no_common_algorithm":  # the host has no key of this type
                 continue
@@ -180,12 +180,18 @@ def _asked(trust: HostTrust) -> tuple[str, ...]:
 
 
 def _say_what_is_left(error: ConnectFailed, trust: HostTrust) -> None:
-    """Where the host has keys, but none of those that the config leaves, the option is named."""
-    if trust.algorithms and error.cause == "no_common_algorithm" and "host key" in error.why:
-        names = ", ".join(trust.algorithms)
-        error.also(Text(f"HostKeyAlgorithms leaves {names}", f"HostKeyAlgorithms 只允许 {names}"))
-        error.next_text = Text("add a type that the host has, or take the option out", "请加入主机支持的类型，或去掉该选项")
-        error.next_step = error.next_text.en
+    """Where the host has some, but none of those that the config leaves, the option is named."""
+    left = {
+        "host key": ("HostKeyAlgorithms", trust.algorithms), "key exchange": ("KexAlgorithms", trust.wire.exchanges),
+        "cipher": ("Ciphers", trust.wire.ciphers), "MAC": ("MACs", trust.wire.digests),
+    }  # fmt: skip
+    for what, (option, names) in left.items():
+        if names and error.cause == "no_common_algorithm" and what in error.why:
+            shown = ", ".join(names)
+            error.also(Text(f"{option} leaves {shown}", f"{option} 只允许 {shown}"))
+            error.next_text = Text("add one that the host has, or take the option out", "请加入主机支持的一种，或去掉该选项")
+            error.next_step = error.next_text.en
+            return
 
 
 def _why_uncertified(host_port: str, key: paramiko.PKey, trust: HostTrust) -> str | None:
@@ -224,12 +230,12 @@ def _rounds(offered: tuple[str, ...], shown: list[HostKey]) -> Iterator[tuple[st
 
 
 def _shake_patiently(
-    way: Way, host_port: str, types: tuple[str, ...], deadlines: Deadlines, cancel: CancelToken
+    way: Way, host_port: str, types: tuple[str, ...], deadlines: Deadlines, cancel: CancelToken, lists: WireLists
 ) -> paramiko.Transport:
     """Open the way and shake hands; a server that hangs up before its banner (full, starting) is asked again."""
     for attempt in range(_TRIES):
         try:
-            return shake(way(), host_port, types, deadlines, cancel)
+            return shake(way(), host_port, types, deadlines, cancel, lists)
         except ConnectFailed as error:
             if (error.phase, error.cause) != (Phase.BANNER, "hung_up") or attempt == _TRIES - 1:
                 raise

@@ -29,24 +29,24 @@ _LIBRARY: Mapping[str, Text] = {
     "Mismatched MAC": Text("a packet was changed on the way", "数据包在途中被改动"),
     "No MAC in packet": Text("a packet was changed on the way", "数据包在途中被改动"),
 }
-_SYSTEM: Mapping[str, Text] = {
-    "Name or service not known": Text("no such name is known", "没有这个名称"),
-    "No address associated with hostname": Text("the name has no address", "该名称没有地址"),
-    "Temporary failure in name resolution": Text("the name server does not answer", "域名服务器无应答"),
-    "No route to host": Text("no route to the host", "没有到该主机的路由"),
-    "Network is unreachable": Text("no route to the network", "没有到该网络的路由"),
-    "Connection reset by peer": Text("the far side cut the connection", "对方重置了连接"),
-    "Permission denied": Text("this computer does not allow it", "本机不允许"),
-    "Cannot assign requested address": Text("this computer has no such address", "本机没有这个地址"),
-    "No such device": Text("this computer has no such interface", "本机没有这个网络接口"),
+# English as the system has it.
+_SYSTEM: Mapping[str, str] = {
+    "Name or service not known": "没有这个名称",
+    "No address associated with hostname": "该名称没有地址",
+    "Temporary failure in name resolution": "域名服务器无应答",
+    "No route to host": "没有到该主机的路由",
+    "Network is unreachable": "没有到该网络的路由",
+    "Connection reset by peer": "对方重置了连接",
+    "Permission denied": "本机不允许",
+    "Cannot assign requested address": "本机没有这个地址",
+    "No such device": "本机没有这个网络接口",
 }
 
 
 def in_both(said: str) -> Text:
     """The library's or the system's words in both languages; also those after an option and a colon. Others stay as they are: data."""
-    known = _LIBRARY.get(said) or _SYSTEM.get(said)
+    known = _LIBRARY.get(said)
     if known is not None:
         return known
     about, colon, rest = said.rpartition(": ")
-    why = _SYSTEM.get(rest)
-    return Text(f"{about}{colon}{why.en}", f"{about}：{why.zh}") if why is not None and about else Text(said, said)
+    return Text(said, f"{about}{'：' if colon else ''}{_SYSTEM[rest]}") if rest in _SYSTEM else Text(said, said)

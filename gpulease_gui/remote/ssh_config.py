@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.node import Address
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.address import (
     HOPS_MAX,
     HopName,
@@ -24,11 +24,12 @@ from gpulease_gui.remote.address import (
     parse_jump,
     parse_target,
 )
-from gpulease_gui.remote.algorithms import METHOD, METHODS, USUAL, not_able, spelt_out
+from gpulease_gui.remote.algorithms import METHOD, METHODS, USUAL, narrowed, not_able, spelt_out
 from gpulease_gui.remote.credentials import KEYS_MAX
+from gpulease_gui.remote.ssh_keywords import SAID, UNKNOWN, Unfollowed, is_classified
 from gpulease_gui.remote.ssh_lines import ALSO_CALLED, ConfigLine, all_lines, programs_in
 from gpulease_gui.remote.ssh_options import OPTIONS, SYSTEM_KNOWN_HOSTS, options_text, parse_options
-from gpulease_gui.remote.ssh_own import NOT_HONOURED, SWITCHED_WAYS, own_answer
+from gpulease_gui.remote.ssh_own import SWITCHED_WAYS, own_answer
 from gpulease_gui.remote.ssh_tokens import Tokens
 
 _SECONDS = 10
@@ -154,6 +155,8 @@ def target_of(alias: str, answer: str, config_file: str = "") -> Target:
     if _first(values, "proxycommand") not in ("", "none"):
         why = "a ProxyCommand runs a program, and none is run from a config"
         raise UsageError(f"{alias} is reached by ProxyCommand", why, "use ProxyJump, or name a proxy of the node")
+    if _first(values, "refuseconnection"):
+        raise UsageError(f"the ssh config refuses connections to {alias}", _first(values, "refuseconnection"), "take the RefuseConnection line out")
     name = alias.rpartition("@")[2]
     host = check_host(_first(values, "hostname") or name)
     address = Address(host, check_port(_first(values, "port") or "22"), check_user(_first(values, "user") or "root"))
@@ -165,6 +168,7 @@ def target_of(alias: str, answer: str, config_file: str = "") -> Target:
     keys = [tokens.fill(path) for path in values.get("identityfile", ()) if _unless_none(path)]
     certificates = [tokens.fill(path) for path in values.get("certificatefile", ()) if _unless_none(path)]
     lines = tuple(all_lines(config_file))
+    _check_lists(values, lines)
     options = options_text(_options(values, tokens, lines), tokens.fill_signs)
     if parse_options(options).no_key:
         keys = certificates = []
@@ -189,6 +193,15 @@ def _own_lists(values: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]
     said = {key: _first(values, key) for key in USUAL if key in values}
     # An ssh of before may print a change of its list as it was written.
     return {key: (spelt_out(key, words) if words[:1] in _CHANGES else None) or tuple(words.split(",")) for key, words in said.items() if words != usual.get(key)}
+
+
+def _check_lists(values: Mapping[str, Sequence[str]], lines: Sequence[ConfigLine]) -> None:
+    """Raises UsageError, with the line, for a list of which we are able to do nothing."""
+    for key, names in {**_own_lists(values), METHOD: _ways(values)}.items():
+        try:
+            narrowed(key, OPTIONS[key], names)
+        except UsageError as error:
+            raise UsageError(f"{_place_of(key, names, lines)}: {error.what}", error.why, error.next_step) from error
 
 
 def _ways(values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
@@ -241,12 +254,38 @@ def _files(keyword: str, value: str, usual: tuple[str, ...], tokens: Tokens, lin
 def _notes(values: Mapping[str, Sequence[str]], lines: Iterable[ConfigLine]) -> tuple[Text, ...]:
     """What ssh would do and we don't, with the line that says so where it is found."""
     lines = tuple(lines)
-    said = [(name, _first(values, key), _place(key, _first(values, key), lines)) for key, name in NOT_HONOURED.items()]
     usual = _usual_lists(shutil.which("ssh") or "")
+    said = []
     for key, names in _own_lists(values).items():
         left = not_able(key, names, (usual.get(key) or ",".join(USUAL[key])).split(","))
-        said.append((OPTIONS[key], ",".join(left), _place_of(key, left, lines)))
-    return tuple(_note(*one) for one in said if _unless_none(one[1]))
+        if left:
+            said.append(_note(OPTIONS[key], ",".join(left), _place_of(key, left, lines)))
+    return (*said, *_unfollowed(values, usual, lines))
+
+
+def _unfollowed(values: Mapping[str, Sequence[str]], usual: Mapping[str, str], lines: Sequence[ConfigLine]) -> Iterator[Text]:
+    """What would change something, and is not followed; also what an ssh knows that is newer than we."""
+    for key, said in values.items():
+        about = SAID.get(key) or (None if is_classified(key) or not key else Unfollowed(key, ("",), UNKNOWN))
+        value = _yes_no(", ".join(said))
+        if about is None or value in about.quiet or value == _yes_no(usual.get(key, "")) or (about is not SAID.get(key) and not usual):
+            continue
+        line = _line_of(key, value, lines)
+        if about.of_systems and line is not None and line.file.startswith("/etc/"):
+            continue
+        shown = " ".join(line.words) if line is not None else value
+        yield _note(about.name, shown, line.place if line is not None else _SOMEWHERE, about.instead)
+
+
+def _yes_no(value: str) -> str:
+    return {"true": "yes", "false": "no"}.get(value.lower(), value)
+
+
+def _line_of(key: str, value: str, lines: Sequence[ConfigLine]) -> ConfigLine | None:
+    """The line that says so: word by word, else the only one with this keyword (ssh prints some values by another name)."""
+    of_key = [line for line in lines if line.keyword == key and line.words]
+    same = (line for line in of_key if value in (_yes_no(line.words[0]), " ".join(line.words)))
+    return next(same, of_key[0] if len({line.words for line in of_key}) == 1 else None)
 
 
 @lru_cache(maxsize=2)
@@ -258,18 +297,17 @@ def _usual_lists(ssh: str) -> Mapping[str, str]:
     return {ALSO_CALLED.get(key.lower(), key.lower()): value.strip() for key, _, value in pairs}
 
 
-def _place(key: str, value: str, lines: Iterable[ConfigLine]) -> str:
-    return next((line.place for line in lines if line.keyword == key and value in (line.words[0], " ".join(line.words))), _SOMEWHERE)
-
-
 def _place_of(key: str, names: Sequence[str], lines: Iterable[ConfigLine]) -> str:
     """The line that brings these algorithms in."""
-    of_key = (line for line in lines if line.keyword == key and line.words)
-    return next((line.place for line in of_key if set(names) <= set(spelt_out(key, line.words[0]) or ())), _SOMEWHERE)
+    of_key = [line for line in lines if line.keyword == key and line.words]
+    if key == METHOD:
+        return of_key[0].place if of_key else _SOMEWHERE
+    return next((line.place for line in of_key if {*names} - {""} <= set(spelt_out(key, line.words[0]) or ())), _SOMEWHERE)
 
 
-def _note(option: str, value: str, place: str) -> Text:
-    return Text(f"{place}: {option} {value} is not honoured", f"{place}：不支持 {option} {value}，已忽略")
+def _note(option: str, value: str, place: str, instead: Text = NO_TEXT) -> Text:
+    en, zh = (f": {instead.en}", f"：{instead.zh}") if instead.en else ("", "")
+    return Text(f"{place}: {option} {value} is not honoured{en}", f"{place}：不支持 {option} {value}，已忽略{zh}")
 
 
 def user_known_hosts() -> tuple[str, ...]:

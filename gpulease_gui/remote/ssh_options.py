@@ -10,7 +10,20 @@ from pathlib import Path
 
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.remote.address import check_host
-from gpulease_gui.remote.algorithms import ABLE, HOST_KEY, METHOD, METHODS, SIGNATURE, USER_KEY, narrowed, spelt_out
+from gpulease_gui.remote.algorithms import (
+    ABLE,
+    CIPHER,
+    DIGEST,
+    EXCHANGE,
+    HOST_KEY,
+    METHOD,
+    METHODS,
+    SIGNATURE,
+    USER_KEY,
+    WireLists,
+    narrowed,
+    spelt_out,
+)
 from gpulease_gui.remote.ssh_lines import ALSO_CALLED
 from gpulease_gui.remote.way_out import WayOut
 
@@ -19,6 +32,7 @@ OPTIONS: Mapping[str, str] = {
     "identitiesonly": "IdentitiesOnly", "pubkeyauthentication": "PubkeyAuthentication", "revokedhostkeys": "RevokedHostKeys",
     "globalknownhostsfile": "GlobalKnownHostsFile", HOST_KEY: "HostKeyAlgorithms", SIGNATURE: "CASignatureAlgorithms",
     USER_KEY: "PubkeyAcceptedAlgorithms", METHOD: "PreferredAuthentications",
+    CIPHER: "Ciphers", EXCHANGE: "KexAlgorithms", DIGEST: "MACs",
 }  # fmt: skip
 SYSTEM_KNOWN_HOSTS = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
 FAMILIES = ("any", "inet", "inet6")
@@ -50,6 +64,7 @@ class SshOptions:
     ca_algorithms: tuple[str, ...] = ()
     key_algorithms: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
+    wire: WireLists = WireLists()
 
     @property
     def agent(self) -> str:
@@ -113,6 +128,7 @@ def parse_options(text: str) -> SshOptions:
         way_out, found.get("identityagent", ""), switched["identitiesonly"], barred,
         "" if revoked.lower() == NO_AGENT else revoked, tuple(files) or SYSTEM_KNOWN_HOSTS,
         lists[HOST_KEY], lists[SIGNATURE], lists[USER_KEY], lists[METHOD],
+        WireLists(lists[CIPHER], lists[EXCHANGE], lists[DIGEST]),
     )  # fmt: skip
 
 

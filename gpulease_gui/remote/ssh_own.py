@@ -11,21 +11,18 @@ from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.remote.address import parse_jump
 from gpulease_gui.remote.algorithms import USUAL, spelt_out
 from gpulease_gui.remote.known_hosts import pattern_matches
+from gpulease_gui.remote.ssh_keywords import SAID
 from gpulease_gui.remote.ssh_lines import ConfigFile, ConfigLine, config_files
 from gpulease_gui.remote.ssh_options import FAMILIES, OPTIONS
 
-# What we read only to say that it is not followed.
-NOT_HONOURED = {
-    "knownhostscommand": "KnownHostsCommand", "pkcs11provider": "PKCS11Provider",
-}  # fmt: skip
 # Ways of logging in that a config switches off, whatever PreferredAuthentications says.
 SWITCHED_WAYS = {"passwordauthentication": "password", "kbdinteractiveauthentication": "keyboard-interactive"}
 _YES_NO = ("yes", "no", "true", "false")
 _ONCE = frozenset({
     "hostname", "port", "user", "hostkeyalias", "userknownhostsfile", "proxyjump", "proxycommand", "canonicalizehostname",
-    *OPTIONS, *NOT_HONOURED, *SWITCHED_WAYS,
+    *OPTIONS, *SAID, *SWITCHED_WAYS, "refuseconnection",
 })  # fmt: skip
-_WORDS = frozenset({"userknownhostsfile", "globalknownhostsfile", "knownhostscommand"})
+_WORDS = frozenset({"userknownhostsfile", "globalknownhostsfile", "refuseconnection", *SAID})
 _MANY = frozenset({"identityfile", "certificatefile"})
 _ONE_WORD = frozenset({"hostname", "port", "user", "hostkeyalias", "canonicalizehostname", *_MANY, *OPTIONS, *SWITCHED_WAYS, "pkcs11provider"} - {"globalknownhostsfile"})
 _SWITCHES = {

@@ -157,3 +157,18 @@ def test_that_the_fifth_of_five_named_keys_logs_in_within_the_tries_that_sshd_ha
     tried = ", ".join(map(str, wrong))
     six = replace(node, identity_file="\n".join(map(str, [*wrong, sshd.key_file])))
     assert outcome(services, six) == f"the node refuses this key for this user (tried in turn: {tried})"
+
+
+def test_that_a_connection_agrees_on_nothing_but_what_the_config_leaves(services, make_sshd):
+    server = make_sshd("LogLevel DEBUG1\nCiphers aes128-gcm@openssh.com,aes256-ctr\nMACs hmac-sha2-256,hmac-sha2-512\n")
+    node = trusting(services, saved(services, server), server)
+    words = "Ciphers aes256-ctr\nKexAlgorithms diffie-hellman-group14-sha256,curve25519-sha256\nMACs hmac-sha2-512,hmac-sha2-256"
+    assert outcome(services, replace(node, ssh_options=words)) == ""
+    log = (server.folder / "log").read_text()
+    assert "kex: algorithm: diffie-hellman-group14-sha256" in log
+    assert "kex: client->server cipher: aes256-ctr MAC: hmac-sha2-512 compression: none" in log
+    assert outcome(services, replace(node, ssh_options="Ciphers aes192-ctr")) == "no common algorithm: cipher; Ciphers leaves aes192-ctr"
+    server = make_sshd("KexAlgorithms curve25519-sha256@libssh.org\nMACs hmac-sha2-256\nCiphers aes256-ctr\n")
+    node = replace(node, address=server.address)
+    for words, why in (("KexAlgorithms ecdh-sha2-nistp521", "key exchange"), ("MACs hmac-sha2-512", "MAC")):
+        assert outcome(services, replace(node, ssh_options=words)) == f"no common algorithm: {why}; {words.replace(' ', ' leaves ')}"

@@ -11,7 +11,7 @@ import pytest
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.node import Node
-from gpulease_gui.remote.algorithms import HOST_CERTIFICATES, HOST_KEYS, USER_KEYS
+from gpulease_gui.remote.algorithms import CIPHERS, HOST_CERTIFICATES, HOST_KEYS, USER_KEYS, WireLists
 from gpulease_gui.remote.interfaces import addresses_of
 from gpulease_gui.remote.ssh_config import notes_of, resolve_alias
 from gpulease_gui.remote.ssh_options import SshOptions, in_one_line, one_a_line, parse_options
@@ -81,8 +81,8 @@ def test_that_what_is_not_followed_is_told_by_its_line_with_the_name_of_the_jump
     )
     assert [note.en for note in notes_of(resolve_alias("n1", config_file=file), config_file=file)] == [
         f"{file}:2: HostKeyAlgorithms ssh-dss is not honoured",
-        f"jump host gate: {file}:5: PKCS11Provider /lib/p11.so is not honoured",
-        f"jump host inner: {file}:7: KnownHostsCommand /bin/known %H is not honoured",
+        f"jump host gate: {file}:5: PKCS11Provider /lib/p11.so is not honoured: keys on cards sign through an agent",
+        f"jump host inner: {file}:7: KnownHostsCommand /bin/known %H is not honoured: no program of a config is run",
     ]
 
 
@@ -97,6 +97,17 @@ LISTS = {
     "PreferredAuthentications hostbased,password,publickey": ("methods", ("password", "publickey")),
     "PasswordAuthentication no": ("methods", ("publickey", "keyboard-interactive")),
     "ChallengeResponseAuthentication no": ("methods", ("publickey", "password")),
+    "Ciphers aes256-ctr,chacha20-poly1305@openssh.com,aes256-gcm@openssh.com": ("wire", WireLists(ciphers=("aes256-ctr", "aes256-gcm@openssh.com"))),
+    "Ciphers ^aes256-ctr": ("wire", WireLists(ciphers=("aes256-ctr", "aes128-ctr", "aes192-ctr", *CIPHERS[:2]))),
+    "Ciphers -chacha20*": ("wire", WireLists(ciphers=("aes128-ctr", "aes192-ctr", "aes256-ctr", *CIPHERS[:2]))),
+    "KexAlgorithms curve25519-sha256": ("wire", WireLists(exchanges=("curve25519-sha256@libssh.org",))),
+    "KexAlgorithms -ecdh-*": ("wire", WireLists(exchanges=(
+        "curve25519-sha256@libssh.org", "diffie-hellman-group-exchange-sha256", "diffie-hellman-group16-sha512", "diffie-hellman-group14-sha256",
+    ))),
+    "MACs hmac-sha2-512,umac-64@openssh.com": ("wire", WireLists(digests=("hmac-sha2-512",))),
+    "Ciphers aes128-cbc,3des-cbc": ("", "Ciphers aes128-cbc,3des-cbc leaves nothing that can be used"),
+    "KexAlgorithms diffie-hellman-group1-sha1": ("", "KexAlgorithms diffie-hellman-group1-sha1 leaves nothing that can be used"),
+    "MACs hmac-md5,hmac-sha1": ("", "MACs hmac-md5,hmac-sha1 leaves nothing that can be used"),
     "CASignatureAlgorithms ssh-rsa": ("", "CASignatureAlgorithms ssh-rsa leaves nothing that can be used"),
     "PubkeyAcceptedAlgorithms -*": ("", "PubkeyAcceptedAlgorithms leaves nothing that can be used"),
     "HostKeyAlgorithms sk-*": ("", "HostKeyAlgorithms sk-ssh-ed25519@openssh.com,"),
@@ -119,7 +130,7 @@ def test_that_a_list_of_algorithms_or_ways_is_what_ssh_makes_of_it_as_far_as_we_
     else:
         with pytest.raises(UsageError) as caught:
             resolve_alias("n1", config_file=file)
-        assert caught.value.what.startswith(wanted)
+        assert caught.value.what.startswith(f"{file}:2: {wanted}")
 
 
 def test_that_a_list_that_ssh_refuses_is_refused_by_its_line_where_there_is_no_ssh(tmp_path, monkeypatch):
