@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.remote.address import Target
+from gpulease_gui.remote.known_hosts import pattern_matches
 from gpulease_gui.remote.ssh_config import check_alias, resolve_alias, resolve_jumps, with_hops
-from gpulease_gui.remote.ssh_lines import ConfigFile, ConfigLine, config_files
+from gpulease_gui.remote.ssh_lines import ConfigFile, ConfigLine, all_lines, config_files
 
 ALIASES_MAX = 1000
 _AT_ONCE = 8
@@ -47,6 +48,22 @@ def read_aliases(config_file: str, cancel: CancelToken) -> tuple[ConfigRow, ...]
     cancel.check()
     late = [replace(row, error=f"only the first {ALIASES_MAX} aliases are read") for row in named[ALIASES_MAX:]]
     return (*done, *late, *(row for row in rows if row.error))
+
+
+def may_speak_of(name: str) -> bool:
+    """Whether the user's config may say something of this name in particular; nothing is run. Names that are no alias: no."""
+    word = name.rpartition("@")[2]
+    try:
+        check_alias(word)
+    except UsageError:
+        return False
+    return any(_speaks_of(line, word) for line in all_lines())
+
+
+def _speaks_of(line: ConfigLine, word: str) -> bool:
+    if line.keyword == "match":
+        return [part.lower() for part in line.words] != ["all"]
+    return line.keyword == "host" and any(part != "*" and part[:1] != "!" and pattern_matches(part, word) for part in line.words)
 
 
 class _Hops:

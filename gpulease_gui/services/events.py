@@ -187,6 +187,14 @@ class SecretNotKept:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfigDiffers:
+    """The ssh config says something else of a node than its record, which counts; `words` say what."""
+
+    node_id: str
+    words: Text
+
+
+@dataclass(frozen=True, slots=True)
 class LoadChanged:
     """A test of ours that asks for all that a metric of a node gives begins (`runs`), or is over.
 
@@ -202,7 +210,7 @@ class LoadChanged:
 Event = (
     NodeStateChanged | HostKeyQuestion | RunStarted | CheckChanged | FindingSaved | RunEnded | NodeDrifted | JobChanged
     | RecordsChanged | GapOpened | GapClosed | PairMeasured | WatchAlarm | TaskProgressed | TaskEnded
-    | SecretNotKept | LoadChanged
+    | SecretNotKept | ConfigDiffers | LoadChanged
 )  # fmt: skip
 
 

@@ -21,8 +21,10 @@ from gpulease_gui.remote.local import LocalLine
 from gpulease_gui.remote.route import STRAIGHT
 from gpulease_gui.remote.session import Connector, SshSession
 from gpulease_gui.remote.transport import Line
+from gpulease_gui.services.config_now import named_as_of_now
 from gpulease_gui.services.events import (
     Bus,
+    ConfigDiffers,
     HostKeyQuestion,
     NodeState,
     NodeStateChanged,
@@ -80,6 +82,7 @@ class Links:
         self._lock = threading.Lock()
         self._demo: DemoServer | None = None
         self._states: dict[str, NodeState] = {}
+        self._told: set[tuple[str, str]] | None = None
 
     @property
     def ask_secret(self) -> AskSecret | None:
@@ -93,6 +96,10 @@ class Links:
     def show_while_typed(self, ask: AskSecret | None) -> None:
         """Who is asked where the node says that the answer may be seen; without it `ask_secret` is."""
         self._ways.ask_open = ask
+
+    def follow_config(self) -> None:
+        """From now on a record whose name is an alias is read anew from the ssh config whenever it is connected to."""
+        self._told = set()
 
     @property
     def kept(self) -> KeptSecrets:
@@ -129,11 +136,24 @@ class Links:
             return self._open_demo(node, cancel)
         if node.address is None:
             raise UserFacing(f"{node.name} has no address", next_step="edit the node")
-        way = self._ways.way_to(node, node.address, fingerprints)
+        way = self._ways.way_to(self._as_of_now(node), node.address, fingerprints)
         session = self._connect(way, cancel)
         self._remember(node, way, session)
         self._keep_secrets(node)
         return Opened(session, session.host_key)
+
+    def _as_of_now(self, node: Node) -> Node:
+        """What differs is said once."""
+        if self._told is None:
+            return node
+        now = named_as_of_now(node)
+        for words in now.differs:
+            with self._lock:
+                new = (node.id, words.en) not in self._told
+                self._told.add((node.id, words.en))
+            if new:
+                self._bus.publish(ConfigDiffers(node.id, words))
+        return now.node
 
     def _connect(self, way: WayThere, cancel: CancelToken) -> SshSession:
         return self._connector.connect(way.address, way.credentials, way.trust, self._deadlines, cancel, way.route)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from gpulease_gui.demo.nodes import demo_nodes
-from gpulease_gui.domain.errors import UsageError, UserFacing
+from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import AuthMethod, Node, Reach
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.address import Target, parse_target
 from gpulease_gui.remote.ssh_config import notes_of, resolve_alias
+from gpulease_gui.services.config_now import as_of_now
 from gpulease_gui.services.demo_data import node_id
 from gpulease_gui.services.ways import method_for, usual_login
 from gpulease_gui.store import nodes
@@ -79,7 +80,7 @@ def _local(known: Iterable[Node]) -> Node:
 def _over_ssh(known: Iterable[Node], target: str, identity_file: str, note: Callable[[Text], None] | None) -> Node:
     found = _named(known, target)
     if found is not None:
-        found = _as_of_now(found, target, note)
+        found = _as_of_now(found, target, note or _nobody)
     else:
         place = parse_target(target) if target.startswith(("ssh ", "[")) else resolve_alias(target)
         if note is not None:
@@ -92,44 +93,15 @@ def _over_ssh(known: Iterable[Node], target: str, identity_file: str, note: Call
     return replace(found, auth=usual_login(found)) if found.auth is AuthMethod.KEY and not found.identity_file else found
 
 
-def _as_of_now(node: Node, target: str, note: Callable[[Text], None] | None) -> Node:
-    """A record whose name is one of the ssh config: what that says today of host keys and of our side counts, as in ssh.
-
-    Where it leads elsewhere by now, the record counts (it may have been changed by hand), and that is said.
-    """
-    tell = note or _nobody
-    try:
-        place = resolve_alias(target)
-    except UserFacing as error:
-        tell(Text(f"the ssh config can't be asked for {target}, its record counts: {error}", f"无法向 ssh 配置查询 {target}，以记录为准：{error}"))
-        return node
-    if node.address is None or target == place.address.host != node.address.host:  # the config has no such host
-        return node
-    for words in (*notes_of(place), *_elsewhere(node, place)):
+def _as_of_now(node: Node, target: str, tell: Callable[[Text], None]) -> Node:
+    now = as_of_now(node, target)
+    for words in (*now.not_followed, *now.differs):
         tell(words)
-    return replace(
-        node, host_key_alias=place.host_key_alias or node.host_key_alias, known_hosts="\n".join(place.known_hosts) or node.known_hosts,
-        ssh_options=place.ssh_options or node.ssh_options,
-    )  # fmt: skip
+    return now.node
 
 
 def _nobody(words: Text) -> None:
     """Nobody is told."""
-
-
-def _elsewhere(node: Node, place: Target) -> Iterator[Text]:
-    """In what the ssh config and a record differ by now."""
-    login = (place.identity_file, node.identity_file)
-    for what, said, kept in (
-        (Text("address", "地址"), str(place.address), str(node.address)), (Text("jump hosts", "跳板机"), place.jump, node.jump),
-        (Text("key", "密钥"), *(login if all(login) else ("", ""))),
-    ):  # fmt: skip
-        if said != kept:
-            yield Text(
-                f"the {what.en} of {node.name} is {kept or 'none'} in its record and {said or 'none'} in the ssh config: the record "
-                "counts; change it under Nodes, or name the node user@host:port",
-                f"{node.name} 的{what.zh}：记录中为 {kept or '无'}，ssh 配置中为 {said or '无'}；以记录为准，可在“节点”中修改，或直接写 user@host:port",
-            )
 
 
 def _named(known: Iterable[Node], target: str) -> Node | None:

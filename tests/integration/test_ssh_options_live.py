@@ -16,6 +16,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.ssh_aliases import read_aliases
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.config_nodes import nodes_of
+from gpulease_gui.services.events import ConfigDiffers
 from gpulease_gui.services.links import NotConnected
 from gpulease_gui.services.targets import node_of
 from gpulease_gui.store import nodes
@@ -160,6 +161,29 @@ def test_that_an_alias_of_before_is_read_anew_and_what_leads_elsewhere_is_said(s
     assert (node.address.port, ["9 in the ssh config" in words.en for words in said]) == (sshd.address.port, [True])
     with pytest.raises(NotConnected, match="revoked"):
         services.links.open(node, CancelToken())
+
+
+def test_that_in_the_window_an_alias_is_read_anew_at_each_use_and_what_differs_is_said_once(services, sshd, tmp_path, monkeypatch):
+    place = f"Host n\n HostName 127.0.0.1\n Port {sshd.address.port}\n User {sshd.address.user}\n IdentityFile {sshd.keys.user('id_ed25519')}\n"
+    record = trusting(services, in_config(services, tmp_path, monkeypatch, place)["n"], sshd)
+    said: list[ConfigDiffers] = []
+    services.bus.subscribe(lambda event: said.append(event) if isinstance(event, ConfigDiffers) else None)
+    (tmp_path / "home" / ".ssh" / "config").write_text((tmp_path / "config").read_text())
+    services.links.follow_config()
+    services.links.open(record, CancelToken()).line.close()
+    assert said == []
+    revoked = tmp_path / "revoked"
+    revoked.write_text("".join(file.read_text() for file in sshd.keys.folder.glob("host*.pub")))
+    text = f"{place} RevokedHostKeys {revoked}\n".replace(f"Port {sshd.address.port}", "Port 9")
+    for file in (tmp_path / "config", tmp_path / "home" / ".ssh" / "config"):
+        file.write_text(text)
+    for _ in range(2):
+        with pytest.raises(NotConnected, match="revoked"):
+            services.links.open(record, CancelToken())
+    assert ["9 in the ssh config" in one.words.en for one in said] == [True]
+    # A name that the config does not speak of is not asked about.
+    asked = replace(record, name="somewhere else")
+    services.links.open(asked, CancelToken()).line.close()
 
 
 def test_that_a_record_counts_where_the_config_has_no_such_host_or_can_not_be_asked(services, sshd, tmp_path, monkeypatch):

@@ -16,7 +16,15 @@ from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.pages.nodes_secrets import tell_not_kept
-from gpulease_gui.services.events import Event, HostKeyQuestion, JobChanged, NodeState, NodeStateChanged, SecretNotKept
+from gpulease_gui.services.events import (
+    ConfigDiffers,
+    Event,
+    HostKeyQuestion,
+    JobChanged,
+    NodeState,
+    NodeStateChanged,
+    SecretNotKept,
+)
 from gpulease_gui.services.kept_secrets import may_be_kept
 from gpulease_gui.services.plan import Choice
 from gpulease_gui.services.run_view import NO_CHOICE, prepare
@@ -90,6 +98,7 @@ class NodeWork(QObject):
         self.fleet: FleetRun | None = None
         self._kept: dict[str, HostKeyQuestion] = {}
         self._services.links.ask_secret = self._ask
+        self._services.links.follow_config()
         self._services.links.show_while_typed(self._ask_openly)
         self._asked.connect(self._queue, Qt.ConnectionType.QueuedConnection)
         frame.bridge.arrived.connect(self._heard)
@@ -216,6 +225,8 @@ class NodeWork(QObject):
             self.changed.emit(event.node_id)
         elif isinstance(event, HostKeyQuestion):
             self._hear_question(event)
+        elif isinstance(event, ConfigDiffers):
+            self._frame.note(event.words)
         elif isinstance(event, SecretNotKept):
             tell_not_kept(self._frame, event)
         elif isinstance(event, JobChanged) and event.ended:
