@@ -19,6 +19,7 @@ from gpulease_gui.domain.node import AuthMethod
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.failures import ConnectFailed, key_trouble
+from gpulease_gui.remote.key_certificates import is_about
 from gpulease_gui.remote.ssh_options import NO_AGENT
 
 _KEY_FILE_MAX = 64 * 1024
@@ -50,7 +51,8 @@ AskPrompt = Callable[[Prompt], Secret | None]
 class Credentials:
     """The one way of logging in that is tried, or a key first and then what the node asks for on top.
 
-    `identity_file` may name several keys, one a line, which are shown in turn. `ask_passphrase` is called (in the
+    `identity_file` may name several keys, one a line, which are shown in turn, and `certificate_file` several certificates,
+    each of which is shown with its key before all bare keys. `ask_passphrase` is called (in the
     connecting thread) only for a key that is encrypted and when `passphrase` is None; its answer None gives that key
     up, one that does not open it goes to `wrong_passphrase` with the path, and the next try is asked for. `ask_prompt`
     answers the node's questions, None gives up, too. With an agent, `identity_file` picks its key: a public key file
@@ -185,19 +187,11 @@ def _certified(host_port: str, key: paramiko.PKey, credentials: Credentials) -> 
         blob = base64.b64decode(words[1], validate=True)
     except (OSError, ValueError, IndexError) as error:
         raise _no_certificate(host_port, path) from error
-    # A certificate is its type, a nonce, then the fields of the key that it speaks for.
-    if not words[0].startswith(key.get_name()) or _after(blob, 2)[: len(_after(key.asbytes(), 1))] != _after(key.asbytes(), 1):
+    if not words[0].startswith(key.get_name()) or not is_about(blob, key.asbytes()):
         raise _no_certificate(host_port, path)
     certified = copy.copy(key)
     certified.load_certificate(str(path))
     return certified
-
-
-def _after(blob: bytes, count: int) -> bytes:
-    """What follows the first `count` strings of an SSH blob."""
-    for _ in range(count):
-        blob = blob[4 + int.from_bytes(blob[:4], "big") :]
-    return blob
 
 
 def _no_certificate(host_port: str, path: Path) -> ConnectFailed:

@@ -12,9 +12,12 @@ from gpulease_gui.remote.algorithms import signs_with
 from gpulease_gui.remote.failures import ConnectFailed, key_trouble
 
 
-def shapes_of(key: paramiko.PKey, accepted: tuple[str, ...]) -> tuple[paramiko.PKey, ...]:
-    """With its certificate if it has one, then bare, as ssh does: those that sign with one of `accepted` (() = all)."""
-    shapes = (key,) if isinstance(key, paramiko.AgentKey) or not _certified(key) else (key, _bare(key))
+def shapes_of(key: paramiko.PKey, accepted: tuple[str, ...], *, certificate_only: bool = False) -> tuple[paramiko.PKey, ...]:
+    """With its certificate if it has one, then bare, as ssh does: those that sign with one of `accepted` (() = all).
+
+    `certificate_only`: its bare shape has a turn of its own.
+    """
+    shapes = (key,) if isinstance(key, paramiko.AgentKey) or not _certified(key) or certificate_only else (key, bare(key))
     return tuple(shape for shape in shapes if not accepted or _signatures(shape, accepted))
 
 
@@ -42,7 +45,14 @@ def _signatures(key: paramiko.PKey, accepted: tuple[str, ...]) -> tuple[str, ...
     return signs_with(key.get_name(), accepted, certified=_certified(key) and not isinstance(key, paramiko.AgentKey))
 
 
-def _bare(key: paramiko.PKey) -> paramiko.PKey:
-    bare = copy.copy(key)
-    bare.public_blob = None
-    return bare
+def bare(key: paramiko.PKey) -> paramiko.PKey:
+    """The key without its certificate."""
+    found = copy.copy(key)
+    found.public_blob = None
+    return found
+
+
+def certificate_in(key: paramiko.PKey | None) -> bytes:
+    """The certificate that a key is shown with; b"" = it is bare."""
+    blob = getattr(key, "public_blob", None)
+    return bytes(blob.key_blob) if blob is not None and not isinstance(key, paramiko.AgentKey) else b""

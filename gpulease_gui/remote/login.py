@@ -51,6 +51,11 @@ def _barred(host_port: str, wanted: Sequence[str], methods: Sequence[str]) -> Co
 KeyToTry = tuple[Credentials, paramiko.PKey | None]
 
 
+def shown_name(credentials: Credentials) -> str:
+    """The file that is shown: the named certificate, else the key."""
+    return credentials.certificate_file or credentials.identity_file
+
+
 def log_in_by_one_of(
     transport: paramiko.Transport, address: Address, keys: Sequence[KeyToTry], deadlines: Deadlines, cancel: CancelToken,
     before: Sequence[str] = (),
@@ -65,9 +70,9 @@ def log_in_by_one_of(
         except ConnectFailed as error:
             if number < len(keys) and error.cause == "key_refused" and transport.is_active():
                 continue
-            tried = [*before, *(credentials.identity_file for credentials, _ in keys[:number])]
+            tried = [*before, *(shown_name(credentials) for credentials, _ in keys[:number])]
             if number > 1 and (error.phase, error.cause) == (Phase.AUTH, "hung_up"):
-                left = [credentials.identity_file for credentials, _ in keys[number:]]
+                left = [shown_name(credentials) for credentials, _ in keys[number:]]
                 raise too_many_tries(address.host_port, tried[:-1], [tried[-1], *left]) from error
             if len(tried) == 1:
                 raise
@@ -150,7 +155,8 @@ class _Login:
             raise login_refused(self.address.host_port, "second_factor", why, rest)
 
     def _by_key(self, key: paramiko.PKey) -> list[str]:
-        *first, last = shapes_of(key, self.credentials.key_algorithms)
+        only = bool(self.credentials.certificate_file)
+        *first, last = shapes_of(key, self.credentials.key_algorithms, certificate_only=only)
         for shape in first:
             try:
                 return self._publickey(shape)

@@ -26,6 +26,7 @@ from gpulease_gui.remote.address import (
 )
 from gpulease_gui.remote.algorithms import METHOD, METHODS, USUAL, narrowed, not_able, spelt_out
 from gpulease_gui.remote.credentials import KEYS_MAX
+from gpulease_gui.remote.key_certificates import pairs
 from gpulease_gui.remote.ssh_keywords import SAID, UNKNOWN, Unfollowed, is_classified
 from gpulease_gui.remote.ssh_lines import ALSO_CALLED, ConfigLine, all_lines, programs_in
 from gpulease_gui.remote.ssh_options import OPTIONS, SYSTEM_KNOWN_HOSTS, options_text, parse_options
@@ -173,9 +174,9 @@ def target_of(alias: str, answer: str, config_file: str = "") -> Target:
     if parse_options(options).no_key:
         keys = certificates = []
     return Target(
-        address, alias, _key_file(keys), key_alias, jump if hops else "", next(_there(certificates), ""),
+        address, alias, _key_file(keys), key_alias, jump if hops else "", "\n".join(_there(certificates)),
         _files("userknownhostsfile", _first(values, "userknownhostsfile"), user_known_hosts(), tokens, lines),
-        (*_keys_left_out(keys), *_notes(values, lines)),
+        (*_keys_left_out(keys, certificates), *_notes(values, lines)),
         options,
     )  # fmt: skip
 
@@ -227,8 +228,11 @@ def _key_file(paths: Sequence[str]) -> str:
     return "\n".join(private[:KEYS_MAX]) or next(_there([*paths, *(f"{path}.pub" for path in paths)]), "")
 
 
-def _keys_left_out(paths: Sequence[str]) -> tuple[Text, ...]:
-    left = ", ".join([path for path in _there(paths) if not path.endswith(".pub")][KEYS_MAX:])
+def _keys_left_out(paths: Sequence[str], certificates: Sequence[str]) -> tuple[Text, ...]:
+    """Certificates come first, each once for the key that it is about."""
+    keys = [path for path in _there(paths) if not path.endswith(".pub")]
+    shown = [*(certificate for certificate, _ in pairs(tuple(_there(certificates)), keys[:KEYS_MAX])), *keys]
+    left = ", ".join(shown[KEYS_MAX:])
     words = Text(f"only {KEYS_MAX} keys are tried, not {left}", f"最多尝试 {KEYS_MAX} 个密钥，未包括 {left}")
     return (words,) if left else ()
 

@@ -140,3 +140,46 @@ def test_that_a_node_that_takes_few_tries_is_told_with_the_keys_that_it_never_ju
         f"so not judged: {strangers[1]}, {server.key_file}"
     )
     assert caught.value.next_step.startswith("name the key") and "MaxStartups" not in str(caught.value)
+
+
+@pytest.fixture
+def certify(strangers, tmp_path: Path) -> Callable[[Path, str, str], Path]:
+    """`certify(key, id, user)`: a certificate of the authority `ca` for that user."""
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "ca"], check=True)
+
+    def make(key: Path, name: str, user: str) -> Path:
+        (tmp_path / f"{name}.pub").write_bytes(Path(f"{key}.pub").read_bytes())
+        sign = ["ssh-keygen", "-q", "-s", tmp_path / "ca", "-I", name, "-n", user, tmp_path / f"{name}.pub"]
+        subprocess.run(sign, check=True, capture_output=True)
+        return tmp_path / f"{name}-cert.pub"
+
+    return make
+
+
+def shown(server) -> list[str]:
+    """What was shown, in its order: the names of certificates, "bare" for keys without one."""
+    lines = re.findall(r"(?:Failed|Accepted) publickey for .*", (server.folder / "log").read_text())
+    return [found[1] if (found := re.search(r" ID (\S+) ", line)) else "bare" for line in lines]
+
+
+def test_that_each_of_several_certificates_is_shown_with_its_key_before_the_bare_keys(services, make_sshd, home, strangers, certify, tmp_path):
+    server = make_sshd(f"LogLevel VERBOSE\nTrustedUserCAKeys {tmp_path}/ca.pub\n")
+    user = getpass.getuser()
+    first, second, third = (certify(strangers[0], "a", "nobody"), certify(strangers[0], "b", "nobody"), certify(strangers[1], "c", user))
+    stray = certify(strangers[5], "stray", user)
+    files = [f"CertificateFile {file}" for file in (first, stray, tmp_path / "gone", second, third)]
+    node = of_config(server, tmp_path, *(f"IdentityFile {key}" for key in strangers[:2]), *files)
+    assert node.certificate_file == f"{first}\n{stray}\n{second}\n{third}"
+    assert logged_in(services, server, node) == ""
+    assert list(dict.fromkeys(shown(server))) == ["a", "b", "c"]
+
+
+def test_that_certificates_count_among_the_tries_and_what_is_left_out_is_said(services, make_sshd, home, strangers, certify, tmp_path):
+    server = make_sshd(f"LogLevel VERBOSE\nTrustedUserCAKeys {tmp_path}/ca.pub\n")
+    files = [certify(key, name, "nobody") for key, name in zip(strangers[:3], "abc", strict=True)]
+    node = of_config(
+        server, tmp_path, *(f"IdentityFile {key}" for key in strangers[:3]), *(f"CertificateFile {file}" for file in files)
+    )
+    assert [note.en for note in resolve_alias("n1", config_file=str(tmp_path / "config")).notes] == [f"only 5 keys are tried, not {strangers[2]}"]
+    assert logged_in(services, server, node).endswith(f"; not tried, as 5 are the most: {strangers[2]}")
+    assert shown(server) == ["a", "b", "c", "bare", "bare"]

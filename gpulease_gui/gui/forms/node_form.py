@@ -154,7 +154,7 @@ class NodeForm(FactDialog):
         self.proxy_field = Field(label, self.proxy)
         label = Text("Certificate file", "证书文件")
         self.certificate = LineField(label, Text("none, or KEY-cert.pub", "无，或 KEY-cert.pub"), code=True)
-        self.certificate.setText(node.certificate_file)
+        self.certificate.setText(in_one_line(node.certificate_file))
         pick = Button(Text("Choose…", "选择…"))
         pick.clicked.connect(lambda: _choose_file(self.certificate, label, self))
         grid.addWidget(self.proxy_field, 0, 0, Qt.AlignmentFlag.AlignTop)
@@ -207,7 +207,7 @@ class NodeForm(FactDialog):
         identity = self.login.identity_file or target.identity_file
         return replace(
             self._node, address=target.address, auth=self.login.method, identity_file=identity, jump=jump,
-            proxy=proxy, certificate_file=self.certificate.text().strip(), use_sudo=self.sudo.isChecked(),
+            proxy=proxy, certificate_file=one_a_line(self.certificate.text()), use_sudo=self.sudo.isChecked(),
             ssh_options=options,
         )  # fmt: skip
 

@@ -218,7 +218,7 @@ class NodeInspector(Pane):
             pairs.append((Text("Login", "登录方式"), login))
         way = (
             (Text("Jump hosts", "跳板机"), node.jump), (Text("Proxy", "代理"), node.proxy),
-            (Text("Key file", "密钥文件"), node.identity_file.replace("\n", ", ")), (Text("Certificate", "证书"), node.certificate_file),
+            (Text("Key file", "密钥文件"), node.identity_file.replace("\n", ", ")), (Text("Certificate", "证书"), node.certificate_file.replace("\n", ", ")),
             (Text("SSH options", "SSH 选项"), node.ssh_options),
         )  # fmt: skip
         pairs += [(title, foreign(words)) for title, words in way if words]
