@@ -16,10 +16,12 @@ from shiboken6 import isValid
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.right_of_way import RightOfWay
-from gpulease_gui.services.events import Bus, Event
+from gpulease_gui.services.events import Bus, CheckChanged, Event, FindingSaved
 
 T = TypeVar("T")
 TURN_S = 0.004
+# What checks say is told thirty times a second: a hundred nodes say ten thousand things, and each turn waits for Python anew.
+GATHER_MS = 33
 
 
 class Bridge(QObject):
@@ -27,12 +29,13 @@ class Bridge(QObject):
 
     `arrived` carries each event of the bus. `troubled` carries a UserFacing that nobody else took. Both come in the order
     in which they happened; when many come at once they are spread over turns of the event loop, so that the window is
-    drawn and answers clicks in between.
+    drawn and answers clicks in between. What single checks say is gathered for `GATHER_MS`, unless something else comes.
     """
 
     arrived = Signal(object)
     troubled = Signal(object)
     _waiting = Signal()
+    _gathers = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -43,7 +46,9 @@ class Bridge(QObject):
         self._lock = threading.Lock()
         self._asked = 0  # results that are still to come
         self._called = False  # one call of the main thread serves all that wait for it
+        self._gathering = False  # a turn will come soon, if not at once
         self._waiting.connect(self._take_turn, Qt.ConnectionType.QueuedConnection)
+        self._gathers.connect(self._begin_gathering, Qt.ConnectionType.QueuedConnection)
         # A signal would be served before anything is drawn; a timer is not.
         self._next = QTimer(self)
         self._next.setSingleShot(True)
@@ -54,7 +59,9 @@ class Bridge(QObject):
         self.detach()
         self._way = way or RightOfWay()
         current = self._round
-        self._leave = bus.subscribe(lambda event: self._cross(lambda: self._deliver(current, event)))
+        self._leave = bus.subscribe(
+            lambda event: self._cross(lambda: self._deliver(current, event), at_once=not isinstance(event, CheckChanged | FindingSaved))
+        )
 
     def detach(self) -> None:
         """Stop listening; results that are still under way are dropped."""
@@ -81,18 +88,27 @@ class Bridge(QObject):
         with self._lock:
             return self._asked == 0 and not self._queue
 
-    def _cross(self, work: Callable[[], None]) -> None:
+    def _cross(self, work: Callable[[], None], *, at_once: bool = True) -> None:
         """From any thread: have `work` done on the main thread."""
         self._queue.append(work)
         with self._lock:
-            called, self._called = self._called, True
-        if not called:
-            self._waiting.emit()
+            comes = self._called or (self._gathering and not at_once)
+            if at_once:
+                self._called = True
+            else:
+                self._gathering = True
+        if not comes:
+            (self._waiting if at_once else self._gathers).emit()
+
+    def _begin_gathering(self) -> None:
+        if not self._next.isActive():
+            self._next.start(GATHER_MS)
 
     def _take_turn(self) -> None:
         """Do what waits, for a few milliseconds. Any of it may open a loop of its own, in which the next turn comes."""
         with self._lock:
-            self._called = False
+            self._called = self._gathering = False
+        self._next.stop()
         until = time.perf_counter() + TURN_S
         with self._way.held():
             while self._queue and time.perf_counter() < until:
@@ -100,6 +116,8 @@ class Bridge(QObject):
                 if self._queue and not self._next.isActive():
                     self._next.start(0)  # first of all: `work` may not come back for long, or not at all
                 work()
+        if self._queue and not self._next.isActive():
+            self._next.start(0)
 
     def _deliver(self, current: int, event: Event) -> None:
         if current == self._round:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,10 +67,12 @@ def _cpu_s(pid: int) -> float:
 
 
 @contextlib.contextmanager
-def farm(count: int, *, niceness: int = 0, programs: Path | None = None) -> Iterator[Farm]:
+def farm(count: int, *, niceness: int = 0, is_aside: bool = False, programs: Path | None = None) -> Iterator[Farm]:
     """`count` nodes; they end with the block. Where a window is watched they are nice: in truth they are elsewhere.
 
-    `programs` is a folder that their commands are looked for in first.
+    A nice process still keeps the core that it has for up to 4 ms when another one wakes up. Nodes that are `is_aside` give
+    it up at once, but hardly go on beside other work: for a machine that has none. `programs` is a folder that their
+    commands are looked for in first.
     """
     with tempfile.TemporaryDirectory(prefix="bench-") as name, contextlib.ExitStack() as stack:
         folder = Path(name)
@@ -84,7 +86,8 @@ def farm(count: int, *, niceness: int = 0, programs: Path | None = None) -> Iter
             stack.enter_context(niceness_that_counts())
         (folder / "config").write_text(CONFIG.format(folder=folder, more=more))
         ports = _free_ports(count)
-        processes = [_start(folder, ports[i : i + PORTS_EACH], niceness) for i in range(0, count, PORTS_EACH)]
+        begin = _adopt_aside if is_aside else _adopt
+        processes = [_start(folder, ports[i : i + PORTS_EACH], niceness, begin) for i in range(0, count, PORTS_EACH)]
         try:
             for port in ports:
                 _await(port)
@@ -115,15 +118,21 @@ def niceness_that_counts() -> Iterator[None]:
             AUTOGROUP.write_text("1")
 
 
-def _start(folder: Path, ports: tuple[int, ...], niceness: int) -> subprocess.Popen[bytes]:
+def _start(folder: Path, ports: tuple[int, ...], niceness: int, begin: Callable[[], None]) -> subprocess.Popen[bytes]:
     words = [word for port in ports for word in ("-p", str(port))]
     command = ["nice", "-n", str(niceness), SSHD, "-D", "-f", folder / "config", *words, "-E", folder / "log"]
-    return subprocess.Popen(command, preexec_fn=_adopt)
+    return subprocess.Popen(command, preexec_fn=begin)
 
 
 def _adopt() -> None:
     """What a session leaves running comes to its server when it ends, so that `cpu_s` counts it, too."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _adopt_aside() -> None:
+    """As `_adopt`; and the server, with all that runs in it, has a core only while nobody else wants it."""
+    _adopt()
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 def _free_ports(count: int) -> tuple[int, ...]:

@@ -8,8 +8,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from PySide6.QtCore import QEventLoop, QTimer
 from pytestqt.qtbot import QtBot
 
+from gpulease_gui.domain.finding import CheckState
 from gpulease_gui.gui.bridge import Bridge
-from gpulease_gui.services.events import Bus, Event, JobChanged, RecordsChanged
+from gpulease_gui.services.events import Bus, CheckChanged, Event, JobChanged, RecordsChanged
 
 
 def test_that_a_flood_of_events_lets_the_window_do_other_things_in_between(qtbot: QtBot) -> None:
@@ -45,6 +46,29 @@ def test_that_results_and_events_come_in_the_order_in_which_they_happened(qtbot:
     bus.publish(RecordsChanged(frozenset(["third"])))
     qtbot.waitUntil(lambda: len(heard) == 3)
     assert heard == ["first", "second", "third"]
+
+
+def test_that_what_checks_say_is_gathered_until_something_else_comes(qtbot: QtBot) -> None:
+    bus, bridge = Bus(), Bridge()
+    bridge.attach(bus)
+    heard: list[Event] = []
+    bridge.arrived.connect(heard.append)
+    said = [CheckChanged("run", f"check.{number}", CheckState.DONE) for number in range(3)]
+    first = JobChanged("first", "job")
+    bus.publish(first)
+    qtbot.waitUntil(lambda: heard == [first])
+    early: list[int] = []
+    for event in said[:2]:
+        bus.publish(event)
+    QTimer.singleShot(0, bridge, lambda: early.append(len(heard)))
+    qtbot.waitUntil(lambda: len(heard) == 3)
+    assert early == [1]
+    last = JobChanged("last", "job")
+    bus.publish(said[2])
+    bus.publish(last)
+    QTimer.singleShot(0, bridge, lambda: early.append(len(heard)))
+    qtbot.waitUntil(lambda: len(early) == 2)
+    assert early == [1, 5] and heard == [first, *said, last]
 
 
 def test_that_a_dialog_opened_by_an_event_hears_the_next_ones(qtbot: QtBot) -> None:
