@@ -14,6 +14,7 @@ from gpulease_gui.domain.node import Node
 from gpulease_gui.remote.stream import TOO_LONG, Stream, StreamEnd, StreamEnding, agent_start
 from gpulease_gui.remote.transport import Line, LineLost
 from gpulease_gui.services.events import Bus, GapClosed, GapOpened, NodeState, NodeStateChanged
+from gpulease_gui.services.flood_gaps import flood_gaps
 from gpulease_gui.services.gap_words import FAULT, NOT_WATCHED, SLEPT, why_ended
 from gpulease_gui.services.intake import MOST_SERIES, GapSpan, Intake, SeriesKey, WatchView
 from gpulease_gui.services.links import Links, NotConnected
@@ -349,6 +350,7 @@ class _Watch:
 
     def _flush(self) -> None:
         self._saving.readings(self._recorder.take())
+        self._saving.gaps(flood_gaps(self.view, self._recorder.floods()))
 
     def _lost(self, end: StreamEnd) -> None:
         at_s = self._timeline.at(end.last_s)

@@ -28,6 +28,7 @@ from gpulease_gui.services.degraded import degraded_in
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.live_export import put_into_report, readings_csv
 from gpulease_gui.services.live_stretches import live_stretches
+from gpulease_gui.services.recording import FLOODED
 from gpulease_gui.services.source_gaps import source_of
 from gpulease_gui.services.source_silence import STALE
 from gpulease_gui.services.timeline import Clock
@@ -635,3 +636,17 @@ def test_that_a_line_that_is_cut_again_and_again_hides_no_lasting_throttling_and
         assert [(rule, begin, end) for rule, _, begin, end in node.events()] == [
             ("watch.throttled", 0, 14), ("watch.throttled", 16, 30), ("watch.throttled", 32, 46),
         ]  # fmt: skip
+
+
+def test_that_what_a_flood_leaves_out_is_a_gap_of_its_source_that_says_so(node: Scripted) -> None:
+    for node.at in range(40):
+        node.cards(*[(0, A, "500")] * (200 if 12 <= node.at < 30 else 1))
+        node.network(100.0 + node.at, eth0=0)
+    node.end()
+    with node.services.workspace.read() as connection:
+        kept = [(g.metric, g.start_ns // NS - START_S, g.end_ns // NS - START_S) for g in list_gaps(connection, "scripted", None, 0, 2**62) if g.reason == FLOODED]
+    assert {metric for metric, _, _ in kept if metric is None or not metric.startswith("gpu.")} == set()
+    begin, end = min(begin for _, begin, _ in kept), max(end for _, _, end in kept)
+    assert 10 <= begin <= 12 and 29 <= end <= 31
+    (hole,) = holes_of(node.watch.view)
+    assert (hole.start_s - START_S, hole.end_s and hole.end_s - START_S) == (begin, end) and "left out" in str(hole.reason)
