@@ -10,13 +10,16 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from gpulease_gui import __version__
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.widgets.buttons import Button
+from gpulease_gui.gui.widgets.chart_keys import KEYS
 from gpulease_gui.gui.widgets.dialogs import FactDialog
-from gpulease_gui.gui.widgets.labels import Words
+from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.panes import KeyValues
+
+LIVE_CHART = Text("In the live chart", "实时图表中")
 
 
 def shortcuts_dialog(actions: Iterable[QAction], parent: QWidget) -> FactDialog:
-    """All keys, read from the real actions."""
+    """All keys: those of the real actions, and those of the chart."""
     title = Text("Keyboard shortcuts", "键盘快捷键")
     dialog = FactDialog(title, title, parent=parent)
     pairs = [(_keys(action), action.text().replace("&&", "&")) for action in actions if not action.shortcut().isEmpty()]
@@ -25,6 +28,13 @@ def shortcuts_dialog(actions: Iterable[QAction], parent: QWidget) -> FactDialog:
     row.setSpacing(32)
     row.addWidget(KeyValues(pairs[:half]))
     row.addWidget(KeyValues(pairs[half:]))
+    dialog.column.addLayout(row)
+    dialog.column.addWidget(PlainLabel(LIVE_CHART, size="section", weight=600))
+    chart = [(key.shown, key.act.value) for key in KEYS]
+    half, row = (len(chart) + 1) // 2, QHBoxLayout()
+    row.setSpacing(32)
+    row.addWidget(KeyValues(chart[:half]))
+    row.addWidget(KeyValues(chart[half:]))
     dialog.column.addLayout(row)
     return _closable(dialog)
 

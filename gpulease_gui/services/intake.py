@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gpulease_gui.checks.watch_rules import Judged
@@ -40,6 +40,11 @@ class GapSpan:
     source: str = ""
 
 
+def free_number(taken: Collection[int], wanted: int) -> int:
+    """The wanted number, or the first one after all that are taken."""
+    return wanted if wanted not in taken else max(taken) + 1
+
+
 @dataclass(slots=True)
 class WatchView:
     """What a chart looks at: rings by (metric, subject), gaps, why a source can't be read. Only looked at.
@@ -66,6 +71,13 @@ class WatchView:
     source_gaps: list[GapSpan] = field(default_factory=list)
     unjudged: tuple[Judged, ...] = ()
     away: Mapping[str, float] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def number(self, subject: str, index: int) -> None:
+        """The node gives a card this number now; what it is called does not change any more."""
+        self.indexes = {**self.indexes, subject: index}
+        if subject not in self.numbers:
+            self.numbers = {**self.numbers, subject: free_number(self.numbers.values(), index)}
 
 
 class Intake:
@@ -165,14 +177,14 @@ class Intake:
         view = self._view
         for subject, index in form.indexes:
             if view.indexes.get(subject) != index:
-                view.indexes = {**view.indexes, subject: index}
+                view.number(subject, index)
         if view.lost and not view.lost.keys().isdisjoint(subject for _, subject in form.keys):
             there = {subject for _, subject in form.keys}
             view.lost = {subject: why for subject, why in view.lost.items() if subject not in there}
 
     def _presence(self, point: Point) -> None:
         if point.index is not None and self._view.indexes.get(point.subject) != point.index:
-            self._view.indexes = {**self._view.indexes, point.subject: point.index}
+            self._view.number(point.subject, point.index)
         if point.lost and point.subject not in self._view.away and self._view.lost.get(point.subject) != point.lost:
             self._view.lost = {**self._view.lost, point.subject: point.lost}
         elif not point.lost and point.subject in self._view.lost:

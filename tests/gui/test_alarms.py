@@ -45,7 +45,7 @@ def test_that_an_alarm_is_told_once_in_plain_words_and_never_in_quiet_hours(make
     assert window.trouble_band.isHidden()
     services.bus.publish(WatchAlarm(NODE, "watch.floor", "GPU-0a1b2c3d-4e5f", 0, None, WORDS, disturb=True))
     qtbot.waitUntil(lambda: not window.trouble_band.isHidden(), timeout=5000)
-    assert window.trouble_band.headline.text() == "Under the contract: capped · GPU-0a1b2c3d-4e5"
+    assert window.trouble_band.headline.text() == "Under the contract: capped · GPU-0a1b2c3d"
     assert window.trouble_band.property("band") == "fail"
     services.bus.publish(WatchAlarm(NODE, "watch.idle", "GPU-0a1b2c3d-4e5f", 0, None, WORDS, disturb=True))
     qtbot.waitUntil(lambda: window.trouble_band.property("band") == "warn", timeout=5000)
@@ -57,7 +57,7 @@ def test_that_an_alarm_is_told_once_in_plain_words_and_never_in_quiet_hours(make
 
 def test_that_a_node_can_not_write_into_the_headline() -> None:
     alarm = WatchAlarm(NODE, "watch.lost", "\x1b[31mGPU\n" + "x" * 500, 0, None, WORDS)
-    assert len(str(headline_of(alarm, "n" * 500))) < 120 and "\x1b" not in str(headline_of(alarm, "a"))
+    assert len(str(headline_of(alarm, "n" * 500, {}))) < 120 and "\x1b" not in str(headline_of(alarm, "a", {}))
 
 
 def test_that_broken_rules_are_stretches_of_the_chart(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_that_broken_rules_are_stretches_of_the_chart(tmp_path: Path) -> None:
     with services.workspace.read() as connection:
         happenings = read_stored(connection, NODE, now_s).happenings
     assert [(str(one.words), one.end_s is None, one.token, one.concerns) for one in happenings] == [
-        ("Under the contract GPU-0a1b2c3d", False, "fail", "gpu.power_w"), ("Under the contract GPU-0a1b2c3d", True, "fail", "gpu.power_w")
+        ("Under the contract, GPU-0a1b2c3d", False, "fail", "gpu.power_w"), ("Under the contract, GPU-0a1b2c3d", True, "fail", "gpu.power_w")
     ]  # fmt: skip
     services.close()
 

@@ -58,7 +58,7 @@ def tile(view: WatchView | None, *broken: Broken, lane: LaneChoice = LaneChoice.
 def test_that_a_node_below_its_promise_is_told_with_figure_time_and_strip() -> None:
     made = tile(view_of(600), Broken("watch.floor", "GPU-1", NOW_S - 300, None, True, "gpu.power_w"))
     assert made.rank is Rank.BROKEN
-    assert made.words == Text("Under the contract, 5 min 0 s", "低于合同，5 分 0 秒")
+    assert made.words == Text("Under the contract, GPU-1, 5 min 0 s", "低于合同，GPU-1，5 分 0 秒")
     assert [(one.value, one.token) for one in made.figures] == [("90", "t1"), ("350", "fail"), ("61", "t1"), ("–", "t3")]
     assert made.strip == ("",) * 40 + ("border2",) * 10 + ("fail",) * 10
 
@@ -95,7 +95,7 @@ def test_that_a_stale_reading_is_not_shown_as_that_of_now() -> None:
 
 def test_that_a_vanished_card_is_named_by_its_number_with_the_reason() -> None:
     view = view_of(60)
-    view.indexes, view.lost = {"GPU-0": 4, "GPU-1": 6}, {"GPU-1": "not in the driver's list any more"}
+    view.numbers, view.lost = {"GPU-0": 4, "GPU-1": 6}, {"GPU-1": "not in the driver's list any more"}
     made = tile(view)
     assert made.rank is Rank.BROKEN and made.words.en == "GPU 6 lost: not in the driver's list any more"
 

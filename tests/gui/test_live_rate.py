@@ -8,7 +8,7 @@ from pathlib import Path
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.node import Node, Reach
-from gpulease_gui.gui.forms.rate_dialog import RateDialog
+from gpulease_gui.gui.forms.sampling_dialog import SamplingDialog
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages import live
 from gpulease_gui.services.composition import open_services
@@ -29,7 +29,7 @@ def test_that_a_rate_out_of_bounds_is_refused_and_the_page_goes_on_at_another_on
     qtbot.waitUntil(lambda: page.crumbs() == ("here",), timeout=5000)
     page.watch()
     next(action for action in page.bar.more_menu.actions() if action.text() == "Sampling rate…").trigger()
-    (dialog,) = page.findChildren(RateDialog)
+    (dialog,) = page.findChildren(SamplingDialog)
     assert dialog.rate.text() == "1" and page.view is not None
     dialog.rate.setText("20")
     dialog.save.click()

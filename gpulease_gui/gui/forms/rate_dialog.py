@@ -1,61 +1,100 @@
-"""How often does the user want a node to be read while it is watched?"""
+"""What does one unit of a currency cost in another, on which day, and who says so?"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from datetime import date
+from decimal import Decimal, InvalidOperation
 
 from PySide6.QtWidgets import QWidget
 
-from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.supplier import FxRate
 from gpulease_gui.domain.text import Text
-from gpulease_gui.gui.forms.fields import LineField, open_dialog
+from gpulease_gui.gui.forms.draft_dialog import DraftDialog
+from gpulease_gui.gui.forms.fields import Field, LineField
 from gpulease_gui.gui.widgets.buttons import Button
-from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
-from gpulease_gui.gui.widgets.fields import Field
-from gpulease_gui.services.watch_rate import parse_rate
-
-if TYPE_CHECKING:
-    from gpulease_gui.gui.pages.page import Frame
-
-TITLE = Text("Sampling rate", "采样频率")
-RATE = Text("Samples a second (0.2 to 10)", "每秒采样次数（0.2 至 10）")
-BAD_RATE = Text("Write a number from 0.2 to 10, such as 2", "请填写 0.2 至 10 之间的数，例如 2")
+from gpulease_gui.gui.widgets.dialogs import CANCEL
+from gpulease_gui.services.commercial_words import plain
 
 
-class RateDialog(FactDialog):
-    """One figure for one node; a watch that runs goes on at it."""
+class RateDialog(DraftDialog):
+    """A rate of exchange; `keep` is called with it. Rates are only ever added: what was compared before stays explained."""
 
-    def __init__(self, frame: Frame, node: tuple[str, str], *, parent: QWidget | None = None) -> None:
+    def __init__(self, source: str, target: str, day: date, keep: Callable[[FxRate], None], known: FxRate | None = None,
+                 parent: QWidget | None = None) -> None:  # fmt: skip
         super().__init__(
-            TITLE, TITLE, ((Text("Node", "节点"), node[1]),), icon="nav-live", parent=parent,
-            consequence=Text("A higher rate takes more of the node's processor and more room on this disk. A watch that runs goes on at "
-                             "the new rate after a second or two, which is a gap.",
-                             "频率越高，节点的 CPU 占用和本机的磁盘占用越多。正在进行的监控会在一两秒后改用新频率，其间为一处缺口。"),
+            Text("Rate of exchange", "汇率"), Text(f"{source} to {target}", f"{source} 换算为 {target}"),
+            consequence=Text("Prices stay in their own currency; the rate only converts what is compared.",
+                             "价格仍以原币种保存；汇率只用于对比时换算。"), parent=parent,
         )  # fmt: skip
-        self._frame, self._node_id = frame, node[0]
-        self.rate = LineField(RATE)
-        self.rate.setText(f"{frame.services.watching.rates.hz(node[0]):g}")
-        self.field = Field(RATE, self.rate)
-        self.column.addWidget(self.field)
+        self._pair, self._keep = (source, target), keep
+        self.facts.hide()
+        self.rate = LineField(Text("Rate", "汇率"), "7.0835")
+        self.day = LineField(Text("Day", "日期"), "2026-12-01")
+        self.surcharge = LineField(Text("Surcharge", "手续费"), "0")
+        self.source = LineField(Text("Source", "来源"), Text("such as a bank's list", "例如某银行牌价"))
+        self._rate = Field(Text(f"1 {source} in {target}", f"1 {source} 等于多少 {target}"), self.rate)
+        self._day = Field(Text("Day of the rate", "汇率日期"), self.day)
+        self._surcharge = Field(Text("Surcharge of the card or bank, in %", "银行卡或银行手续费（%）"), self.surcharge)
+        for field in (self._rate, self._surcharge, self._day, Field(Text("Who says so", "来源"), self.source)):
+            self.column.addWidget(field)
+        self.day.setText(day.isoformat())
+        if known is not None:
+            self.rate.setText(f"{known.rate:f}")
+            self.surcharge.setText(plain(known.surcharge * 100) if known.surcharge else "")
         self.add_button(Button(CANCEL), rejects=True)
-        self.save = self.add_button(Button(Text("Save", "保存"), kind="primary"), default=True)
+        self.save = self.add_button(Button(Text("Save the rate", "保存汇率"), kind="primary"), default=True)
         self.save.clicked.connect(self._save)
+        self._lines = (self.rate, self.surcharge, self.day, self.source)
+        for line in self._lines:
+            line.textEdited.connect(self.touch)
+        self.rate.setFocus()
+
+    def words_now(self) -> tuple[str, ...]:
+        """What stands in the lines, from top to bottom."""
+        return tuple(line.text() for line in self._lines)
+
+    def put_words(self, words: Sequence[str]) -> bool:
+        """Put the lines back."""
+        if len(words) != len(self._lines):
+            return False
+        for line, said in zip(self._lines, words, strict=True):
+            line.setText(said)
+        return True
 
     def _save(self) -> None:
-        self.field.set_error("")
-        try:
-            rate_hz = parse_rate(self.rate.text())
-        except UsageError:
-            self.field.set_error(BAD_RATE)
-            self.rate.setFocus()
-            return
-        frame, done = self._frame, Text(f"Read {rate_hz:g} times a second", f"每秒采样 {rate_hz:g} 次")  # the dialog is gone by then
-        frame.bridge.when_done(frame.services.watching.set_rate(self._node_id, rate_hz), lambda _: frame.note(done))
-        self.accept()
+        rate, day, surcharge = _rate_of(self.rate.text()), _day_of(self.day.text()), _share_of(self.surcharge.text())
+        self._rate.complain("" if rate else Text("a number above 0, such as 7.0835", "请填写大于 0 的数字，如 7.0835"))
+        self._day.complain("" if day else Text("a day such as 2026-12-01", "请按 2026-12-01 的格式填写"))
+        self._surcharge.complain(Text("a part of 100, such as 3; none: leave it empty", "请填写 0 至 100 的数字，如 3；没有则留空") if surcharge is None else "")
+        if rate is not None and day is not None and surcharge is not None:
+            self._keep(FxRate(*self._pair, rate, day, self.source.text().strip(), surcharge))
+
+    def refuse(self, trouble: UserFacing) -> None:
+        """The store did not take it."""
+        self._rate.complain(trouble.what)
 
 
-def rate_dialog(frame: Frame, parent: QWidget, node: tuple[str, str]) -> RateDialog:
-    """The dialog, open; `node` is (id, name)."""
-    dialog = RateDialog(frame, node, parent=parent)
-    open_dialog(dialog)
-    return dialog
+def _rate_of(words: str) -> Decimal | None:
+    try:
+        rate = Decimal(words.strip())
+    except InvalidOperation:
+        return None
+    return rate if rate.is_finite() and rate > 0 else None
+
+
+def _share_of(words: str) -> Decimal | None:
+    """Per cent as a share; nothing written is nothing added."""
+    try:
+        share = Decimal(words.strip().rstrip("%％").strip() or "0") / 100
+    except InvalidOperation:
+        return None
+    return share if share.is_finite() and 0 <= share < 1 else None
+
+
+def _day_of(words: str) -> date | None:
+    try:
+        return date.fromisoformat(words.strip())
+    except ValueError:
+        return None

@@ -14,15 +14,19 @@ from gpulease_gui.checks.watch_rule import LOST
 from gpulease_gui.checks.watch_rules import WATCH_RULES
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.text import Text, foreign, visible
+from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.forms.away_dialog import AwayDialog
 from gpulease_gui.gui.forms.fields import LineField, open_dialog
-from gpulease_gui.gui.models.cell import NOTHING, Cell, Column, action_cell, state_cell
+from gpulease_gui.gui.models.cards import card_name
+from gpulease_gui.gui.models.cell import NOTHING, Cell, Column, Group, action_cell, state_cell
+from gpulease_gui.gui.models.local_times import in_local_time
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.widgets.buttons import Button, Switch
 from gpulease_gui.gui.widgets.dialogs import FactDialog
 from gpulease_gui.gui.widgets.fields import Field
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.table import TableView
+from gpulease_gui.gui.widgets.task_strip import zone_name
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.services.acting import user_name_in
 from gpulease_gui.services.cost_steps import money
@@ -44,18 +48,19 @@ TITLE = Text("Watch rules", "监控规则")
 DAYS = 30
 AWAY, EXPECT = "away", "expect"
 _NS = 1_000_000_000
-_TITLES = {rule.id: rule.title for rule in WATCH_RULES}
+_RULES = {rule.id: rule for rule in WATCH_RULES}
 _BAD_TIME = Text("Write hours and minutes, such as 22:30", "请填写时分，例如 22:30")
 
 
 @dataclass(frozen=True, slots=True)
 class WatchRow:
-    """An episode with the name of its node and how the node numbers the card."""
+    """An episode with the name of its node and of its card."""
 
     event: WatchEvent
     node: str
     card: str
     now_s: float
+    place: int = 0  # of the card among those of the node
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,41 +73,70 @@ class Seen:
     user: str = ""
 
 
-def read_seen(connection: sqlite3.Connection, node_id: str, now_s: float, indexes: Mapping[str, int]) -> Seen:
-    """Of one node, or of all when `node_id` is empty, over DAYS days up to now (UTC seconds)."""
+def read_seen(connection: sqlite3.Connection, node_id: str, now_s: float, numbers: Mapping[str, int]) -> Seen:
+    """Of one node, or of all when `node_id` is empty, over DAYS days up to now (UTC seconds). `numbers` of cards by UUID."""
     start_s = now_s - DAYS * 86_400.0
     nodes = [node for node in list_nodes(connection) if node_id in ("", node.id)]
     rows = [
-        WatchRow(event, node.name, _card(event.subject, indexes), now_s) for node in nodes
+        WatchRow(event, node.name, card_name(event.subject, numbers), now_s, numbers.get(event.subject, 0)) for node in nodes
         for event in list_events(connection, node.id, int(start_s * _NS), int((now_s + 60.0) * _NS))
     ]  # fmt: skip
     told = {row.event.node_id for row in rows if row.event.degraded}
     sums = tuple((node.name, degraded_in(connection, node, start_s, now_s)) for node in nodes if node.id in told)
-    return Seen(tuple(sorted(rows, key=lambda row: -row.event.began_ns)), sums, get_notices(connection), user_name_in(connection))
+    # Cards of one node that break a rule in one second stand by their numbers.
+    ordered = sorted(rows, key=lambda row: (-(row.event.began_ns // _NS), row.node, row.place, row.event.subject))
+    return Seen(tuple(ordered), sums, get_notices(connection), user_name_in(connection))
 
 
-def _card(subject: str, indexes: Mapping[str, int]) -> str:
-    number = indexes.get(subject)
-    return subject[:12] if number is None else f"GPU {number} · {subject[:12]}"
+def _group(row: WatchRow) -> Group:
+    """All episodes of a rule under its name, with what it means."""
+    rule = _RULES.get(row.event.rule)
+    return Group(row.event.rule, rule.title if rule else foreign(row.event.rule), rule.why if rule else "")
 
 
 def _when(at_ns: int) -> str:
     return datetime.fromtimestamp(at_ns / _NS).astimezone().strftime("%m-%d %H:%M:%S")
 
 
+def _seconds(row: WatchRow) -> int:
+    end_s = row.now_s if row.event.ended_ns is None else row.event.ended_ns / _NS
+    return max(0, round(end_s - row.event.began_ns / _NS))
+
+
 def _lasted(row: WatchRow) -> Cell:
     from gpulease_gui.gui.pages.live_table import length_text
 
-    end_s = row.now_s if row.event.ended_ns is None else row.event.ended_ns / _NS
-    return Cell(length_text(max(0, round(end_s - row.event.began_ns / _NS))))
+    return Cell(length_text(_seconds(row)))
 
 
-def _why(row: WatchRow) -> Cell:
-    away, reason = row.event.away, row.event.finding.reason
+def _how_bad(row: WatchRow) -> Cell:
+    """The worst figure, where there is one: why stands over all of them."""
+    finding = row.event.finding
+    if row.event.away is not None or not isinstance(finding.measured, int | float):
+        return Cell(reason_words(row), tone="2", tip=whole_words(row))
+    worst = f"{number_text(finding.measured)} {finding.unit}".strip()
+    if not isinstance(finding.promised, int | float):
+        return Cell(worst, tip=whole_words(row))
+    least = f"{number_text(finding.promised)} {finding.unit}".strip()
+    return Cell(worst, note=Text(f"of {least}", f"承诺 {least}"), tip=whole_words(row))
+
+
+def reason_words(row: WatchRow) -> Text:
+    """Why, in local time; of a card that is gone by agreement, who says so."""
+    away = row.event.away
     if away is None:
-        return Cell(reason, tone="2", tip=alarm_words(row.event.finding))
+        return in_local_time(row.event.finding.reason)
     by, note = visible(away.by), visible(away.note)
-    return Cell(Text(f"taken away by agreement: {note} ({by})", f"经协商移除：{note}（{by}）"), tone="2", tip=reason)
+    return Text(f"taken away by agreement: {note} ({by})", f"经协商移除：{note}（{by}）")
+
+
+def whole_words(row: WatchRow) -> Text:
+    """All that is known of one episode: which card it was, why, and what to do about it."""
+    why, card = in_local_time(alarm_words(row.event.finding)), visible(row.event.subject)
+    said = reason_words(row) if row.event.away else None
+    en, zh = (f"{said.en}. {why.en}", f"{said.zh}。{why.zh}") if said else (why.en, why.zh)
+    named = f"{row.card} · {card}" if card and row.card != card else card
+    return Text(f"{named}: {en}", f"{named}：{zh}") if named else Text(en, zh)
 
 
 def _act(row: WatchRow) -> Cell:
@@ -113,16 +147,16 @@ def _act(row: WatchRow) -> Cell:
 
 
 def _columns(*, several: bool) -> list[Column[WatchRow]]:
-    node: list[Column[WatchRow]] = [Column(Text("Node", "节点"), lambda row: Cell(foreign(row.node)), width=110)] if several else []
+    node: list[Column[WatchRow]] = [Column(Text("Node", "节点"), lambda row: Cell(foreign(row.node)), lambda row: row.node, width=110)] if several else []
     return [
-        Column(Text("Verdict", "判定"), lambda row: state_cell(badge_of(row.event.finding.verdict)), width=124),
-        Column(Text("Rule", "规则"), lambda row: Cell(_TITLES.get(row.event.rule, foreign(row.event.rule)), weight=500), width=124),
+        Column(Text("Verdict", "判定"), lambda row: state_cell(badge_of(row.event.finding.verdict)), width=112),
         *node,
-        Column(Text("Card", "卡"), lambda row: Cell(foreign(row.card)) if row.card else NOTHING, width=140),
-        Column(Text("From", "开始"), lambda row: Cell(_when(row.event.began_ns)), width=112, number=True),
+        Column(Text("Card", "卡"), lambda row: Cell(foreign(row.card), tip=foreign(row.event.subject)) if row.card else NOTHING,
+               lambda row: f"{row.place:06}{row.card}", width=112),
+        Column(Text("From", "开始"), lambda row: Cell(_when(row.event.began_ns)), lambda row: row.event.began_ns, width=112, number=True),
         Column(Text("To", "结束"), lambda row: Cell(Text("goes on", "仍在持续"), tone="fail") if row.event.ended_ns is None else Cell(_when(row.event.ended_ns)), width=112, number=True),
-        Column(Text("Lasted", "持续"), _lasted, width=92, number=True),
-        Column(Text("Why", "原因"), _why, width=180, stretch=True),
+        Column(Text("Lasted", "持续"), _lasted, _seconds, width=92, number=True),
+        Column(Text("Worst, or why", "最差值或原因"), _how_bad, width=180, stretch=True),
         Column("", _act, width=112, number=True),
     ]  # fmt: skip
 
@@ -143,31 +177,35 @@ class WatchDialog(FactDialog):
     """The episodes of the last days as a table, their sum, and the choices of when to be told."""
 
     def __init__(
-        self, frame: Frame, node: tuple[str, str] = ("", ""), indexes: Mapping[str, int] | None = None,
+        self, frame: Frame, node: tuple[str, str] = ("", ""), numbers: Mapping[str, int] | None = None,
         clock: Callable[[], float] = time.time, *, parent: QWidget | None = None,
     ) -> None:  # fmt: skip
         where: Words = node[1] or Text("all nodes", "全部节点")
         super().__init__(TITLE, Text(f"Broken rules of the last {DAYS} days", f"最近 {DAYS} 天违反的规则"),
-                         ((Text("Node", "节点"), where),), icon="bell", parent=parent,
+                         ((Text("Node", "节点"), where), (Text("Times", "时间"), foreign(zone_name()))), icon="bell", parent=parent,
                          consequence=Text("Equal times mean no quiet hours. What a rule finds is kept either way.",
                                           "开始与结束相同表示无免打扰时段；无论是否通知，结果都会保存。"))  # fmt: skip
         self._frame, self._node, self._notices = frame, node, Notices()
-        self.rows: TableModel[WatchRow] = TableModel(_columns(several=not node[0]), lambda row: row.event.id)
+        self.rows: TableModel[WatchRow] = TableModel(
+            _columns(several=not node[0]), lambda row: row.event.id, group=_group, tally=lambda row: badge_of(row.event.finding.verdict)
+        )  # fmt: skip
         self.table = TableView(self.rows, TITLE)
         self.table.setMinimumSize(640, 220)
+        self.whole = PlainLabel("", level="2", size="dense", wrap=True, select=True)
         self.none = PlainLabel(Text("No rule was broken.", "未违反任何规则。"), level="2")
         self.sums = PlainLabel("", level="2", wrap=True)
         self.on = Switch(Text("Tell me when a rule is broken", "违反规则时通知我"))
         self.of_node = Switch(Text("Also of this node", "包括此节点"))
         self.quiet_from, self.quiet_to = LineField(Text("Quiet from", "免打扰开始")), LineField(Text("Quiet until", "免打扰结束"))
         self._fields = Field(Text("Quiet from (local time)", "免打扰开始（本地时间）"), self.quiet_from), Field(Text("Quiet until", "免打扰结束"), self.quiet_to)
-        self._clock, self._indexes, self._user = clock, dict(indexes or {}), ""
+        self._clock, self._numbers, self._user = clock, dict(numbers or {}), ""
         self._build()
         self.table.acted.connect(self._act)
+        self.table.chosen.connect(lambda row: self.whole.set_words(whole_words(row) if row is not None else ""))
         self._read()
 
     def _read(self) -> None:
-        now_s, node_id, of = self._clock(), self._node[0], self._indexes
+        now_s, node_id, of = self._clock(), self._node[0], self._numbers
         self._frame.bridge.when_done(self._frame.services.query(lambda db: read_seen(db, node_id, now_s, of)), self._show)
 
     def _act(self, row: WatchRow, action: str) -> None:
@@ -191,6 +229,7 @@ class WatchDialog(FactDialog):
     def _build(self) -> None:
         self.column.addWidget(self.none)
         self.column.addWidget(self.table, 1)
+        self.column.addWidget(self.whole)
         self.column.addWidget(self.sums)
         row = QHBoxLayout()
         row.setSpacing(16)
@@ -202,6 +241,7 @@ class WatchDialog(FactDialog):
         self.column.addLayout(row)
         self.of_node.setVisible(bool(self._node[0]))
         self.table.hide()
+        self.whole.hide()
         self.fill()
         self.figures = self.add_button(Button(Text("Figures of the rules…", "规则阈值…")))
         self.add_button(Button(Text("Close", "关闭")), rejects=True)
@@ -215,6 +255,9 @@ class WatchDialog(FactDialog):
         self.rows.set_rows(seen.rows)
         self.none.setVisible(not seen.rows)
         self.table.setVisible(bool(seen.rows))
+        self.whole.setVisible(bool(seen.rows))
+        if self.table.current_row is None:
+            self.table.choose_first()
         en, zh = ("\n".join(part) for part in zip(*((w.en, w.zh) for w in (sum_words(*one) for one in seen.sums)), strict=True)) if seen.sums else ("", "")
         self.sums.set_words(Text(en, zh))
         self.sums.setVisible(bool(seen.sums))
@@ -251,10 +294,10 @@ class WatchDialog(FactDialog):
         self.accept()
 
 
-def watch_dialog(frame: Frame, parent: QWidget, node: tuple[str, str] = ("", ""), indexes: Mapping[str, int] | None = None) -> WatchDialog:
+def watch_dialog(frame: Frame, parent: QWidget, node: tuple[str, str] = ("", ""), numbers: Mapping[str, int] | None = None) -> WatchDialog:
     """The dialog, open; `node` is (id, name), empty for all nodes."""
-    dialog = WatchDialog(frame, node, indexes, parent=parent)
+    dialog = WatchDialog(frame, node, numbers, parent=parent)
     dialog.setMinimumWidth(720)
-    dialog.resize(1180, 520)
+    dialog.resize(1080, 620)
     open_dialog(dialog)
     return dialog

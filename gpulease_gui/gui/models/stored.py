@@ -6,7 +6,7 @@ runs and notes of the node.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -15,6 +15,8 @@ from gpulease_gui.checks.watch_rules import WATCH_RULES
 from gpulease_gui.checks.work_task import TERMS
 from gpulease_gui.domain.task import TaskRun
 from gpulease_gui.domain.text import Text, visible
+from gpulease_gui.gui.models.cards import OfCards
+from gpulease_gui.gui.models.verified import Verified, read_verified
 from gpulease_gui.gui.widgets.chart_spec import Happening
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.services.live_export import REPORT_MARK, span_of
@@ -34,10 +36,10 @@ _NS = 1_000_000_000
 DAY_S = 86_400.0
 REACH_S = 30 * DAY_S
 POINTS = 960
-_APART_S = 30.0
+_APART_S, _NO_HOLE_S = 30.0, 2.0
 NOTE = "note"
 _LOOKED_AT = 40  # the newest tasks
-_SHORT, _TOGETHER_NS = 12, 15 * 1_000_000_000
+_TOGETHER_NS = 15 * 1_000_000_000
 # The navigator shows the first of these that was sampled.
 _FIRST = ("net.tx_gbit_s", "gpu.power_w", "npu.power_w", "gpu.util_percent", "npu.aicore_percent", "cpu.util_percent")
 
@@ -55,6 +57,7 @@ class Stored:
     high: tuple[float, ...] = ()
     recorded_s: tuple[tuple[float, float], ...] = ()
     happenings: tuple[Happening, ...] = ()
+    verified: Verified = Verified()
 
     @property
     def last_s(self) -> float | None:
@@ -66,21 +69,33 @@ class Stored:
         return any(begin < end_s and end > start_s for begin, end in self.recorded_s)
 
 
+def between_recorded(recorded_s: Iterable[tuple[float, float]], start_s: float, end_s: float) -> list[tuple[float, float]]:
+    """The stretches from start to end (UTC seconds) in which nothing was recorded; what is shorter than two seconds is none."""
+    found, at_s = list[tuple[float, float]](), start_s
+    for first, last in sorted(recorded_s):
+        if min(first, end_s) - at_s > _NO_HOLE_S:
+            found.append((at_s, min(first, end_s)))
+        at_s = max(at_s, last)
+    if end_s - at_s > _NO_HOLE_S:
+        found.append((at_s, end_s))
+    return found
+
+
 def read_stored(connection: sqlite3.Connection, node_id: str, now_s: float, promised: frozenset[str] = frozenset()) -> Stored:
     """Read it for the time up to now; the navigator shows a metric with a promised term, if one was sampled."""
-    happenings = _happenings(connection, node_id, now_s)
+    happenings, verified = _happenings(connection, node_id, now_s), read_verified(connection, node_id)
     sampled = {series.metric for series in list_series(connection, node_id)}
     known = [id_ for id_ in (*_FIRST, *sorted(sampled)) if id_ in sampled and id_ in metrics()]
     metric = next((id_ for id_ in known if metrics()[id_].term in promised), next(iter(known), None))
     if metric is None:
-        return Stored(node_id, happenings=happenings)
+        return Stored(node_id, happenings=happenings, verified=verified)
     now_ns = int(now_s * _NS) + 1
     spans = recorded_spans(connection, node_id, now_ns - int(REACH_S * _NS), now_ns, int(_APART_S * _NS))
     recorded = tuple((begin / _NS, end / _NS) for begin, end in spans)
     end_s = now_s if not recorded or recorded[-1][1] > now_s - DAY_S else recorded[-1][1]
     times, high = _outline(connection, node_id, metric, end_s - DAY_S, end_s)
     what = metrics()[metric]
-    return Stored(node_id, what.title, metric, what.term, (end_s - DAY_S, end_s), times, high, recorded, happenings)
+    return Stored(node_id, what.title, metric, what.term, (end_s - DAY_S, end_s), times, high, recorded, happenings, verified)
 
 
 def _outline(
@@ -145,8 +160,8 @@ def _broken(connection: sqlite3.Connection, node_id: str, now_s: float) -> Itera
         title = titles.get(first.rule, Text(first.rule, first.rule))
         known = [end_ns for end_ns in ends if end_ns is not None]
         end_s = None if len(known) < len(ends) else max(known) / _NS
-        words, token = _cards_words(title, cards), "fail" if first.degraded else "warn"
-        yield Happening(first.began_ns / _NS, end_s, words, "bell", token, concerns=first.finding.term or "")
+        of_cards, token = _of_cards(title, cards), "fail" if first.degraded else "warn"
+        yield Happening(first.began_ns / _NS, end_s, of_cards.words({}), "bell", token, concerns=first.finding.term or "", of_cards=of_cards)
 
 
 def _together(events: Sequence[WatchEvent]) -> list[list[WatchEvent]]:
@@ -164,10 +179,8 @@ def _together(events: Sequence[WatchEvent]) -> list[list[WatchEvent]]:
     return made
 
 
-def _cards_words(title: Text, cards: Sequence[WatchEvent]) -> Text:
-    if len(cards) > 1:
-        return Text(f"{title.en}, {len(cards)} cards", f"{title.zh}，{len(cards)} 张卡")
-    card, away = f" {cards[0].subject[:_SHORT]}" if cards[0].subject else "", cards[0].away
-    if away is not None:
-        return Text(f"{title.en}{card}, then taken away by agreement: {visible(away.note)}", f"{title.zh}{card}，随后经协商移除：{visible(away.note)}")
-    return Text(f"{title.en}{card}", f"{title.zh}{card}")
+def _of_cards(title: Text, cards: Sequence[WatchEvent]) -> OfCards:
+    away, subjects = cards[0].away if len(cards) == 1 else None, tuple(one.subject for one in cards)
+    if away is None:
+        return OfCards(title, subjects)
+    return OfCards(title, subjects, Text(f", then taken away by agreement: {visible(away.note)}", f"，随后经协商移除：{visible(away.note)}"))

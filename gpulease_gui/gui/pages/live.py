@@ -21,6 +21,7 @@ from gpulease_gui.gui.pages.live_nodes import LiveNode, load_nodes
 from gpulease_gui.gui.pages.live_sight import Sight
 from gpulease_gui.gui.pages.live_state import States
 from gpulease_gui.gui.pages.live_table import FiguresTable
+from gpulease_gui.gui.pages.live_target import target_of
 from gpulease_gui.gui.pages.live_words import age_s, cost_words, empty_words, watch_words
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
 from gpulease_gui.gui.widgets.buttons import Button
@@ -111,6 +112,7 @@ class LivePage(Page):
         self.bar.moded.connect(self.chart.set_mode)
         self.bar.toggled.connect(self._toggle_lane)
         self.chart.moved.connect(self._chart_moved)
+        self.chart.spanned.connect(self.bar.show_window)
 
     # -- what the window asks -------------------------------------------------------------------------------------------
 
@@ -133,9 +135,8 @@ class LivePage(Page):
         current, view = self._current, self._view
         if current is None or self.whole:
             return None
-        rate = (cost_words(view),) if view is not None and self.running else ()
-        impact = self._checks.impact(current.node.id)
-        return Target(current.node.name, current.address, current.contract, current.supplier, self._state, impact, rate)
+        rate = cost_words(view) if view is not None and self.running else None
+        return target_of(current, self._state, self._checks.impact(current.node.id), rate, self.history.verified)
 
     def doable(self) -> frozenset[str]:
         """Watching is also in the Node menu."""
@@ -312,7 +313,6 @@ class LivePage(Page):
         wanted = 60.0 if age_s(view, self._clock()) <= 60.0 else 300.0
         if not self._window_chosen and not self.chart.paused and self.chart.window_s != wanted:
             self.chart.set_window(wanted)
-            self.bar.show_window(wanted)
 
     def _chosen(self) -> None:
         """The figures follow the range."""
@@ -322,7 +322,6 @@ class LivePage(Page):
     def _chart_moved(self) -> None:
         """The next look brings the rest: a drag moves the chart with every turn."""
         self._window_chosen = True
-        self.bar.show_window(self.chart.window_s)
         self._show_bar()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -371,7 +370,7 @@ class LivePage(Page):
     def _tell(self) -> None:
         """Tell the window, if anything in its header changed."""
         cost = cost_words(self._view) if self._view is not None else None
-        told = (self.whole, self._current, self.running, self._state, self.charted, this_computer_is_there(self._nodes), cost,
+        told = (self.whole, self._current, self.running, self._state, self.charted, this_computer_is_there(self._nodes), cost, self.history.verified,
                 self._checks.impact(self._current.node.id) if self._current else None)  # fmt: skip
         if told != self._told:
             self._told = told

@@ -154,11 +154,11 @@ class Acts(QObject):
 
     def show_rate(self) -> None:
         """How often the node in sight is read."""
-        from gpulease_gui.gui.forms.rate_dialog import rate_dialog
+        from gpulease_gui.gui.forms.sampling_dialog import sampling_dialog
 
         node = self._page.node
         if node is not None:
-            dialog = rate_dialog(self._frame, self._page, (node.node.id, node.node.name))
+            dialog = sampling_dialog(self._frame, self._page, (node.node.id, node.node.name))
             dialog.accepted.connect(lambda: self._go_on(node.node.id))
 
     def _go_on(self, node_id: str) -> None:

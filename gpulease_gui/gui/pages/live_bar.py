@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Signal
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QComboBox, QFrame, QHBoxLayout, QMenu, QSizePolicy
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from gpulease_gui.domain.node import Reach
 from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.live_nodes import LiveNode
 from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.buttons import Button, IconButton, Segment
 from gpulease_gui.gui.widgets.chart_spec import Mode
-from gpulease_gui.gui.widgets.labels import PlainLabel, Words
+from gpulease_gui.gui.widgets.labels import PlainLabel, Words, plain_tip
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.panes import hairline
 from gpulease_gui.pdf.badges import badge_of
@@ -31,6 +32,7 @@ _WINDOW_WORDS = [
 ]  # fmt: skip
 ALL_NODES = Text("All nodes", "全部节点")
 NODE = Text("Node to watch", "要监控的节点")
+WINDOW = Text("Time in sight", "可见时长")
 PAUSE, RESUME, BACK = Text("Pause", "暂停"), Text("Resume", "继续"), Text("Back to live", "回到实时")
 
 
@@ -73,6 +75,37 @@ class NodeBox(Lively, QComboBox):
         self.setAccessibleName(say(NODE))
 
 
+class SpanBox(Lively, QComboBox):
+    """The windows of time in a list, where there is no room for them side by side. `chosen` carries the key."""
+
+    chosen = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._key = "5"
+        self._other: Words = ""
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.activated.connect(lambda place: self.chosen.emit(_WINDOW_WORDS[place][0]))
+        self.retranslate()
+
+    def show_key(self, key: str, other: Words) -> None:
+        """Which of them is in sight; none of them ("") is told by `other`."""
+        self._key, self._other = key, other
+        with QSignalBlocker(self):
+            self.setPlaceholderText(say(other))
+            self.setCurrentIndex(next((place for place, (one, _) in enumerate(_WINDOW_WORDS) if one == key), -1))
+
+    def retranslate(self) -> None:
+        """The entries and the name."""
+        self.setAccessibleName(say(WINDOW))
+        self.setToolTip(plain_tip(WINDOW))
+        with QSignalBlocker(self):
+            self.clear()
+            self.addItems([say(words) for _, words in _WINDOW_WORDS])
+        self.show_key(self._key, self._other)
+
+
 class LiveBar(Lively, QFrame):
     """40 px over the chart: node, pause, window, mode, coverage, lanes.
 
@@ -90,9 +123,11 @@ class LiveBar(Lively, QFrame):
         self.all_nodes, self.nodes = IconButton("nav-overview", ALL_NODES), NodeBox()
         self.pause = Button(PAUSE, icon="pause")
         self.pause.setCheckable(True)
-        self.span = Segment(_WINDOW_WORDS, current="5")
+        self.span, self.span_box = Segment(_WINDOW_WORDS, current="5"), SpanBox()
         self.mode = Segment([(Mode.SPREAD.value, Text("Spread", "包络")), (Mode.ALL.value, Text("All lines", "全部曲线"))], current=Mode.SPREAD.value)
         self._range, self._samples = PlainLabel(level="2", size="dense"), PlainLabel(level="2", size="dense")
+        self._sampled: tuple[Words, Words] = ("", "")
+        self._samples_told = "", False
         self._lanes = IconButton("columns", Text("Lanes", "通道"))
         self._menu = QMenu(self)
         self._known: tuple[tuple[str, Text], ...] = ()
@@ -103,7 +138,8 @@ class LiveBar(Lively, QFrame):
             button.setMenu(menu)
             button.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)
         self._lay_out()
-        self.span.chosen.connect(lambda key: self.windowed.emit(WINDOWS_S[key]))
+        for choice in (self.span, self.span_box):
+            choice.chosen.connect(lambda key: self.windowed.emit(WINDOWS_S[key]))
         self.mode.chosen.connect(lambda key: self.moded.emit(Mode(key)))
 
     def _lay_out(self) -> None:
@@ -112,8 +148,9 @@ class LiveBar(Lively, QFrame):
         row.setSpacing(8)
         line = hairline(vertical=True)
         line.setFixedHeight(16)
-        for part in (self.all_nodes, self.nodes, self.pause, self.span, self._range, line, self.mode):
+        for part in (self.all_nodes, self.nodes, self.pause, self.span, self.span_box, self._range, line, self.mode):
             row.addWidget(part)
+        self.span_box.hide()
         self._line = line
         row.addStretch(1)
         for part in (self._samples, self._lanes, self.export, self.more):
@@ -139,16 +176,37 @@ class LiveBar(Lively, QFrame):
         super().resizeEvent(event)
         self._fit()
 
-    def _fit(self) -> None:
-        parts = (self.all_nodes, self.nodes, self.pause, self.span, self._range, self._line, self.mode, self._samples, self._lanes, self.export, self.more)
-        need = sum(part.sizeHint().width() + 8 for part in parts) + 32
-        self._range.setVisible(need <= self.width())
+    def event(self, event: QEvent) -> bool:
+        """Words of another length, or in another language, take other room."""
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._fit()
+        return super().event(event)
 
-    def show_samples(self, words: Words, *, low: bool) -> None:
-        """How many of the expected samples there are."""
-        if say(words) != self._samples.text():
+    def minimumSizeHint(self) -> QSize:
+        """It fits itself into the window, and not the window to itself."""
+        return QSize(320, super().minimumSizeHint().height())
+
+    def _fit(self) -> None:
+        """What gives way first: the range, which the axis tells too; then words; then the windows become a menu."""
+        always: tuple[QWidget, ...] = (self.all_nodes, self.nodes, self.pause, self._line, self.mode, self._lanes, self.export, self.more)
+        need = sum(part.sizeHint().width() + 8 for part in always) + 32
+        span, box, range_px = (part.sizeHint().width() + 8 for part in (self.span, self.span_box, self._range))
+        whole, short = (self._samples.fontMetrics().horizontalAdvance(say(words)) + 12 for words in self._sampled)
+        room = self.width() - need
+        self._range.setVisible(span + range_px + whole <= room)
+        self.span.setVisible(span + short <= room)
+        self.span_box.setVisible(span + short > room)
+        fits = (span if span + short <= room else box) + whole <= room
+        self._samples.set_words(self._sampled[0] if fits else self._sampled[1])
+        self._samples.setToolTip("" if fits else plain_tip(self._sampled[0]))
+
+    def show_samples(self, words: Words, *, low: bool, short: Words = "") -> None:
+        """How many of the expected samples there are; `short` where there is little room."""
+        if (say(words), low) != self._samples_told:
+            self._samples_told = say(words), low
+            self._sampled = words, short or words
             self._samples.set_level("warn" if low else "2")
-            self._samples.set_words(words)
+            self._fit()
 
     def show_lanes(self, known: Sequence[tuple[str, Text]], hidden: set[str]) -> None:
         """Offer the lanes with data to be shown or put away."""
@@ -164,20 +222,28 @@ class LiveBar(Lively, QFrame):
             self._menu.addAction(action)
 
     def show_window(self, window_s: float) -> None:
-        """Check the button of the window, or none after a zoom."""
-        key = next((key for key, seconds in WINDOWS_S.items() if seconds == window_s), "")
-        group = self.span.findChild(QButtonGroup)
-        if key:
+        """Check the button of the window that is in sight, to a hundredth of it; none of a window that has no button."""
+        key = next((key for key, seconds in WINDOWS_S.items() if abs(seconds - window_s) <= 0.01 * seconds), "")
+        if not key:
+            self.span.choose_none()
+        elif key != self.span.current:
             self.span.choose(key)
-        elif group is not None and (chosen := group.checkedButton()) is not None:
-            group.setExclusive(False)
-            chosen.setChecked(False)
-            group.setExclusive(True)
+        self.span_box.show_key(key, window_words(window_s))
 
     def retranslate(self) -> None:
         """The menu is made anew."""
         self._known = ()
+        self._samples_told = "", False
         self._fit()
+
+
+def window_words(window_s: float) -> Text:
+    """A length of time that has no button, such as 45 s or 3.5 h."""
+    for size, en, zh in ((86_400.0, "d", "天"), (3600.0, "h", "时"), (60.0, "min", "分")):
+        if window_s >= 1.5 * size:
+            said = number_text(round(window_s / size, 1))
+            return Text(f"{said} {en}", f"{said} {zh}")
+    return Text(f"{round(window_s)} s", f"{round(window_s)} 秒")
 
 
 def this_computer_is_there(nodes: Sequence[LiveNode]) -> bool:

@@ -47,7 +47,8 @@ class Bulk(QObject):
     def _show_rules(self) -> None:
         from gpulease_gui.gui.forms.watch_dialog import watch_dialog
 
-        watch_dialog(self._frame, self._all)
+        numbers = {card: number for view in self._frame.services.watching.views() for card, number in view.numbers.items()}
+        watch_dialog(self._frame, self._all, numbers=numbers)
 
     def _split(self) -> tuple[Sequence[str], Sequence[str]]:
         running = {view.node_id for view in self._frame.services.watching.views()}

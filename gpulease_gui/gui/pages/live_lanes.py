@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING
 
 from gpulease_gui.checks import disk_seq, net_iperf_multi, power_limit, work_task
@@ -156,9 +157,19 @@ class Lanes:
         """A node has one kind of accelerator: the other one's tool is not expected."""
         return source in _ALIKE and bool(sampled & (_ALIKE.keys() - {source}))
 
-    def _number(self, source: str, subject: str) -> int:
-        count = sum(1 for kind, _ in self._numbers if kind == source)
-        return self._numbers.setdefault((source, subject), count)
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """What the lanes call each GPU, by UUID."""
+        return {subject: number for (source, subject), number in self._numbers.items() if source == "gpu"}
+
+    def _number(self, source: str, subject: str, view: WatchView) -> int:
+        """As the whole window calls the card; one that no watch has numbered gets the next number that is free."""
+        told = view.numbers.get(subject)
+        if told is not None:
+            self._numbers[source, subject] = told
+            return told
+        taken = {number for (kind, _), number in self._numbers.items() if kind == source}
+        return self._numbers.setdefault((source, subject), next(number for number in count() if number not in taken))
 
     def _lane(self, group: _Group, view: WatchView) -> LaneSpec:
         alike, rings = group.source in _ALIKE, view.rings
@@ -175,7 +186,7 @@ class Lanes:
     def _cards(self, group: _Group, view: WatchView) -> tuple[Curve, ...]:
         metric = group.metrics[0].id
         made = [
-            Curve(subject, self._number(group.source, subject), subject, ring, view.rings.get((_REASONS, subject)),
+            Curve(subject, self._number(group.source, subject, view), subject, ring, view.rings.get((_REASONS, subject)),
                   lost_words(view.lost[subject]) if subject in view.lost else "", view.indexes.get(subject),
                   view.away.get(subject))
             for (id_, subject), ring in view.rings.items() if id_ == metric

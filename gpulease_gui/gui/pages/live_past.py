@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gpulease_gui.domain.errors import UserFacing
     from gpulease_gui.gui.models.past import Past, Wish
     from gpulease_gui.gui.models.stored import Stored
+    from gpulease_gui.gui.models.verified import Verified
     from gpulease_gui.services.watch import WatchView
 
 STORED_EVERY_S, PAST_EVERY_S = 60.0, 10.0
@@ -36,6 +37,11 @@ class History:
         self.past: Past | None = None
         self._stored_at_s = self._past_at_s = 0.0
         self._reading_stored = self._reading_past = False
+
+    @property
+    def verified(self) -> Verified | None:
+        """What the newest verification found; None as long as the store was not read."""
+        return self.stored.verified if self.stored is not None else None
 
     def choose(self, node_id: str, promised: frozenset[str] = frozenset()) -> None:
         """Speak of this node from now on; `promised` are the terms with a figure."""

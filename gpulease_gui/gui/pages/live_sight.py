@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.pages.live_bar import LiveBar
 from gpulease_gui.gui.pages.live_checks import Checks
 from gpulease_gui.gui.pages.live_figures import Figures
+from gpulease_gui.gui.pages.live_holes import unknown_holes
 from gpulease_gui.gui.pages.live_lanes import Lanes, holes_of
 from gpulease_gui.gui.pages.live_marks import error_spans, promised_figure, slow_spans
 from gpulease_gui.gui.pages.live_past import History
 from gpulease_gui.gui.pages.live_table import FiguresTable
 from gpulease_gui.gui.pages.page import Frame
-from gpulease_gui.gui.widgets.chart_spec import Happening, LaneSpec, Picture, Rule, spans_of
+from gpulease_gui.gui.widgets.chart_spec import Happening, Hole, LaneSpec, Picture, Rule, spans_of
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.models.past import Past, Wish
     from gpulease_gui.gui.models.past_times import Judged
+    from gpulease_gui.gui.models.stored import Stored
     from gpulease_gui.gui.widgets.lane_stack import LaneStack
     from gpulease_gui.services.watch import WatchView
 
@@ -36,6 +39,11 @@ class Sight:
         self._frame, self._chart, self._bar = frame, chart, bar
         self._slow_key: tuple[int, int, int] | None = None
         self._slow: tuple[Happening, ...] = ()
+        self._named_key: tuple[object, ...] = ()
+        self._unknown_key: tuple[object, ...] = ()
+        self._holes: tuple[Hole, ...] = ()
+        self._clock = clock
+        self._named_ones: tuple[Happening, ...] = ()
         self._waiting = False
         self.history, self.checks, self.figures = History(frame, changed, clock), Checks(clock), Figures(table)
 
@@ -50,7 +58,7 @@ class Sight:
         made = lanes.of(view) if view is not None else ()
         if view is None or not made:
             return False
-        self._chart.show_picture(self._picture(view, made, live, past))
+        self._chart.show_picture(self._picture(view, made, live, past, lanes))
         self._bar.show_lanes(lanes.known(view), lanes.hidden)
         self._show_figures(past)
         self._show_stored(lanes)
@@ -64,7 +72,7 @@ class Sight:
 
     def _tell_cards(self, stored: WatchView, live: WatchView) -> None:
         """The store knows no numbers of cards, and which of them are lost only where the stretch reaches to the last reading."""
-        stored.indexes = live.indexes
+        stored.indexes, stored.numbers = live.indexes, live.numbers
         last_s = max((end[0] for ring in live.rings.values() if (end := ring.last) is not None), default=0.0) if live.lost else 0.0
         stored.lost = live.lost if self._chart.span_s[1] >= last_s - 2 * live.interval_s else {}
 
@@ -95,14 +103,37 @@ class Sight:
                 made.append(Judged(term, promised, tuple(span for span in spans if span[0] < span_s[1] and span[1] > span_s[0])))
         return tuple(made)
 
-    def _picture(self, view: WatchView, made: tuple[LaneSpec, ...], live: WatchView | None, past: Past | None) -> Picture:
+    def _named(self, stored: Stored, lanes: Lanes) -> tuple[Happening, ...]:
+        """What befell cards, with the names that the lanes give them."""
+        key = id(stored), tuple(lanes.numbers.items())
+        if key != self._named_key:
+            self._named_key, numbers = key, lanes.numbers
+            self._named_ones = tuple(
+                one if one.of_cards is None else replace(one, words=one.of_cards.words(numbers, len(numbers))) for one in stored.happenings
+            )  # fmt: skip
+        return self._named_ones
+
+    def _picture(
+        self, view: WatchView, made: tuple[LaneSpec, ...], live: WatchView | None, past: Past | None, lanes: Lanes
+    ) -> Picture:  # fmt: skip
         happenings = [*self.checks.of(view.node_id), *self._slowdowns(view, made)]
         if self.history.stored is not None:
-            happenings += self.history.stored.happenings
+            happenings += self._named(self.history.stored, lanes)
         holes = holes_of(view)
         if live is not None and view is not live:
             holes += tuple(hole for hole in holes_of(live) if hole.end_s is None)
+        holes += self._unknown(made if view is live else (), live, holes)
         return Picture(made, holes, tuple(happenings), view.interval_s, view.paces, past.coarser if past is not None else ())
+
+    def _unknown(self, made: tuple[LaneSpec, ...], live: WatchView | None, told: tuple[Hole, ...]) -> tuple[Hole, ...]:
+        """Looked for anew once a second, or when the stretch moved."""
+        span_s = self._chart.span_s
+        key = id(live), id(self.history.stored), round(span_s[0]), round(span_s[1]), len(made), len(told)
+        if key != self._unknown_key:
+            self._unknown_key = key
+            running = live is not None and any(one is live for one in self._frame.services.watching.views())
+            self._holes = unknown_holes(span_s, made, live, self.history.stored, told, self._clock(), running=running)
+        return self._holes
 
     def _slowdowns(self, view: WatchView, made: tuple[LaneSpec, ...]) -> tuple[Happening, ...]:
         """Looked for anew once a second, or when the stretch moved."""
@@ -136,7 +167,7 @@ class Sight:
         share = count / expected if expected else 1.0
         shown = f"{100 * share:.1f}"
         words = Text(f"Samples {shown}\N{THIN SPACE}% of expected", f"样本 {shown}\N{THIN SPACE}%")
-        self._bar.show_samples(words, low=share < _LOW_SHARE)
+        self._bar.show_samples(words, low=share < _LOW_SHARE, short=Text(f"Samples {shown}\N{THIN SPACE}%", f"样本 {shown}\N{THIN SPACE}%"))
 
 
 def _told_of(had: Wish, wish: Wish, *, following: bool) -> bool:

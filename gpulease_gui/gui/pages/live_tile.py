@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui.checks.watch_rules import WATCH_RULES
 from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.models.cards import OfCards, card_name
 from gpulease_gui.gui.pages.live_lanes import gap_words
 from gpulease_gui.gui.pages.live_nodes import LiveNode
 from gpulease_gui.gui.pages.live_table import length_text
@@ -94,7 +95,7 @@ def _state(known: Known, now_s: float) -> tuple[Rank, Text]:
     if view.lost and (worst is None or not worst.degraded):
         return Rank.BROKEN, lost_words(view)
     if worst is not None:
-        return (Rank.BROKEN if worst.degraded else Rank.WARNED), _broken_words(worst, view, now_s)
+        return (Rank.BROKEN if worst.degraded else Rank.WARNED), _broken_words(worst, going, view, now_s)
     if view.state is not NodeState.CONNECTED:
         return Rank.CONNECTING, Text("connecting", "正在连接")
     trouble = next((words for source, words in view.troubles.items() if source == "gpu"), "")
@@ -114,18 +115,17 @@ def _lost_words(view: WatchView, now_s: float) -> Text:
 def lost_words(view: WatchView) -> Text:
     """Which cards are not read any more, and why the first of them."""
     subject, why = next(iter(view.lost.items()))
-    index = view.indexes.get(subject)
-    name = f"GPU {index}" if index is not None else f"GPU {subject[:12]}"
+    name = card_name(subject, view.numbers)
     more_en, more_zh = (f" and {len(view.lost) - 1} more", f" 等 {len(view.lost)} 张") if len(view.lost) > 1 else ("", "")
     said = TROUBLES.get(why, Text(why, why))
     return Text(f"{name}{more_en} lost: {said.en}", f"{name}{more_zh} 丢失：{said.zh}")
 
 
-def _broken_words(one: Broken, view: WatchView, now_s: float) -> Text:
+def _broken_words(one: Broken, going: Sequence[Broken], view: WatchView, now_s: float) -> Text:
+    """The rule, all cards that break it, and for how long the first of them does."""
     title, since = _TITLES.get(one.rule, Text(one.rule, one.rule)), length_text(max(1, round(now_s - one.start_s)))
-    index = view.indexes.get(one.subject)
-    en, zh = (f", GPU {index}", f"，GPU {index}") if index is not None else ("", "")
-    return Text(f"{title.en}{en}, {since.en}", f"{title.zh}{zh}，{since.zh}")
+    said = OfCards(title, tuple(each.subject for each in going if each.rule == one.rule)).words(view.numbers, len(view.numbers))
+    return Text(f"{said.en}, {since.en}", f"{said.zh}，{since.zh}")
 
 
 def figures_of(known: Known, now_s: float) -> tuple[TileFigure, ...]:

@@ -58,7 +58,7 @@ class Target:
     supplier: str = ""
     state: NodeState = NodeState.NEVER_SEEN
     impact: Impact = Impact.PASSIVE
-    facts: tuple[tuple[Words, str], ...] = ()
+    facts: tuple[tuple[Words, Words], ...] = ()
 
 
 class Frame(Protocol):

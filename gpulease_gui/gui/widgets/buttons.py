@@ -180,6 +180,10 @@ class _SegmentButton(Lively, QToolButton):
         heavy = QFontMetrics(sized(self.font(), TextSize.BODY, 600)).horizontalAdvance(say(self._words))
         return QSize(max(hint.width(), heavy + 24), hint.height())
 
+    def minimumSizeHint(self) -> QSize:
+        """The words are never cut: who has no room for them shows something else."""
+        return self.sizeHint()
+
 
 class Switch(Lively, QCheckBox):
     """On or off, at once, without Save."""

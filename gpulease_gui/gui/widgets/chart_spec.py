@@ -12,6 +12,7 @@ from enum import StrEnum
 from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.language import say
+from gpulease_gui.gui.models.cards import OfCards
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.services.series import Paces, Ring
 
@@ -116,12 +117,16 @@ class LaneSpec:
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A stretch without samples, of all lanes or of those of one source; `end_s` None while it lasts."""
+    """A stretch without samples, of all lanes or of those of one `source` (or the lane of this id); `end_s` None while it lasts.
+
+    A `quiet` one is told in the event row only where its words fit into it: nothing went wrong then.
+    """
 
     start_s: float
     end_s: float | None
     reason: Words
     source: str = ""
+    quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,7 @@ class Happening:
     """A stretch in the event row: `token` colours its box; `terms` are the promises that it puts to the test.
 
     `concerns` is the term of the lanes that get a bar at their top. `judged_from_s`: what came earlier is no test yet.
+    `of_cards`: the cards in `words` by UUID, so that they are called here as in the lanes.
     """
 
     start_s: float
@@ -139,6 +145,7 @@ class Happening:
     terms: tuple[str, ...] = ()
     concerns: str = ""
     judged_from_s: float = 0.0
+    of_cards: OfCards | None = None
 
 
 @dataclass(frozen=True, slots=True)

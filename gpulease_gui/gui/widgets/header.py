@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QCompleter, QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from gpulease_gui.domain.text import Text
@@ -13,7 +14,7 @@ from gpulease_gui.gui.pages.page import Target
 from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.bands import RiskSegment
 from gpulease_gui.gui.widgets.buttons import Button
-from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
+from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words, plain_tip
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.panes import clear_layout, hairline
 from gpulease_gui.gui.widgets.search import SearchBox
@@ -109,8 +110,23 @@ class PageHeader(Lively, QFrame):
         self.gone_to.emit(page)
 
 
+class _Name(ElidedLabel):
+    """A name whose tip is that of the band around it."""
+
+    def retranslate(self) -> None:
+        """Say the words, and leave the tip to the band."""
+        super().retranslate()
+        self.setToolTip("")
+
+
+_BESIDE = 8  # px between the parts of the band
+
+
 class TargetBand(Lively, QFrame):
-    """32 px: the node that the page speaks of, and at the right the load that is on it now."""
+    """32 px: the node that the page speaks of, and at the right the load that is on it now.
+
+    In a narrow window the last facts give way first, whole: nothing is cut in the middle of a word. The tooltip has them all.
+    """
 
     def __init__(self, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -120,13 +136,15 @@ class TargetBand(Lively, QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 4, 16, 4)
-        row.setSpacing(8)
+        row.setSpacing(_BESIDE)
         self._facts = QHBoxLayout()
-        self._facts.setSpacing(8)
+        self._facts.setSpacing(_BESIDE)
         row.addLayout(self._facts, 1)
         self.risk = RiskSegment()
         row.addWidget(self.risk)
         self._shown: Target | None = None
+        self._groups: list[tuple[QWidget, ...]] = []
+        self._pairs: tuple[tuple[Words, Words], ...] = ()
         self.hide()
 
     def show_target(self, target: Target | None) -> None:
@@ -136,18 +154,68 @@ class TargetBand(Lively, QFrame):
             return
         self._shown = target
         clear_layout(self._facts)
-        self._facts.addWidget(PlainLabel(Text("Target", "目标"), size="dense", level="3"))
-        self._facts.addWidget(BadgeLabel(target.state, filled=False))
-        self._facts.addWidget(PlainLabel(target.node, size="dense", weight=600))
+        self._groups = []
+        self._add(PlainLabel(Text("Target", "目标"), size="dense", level="3"))
+        self._add(BadgeLabel(target.state, filled=False))
+        name = _Name(target.node, size="dense", weight=600)
+        name.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        name.setMinimumWidth(min(name.sizeHint().width(), _SUBJECT))
+        self._add(name)
         if target.address:
-            self._facts.addWidget(PlainLabel(target.address, size="dense", level="2", code=True))
-        pairs = [(Text("Contract", "合同"), target.contract), (Text("Supplier", "供应商"), target.supplier), *target.facts]
-        for label, value in pairs:
-            if value:
-                line = hairline(vertical=True)
-                line.setFixedHeight(14)
-                self._facts.addWidget(line)
-                self._facts.addWidget(PlainLabel(label, size="dense", level="3"))
-                self._facts.addWidget(PlainLabel(value, size="dense", weight=500))
+            self._add(PlainLabel(target.address, size="dense", level="2", code=True))
+        pairs: tuple[tuple[Words, Words], ...] = (
+            (Text("Contract", "合同"), target.contract), (Text("Supplier", "供应商"), target.supplier), *target.facts,
+        )  # fmt: skip
+        self._pairs = tuple((label, value) for label, value in pairs if value)
+        for label, value in self._pairs:
+            line = hairline(vertical=True)
+            line.setFixedHeight(14)
+            self._add(line, PlainLabel(label, size="dense", level="3"), PlainLabel(value, size="dense", weight=500))
         self._facts.addStretch(1)
         self.risk.set_impact(target.impact)
+        self.retranslate()
+
+    def _add(self, *parts: QWidget) -> None:
+        for part in parts:
+            self._facts.addWidget(part)
+            part.ensurePolished()
+        self._groups.append(parts)
+
+    def retranslate(self) -> None:
+        """Other words take other room."""
+        self._fit()
+
+    def _tip(self) -> str:
+        """All of it, for who points at the band."""
+        shown = self._shown
+        said = [f"{say(label)}: {say(value)}" for label, value in self._pairs]
+        return plain_tip("\n".join([shown.node, shown.address, *said])) if shown is not None else ""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width has room for other facts."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        """Facts of another length, or in another language, take other room."""
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._fit()
+        return super().event(event)
+
+    def _fit(self) -> None:
+        """Show as many facts as there is room for, in their order of weight; state and name always."""
+        room = self.width() - 32 - self.risk.sizeHint().width() - _BESIDE
+        weights = [sum(part.sizeHint().width() + _BESIDE for part in group) for group in self._groups]
+        for place in _by_weight(len(self._groups), address=bool(self._shown and self._shown.address)):
+            shown = place in (1, 2) or weights[place] <= room
+            room -= weights[place] if shown else 0
+            for part in self._groups[place]:
+                part.setVisible(shown)
+        hidden = any(part.isHidden() for group in self._groups[1:] for part in group) or room < 0
+        self.setToolTip(self._tip() if hidden else "")
+
+
+def _by_weight(count: int, *, address: bool) -> list[int]:
+    """Places of the groups of a band, the one that stays longest first: state, name, facts, address, and the word Target."""
+    first, facts = [1, 2], list(range(4 if address else 3, count))
+    return [place for place in [*first, *facts, *([3] if address else []), 0] if place < count]

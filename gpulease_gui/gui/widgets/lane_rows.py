@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import summary_words
@@ -17,13 +17,17 @@ from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.chart_scale import TimeScale, clock_text, tick_text, time_ticks, zone_text
 from gpulease_gui.gui.widgets.chart_spec import Coarser, Happening
+from gpulease_gui.gui.widgets.labels import plain_tip
 from gpulease_gui.gui.widgets.lane_paint import Columns
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.widgets.lane_stack import LaneStack
 
 _V = Qt.AlignmentFlag.AlignVCenter
-LEAST_EVENT_PX = 24  # the icon alone
+LEAST_EVENT_PX, AROUND_PX = 24, 30  # the icon alone; the icon and what is around words
+FEW_PX = 120  # from so many on a piece of a long note says something
+NEAR_PX, MOST_TOLD = 3, 12
+QUIET = "quiet"  # in place of a token: nothing went wrong, so nobody needs to see it first
 EVENTS = Text("Events", "事件")
 AT_CURSOR = Text("At cursor {time}", "游标 {time}")
 LATEST = Text("Latest {time}", "最新 {time}")
@@ -37,6 +41,7 @@ class EventRow(QWidget):
         super().__init__(stack)
         self._stack = stack
         self._scale: TimeScale | None = None
+        self._drawn: list[tuple[int, int, Happening]] = []  # (first px, last px) of each that is in sight
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_scale(self, scale: TimeScale) -> None:
@@ -72,19 +77,32 @@ class EventRow(QWidget):
     def _paint_events(self, painter: QPainter, plot: QRect, scale: TimeScale) -> None:
         """Short ones first: a note or a gap keeps its place, a stretch of hours takes what is left."""
         taken: list[tuple[int, int]] = []
+        self._drawn.clear()
         ratio = self.devicePixelRatioF()
         for happening in [*sorted(self._all(), key=lambda one: (_length_s(one, scale), one.start_s)), *self._coarser()]:
             end_s = scale.end_s if happening.end_s is None else happening.end_s
             left, right = (plot.left() + round(scale.x(at_s) / ratio) for at_s in (happening.start_s, end_s))
             if right >= plot.left() and left <= plot.right():
                 span = QRect(max(plot.left(), left), 0, min(plot.right(), right) - max(plot.left(), left), self.height())
-                paint_happening(painter, self.font(), happening, span, plot, taken)
+                box = paint_happening(painter, self.font(), happening, span, plot, taken)
+                self._drawn.append((min(span.left(), box[0]), max(span.right(), box[1]), happening))
 
     def _all(self) -> list[Happening]:
         picture = self._stack.picture
-        gaps = [Happening(h.start_s, h.end_s, h.reason, "link", "") for h in picture.holes]
+        gaps = [Happening(h.start_s, h.end_s, h.reason, "info" if h.quiet else "link", QUIET if h.quiet else "") for h in picture.holes]
         return gaps + list(picture.happenings)
 
+    def told_at(self, x: float) -> str:
+        """All that happened under a place (px from the left) in words, with its time; what had no room in the row too."""
+        over = [one for left, right, one in self._drawn if left - NEAR_PX <= x <= right + NEAR_PX]
+        return "\n".join(happening_words(one) for one in sorted(over, key=lambda one: one.start_s)[:MOST_TOLD])
+
+    def event(self, event: QEvent) -> bool:
+        """The tip tells what there is no room for."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), plain_tip(self.told_at(event.pos().x())), self)
+            return True
+        return super().event(event)
 
     def _coarser(self) -> list[Happening]:
         """Told where nothing else is: they last for days."""
@@ -92,6 +110,9 @@ class EventRow(QWidget):
 
 
 def _length_s(happening: Happening, scale: TimeScale) -> float:
+    """What no one is to be told of but where nothing else is comes last."""
+    if happening.token == QUIET:
+        return float("inf")
     return 0.0 if not happening.token else (happening.end_s or scale.end_s) - happening.start_s
 
 
@@ -102,24 +123,49 @@ def free_place(left: int, right: int, bounds: tuple[int, int], taken: Sequence[t
     return max(free, key=lambda one: min(one[1], right) - max(one[0], left), default=None)
 
 
+def happening_words(happening: Happening) -> str:
+    """What happened, from when to when on the user's clock."""
+    first = clock_text(happening.start_s)
+    if happening.end_s is None:
+        time = say(Text(f"since {first}", f"自 {first} 起"))
+    else:
+        time = first if happening.end_s - happening.start_s < 1 else f"{first} – {clock_text(happening.end_s)}"
+    return f"{time}  {say(happening.words)}"
+
+
+def fitting(happening: Happening, metrics: QFontMetrics, room: int) -> str:
+    """The most words that `room` px hold: all, or without the cards, or the head of a long note; else none, never a stump."""
+    whole, short = say(happening.words), say(happening.of_cards.what) if happening.of_cards is not None else ""
+    for words in (whole, short):
+        if words and metrics.horizontalAdvance(words) <= room:
+            return words
+    return metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room) if room >= FEW_PX else ""
+
+
 def paint_happening(
     painter: QPainter, font: QFont, happening: Happening, span: QRect, plot: QRect, taken: list[tuple[int, int]]
-) -> None:  # fmt: skip
-    """A box over its stretch, or icon and words where it began; never over other words. What it takes goes to `taken`."""
-    palette, token = colours(), happening.token
+) -> tuple[int, int]:  # fmt: skip
+    """A box over its stretch, or icon and words where it began; never over other words. What it takes goes to `taken`.
+
+    Where not all words fit there are fewer, or the icon alone. Answers the first and last px.
+    """
+    palette, token = colours(), "" if happening.token == QUIET else happening.token
+    nowhere = span.left(), span.right()
     painter.setFont(sized(font, TextSize.CAPTION, 500 if token else 400))
     metrics, words = painter.fontMetrics(), say(happening.words)
-    full = metrics.horizontalAdvance(words) + 30
+    full = metrics.horizontalAdvance(words) + AROUND_PX
+    if happening.token == QUIET and full > span.width():
+        return nowhere
     # Words that would leave the plot move to the left.
     first = max(plot.left(), min(span.left(), plot.right() - full))
     last = max(first + full, span.right() if token else 0)
     free = free_place(first, last, (plot.left(), plot.right()), taken)
-    if free is None:
-        return
-    left = max(first, free[0])
-    right = min(max(last, left + full), free[1])
-    if right - left < LEAST_EVENT_PX:
-        return
+    left = nowhere[0] if free is None else max(first, free[0])
+    if free is None or free[1] - left < LEAST_EVENT_PX:
+        return nowhere
+    words = fitting(happening, metrics, free[1] - left - AROUND_PX)
+    need = metrics.horizontalAdvance(words) + AROUND_PX if words else LEAST_EVENT_PX
+    right = min(max(left + need, span.right() if token else 0), free[1])
     taken.append((left, right + 4))
     box = QRectF(left + 0.5, 3.5, right - left - 1, span.height() - 8)
     if token:
@@ -131,9 +177,8 @@ def paint_happening(
     colour = palette.colour(token or "t2")
     icons.paint(painter, QRectF(left + 6, round(box.center().y() - 6.5), 13, 13), happening.icon, colour)
     painter.setPen(QColor(colour))
-    text = QRectF(left + 23, box.top(), right - left - 27, box.height())
-    if text.width() > 12:
-        painter.drawText(text, _V, metrics.elidedText(words, Qt.TextElideMode.ElideRight, int(text.width()) + 1))
+    painter.drawText(QRectF(left + 23, box.top(), right - left - 24, box.height()), _V, words)
+    return left, right
 
 
 def received_words(coarser: Sequence[Coarser], at_s: float) -> Text:

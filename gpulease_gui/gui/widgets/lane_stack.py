@@ -7,21 +7,15 @@ most, and only while the chart is in sight.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QFocusEvent,
-    QHideEvent,
-    QKeyEvent,
-    QResizeEvent,
-    QShowEvent,
-    QWheelEvent,
-)
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
+from gpulease_gui.gui.widgets.chart_keys import Act, act_of
 from gpulease_gui.gui.widgets.chart_scale import TimeScale
 from gpulease_gui.gui.widgets.chart_spec import LaneSpec, Mode, Picture, spans_of
 from gpulease_gui.gui.widgets.lane import Lane, Moment
@@ -34,14 +28,18 @@ FRAME_MS, SETTLE_MS = 100, 30
 FRAMES_A_REFRESH, NEWS_FRAMES = 10, 3
 EVENTS_PX, AXIS_ROW_PX = 24, 22
 LEAST_WINDOW_S, MOST_WINDOW_S = 15.0, 30 * 86_400.0
-_ZOOM, _STEP = 1.25, 0.15
+_ZOOM, _STEP, _CURSOR_STEPS = 1.25, 0.15, 120
 CHART = Text("Live chart", "实时图表")
 
 
 class LaneStack(Lively, QWidget):
-    """The chart of one node. `moved`: the stretch in sight was changed by hand; `chose`: the range was."""
+    """The chart of one node. `moved`: the stretch in sight was changed by hand; `chose`: the range was.
+
+    `spanned` carries the seconds in sight whenever they are others, whoever changed them.
+    """
 
     moved = Signal()
+    spanned = Signal(float)
     chose = Signal()
 
     def __init__(self, clock: Callable[[], float] = time.time, *, parent: QWidget | None = None) -> None:
@@ -57,6 +55,7 @@ class LaneStack(Lively, QWidget):
         self._frames = 0
         self._late: list[Lane] = []
         self.lanes: list[Lane] = []
+        self._acts = self._made_acts()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._events, self._axis = EventRow(self), TimeRow(self)
         self._body = QWidget()
@@ -145,9 +144,15 @@ class LaneStack(Lively, QWidget):
 
     def set_window(self, window_s: float) -> None:
         """Show so many seconds; the right edge stays."""
-        self._window_s = min(MOST_WINDOW_S, max(LEAST_WINDOW_S, window_s))
+        self._span(window_s)
         self.step()
         self.refresh()
+
+    def _span(self, window_s: float) -> None:
+        wanted = min(MOST_WINDOW_S, max(LEAST_WINDOW_S, window_s))
+        if wanted != self._window_s:
+            self._window_s = wanted
+            self.spanned.emit(wanted)
 
     def pause(self, *, paused: bool) -> None:
         """Stand still, or follow now again."""
@@ -280,15 +285,11 @@ class LaneStack(Lively, QWidget):
         self._late.clear()
         super().hideEvent(event)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
+    def event(self, event: QEvent) -> bool:
         """Show where the keys go."""
-        super().focusInEvent(event)
-        self._events.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """The keys go elsewhere."""
-        super().focusOutEvent(event)
-        self._events.update()
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self._events.update()
+        return super().event(event)
 
     def retheme(self) -> None:
         """Rows grow with the font."""
@@ -304,23 +305,38 @@ class LaneStack(Lively, QWidget):
     # -- keys and wheel -----------------------------------------------------------------------------------------------
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """W, S, + and - zoom; A, D, left and right move; End follows now again."""
-        key = event.key()
-        if key in (Qt.Key.Key_W, Qt.Key.Key_Plus, Qt.Key.Key_Equal):
-            self._zoom(1 / _ZOOM)
-        elif key in (Qt.Key.Key_S, Qt.Key.Key_Minus):
-            self._zoom(_ZOOM)
-        elif key in (Qt.Key.Key_A, Qt.Key.Key_Left):
-            self.move_by(-_STEP * self._window_s)
-        elif key in (Qt.Key.Key_D, Qt.Key.Key_Right):
-            self.move_by(_STEP * self._window_s)
-        elif key == Qt.Key.Key_Escape and self._chosen is not None:
-            self.choose(0.0, 0.0)
-        elif key == Qt.Key.Key_End:
-            self.pause(paused=False)
-            self.moved.emit()
-        else:
+        """The keys of chart_keys, but pausing, which is the page's."""
+        act = act_of(event)
+        if act is Act.NONE_CHOSEN and self._chosen is None and self._cursor_s is None or act not in self._acts:
             super().keyPressEvent(event)
+        else:
+            self._acts[act]()
+
+    def _made_acts(self) -> Mapping[Act | None, Callable[[], None]]:
+        return {
+            Act.NEARER: lambda: self._zoom(1 / _ZOOM), Act.FARTHER: lambda: self._zoom(_ZOOM),
+            Act.EARLIER: lambda: self.move_by(-_STEP * self._window_s), Act.LATER: lambda: self.move_by(_STEP * self._window_s),
+            Act.CURSOR_BACK: lambda: self._walk(-1), Act.CURSOR_ON: lambda: self._walk(1),
+            Act.RANGE_FROM: lambda: self._choose_to_cursor(first=True), Act.RANGE_TO: lambda: self._choose_to_cursor(first=False),
+            Act.LIVE: lambda: self.move_by(float("inf")), Act.NONE_CHOSEN: self._take_away,
+        }  # fmt: skip
+
+    def _walk(self, way: int) -> None:
+        """The cursor goes on by a step, from the newest reading if there is none; never out of sight."""
+        step_s = max(self._picture.interval_s, self._window_s / _CURSOR_STEPS)
+        self.set_cursor(min(max(self.read_at[1] + way * step_s, self.span_s[0]), self.span_s[1]))
+
+    def _choose_to_cursor(self, *, first: bool) -> None:
+        """One end of the range goes to the cursor, the other stays, or is the edge of what is in sight."""
+        at_s = self.read_at[1]
+        begin_s, end_s = self._chosen or self.span_s
+        self.choose(*((at_s, max(end_s, at_s)) if first else (min(begin_s, at_s), at_s)))
+
+    def _take_away(self) -> None:
+        if self._chosen is not None:
+            self.choose(0.0, 0.0)
+        else:
+            self.set_cursor(None)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Ctrl and the wheel zoom; the wheel alone scrolls the lanes."""
@@ -364,7 +380,7 @@ class LaneStack(Lively, QWidget):
         if abs(window_s - self._window_s) < 0.01 * window_s:
             self.drag_by(end_s - self.span_s[1])
             return
-        self._window_s = min(MOST_WINDOW_S, max(LEAST_WINDOW_S, window_s))
+        self._span(window_s)
         self.move_by(end_s - self.span_s[1])
 
     def move_by(self, seconds: float) -> None:

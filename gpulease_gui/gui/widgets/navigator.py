@@ -6,7 +6,6 @@ One metric of a day under the lanes, with its promise; the tinted range is what 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
-from gpulease_gui.gui.models.stored import Stored
+from gpulease_gui.gui.models.stored import Stored, between_recorded
 from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.chart_scale import TimeScale, local
@@ -134,13 +133,14 @@ class Navigator(Lively, QWidget):
         return Columns(self.font(), self._row_width())
 
     def _paint_holes(self, painter: QPainter, plot: QRect) -> None:
-        """Between what was recorded, nothing is known."""
+        """Before, between and after what was recorded, nothing is known."""
         stored = self._stored
         if stored is None or not stored.recorded_s:
             return
         scale = TimeScale.ending(stored.span_s[1], stored.span_s[1] - stored.span_s[0], plot.width())
-        ends = [(end, begin) for (_, end), (begin, _) in pairwise(stored.recorded_s)]
-        paint_holes(painter, plot, [Hole(end, begin, "") for end, begin in ends], scale, 1.0, stored.span_s[1])
+        least_s = 2 * scale.seconds_per_px  # what is written down with the next block is no hole
+        holes = [Hole(first, last, "") for first, last in between_recorded(stored.recorded_s, *stored.span_s) if last - first > least_s]
+        paint_holes(painter, plot, holes, scale, 1.0, stored.span_s[1])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The strip stands under the plots."""

@@ -6,7 +6,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
@@ -174,6 +184,8 @@ class TileView(Lively, QListView):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self._moved = False  # whether the user went to a tile
+        self.nodes.layoutChanged.connect(self._begin_at_worst)
         self.setMouseTracking(True)
         self.setViewportMargins(EDGE_PX, EDGE_PX - 4, 0, 0)
         self.retranslate()
@@ -183,6 +195,16 @@ class TileView(Lively, QListView):
         """Ids of the chosen nodes, in their order."""
         places = sorted(index.row() for index in self.selectionModel().selectedIndexes())
         return tuple(self.nodes.shown[place] for place in places)
+
+    def _begin_at_worst(self) -> None:
+        """Until the user goes elsewhere the keys begin at the first tile, whichever it is now."""
+        if not self._moved and self.nodes.rowCount():
+            self.selectionModel().setCurrentIndex(self.nodes.index(0), QItemSelectionModel.SelectionFlag.NoUpdate)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """The current tile is the user's choice from now on."""
+        self._moved = True
+        super().mousePressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """As many columns as fit, all equally wide."""
@@ -209,6 +231,7 @@ class TileView(Lively, QListView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter opens."""
+        self._moved = True
         index = self.currentIndex()
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and index.isValid():
             self.opened.emit(self.nodes.shown[index.row()])
