@@ -28,6 +28,12 @@ def certificate_of(key: paramiko.PKey) -> bytes:
     return bytes(blob.key_blob) if blob is not None else b""
 
 
+def certificate_key(certificate: bytes) -> HostKey:
+    """A whole certificate as a file of keys names it: its own type, and the digest of all of it."""
+    kind = certificate[4 : 4 + int.from_bytes(certificate[:4], "big")].decode("ascii", "replace")
+    return HostKey(kind, "SHA256:" + base64.b64encode(hashlib.sha256(certificate).digest()).decode().rstrip("="))
+
+
 def why_not(
     certificate: bytes, name: str, authorities: Sequence[HostKey], revoked: Sequence[HostKey], algorithms: Sequence[str] = ()
 ) -> str:

@@ -28,7 +28,7 @@ from gpulease_gui.remote.failures import (
     tunnel_refused,
 )
 from gpulease_gui.remote.handshake import Deadlines, cut, dial, hang_up, shake
-from gpulease_gui.remote.host_certificates import certificate_of, fields_of, signer_of, why_not
+from gpulease_gui.remote.host_certificates import certificate_key, certificate_of, fields_of, signer_of, why_not
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy, host_key_of, judge, key_types, kind_of, unknown
 from gpulease_gui.remote.proxy import Proxy, lead_through
 from gpulease_gui.remote.way_out import ANY_WAY_OUT, WayOut
@@ -197,15 +197,15 @@ def _say_what_is_left(error: ConnectFailed, trust: HostTrust) -> None:
 def _why_uncertified(host_port: str, key: paramiko.PKey, trust: HostTrust) -> str | None:
     """Why the certificate that came with a key does not vouch for it, "" = it does; None without a certificate.
 
-    Raises HostKeyRevoked for one of a revoked authority, and for a key or a certificate that a list revokes.
+    Raises HostKeyRevoked for one that is revoked or of a revoked authority, and for a key or a certificate that a list revokes.
     """
     certificate = certificate_of(key)
     _refuse_listed(host_port, key, certificate, trust)
     if not certificate:
         return None
-    signer = signer_of(certificate)
+    signer, own = signer_of(certificate), certificate_key(certificate)
     for placed in trust.revoked:
-        if placed.key == signer:
+        if placed.key in (signer, own):
             raise HostKeyRevoked(host_port, placed.key, placed.place)
     authorities, revoked = ([placed.key for placed in keys] for keys in (trust.authorities, trust.revoked))
     return why_not(certificate, trust.principal, authorities, revoked, trust.ca_algorithms)

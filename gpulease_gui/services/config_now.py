@@ -25,20 +25,22 @@ class AsOfNow:
 def as_of_now(node: Node, target: str) -> AsOfNow:
     """A record whose name is one of the ssh config: what that says today of host keys and of our side counts, as in ssh.
 
-    Where it leads elsewhere by now, the record counts (it may have been changed by hand), and that is said. Asks ssh.
+    A line that it has no more counts no more. Where it leads elsewhere by now, the record counts (it may have been changed by
+    hand), and that is said. Asks ssh. Raises UserFacing where the config speaks of the name and can't be followed.
     """
     try:
         place = resolve_alias(target)
     except UserFacing as error:
+        if may_speak_of(target):
+            raise
         words = Text(f"the ssh config can't be asked for {target}, its record counts: {error}", f"无法向 ssh 配置查询 {target}，以记录为准：{error}")
         return AsOfNow(node, differs=(words,))
     if node.address is None or target == place.address.host != node.address.host:  # the config has no such host
         return AsOfNow(node)
     now = replace(
-        node, host_key_alias=place.host_key_alias or node.host_key_alias, known_hosts="\n".join(place.known_hosts) or node.known_hosts,
-        ssh_options=place.ssh_options or node.ssh_options,
+        node, host_key_alias=place.host_key_alias, known_hosts="\n".join(place.known_hosts), ssh_options=place.ssh_options
     )  # fmt: skip
-    return AsOfNow(now, notes_of(place), tuple(_elsewhere(node, place)))
+    return AsOfNow(now, notes_of(place), (*_elsewhere(node, place), *_only_there(node, now)))
 
 
 def named_as_of_now(node: Node) -> AsOfNow:
@@ -58,4 +60,21 @@ def _elsewhere(node: Node, place: Target) -> Iterator[Text]:
                 f"the {what.en} of {node.name} is {kept or 'none'} in its record and {said or 'none'} in the ssh config: the record "
                 "counts; change it under Nodes, or name the node user@host:port",
                 f"{node.name} 的{what.zh}：记录中为 {kept or '无'}，ssh 配置中为 {said or '无'}；以记录为准，可在“节点”中修改，或直接写 user@host:port",
+            )
+
+
+def _only_there(node: Node, now: Node) -> Iterator[Text]:
+    """What a record asks for of our side that the config does not, or asks for otherwise."""
+    for what, kept, said in (
+        (Text("SSH options", "SSH 选项"), node.ssh_options, now.ssh_options),
+        (Text("host key alias", "主机密钥别名"), node.host_key_alias, now.host_key_alias),
+        (Text("known_hosts files", "known_hosts 文件"), node.known_hosts, now.known_hosts),
+    ):
+        kept, said = (words.replace("\n", "; ") for words in (kept, said))
+        if kept and kept != said:
+            yield Text(
+                f"the {what.en} of {node.name}: {kept} in its record, {said or 'none'} in the ssh config, which counts as long as it speaks "
+                f"of {node.name}; to follow the record, give the node another name",
+                f"{node.name} 的{what.zh}：记录中为 {kept}，ssh 配置中为 {said or '无'}；只要 ssh 配置提到 {node.name}，就以配置为准，"
+                "要以记录为准请给节点改名",
             )

@@ -57,9 +57,17 @@ def node_of(workspace: Workspace, target: str, identity_file: str = "", *, note:
         wanted = node_id(target.removeprefix(DEMO))
         return next(node for node in known if node.id == wanted)
     node = _local(known) if target == LOCAL else _over_ssh(known, target, identity_file, note)
-    if node not in known:
-        workspace.submit(lambda db: nodes.save_node(db, node)).result()
+    record = _record_of(node, _named(known, target))
+    if record not in known:
+        workspace.submit(lambda db: nodes.save_node(db, record)).result()
     return node
+
+
+def _record_of(node: Node, before: Node | None) -> Node:
+    """What is kept of a node. What the ssh config says today of a record that there was before is used, and not written into it."""
+    if before is None or before.id != node.id:
+        return node
+    return replace(node, host_key_alias=before.host_key_alias, known_hosts=before.known_hosts, ssh_options=before.ssh_options)
 
 
 def same_node(one: Node, other: Node) -> bool:

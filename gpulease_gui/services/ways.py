@@ -110,10 +110,12 @@ class Ways:
 
     def _credentials(self, node: Node) -> Credentials:
         assert node.address is not None
-        password = self._password(node, PASSWORD) if node.auth is AuthMethod.PASSWORD else None
         options = parse_options(node.ssh_options)
+        # The ssh config may say so of a node that has had a key for long.
+        method, identity_file = (AuthMethod.PASSWORD, "") if options.no_key else (node.auth, node.identity_file)
+        password = self._password(node, PASSWORD) if method is AuthMethod.PASSWORD else None
         return replace(
-            self._asking(node, node.address), method=node.auth, identity_file=node.identity_file, password=password,
+            self._asking(node, node.address), method=method, identity_file=identity_file, password=password,
             certificate_file=node.certificate_file, agent=options.agent, key_algorithms=options.key_algorithms, methods=options.methods,
         )  # fmt: skip
 

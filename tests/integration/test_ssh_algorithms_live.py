@@ -109,6 +109,23 @@ def test_that_a_list_of_ssh_keygen_revokes_keys_and_certificates_even_of_a_pinne
     assert outcome(services, replace(node, ssh_options="")) == ""
 
 
+def test_that_a_certificate_that_a_list_of_keys_revokes_lets_no_host_in(services, make_sshd, home, signed):
+    server = certified(make_sshd, home, signed, "127.0.0.1")
+    node = trusting(services, saved(services, server), server)
+    certificate = signed / "host-cert.pub"
+    assert outcome(services, node) == ""
+    assert outcome(services, replace(node, ssh_options=f"RevokedHostKeys {certificate}")).endswith(f"is marked @revoked in {certificate}:1")
+    known = home / ".ssh" / "known_hosts"
+    known.write_text(f"{known.read_text()}@revoked * {certificate.read_text()}")
+    assert outcome(services, node).endswith("known_hosts:2")
+
+
+def test_that_a_key_that_the_config_forbids_by_now_is_shown_to_nobody(services, sshd):
+    node = trusting(services, saved(services, sshd), sshd)
+    assert outcome(services, node) == ""
+    assert outcome(services, replace(node, ssh_options="PubkeyAuthentication no")) != ""
+
+
 def test_that_a_revoked_authority_speaks_against_a_pinned_host_too(services, make_sshd, home, signed):
     server = certified(make_sshd, home, signed, "*")
     node = trusting(services, saved(services, server), server, "ssh-rsa")
@@ -140,9 +157,8 @@ def test_that_an_rsa_key_signs_with_the_digest_that_is_left(make_sshd, services,
 def test_that_ways_of_logging_in_that_the_config_leaves_out_are_not_used(services, sshd):
     node = trusting(services, saved(services, sshd), sshd)
     assert outcome(services, replace(node, ssh_options="PreferredAuthentications publickey")) == ""
-    assert outcome(services, replace(node, ssh_options="PreferredAuthentications password")) == (
-        "PreferredAuthentications of the SSH options leaves password, and publickey would be needed"
-    )
+    # As ssh does: the key is not shown, a password is asked for; nobody is there to be asked.
+    assert outcome(services, replace(node, ssh_options="PreferredAuthentications password")) == "no password was given"
     services.links.ask_secret = lambda node, asked: Secret("x")
     by_password = replace(node, auth=AuthMethod.PASSWORD, ssh_options="PreferredAuthentications publickey")
     assert outcome(services, by_password).endswith("leaves publickey, and password would be needed")

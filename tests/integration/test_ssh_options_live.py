@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import Address, AuthMethod, Node
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.ssh_aliases import read_aliases
@@ -186,11 +187,36 @@ def test_that_in_the_window_an_alias_is_read_anew_at_each_use_and_what_differs_i
     services.links.open(asked, CancelToken()).line.close()
 
 
-def test_that_a_record_counts_where_the_config_has_no_such_host_or_can_not_be_asked(services, sshd, tmp_path, monkeypatch):
+def test_that_an_option_that_the_config_has_no_more_counts_no_more(services, sshd, tmp_path, monkeypatch):
+    place = f"Host n\n HostName 127.0.0.1\n Port {sshd.address.port}\n User {sshd.address.user}\n IdentityFile {sshd.keys.user('id_ed25519')}\n"
+    before = trusting(services, in_config(services, tmp_path, monkeypatch, f"{place} AddressFamily inet6\n")["n"], sshd)
+    said: list[Text] = []
+    for text, options, differs in ((f"{place} PreferredAuthentications password\n", "PreferredAuthentications password", True), (place, "", True)):
+        (tmp_path / "config").write_text(text)
+        said.clear()
+        assert node_of(services.workspace, "n", note=said.append).ssh_options == options
+        assert any("AddressFamily inet6 in its record" in words.en for words in said) is differs
+    services.links.open(node_of(services.workspace, "n"), CancelToken()).line.close()
+    # What a record asks for itself is still there for the day when the config speaks of it no more.
+    with services.workspace.read() as connection:
+        assert nodes.get_node(connection, before.id).ssh_options == "AddressFamily inet6"
+
+
+def test_that_a_record_counts_where_the_config_has_no_such_host_and_what_is_refused_stays_refused(services, sshd, tmp_path, monkeypatch):
     record = in_config(services, tmp_path, monkeypatch, f"Host n\n HostName 127.0.0.1\n Port {sshd.address.port}\n User root\n")["n"]
+    own = tmp_path / "home" / ".ssh" / "config"
     said: list[Text] = []
     (tmp_path / "config").write_text("Host other\n Port 9\n")
     assert (node_of(services.workspace, "n", note=said.append).address, said) == (record.address, [])
-    (tmp_path / "config").write_text("Host n\n ProxyCommand run this\n")
-    assert node_of(services.workspace, "n", note=said.append).address == record.address
-    assert ["ProxyCommand" in words.en for words in said] == [True]
+    for text, why in (("Host n\n ProxyCommand run this\n", "ProxyCommand"), ("Host n\n HostKeyAlgorithms ssh-rsa\n", "HostKeyAlgorithms")):
+        # A config that does not speak of the name may be as bad as it likes.
+        own.write_text("")
+        (tmp_path / "config").write_text(text)
+        assert node_of(services.workspace, "n", note=said.append).address == record.address
+        assert why in said.pop().en
+        own.write_text(text)
+        with pytest.raises(UserFacing, match=why):
+            node_of(services.workspace, "n")
+        services.links.follow_config()
+        with pytest.raises(NotConnected, match=why):
+            services.links.open(record, CancelToken())
