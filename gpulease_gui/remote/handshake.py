@@ -10,14 +10,12 @@ import socket
 import threading
 import time
 from dataclasses import dataclass
-from functools import partial
 
 import paramiko
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address
 from gpulease_gui.remote.algorithms import WireLists
-from gpulease_gui.remote.attended import LOOK_S, Attended
 from gpulease_gui.remote.failures import (
     ConnectFailed,
     Phase,
@@ -44,6 +42,9 @@ _Selector = getattr(selectors, "PollSelector", selectors.DefaultSelector)
 _SLICE_S = 0.05
 _PHASE_SLICE_S = 0.25
 _JOIN_S = 3.0
+# How often the library's thread looks whether it is still wanted. Its own 0.1 s costs CPU on each of many quiet lines,
+# and is not needed where the end of a socket wakes it.
+_LOOK_S = 1.0
 _SAID_CHARACTERS = 160
 # How an SSH server begins that then hangs up, as one does that takes no more callers for now.
 _SSH_SAYS = (b"Exceeded MaxStartups", b"Not allowed at this time", b"SSH-2.0-", b"SSH-1.99-")
@@ -139,13 +140,19 @@ def shake(
     if isinstance(sock, socket.socket):
         sock = ReadAhead.of(sock)
     transport = Wire(sock)
+    if isinstance(sock, ReadAhead):
+        sock.settimeout(_LOOK_S)
     try:
+        transport.banner_timeout = deadlines.banner_s + 1
+        transport.handshake_timeout = deadlines.kex_s + 1
         options = transport.get_security_options()
         options.key_types = key_types
         if lists != _ALL_OF_OURS:
             options.kex, options.ciphers = lists.exchanges or options.kex, lists.ciphers or options.ciphers
             options.digests = lists.digests or options.digests
-        _agree(transport, host_port, deadlines, cancel)
+        done = threading.Event()
+        transport.start_client(event=done)
+        _await_keys(transport, done, host_port, deadlines, cancel)
         # The stubs lack both names.
         strict, cipher = transport.agreed_on_strict_kex, transport.remote_cipher  # type: ignore[attr-defined]
         if not (strict or "gcm" in cipher):
@@ -154,34 +161,6 @@ def shake(
     except BaseException:
         hang_up(transport)
         raise
-
-
-def _agree(transport: Wire, host_port: str, deadlines: Deadlines, cancel: CancelToken) -> None:
-    """Greet and agree on keys, in this thread where that is possible."""
-    done, packets = threading.Event(), transport.packets
-    if packets is None or not transport.can_be_threadless:
-        if isinstance(transport.sock, ReadAhead):
-            transport.sock.settimeout(LOOK_S)
-        transport.banner_timeout = deadlines.banner_s + 1
-        transport.handshake_timeout = deadlines.kex_s + 1
-        transport.start_client(event=done)
-        _await_keys(transport, done, host_port, deadlines, cancel)
-        return
-    packets.hurry(deadlines.banner_s, deadlines.kex_s)
-    take_back = cancel.on_cancel(partial(cut, transport))
-    try:
-        transport.begin_threadless(done)
-    finally:
-        take_back()
-    cancel.check()
-    if packets.late:
-        phase = Phase.KEX if transport.remote_version else Phase.BANNER
-        raise _too_late(transport, phase, host_port, deadlines.kex_s if phase is Phase.KEX else deadlines.banner_s)
-    if not transport.is_active():
-        raise _handshake_failure(transport, host_port)
-    packets.unhurried()
-    if not packets.usual:
-        transport.read_by_thread()
 
 
 def _await_keys(
@@ -236,8 +215,6 @@ def cut(transport: paramiko.Transport) -> None:
 def hang_up(transport: paramiko.Transport) -> None:
     """Close the connection and wait for its thread; any number of times, never raises."""
     cut(transport)
-    if isinstance(transport, Attended):
-        transport.await_reader(_JOIN_S)
     transport.close()
     with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
         transport.sock.close()

@@ -15,7 +15,6 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.agent_keys import keys_of_agent
 from gpulease_gui.remote.algorithms import METHODS
 from gpulease_gui.remote.answers import Answers
-from gpulease_gui.remote.attended import by_thread
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import ConnectFailed, Phase, hung_up, key_trouble, login_refused, one_line, timed_out
 from gpulease_gui.remote.handshake import Deadlines, cut
@@ -232,8 +231,6 @@ class _Login:
 
     def _attempt(self, cause: str, step: Callable[[], list[str]], seconds: float | None = None) -> list[str]:
         """Run one step of authentication; the answer names what is still wanted. Raises ConnectFailed."""
-        if cause != "key_refused":
-            by_thread(self.transport)
         seconds = seconds or self.deadlines.auth_s
         self.transport.auth_timeout = seconds
         host_port, started = self.address.host_port, time.monotonic()

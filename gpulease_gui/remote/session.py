@@ -12,7 +12,6 @@ import paramiko
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address, HostKey
-from gpulease_gui.remote.attended import Attended, Caretaker, by_thread
 from gpulease_gui.remote.credentials import Credentials, KeyRing
 from gpulease_gui.remote.ear import Ear
 from gpulease_gui.remote.failures import ConnectFailed, Phase, channels_full, exec_refused, no_channel, timed_out
@@ -45,7 +44,6 @@ class Connector:
         self._gate = gate or HandshakeGate()
         self._keys = keys or KeyRing()
         self._ear = Ear()
-        self._caretaker = Caretaker()
 
     def connect(
         self,
@@ -66,8 +64,6 @@ class Connector:
         try:
             for number, stop in enumerate(stops, 1):
                 with _told(number, route):
-                    if passed:
-                        by_thread(passed[-1].transport)
                     way = way_to(stop.address, route, passed[-1] if passed else None, deadlines, cancel)
                     passed.append(self._pass(stop, way, deadlines, cancel))
         except BaseException:
@@ -75,8 +71,6 @@ class Connector:
             raise
         last = passed[-1]
         last.transport.set_keepalive(_KEEPALIVE_S)
-        if isinstance(last.transport, Attended):
-            self._caretaker.mind(last.transport)
         return SshSession(
             last.transport, target, last.host_key, last.trusted_by, deadlines, [stop.transport for stop in passed[:-1]],
             tuple((stop.host_port, stop.host_key, stop.trusted_by) for stop in passed[:-1]), self._ear,
@@ -261,8 +255,7 @@ class SshChannel:
         """Wait for the node's answer to the command."""
         if self._running or self._closed:
             return
-        left = self._attend(self._channel.event.is_set, max(0.0, self._deadline - time.monotonic()))
-        if not self._channel.event.wait(left):
+        if not self._channel.event.wait(max(0.0, self._deadline - time.monotonic())):
             self.close()
             raise timed_out(Phase.CHANNEL, self._host_port, self._seconds)
         # An exit code says as well as the node's answer, which some send late, that the command ran.
@@ -284,7 +277,7 @@ class SshChannel:
         """What there is, after waiting up to `seconds`. Both outputs are drained: one that is not stalls the other."""
         if self._feed.listening:
             return Chunk(ended=self._wait_end(seconds))
-        self._channel.settimeout(self._attend(self._has_news, max(0.0, seconds)))
+        self._channel.settimeout(max(0.0, seconds))
         out, ended = b"", False
         try:
             out = self._channel.recv(_READ_BYTES)
@@ -299,15 +292,6 @@ class SshChannel:
             err += self._channel.recv_stderr(_READ_BYTES)
         return Chunk(out, err, ended and not self._channel.recv_stderr_ready())
 
-    def _attend(self, done: Callable[[], bool], seconds: float) -> float:
-        """Read the connection until `done()`, where that is not its own thread's; the seconds to wait by other means."""
-        transport = self._channel.get_transport()
-        return transport.attend(done, seconds) if isinstance(transport, Attended) else seconds
-
-    def _has_news(self) -> bool:
-        channel = self._channel
-        return bool(channel.recv_ready() or self._feed.told or channel.eof_received or channel.closed)
-
     def _wait_end(self, seconds: float) -> bool:
         """Whether all has come. The node's answer to the command is looked at then, or when it is overdue: not a wake-up for it."""
         left = seconds if self._running else min(seconds, max(0.0, self._deadline - time.monotonic()))
@@ -318,7 +302,6 @@ class SshChannel:
 
     def listen(self, take: Callable[[bytes, bytes], None], wake: Callable[[], None]) -> bool:
         """What comes goes to `take(out, err)` at once, in the thread of the connection."""
-        by_thread(self._channel.get_transport())
         self._feed.listen(take, wake)
         return True
 
@@ -332,7 +315,7 @@ class SshChannel:
 
     def exit_status(self, seconds: float) -> int | None:
         """The exit code, waiting up to `seconds`; None if it is not known (ended by a signal, line cut)."""
-        self._channel.status_event.wait(self._attend(self._channel.status_event.is_set, seconds))
+        self._channel.status_event.wait(seconds)
         return self._channel.exit_status if self._channel.exit_status >= 0 else None
 
     def close(self) -> None:

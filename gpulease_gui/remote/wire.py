@@ -6,7 +6,6 @@ for with every node. And it takes a packet's word for its length.
 
 from __future__ import annotations
 
-import select
 import socket
 import struct
 import threading
@@ -17,7 +16,7 @@ from typing import Any, cast
 import paramiko
 from paramiko.packet import Packetizer
 
-from gpulease_gui.remote.attended import Attended, Enough, Turn
+from gpulease_gui.remote.agreement import Agreeing
 from gpulease_gui.remote.pieces import Pieces
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.seals import Seals, Told, known
@@ -31,7 +30,6 @@ _START = struct.Struct(">BBII")  # padding, type, channel, bytes of data
 _CHANNEL_DATA, _HEAD_BYTES = 94, 10
 # SSH_MSG_IGNORE: the library goes on to read.
 _NOTHING = (2, paramiko.Message())
-_GREETING = b"SSH-"  # as the length of a packet it would be more than any has
 
 
 class Several(paramiko.Message):
@@ -55,13 +53,6 @@ class Packets(Packetizer):
         # Whether reading comes back after each packet and each wait, so that another way of reading can take over.
         self.in_steps = False
         self._deadline: float | None = None
-        # Of a handshake that is read by who waits for it: its own deadlines, to the end of it.
-        self._phase_end: float | None = None
-        self._kex_s = 0.0
-        self.late = False
-        # What the library's loop is entered for.
-        self._next: tuple[int, paramiko.Message] | None = None
-        self._failure: Exception | None = None
         self._patience_s = 0.0
         self._greeting_bytes = 0
         self.said = b""
@@ -72,10 +63,7 @@ class Packets(Packetizer):
         The library gives each line but the first 2 s; a gateway that says whom it calls may need as long as for the first.
         """
         self._patience_s = max(self._patience_s, timeout)
-        left = self._patience_s if self._phase_end is None else self._phase_end - time.monotonic()
-        came: bytes = super()._read_timeout(max(0.0, left))  # type: ignore[misc]  # the stubs lack it
-        if self.handshake_timed_out():
-            raise TimeoutError
+        came: bytes = super()._read_timeout(self._patience_s)  # type: ignore[misc]  # the stubs lack it
         self._greeting_bytes += len(came)
         self.said += came[: _SAID_BYTES - len(self.said)]
         if self.said.startswith(b"HTTP/") or self.greets_too_long:
@@ -87,56 +75,23 @@ class Packets(Packetizer):
         """Whether more came as a greeting than any server has to say."""
         return self._greeting_bytes > _GREETING_MAX_BYTES
 
-    def hurry(self, banner_s: float, kex_s: float) -> None:
-        """Seconds that the greeting and then the agreement on keys may take, however often bytes come."""
-        self._phase_end, self._kex_s = time.monotonic() + banner_s, kex_s
-
-    def unhurried(self) -> None:
-        """Both are done."""
-        self._phase_end = None
-
     def start_handshake(self, timeout: float) -> None:
         """Seconds until reading gives the handshake up."""
-        if self._resumed():
-            return
         self._deadline = time.monotonic() + timeout
-        if self._phase_end is not None:
-            self._phase_end = time.monotonic() + self._kex_s
 
     def handshake_timed_out(self) -> bool:
         """Whether that time is over."""
-        now = time.monotonic()
-        self.late = self.late or (self._phase_end is not None and now > self._phase_end)
-        return self.late or (self._deadline is not None and now > self._deadline)
+        return self._deadline is not None and time.monotonic() > self._deadline
 
     def complete_handshake(self) -> None:
         """The handshake is done, or of no interest any more."""
         self._deadline = None
-
-    def _resumed(self) -> bool:
-        """Whether the library begins again what has begun."""
-        return isinstance(self._transport, Attended) and self._transport.resumed
-
-    def write_all(self, out: bytes | memoryview) -> None:  # type: ignore[override]  # nothing else is sent
-        """Send all of `out`. Raises EOFError. A greeting is said once."""
-        if out[:4] != _GREETING or not self._resumed():
-            super().write_all(out)
 
     def read_all(self, n: int, check_rekey: bool = False) -> bytes:
         """The next `n` bytes. Raises EOFError, OSError, SSHException for a packet that no peer has a reason to send."""
         if not 0 <= n <= PACKET_MAX_BYTES:
             raise paramiko.SSHException(f"a packet of {n} bytes")
         return super().read_all(n, check_rekey)
-
-    @property
-    def short(self) -> bool:
-        """Whether the short way is open at all."""
-        return self._ahead is not None
-
-    @property
-    def usual(self) -> bool:
-        """Whether what comes now comes by it."""
-        return self.short and self._seals.usual_in()
 
     def serve(self, transport: paramiko.Transport) -> None:
         """From now on bytes of a channel of `transport` go straight to its pipe."""
@@ -147,28 +102,10 @@ class Packets(Packetizer):
 
         What is not plainly as it is nearly always is left untouched to the library, whose answer then counts.
         """
-        message, self._next = self._next, None
-        if self._failure is not None:
-            raise self._failure
-        if message is None:
-            message = self._usual_message(self._turn())
-        return super().read_message() if message is None else message
-
-    def read_ahead_of_loop(self, turn: Turn) -> None:
-        """Hand out channels' data until there is something else, or a failure, for the library's loop. Raises Enough."""
-        try:
-            self._next = self._usual_message(turn)
-        except (EOFError, OSError, paramiko.SSHException) as error:
-            self._failure = error
-
-    def _usual_message(self, turn: Turn | None) -> tuple[int, paramiko.Message] | None:
-        """The next packet by the short way; None: the library is to read it."""
         ahead, seals = self._ahead, self._seals
         while ahead is not None and seals.usual_in():
-            if turn is not None:
-                turn.check()
             size = seals.size_in(ahead.held)
-            if size == 0 and self._more(ahead, turn):
+            if size == 0 and self._more(ahead):
                 if self.in_steps:
                     return _NOTHING
                 continue
@@ -183,30 +120,12 @@ class Packets(Packetizer):
                 return plain[1], told
             if self.in_steps:
                 return _NOTHING
-        if turn is not None:
-            self._librarys(turn)
-        return None
+        return super().read_message()
 
-    def _turn(self) -> Turn | None:
-        return self._transport.turn if isinstance(self._transport, Attended) else None
-
-    def _librarys(self, turn: Turn) -> None:
-        """What comes next is for the library, which waits for all of it: not in the turn of one who waits for so long only."""
-        turn.check()
-        if not turn.plain:
-            self._transport.read_by_thread()
-            raise Enough
-
-    def _more(self, ahead: ReadAhead, turn: Turn | None) -> bool:
-        """Wait for bytes; False if the library is to look what there is. Raises EOFError at the end of a turn's line."""
-        if turn is not None:
-            turn.await_bytes(ahead)
+    def _more(self, ahead: ReadAhead) -> bool:
+        """Wait for bytes; False if the library is to look what there is."""
         try:
-            if ahead.more():
-                return True
-            if turn is not None:
-                raise EOFError
-            return False
+            return ahead.more()
         except OSError as error:
             if self.closed:
                 raise EOFError from error
@@ -250,7 +169,7 @@ class Packets(Packetizer):
             self.write_all(sealed)
 
 
-class Wire(Attended):
+class Wire(Agreeing):
     """One connection: the library's, on packets of our own, with nothing worded for a log."""
 
     def __init__(self, sock: socket.socket | paramiko.Channel) -> None:
@@ -267,22 +186,6 @@ class Wire(Attended):
     def greets_too_long(self) -> bool:
         """Whether the node's greeting was given up for its length."""
         return isinstance(self.packetizer, Packets) and self.packetizer.greets_too_long
-
-    @property
-    def packets(self) -> Packets | None:
-        """Its packets, if they are ours."""
-        return self.packetizer if isinstance(self.packetizer, Packets) else None
-
-    def ahead_of_loop(self, turn: Turn) -> None:
-        """What needs no loop. Raises Enough."""
-        if self.packets is not None:
-            self.packets.read_ahead_of_loop(turn)
-
-    @property
-    def can_be_threadless(self) -> bool:
-        """Whether who waits can read it: what is usual comes by the short way, and the system can end a wait early."""
-        packets = self.packets
-        return packets is not None and packets.short and hasattr(select, "poll")
 
     def _filter_algorithm(self, type_: str) -> tuple[str, ...]:
         """All that are preferred: none is switched off besides."""
