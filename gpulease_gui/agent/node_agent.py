@@ -32,7 +32,9 @@ AGAIN_S = 2.0
 SLOW_S = 0.95
 FOLDERS = ("/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin", "/usr/local/nvidia/bin", "/usr/local/cuda/bin",
            "/usr/lib/wsl/lib", "/usr/local/Ascend/driver/tools")  # fmt: skip
-PASSING = ("lo:", "veth", "cali", "docker", "flannel", "virbr", "tunl", "sit")
+# What comes and goes with containers and pods: it carries nothing that the node's own interfaces do not.
+PASSING = ("lo:", "veth", "cali", "lxc", "lxd", "cilium", "cni", "docker", "flannel", "virbr", "vnet", "tap", "vxlan", "genev",
+           "kube-", "nodelocaldns", "dummy", "ifb", "podman", "weave", "azv", "gke", "tunl", "ip6tnl", "sit")  # fmt: skip
 RDMA = "/sys/class/infiniband/*/ports/*"
 PCI_VENDORS, NVIDIA = "/sys/bus/pci/devices/*/vendor", "0x10de"
 RDMA_ERRORS = ("counters/symbol_error", "counters/port_rcv_errors", "counters/link_downed",

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gpulease_gui.domain.node import Node
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.remote.own_network import first_stop, has_way
 from gpulease_gui.remote.stream import StreamEnding
+from gpulease_gui.services.watch_words import trouble_words
+from gpulease_gui.store.records import Gap
+from gpulease_gui.telemetry.rates import IMPOSSIBLE, NOT_NAMED
+from gpulease_gui.telemetry.source import metrics, sources
 
-NOT_WATCHED, SLEPT, OWN_NETWORK, FAULT = "not_watched", "computer_slept", "own_network", "fault"
+NOT_WATCHED, SLEPT, CLOCK_SET, OWN_NETWORK, FAULT = "not_watched", "computer_slept", "clock_set", "own_network", "fault"
+NOT_AVAILABLE, SERIES_LOST = "not_available", "lost"
 OF_ENDING: Mapping[StreamEnding, str] = {
     StreamEnding.LOST: "connection_lost", StreamEnding.SILENT: "no_answer", StreamEnding.SOURCES_ENDED: "nothing_to_read",
     StreamEnding.PROGRAM_ENDED: "agent_ended",
@@ -22,11 +27,52 @@ GAP_WORDS: Mapping[str, Text] = {
     "nothing_to_read": Text("nothing to read", "无可读数据"),
     NOT_WATCHED: Text("not watched", "未监控"),
     SLEPT: Text("the watching computer slept or its clock was set", "监控端休眠或时钟被调整"),
+    CLOCK_SET: Text("the clock of the watching computer was set", "监控端时钟被调整"),
     "clock_wrong": Text("the clock of the watching computer was wrong", "监控端时钟有误"),
     "not_saved": Text("the store could not be written", "存储写入失败"),
     FAULT: Text("an internal error", "内部错误"),
     "agent_ended": Text("the agent on the node ended", "节点上的采集程序已退出"),
+    "not_recorded": Text("not recorded", "未记录"),
 }
+# Of one curve, whose subject stands behind the code: a card, an interface, a disk.
+SERIES_WORDS: Mapping[str, Text] = {
+    NOT_AVAILABLE: Text("not available on the node", "节点不提供此读数"),
+    IMPOSSIBLE: Text("a counter that jumped: no device is so fast", "计数器跳变，速率超出任何设备的能力"),
+    NOT_NAMED: Text("not named by the node any more", "节点不再列出"),
+    SERIES_LOST: Text("lost", "丢失"),
+}
+
+
+def series_reason(code: str, subject: str) -> str:
+    """What is stored of a gap of one curve; "" as subject is the node itself."""
+    return f"{code} {subject}".rstrip()
+
+
+def of_series(reason: str) -> tuple[str, str] | None:
+    """(code, subject) of a gap of one curve; None for any other."""
+    code, _, subject = reason.partition(" ")
+    return (code, subject) if code in SERIES_WORDS else None
+
+
+def reason_words(gap: Gap) -> Text:
+    """Why, in both languages; of one curve with its name and its subject, of a source with its name."""
+    metric = metrics().get(gap.metric or "")
+    single = of_series(gap.reason)
+    if single is not None and metric is not None:
+        return _named(single, metric.title)
+    source = next((one for one in sources().values() if gap.metric in {held.id for held in one.metrics}), None)
+    if source is None:
+        return GAP_WORDS.get(gap.reason, foreign(gap.reason))
+    why = trouble_words(gap.reason)
+    return Text(f"{source.title.en}: {why.en}", f"{source.title.zh}：{why.zh}")
+
+
+def _named(single: tuple[str, str], title: Text) -> Text:
+    (code, subject), why = single, SERIES_WORDS[single[0]]
+    if code == SERIES_LOST:
+        return Text(f"{subject}: {why.en}", f"{subject}：{why.zh}")
+    of = f" {subject}" if subject else ""
+    return Text(f"{title.en}{of}: {why.en}", f"{title.zh}{of}：{why.zh}")
 
 
 def why_ended(node: Node, ending: StreamEnding) -> str:

@@ -30,7 +30,7 @@ _Key = tuple[tuple[str, str, int | None, str], ...]
 class GapSpan:
     """A stretch without samples (UTC seconds); `end_s` None while it lasts, `resumed` when samples ended it.
 
-    `source`: only this one could not be read; "" = the whole node.
+    `source`: only this one could not be read; "" = the whole node. `metric`: only a curve of it had no value.
     """
 
     start_s: float
@@ -38,6 +38,7 @@ class GapSpan:
     end_s: float | None = None
     resumed: bool = False
     source: str = ""
+    metric: str = ""
 
 
 def free_number(taken: Collection[int], wanted: int) -> int:

@@ -13,9 +13,9 @@ from datetime import UTC, datetime, timedelta
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.reports.as_csv import safe_cell
+from gpulease_gui.services.gap_words import reason_words
 from gpulease_gui.services.intake import SeriesKey
 from gpulease_gui.services.series import Ring
-from gpulease_gui.services.source_gaps import source_of
 from gpulease_gui.store.doors import Database, Reader
 from gpulease_gui.store.records import Gap, Mark, RunState, SampleBlock
 from gpulease_gui.store.retention import fits, keep_stretch, list_kept, newest_pack
@@ -49,7 +49,7 @@ def readings_csv(
         connection, node_id, start_s, end_s, language)  # fmt: skip
     if not rows:
         raise UserFacing("nothing was read in this stretch", "", "choose another stretch of time")
-    gaps = _reasons(list_gaps(connection, node_id, None, int(start_s * _NS), int(end_s * _NS)))
+    gaps = _reasons(list_gaps(connection, node_id, None, int(start_s * _NS), int(end_s * _NS)), int(start_s * 1000), language)
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow([_TIME.say(language), *(safe_cell(head) for head in heads), _GAP.say(language)])
@@ -59,12 +59,11 @@ def readings_csv(
     return out.getvalue().encode("utf-8-sig", "replace")
 
 
-def _reasons(gaps: Iterable[Gap]) -> dict[int, str]:
-    """Why, by where it begins (ms); of a source with its name."""
+def _reasons(gaps: Iterable[Gap], start_ms: int, language: Language) -> dict[int, str]:
+    """Why, by where it begins (ms); what began before the stretch is told at its start."""
     said: dict[int, dict[str, None]] = {}
     for gap in gaps:
-        source = source_of(gap.metric)
-        said.setdefault(gap.start_ns // _MS, {})[f"{source}: {gap.reason}" if source else gap.reason] = None
+        said.setdefault(max(start_ms, gap.start_ns // _MS), {})[reason_words(gap).say(language)] = None
     return {at_ms: "; ".join(reasons) for at_ms, reasons in said.items()}
 
 

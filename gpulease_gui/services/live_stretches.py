@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from gpulease_gui.domain.finding import Finding
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
-from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.text import Text
 from gpulease_gui.reports.document import Blank, Curve
 from gpulease_gui.reports.facts import LiveStretch
+from gpulease_gui.services.gap_words import reason_words
 from gpulease_gui.services.live_export import still_fits, stretches_in_report
 from gpulease_gui.store.records import Gap, Run, SampleRange, Stretch
 from gpulease_gui.store.samples import list_series, read_range
@@ -28,17 +29,6 @@ _FAR_NS = 24 * 3600 * _NS
 # A stretch without readings longer than this is drawn as a gap even if nobody noted why.
 _SILENT_STEPS = 3
 _FIRST = ("task.tokens_s", "task.samples_s", "net.tx_gbit_s", "net.rx_gbit_s", "gpu.power_w", "npu.power_w", "disk.read_mb_s", "disk.write_mb_s", "gpu.util_percent")
-_GAP_WORDS: Mapping[str, Text] = {
-    "connection_lost": Text("connection lost", "连接中断"),
-    "no_answer": Text("no answer", "无应答"),
-    "own_network": Text("the watching computer had no network", "监控端无网络"),
-    "nothing_to_read": Text("nothing to read", "无可读数据"),
-    "computer_slept": Text("the watching computer slept or its clock was set", "监控端休眠或时钟被调整"),
-    "clock_wrong": Text("the clock of the watching computer was wrong", "监控端时钟有误"),
-    "not_saved": Text("the store could not be written", "存储写入失败"),
-    "fault": Text("an internal error", "内部错误"),
-    "agent_ended": Text("the agent on the node ended", "节点上的采集程序已退出"),
-}
 
 
 def live_stretches(
@@ -124,8 +114,7 @@ def _blanks(found: SampleRange, span: tuple[int, int]) -> tuple[Blank, ...]:
 
 
 def _blank(gap: Gap, span: tuple[int, int]) -> Blank:
-    words = _GAP_WORDS.get(gap.reason, foreign(gap.reason))
-    return Blank(max(gap.start_ns, span[0]) / _NS, min(gap.end_ns, span[1]) / _NS, words)
+    return Blank(max(gap.start_ns, span[0]) / _NS, min(gap.end_ns, span[1]) / _NS, reason_words(gap))
 
 
 def _silences(found: SampleRange) -> list[Blank]:

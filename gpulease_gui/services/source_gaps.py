@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gpulease_gui.services.gap_words import SERIES_LOST, of_series
 from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.store.records import Gap
 from gpulease_gui.telemetry.source import sources
@@ -55,5 +56,11 @@ def source_of(metric: str | None) -> str:
 
 def source_spans(gaps: Iterable[Gap]) -> list[GapSpan]:
     """The gaps of sources among stored ones, each once."""
-    keys = {(source_of(gap.metric), gap.start_ns, gap.end_ns, gap.reason): None for gap in gaps if gap.metric is not None}
-    return [GapSpan(start_ns / _NS, reason, end_ns / _NS, True, source) for source, start_ns, end_ns, reason in keys]
+    keys = {_of(gap): None for gap in gaps if gap.metric is not None and (of_series(gap.reason) or ("",))[0] != SERIES_LOST}
+    return [GapSpan(start_ns / _NS, reason, end_ns / _NS, True, *of) for start_ns, end_ns, reason, *of in keys]
+
+
+def _of(gap: Gap) -> tuple[int, int, str, str, str]:
+    """When, why, and of which source or of which metric alone."""
+    single = of_series(gap.reason) is not None
+    return gap.start_ns, gap.end_ns, gap.reason, "" if single else source_of(gap.metric), (gap.metric or "") if single else ""

@@ -21,6 +21,7 @@ from gpulease_gui.services.links import Links, NotConnected
 from gpulease_gui.services.log_gauge import LogGauge, LogGauges
 from gpulease_gui.services.recall import forget, put_back
 from gpulease_gui.services.recording import Recorder
+from gpulease_gui.services.series_gaps import SeriesGaps
 from gpulease_gui.services.source_gaps import SourceGaps, source_of
 from gpulease_gui.services.source_silence import STALE, Silence
 from gpulease_gui.services.timeline import Clock, Timeline, own_clock
@@ -122,6 +123,7 @@ class _Watch:
         self._cancel = CancelToken()
         self._recorder = Recorder(node.id, interval_s, metrics())
         self._intake, self._sources = Intake(self.view, self._recorder, MOST_SERIES), SourceGaps(self.view)
+        self._series = SeriesGaps(self.view)
         self._odd, self._silence = OddLines(), Silence(interval_s)
         self._clock, self._timeline, self._last_s = clock, Timeline(clock), 0.0
         self.rules: NodeRules | None = None
@@ -153,6 +155,7 @@ class _Watch:
         if self.before is not None:
             self.before.join()
             self.before = None
+            wait([self._workspace.submit(lambda db: None)], WRITTEN_S)  # what it wrote last is recalled
         self._recall()
         backoff_s = BACKOFF_S[0]
         while not self._cancel.cancelled:
@@ -187,7 +190,7 @@ class _Watch:
         self._gap(self._last_s or self._clock.wall(), FAULT)
 
     def _unseen(self, at_s: float) -> None:
-        self._saving.gaps(self._sources.end_all(at_s))
+        self._saving.gaps((*self._sources.end_all(at_s), *self._series.end_all(at_s)))
         if self.rules is not None:
             self.rules.unseen(at_s)
 
@@ -268,7 +271,7 @@ class _Watch:
         if self.view.state is not NodeState.CONNECTED:
             self._state(NodeState.CONNECTED, "")
             self._close_gap(at_s, resumed=True)
-        self._saving.gaps(self._sources.end(source_id, at_s))
+        self._saving.gaps((*self._sources.end(source_id, at_s), *self._series.hear(told, at_s)))
         self._intake.take(source_id, told, at_s)
         if self.rules is not None and self.rules.take(told, at_s, source_id):
             self._settle(self.rules)

@@ -46,6 +46,10 @@ _CHANGES: Mapping[str, tuple[str, ...]] = {
     "gpu.remapped_rows": ("remapped_corrected", "remapped_uncorrected"),
 }  # fmt: skip
 
+# Twice what the fastest card of today has in one direction: PCIe 6 x16 (121 GB/s), NVLink 5 (900 GB/s).
+_MOST_GB_S: Mapping[str, float] = {"gpu.pcie_rx_gb_s": 250.0, "gpu.pcie_tx_gb_s": 250.0, "gpu.nvlink_rx_gb_s": 1800.0, "gpu.nvlink_tx_gb_s": 1800.0}
+MOST_COUNTS: Mapping[str, float] = {name: _MOST_GB_S[metric] / factor for name, (metric, factor) in _RATES.items()}
+
 _NAMES = frozenset({"index", "uuid", "counters", *_GAUGES})
 _COUNTER_NAMES = frozenset({"at_s", *_RATES, *(name for names in _CHANGES.values() for name in names)})
 
@@ -61,7 +65,7 @@ class Reader:
     """Reads the lines of one stream; a metric that a card never told makes no curve."""
 
     def __init__(self) -> None:
-        self._rates, self._changes = Rates(), Changes()
+        self._rates, self._changes = {name: Rates(most) for name, most in MOST_COUNTS.items()}, Changes()
         self._told: dict[str, set[str]] = {}
         self._alike: dict[str, Alike] = {}
 
@@ -89,7 +93,7 @@ class Reader:
         at_s, *counts = alike.before
         for name, count in zip(alike.counters, counts, strict=True):
             if name in _RATES:
-                self._rates.per_second(uuid + name, float(at_s), float(count))
+                self._rates[name].set(uuid, float(at_s), float(count))
             else:
                 self._changes.since(uuid + name, float(count))
 
@@ -112,14 +116,14 @@ class Reader:
         return tuple(self._points(said, uuid, index, told))
 
     def _points(self, said: Mapping[str, object], uuid: str, index: int, told: set[str]) -> Iterator[Point]:
-        for metric, value in (*_gauges(said), *self._counted(said, uuid)):
+        for metric, value, why in (*_gauges(said), *self._counted(said, uuid)):
             if value is not None:
                 told.add(metric)
             if metric in told:
-                yield Point(metric, uuid, value, index)
+                yield Point(metric, uuid, value, index, why=why)
         yield from _xids(said, uuid, index)
 
-    def _counted(self, said: Mapping[str, object], uuid: str) -> Iterator[tuple[str, float | None]]:
+    def _counted(self, said: Mapping[str, object], uuid: str) -> Iterator[tuple[str, float | None, str]]:
         counters = said.get("counters")
         if not isinstance(counters, dict):
             return
@@ -128,11 +132,11 @@ class Reader:
             counter = figure(counters.get(name))
             # A card has either these counters or the gauge of the same metric.
             if counter is not None and at_s is not None:
-                rate = self._rates.per_second(uuid + name, at_s, counter)
-                yield metric, None if rate is None else rate * factor
+                rate = self._rates[name].per_second(uuid, at_s, counter)
+                yield metric, None if rate is None else rate * factor, self._rates[name].why(uuid)
         for metric, names in _CHANGES.items():
             if any(name in counters for name in names):
-                yield metric, self._risen(uuid, {name: figure(counters.get(name)) for name in names})
+                yield metric, self._risen(uuid, {name: figure(counters.get(name)) for name in names}), ""
 
     def _risen(self, uuid: str, counters: Mapping[str, float | None]) -> float | None:
         known = {name: value for name, value in counters.items() if value is not None}
@@ -148,9 +152,9 @@ def _shape(said: Mapping[str, object], points: Sequence[Point]) -> Shape | None:
         return None
     counted = {name for name in counters if figure(counters[name]) is not None}
     gauges = [(name, factor) for name, (_, factor) in _GAUGES.items() if figure(said.get(name)) is not None]
-    rates = [(name, factor) for name, (_, factor) in _RATES.items() if name in counted]
+    rates = [(name, factor, MOST_COUNTS[name]) for name, (_, factor) in _RATES.items() if name in counted]
     changes = [some for names in _CHANGES.values() if (some := tuple(name for name in names if name in counted))]
-    told = [_GAUGES[name][0] for name, _ in gauges] + [_RATES[name][0] for name, _ in rates]
+    told = [_GAUGES[name][0] for name, _ in gauges] + [_RATES[name][0] for name, *_ in rates]
     told += [metric for metric, names in _CHANGES.items() if not counted.isdisjoint(names)]
     if "at_s" not in counted or len(counted) < 2 or _VITAL.isdisjoint(told) or len(set(told)) < len(told):
         return None
@@ -163,12 +167,12 @@ def _shape(said: Mapping[str, object], points: Sequence[Point]) -> Shape | None:
     return Shape(gauges, rates, changes, silent, silent_counters)
 
 
-def _gauges(said: Mapping[str, object]) -> Iterator[tuple[str, float | None]]:
+def _gauges(said: Mapping[str, object]) -> Iterator[tuple[str, float | None, str]]:
     for name, (metric, factor) in _GAUGES.items():
         if name in said:
             value = figure(said[name])
             if value is not None or not metric.startswith("gpu.pcie"):
-                yield metric, None if value is None else value * factor
+                yield metric, None if value is None else value * factor, ""
 
 
 def _is_mute(said: Mapping[str, object]) -> bool:

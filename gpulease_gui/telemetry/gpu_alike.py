@@ -19,13 +19,14 @@ MOST = 2.0**63
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Names of a line that are told as figures, each once: gauges and rates with their factors, counters whose rises are summed.
+    """Names of a line that are told as figures, each once: gauges with their factors, rates with theirs and with the most that is
+    possible (in counts a second), counters whose rises are summed.
 
     `silent` are gauges, `silent_counters` counters that the card names and never tells.
     """
 
     gauges: Sequence[tuple[str, float]]
-    rates: Sequence[tuple[str, float]]
+    rates: Sequence[tuple[str, float, float]]
     changes: Sequence[tuple[str, ...]]
     silent: Sequence[str] = ()
     silent_counters: Sequence[str] = ()
@@ -36,13 +37,15 @@ class Alike:
 
     def __init__(self, index: object, told: Mapping[str, object], form: Form, shape: Shape) -> None:
         self.form, self.index = form, index
-        counters = [name for name, _ in shape.rates] + [name for names in shape.changes for name in names]
+        counters = [name for name, *_ in shape.rates] + [name for names in shape.changes for name in names]
         self.counters = tuple(counters)
         # With the number of the card and the time there are always two or more, so that a getter makes tuples.
         self._gauges = itemgetter("index", *(name for name, _ in shape.gauges))
         self._counts = itemgetter("at_s", *counters)
         self._factors = [1.0, *(factor for _, factor in shape.gauges)]
-        self._rates = [factor for _, factor in shape.rates]
+        self._rates = [factor for _, factor, _ in shape.rates]
+        self._most = [most for *_, most in shape.rates]
+        self._least_most = min(self._most, default=MOST)
         self._sums = _spans(1 + len(shape.rates), shape.changes)
         self._silent = itemgetter(*shape.silent) if shape.silent else None
         self._silent_counters = itemgetter(*shape.silent_counters) if shape.silent_counters else None
@@ -63,7 +66,7 @@ class Alike:
             return None
         risen = list(map(sub, counts, self.before))
         step_s = risen[0]
-        if step_s <= 0 or min(risen) < 0:
+        if step_s <= 0 or min(risen) < 0 or (max(risen) > self._least_most * step_s and self._is_impossible(risen)):
             return None
         self.before = counts
         values = list(map(mul, gauges, self._factors))
@@ -71,6 +74,9 @@ class Alike:
         values += [rise * factor / step_s for rise, factor in zip(risen[1:], self._rates, strict=False)]
         values += [risen[begin] if end - begin == 1 else sum(risen[begin:end]) for begin, end in self._sums]
         return Row(self.form, values)
+
+    def _is_impossible(self, risen: Sequence[float]) -> bool:
+        return any(rise > most * risen[0] for rise, most in zip(risen[1:], self._most, strict=False))
 
     def _still_silent(self, said: Mapping[str, object], counters: Mapping[str, object]) -> bool:
         for getter, where in ((self._silent, said), (self._silent_counters, counters)):

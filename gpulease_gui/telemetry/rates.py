@@ -1,4 +1,4 @@
-"""How does a counter become a rate, without inventing one at a wrap or a reset?"""
+"""How does a counter become a rate, without inventing one at a wrap, a reset or a wrong reading?"""
 
 from __future__ import annotations
 
@@ -7,22 +7,52 @@ import math
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.telemetry.source import RECORD_END, Point
 
+# Why a rate is none: its counter was set to another value, or read wrong.
+IMPOSSIBLE = "impossible_rate"
+# Why a curve ended: its subject has another name now, or is gone.
+NOT_NAMED = "not_named"
+
 
 class Rates:
-    """Per key: (counter now - counter before) / seconds between; None for the first and for a counter that fell."""
+    """Per key: (counter now - counter before) / seconds between; None for the first and for a counter that fell.
 
-    __slots__ = ("_before",)
+    `most` is the rate (in counter units per second) that no device reaches: what is above it was no traffic. One such reading is
+    left out, and the next one is compared with the last good one; where the counter stays there, it counts on from there.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_before", "_doubted", "_most")
+
+    def __init__(self, most: float = math.inf) -> None:
+        self._most = most
         self._before: dict[str, tuple[float, float]] = {}
+        self._doubted: dict[str, tuple[float, float]] = {}
 
     def per_second(self, key: str, at_s: float, counter: float) -> float | None:
         """The rate since the line before, in counter units per second."""
-        before = self._before.get(key)
+        rate = _rate(self._before.get(key), at_s, counter)
+        if rate is not None and rate > self._most:
+            rate = _rate(self._doubted.get(key), at_s, counter)
+            if rate is None or rate > self._most:
+                self._doubted[key] = (at_s, counter)
+                return None
+        self.set(key, at_s, counter)
+        return rate
+
+    def set(self, key: str, at_s: float, counter: float) -> None:
+        """What the next reading is compared with."""
         self._before[key] = (at_s, counter)
-        if before is None or at_s <= before[0] or counter < before[1]:
-            return None
-        return (counter - before[1]) / (at_s - before[0])
+        if self._doubted:
+            self._doubted.pop(key, None)
+
+    def why(self, key: str) -> str:
+        """Why the last reading made no rate; "" where it was the first or one that fell."""
+        return IMPOSSIBLE if key in self._doubted else ""
+
+
+def _rate(before: tuple[float, float] | None, at_s: float, counter: float) -> float | None:
+    if before is None or at_s <= before[0] or counter < before[1]:
+        return None
+    return (counter - before[1]) / (at_s - before[0])
 
 
 class Changes:
@@ -51,7 +81,7 @@ class Present:
     def with_missing(self, points: list[Point]) -> tuple[Point, ...]:
         """The points, and one without a value for each curve that has just ended: a renamed interface, a lost disk."""
         now = {(point.metric, point.subject): None for point in points}
-        missing = [Point(*key, None) for key in self._before if key not in now]
+        missing = [Point(*key, None, why=NOT_NAMED) for key in self._before if key not in now]
         self._before = now
         return (*points, *missing)
 

@@ -14,6 +14,8 @@ METRICS = (
 )
 # The port counters count words of four bytes (InfiniBand specification, PortRcvData and PortXmitData).
 _GBIT_PER_WORD = 4 * 8 / 1e9
+# Twice the fastest port of today (XDR).
+_MOST_GBIT_S = 1_600.0
 _PORTS = "/sys/class/infiniband/*/ports/*"
 
 # A node without RDMA is no trouble: the source ends without a word.
@@ -31,7 +33,7 @@ SCRIPT = (
 
 class _Reader:
     def __init__(self) -> None:
-        self._rates, self._changes, self._present = Rates(), Changes(), Present()
+        self._rates, self._changes, self._present = Rates(_MOST_GBIT_S / _GBIT_PER_WORD), Changes(), Present()
 
     def read(self, line: str) -> tuple[Point, ...]:
         """Rows of device/port, words received, words sent, errors ("-": not told)."""
@@ -49,7 +51,8 @@ class _Reader:
         points: list[Point] = []
         for metric, count in zip(("rdma.rx_gbit_s", "rdma.tx_gbit_s"), moved, strict=True):
             rate = self._rates.per_second(metric + name, at_s, float(count))
-            points.append(Point(metric, name, None if rate is None else rate * _GBIT_PER_WORD))
+            said = None if rate is None else rate * _GBIT_PER_WORD
+            points.append(Point(metric, name, said, why="" if rate is not None else self._rates.why(metric + name)))
         if errors is not None:
             points.append(Point("rdma.errors", name, self._changes.since(name, float(errors))))
         return points

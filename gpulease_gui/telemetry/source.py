@@ -43,7 +43,8 @@ class Point:
     """One value of one subject (GPU UUID, interface, disk, or "" for the node). None = not told; never a zero.
 
     `index` is the number that the node gives the subject now, which another one may have tomorrow. `lost` says why a
-    subject that was there can't be read any more; its value is None.
+    subject that was there can't be read any more; its value is None. `why` is the code of what is wrong with this value alone,
+    which then is None; "" says nothing more than that it was not told.
     """
 
     metric: str
@@ -51,6 +52,7 @@ class Point:
     value: float | None
     index: int | None = None
     lost: str = ""
+    why: str = ""
 
 
 class LineReader(Protocol):

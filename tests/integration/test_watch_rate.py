@@ -48,15 +48,15 @@ def test_that_a_chosen_rate_is_kept_for_its_node_alone_and_the_usual_one_is_no_c
     assert (again.hz("here"), again.hz("there")) == (5.0, 1.0)
 
 
-def test_that_a_watch_goes_on_at_another_rate_and_both_are_stored_as_they_were_taken(own: Services, until: Callable[..., None]) -> None:
+def test_that_a_watch_goes_on_at_another_rate_and_both_are_stored_as_they_were_taken(own: Services, until: Callable[..., bool]) -> None:
     own.watching.set_rate("here", 10.0).result()
     view = own.watching.start(NODE)
     assert view.interval_s == 0.1
-    until(lambda: CPU in view.rings and view.rings[CPU].total >= 5)
+    assert until(lambda: CPU in view.rings and view.rings[CPU].total >= 5, 30)
     own.watching.set_rate("here", 5.0).result()
     after = own.watching.view("here")
     assert after is not None and after is not view and after.interval_s == 0.2
-    until(lambda: CPU in after.rings and any(gap.resumed for gap in after.gaps) and after.rings[CPU].total >= 15)
+    assert until(lambda: CPU in after.rings and any(gap.resumed for gap in after.gaps) and after.rings[CPU].total >= 15, 30)
     assert "not_watched" in {gap.reason for gap in after.gaps} and (after.paces[0][1], after.paces[-1][1]) == (0.1, 0.2)
     own.watching.stop("here")
     own.watching.close()
@@ -66,13 +66,13 @@ def test_that_a_watch_goes_on_at_another_rate_and_both_are_stored_as_they_were_t
     assert sorted(set(steps)) == [NS // 10, NS // 5]
 
 
-def test_that_a_watch_begun_while_the_last_one_ends_is_a_watch(own: Services, until: Callable[..., None]) -> None:
+def test_that_a_watch_begun_while_the_last_one_ends_is_a_watch(own: Services, until: Callable[..., bool]) -> None:
     own.watching.set_rate("here", 10.0).result()
     before = own.watching.start(NODE)
-    until(lambda: before.rings)
+    assert until(lambda: CPU in before.rings, 30)
     own.watching.stop("here")
     view = own.watching.start(NODE)
-    until(lambda: CPU in view.rings and view.rings[CPU].total > before.rings[CPU].total)
+    assert until(lambda: CPU in view.rings and view.rings[CPU].total > before.rings[CPU].total, 30)
     assert view is not before and own.watching.views() == (view,)
 
 

@@ -439,7 +439,7 @@ def test_that_a_source_in_trouble_is_a_gap_of_its_own_with_the_reason_stored_and
         past = read_past(connection, Wish("scripted", START_S, START_S + 20, 900, (START_S, START_S + 20)), {}).view
         assert [(g.source, g.reason) for g in past.source_gaps] == [("network", "cat /proc/net/dev failed")]
     assert kept == [(RX, 5, 11), (TX, 5, 11)]
-    assert [row["gap"] for row in csv.DictReader(io.StringIO(table)) if row["gap"]] == ["network: cat /proc/net/dev failed"]
+    assert [row["gap"] for row in csv.DictReader(io.StringIO(table)) if row["gap"]] == ["Network interfaces: cat /proc/net/dev failed"]
 
 
 def test_that_a_driver_that_is_said_to_be_gone_once_costs_its_time_until_the_line_is_cut(node: Scripted) -> None:

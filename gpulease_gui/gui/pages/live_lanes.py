@@ -17,6 +17,7 @@ from gpulease_gui.checks.repeats import Bands
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.pages.live_curve_gaps import curve_hole
 from gpulease_gui.gui.widgets.chart_spec import Curve, Hole, LaneSpec, Promised, Rule
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.services.series import Ring
@@ -61,10 +62,11 @@ GAPS: Mapping[str, Text] = {
     "fault": Text("an internal error of the program", "程序内部错误"),
     "own_network": Text("this computer had no network", "本机无网络"),
     "computer_slept": Text("this computer slept or its clock was set", "本机休眠或时钟被调整"),
+    "clock_set": Text("the clock of this computer was set", "本机时钟被调整"),
     "clock_wrong": Text("the clock of this computer was wrong", "本机时钟有误"),
     "agent_ended": Text("the agent on the node ended", "节点上的采集程序已退出"),
 }
-_QUIET = frozenset(["not_watched", "not_recorded", "computer_slept", "not_saved", "clock_wrong"])  # nothing was lost, so nothing was reconnected  # fmt: skip
+_QUIET = frozenset(["not_watched", "not_recorded", "computer_slept", "clock_set", "not_saved", "clock_wrong"])  # nothing was lost, so nothing was reconnected  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +252,10 @@ def _trouble_lane(group: _Group, words: str) -> LaneSpec:
 
 def holes_of(view: WatchView) -> tuple[Hole, ...]:
     """The gaps of a watch with their reasons in words; what the node or the system said stays as it is."""
-    return tuple(Hole(gap.start_s, gap.end_s, _hole_words(gap), gap.source) for gap in (*view.gaps, *view.source_gaps))
+    return tuple(
+        curve_hole(gap, view) if gap.metric else Hole(gap.start_s, gap.end_s, _hole_words(gap), gap.source)
+        for gap in (*view.gaps, *view.source_gaps)
+    )
 
 
 def _hole_words(gap: GapSpan) -> Words:

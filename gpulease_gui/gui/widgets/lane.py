@@ -243,7 +243,7 @@ class Lane(Lively, QWidget):
             parts.paint_tolerance(painter, plot, lane.promised, self._values, self._foot)
         if moment is not None:
             parts.paint_coarser(painter, plot, moment.coarser, moment.scale, ratio)
-            holes = [hole for hole in moment.holes if hole.source in ("", lane.source)]
+            holes = [hole for hole in moment.holes if hole.source in ("", lane.source, lane.id)]
             parts.paint_holes(painter, plot, holes, moment.scale, ratio, moment.now_s)
 
     def _paint_lines(self, painter: QPainter, plot: QRect) -> None:

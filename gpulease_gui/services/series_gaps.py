@@ -1,0 +1,93 @@
+"""Since when does one curve of a node have no value, while its source goes on, and why?"""
+
+from __future__ import annotations
+
+import math
+
+from gpulease_gui.services.gap_words import NOT_AVAILABLE, SERIES_LOST, series_reason
+from gpulease_gui.services.intake import GapSpan, SeriesKey, Told, WatchView
+from gpulease_gui.store.records import Gap
+from gpulease_gui.telemetry.rates import NOT_NAMED
+from gpulease_gui.telemetry.row import Row
+from gpulease_gui.telemetry.source import Point
+
+# A single missing value is a missing reading, as that of a counter that began anew; what is wrong with a value is told always.
+LEAST_INTERVALS, LEAST_S = 2.5, 2.5
+# A counter that jumps without end is told once in so long.
+ONCE_S = 60.0
+_MOST_SHOWN, _MOST_OPEN = 500, 1024
+_NS = 1_000_000_000
+
+
+class SeriesGaps:
+    """The gaps of single curves of one watch. Used by its thread only, before the line is taken in; times are UTC seconds."""
+
+    def __init__(self, view: WatchView) -> None:
+        self._view = view
+        self._open: dict[SeriesKey, tuple[GapSpan, bool]] = {}
+        self._told_s: dict[SeriesKey, float] = {}
+        self._never: set[SeriesKey] = set()
+
+    def hear(self, told: Told, at_s: float) -> tuple[Gap, ...]:
+        """A line of readings: what is to be stored of the gaps that it ends."""
+        if isinstance(told, Row):
+            if not self._open:
+                return ()
+            ended = [key for key in told.form.keys if key in self._open]
+        else:
+            ended = [key for point in told if point.value is not None and (key := (point.metric, point.subject)) in self._open]
+            ended += [key for key, (gap, _) in self._open.items() if key not in ended and self._is_over(gap, at_s)] if self._open else []
+            for point in told:
+                if point.value is None:
+                    self._begin(point, at_s)
+        return self._end(ended, at_s)
+
+    def end_all(self, at_s: float) -> tuple[Gap, ...]:
+        """The stream stops."""
+        self._never = set()
+        return self._end(list(self._open), at_s)
+
+    @staticmethod
+    def _is_over(gap: GapSpan, at_s: float) -> bool:
+        """What has another name now is not waited for."""
+        return gap.reason.startswith(NOT_NAMED) and at_s - gap.start_s >= ONCE_S
+
+    def _begin(self, point: Point, at_s: float) -> None:
+        key = point.metric, point.subject
+        code = SERIES_LOST if point.lost else point.why or NOT_AVAILABLE
+        if key in self._open or len(self._open) >= _MOST_OPEN or not self._was_read(key):
+            return
+        wrong = bool(point.why) and at_s - self._told_s.get(key, -math.inf) >= ONCE_S
+        gap = GapSpan(at_s, series_reason(code, point.subject), metric=point.metric)
+        self._open[key] = gap, wrong
+        if not point.lost:  # that a card is lost is told by the rules of the watch
+            self._view.source_gaps = [*self._view.source_gaps[-_MOST_SHOWN:], gap]
+
+    def _was_read(self, key: SeriesKey) -> bool:
+        """Whether a curve has a value; one that has none is not looked through twice."""
+        ring = self._view.rings.get(key)
+        last = ring.last if ring is not None else None
+        if ring is None or last is None:
+            return False
+        if not math.isnan(last[1]):
+            self._never.discard(key)
+            return True
+        if key in self._never:
+            return False
+        if any(value == value for value in ring.view().values):
+            return True
+        self._never.add(key)
+        return False
+
+    def _end(self, keys: list[SeriesKey], at_s: float) -> tuple[Gap, ...]:
+        made: list[Gap] = []
+        for key in keys:
+            gap, wrong = self._open.pop(key)
+            if not wrong and at_s - gap.start_s < max(LEAST_S, LEAST_INTERVALS * self._view.interval_s):
+                self._view.source_gaps = [one for one in self._view.source_gaps if one is not gap]
+                continue
+            if wrong:
+                self._told_s[key] = at_s
+            gap.resumed, gap.end_s = True, at_s
+            made.append(Gap(self._view.node_id, int(gap.start_s * _NS), int(at_s * _NS), gap.reason, gap.metric))
+        return tuple(made)

@@ -1,0 +1,129 @@
+"""Is the time in which one curve has no value a gap of that curve, with its reason in the chart, the table and the report?"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpulease_gui.domain.text import Language
+from gpulease_gui.gui.models.past import Wish, read_past
+from gpulease_gui.gui.pages.live_lanes import holes_of
+from gpulease_gui.services.gap_words import GAP_WORDS, SERIES_WORDS
+from gpulease_gui.services.live_export import readings_csv
+from gpulease_gui.store.records import Gap
+from gpulease_gui.store.samples import append_gap, list_gaps
+from tests.integration.test_watch_scripted import NS, POWER, RX, START_S, TX, A, B, Scripted
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[Scripted]:
+    made = Scripted(tmp_path)
+    yield made
+    made.services.close()
+
+
+def stored(node: Scripted) -> list[tuple[str, str | None, int, int]]:
+    node.end()
+    with node.services.workspace.read() as connection:
+        return [(g.reason, g.metric, g.start_ns // NS - START_S, g.end_ns // NS - START_S) for g in list_gaps(connection, "scripted", None, 0, 2**62)]
+
+
+def told(node: Scripted, language: Language, first: int = 0, last: int = 400) -> dict[int, str]:
+    """The last column of the table, by second."""
+    with node.services.workspace.read() as connection:
+        table = readings_csv(connection, "scripted", START_S + first, START_S + last, {}, language).decode("utf-8-sig")
+    rows = list(csv.reader(io.StringIO(table)))[1:]
+    return {int(row[0][14:16]) * 60 + int(row[0][17:19]): row[-1] for row in rows if row[-1]}
+
+
+@pytest.mark.parametrize("by_agent", [True, False])
+def test_that_a_figure_that_is_not_available_for_a_while_is_a_gap_of_its_curve_with_its_reason(node: Scripted, by_agent: bool) -> None:
+    for node.at in range(200):
+        watts = None if 50 <= node.at < 150 else 500.0
+        if by_agent:
+            node.say("gpu", json.dumps({"index": 0, "uuid": A, "util_percent": 97, "power_w": watts}))
+        else:
+            node.cards((0, A, "[N/A]" if watts is None else "500"))
+    assert stored(node) == [(f"not_available {A}", POWER, 50, 150)]
+    assert told(node, Language.EN) == {50: f"Power {A}: not available on the node"}
+    assert told(node, Language.ZH, 100) == {100: f"功耗 {A}：节点不提供此读数"}, "at the start of a stretch that it reaches into"
+    with node.services.workspace.read() as connection:
+        past = read_past(connection, Wish("scripted", START_S, START_S + 200, 900, (START_S, START_S + 200)), {})
+    for view in (node.watch.view, past.view):
+        (hole,) = holes_of(view)
+        assert (hole.start_s - START_S, hole.end_s and hole.end_s - START_S, hole.source) == (50, 150, "power:gpu.power_w")
+    assert str(holes_of(node.watch.view)[0].reason) == str(SERIES_WORDS["not_available"]).join(["Power GPU 0: ", ""])
+
+
+def test_that_a_curve_that_others_of_its_lane_outlive_hatches_nothing_but_is_told(node: Scripted) -> None:
+    for node.at in range(60):
+        node.cards((0, A, "500" if node.at < 20 else "[N/A]"), (1, B, "400"))
+    (hole,) = holes_of(node.watch.view)
+    assert (hole.source, hole.end_s, str(hole.reason)) == (f"curve:{POWER}", None, "Power GPU 0: not available on the node")
+    node.reconnect()
+    assert stored(node) == [(f"not_available {A}", POWER, 20, 58)], "what nobody saw is no part of it"
+
+
+def test_that_what_was_never_read_and_a_single_missing_reading_are_no_gaps(node: Scripted) -> None:
+    for node.at in range(30):
+        node.cards((0, A, "[N/A]"), (1, B, "[N/A]" if node.at == 9 else "400"))
+        node.network(100.0 + node.at, eth0=(node.at % 10) * 125_000_000)
+    assert stored(node) == [] and holes_of(node.watch.view) == ()
+
+
+@pytest.mark.parametrize("jump", [2**64 - 1, 2**63, 10**16])
+def test_that_a_counter_that_jumps_beyond_all_devices_makes_no_rate_and_is_told_once(node: Scripted, jump: int) -> None:
+    for node.at in range(30):
+        node.network(100.0 + node.at, eth0=jump if node.at in (10, 20) else node.at * 125_000_000)
+    rates = {at: value for at, value in node.end()[RX, "eth0"].items() if value is not None}
+    assert rates == dict.fromkeys([at for at in range(1, 30) if at not in (10, 20)], 1.0), "the readings after it are right at once"
+    assert stored(node) == [("impossible_rate eth0", RX, 10, 11)]
+    assert told(node, Language.ZH) == {10: "接收 eth0：计数器跳变，速率超出任何设备的能力"}
+
+
+def test_that_a_counter_that_stays_where_it_jumped_to_counts_on_from_there(node: Scripted) -> None:
+    for node.at in range(20):
+        node.network(100.0 + node.at, eth0=node.at * 125_000_000 + (10**18 if node.at >= 10 else 0))
+    assert {at for at, value in node.end()[RX, "eth0"].items() if value is None} == {0, 10}
+    assert max(value for value in node.end()[RX, "eth0"].values() if value is not None) == 1.0
+
+
+def test_that_an_impossible_rate_of_a_card_is_none_and_the_next_line_is_compared_with_the_last_good_one(node: Scripted) -> None:
+    for node.at in range(20):
+        counters = {"at_s": 100.0 + node.at, "pcie_rx_bytes": 2**62 if node.at == 10 else node.at * 10**10, "nvlink_tx_kib": node.at * 10**8}
+        node.say("gpu", json.dumps({"index": 0, "uuid": A, "power_w": 500.0, "counters": counters}))
+    held = node.end()
+    assert {at: v for at, v in held["gpu.pcie_rx_gb_s", A].items() if v is not None} == dict.fromkeys([at for at in range(1, 20) if at != 10], 10.0)
+    assert {v for v in held["gpu.nvlink_tx_gb_s", A].values() if v is not None} == {102.4} and len(held[POWER, A]) == 20
+
+
+def test_that_a_renamed_interface_ends_with_its_reason_and_is_waited_for_a_minute_at_most(node: Scripted) -> None:
+    for node.at in range(100):
+        node.network(100.0 + node.at, **{"eth0" if node.at < 6 else "ens3": node.at * 125_000_000})
+    assert stored(node) == [("not_named eth0", metric, 6, 66) for metric in (RX, TX)]
+    assert "接收 eth0：节点不再列出" in told(node, Language.ZH)[6] and "Received eth0: not named by the node any more" in told(node, Language.EN)[6]
+
+
+def test_that_a_lost_card_is_told_once_in_the_table_whatever_is_read_of_it(node: Scripted) -> None:
+    for node.at in range(40):
+        lost = {"lost": "GPU is lost"} if 10 <= node.at < 30 else {"power_w": 400.0, "util_percent": 9, "temperature_c": 50}
+        node.say("gpu", json.dumps({"index": 0, "uuid": A, "power_w": 500.0}), json.dumps({"index": 1, "uuid": B, **lost}))
+    assert {one[:1] + one[2:] for one in stored(node)} == {(f"lost {B}", 10, 30)}
+    assert told(node, Language.EN) == {10: f"{B}: lost"} and told(node, Language.ZH) == {10: f"{B}：丢失"}
+    assert holes_of(node.watch.view) == (), "the rules of the watch tell it in the event row"
+
+
+def test_that_every_reason_of_a_gap_is_told_in_both_languages(node: Scripted) -> None:
+    for node.at in range(3):
+        node.cards((0, A, "500"))
+    node.end()
+    for at, code in enumerate(GAP_WORDS):
+        gap = Gap("scripted", (START_S + at) * NS, (START_S + at + 1) * NS, code)
+        node.services.workspace.submit(lambda db, gap=gap: append_gap(db, gap)).result()
+    assert list(told(node, Language.ZH).values()) == [words.zh for words in GAP_WORDS.values()]
+    assert all(words.zh != words.en and words.zh for words in (*GAP_WORDS.values(), *SERIES_WORDS.values()))
