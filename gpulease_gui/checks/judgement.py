@@ -13,6 +13,7 @@ from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.facts.train_log import READ_THE_LOG, TASK_FAILED
+from gpulease_gui.facts.unreadable_words import unreadable_words
 
 ALWAYS_REQUIRED = frozenset(
     ["health.ecc_uncorrected", "health.sram_threshold", "health.row_remap", "health.retired_pages", "health.xid",
@@ -177,8 +178,8 @@ def _part(found: Evidence | None) -> object | None:
 def _no_reading(check: Check, trouble: Unreadable | None, promise: Promise) -> tuple[Finding, ...]:
     code = str(trouble.code) if trouble else str(Reason.NOT_COLLECTED)
     word = _CODE_WORDS.get(code, _CODE_WORDS[Reason.UNREADABLE])
-    said = trouble.reason if trouble else ""
-    reason = Text(f"{word.en}: {said}", f"{word.zh}：{said}") if said else word
+    said = unreadable_words(trouble.reason) if trouble and trouble.reason else None
+    reason = Text(f"{word.en}: {said.en}", f"{word.zh}：{said.zh}") if said else word
     step = _step_of(code, trouble.next_step) if trouble and trouble.next_step else NO_TEXT
     terms: list[str | None] = [t for t in check.terms if promise.get(t)] or [None]
     return tuple(

@@ -27,6 +27,7 @@ from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.facts.fact import Reader, read, readers
+from gpulease_gui.facts.unreadable_words import unreadable_words
 from gpulease_gui.services.judging import Judging, RuleFault
 from gpulease_gui.services.pasted_pieces import Piece
 from gpulease_gui.services.pasted_sources import (
@@ -105,7 +106,8 @@ def _read(piece: Piece, blob: EvidenceBlob, reader: Reader, output: CommandOutpu
         reading = read(reader, output)
     except Unreadable as trouble:
         values = _values(reader, trouble.reading) if trouble.reading is not None else ()
-        words = Text(trouble.reason, f"读取失败：{trouble.reason}")
+        said = unreadable_words(trouble.reason)
+        words = Text(said.en, f"读取失败：{said.zh}")
         return PieceReading(piece, blob, title, values, words, None, trouble)
     return PieceReading(piece, blob, title, _values(reader, reading), None, reading)
 

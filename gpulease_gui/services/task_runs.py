@@ -14,6 +14,7 @@ from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.task import TaskEnd, TaskRun, TaskSpec
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.remote.failures import ConnectFailed
 from gpulease_gui.services.events import Bus
 from gpulease_gui.services.links import Links, NotConnected
 from gpulease_gui.services.outcome import Outcome, Trouble
@@ -91,9 +92,11 @@ def _not_reached(node: Node, request: TaskRequest, started: datetime, error: Not
     """`error` None: cancelled on the way."""
     trouble = Trouble(error.phase, error.why or error.what, error.next_step) if error else None
     end = TaskEnd.REFUSED if error else TaskEnd.CANCELLED
-    reason = foreign(error.why or error.what) if error else Text("ended by you", "由您结束")
+    reason, step = foreign(error.why or error.what) if error else Text("ended by you", "由您结束"), foreign(error.next_step if error else "")
+    if error and isinstance(error.__cause__, ConnectFailed):
+        reason, step = error.__cause__.why_text, error.__cause__.next_text
     task = TaskRun(
-        new_id(), request.spec.hidden(), node.id, started, utc_now(), end, reason=reason, next_step=foreign(error.next_step if error else ""),
+        new_id(), request.spec.hidden(), node.id, started, utc_now(), end, reason=reason, next_step=step,
         repeat_command=repeat_command(node, request.spec, contract_id=request.contract_id, watch=request.watch),
     )  # fmt: skip
     outcome = Outcome(
