@@ -9,9 +9,11 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import paramiko
+
+from gpulease_gui.remote.algorithms import CURVE25519
 
 _LIBRARY = cast("Any", paramiko.Transport)  # the stubs lack most of it
 _KEX_INIT, _COOKIE_BYTES = b"\x14", 16
@@ -78,7 +80,8 @@ class Agreeing(paramiko.Transport):
     P-256 before all: an OpenSSH node computes it in a fifth less of its own time for a whole login than Curve25519.
     """
 
-    _preferred_kex: tuple[str, ...] = _best(_best(_LIBRARY._preferred_kex, "curve25519"), "ecdh-sha2-nistp256")
+    _kex_info: ClassVar[dict[str, Any]] = {**_LIBRARY._kex_info, CURVE25519[0]: _LIBRARY._kex_info[CURVE25519[1]]}
+    _preferred_kex: tuple[str, ...] = _best(_best((CURVE25519[0], *_LIBRARY._preferred_kex), "curve25519"), "ecdh-sha2-nistp256")
     _preferred_ciphers: tuple[str, ...] = _best(_LIBRARY._preferred_ciphers, "gcm", "cbc")
     _preferred_macs: tuple[str, ...] = _best((name for name in _LIBRARY._preferred_macs if "sha2" in name), "etm")
     _start = b""

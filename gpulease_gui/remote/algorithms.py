@@ -25,13 +25,13 @@ HOST_KEY, SIGNATURE, USER_KEY, METHOD = "hostkeyalgorithms", "casignaturealgorit
 CIPHER, EXCHANGE, DIGEST = "ciphers", "kexalgorithms", "macs"
 # As the library has them, without md5, sha1, cbc and 3des.
 CIPHERS = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes128-ctr", "aes192-ctr", "aes256-ctr")
+# Two names of one exchange: that of RFC 8731, and the older one that the library knows.
+CURVE25519 = ("curve25519-sha256", "curve25519-sha256@libssh.org")
 EXCHANGES = (
-    "ecdh-sha2-nistp256", "curve25519-sha256@libssh.org", "mlkem768x25519-sha256", "ecdh-sha2-nistp384", "ecdh-sha2-nistp521",
+    "ecdh-sha2-nistp256", *CURVE25519, "mlkem768x25519-sha256", "ecdh-sha2-nistp384", "ecdh-sha2-nistp521",
     "diffie-hellman-group16-sha512", "diffie-hellman-group-exchange-sha256", "diffie-hellman-group14-sha256",
 )  # fmt: skip
 DIGESTS = ("hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com", "hmac-sha2-256", "hmac-sha2-512")
-# Two names of one algorithm, of which the library knows the second.
-_SAME = {"curve25519-sha256": "curve25519-sha256@libssh.org"}
 # What we are able to do of each list, in ssh's own order.
 ABLE: Mapping[str, tuple[str, ...]] = {
     HOST_KEY: (*HOST_CERTIFICATES, *HOST_KEYS), SIGNATURE: SIGNED_WITH, USER_KEY: USER_KEYS, METHOD: METHODS,
@@ -87,7 +87,7 @@ def narrowed(keyword: str, name: str, names: Iterable[str]) -> tuple[str, ...]:
     Raises UsageError, with the option's `name`, where nothing is left.
     """
     wanted = tuple(names)
-    left = tuple(dict.fromkeys(one for one in (_SAME.get(name, name) for name in wanted) if one in ABLE[keyword]))
+    left = tuple(dict.fromkeys(name for name in wanted if name in ABLE[keyword]))
     if not left:
         what = f"{name} {','.join(wanted)}".strip()
         raise UsageError(f"{what} leaves nothing that can be used", f"usable are {', '.join(ABLE[keyword])}", "add one of them, or take the line out")
@@ -96,7 +96,7 @@ def narrowed(keyword: str, name: str, names: Iterable[str]) -> tuple[str, ...]:
 
 def not_able(keyword: str, names: Iterable[str], usual: Iterable[str]) -> tuple[str, ...]:
     """Those of `names` that a config asks for beside ssh's own, and that we don't do."""
-    known = {*ABLE[keyword], *usual, *_SAME}
+    known = {*ABLE[keyword], *usual}
     return tuple(one for one in names if one not in known)
 
 

@@ -154,6 +154,13 @@ def test_that_an_rsa_key_signs_with_the_digest_that_is_left(make_sshd, services,
     assert "refuses this key" in outcome(services, replace(node, ssh_options="PubkeyAcceptedAlgorithms rsa-sha2-512"))
 
 
+@pytest.mark.parametrize("name", ["curve25519-sha256", "curve25519-sha256@libssh.org"])
+def test_that_a_host_is_reached_that_has_curve25519_by_either_of_its_names_alone(services, make_sshd, name):
+    server = make_sshd(f"LogLevel DEBUG1\nKexAlgorithms {name}\n")
+    assert outcome(services, trusting(services, saved(services, server), server)) == ""
+    assert f"kex: algorithm: {name}\n" in (server.folder / "log").read_text().replace(" [preauth]", "").replace("\r", "")
+
+
 def test_that_ways_of_logging_in_that_the_config_leaves_out_are_not_used(services, sshd):
     node = trusting(services, saved(services, sshd), sshd)
     assert outcome(services, replace(node, ssh_options="PreferredAuthentications publickey")) == ""

@@ -11,7 +11,7 @@ import pytest
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.node import Node
-from gpulease_gui.remote.algorithms import CIPHERS, HOST_CERTIFICATES, HOST_KEYS, USER_KEYS, WireLists
+from gpulease_gui.remote.algorithms import CIPHERS, CURVE25519, HOST_CERTIFICATES, HOST_KEYS, USER_KEYS, WireLists
 from gpulease_gui.remote.interfaces import addresses_of
 from gpulease_gui.remote.ssh_config import notes_of, resolve_alias
 from gpulease_gui.remote.ssh_options import SshOptions, in_one_line, one_a_line, parse_options
@@ -100,9 +100,9 @@ LISTS = {
     "Ciphers aes256-ctr,chacha20-poly1305@openssh.com,aes256-gcm@openssh.com": ("wire", WireLists(ciphers=("aes256-ctr", "aes256-gcm@openssh.com"))),
     "Ciphers ^aes256-ctr": ("wire", WireLists(ciphers=("aes256-ctr", "aes128-ctr", "aes192-ctr", *CIPHERS[:2]))),
     "Ciphers -chacha20*": ("wire", WireLists(ciphers=("aes128-ctr", "aes192-ctr", "aes256-ctr", *CIPHERS[:2]))),
-    "KexAlgorithms curve25519-sha256": ("wire", WireLists(exchanges=("curve25519-sha256@libssh.org",))),
+    "KexAlgorithms curve25519-sha256": ("wire", WireLists(exchanges=("curve25519-sha256",))),
     "KexAlgorithms -ecdh-*": ("wire", WireLists(exchanges=(
-        "curve25519-sha256@libssh.org", "diffie-hellman-group-exchange-sha256", "diffie-hellman-group16-sha512", "diffie-hellman-group14-sha256",
+        *CURVE25519, "diffie-hellman-group-exchange-sha256", "diffie-hellman-group16-sha512", "diffie-hellman-group14-sha256",
     ))),
     "MACs hmac-sha2-512,umac-64@openssh.com": ("wire", WireLists(digests=("hmac-sha2-512",))),
     "Ciphers aes128-cbc,3des-cbc": ("", "Ciphers aes128-cbc,3des-cbc leaves nothing that can be used"),
