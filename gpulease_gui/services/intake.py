@@ -19,6 +19,7 @@ from gpulease_gui.telemetry.source import LineReader, Point, sources
 # A large node has some four hundred; a node that invents names must not fill the memory.
 MOST_SERIES = 1024
 _MOST_FORMS, _WORDS = 512, 200
+LEFT_OUT = ": the rest is left out"
 
 SeriesKey = tuple[str, str]
 # What a line says: all at once where it looks like lines before it, else point by point.
@@ -165,7 +166,7 @@ class Intake:
     def _keep(self, source_id: str, row: Row, at_s: float) -> None:
         kept = self._tracks.append(row, at_s)
         if kept is not row:
-            self._say(source_id, f"more than {self._most} series: the rest is left out")
+            self._say(source_id, f"more than {self._most} series{LEFT_OUT}")
         if kept.values:
             self._recorder.add(kept, at_s)
 

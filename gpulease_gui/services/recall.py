@@ -10,7 +10,7 @@ from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.services.series import RING_POINTS, Paces, Ring
 from gpulease_gui.services.source_gaps import source_spans
 from gpulease_gui.store.records import Gap
-from gpulease_gui.store.samples import list_gaps, read_blocks
+from gpulease_gui.store.samples import list_gaps, read_blocks, recorded_spans
 from gpulease_gui.telemetry.source import metrics
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _NS = 1_000_000_000
 _SILENT_STEPS = 3
+_APART_S = 15.0
 
 
 def put_back(view: WatchView, connection: sqlite3.Connection, now_s: float) -> float:
@@ -60,6 +61,17 @@ def recall(
         for block in blocks:
             _append(ring, block.start_ns / _NS, block.step_ns / _NS, block.values.tolist())
     return rings, list_gaps(connection, node_id, None, start_ns, end_ns), _paces(steps)
+
+
+def unread(connection: sqlite3.Connection, node_id: str, start_s: float, end_s: float) -> tuple[tuple[float, float], ...]:
+    """The parts of start <= time < end (UTC seconds) of which no reading is stored, such as was taken before a clock was set back."""
+    start_ns, end_ns = int(start_s * _NS), int(end_s * _NS)
+    free, made = start_ns, []
+    for begin_ns, after_ns in recorded_spans(connection, node_id, start_ns, end_ns, int(_APART_S * _NS)):
+        if begin_ns > free:
+            made.append((free / _NS, min(begin_ns, end_ns) / _NS))
+        free = max(free, after_ns)
+    return (*made, (free / _NS, end_s)) if free < end_ns else tuple(made)
 
 
 def _paces(steps: dict[int, int]) -> Paces:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from gpulease_gui.services.gap_words import CLOCK_SET, SLEPT
+
 # The wall clock is corrected by less than this all the time; more is a sleep of this computer, or a clock that was set.
 JUMP_S = 5.0
 
@@ -43,6 +45,7 @@ class Timeline:
         self._zero_s = self._slept_s = 0.0
         self._ahead_since_s: float | None = None
         self._behind_since_s: float | None = None
+        self.was_set = False  # the last jump was no sleep: somebody set the clock
 
     def begin(self, last_s: float) -> bool:
         """A connection starts now; whether the clock was set back since a sample at `last_s` (UTC).
@@ -78,8 +81,14 @@ class Timeline:
             self._ahead_since_s = steady_s if self._ahead_since_s is None else self._ahead_since_s
             if steady_s - self._ahead_since_s < BELIEVED_S:
                 return 0.0
+        self.was_set = awake
         self._begin_at(self.at(steady_s) + ahead_s)
         return ahead_s
+
+    @property
+    def why(self) -> str:
+        """The code of the time that the last jump left out."""
+        return CLOCK_SET if self.was_set else SLEPT
 
     def set_back(self) -> bool:
         """Whether the wall clock has stood behind for BELIEVED_S; from now on its time counts."""

@@ -6,6 +6,7 @@ none; a line that tells some of them parts it. So a line is kept by few steps, h
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from gpulease_gui.services.intake import WatchView
 
 _MOST_PLANS = 1024
+# Interfaces come and go with containers; cards, disks and ports do not.
+NAMED_AT_WILL, NAMED_SHARE = "net.", 0.5
 _Pick = Callable[[Sequence[float]], Sequence[float]]
 
 
@@ -65,12 +68,37 @@ class Tracks:
         return self._plans[form]
 
     def _make(self, form: Form) -> None:
-        """Rings for curves that are new, as far as there is room: no machine has more."""
+        """Rings for curves that are new, as far as there is room: no machine has more.
+
+        What a node names at will has a share of it only, and of that, what ended longest ago goes for what is new; it is stored.
+        """
         rings = self._view.rings
-        new = [key for key in dict.fromkeys(form.keys) if key not in rings][: max(0, self._most - len(rings))]
-        if new:
-            # A chart on another thread may be walking over the rings: it gets a new mapping, not a changed one.
-            self._view.rings = {**rings, **{key: Ring() for key in new}}
+        new = [key for key in dict.fromkeys(form.keys) if key not in rings]
+        if not new:
+            return
+        named = [key for key in rings if _at_will(key)]
+        room = self._most - len(rings) + len(named)
+        fixed = [key for key in new if not _at_will(key)][: max(0, room)]
+        room = max(0, min(room - len(fixed), int(self._most * NAMED_SHARE)))
+        wanted = [key for key in new if _at_will(key)]
+        gone = self._leaving(named, form, len(named) - room, len(named) + len(wanted) - room)
+        if gone:
+            self._plans = {}
+        kept = {key: ring for key, ring in rings.items() if key not in gone}
+        wanted = wanted[: max(0, room - len(named) + len(gone))]
+        # A chart on another thread may be walking over the rings: it gets a new mapping, not a changed one.
+        self._view.rings = {**kept, **{key: Ring() for key in (*fixed, *wanted)}}
+
+    def _leaving(self, named: Sequence[tuple[str, str]], form: Form, must: int, may: int) -> frozenset[tuple[str, str]]:
+        """Of the named curves that this line does not tell: `may` of those that ended, the longest ago first; `must` in any case, the newest last."""
+        if may <= 0:
+            return frozenset()
+        told, rings = frozenset(form.keys), self._view.rings
+        others = [key for key in named if key not in told]
+        lasts = {key: last[0] for key in others if (last := rings[key].last) is not None and math.isnan(last[1])}
+        ended = sorted(lasts, key=lambda key: lasts[key])
+        going = [key for key in reversed(others) if key not in lasts]
+        return frozenset([*ended[:may], *going[: max(0, must - len(ended))]])
 
     def _own(self, rings: list[Ring]) -> list[Ring]:
         """The rings in the order of the columns of a track that holds them and no other."""
@@ -84,6 +112,10 @@ class Tracks:
         Track.of(rings)
         self._plans = {}
         return rings
+
+
+def _at_will(key: tuple[str, str]) -> bool:
+    return key[0].startswith(NAMED_AT_WILL)
 
 
 def _alike(rings: Sequence[Ring]) -> list[list[Ring]]:

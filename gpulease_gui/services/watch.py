@@ -15,7 +15,7 @@ from gpulease_gui.remote.stream import TOO_LONG, Stream, StreamEnd, StreamEnding
 from gpulease_gui.remote.transport import Line, LineLost
 from gpulease_gui.services.events import Bus, GapClosed, GapOpened, NodeState, NodeStateChanged
 from gpulease_gui.services.flood_gaps import flood_gaps
-from gpulease_gui.services.gap_words import FAULT, NOT_WATCHED, SLEPT, why_ended
+from gpulease_gui.services.gap_words import FAULT, NOT_WATCHED, why_ended
 from gpulease_gui.services.intake import MOST_SERIES, GapSpan, Intake, SeriesKey, WatchView
 from gpulease_gui.services.links import Links, NotConnected
 from gpulease_gui.services.log_gauge import LogGauge, LogGauges
@@ -114,10 +114,8 @@ class Watching:
 class _Watch:
     """One node's thread: connect, stream, reconnect."""
 
-    def __init__(
-        self, node: Node, interval_s: float, workspace: Workspace, bus: Bus, links: Links, clock: Clock,
-        gauge: LogGauge | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, node: Node, interval_s: float, workspace: Workspace, bus: Bus, links: Links, clock: Clock,
+                 gauge: LogGauge | None = None) -> None:  # fmt: skip
         self.node, self._workspace, self._bus, self._links = node, workspace, bus, links
         self.view = WatchView(node.id, interval_s)
         self._cancel = CancelToken()
@@ -329,10 +327,12 @@ class _Watch:
             self._received_s = received_s  # lines that came together slept together
             return at_s
         self._flush()
+        at_s = self._timeline.at(received_s)
         if self.view.state is NodeState.CONNECTED:
-            self._gap(self._last_s, SLEPT)
-            self._close_gap(self._timeline.at(received_s), resumed=True)
-        return self._timeline.at(received_s)
+            for begin_s, end_s in self._saving.unread(self._last_s, at_s):
+                self._gap(begin_s, self._timeline.why)
+                self._close_gap(end_s, resumed=True)
+        return at_s
 
     def _set_back(self) -> None:
         """Our clock had been ahead: what was written down by it stays in the store, the view begins anew with what is before now."""
@@ -363,7 +363,7 @@ class _Watch:
     def _why_lost(self, end: StreamEnd) -> str:
         """A line that did not outlive a sleep of this computer, or is lost while it has no network, is no fault of the node."""
         if self._timeline.slept():
-            return SLEPT
+            return self._timeline.why
         return why_ended(self.node, end.ending)
 
     def _gap(self, start_s: float, reason: str) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future
 
+from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.services.intake import WatchView
+from gpulease_gui.services.recall import unread
 from gpulease_gui.store.doors import Database
 from gpulease_gui.store.records import Gap, SampleBlock
 from gpulease_gui.store.samples import append_blocks, append_gap
 from gpulease_gui.store.workspace import Workspace
 
 NOT_SAVED = "not_saved"
+_SAME_S = 0.001
 
 
 class Saving:
@@ -38,6 +41,19 @@ class Saving:
 
         if gaps:
             self._workspace.submit(work)
+
+    def unread(self, last_s: float, now_s: float) -> tuple[tuple[float, float], ...]:
+        """The parts of the time between two readings (UTC seconds) that nobody read; by a clock that was set back some of it was."""
+        # The block of the last reading may be on its way to the store: whether it is there makes no difference.
+        first_s = last_s + 2 * self._view.interval_s
+        if first_s >= now_s:
+            return ((last_s, now_s),)
+        try:
+            with self._workspace.read() as connection:
+                found = unread(connection, self._view.node_id, first_s, now_s)
+        except UserFacing:
+            return ((last_s, now_s),)
+        return tuple((last_s if begin_s - first_s < _SAME_S else begin_s, end_s) for begin_s, end_s in found)
 
     def _over(self, future: Future[None], span: tuple[int, int]) -> bool:
         """Whether a write is over; one that failed is told, and what it held is a gap of the store once one succeeds."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from gpulease_gui.checks.watch_rules import Judged
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.domain.units import number_text
+from gpulease_gui.services.intake import LEFT_OUT
 from gpulease_gui.services.recording import FLOODED
 from gpulease_gui.services.source_silence import STALE
 from gpulease_gui.services.watch_cards import NOT_BACK, UNREAD
@@ -31,10 +33,27 @@ TROUBLES: Mapping[str, Text] = {
     SILENT: Text(SILENT, "长时间未收到显卡的任何数据"),
     FLOODED: Text(FLOODED, "收到的数据多于要求，已略去其中最早的部分"),
     "not found any more": Text("not found any more", "已找不到此卡"),
+    "the GPU line names no GPU": Text("the GPU line names no GPU", "GPU 行未标明是哪张 GPU"),
+    "the sample has no time": Text("the sample has no time", "此采样没有时间"),
+    "the sample has no CPU line": Text("the sample has no CPU line", "此采样没有 CPU 行"),
+    "the CPU or memory line has an unknown form": Text("the CPU or memory line has an unknown form", "CPU 或内存行格式未知"),
+    "npu-smi printed nothing": Text("npu-smi printed nothing", "npu-smi 没有输出"),
+    "lost": Text("lost", "丢失"),
     "it answers nothing": Text("it answers nothing", "此卡无应答"),
     "the line is not the agent's": Text("the line is not the agent's", "此行不是采集程序的输出"),
     "a line of more than 64 KiB was left out": Text("a line of more than 64 KiB was left out", "已略去一行超过 64 KiB 的数据"),
 }
+# Whole words of ours with something in them that stays as it is.
+_PATTERNS = tuple((re.compile(pattern), zh) for pattern, zh in (
+    (r"not a GPU sample: (.*)", "不是 GPU 采样行：{}"), (r"the row names no GPU: (.*)", "此行未标明是哪张 GPU：{}"),
+    (r"not an interface row: (.*)", "不是网络接口行：{}"), (r"not an RDMA port row: (.*)", "不是 RDMA 端口行：{}"),
+    (r"not a disk row: (.*)", "不是磁盘行：{}"), (r"not a sector count: (.*)", "不是扇区数：{}"),
+    (r"no chip table in the output: (.*)", "输出中没有芯片表：{}"), (r"more than (\d+) GPUs", "超过 {} 张 GPU"),
+    (r"more than (\d+) series: the rest is left out", "超过 {} 条曲线，其余已略去"),
+    (r"the line has an unknown form \((\w+)\)", "此行格式未知（{}）"), (r"internal error: (\w+)", "内部错误：{}"),
+    (r"(host|network|disk|rdma) can't be read: (.*)", "无法读取 {}：{}"), (r"(cat|head|ports)( [^!]*)? failed", "{}{} 执行失败"),
+    (r"NVML error (\d+)", "NVML 错误 {}"),
+))  # fmt: skip
 # Before what the driver itself says, which stays as it is.
 _BEFORE: Mapping[str, str] = {
     "no NVIDIA driver answers here": "没有 NVIDIA 驱动应答", "the NVIDIA driver stopped answering": "NVIDIA 驱动停止应答",
@@ -45,8 +64,16 @@ def trouble_words(said: str) -> Text:
     """Ours in both languages; what the node said stays as it is."""
     for ours, zh in _BEFORE.items():
         if said.startswith(f"{ours} (") and said.endswith(")"):
-            return Text(said, f"{zh}（{said[len(ours) + 2 : -1]}）")
+            return Text(said, f"{zh}（{trouble_words(said[len(ours) + 2 : -1]).zh}）")
+    for pattern, zh in _PATTERNS:
+        if (found := pattern.fullmatch(said)) is not None:
+            return Text(said, zh.format(*(part or "" for part in found.groups())))
     return TROUBLES.get(said) or foreign(said)
+
+
+def left_out(troubles: Mapping[str, str]) -> Text | None:
+    """What of the troubles of a watch says that curves of it are left out."""
+    return next((trouble_words(said) for said in troubles.values() if said.endswith(LEFT_OUT)), None)
 
 
 _TEST = {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gpulease_gui.services.timeline import Clock
 from gpulease_gui.store.samples import list_marks
 from tests.integration.test_watch_scripted import POWER, START_S, A, B, Scripted
 
@@ -67,3 +68,28 @@ def test_that_a_clock_that_was_an_hour_ahead_counts_again_while_the_connection_l
     stored = node.end()[POWER, A]
     assert set(range(350, 500)) <= {at for at, value in stored.items() if value == 500.0}
     assert times(node) == list(range(350, 500)) and node.watch._last_s == START_S + 499
+
+
+def set_clock(node: Scripted, jumps: dict[int, int], seconds: int) -> None:
+    """A computer that never sleeps; from these seconds on its clock is wrong by so much."""
+    clock = Clock(wall=lambda: float(START_S + node.at + node.slept_s), steady=lambda: 1000.0 + node.at, lasting=lambda: 1000.0 + node.at)
+    node.watch._clock = node.watch._timeline._clock = clock
+    node.watch._timeline.begin(0.0)
+    for node.at in range(seconds):
+        node.slept_s = jumps.get(node.at, node.slept_s)
+        node.cards((0, A, "500"))
+
+
+def test_that_a_clock_set_two_hours_back_for_a_while_hatches_nothing_that_was_read_and_says_that_it_was_set(node: Scripted) -> None:
+    set_clock(node, {300: -7200, 900: 0}, 1500)
+    read = {at for at, value in node.end()[POWER, A].items() if value == 500.0}
+    assert set(range(590)) <= read and set(range(1210, 1500)) <= read
+    gaps = [(reason, begin, end) for reason, begin, end in node.gaps() if reason == "clock_set"]
+    assert gaps and gaps[-1][1:] == (600, 1200) and "computer_slept" not in {reason for reason, *_ in node.gaps()}
+    assert not [at for _, begin, end in gaps for at in range(begin + 2, end) if at in read]
+
+
+def test_that_a_clock_set_an_hour_ahead_is_a_gap_with_that_reason_and_no_sleep(node: Scripted) -> None:
+    set_clock(node, {100: 3600}, 600)
+    stored = node.end()[POWER, A]
+    assert node.gaps() == [("clock_set", 399, 4000)] and max(stored) == 4199

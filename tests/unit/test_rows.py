@@ -141,3 +141,30 @@ def test_that_two_xids_of_one_line_are_two_samples_and_everything_ends_when_noth
     assert view.indexes == {CARD: 3}
     intake.end_all(6.0)
     assert [math.isnan(ring.view().values[-1]) and ring.view().times_s[-1] == 6.0 for ring in view.rings.values()] == [True, True]
+
+
+def line_of(tracks: Tracks, at_s: float, values: dict[str, float]) -> Row:
+    form = Form(tuple(("net.rx_gbit_s", name) for name in values))
+    return tracks.append(Row(form, list(values.values())), at_s)
+
+
+def test_that_interfaces_that_come_and_go_leave_room_for_a_card_and_the_longest_gone_goes_first() -> None:
+    view, nan = WatchView("n", 1.0), float("nan")
+    tracks = Tracks(view, 8)
+    for second in range(20):
+        line_of(tracks, float(second), {"eth0": 1.0, f"pod{second}": 2.0, **({f"pod{second - 1}": nan} if second else {})})
+    assert [subject for _, subject in view.rings] == ["eth0", "pod17", "pod18", "pod19"], "half of the room, and those of now"
+    seen = view.rings["net.rx_gbit_s", "eth0"].view()
+    assert seen.times_s.tolist() == [float(n) for n in range(20)] and set(seen.values) == {1.0}
+    card = Form(tuple(("gpu.power_w", f"GPU-{n}") for n in range(6)))
+    assert tracks.append(Row(card, [500.0] * 6), 20.0).form is card, "cards always have room"
+    assert len(view.rings) == 8 and ("net.rx_gbit_s", "eth0") in view.rings
+    left = line_of(tracks, 21.0, {"eth0": 1.0, "pod19": 2.0, "pod20": 2.0, "pod21": 2.0})
+    assert len(view.rings) == 8 and left.form.keys[0] == ("net.rx_gbit_s", "eth0")
+
+
+def test_that_what_goes_on_is_not_put_away_for_another_interface() -> None:
+    view = WatchView("n", 1.0)
+    tracks = Tracks(view, 8)
+    assert len(line_of(tracks, 0.0, {f"eth{n}": 1.0 for n in range(4)}).values) == 4
+    assert line_of(tracks, 1.0, {"veth": 1.0}).values == [] and [subject for _, subject in view.rings] == ["eth0", "eth1", "eth2", "eth3"]

@@ -25,6 +25,7 @@ from gpulease_gui.gui.pages.live_note import ADD_NOTE, NoteDialog
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.services.overview import local_day
+from gpulease_gui.services.watch_words import left_out
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -43,7 +44,7 @@ class Acts(QObject):
     def __init__(self, page: LivePage) -> None:
         super().__init__(page)
         self._page, self._frame = page, page.frame
-        self._unsaved, self._counted = "", 0
+        self._unsaved, self._counted, self._left = "", 0, ""
         self.asked = Asked(page)
         self.local_button = Button(Text("This computer", "本机"), icon="cpu")
         self.note_button = Button(ADD_NOTE, icon="flag")
@@ -202,6 +203,10 @@ class Acts(QObject):
         if watched != self._counted:
             self._counted = watched
             self._frame.set_count("live", str(watched) if watched else "")
+        left = left_out(view.troubles) if view is not None and view.troubles else None
+        if view is not None and left is not None and self._left != view.node_id:
+            self._left = view.node_id
+            self._frame.note(left)
         unsaved = view.unsaved if view is not None else ""
         if unsaved and unsaved != self._unsaved:
             self._frame.trouble(Text("Samples are shown but not saved", "采样仅显示，未能保存"), unsaved)
