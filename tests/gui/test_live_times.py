@@ -89,6 +89,12 @@ def test_that_three_seconds_that_follow_one_another_are_a_stretch_at_each_zoom_t
     assert verdict_of(row(told(demo, 3600, 900))) == badge_of(Verdict.FAIL) and verdict_of(row(whole)) is CANNOT_TELL
 
 
+@pytest.mark.parametrize(("interval_s", "bad", "lasting"), [(5.0, 1, 0.0), (5.0, 2, 0.0), (5.0, 3, 15.0), (2.0, 2, 0.0), (2.0, 3, 6.0), (0.1, 30, 3.0)])
+def test_that_no_fewer_than_three_readings_make_a_stretch_at_any_rate(interval_s: float, bad: int, lasting: float) -> None:
+    steps = np.full(40, interval_s)
+    assert lasting_s(np.arange(40) * interval_s, steps, np.where(np.arange(40) < bad, interval_s, 0.0), 0.0 * steps, interval_s) == lasting
+
+
 @pytest.mark.parametrize(("bad", "lasting"), [
     ([1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1], 0.0), ([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1], 3.0), ([1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1], 3.0), ([1, 1], 0.0),
 ])  # fmt: skip

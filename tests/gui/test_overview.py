@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from gpulease_gui.gui.theme.theme import Theme, ThemeMode
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.services.composition import open_services
 from gpulease_gui.services.events import NodeState, NodeStateChanged, RunEnded
-from gpulease_gui.services.overview import Standing
+from gpulease_gui.services.overview import Overview, Standing
 
 from .guards import StallGuard
 from .opened import cells, demo_services, fail_power, measured, wait_for, window_on, words_of
@@ -118,6 +119,27 @@ def test_that_the_demo_shows_what_to_try_and_an_own_workspace_does_not(demo: Mai
     fail_power(demo.services)
     page.refresh()
     wait_for(qtbot, lambda: page.aside.steps.note.text() == "2 of 5")
+
+
+def test_that_a_reading_that_was_begun_first_and_comes_last_is_not_shown(demo: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = overview(demo, qtbot)
+    held: list[Callable[[], None]] = []
+    when_done = page.frame.bridge.when_done
+
+    def later(found: Future[Overview], show: Callable[[Overview], object]) -> None:
+        when_done(found, lambda seen: held.append(lambda: show(seen)))
+
+    monkeypatch.setattr(page.frame.bridge, "when_done", later)
+    for number in (1, 2):
+        page.refresh()
+        wait_for(qtbot, lambda number=number: len(held) == number)
+        if number == 1:
+            fail_power(demo.services)
+    first, second = held
+    second()
+    first()
+    wait_for(qtbot, lambda: page.aside.steps.note.text() == "2 of 5")
+    assert cells(page.decisions, 0)
 
 
 def test_that_language_and_theme_switch_twice_and_leave_nothing_behind(demo: MainWindow, qtbot: QtBot) -> None:

@@ -60,7 +60,8 @@ def times(judged: Judged, curves: Mapping[str, Told], reasons: Mapping[str, Told
     """
     cards = [_card(judged, one.known(), reasons.get(subject), interval_s) for subject, one in curves.items() if len(one.times_s)]
     cards = [card for card in cards if len(card.times_s)]
-    return _together(cards) if cards and judged.promised.rule is not Rule.SIZE else Times()
+    pace_s = max((float(np.max(one.pace_s(interval_s))) for one in curves.values() if len(one.times_s)), default=interval_s)
+    return _together(cards, pace_s) if cards and judged.promised.rule is not Rule.SIZE else Times()
 
 
 def _card(judged: Judged, told: Told, reasons: Told | None, interval_s: float) -> _Card:
@@ -131,7 +132,7 @@ def _checked(loads: Spans, told: Told, read_s: Floats, pace_s: float) -> _Span:
     return _Span(least, most)
 
 
-def _together(cards: Sequence[_Card]) -> Times:
+def _together(cards: Sequence[_Card], interval_s: float) -> Times:
     """Kept is what each card that was read kept; one that broke it is enough."""
     moments = np.unique(np.concatenate([np.round(card.times_s, 1) for card in cards]))
     placed = [_placed(card, moments) for card in cards]
@@ -145,8 +146,8 @@ def _together(cards: Sequence[_Card]) -> Times:
     warned_most = np.minimum(_sum([one.warned.most for one in placed]), read_s - broken_least)
     lasts_s = np.max([one.lasts_s for one in placed], axis=0)
     lasting = (
-        lasting_s(moments, lasts_s, broken_least, np.maximum(lasts_s - broken_least, 0.0)),
-        lasting_s(moments, lasts_s, broken_most, np.zeros(len(moments))),
+        lasting_s(moments, lasts_s, broken_least, np.maximum(lasts_s - broken_least, 0.0), interval_s),
+        lasting_s(moments, lasts_s, broken_most, np.zeros(len(moments)), interval_s),
     )  # fmt: skip
     return Times(
         _seconds(np.maximum(kept_least, 0.0), kept_most), _seconds(warned_least, warned_most), _seconds(broken_least, broken_most), lasting

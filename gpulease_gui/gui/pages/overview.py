@@ -36,6 +36,7 @@ class OverviewPage(Page):
         super().__init__(frame)
         self._states: dict[str, NodeState] = dict(frame.services.links.states)
         self._seen: Overview | None = None
+        self._asked = self._told = 0
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.timeout.connect(self.refresh)
@@ -103,13 +104,19 @@ class OverviewPage(Page):
         if not self.frame.is_open:
             return
         services, states = self.frame.services, dict(self._states)
+        self._asked += 1
+        asked = self._asked
 
         def work(connection: sqlite3.Connection) -> Overview:
             return overview_in(connection, services.catalogue, local_day(utc_now()), states)
 
-        self.frame.bridge.when_done(services.query(work), self._show)
+        self.frame.bridge.when_done(services.query(work), lambda seen: self._show(asked, seen))
 
-    def _show(self, seen: Overview) -> None:
+    def _show(self, asked: int, seen: Overview) -> None:
+        """Of two readings the one that was begun first may come last."""
+        if asked < self._told:
+            return
+        self._told = asked
         self.frame.set_count("overview", str(seen.broken) if seen.broken else "", alarm=bool(seen.broken))
         if not self.isVisible():  # it is read anew when it comes into sight
             return

@@ -90,4 +90,4 @@ def _times(
     codes = strip(lane.promised, held, reasons, grid, interval_s, loads)
     kept, warned, broken = (float(np.sum(codes == code)) * step for code in (Kept.KEPT, Kept.WARNED, Kept.BROKEN))
     steps = np.full(grid.count, step)
-    return kept, warned, broken, lasting_s(grid.starts_s, steps, np.where(codes == Kept.BROKEN, step, 0.0), np.zeros(grid.count))
+    return kept, warned, broken, lasting_s(grid.starts_s, steps, np.where(codes == Kept.BROKEN, step, 0.0), np.zeros(grid.count), interval_s)

@@ -27,6 +27,7 @@ _V = Qt.AlignmentFlag.AlignVCenter
 LEAST_EVENT_PX, AROUND_PX = 24, 30  # the icon alone; the icon and what is around words
 FEW_PX = 120  # from so many on a piece of a long note says something
 NEAR_PX, MOST_TOLD = 3, 12
+_LOUDEST = {"fail": 0, "warn": 1}
 QUIET = "quiet"  # in place of a token: nothing went wrong, so nobody needs to see it first
 EVENTS = Text("Events", "事件")
 AT_CURSOR = Text("At cursor {time}", "游标 {time}")
@@ -75,11 +76,11 @@ class EventRow(QWidget):
             painter.fillRect(QRect(0, 0, self.width(), 2), QColor(palette.accent))
 
     def _paint_events(self, painter: QPainter, plot: QRect, scale: TimeScale) -> None:
-        """Short ones first: a note or a gap keeps its place, a stretch of hours takes what is left."""
+        """What went wrong first, then short ones: a note or a gap keeps its place, a stretch of hours takes what is left."""
         taken: list[tuple[int, int]] = []
         self._drawn.clear()
         ratio = self.devicePixelRatioF()
-        for happening in [*sorted(self._all(), key=lambda one: (_length_s(one, scale), one.start_s)), *self._coarser()]:
+        for happening in [*sorted(self._all(), key=lambda one: (_LOUDEST.get(one.token, len(_LOUDEST)), _length_s(one, scale), one.start_s)), *self._coarser()]:
             end_s = scale.end_s if happening.end_s is None else happening.end_s
             left, right = (plot.left() + round(scale.x(at_s) / ratio) for at_s in (happening.start_s, end_s))
             if right >= plot.left() and left <= plot.right():

@@ -1,6 +1,6 @@
 """Which seconds under a promise follow one another, so that a verdict may rest on them?
 
-One bad second is a sample, three together are a finding; those that lie farther apart than a few seconds are no stretch.
+One bad second is a sample, three together are a finding, and at a slower pace three bad samples; those that lie farther apart than a few seconds are no stretch.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gpulease_gui.gui.widgets.chart_data import Floats
 
-LEAST_S, APART_S = 3.0, 5.0
+LEAST_S, APART_S, LEAST_READINGS = 3.0, 5.0, 3
 
 
-def lasting_s(starts_s: Floats, lengths_s: Floats, bad_s: Floats, loose_s: Floats) -> float:
-    """The seconds of stretches with LEAST_S bad ones or more, of slots in the order of their time.
+def lasting_s(starts_s: Floats, lengths_s: Floats, bad_s: Floats, loose_s: Floats, interval_s: float = 1.0) -> float:
+    """The seconds of stretches with LEAST_S bad ones or more, and as many as LEAST_READINGS take, of slots in the order of their time.
 
     Of each slot `bad_s` seconds are bad; `loose_s` others may lie anywhere in it, so that they part it from its neighbours.
     """
@@ -26,4 +26,4 @@ def lasting_s(starts_s: Floats, lengths_s: Floats, bad_s: Floats, loose_s: Float
     starts, ends, bad, loose = starts_s[there], (starts_s + lengths_s)[there], bad_s[there], loose_s[there]
     apart = starts[1:] - ends[:-1] + loose[1:] + loose[:-1]
     sums = np.add.reduceat(bad, np.concatenate([[0], np.flatnonzero(apart > APART_S) + 1]))
-    return round(float(sums[sums >= LEAST_S].sum()), 3)
+    return round(float(sums[sums >= max(LEAST_S, LEAST_READINGS * interval_s) - 1e-6].sum()), 3)
