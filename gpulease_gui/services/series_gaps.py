@@ -7,6 +7,7 @@ import math
 from gpulease_gui.services.gap_words import NOT_AVAILABLE, SERIES_LOST, series_reason
 from gpulease_gui.services.intake import GapSpan, SeriesKey, Told, WatchView
 from gpulease_gui.store.records import Gap
+from gpulease_gui.telemetry.gpu import GONE
 from gpulease_gui.telemetry.rates import NOT_NAMED
 from gpulease_gui.telemetry.row import Row
 from gpulease_gui.telemetry.source import Point
@@ -58,10 +59,15 @@ class SeriesGaps:
         if key in self._open or len(self._open) >= _MOST_OPEN or not self._was_read(key):
             return
         wrong = bool(point.why) and at_s - self._told_s.get(key, -math.inf) >= ONCE_S
-        gap = GapSpan(at_s, series_reason(code, point.subject), metric=point.metric)
+        gap = GapSpan(self._missed_s(key, at_s) if point.lost == GONE else at_s, series_reason(code, point.subject), metric=point.metric)
         self._open[key] = gap, wrong
         if not point.lost:  # that a card is lost is told by the rules of the watch
             self._view.source_gaps = [*self._view.source_gaps[-_MOST_SHOWN:], gap]
+
+    def _missed_s(self, key: SeriesKey, at_s: float) -> float:
+        """When the first value was missed of a card that the rows of others left out: after the last one."""
+        last = self._view.rings[key].last
+        return at_s if last is None or math.isnan(last[1]) else min(at_s, last[0] + self._view.interval_s)
 
     def _was_read(self, key: SeriesKey) -> bool:
         """Whether a curve has a value; one that has none is not looked through twice."""

@@ -25,7 +25,7 @@ from gpulease_gui.services.series_gaps import SeriesGaps
 from gpulease_gui.services.source_gaps import SourceGaps, source_of
 from gpulease_gui.services.source_silence import STALE, Silence
 from gpulease_gui.services.timeline import Clock, Timeline, own_clock
-from gpulease_gui.services.watch_cards import OddLines, lately
+from gpulease_gui.services.watch_cards import OddRounds, lately
 from gpulease_gui.services.watch_driver import NO_GPU
 from gpulease_gui.services.watch_rate import WatchRates
 from gpulease_gui.services.watch_rules import NodeRules, RuleKeeper
@@ -122,7 +122,7 @@ class _Watch:
         self._recorder = Recorder(node.id, interval_s, metrics())
         self._intake, self._sources = Intake(self.view, self._recorder, MOST_SERIES), SourceGaps(self.view)
         self._series = SeriesGaps(self.view)
-        self._odd, self._silence = OddLines(), Silence(interval_s)
+        self._odd, self._silence = OddRounds(), Silence(interval_s)
         self._clock, self._timeline, self._last_s = clock, Timeline(clock), 0.0
         self.rules: NodeRules | None = None
         self.turn = threading.Lock()  # of all watches of a program; see Stream
@@ -263,7 +263,7 @@ class _Watch:
         if told is None or warns:
             return
         self._silence.heard(source_id, at_s)
-        if not isinstance(told, Row):
+        if source_id == "gpu" and not isinstance(told, Row):
             told = self._odd.sift(told, at_s, self.view.interval_s)
         self._last_s = at_s
         if self.view.state is not NodeState.CONNECTED:
@@ -343,7 +343,7 @@ class _Watch:
         # Told in turn: when the gaps are cut, what was taken before stands in the store, too, and can be recalled.
         wait([self._workspace.submit(lambda db: cut_gaps(db, self.node.id, int(now_s * _NS)))], WRITTEN_S)
         forget(self.view)
-        self._last_s, self._gauged_s, self._odd = now_s, 0.0, OddLines()
+        self._last_s, self._gauged_s, self._odd = now_s, 0.0, OddRounds()
         self._intake.renew()
         self._state(NodeState.CONNECTING, "")  # the next line ends the gap that is recalled
         self._recall()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 
@@ -12,8 +13,10 @@ from gpulease_gui.telemetry.source import Point
 # A node that has just come back may name its cards one by one; a line of a card may be odd once.
 _ROUNDS, _KEPT_ROUNDS = 3, 8
 _LATELY_S = 60.0
+# A row of a card may be late, as a line of a chart may have one reading less.
+_GONE_INTERVALS, _GONE_S, _MOST_CARDS = 2.5, 1.0, 256
 # Of an interval: lines that come together are of one round.
-_LEAST_ROUND = 0.4
+_LEAST_ROUND, _SAME_ROUND = 0.4, 0.5
 NOT_BACK = "the node is back without this card"
 UNREAD = "nothing readable is said of it any more"
 
@@ -36,7 +39,7 @@ class Cards:
         self._round: set[str] = set()
         self._rounds, self._round_s = 0, 0.0
         self._begun: deque[float] = deque(maxlen=_KEPT_ROUNDS)
-        self._told: dict[str, int] = {}
+        self._told: dict[str, tuple[int, float]] = {}  # in which round a card was named last, and when
 
     @property
     def settled(self) -> bool:
@@ -51,13 +54,21 @@ class Cards:
     @property
     def absent(self) -> dict[str, str]:
         """Why, by card, of those that are not read though the node says nothing of them."""
-        unread = {name: UNREAD for name in sorted(self._seen) if self._rounds - self._told[name] > _ROUNDS}
+        unread = {name: UNREAD for name in sorted(self._seen) if self._is_silent(name)}
         return {**dict.fromkeys(self.missing, NOT_BACK), **unread}
+
+    def _is_silent(self, name: str) -> bool:
+        """Rounds must pass, and their time: a card whose rows come many times makes more of them."""
+        round_, told_s = self._told[name]
+        return self._rounds - round_ > _ROUNDS and self._begun[-1] - told_s > _ROUNDS * self._interval_s
 
     def since_s(self, name: str) -> float:
         """When the first round began (UTC seconds) in which a card was absent, as far back as that is known."""
-        first = self._told[name] + 1 if name in self._told else 0
-        return self._begun[max(0, len(self._begun) - 1 - (self._rounds - first))]
+        if name not in self._told:
+            return self._begun[max(0, len(self._begun) - 1 - self._rounds)]
+        told_s = self._told[name][1]
+        later = (begun_s for begun_s in self._begun if begun_s - told_s > _SAME_ROUND * self._interval_s)
+        return next(later, told_s + self._interval_s)
 
     @property
     def known(self) -> frozenset[str]:
@@ -94,26 +105,39 @@ class Cards:
             self._begun.append(at_s)
         self._round |= named
         self._seen |= named
-        self._told.update(dict.fromkeys(named, self._rounds))
+        self._told.update(dict.fromkeys(named, (self._rounds, at_s)))
         return begins
 
 
-class OddLines:
-    """A row of nvidia-smi that can't be read, or one that a break cuts off, leaves a card out of its round: it is not gone by that."""
+class OddRounds:
+    """Is a card gone that a round of nvidia-smi's rows left out? Not where a row of it could not be read, or was cut off by a
+    break; nor where it was read just now, because the rows of another card come many times and each begins a round.
+    """
 
     def __init__(self) -> None:
         self._odd_s: float | None = None
+        self._read_s: dict[str, float] = {}
 
     def tell(self, at_s: float) -> None:
         """A line could not be read."""
         self._odd_s = at_s
 
     def sift(self, points: tuple[Point, ...], at_s: float, interval_s: float) -> tuple[Point, ...]:
-        """The points without those that a round with an odd line calls gone; what stays away is missed by `Cards`."""
-        if self._odd_s is None or all(point.lost != GONE for point in points):
+        """The points without those that such a round calls gone; what stays away is missed by `Cards`, or by a later round."""
+        if not points:
+            return points
+        if len(self._read_s) >= _MOST_CARDS:
+            self._read_s = {}
+        self._read_s[points[-1].subject] = at_s
+        if points[0].lost != GONE:
             return points
         odd_s, self._odd_s = self._odd_s, None
-        return points if at_s - odd_s > 2 * interval_s else tuple(point for point in points if point.lost != GONE)
+        odd = odd_s is not None and at_s - odd_s <= 2 * interval_s
+        least_s = max(_GONE_INTERVALS * interval_s, _GONE_S)
+        return tuple([
+            point for point in points
+            if point.lost != GONE or not (odd or at_s - self._read_s.get(point.subject, -math.inf) < least_s)
+        ])  # fmt: skip
 
 
 def lately(rings: Mapping[tuple[str, str], Ring]) -> frozenset[str]:

@@ -35,6 +35,7 @@ from gpulease_gui.store.suppliers import get_contract
 from gpulease_gui.store.watch_ends import SIGN_S, close_forsaken, event_id, tell_alive, tell_over
 from gpulease_gui.store.watch_events import WatchEvent
 from gpulease_gui.store.workspace import Workspace
+from gpulease_gui.telemetry.gpu import GONE as UNNAMED
 from gpulease_gui.telemetry.row import Form, Row
 from gpulease_gui.telemetry.source import Metric, metrics
 
@@ -156,11 +157,12 @@ class NodeRules:
         source_id: str,
     ) -> bool:  # fmt: skip
         which = self._chips if source_id == "npu" else self._cards
-        begins = which.told(at_s, cards, lost)
+        # What rows of others leave out is not named by them.
+        begins = which.told(at_s, cards, [card for card, why in lost.items() if why != UNNAMED])
         self._tell(self._of_drivers(source_id, at_s, answers=begins, named=bool(cards or lost)))
         if self.away:
             self._look_for_away(cards, at_s)
-        self._tell(self._of_cards(cards, lost, which if begins else None, at_s))
+        self._tell(self._of_cards(cards, lost, which, at_s, begins=begins))
         if lines:
             self._tell(self._of_lines(lines, at_s))
         self._look_around(at_s)
@@ -211,11 +213,14 @@ class NodeRules:
             self._keeper.workspace.submit(lambda db: are_back(db, node_id, back, at))
 
     def _of_cards(
-        self, cards: Mapping[str, Mapping[str, float | None]], lost: Mapping[str, str], which: Cards | None, at_s: float
+        self, cards: Mapping[str, Mapping[str, float | None]], lost: Mapping[str, str], which: Cards, at_s: float, *, begins: bool
     ) -> list[Episode]:
-        """`which` cards begin a round with this line."""
-        made = [one for subject, why in lost.items() if self._is_missed(subject) for one in self._rules.lose(subject, why, at_s)]
-        if which is not None:
+        """Of `which` cards the line is, and whether it begins a round of them. A loss begins with the first reading that is missed."""
+        made = [
+            one for subject, why in lost.items() if self._is_missed(subject)
+            for one in self._rules.lose(subject, why, at_s, which.since_s(subject) if why == UNNAMED else None)
+        ]  # fmt: skip
+        if begins:
             absent = {subject: why for subject, why in which.absent.items() if self._is_missed(subject) and subject not in lost}
             made += [one for subject, why in absent.items() for one in self._rules.lose(subject, why, at_s, which.since_s(subject))]
         return made + [one for subject, values in cards.items() for one in self._rules.feed(subject, values, at_s)]

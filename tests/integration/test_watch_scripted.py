@@ -81,9 +81,13 @@ class Scripted:
 
     def degraded_s(self) -> float:
         """Card-seconds until this second."""
+        return self.degraded_at(self.at)
+
+    def degraded_at(self, until_s: float) -> float:
+        """Card-seconds until a second."""
         self.services.workspace.submit(lambda db: None).result()
         with self.services.workspace.read() as connection:
-            found = degraded_in(connection, Node("scripted", "scripted", Reach.LOCAL), START_S, START_S + self.at)
+            found = degraded_in(connection, Node("scripted", "scripted", Reach.LOCAL), START_S, START_S + until_s)
         return float(found.card_hours * 3600)
 
     def say(self, source: str, *lines: str) -> None:
@@ -461,7 +465,7 @@ def test_that_a_lost_card_is_lost_through_a_stop_and_a_start_of_the_watch(node: 
     node.anew(recalled=recalled)
     for node.at in range(300, 400):
         node.cards((0, A, "500"))
-    assert node.events() == [("watch.lost", B, 101, 299), ("watch.lost", B, 300, None)]
+    assert node.events() == [("watch.lost", B, 100, 299), ("watch.lost", B, 300, None)]
     assert node.watch.view.lost == {B: NOT_BACK}
     for node.at in range(400, 420):
         node.cards((0, A, "500"), (1, B, "400"))
@@ -545,7 +549,7 @@ def test_that_a_warning_beside_the_rows_of_each_round_disturbs_nothing(node: Scr
         node.say("gpu", "WARNING: infoROM is corrupted at gpu 0000:86:00.0")
         assert node.watch.view.troubles == {}
     assert len(node.drawn(POWER, A)) == 60 and not any(math.isnan(value) for value in node.drawn(POWER, A)), "one line without a break"
-    assert node.events() == [("watch.lost", B, 41, None)]
+    assert node.events() == [("watch.lost", B, 40, None)]
 
 
 @pytest.mark.parametrize("beats", [False, True])
@@ -650,3 +654,41 @@ def test_that_what_a_flood_leaves_out_is_a_gap_of_its_source_that_says_so(node: 
     assert 10 <= begin <= 12 and 29 <= end <= 31
     (hole,) = holes_of(node.watch.view)
     assert (hole.start_s - START_S, hole.end_s and hole.end_s - START_S) == (begin, end) and "left out" in str(hole.reason)
+
+
+@pytest.mark.parametrize("interval_s", [0.1, 1.0, 5.0])
+def test_that_a_card_whose_rows_come_many_times_makes_no_other_card_lost(tmp_path: Path, interval_s: float) -> None:
+    node = Scripted(tmp_path, interval_s)
+    row = "{}, {}, 97, 41, 71680, 500, 63, 1755, 2619, 0x0000000000000000"
+    for n in range(1200):
+        received_s = 1000.0 + interval_s * n / 20
+        node.watch._on_line("gpu", row.format(0, A).encode(), received_s)
+        if n % 20 in (3, 7) and n < 900:  # a row of its own each second, once a little late
+            if (n // 20) % 2 == (n % 20 == 3):
+                node.watch._on_line("gpu", row.format(1, B).encode(), received_s)
+        if n == 899:
+            assert node.watch.view.lost == {} and node.events() == []
+    node.services.workspace.submit(lambda db: None).result()
+    with node.services.workspace.read() as connection:
+        (event,) = list_events(connection, "scripted", 0, 2**62)
+    assert (event.rule, event.subject) == ("watch.lost", B)
+    assert 0.3 * interval_s <= event.began_ns / NS - START_S - 44.25 * interval_s <= 1.1 * interval_s, "its last row came then"
+    node.services.close()
+
+
+@pytest.mark.parametrize("gone", [0, 2])
+@pytest.mark.parametrize("interval_s", [0.1, 1.0, 5.0])
+def test_that_a_loss_begins_with_the_first_row_that_is_missed_whichever_card_it_is(tmp_path: Path, interval_s: float, gone: int) -> None:
+    node, cards = Scripted(tmp_path, interval_s), [A, B, "GPU-0a1b2c3d-4e5f-4a6b-8c9d-000000000003"]
+    for n in range(70):
+        for index, uuid in enumerate(cards):
+            if index != gone or not 20 <= n < 50:
+                line = f"{index}, {uuid}, 97, 41, 71680, 500, 63, 1755, 2619, 0x0000000000000000"
+                node.watch._on_line("gpu", line.encode(), 1000.0 + n * interval_s)
+    assert round(node.degraded_at(70 * interval_s), 3) == round(30 * interval_s, 3)
+    with node.services.workspace.read() as connection:
+        (event,) = list_events(connection, "scripted", 0, 2**62)
+        gaps = {(round(gap.start_ns / NS - START_S, 3), round(gap.end_ns / NS - START_S, 3)) for gap in list_gaps(connection, "scripted", POWER, 0, 2**62)}
+    assert (event.subject, round(event.began_ns / NS - START_S, 3)) == (cards[gone], 20 * interval_s)
+    assert gaps == {(20 * interval_s, 50 * interval_s)}, "the gap of its curve is the same"
+    node.services.close()
