@@ -94,6 +94,13 @@ def narrowed(keyword: str, name: str, names: Iterable[str]) -> tuple[str, ...]:
     return () if left == ABLE[keyword] else left
 
 
+def taken_away(keyword: str, names: Iterable[str]) -> str:
+    """`-` and those that we are able to do and that are not among `names`; "" = none is missing. Patterns would not tell more."""
+    left = set(names)
+    missing = ",".join(name for name in ABLE[keyword] if name not in left)
+    return f"-{missing}" if missing else ""
+
+
 def not_able(keyword: str, names: Iterable[str], usual: Iterable[str]) -> tuple[str, ...]:
     """Those of `names` that a config asks for beside ssh's own, and that we don't do."""
     known = {*ABLE[keyword], *usual}

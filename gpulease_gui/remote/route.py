@@ -34,6 +34,7 @@ from gpulease_gui.remote.proxy import Proxy, lead_through
 from gpulease_gui.remote.way_out import ANY_WAY_OUT, WayOut
 
 _TRIES = 4
+_DECIDED_HERE = (TrustedBy.PIN, TrustedBy.FINGERPRINT)
 
 # Opens a fresh way to a host:port each time.
 Way = Callable[[], "socket.socket | paramiko.Channel"]
@@ -157,7 +158,8 @@ def trusted(
         except BaseException:
             hang_up(transport)
             raise
-        if trusted_by is not None:
+        # In a user's own order ssh knows a host by the first key that it has; what was decided here is about one key.
+        if trusted_by is not None and not (shown and trust.keeps_order and trusted_by not in _DECIDED_HERE):
             return transport, key, trusted_by
         hang_up(transport)
         shown.append(key)
@@ -170,6 +172,8 @@ def _asked(trust: HostTrust) -> tuple[str, ...]:
     A certificate of a revoked authority, or a revoked one, speaks against a host even where its bare key is known.
     """
     left = trust.algorithms or (*HOST_CERTIFICATES, *HOST_KEYS)
+    if trust.keeps_order:
+        return left
     bare = tuple(name for name in left if name in HOST_KEYS)
     speaks_against = bool(trust.revoked or trust.lists)
     wants_certificate = speaks_against or (bool(trust.authorities) and not trust.pins) or not bare

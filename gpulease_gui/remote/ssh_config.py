@@ -24,7 +24,7 @@ from gpulease_gui.remote.address import (
     parse_jump,
     parse_target,
 )
-from gpulease_gui.remote.algorithms import METHOD, METHODS, USUAL, narrowed, not_able, spelt_out
+from gpulease_gui.remote.algorithms import HOST_KEY, METHOD, METHODS, USUAL, narrowed, not_able, spelt_out, taken_away
 from gpulease_gui.remote.credentials import KEYS_MAX
 from gpulease_gui.remote.key_certificates import pairs
 from gpulease_gui.remote.ssh_keywords import SAID, UNKNOWN, Unfollowed, is_classified
@@ -185,7 +185,17 @@ def _options(values: Mapping[str, Sequence[str]], tokens: Tokens, lines: Sequenc
     said: dict[str, str | tuple[str, ...]] = {key: _first(values, key) for key in OPTIONS if key not in (*USUAL, METHOD)}
     said["globalknownhostsfile"] = _files("globalknownhostsfile", _first(values, "globalknownhostsfile"), SYSTEM_KNOWN_HOSTS, tokens, lines)
     said["pubkeyauthentication"] = "no" if _first(values, "pubkeyauthentication") in ("no", "false") else ""
-    return {**said, **_own_lists(values), METHOD: _ways(values)}
+    lists: dict[str, str | tuple[str, ...]] = {**_own_lists(values), METHOD: _ways(values)}
+    if HOST_KEY in lists and _only_changed(tuple(lists[HOST_KEY]), lines):
+        lists[HOST_KEY] = taken_away(HOST_KEY, lists[HOST_KEY])
+    return {**said, **lists}
+
+
+def _only_changed(names: tuple[str, ...], lines: Sequence[ConfigLine]) -> bool:
+    """Whether HostKeyAlgorithms only adds to ssh's own list or takes away: then the types that are known go first, as in ssh."""
+    words = [line.words[0] for line in lines if line.keyword == HOST_KEY and line.words]
+    said = [one for one in words if spelt_out(HOST_KEY, one) == names] or words
+    return bool(said) and all(one[:1] in ("+", "-") for one in said)
 
 
 def _own_lists(values: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:

@@ -52,6 +52,8 @@ class SshOptions:
     `only_named`: no key is offered but those that are named. `no_key`: none at all. `revoked_file`: its keys are no
     host's; "" = none. `system_files`: what is read beside the user's known_hosts; ("none",) = nothing. The algorithms of
     host keys, of what authorities sign and of the user's keys, and the ways of logging in, in their order: () = all of ours.
+    `keeps_order`: the order of host keys counts even where the host is known by another type, as in ssh for a list that does
+    more than add (`+`) to its own or take away (`-`).
     """
 
     way_out: WayOut = WayOut()
@@ -65,6 +67,7 @@ class SshOptions:
     key_algorithms: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     wire: WireLists = WireLists()
+    keeps_order: bool = False
 
     @property
     def agent(self) -> str:
@@ -105,7 +108,7 @@ def options_text(values: Mapping[str, str | tuple[str, ...]], fill: Callable[[st
 
 
 def _kept(keyword: str, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
-    return ",".join(narrowed(keyword, OPTIONS[keyword], value)) if keyword in ABLE else value
+    return ",".join(narrowed(keyword, OPTIONS[keyword], value)) if keyword in ABLE and not isinstance(value, str) else value
 
 
 def parse_options(text: str) -> SshOptions:
@@ -128,8 +131,12 @@ def parse_options(text: str) -> SshOptions:
         way_out, found.get("identityagent", ""), switched["identitiesonly"], barred,
         "" if revoked.lower() == NO_AGENT else revoked, tuple(files) or SYSTEM_KNOWN_HOSTS,
         lists[HOST_KEY], lists[SIGNATURE], lists[USER_KEY], lists[METHOD],
-        WireLists(lists[CIPHER], lists[EXCHANGE], lists[DIGEST]),
+        WireLists(lists[CIPHER], lists[EXCHANGE], lists[DIGEST]), _keeps_order(found.get(HOST_KEY, "")),
     )  # fmt: skip
+
+
+def _keeps_order(words: str) -> bool:
+    return words[:1] not in ("", "+", "-")
 
 
 def _names(keyword: str, words: str) -> tuple[str, ...]:

@@ -185,5 +185,5 @@ def trust_of(
     keys, lists = revoked_in(options.revoked_file) if options.revoked_file else ((), ())
     return HostTrust(
         pins, fingerprints, here.listed, (*here.revoked, *keys), here.skipped, here.authorities, alias or address.host, lists,
-        options.host_algorithms, options.ca_algorithms, options.wire,
+        options.host_algorithms, options.ca_algorithms, options.wire, options.keeps_order,
     )  # fmt: skip
