@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import paramiko
 from paramiko.agent import AgentSSH
+from paramiko.pkey import PublicBlob
 
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.failures import ConnectFailed, key_trouble, login_refused
+from gpulease_gui.remote.key_certificates import blob_in, is_about, kind_in, public_of
 from gpulease_gui.remote.ssh_options import NO_AGENT
 
 _LIST_S = 10.0
@@ -43,17 +43,35 @@ class Held:
 
 
 @contextmanager
-def keys_of_agent(host_port: str, chosen: str, place: str = "") -> Iterator[Held]:
+def keys_of_agent(host_port: str, chosen: str, place: str = "", certificates: Sequence[str] = ()) -> Iterator[Held]:
     """The agent's keys, or the chosen one only: a public key file, the private one beside it, or `SHA256:...`.
 
-    `place` is where it listens ("" = as the environment says, "none" = nowhere). Raises ConnectFailed (auth): no agent,
+    `place` is where it listens ("" = as the environment says, "none" = nowhere). Each of the `certificates` (files) comes with
+    the key that it is about, before the bare keys; a chosen file comes with them only. Raises ConnectFailed (auth): no agent,
     an empty one, or one without the chosen key.
     """
     with _agent(place) as agent:
         keys = agent.get_keys()
         if not keys:
             raise _no_key(host_port, place)
-        yield Held(_chosen(host_port, keys, chosen) if chosen else keys, len(keys))
+        mine = _chosen(host_port, keys, chosen) if chosen else keys
+        certified = tuple(_certified(mine, certificates))
+        yield Held(certified if certified and is_file_name(chosen) else (*certified, *mine), len(keys))
+
+
+def is_file_name(chosen: str) -> bool:
+    """Whether a key of the agent is chosen by a file."""
+    return bool(chosen) and not chosen.startswith("SHA256:")
+
+
+def _certified(keys: Sequence[paramiko.AgentKey], files: Sequence[str]) -> Iterator[paramiko.AgentKey]:
+    """The keys that the certificates are about, with them, in their order: the agent signs with the bare key."""
+    for certificate in filter(None, map(blob_in, files)):
+        for key in keys:
+            if is_about(certificate, key.blob):
+                shown = paramiko.AgentKey(key.agent, key.blob, key.comment)
+                shown.public_blob = PublicBlob(kind_in(certificate), certificate)  # type: ignore[assignment]  # the stubs say None
+                yield shown
 
 
 def _no_key(host_port: str, place: str) -> ConnectFailed:
@@ -65,9 +83,9 @@ def _no_key(host_port: str, place: str) -> ConnectFailed:
     )  # fmt: skip
 
 
-def agent_holds(public_key_file: str, place: str = "") -> bool:
-    """Whether the agent can sign with the key of this public key file."""
-    blob = _public_blob(public_key_file)
+def agent_holds(key_file: str, place: str = "") -> bool:
+    """Whether the agent can sign with the key of this file, a private or a public one."""
+    blob = public_of(key_file)
     if blob is None:
         return False
     with _agent(place) as agent:
@@ -103,7 +121,7 @@ class _AgentAt(AgentSSH):
 
 
 def _chosen(host_port: str, keys: tuple[paramiko.AgentKey, ...], chosen: str) -> tuple[paramiko.AgentKey, ...]:
-    blob = _public_blob(chosen)
+    blob = public_of(chosen) if is_file_name(chosen) else None
     if blob is not None:
         match = tuple(key for key in keys if key.asbytes() == blob)
     else:
@@ -119,14 +137,3 @@ def _chosen(host_port: str, keys: tuple[paramiko.AgentKey, ...], chosen: str) ->
 
 def _fingerprint(key: paramiko.PKey) -> str:
     return "SHA256:" + base64.b64encode(hashlib.sha256(key.asbytes()).digest()).decode().rstrip("=")
-
-
-def _public_blob(path: str) -> bytes | None:
-    """The key of a public key file; None when there is no such file."""
-    if path.startswith("SHA256:"):
-        return None
-    file = Path(path if path.endswith(".pub") else f"{path}.pub").expanduser()
-    try:
-        return base64.b64decode(file.read_text("utf-8", "replace").split()[1], validate=True)
-    except (OSError, IndexError, binascii.Error):
-        return None

@@ -167,14 +167,19 @@ def _opened(path: Path, passphrase: bytes | None) -> paramiko.PKey:
 
 def _refuse_open(host_port: str, path: Path) -> None:
     """A key of the user that others may read is nobody's secret: ssh does not use it either. Raises ConnectFailed, OSError."""
-    info = path.stat()
-    if os.name != "posix" or info.st_uid != os.getuid() or not info.st_mode & 0o077 or not path.read_bytes().lstrip().startswith(b"-----BEGIN "):
+    if not _open_to_others(path):
         return
     raise key_trouble(
         host_port, "key_open_to_others",
         Text(f"other users of this computer can read the key {path}, so ssh does not use it", f"本机其他用户可以读取密钥 {path}，ssh 也不会使用它"),
         Text(f"chmod 600 {path}; if others may have read it, make a new key", f"请执行 chmod 600 {path}；若可能已被他人读取，请更换密钥"),
     )  # fmt: skip
+
+
+def _open_to_others(path: Path) -> bool:
+    info = path.stat()
+    mine = os.name == "posix" and info.st_uid == os.getuid() and info.st_mode & 0o077
+    return bool(mine) and path.read_bytes().lstrip().startswith(b"-----BEGIN ")
 
 
 def _certified(host_port: str, key: paramiko.PKey, credentials: Credentials) -> paramiko.PKey:
@@ -263,6 +268,16 @@ def _public(host_port: str, path: Path) -> ConnectFailed:
 def agent_present(agent: str = "") -> bool:
     """Whether the agent (as in Credentials) can be expected to answer."""
     return agent != NO_AGENT if agent else bool(os.environ.get("SSH_AUTH_SOCK")) or os.name == "nt"
+
+
+def is_of_no_use(path: str) -> bool:
+    """Whether a private key file can't be used as it is: it is locked, other users can read it, or we can't."""
+    try:
+        return is_encrypted(path) or _open_to_others(Path(path).expanduser())
+    except PermissionError:
+        return True
+    except OSError:
+        return False
 
 
 def is_encrypted(path: str) -> bool:

@@ -13,7 +13,7 @@ _MAGIC = b"openssh-key-v1\0"
 
 def fits(certificate_file: str, key_file: str) -> bool | None:
     """Whether a certificate is about a key; None where the key's public half can't be seen without its passphrase."""
-    public, certificate = _public_of(key_file), _second_word(certificate_file)
+    public, certificate = public_of(key_file), blob_in(certificate_file)
     if certificate is None:
         return False
     return is_about(certificate, public) if public is not None else None
@@ -30,9 +30,11 @@ def pairs(certificate_files: Sequence[str], key_files: Sequence[str]) -> tuple[t
     return tuple((one, key) for one, key in product(certificate_files, key_files) if fits(one, key) is not False)
 
 
-def _public_of(key_file: str) -> bytes | None:
-    """From the public file beside it, else from the head of the private one, which is not encrypted in OpenSSH's form."""
-    beside = _second_word(f"{key_file}.pub")
+def public_of(key_file: str) -> bytes | None:
+    """The public key of a file as ssh sends it: what is in it, or in the public file beside it, else the head of the private
+    one, which is not encrypted in OpenSSH's form. None where it can't be seen.
+    """
+    beside = blob_in(key_file if key_file.endswith(".pub") else f"{key_file}.pub")
     if beside is not None:
         return beside
     try:
@@ -45,11 +47,17 @@ def _public_of(key_file: str) -> bytes | None:
     return _string(_after(body[len(_MAGIC) :], 3)[4:]) or None
 
 
-def _second_word(file: str) -> bytes | None:
+def blob_in(file: str) -> bytes | None:
+    """The key or certificate of a public file; None when there is none."""
     try:
         return base64.b64decode(Path(file).expanduser().read_text("utf-8", "replace")[:_MAX_BYTES].split()[1], validate=True)
     except (OSError, ValueError, IndexError):
         return None
+
+
+def kind_in(blob: bytes) -> str:
+    """The type that a key or a certificate, as ssh sends it, names; foreign."""
+    return _string(blob).decode("ascii", "replace")
 
 
 def _string(blob: bytes) -> bytes:

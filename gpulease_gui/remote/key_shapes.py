@@ -42,7 +42,7 @@ def _certified(key: paramiko.PKey) -> bool:
 
 
 def _signatures(key: paramiko.PKey, accepted: tuple[str, ...]) -> tuple[str, ...]:
-    return signs_with(key.get_name(), accepted, certified=_certified(key) and not isinstance(key, paramiko.AgentKey))
+    return signs_with(key.get_name(), accepted, certified=_certified(key))
 
 
 def bare(key: paramiko.PKey) -> paramiko.PKey:

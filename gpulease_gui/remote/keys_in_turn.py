@@ -9,10 +9,10 @@ import paramiko
 
 from gpulease_gui.domain.node import AuthMethod
 from gpulease_gui.domain.text import Text
-from gpulease_gui.remote.agent_keys import agent_holds
-from gpulease_gui.remote.credentials import KEYS_MAX, Credentials, KeyRing, agent_present, is_encrypted
+from gpulease_gui.remote.agent_keys import agent_holds, is_file_name
+from gpulease_gui.remote.credentials import KEYS_MAX, Credentials, KeyRing, agent_present, is_of_no_use
 from gpulease_gui.remote.failures import ConnectFailed
-from gpulease_gui.remote.key_certificates import pairs
+from gpulease_gui.remote.key_certificates import fits, pairs
 from gpulease_gui.remote.key_shapes import bare, certificate_in, not_accepted, shapes_of
 from gpulease_gui.remote.login import KeyToTry, shown_name
 
@@ -99,22 +99,31 @@ class KeysInTurn:
 
 def _turns(credentials: Credentials, files: Sequence[str]) -> list[Credentials]:
     """As ssh has them: each named certificate with its key, then all keys as they are. Of a single key that none of them
-    is about that is said, and it is not tried.
+    is about that is said, and it is not tried. The agent looks itself for those of its keys that are not named by a file.
     """
-    if credentials.method is not AuthMethod.KEY:
+    if credentials.method is AuthMethod.PASSWORD or not is_file_name(files[0]):
         return [replace(credentials, identity_file=file) for file in files]
     named = [file for file in credentials.certificate_file.split("\n") if file]
     certified = [replace(credentials, identity_file=key, certificate_file=file) for file, key in pairs(named, files)]
-    if named and not certified and len(files) == 1:
+    if named and not certified and len(files) == 1 and credentials.method is AuthMethod.KEY:
         return [replace(credentials, identity_file=files[0], certificate_file=named[0])]
-    return [*certified, *(_with_agent(replace(credentials, identity_file=file, certificate_file="")) for file in files)]
+    bare = [_with_agent(replace(credentials, identity_file=file, certificate_file="")) for file in files]
+    return [*map(_with_agent, certified), *(turn for one in bare for turn in ((one,) if named else _beside(one)))]
 
 
 def _with_agent(credentials: Credentials) -> Credentials:
-    """An encrypted key that the agent holds is used there, as ssh does, so that no passphrase is asked for."""
+    """A key that the agent holds is used there, as ssh does, where its file is locked or of no use."""
     file = credentials.identity_file
     if credentials.method is not AuthMethod.KEY or credentials.passphrase is not None:
         return credentials
-    if file and agent_present(credentials.agent) and is_encrypted(file) and agent_holds(file, credentials.agent):
+    if file and agent_present(credentials.agent) and is_of_no_use(file) and agent_holds(file, credentials.agent):
         return replace(credentials, method=AuthMethod.AGENT)
     return credentials
+
+
+def _beside(credentials: Credentials) -> Sequence[Credentials]:
+    """A key of the agent with KEY-cert.pub before it, if that is there; beside a key that is read here the library finds it."""
+    file = f"{credentials.identity_file.removesuffix('.pub')}-cert.pub"
+    if credentials.method is AuthMethod.AGENT and fits(file, credentials.identity_file):
+        return replace(credentials, certificate_file=file), credentials
+    return (credentials,)

@@ -212,11 +212,12 @@ class _Login:
 
     def _by_agent(self) -> list[str]:
         """The chosen key only; without a choice the agent's first ones, fewer than sshd takes."""
-        with keys_of_agent(self.address.host_port, self.credentials.identity_file, self.credentials.agent) as held:
+        chosen, certificates = self.credentials.identity_file, tuple(filter(None, self.credentials.certificate_file.split("\n")))
+        with keys_of_agent(self.address.host_port, chosen, self.credentials.agent, certificates) as held:
             failure: ConnectFailed | None = None
             keys = [key for key in held.keys if shapes_of(key, self.credentials.key_algorithms)]
             if not keys:
-                raise not_accepted(self.address.host_port, self.credentials.identity_file)
+                raise not_accepted(self.address.host_port, chosen)
             for number, key in enumerate(keys[:TRIES_MAX]):
                 try:
                     return self._publickey(key)
