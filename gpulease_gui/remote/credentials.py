@@ -58,7 +58,7 @@ class Credentials:
     answers the node's questions, None gives up, too. With an agent, `identity_file` picks its key: a public key file
     (or the private one beside it) or `SHA256:...`; `agent` is where it listens ("" = as the environment says, "none" =
     no agent is used). `key_algorithms` that a key may sign with, and the `methods` of ssh that may be used, in their
-    order: () = all of ours.
+    order: () = all of ours. RSA keys of fewer bits than `rsa_bits_least` are not shown.
     """
 
     method: AuthMethod = AuthMethod.KEY
@@ -72,6 +72,7 @@ class Credentials:
     agent: str = ""
     key_algorithms: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
+    rsa_bits_least: int = 0
 
 
 @dataclass(slots=True)

@@ -52,7 +52,8 @@ class HostTrust:
     `notes`: lines of those files that could not be used. `authorities` sign certificates of the host `principal`; they
     count, too, only while nothing is pinned. `lists` of revoked keys and certificates refuse in any case. `algorithms` of
     host keys and those that an authority may sign with: () = all of ours. `wire`: what the connection may agree on besides.
-    `keeps_order`: `algorithms` are asked for as they stand, else those of known keys first.
+    `keeps_order`: `algorithms` are asked for as they stand, else those of known keys first. A shorter RSA key than
+    `rsa_bits_least` is no host's.
     """
 
     pins: tuple[HostKey, ...] = ()
@@ -67,6 +68,7 @@ class HostTrust:
     ca_algorithms: tuple[str, ...] = ()
     wire: WireLists = WireLists()
     keeps_order: bool = False
+    rsa_bits_least: int = 0
 
     @property
     def expected(self) -> tuple[HostKey, ...]:

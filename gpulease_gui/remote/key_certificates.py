@@ -60,6 +60,11 @@ def kind_in(blob: bytes) -> str:
     return _string(blob).decode("ascii", "replace")
 
 
+def field_of(blob: bytes, number: int) -> bytes:
+    """One of the strings of an SSH blob, from 0."""
+    return _string(_after(blob, number))
+
+
 def _string(blob: bytes) -> bytes:
     return blob[4 : 4 + int.from_bytes(blob[:4], "big")]
 

@@ -15,6 +15,7 @@ from gpulease_gui.remote.failures import ConnectFailed
 from gpulease_gui.remote.key_certificates import fits, pairs
 from gpulease_gui.remote.key_shapes import bare, certificate_in, not_accepted, shapes_of
 from gpulease_gui.remote.login import KeyToTry, shown_name
+from gpulease_gui.remote.rsa_length import is_too_short, rsa_bits, short_user_key
 
 _NOT_OPENED = ("key_encrypted", "wrong_passphrase")
 
@@ -73,8 +74,10 @@ class KeysInTurn:
     def _add(self, credentials: Credentials, key: paramiko.PKey | None) -> None:
         """A certificate beside its key is shown before the bare key, and counts so; those that would be too many are left out.
 
-        Raises ConnectFailed (auth) for one that the config lets sign with nothing.
+        Raises ConnectFailed (auth) for one that is too short for the config, or that it lets sign with nothing.
         """
+        if key is not None and is_too_short(key.asbytes(), credentials.rsa_bits_least):
+            raise short_user_key(self._host_port, shown_name(credentials), rsa_bits(key.asbytes()), credentials.rsa_bits_least)
         certificate = certificate_in(key)
         if key is not None and certificate and certificate in self._certificates:  # it was named, too
             key = bare(key)

@@ -20,6 +20,7 @@ from gpulease_gui.remote.failures import ConnectFailed, Phase, hung_up, key_trou
 from gpulease_gui.remote.handshake import Deadlines, cut
 from gpulease_gui.remote.key_shapes import not_accepted, shapes_of, sign_with
 from gpulease_gui.remote.quick_auth import auth_publickey
+from gpulease_gui.remote.rsa_length import is_too_short, rsa_bits, short_user_key
 from gpulease_gui.remote.said_words import in_both
 
 # Of all ways together: more tries would lock out the user, or get this address banned.
@@ -215,7 +216,7 @@ class _Login:
         chosen, certificates = self.credentials.identity_file, tuple(filter(None, self.credentials.certificate_file.split("\n")))
         with keys_of_agent(self.address.host_port, chosen, self.credentials.agent, certificates) as held:
             failure: ConnectFailed | None = None
-            keys = [key for key in held.keys if shapes_of(key, self.credentials.key_algorithms)]
+            keys = [key for key in self._long_enough(held.keys) if shapes_of(key, self.credentials.key_algorithms)]
             if not keys:
                 raise not_accepted(self.address.host_port, chosen)
             for number, key in enumerate(keys[:TRIES_MAX]):
@@ -229,6 +230,14 @@ class _Login:
                     failure = error
             assert failure is not None
             raise held.too_many(self.address.host_port) if len(keys) > TRIES_MAX else failure
+
+    def _long_enough(self, keys: Sequence[paramiko.AgentKey]) -> list[paramiko.AgentKey]:
+        """Those that are not too short for the config. Raises ConnectFailed where none is left."""
+        least = self.credentials.rsa_bits_least
+        left = [key for key in keys if not is_too_short(key.blob, least)]
+        if not left:
+            raise short_user_key(self.address.host_port, self.credentials.identity_file, rsa_bits(keys[0].blob), least)
+        return left
 
     def _attempt(self, cause: str, step: Callable[[], list[str]], seconds: float | None = None) -> list[str]:
         """Run one step of authentication; the answer names what is still wanted. Raises ConnectFailed."""

@@ -31,6 +31,7 @@ from gpulease_gui.remote.handshake import Deadlines, cut, dial, hang_up, shake
 from gpulease_gui.remote.host_certificates import certificate_key, certificate_of, fields_of, signer_of, why_not
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy, host_key_of, judge, key_types, kind_of, unknown
 from gpulease_gui.remote.proxy import Proxy, lead_through
+from gpulease_gui.remote.rsa_length import is_too_short, short_host_key
 from gpulease_gui.remote.way_out import ANY_WAY_OUT, WayOut
 
 _TRIES = 4
@@ -151,12 +152,16 @@ def trusted(
             raise
         try:
             remote_key = transport.get_remote_server_key()
+            if is_too_short(remote_key.asbytes(), trust.rsa_bits_least):
+                raise short_host_key(host_port, remote_key.asbytes(), trust.rsa_bits_least)
             key, why = host_key_of(remote_key), _why_uncertified(host_port, remote_key, trust)
             if why:
                 trust = replace(trust, notes=(*trust.notes, f"the host's certificate: {why}"))
             trusted_by = judge(host_port, key, trust, certified=why == "")
-        except BaseException:
+        except BaseException as error:
             hang_up(transport)
+            if shown and isinstance(error, ConnectFailed) and error.cause == "host_key_too_short":  # it was asked for besides
+                continue
             raise
         # In a user's own order ssh knows a host by the first key that it has; what was decided here is about one key.
         if trusted_by is not None and not (shown and trust.keeps_order and trusted_by not in _DECIDED_HERE):

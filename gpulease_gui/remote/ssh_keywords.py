@@ -43,7 +43,6 @@ SAID: Mapping[str, Unfollowed] = {
         "StrictHostKeyChecking", ("ask", "yes"), Text("no host key is accepted without you", "未经您确认不接受任何主机密钥")),
     "checkhostip": Unfollowed("CheckHostIP", _NO, Text("known_hosts is asked by name", "仅按名称查询 known_hosts")),
     "verifyhostkeydns": Unfollowed("VerifyHostKeyDNS", _NO, Text("no key is taken from the DNS", "不从 DNS 获取主机密钥")),
-    "requiredrsasize": Unfollowed("RequiredRSASize", ("1024",), Text("the length of an RSA key is not judged", "不判断 RSA 密钥长度")),
     "rekeylimit": Unfollowed("RekeyLimit", ("0 0", "default none", "default"), Text("keys are renewed at limits of our own", "按本程序自己的限度更新会话密钥")),
     "connecttimeout": Unfollowed("ConnectTimeout", _NO, Text("each step has a limit of our own", "每个步骤使用本程序自己的时限")),
     "connectionattempts": Unfollowed(
@@ -73,7 +72,7 @@ FOLLOWED = frozenset({
     "addressfamily", "bindaddress", "bindinterface", "identityfile", "certificatefile", "identitiesonly", "identityagent",
     "pubkeyauthentication", "passwordauthentication", "kbdinteractiveauthentication", "preferredauthentications",
     "userknownhostsfile", "globalknownhostsfile", "revokedhostkeys", "hostkeyalgorithms", "casignaturealgorithms",
-    "pubkeyacceptedalgorithms", "ciphers", "kexalgorithms", "macs",
+    "pubkeyacceptedalgorithms", "ciphers", "kexalgorithms", "macs", "requiredrsasize",
 })  # fmt: skip
 
 # What can't change anything here, and why.

@@ -14,7 +14,7 @@ _FILES_MAX = 200
 _FILE_MAX_BYTES = 4 * 1024 * 1024
 # Names of before, and today's.
 ALSO_CALLED = {
-    "pubkeyacceptedkeytypes": "pubkeyacceptedalgorithms", "dsaauthentication": "pubkeyauthentication", "identityfile2": "identityfile",
+    "pubkeyacceptedkeytypes": "pubkeyacceptedalgorithms", "dsaauthentication": "pubkeyauthentication", "identityfile2": "identityfile", "rsaminsize": "requiredrsasize",
     **dict.fromkeys(("challengeresponseauthentication", "skeyauthentication", "tisauthentication"), "kbdinteractiveauthentication"),
 }  # fmt: skip
 _SPLIT = re.compile(r'(?:([A-Za-z0-9]+)(?:[ \t\r]*=[ \t\r]*|[ \t\r]+)|"([A-Za-z0-9]+)"[ \t\r]*)(.*)\Z')

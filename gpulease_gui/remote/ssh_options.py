@@ -24,6 +24,7 @@ from gpulease_gui.remote.algorithms import (
     narrowed,
     spelt_out,
 )
+from gpulease_gui.remote.rsa_length import RSA_BITS_LEAST
 from gpulease_gui.remote.ssh_lines import ALSO_CALLED
 from gpulease_gui.remote.way_out import WayOut
 
@@ -32,7 +33,7 @@ OPTIONS: Mapping[str, str] = {
     "identitiesonly": "IdentitiesOnly", "pubkeyauthentication": "PubkeyAuthentication", "revokedhostkeys": "RevokedHostKeys",
     "globalknownhostsfile": "GlobalKnownHostsFile", HOST_KEY: "HostKeyAlgorithms", SIGNATURE: "CASignatureAlgorithms",
     USER_KEY: "PubkeyAcceptedAlgorithms", METHOD: "PreferredAuthentications",
-    CIPHER: "Ciphers", EXCHANGE: "KexAlgorithms", DIGEST: "MACs",
+    CIPHER: "Ciphers", EXCHANGE: "KexAlgorithms", DIGEST: "MACs", "requiredrsasize": "RequiredRSASize",
 }  # fmt: skip
 SYSTEM_KNOWN_HOSTS = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
 FAMILIES = ("any", "inet", "inet6")
@@ -40,8 +41,10 @@ NO_AGENT = "none"
 _USUAL: Mapping[str, tuple[str, ...]] = {
     "addressfamily": ("any",), "identityagent": ("SSH_AUTH_SOCK",), "identitiesonly": ("no",), "revokedhostkeys": (NO_AGENT,),
     "pubkeyauthentication": ("yes", "true", "unbound", "host-bound"), "globalknownhostsfile": (" ".join(SYSTEM_KNOWN_HOSTS),),
+    "requiredrsasize": (str(RSA_BITS_LEAST),),
 }  # fmt: skip
 _SWITCHES = {"identitiesonly": "yes", "pubkeyauthentication": "no"}
+_BITS = re.compile("[0-9]{1,6}")
 _INTERFACE = re.compile(r"[!-.0-~]{1,64}\Z")
 
 
@@ -53,7 +56,7 @@ class SshOptions:
     host's; "" = none. `system_files`: what is read beside the user's known_hosts; ("none",) = nothing. The algorithms of
     host keys, of what authorities sign and of the user's keys, and the ways of logging in, in their order: () = all of ours.
     `keeps_order`: the order of host keys counts even where the host is known by another type, as in ssh for a list that does
-    more than add (`+`) to its own or take away (`-`).
+    more than add (`+`) to its own or take away (`-`). `rsa_bits_least`: shorter RSA keys are none, of hosts and of the user.
     """
 
     way_out: WayOut = WayOut()
@@ -68,6 +71,7 @@ class SshOptions:
     methods: tuple[str, ...] = ()
     wire: WireLists = WireLists()
     keeps_order: bool = False
+    rsa_bits_least: int = RSA_BITS_LEAST
 
     @property
     def agent(self) -> str:
@@ -132,6 +136,7 @@ def parse_options(text: str) -> SshOptions:
         "" if revoked.lower() == NO_AGENT else revoked, tuple(files) or SYSTEM_KNOWN_HOSTS,
         lists[HOST_KEY], lists[SIGNATURE], lists[USER_KEY], lists[METHOD],
         WireLists(lists[CIPHER], lists[EXCHANGE], lists[DIGEST]), _keeps_order(found.get(HOST_KEY, "")),
+        max(RSA_BITS_LEAST, int(found.get("requiredrsasize", "0"))),
     )  # fmt: skip
 
 
@@ -157,6 +162,8 @@ def _wrong(found: Mapping[str, str]) -> Iterator[str]:
             yield f"AddressFamily {value}: write {', '.join(FAMILIES)}"
         elif keyword in _SWITCHES and value.lower() not in (_SWITCHES[keyword], *_USUAL[keyword]):
             yield f"{OPTIONS[keyword]} {value}: write yes or no"
+        elif keyword == "requiredrsasize" and not _BITS.fullmatch(value):
+            yield f"RequiredRSASize {value}: write how many bits, such as 2048"
         elif keyword == "bindinterface" and not _INTERFACE.match(value):
             yield f"BindInterface {value}: not the name of an interface"
         elif keyword == "bindaddress":

@@ -142,6 +142,8 @@ def _wrong(line: ConfigLine) -> str:
         return f"{words[0]!r} is no {keyword}"
     if keyword in USUAL and spelt_out(keyword, words[0]) is None:
         return f"{words[0]!r} is no list of algorithms that ssh knows"
+    if keyword == "requiredrsasize" and not re.fullmatch("[0-9]{1,6}", words[0]):
+        return f"{words[0]!r} is no length in bits"
     if keyword == "addressfamily" and words[0].lower() not in FAMILIES:
         return f"{words[0]!r} is no AddressFamily"
     if keyword in ("userknownhostsfile", "globalknownhostsfile") and len(words) > 1 and "none" in map(str.lower, words):

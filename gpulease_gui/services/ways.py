@@ -97,6 +97,7 @@ class Ways:
         base = replace(
             self._asking(node, place.address, place.address.host_port), certificate_file=place.certificate_file,
             identity_file=place.identity_file, agent=options.agent, key_algorithms=options.key_algorithms, methods=options.methods,
+            rsa_bits_least=options.rsa_bits_least,
         )  # fmt: skip
         if options.no_key:
             return replace(base, method=AuthMethod.PASSWORD, identity_file="")
@@ -117,6 +118,7 @@ class Ways:
         return replace(
             self._asking(node, node.address), method=method, identity_file=identity_file, password=password,
             certificate_file=node.certificate_file, agent=options.agent, key_algorithms=options.key_algorithms, methods=options.methods,
+            rsa_bits_least=options.rsa_bits_least,
         )  # fmt: skip
 
     def _asking(self, node: Node, address: Address, hop: str = "") -> Credentials:
@@ -185,5 +187,5 @@ def trust_of(
     keys, lists = revoked_in(options.revoked_file) if options.revoked_file else ((), ())
     return HostTrust(
         pins, fingerprints, here.listed, (*here.revoked, *keys), here.skipped, here.authorities, alias or address.host, lists,
-        options.host_algorithms, options.ca_algorithms, options.wire, options.keeps_order,
+        options.host_algorithms, options.ca_algorithms, options.wire, options.keeps_order, options.rsa_bits_least,
     )  # fmt: skip

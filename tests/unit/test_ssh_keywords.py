@@ -41,7 +41,7 @@ MORE = """Host *
 CHANGED = {
     "RemoteCommand": "nvidia-smi", "SetEnv": "A=1 B=2", "SendEnv": "MINE", "HostbasedAuthentication": "yes", "NoHostAuthenticationForLocalhost": "yes",
     "KnownHostsCommand": "/bin/known", "PKCS11Provider": "/p11", "ControlMaster": "auto", "ControlPath": "/c", "ForwardAgent": "yes", "ForwardX11": "yes",
-    "StrictHostKeyChecking": "no", "VerifyHostKeyDNS": "ask", "RequiredRSASize": "3072", "RekeyLimit": "1G 1h", "ConnectTimeout": "7",
+    "StrictHostKeyChecking": "no", "VerifyHostKeyDNS": "ask", "RekeyLimit": "1G 1h", "ConnectTimeout": "7",
     "ConnectionAttempts": "3", "NumberOfPasswordPrompts": "1", "BatchMode": "yes", "Compression": "yes", "RequestTTY": "force", "SessionType": "none",
     "LocalForward": "1000 x:1", "RemoteForward": "1001 x:1", "DynamicForward": "1002", "Tunnel": "yes", "SecurityKeyProvider": "/sk", "LocalCommand": "run",
     "CheckHostIP": "yes", "GSSAPIAuthentication": "yes", "GSSAPIKeyExchange": "yes",
