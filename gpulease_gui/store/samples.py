@@ -6,6 +6,7 @@ import math
 import sqlite3
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from gpulease_gui.store import older_blocks
 from gpulease_gui.store.ahead import CLOCK_WRONG
 from gpulease_gui.store.codec import utc_from, utc_text
+from gpulease_gui.store.moments import events_of, merged
 from gpulease_gui.store.packing import Block, Pack, pack, unpack
 from gpulease_gui.store.records import Gap, Mark, SampleBlock, SampleRange, Series, Stretch
 from gpulease_gui.store.slot_reading import first_whole, read_outline
@@ -134,9 +136,10 @@ def list_series(connection: sqlite3.Connection, node_id: str) -> tuple[Series, .
 
 
 def outline(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int, step_ns: int) -> Outline:
-    """`slot_reading.read_outline`, with what an older program kept and nobody summarised yet."""
+    """`slot_reading.read_outline`, with what an older program kept and nobody summarised yet; no moment of a series is told twice."""
     told = read_outline(connection, node_id, start_ns, end_ns, step_ns)
-    return Outline(told.slabs, (*older_blocks.read_packs(connection, node_id, start_ns, end_ns), *told.packs), told.coarser)
+    packs = (*older_blocks.read_packs(connection, node_id, start_ns, end_ns), *told.packs)
+    return Outline(told.slabs, tuple(merged(packs, partial(events_of, connection, node_id))), told.coarser)
 
 
 def read_range(
@@ -160,11 +163,11 @@ def read_range(
 def read_blocks(
     connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int
 ) -> dict[Series, list[SampleBlock]]:
-    """The kept readings of a node with start <= time < end (ns, UTC) as they were taken. NaN = not read."""
+    """The kept readings of a node with start <= time < end (ns, UTC) as they were taken, each moment of a series once. NaN = not read."""
     known = series_by_id(connection, node_id)
     rows = rows_between(connection, node_id, 0, start_ns, end_ns)
     packs = (*older_blocks.read_packs(connection, node_id, start_ns, end_ns), *(unpack(row[2]) for row in rows))
-    found = _by_series(packs, known, start_ns, end_ns)
+    found = _by_series(merged(packs, partial(events_of, connection, node_id)), known, start_ns, end_ns)
     return {one: [SampleBlock(one, *block) for block in found[id_]] for id_, one in known.items() if id_ in found}
 
 

@@ -8,12 +8,27 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
+from math import isfinite
 
-from gpulease_gui.store.packing import FIELDS, Block, Pack, ids_of, pack_of, pack_slots, slots_head, unpacked
-from gpulease_gui.store.slot_places import InSlots, Places, Readings, by_slots
+from gpulease_gui.store.moments import blocks_of, events_of, merged
+from gpulease_gui.store.packing import (
+    FIELDS,
+    Block,
+    Pack,
+    ids_of,
+    pack,
+    pack_of,
+    pack_slots,
+    slots_head,
+    unpack,
+    unpacked,
+)
+from gpulease_gui.store.slot_places import BASE_NS, InSlots, Places, Readings, by_slots, of_block
 
 _NS = 1_000_000_000
 # Level -> length of its slots in ns; each is a multiple of the one before. A row holds the slots of ROWS.
@@ -178,7 +193,7 @@ def _make(connection: sqlite3.Connection, node_id: str, begin_ns: int, end_ns: i
     spans = {level: (begin_ns // row * row, (-(-end_ns // row) if part else end_ns // row) * row) for level, row in ROWS.items()}
     closed = {level: span for level, span in spans.items() if span[1] > span[0]}
     first_ns, last_ns = min(begin for begin, _ in closed.values()), max(end for _, end in closed.values())
-    contents = [row[2] for row in rows_between(connection, node_id, 0, first_ns, last_ns)]
+    contents, left_out = _told_once(connection, node_id, [row[2] for row in rows_between(connection, node_id, 0, first_ns, last_ns)])
     masks = {
         row[0] for row in connection.execute("SELECT id, metric FROM sample_series WHERE node_id = ?", (node_id,))
         if row[1] in BIT_MASKS
@@ -186,7 +201,10 @@ def _make(connection: sqlite3.Connection, node_id: str, begin_ns: int, end_ns: i
     kept = by_slots(contents, first_ns, last_ns)
     for level, (begin, end) in closed.items():
         there = {row_end: content for _, row_end, content in rows_between(connection, node_id, level, begin, end)}
-        made = [row for row in _rows(kept, level, begin, end, masks) if _readings_of(row[2]) >= _readings_of(there.get(row[1], b""))]
+        made = [
+            row for row in _rows(kept, level, begin, end, masks)
+            if _readings_of(row[2]) + _within(left_out, row[0], row[1]) >= _readings_of(there.get(row[1], b""))
+        ]  # fmt: skip
         connection.executemany(
             "DELETE FROM sample_packs WHERE node_id = ? AND level = ? AND end_ns = ?",
             [(node_id, level, row[1]) for row in made if row[1] in there],
@@ -197,6 +215,30 @@ def _make(connection: sqlite3.Connection, node_id: str, begin_ns: int, end_ns: i
         )
 
 
+def _told_once(connection: sqlite3.Connection, node_id: str, contents: list[bytes]) -> tuple[list[bytes], Counter[int]]:
+    """The contents of packs with each moment of a series once, and how many readings that leaves out, by slot of ten seconds."""
+    packs = [unpack(content) for content in contents]
+    once = merged(packs, partial(events_of, connection, node_id))
+    if once is packs:
+        return contents, Counter()
+    left_out = _read_in(packs)
+    left_out.subtract(_read_in(once))
+    return [pack(list(pieces(once)))], left_out
+
+
+def _read_in(packs: Iterable[Pack]) -> Counter[int]:
+    """How many finite readings there are, by the number of the slot of ten seconds."""
+    found = Counter[int]()
+    for _, start_ns, step_ns, values in chain.from_iterable(map(blocks_of, packs)):
+        for slot, begin, end in of_block(start_ns, step_ns, len(values), start_ns, start_ns + step_ns * len(values)):
+            found[slot] += sum(map(isfinite, values[begin:end]))
+    return found
+
+
+def _within(counts: Mapping[int, int], begin_ns: int, end_ns: int) -> int:
+    return sum(count for slot, count in counts.items() if begin_ns <= slot * BASE_NS < end_ns) if counts else 0
+
+
 def _readings_of(content: bytes) -> float:
     """How many readings a row of summaries tells of."""
     return sum(unpacked(content[slots_head(content)[2] :])[4::FIELDS]) if content else 0.0
@@ -205,11 +247,8 @@ def _readings_of(content: bytes) -> float:
 def pieces(packs: Iterable[Pack]) -> Iterator[Block]:
     """The blocks of packs; of two blocks with one start the later one counts."""
     kept: dict[tuple[int, int], Block] = {}
-    for pack in packs:
-        place = 0
-        for series_id, start_ns, step_ns, count in zip(pack.ids, pack.starts_ns, pack.steps_ns, pack.counts, strict=True):
-            kept[series_id, start_ns] = series_id, start_ns, step_ns, pack.values[place : place + count]
-            place += count
+    for block in chain.from_iterable(map(blocks_of, packs)):
+        kept[block[0], block[1]] = block
     yield from kept.values()
 
 
