@@ -165,3 +165,75 @@ def test_that_figures_that_are_being_read_are_none() -> None:
     cells = [column.cell(pending) for column in figures_table().columns]
     assert verdict_of(pending) is PENDING
     assert (cells[4].text, cells[9].text, str(cells[10].text)) == ("–", "…", "being read")
+
+
+def both(demo: Services, cards: list[list[tuple[float, float, float]]], interval_s: float, paces: tuple[tuple[float, float], ...] = ()) -> tuple[Times, Times]:
+    """What live and stored readings come to, of cards with (seconds after the start, watts, event bits)."""
+    curves, blocks = [], []
+    for number, readings in enumerate(cards):
+        rings = Ring(), Ring()
+        for at_s, watts, bits in readings:
+            rings[0].append(START_S + at_s, watts)
+            rings[1].append(START_S + at_s, bits)
+        curves.append(Curve(f"GPU-{number}", number, f"GPU-{number}", rings[0], reasons=rings[1]))
+        changes = [next(n for n, one in enumerate(readings) if START_S + one[0] >= at_s) for at_s, _ in paces]
+        edges, steps = [0, *changes, len(readings)], [interval_s, *(step_s for _, step_s in paces)]
+        for place, metric in ((1, "gpu.power_w"), (2, "gpu.event_reasons")):
+            for step_s, first, last in zip(steps, edges, edges[1:], strict=False):
+                values = array("f", [one[place] for one in readings[first:last]])
+                start_ns = round((START_S + readings[first][0]) * _NS)
+                blocks.append(SampleBlock(Series(NODE, metric, f"GPU-{number}", ""), start_ns, round(step_s * _NS), values))
+    demo.workspace.submit(lambda db: samples.append_blocks(db, blocks)).result()
+    end_s = START_S + cards[0][-1][0] + 1.0
+    wish = Wish(NODE, START_S, end_s, 900, (START_S, end_s), interval_s, (POWER,))
+    with demo.workspace.read() as connection:
+        stored = read_past(connection, wish, {}).times["gpu.power_w", ""]
+    lane = replace(row(Times()).lane, curves=tuple(curves))
+    (live,) = summaries(lane, START_S, end_s, interval_s, paces=paces)
+    kept, warned, broken, lasting = live.kept_s, live.warned_s, live.broken_s, live.lasting_s
+    return Times((kept, kept), (warned, warned), (broken, broken), lasting), stored
+
+
+@pytest.mark.parametrize(("interval_s", "bad", "broken", "lasting"), [
+    (0.1, {n for n in range(100, 200) if n % 10 == 0}, 1.0, 0.0),  # one of ten
+    (0.1, set(range(100, 129)), 2.9, 0.0), (0.1, set(range(100, 140)), 4.0, 4.0), (1.0, {10}, 1.0, 0.0), (5.0, {10, 11, 12}, 15.0, 15.0),
+])  # fmt: skip
+def test_that_live_and_stored_readings_come_to_the_same_seconds_at_any_rate(
+    demo: Services, interval_s: float, bad: set[int], broken: float, lasting: float
+) -> None:
+    readings = [(n * interval_s, 90.0 if n in bad else 700.0, 4.0 if n in bad else 0.0) for n in range(300)]
+    live, stored = both(demo, [readings], interval_s)
+    kept = round(300 * interval_s - broken, 3)
+    assert live == stored == Times((kept, kept), broken_s=(broken, broken), lasting_s=(lasting, lasting))
+
+
+def test_that_a_second_of_cards_that_are_read_one_after_another_is_one_second(demo: Services) -> None:
+    cards = [[(n + 0.4 + 0.06 * card, 90.0, 4.0 if n % 50 == 20 else 0.0) for n in range(200)] for card in range(4)]
+    live, stored = both(demo, cards, 1.0)
+    assert live == stored == Times(broken_s=(4.0, 4.0))
+
+
+def test_that_a_reading_stands_for_the_rate_of_its_time_where_the_rate_was_changed(demo: Services) -> None:
+    slow = [(float(n), 90.0, 4.0 if n in (20, 21, 22, 23) else 0.0) for n in range(60)]
+    quick = [(60 + n / 10, 90.0, 4.0 if 100 <= n < 120 else 0.0) for n in range(900)]
+    live, stored = both(demo, [[*slow, *quick]], 1.0, ((START_S + 60.0, 0.1),))
+    assert live == stored and live.broken_s == (6.0, 6.0), "four seconds, then twenty tenths"
+
+
+def test_that_a_bad_second_before_a_hole_is_one_second_and_the_hole_is_no_data(demo: Services) -> None:
+    readings = [(n + 0.5, 90.0, 4.0 if n == 29 else 0.0) for n in range(60) if not 30 <= n < 45]
+    live, stored = both(demo, [readings], 1.0)
+    assert live == stored == Times(broken_s=(1.0, 1.0))
+    rings = [Ring(), Ring()]
+    for at_s, watts, bits in readings:
+        rings[0].append(at_s, watts)
+        rings[1].append(at_s, bits)
+    drawn = strip(WATTS, [data.read(rings[0])], [data.read(rings[1])], data.Grid(0, 60, 1.0), 1.0).tolist()
+    assert drawn[28:32] == [Kept.IDLE, Kept.BROKEN, Kept.NO_DATA, Kept.NO_DATA] and drawn[44:46] == [Kept.NO_DATA, Kept.IDLE]
+    assert drawn[59:] == [Kept.IDLE] and set(drawn[30:45]) == {Kept.NO_DATA}
+
+
+def test_that_figures_that_lie_on_a_promise_make_no_number_too_large(demo: Services) -> None:
+    keep(demo, "gpu.power_w", "GPU-a", [679.0 if n % 3 else 700.0 for n in range(14_400)])
+    with np.errstate(over="raise"):
+        assert told(demo, 14_400, 900) == Times(kept_s=(14_400.0, 14_400.0))

@@ -114,7 +114,7 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
     ends_ns = int(start_s * _NS), int(end_s * _NS)
     apart = source_spans(list_gaps(connection, wish.node_id, None, *ends_ns))
     view = WatchView(wish.node_id, max(wish.interval_s, step_s), rings, gaps, state=NodeState.CONNECTED, source_gaps=apart, away=away)
-    return Past(wish, view, figures, tuple(Coarser(*(at_ns / _NS for at_ns in one)) for one in coarser), _times(wish, counted))
+    return Past(wish, view, figures, tuple(Coarser(*(at_ns / _NS for at_ns in one)) for one in coarser), _times(wish, counted, counted_paces))
 
 
 def _counted(
@@ -129,7 +129,7 @@ def _counted(
     return {key: one.bridged(wish.interval_s) if key[0] in own else one for key, one in read.items()}, paces
 
 
-def _times(wish: Wish, told: Mapping[SeriesKey, Told]) -> dict[SeriesKey, Times]:
+def _times(wish: Wish, told: Mapping[SeriesKey, Told], paces: Paces) -> dict[SeriesKey, Times]:
     """For how long each promise was kept: by all cards together, by each line for itself."""
     inside = {key: one.between(*wish.figures_s) for key, one in told.items()}
     by_metric, known = dict(_by_metric(inside)), metrics()
@@ -138,7 +138,7 @@ def _times(wish: Wish, told: Mapping[SeriesKey, Told]) -> dict[SeriesKey, Times]
         for metric in (metric for metric in by_metric if metric in known and known[metric].term == judged.term):
             curves = by_metric[metric]
             parts = {"": curves} if metric.startswith(_ALIKE) else {subject: {subject: one} for subject, one in curves.items()}
-            made |= {(metric, of): times(judged, part, by_metric.get(_BITS, {}), wish.interval_s) for of, part in parts.items()}
+            made |= {(metric, of): times(judged, part, by_metric.get(_BITS, {}), wish.interval_s, paces) for of, part in parts.items()}
     return made
 
 

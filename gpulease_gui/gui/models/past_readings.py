@@ -48,6 +48,10 @@ class Told:
         first, last = np.searchsorted(self.times_s, (start_s, end_s))
         return self._picked(slice(int(first), int(last)))
 
+    def part(self, first: int, last: int) -> Told:
+        """Those from one place up to another."""
+        return self._picked(slice(first, last))
+
     def known(self) -> Told:
         """Without what was not read."""
         there = ~np.isnan(self.mean)

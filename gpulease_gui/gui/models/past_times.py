@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,9 @@ from gpulease_gui.gui.widgets.chart_data import Floats
 from gpulease_gui.gui.widgets.chart_spec import Promised, Rule
 from gpulease_gui.gui.widgets.lasting import lasting_s
 from gpulease_gui.gui.widgets.strip import HELD_BACK, RAMP_S, Times
+from gpulease_gui.services.series import Paces
 
+Places = NDArray[np.intp]
 Spans = tuple[tuple[float, float], ...]
 # Figures of the store are float32.
 _WRONG = 1e-6
@@ -51,21 +54,37 @@ class _Card:
     warned: _Span
     broken: _Span
     lasts_s: Floats  # what a reading or summary stands for
+    pace_s: Floats
 
 
-def times(judged: Judged, curves: Mapping[str, Told], reasons: Mapping[str, Told], interval_s: float) -> Times:
+def times(
+    judged: Judged, curves: Mapping[str, Told], reasons: Mapping[str, Told], interval_s: float, paces: Paces = ()
+) -> Times:
     """Of curves that stand for one promise, by subject: for how long each of them kept it, and any of them did not.
 
-    `reasons`: the event bits of the same subjects.
+    `reasons`: the event bits of the same subjects. Each reading stands for as long as lies between readings of its time; `paces`
+    says how often they were asked for.
     """
-    cards = [_card(judged, one.known(), reasons.get(subject), interval_s) for subject, one in curves.items() if len(one.times_s)]
-    cards = [card for card in cards if len(card.times_s)]
-    pace_s = max((float(np.max(one.pace_s(interval_s))) for one in curves.values() if len(one.times_s)), default=interval_s)
-    return _together(cards, pace_s) if cards and judged.promised.rule is not Rule.SIZE else Times()
+    if judged.promised.rule is Rule.SIZE:
+        return Times()
+    found = ((subject, one.known()) for subject, one in curves.items())
+    cards = [_card(judged, one, reasons.get(subject), _pace(one, interval_s, paces)) for subject, one in found if len(one.times_s)]
+    return _together(cards) if cards else Times()
 
 
-def _card(judged: Judged, told: Told, reasons: Told | None, interval_s: float) -> _Card:
-    pace_s = told.pace_s(interval_s)
+def _pace(told: Told, interval_s: float, paces: Paces) -> Floats:
+    """The usual distance of readings at the time of each."""
+    made = np.full(len(told.times_s), interval_s)
+    if not told.plain or not paces:
+        return np.full(len(told.times_s), told.pace_s(interval_s))
+    since_s, steps_s = [from_s for from_s, _ in paces], [interval_s, *(step_s for _, step_s in paces)]
+    edges = [0, *np.searchsorted(told.times_s, since_s).tolist(), len(told.times_s)]
+    for step_s, (first, last) in zip(steps_s, pairwise(edges), strict=True):
+        made[first:last] = told.part(first, last).pace_s(step_s)
+    return made
+
+
+def _card(judged: Judged, told: Told, reasons: Told | None, pace_s: Floats) -> _Card:
     read_s = told.count * pace_s
     wanted = _checked(judged.loads, told, read_s, pace_s) if judged.promised.rule is Rule.CHECKED else _held(told, reasons, read_s, pace_s)
     reached = _at_least(told, judged.promised.value * judged.promised.passes, read_s, pace_s)
@@ -73,21 +92,29 @@ def _card(judged: Judged, told: Told, reasons: Told | None, interval_s: float) -
     below = _Span(read_s - nearly.most, read_s - nearly.least)
     between = _between(told, judged.promised, read_s, reached, nearly)
     lasts_s = np.where(told.count > 1, np.maximum(told.step_s, pace_s), pace_s)
-    return _Card(told.times_s, read_s, reached, _both(wanted, between, read_s), _both(wanted, below, read_s), lasts_s)
+    return _Card(told.times_s, read_s, reached, _both(wanted, between, read_s), _both(wanted, below, read_s), lasts_s, pace_s)
 
 
-def _at_least(told: Told, figure: float, read_s: Floats, pace_s: float) -> _Span:
+def _at_least(told: Told, figure: float, read_s: Floats, pace_s: Floats) -> _Span:
     """For how long the readings lay at or above a figure: as the mean of each summary allows, and its lowest and highest one."""
     low, mean, high = told.low, told.mean, told.high
+    if told.plain:
+        reached_s = np.where(low >= figure, read_s, 0.0)
+        return _Span(reached_s, reached_s)
     wrong = _WRONG * np.maximum(np.abs(low), np.abs(high))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        least = np.ceil(np.nan_to_num((mean - figure - wrong) / (high - figure)) * told.count - _WRONG)
-        most = np.floor(np.nan_to_num((mean - low + wrong) / (figure - low)) * told.count + _WRONG)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        least = np.ceil(_share((mean - figure - wrong) / (high - figure)) * told.count - _WRONG)
+        most = np.floor(_share((mean - low + wrong) / (figure - low)) * told.count + _WRONG)
     one = np.minimum(read_s, pace_s)
     some, all_ = high >= figure, low >= figure
     least_s = np.where(all_, read_s, np.where(some, np.clip(least * pace_s, one, read_s), 0.0))
     most_s = np.where(all_, read_s, np.where(some, np.clip(most * pace_s, one, read_s - one), 0.0))
     return _Span(np.minimum(least_s, most_s), most_s)
+
+
+def _share(found: Floats) -> Floats:
+    """A part of readings is none or all of them at least and most, however near two figures are that it was made of."""
+    return np.clip(np.nan_to_num(found), -1.0, 2.0)
 
 
 def _between(told: Told, promised: Promised, read_s: Floats, reached: _Span, nearly: _Span) -> _Span:
@@ -102,11 +129,14 @@ def _both(one: _Span, other: _Span, read_s: Floats) -> _Span:
     return _Span(np.maximum(one.least + other.least - read_s, 0.0), np.minimum(one.most, other.most))
 
 
-def _held(told: Told, reasons: Told | None, read_s: Floats, pace_s: float) -> _Span:
+def _held(told: Told, reasons: Told | None, read_s: Floats, pace_s: Floats) -> _Span:
     """For how long a card said that it is held back: of a summary of bits it is one reading at least."""
     none = np.zeros(len(told.times_s))
     if reasons is None or not len(reasons.times_s):
         return _Span(none, none)
+    if told.plain and reasons.plain and len(reasons.times_s) == len(told.times_s) and (reasons.times_s == told.times_s).all():
+        held_s = np.where((np.nan_to_num(reasons.high).astype(np.int64) & HELD_BACK) != 0, read_s, 0.0)
+        return _Span(held_s, held_s)
     place = np.searchsorted(reasons.times_s, told.times_s, "right") - 1
     at = np.maximum(place, 0)
     summed = (reasons.count[at] > 1) | (told.count > 1)
@@ -119,7 +149,7 @@ def _held(told: Told, reasons: Told | None, read_s: Floats, pace_s: float) -> _S
     return _Span(least, np.where(said, read_s, 0.0))
 
 
-def _checked(loads: Spans, told: Told, read_s: Floats, pace_s: float) -> _Span:
+def _checked(loads: Spans, told: Told, read_s: Floats, pace_s: Floats) -> _Span:
     """For how long a check loaded the line; its first and last seconds are left out."""
     least, most = np.zeros(len(told.times_s)), np.zeros(len(told.times_s))
     ends = told.times_s + np.where(told.count > 1, np.maximum(told.step_s, pace_s), pace_s)
@@ -132,10 +162,10 @@ def _checked(loads: Spans, told: Told, read_s: Floats, pace_s: float) -> _Span:
     return _Span(least, most)
 
 
-def _together(cards: Sequence[_Card], interval_s: float) -> Times:
+def _together(cards: Sequence[_Card]) -> Times:
     """Kept is what each card that was read kept; one that broke it is enough."""
-    moments = np.unique(np.concatenate([np.round(card.times_s, 1) for card in cards]))
-    placed = [_placed(card, moments) for card in cards]
+    moments, places = _moments(cards)
+    placed = [_placed(card, at, moments) for card, at in zip(cards, places, strict=True)]
     read_s = np.max([one.read_s for one in placed], axis=0)
     missing = [np.where(one.read_s > 0, 0.0, read_s) for one in placed]
     kept_least = read_s - _sum([np.maximum(read_s - one.kept.least - gap, 0.0) for one, gap in zip(placed, missing, strict=True)])
@@ -145,6 +175,7 @@ def _together(cards: Sequence[_Card], interval_s: float) -> Times:
     warned_least = np.maximum(np.max([one.warned.least for one in placed], axis=0) - broken_most, 0.0)
     warned_most = np.minimum(_sum([one.warned.most for one in placed]), read_s - broken_least)
     lasts_s = np.max([one.lasts_s for one in placed], axis=0)
+    interval_s = max(float(np.max(card.pace_s)) for card in cards)
     lasting = (
         lasting_s(moments, lasts_s, broken_least, np.maximum(lasts_s - broken_least, 0.0), interval_s),
         lasting_s(moments, lasts_s, broken_most, np.zeros(len(moments)), interval_s),
@@ -154,13 +185,48 @@ def _together(cards: Sequence[_Card], interval_s: float) -> Times:
     )  # fmt: skip
 
 
-def _placed(card: _Card, moments: Floats) -> _Card:
-    at = np.searchsorted(moments, np.round(card.times_s, 1))
+def _moments(cards: Sequence[_Card]) -> tuple[Floats, list[Places | None]]:
+    """When the cards were read, and which of these times each reading of theirs is (None: each its own).
+
+    Cards that are asked in turn are read a little apart: what lies nearer to a reading of the card with most of them than to
+    the next one is of the same time.
+    """
+    most = max(cards, key=lambda card: len(card.times_s))
+    found = [None if _alike(card, most) else _nearest(most, card) for card in cards]
+    alone = [np.round(card.times_s[~one[1]], 1) for card, one in zip(cards, found, strict=True) if one and not one[1].all()]
+    moments = np.unique(np.concatenate([most.times_s, *alone])) if alone else most.times_s
+    return moments, [None if one is None and not alone else _places(card, most, one, moments) for card, one in zip(cards, found, strict=True)]
+
+
+def _alike(card: _Card, most: _Card) -> bool:
+    """Whether each reading of one card is of the same time as the one of the other in its place."""
+    return len(card.times_s) == len(most.times_s) and bool((np.abs(card.times_s - most.times_s) <= 0.5 * card.pace_s).all())
+
+
+def _nearest(most: _Card, card: _Card) -> tuple[Places, NDArray[np.bool_]]:
+    """Which reading of one card is the nearest one to each of another card, and whether it is of the same time."""
+    times = most.times_s
+    after = np.minimum(np.searchsorted(times, card.times_s), len(times) - 1)
+    before = np.maximum(after - 1, 0)
+    place = np.where(card.times_s - times[before] < times[after] - card.times_s, before, after)
+    return place, np.abs(times[place] - card.times_s) <= 0.5 * card.pace_s
+
+
+def _places(card: _Card, most: _Card, nearest: tuple[Places, NDArray[np.bool_]] | None, moments: Floats) -> Places:
+    if nearest is None:
+        return np.searchsorted(moments, most.times_s)
+    place, near = nearest
+    return np.searchsorted(moments, np.where(near, most.times_s[place], np.round(card.times_s, 1)))
+
+
+def _placed(card: _Card, at: Places | None, moments: Floats) -> _Card:
+    if at is None:
+        return card
     kept, warned, broken = (_Span(_put(one.least, at, moments), _put(one.most, at, moments)) for one in (card.kept, card.warned, card.broken))
-    return _Card(moments, _put(card.read_s, at, moments), kept, warned, broken, _put(card.lasts_s, at, moments))
+    return _Card(moments, _put(card.read_s, at, moments), kept, warned, broken, _put(card.lasts_s, at, moments), card.pace_s)
 
 
-def _put(values: Floats, at: NDArray[np.intp], moments: Floats) -> Floats:
+def _put(values: Floats, at: Places, moments: Floats) -> Floats:
     made = np.zeros(len(moments))
     np.add.at(made, at, values)
     return made

@@ -159,8 +159,11 @@ def _placing(samples: Samples, starts: Floats, ends: Floats, interval_s: float) 
     if not len(times):
         return Placing(after, after, np.zeros(len(ends), np.bool_))
     before = np.searchsorted(times, starts)
-    held_s = HOLD_INTERVALS * pace_s(samples, interval_s)
-    fresh = (after > before) | (after > 0) & (ends - times[np.maximum(after - 1, 0)] <= held_s)
+    pace = pace_s(samples, interval_s)
+    # What comes next may be late; the reading before a hole stands for itself, the hole begins when the next one was due.
+    holds_s = np.where(np.diff(times, append=times[-1]) <= HOLD_INTERVALS * pace, HOLD_INTERVALS * pace, pace)
+    last = np.maximum(after - 1, 0)
+    fresh = (after > before) | (after > 0) & (ends - times[last] <= holds_s[last])
     return Placing(before, after, fresh)
 
 
@@ -184,7 +187,7 @@ def _last(samples: Samples, placing: Placing) -> Floats:
 def held(samples: Samples, grid: Grid, interval_s: float) -> tuple[Floats, Floats]:
     """(lowest, highest) value of each slot; a slot between two samples holds the one before; NaN = no data.
 
-    A value is held for at most 2.5 times the usual distance of the samples.
+    A value is held for at most 2.5 times the usual distance of the samples; before a hole until the next one was due.
     """
     placing = _placing(samples, grid.starts_s, grid.ends_s, interval_s)
     return _held(samples, placing, _last(samples, placing))

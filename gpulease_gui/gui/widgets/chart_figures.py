@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from gpulease_gui.gui.models.past_readings import of_readings
+from gpulease_gui.gui.models.past_times import Judged, times
 from gpulease_gui.gui.widgets import chart_data as data
-from gpulease_gui.gui.widgets.chart_data import Figures, Grid, Samples
+from gpulease_gui.gui.widgets.chart_data import Figures, Samples
 from gpulease_gui.gui.widgets.chart_spec import Curve, LaneSpec
-from gpulease_gui.gui.widgets.lasting import lasting_s
-from gpulease_gui.gui.widgets.strip import Kept, strip
 from gpulease_gui.services.series import Paces, asked
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One row under the chart: a lane of cards, or one named curve. Seconds are of the contract strip; `expected` samples.
+    """One row under the chart: a lane of cards, or one named curve. Seconds are those of the readings; `expected` samples.
 
     Of stored summaries the seconds are the least that is sure, and `most_s` (kept, warned, broken) the most that can be.
     `pending`: the figures are being read. `lasting_s`: the broken ones that follow one another, at least and at most.
@@ -42,22 +40,23 @@ class Summary:
 
 def summaries(
     lane: LaneSpec, start_s: float, end_s: float, interval_s: float, loads: Sequence[tuple[float, float]] = (),
-    paces: Paces = (),
+    paces: Paces = (), *, timed: bool = True,
 ) -> tuple[Summary, ...]:
-    """The rows of one lane from start to end (UTC seconds)."""
+    """The rows of one lane from start to end (UTC seconds); not `timed`: for how long promises were kept is known from elsewhere."""
     parts = [(None, lane.curves)] if lane.alike else [(curve, (curve,)) for curve in lane.curves]
-    return tuple(_summary(lane, curve, curves, start_s, end_s, interval_s, loads, paces) for curve, curves in parts)
+    return tuple(_summary(lane, curve, curves, start_s, end_s, interval_s, loads, paces, timed=timed) for curve, curves in parts)
 
 
 def _summary(
     lane: LaneSpec, curve: Curve | None, curves: Sequence[Curve], start_s: float, end_s: float, interval_s: float,
-    loads: Sequence[tuple[float, float]], paces: Paces,
+    loads: Sequence[tuple[float, float]], paces: Paces, *, timed: bool,
 ) -> Summary:  # fmt: skip
     held = [data.read(one.ring) for one in curves]
     figures = data.figures(held, start_s, end_s)
     ends = [end_s if curve.away_s is None else min(end_s, curve.away_s) for curve in curves]
     expected = sum(_expected(one, start_s, end, interval_s, paces, own_pace=lane.own_pace) for one, end in zip(held, ends, strict=True))
-    kept, warned, broken, lasting = _times(lane, curves, held, start_s, end_s, interval_s, loads)
+    wanted = timed and lane.promised is not None
+    kept, warned, broken, lasting = _times(lane, curves, held, start_s, end_s, interval_s, loads, paces) if wanted else (0.0,) * 4
     return Summary(lane, curve, figures, max(expected, figures.count), kept, warned, broken, lasting_s=(lasting, lasting))
 
 
@@ -76,18 +75,12 @@ def _expected(
 
 def _times(
     lane: LaneSpec, curves: Sequence[Curve], held: Sequence[Samples], start_s: float, end_s: float, interval_s: float,
-    loads: Sequence[tuple[float, float]],
+    loads: Sequence[tuple[float, float]], paces: Paces,
 ) -> tuple[float, float, float, float]:  # fmt: skip
-    """(kept, warned, broken, of these in stretches) seconds of the strip."""
+    """(kept, warned, broken, of these in stretches) seconds: of the readings, each for itself, as of stored ones."""
     if lane.promised is None:
         return 0.0, 0.0, 0.0, 0.0
-    step = max(interval_s, 1.0)
-    begins = [float(samples.times_s[0]) for samples in held if len(samples.times_s)]
-    start_s = max(start_s, min(begins, default=end_s) - step)
-    first = int(start_s // step) + 1
-    grid = Grid(first, max(0, int(end_s // step) - first), step)
-    reasons = [None if curve.reasons is None else data.read(curve.reasons) for curve in curves]
-    codes = strip(lane.promised, held, reasons, grid, interval_s, loads)
-    kept, warned, broken = (float(np.sum(codes == code)) * step for code in (Kept.KEPT, Kept.WARNED, Kept.BROKEN))
-    steps = np.full(grid.count, step)
-    return kept, warned, broken, lasting_s(grid.starts_s, steps, np.where(codes == Kept.BROKEN, step, 0.0), np.zeros(grid.count), interval_s)
+    told = {curve.subject: of_readings(data.between(samples, start_s, end_s)) for curve, samples in zip(curves, held, strict=True)}
+    bits = {curve.subject: of_readings(data.between(data.read(curve.reasons), start_s, end_s)) for curve in curves if curve.reasons is not None}
+    made = times(Judged(lane.term, lane.promised, tuple(loads)), told, bits, interval_s, paces)
+    return made.kept_s[0], made.warned_s[0], made.broken_s[0], made.lasting_s[0]
