@@ -88,7 +88,7 @@ def test_that_slots_that_are_settled_or_alike_shorten_the_search_and_change_noth
     for share in (0.05, 0.95):
         wanted = round(share * (sum(row[4] for row in rows) - 1)) + 1
         low, high = slots.bounds(share)
-        close = range_ * 2.0**-22
+        close = range_ * 2.0**-17
         assert sum(most(row, low - close) for row in rows) < wanted <= sum(most(row, low + close) for row in rows)
         assert sum(least(row, high - close) for row in rows) < wanted <= sum(least(row, high + close) for row in rows)
 
