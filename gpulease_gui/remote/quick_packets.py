@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import struct
 import threading
+import weakref
 from collections.abc import Callable
-from enum import Enum
 from typing import Any, cast
 
 import paramiko
@@ -18,7 +18,7 @@ from paramiko.packet import Packetizer
 
 from gpulease_gui.remote.ear import Ear
 from gpulease_gui.remote.read_ahead import ReadAhead
-from gpulease_gui.remote.seals import Seals, known
+from gpulease_gui.remote.seals import AROUND_BYTES, Seals, known
 from gpulease_gui.remote.wire import Packets
 
 _START = struct.Struct(">BBII")  # padding, type, channel, bytes of data
@@ -26,10 +26,8 @@ _CHANNEL_DATA, _HEAD_BYTES = 94, 10
 _PATIENCE_S = 1.0
 
 
-class _Next(Enum):
-    TAKEN = "taken"
-    MORE = "more is to come"
-    LIBRARY = "for the library"
+def _none() -> None:
+    """No channel is known yet."""
 
 
 class QuickPackets:
@@ -42,6 +40,7 @@ class QuickPackets:
         self._whole: Callable[[], tuple[int, paramiko.Message]] = self._packets.read_message
         self._seals = Seals(self._packets)
         self._channels: Callable[[int], Any] = self._transport._channels.get
+        self._last: Callable[[], Any] = _none
         self._own = threading.Lock()
         self._parked = self._heard = self._failed = False
         self._woken = threading.Event()
@@ -50,9 +49,8 @@ class QuickPackets:
 
     def read_message(self) -> tuple[int, paramiko.Message]:
         """The next packet that is not taken here. Raises what the library raises."""
-        while (then := self._take_one()) is not _Next.LIBRARY:
-            if then is _Next.MORE and not self._await():
-                break
+        while self._take_all() and self._usual() and self._await():
+            pass
         return self._whole()
 
     def _await(self) -> bool:
@@ -118,41 +116,49 @@ class QuickPackets:
             self._parked = stays
             return stays
 
-    def _take_all(self) -> bool:
-        while (then := self._take_one()) is _Next.TAKEN:
-            pass
-        return then is _Next.MORE
-
     def go_on(self) -> None:
         """Wake the transport's thread."""
         self._woken.set()
 
     # -- packets ----------------------------------------------------------------------------------------------------------
 
-    def _take_one(self) -> _Next:
-        """Hand on the data of the next packet, if it is all there and nothing but that."""
-        ahead, seals = self._sock.held, self._seals
-        if not self._usual():
-            return _Next.LIBRARY
-        size = seals.size_in(ahead)
-        if not size:
-            return _Next.LIBRARY if size is None else _Next.MORE
-        plain = seals.open(ahead, size)
-        if plain is None:
-            return _Next.LIBRARY
-        padding, kind, number, count = _START.unpack_from(plain)
-        channel = self._channels(number) if kind == _CHANNEL_DATA and count + padding + _HEAD_BYTES == len(plain) else None
-        if channel is None:
-            return _Next.LIBRARY
-        seals.came(size)
-        self._sock.skip(size)
-        channel.in_buffer.feed(plain[_HEAD_BYTES : _HEAD_BYTES + count])
-        return _Next.TAKEN
+    def _take_all(self) -> bool:
+        """Hand on the data of packets that are all there and nothing but that; False if the next one is for the library."""
+        sock, seals = self._sock, self._seals
+        ahead = sock.held
+        while ahead:
+            plain = seals.opened(ahead) if self._flows() else None
+            if not plain:
+                return plain is not None
+            padding, kind, number, count = _START.unpack_from(plain)
+            if kind != _CHANNEL_DATA or count + padding + _HEAD_BYTES != len(plain):
+                return False
+            channel = self._channel(number)
+            if channel is None:
+                return False
+            size = len(plain) + AROUND_BYTES
+            seals.came(size)
+            ahead = sock.skip(size)
+            channel.in_buffer.feed(plain[_HEAD_BYTES : _HEAD_BYTES + count])
+        return True
+
+    def _channel(self, number: int) -> Any:
+        """The open channel of that number; None without one."""
+        last = self._last()
+        if last is not None and last.chanid == number and not last.closed:
+            return last
+        channel = self._channels(number)
+        self._last = _none if channel is None else weakref.ref(channel)
+        return channel
+
+    def _flows(self) -> bool:
+        """Whether nobody waits for a certain packet."""
+        transport = self._transport
+        return bool(transport.active and not transport._expected_packet and not transport.in_kex)
 
     def _usual(self) -> bool:
         """Whether the line is as it is nearly always: keys agreed on, nobody waits for a certain packet."""
-        transport = self._transport
-        return bool(self._seals.usual_in() and transport.active and not transport._expected_packet and not transport.in_kex)
+        return self._seals.usual_in() and self._flows()
 
 
 def read_quickly(transport: paramiko.Transport, ear: Ear) -> bool:

@@ -53,9 +53,10 @@ class ReadAhead(socket.socket):
         """What came and was not handed out."""
         return self._ahead
 
-    def skip(self, count: int, /) -> None:
-        """Hand out so many bytes of what is held."""
-        self._ahead = self._ahead[count:]
+    def skip(self, count: int, /) -> bytes:
+        """Hand out so many bytes of what is held; the rest."""
+        self._ahead = rest = self._ahead[count:]
+        return rest
 
     def more(self) -> bool:
         """Wait for more to hold; False at the end. Raises OSError; TimeoutError or BlockingIOError when none came in time."""
@@ -70,7 +71,7 @@ class ReadAhead(socket.socket):
     def more_at_once(self) -> bool:
         """Hold what came, without waiting; False at the end or when something is wrong, which `recv` then tells."""
         try:
-            came = super().recv(_AHEAD_BYTES, _AT_ONCE)
+            came = _RECV(self, _AHEAD_BYTES, _AT_ONCE)
         except BlockingIOError:
             return True
         except OSError:

@@ -18,8 +18,10 @@ from paramiko.packet import Packetizer
 
 _LENGTH, _HEAD = struct.Struct(">I"), struct.Struct(">IB")
 _TAG_BYTES, _BLOCK_BYTES = 16, 16
+AROUND_BYTES = 4 + _TAG_BYTES
 _LEAST_BYTES, _MOST_BYTES = 4 + _BLOCK_BYTES + _TAG_BYTES, 48 * 1024
 _LEAST_PADDING, _MOST_PADDING = 4, 19
+_COUNTER = 0xFFFFFFFFFFFFFFFF
 # What the library keeps to itself: without all of it, it does everything itself.
 _NEEDED = frozenset(
     f"_Packetizer__{name}" for name in (
@@ -60,34 +62,31 @@ class Seals:
             and not held["_Packetizer__remainder"] and not held["_Packetizer__dump_packets"]
         )  # fmt: skip
 
-    def size_in(self, ahead: bytes) -> int | None:
-        """Bytes of the packet that `ahead` begins with, 0 if more has to come, None if it is for the library."""
-        if len(ahead) < _LEAST_BYTES:
-            return 0
-        (length,) = _LENGTH.unpack_from(ahead)
-        size: int = 4 + length + _TAG_BYTES
-        if not _BLOCK_BYTES <= length <= _MOST_BYTES or self._rekeys(size):
+    def opened(self, ahead: bytes) -> bytes | None:
+        """Of the packet that `ahead` begins with: padding length, type and content, padding; with `AROUND_BYTES` that is all of it.
+
+        b"" if more of it has to come; None if it is for the library: not as usual, of an odd length, the one with which new keys are
+        asked for, a seal that does not fit. What is opened has not come yet, as long as `came` does not say so.
+        """
+        if not self.usual_in():
             return None
-        return size if len(ahead) >= size else 0
-
-    def _rekeys(self, size: int) -> bool:
-        """Whether this packet is the one with which the library asks for new keys."""
-        held, packets = self._held, self._packets
-        return bool(
-            held["_Packetizer__received_bytes"] + size >= packets.REKEY_BYTES
+        if len(ahead) < _LEAST_BYTES:
+            return b""
+        length = int.from_bytes(ahead[:4], "big")
+        size, held, packets = length + AROUND_BYTES, self._held, self._packets
+        if (
+            not _BLOCK_BYTES <= length <= _MOST_BYTES
+            or held["_Packetizer__received_bytes"] + size >= packets.REKEY_BYTES
             or held["_Packetizer__received_packets"] + 1 >= packets.REKEY_PACKETS
-        )
-
-    def open(self, ahead: bytes, size: int) -> bytes | None:
-        """Of the packet that `ahead` begins with: padding length, type and content, padding; None if the seal does not fit."""
-        held = self._held
+        ):
+            return None
+        if len(ahead) < size:
+            return b""
         try:
-            opened: bytes = held["_Packetizer__block_engine_in"].decrypt(
-                held["_Packetizer__iv_in"], ahead[4:size], ahead[:4]
-            )
+            plain: bytes = held["_Packetizer__block_engine_in"].decrypt(held["_Packetizer__iv_in"], ahead[4:size], ahead[:4])
         except (InvalidTag, ValueError):
             return None
-        return opened
+        return plain
 
     def came(self, size: int) -> int:
         """Note what the library notes of each packet; the packet's number."""
@@ -166,4 +165,5 @@ def _head(length: int) -> bytes:
 
 def _next_nonce(nonce: bytes) -> bytes:
     """RFC 5647, 7.1: its last eight bytes count the packets."""
-    return nonce[:4] + (int.from_bytes(nonce[4:], "big") + 1 & 0xFFFFFFFFFFFFFFFF).to_bytes(8, "big")
+    counted = int.from_bytes(nonce, "big") + 1
+    return counted.to_bytes(12, "big") if counted & _COUNTER else nonce[:4] + bytes(8)

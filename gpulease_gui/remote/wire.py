@@ -19,7 +19,7 @@ from paramiko.packet import Packetizer
 from gpulease_gui.remote.agreement import Agreeing
 from gpulease_gui.remote.pieces import Pieces
 from gpulease_gui.remote.read_ahead import ReadAhead
-from gpulease_gui.remote.seals import Seals, Told, known
+from gpulease_gui.remote.seals import AROUND_BYTES, Seals, Told, known
 
 # As OpenSSH has it: no peer makes us keep more than this for one packet.
 PACKET_MAX_BYTES = 256 * 1024
@@ -103,17 +103,16 @@ class Packets(Packetizer):
         What is not plainly as it is nearly always is left untouched to the library, whose answer then counts.
         """
         ahead, seals = self._ahead, self._seals
-        while ahead is not None and seals.usual_in():
-            size = seals.size_in(ahead.held)
-            if size == 0 and self._more(ahead):
+        while ahead is not None and (plain := seals.opened(ahead.held)) is not None:
+            if not plain and self._more(ahead):
                 if self.in_steps:
                     return _NOTHING
                 continue
-            plain = seals.open(ahead.held, size) if size else None
-            if plain is None or plain[0] >= len(plain) - 1:
+            if not plain or plain[0] >= len(plain) - 1:
                 break
-            ahead.skip(size or 0)
-            number = seals.came(size or 0)
+            size = len(plain) + AROUND_BYTES
+            ahead.skip(size)
+            number = seals.came(size)
             if not self._delivered(plain):
                 told = Told(plain[2 : len(plain) - plain[0]])
                 told.seqno = number
