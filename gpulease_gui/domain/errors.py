@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
+from gpulease_gui.domain.text import Text
+
 
 class UserFacing(Exception):
     """A failure with its cause outside the program.
 
-    `what` failed on which target, `why` in one sentence, `next_step` says what the user can do.
+    `what` failed on which target, `why` in one sentence, `next_step` says what the user can do. Each also stands in both
+    languages (`what_text`, `why_text`, `next_text`); a plain word is the same in both.
     """
 
-    def __init__(self, what: str, why: str = "", next_step: str = "") -> None:
-        super().__init__(what)
-        self.what = what
-        self.why = why
-        self.next_step = next_step
+    def __init__(self, what: str | Text, why: str | Text = "", next_step: str | Text = "") -> None:
+        super().__init__(str(what))
+        self.what, self.why, self.next_step = str(what), str(why), str(next_step)
+        self.what_text, self.why_text, self.next_text = _in_both(what), _in_both(why), _in_both(next_step)
 
     def __str__(self) -> str:
         return ". ".join(part.rstrip(".") for part in (self.what, self.why, self.next_step) if part)
+
+    @property
+    def whole_text(self) -> Text:
+        """All of it in both languages."""
+        return _joined(self.what_text, self.why_text, self.next_text)
+
+    @property
+    def rest_text(self) -> Text:
+        """Why, and what can be done, in both languages."""
+        return _joined(self.why_text, self.next_text)
+
+
+def _joined(*parts: Text) -> Text:
+    en = ". ".join(part.en.rstrip(".") for part in parts if part.en)
+    if all(part.en == part.zh for part in parts):  # nothing of it is ours
+        return Text(en, en)
+    return Text(en, "。".join(part.zh.rstrip("。") for part in parts if part.zh))
+
+
+def _in_both(words: str | Text) -> Text:
+    return words if isinstance(words, Text) else Text(words, words)
 
 
 class UsageError(UserFacing):

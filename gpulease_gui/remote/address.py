@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Address
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 
 MAX_LINES = 10_000
 HOPS_MAX = 8
@@ -24,11 +24,11 @@ _COLUMNS: Mapping[str, str] = {
     "hostname": "host", "主机": "host", "地址": "host", "port": "port", "端口": "port", "user": "user",
     "username": "user", "用户": "user", "用户名": "user", "key": "key", "identity": "key", "密钥": "key",
 }  # fmt: skip
-_WHY_REFUSED: Mapping[str, str] = {
-    "-L": "no forwards are opened", "-R": "no forwards are opened",
-    "-D": "no forwards are opened", "-A": "the agent is never forwarded", "-X": "X11 is never forwarded",
-    "-Y": "X11 is never forwarded", "-o": "options of a pasted line are not taken over",
-    "-F": "another config file is not read from a pasted line",
+_NO_FORWARD, _NO_X11 = Text("no forwards are opened", "不建立任何转发"), Text("X11 is never forwarded", "从不转发 X11")
+_WHY_REFUSED: Mapping[str, Text] = {
+    "-L": _NO_FORWARD, "-R": _NO_FORWARD, "-D": _NO_FORWARD, "-A": Text("the agent is never forwarded", "从不转发 agent"), "-X": _NO_X11, "-Y": _NO_X11,
+    "-o": Text("options of a pasted line are not taken over", "不采用粘贴内容中的选项"),
+    "-F": Text("another config file is not read from a pasted line", "不读取粘贴内容指定的其他配置文件"),
 }  # fmt: skip
 
 
@@ -64,12 +64,13 @@ class HopName:
 
 @dataclass(frozen=True, slots=True)
 class ListLine:
-    """One line of a pasted list: a target, or what is wrong with it."""
+    """One line of a pasted list: a target, or what is wrong with it, also in both languages."""
 
     number: int
     text: str
     target: Target | None
     error: str = ""
+    error_text: Text = NO_TEXT
 
 
 def parse_target(text: str) -> Target:
@@ -95,7 +96,7 @@ def parse_jump(text: str) -> tuple[HopName, ...]:
     if words in ([""], ["none"]):
         return ()
     if len(words) > HOPS_MAX:
-        raise UsageError(f"{len(words)} jump hosts in a row", f"at most {HOPS_MAX} are followed")
+        raise UsageError(Text(f"{len(words)} jump hosts in a row", f"连续 {len(words)} 个跳板机"), Text(f"at most {HOPS_MAX} are followed", f"最多支持 {HOPS_MAX} 个"))
     return tuple(_hop_name(word) for word in words)
 
 
@@ -113,7 +114,7 @@ def _split_port(text: str) -> tuple[str, str]:
         return text, ""
     host, colon, port = text.partition(":")
     if colon and not port:
-        raise UsageError(f"no port after the colon in {text!r}")
+        raise UsageError(Text(f"no port after the colon in {text!r}", f"{text!r} 的冒号后没有端口"))
     return host, port
 
 
@@ -123,29 +124,30 @@ def check_host(host: str) -> str:
         try:
             ipaddress.IPv6Address(host)
         except ValueError:
-            raise UsageError(f"not an IPv6 address: {host!r}", "", "write [address]:port") from None
+            raise UsageError(Text(f"not an IPv6 address: {host!r}", f"不是 IPv6 地址：{host!r}"), "", Text("write [address]:port", "请写 [地址]:端口")) from None
         return host
     if re.fullmatch(r"[0-9.]+", host):
         try:
             ipaddress.IPv4Address(host)
         except ValueError:
-            raise UsageError(f"not an IPv4 address: {host!r}") from None
+            raise UsageError(Text(f"not an IPv4 address: {host!r}", f"不是 IPv4 地址：{host!r}")) from None
     if not _HOST.match(host):
-        raise UsageError(f"not a host name: {host!r}", "", "write user@host:port or paste the supplier's ssh line")
+        step = Text("write user@host:port or paste the supplier's ssh line", "请写 user@host:port，或粘贴供应商给的 ssh 命令")
+        raise UsageError(Text(f"not a host name: {host!r}", f"不是主机名：{host!r}"), "", step)
     return host
 
 
 def check_port(text: str) -> int:
     """A port. Raises UsageError."""
     if not re.fullmatch(r"[0-9]{1,5}", text) or not 1 <= int(text) <= 65535:
-        raise UsageError(f"not a port from 1 to 65535: {text!r}")
+        raise UsageError(Text(f"not a port from 1 to 65535: {text!r}", f"不是 1 到 65535 的端口：{text!r}"))
     return int(text)
 
 
 def check_user(text: str) -> str:
     """A user name without blanks that no program takes for an option. Raises UsageError."""
     if not _USER.match(text):
-        raise UsageError(f"not a user name: {text!r}")
+        raise UsageError(Text(f"not a user name: {text!r}", f"不是用户名：{text!r}"))
     return text
 
 
@@ -153,18 +155,29 @@ def _from_ssh_line(line: str) -> Target:
     try:
         words = shlex.split(line)[1:]
     except ValueError:
-        raise UsageError(f"a quote is not closed in {line!r}") from None
+        raise UsageError(Text(f"a quote is not closed in {line!r}", f"{line!r} 中有引号未闭合")) from None
     values, places = _options(words)
     if len(places) != 1:
-        raise UsageError(
-            "no host in the ssh line" if not places else f"more than a host in the ssh line: {' '.join(places[1:])!r}",
-            "a remote command is not taken over" if places else "",
-        )
+        raise _no_single_host(places)
     place = places[0].removeprefix("ssh://")
     address = parse_address(place)
     port = check_port(values["-p"]) if "-p" in values else address.port
     user = check_user(values["-l"]) if "-l" in values else address.user
     return Target(Address(address.host, port, user), identity_file=values.get("-i", ""), jump=_jump_of(values))
+
+
+def _no_single_host(places: Sequence[str]) -> UsageError:
+    if not places:
+        return UsageError(Text("no host in the ssh line", "ssh 命令中没有主机"))
+    more = " ".join(places[1:])
+    return UsageError(
+        Text(f"more than a host in the ssh line: {more!r}", f"ssh 命令中除主机外还有内容：{more!r}"),
+        Text("a remote command is not taken over", "不采用远程命令"),
+    )
+
+
+def _columns_are(columns: Sequence[str]) -> Text:
+    return Text(f"the columns are {', '.join(columns)}", f"列为 {'、'.join(columns)}")
 
 
 def _jump_of(values: Mapping[str, str]) -> str:
@@ -183,11 +196,11 @@ def _options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
         option, value = word[:2], word[2:]
         if option not in ("-p", "-i", "-l", "-J"):
             name = word if word.startswith("--") else option
-            why = _WHY_REFUSED.get(name, "only -p, -i, -l and -J are taken over")
-            raise UsageError(f"the option {name} of the ssh line is refused", why, "leave it out")
+            why = _WHY_REFUSED.get(name, Text("only -p, -i, -l and -J are taken over", "只采用 -p、-i、-l 和 -J"))
+            raise UsageError(Text(f"the option {name} of the ssh line is refused", f"不支持 ssh 命令中的选项 {name}"), why, Text("leave it out", "请去掉它"))
         value = value or next(rest, "")
         if not value or value.startswith("-"):
-            raise UsageError(f"the option {option} of the ssh line has no value")
+            raise UsageError(Text(f"the option {option} of the ssh line has no value", f"ssh 命令中的选项 {option} 没有值"))
         values[option] = value
     return values, places
 
@@ -221,11 +234,12 @@ def _list_line(
     try:
         target = _from_row(cells, columns) if len(cells) > 1 else parse_target(line)
     except UsageError as error:
-        return ListLine(number, line, None, str(error))
+        return ListLine(number, line, None, str(error), error.whole_text)
     # A private address means another machine behind every jump host.
     place = (target.address.host, target.address.port, target.jump)
     if place in seen:
-        return ListLine(number, line, None, f"the same host and port as line {seen[place]}")
+        same = Text(f"the same host and port as line {seen[place]}", f"与第 {seen[place]} 行的主机和端口相同")
+        return ListLine(number, line, None, same.en, same)
     seen[place] = number
     return ListLine(number, line, target)
 
@@ -247,9 +261,9 @@ def _header(cells: Sequence[str]) -> tuple[str, ...] | None:
 def _from_row(cells: Sequence[str], columns: Sequence[str]) -> Target:
     unknown = [name for name in columns if name not in _DEFAULT_COLUMNS]
     if unknown:
-        raise UsageError(f"unknown column {unknown[0]!r}", f"the columns are {', '.join(_DEFAULT_COLUMNS)}")
+        raise UsageError(Text(f"unknown column {unknown[0]!r}", f"未知的列 {unknown[0]!r}"), _columns_are(_DEFAULT_COLUMNS))
     if len(cells) > len(columns):
-        raise UsageError(f"{len(cells)} cells for {len(columns)} columns", f"the columns are {', '.join(columns)}")
+        raise UsageError(Text(f"{len(cells)} cells for {len(columns)} columns", f"有 {len(cells)} 个值，但只有 {len(columns)} 列"), _columns_are(columns))
     row = dict(zip(columns, cells, strict=False))
     user = check_user(row["user"]) if row.get("user") else "root"
     port = check_port(row["port"]) if row.get("port") else 22

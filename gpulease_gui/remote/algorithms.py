@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text
 
 _CERTIFIED = "-cert-v01@openssh.com"
 HOST_KEYS = (
@@ -90,7 +91,11 @@ def narrowed(keyword: str, name: str, names: Iterable[str]) -> tuple[str, ...]:
     left = tuple(dict.fromkeys(name for name in wanted if name in ABLE[keyword]))
     if not left:
         what = f"{name} {','.join(wanted)}".strip()
-        raise UsageError(f"{what} leaves nothing that can be used", f"usable are {', '.join(ABLE[keyword])}", "add one of them, or take the line out")
+        able = ", ".join(ABLE[keyword])
+        raise UsageError(
+            Text(f"{what} leaves nothing that can be used", f"{what} 没有留下任何可用的算法或方式"), Text(f"usable are {able}", f"可用的有：{able}"),
+            Text("add one of them, or take the line out", "请加入其中一种，或去掉该行"),
+        )  # fmt: skip
     return () if left == ABLE[keyword] else left
 
 

@@ -48,13 +48,10 @@ class ConnectFailed(UserFacing):
 
     def __init__(self, phase: Phase, host_port: str, cause: str, why: Text, next_step: Text = NO_TEXT) -> None:
         words = PHASE_WORDS[phase]
-        self.what_text = Text(f"{host_port}: {words.en} failed", f"{host_port}：{words.zh}失败")
-        super().__init__(self.what_text.en, why.en, next_step.en)
+        super().__init__(Text(f"{host_port}: {words.en} failed", f"{host_port}：{words.zh}失败"), why, next_step)
         self.phase = phase
         self.host_port = host_port
         self.cause = cause
-        self.why_text = why
-        self.next_text = next_step
         self.hop = ""
 
     def also(self, words: Text) -> None:

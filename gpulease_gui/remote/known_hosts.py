@@ -14,6 +14,7 @@ from pathlib import Path
 
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Address, HostKey
+from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.hostkeys import PlacedKey, PlacedList
 from gpulease_gui.remote.revocation import MAGIC, read_list
 
@@ -104,7 +105,8 @@ def revoked_in(path: str) -> tuple[tuple[PlacedKey, ...], tuple[PlacedList, ...]
     except OSError as error:
         raise _unread(path, error.strerror or str(error)) from error
     if len(content) > _FILE_MAX_BYTES:
-        raise _unread(path, f"it has more than {_FILE_MAX_BYTES // 1024 // 1024} MiB")
+        size = _FILE_MAX_BYTES // 1024 // 1024
+        raise _unread(path, Text(f"it has more than {size} MiB", f"文件超过 {size} MiB"))
     if content.startswith(MAGIC[:6]):
         try:
             return (), (PlacedList(read_list(content), path),)
@@ -119,8 +121,13 @@ def revoked_in(path: str) -> tuple[tuple[PlacedKey, ...], tuple[PlacedList, ...]
     return tuple(found), ()
 
 
-def _unread(path: str, why: str) -> UsageError:
-    return UsageError(f"RevokedHostKeys {path} can't be read", f"{why}; without it no host key can be trusted", "mend the file, or take the line out")
+def _unread(path: str, why: str | Text) -> UsageError:
+    words = why if isinstance(why, Text) else Text(why, why)
+    return UsageError(
+        Text(f"RevokedHostKeys {path} can't be read", f"无法读取 RevokedHostKeys {path}"),
+        Text(f"{words.en}; without it no host key can be trusted", f"{words.zh}；缺少它就不能信任任何主机密钥"),
+        Text("mend the file, or take the line out", "请修复该文件，或去掉该行"),
+    )  # fmt: skip
 
 
 def _content(path: str) -> bytes:

@@ -56,11 +56,14 @@ def parse_proxy(text: str) -> Proxy | None:
         return None
     match = _PROXY.match(text.strip())
     if match is None:
-        raise UsageError(f"not a proxy: {text!r}", "", "write socks5://host:port or http://host:port")
+        raise UsageError(Text(f"not a proxy: {text!r}", f"不是代理地址：{text!r}"), "", Text("write socks5://host:port or http://host:port", "请写 socks5://host:port 或 http://host:port"))
     kind = ProxyKind.HTTP if match[1] == "http" else ProxyKind.SOCKS5
     user, place = match[2] or "", match[3]
     if ":" in unquote(user):
-        raise UsageError("a password stands in the proxy's address", "it would be saved in the clear", "leave it out; it is asked for")
+        raise UsageError(
+            Text("a password stands in the proxy's address", "代理地址中含有密码"), Text("it would be saved in the clear", "密码会以明文保存"),
+            Text("leave it out; it is asked for", "请去掉密码，需要时会向您询问"),
+        )  # fmt: skip
     host, colon, port = (place, "", "") if place.endswith("]") else place.rpartition(":")
     if not colon:
         host, port = place, ""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UsageError, UserFacing
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.address import Target
 from gpulease_gui.remote.known_hosts import pattern_matches
 from gpulease_gui.remote.ssh_config import check_alias, resolve_alias, resolve_jumps, with_hops
@@ -20,13 +21,18 @@ _AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True)
 class ConfigRow:
-    """An alias and where it stands (FILE:LINE); or, without `target`, a line or alias that is refused, and why."""
+    """An alias and where it stands (FILE:LINE); or, without `target`, a line or alias that is refused, and why, in both languages."""
 
     name: str
     place: str
     text: str
     target: Target | None = None
     error: str = ""
+    error_text: Text = NO_TEXT
+
+    def refused(self, why: Text) -> ConfigRow:
+        """The same, refused."""
+        return replace(self, error=why.en, error_text=why)
 
 
 def read_aliases(config_file: str, cancel: CancelToken) -> tuple[ConfigRow, ...]:
@@ -46,7 +52,7 @@ def read_aliases(config_file: str, cancel: CancelToken) -> tuple[ConfigRow, ...]
     with ThreadPoolExecutor(_AT_ONCE, "ssh-config") as pool:
         done = list(pool.map(resolve, named[:ALIASES_MAX]))
     cancel.check()
-    late = [replace(row, error=f"only the first {ALIASES_MAX} aliases are read") for row in named[ALIASES_MAX:]]
+    late = [row.refused(Text(f"only the first {ALIASES_MAX} aliases are read", f"只读取前 {ALIASES_MAX} 个别名")) for row in named[ALIASES_MAX:]]
     return (*done, *late, *(row for row in rows if row.error))
 
 
@@ -93,8 +99,8 @@ def _resolved(row: ConfigRow, ways: _Hops) -> ConfigRow:
         if hops and ways.config_file:
             target = replace(target, jump=",".join(str(hop.address) for hop in hops))
     except UserFacing as error:
-        why = "; ".join(part for part in (error.what, error.why) if part)
-        return replace(row, error=why)
+        parts = [part for part in (error.what_text, error.why_text) if part.en]
+        return row.refused(Text("; ".join(part.en for part in parts), "；".join(part.zh for part in parts)))
     return replace(row, target=target)
 
 
@@ -103,7 +109,7 @@ def _listed(config_file: str) -> Iterator[ConfigRow]:
     for file in config_files(config_file):
         for line in _lines(file):
             if line.trouble:
-                yield ConfigRow("", line.place, line.text, error=line.trouble)
+                yield ConfigRow("", line.place, line.text).refused(line.trouble)
             elif line.keyword == "host":
                 yield from _aliases(line, seen)
 
@@ -124,6 +130,6 @@ def _aliases(line: ConfigLine, seen: set[str]) -> Iterator[ConfigRow]:
         try:
             check_alias(word)
         except UsageError as error:
-            yield ConfigRow(word, line.place, line.text, error=error.what)
+            yield ConfigRow(word, line.place, line.text).refused(error.what_text)
         else:
             yield ConfigRow(word, line.place, line.text)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.node import Address
-from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.remote.address import (
     HOPS_MAX,
     HopName,
@@ -31,11 +31,12 @@ from gpulease_gui.remote.ssh_keywords import SAID, UNKNOWN, Unfollowed, is_class
 from gpulease_gui.remote.ssh_lines import ALSO_CALLED, ConfigLine, all_lines, programs_in
 from gpulease_gui.remote.ssh_options import OPTIONS, SYSTEM_KNOWN_HOSTS, options_text, parse_options
 from gpulease_gui.remote.ssh_own import SWITCHED_WAYS, own_answer
-from gpulease_gui.remote.ssh_tokens import Tokens
+from gpulease_gui.remote.ssh_tokens import Tokens, TokenUnknown
 
 _SECONDS = 10
 _SOMEWHERE = "ssh config"
 _CHANGES = ("+", "-", "^")
+_BY_HAND = Text("write user@host:port", "请写 user@host:port")
 
 
 def resolve_alias(alias: str, *, config_file: str = "") -> Target:
@@ -91,8 +92,9 @@ def _refuse_programs(config_file: str) -> None:
     found = programs_in(config_file)
     if found:
         raise UserFacing(
-            f"{found[0].place} may run a program", "Match exec is followed in your own ~/.ssh/config only; nothing was run",
-            "take the line out, or write user@host:port",
+            Text(f"{found[0].place} may run a program", f"{found[0].place} 可能运行程序"),
+            Text("Match exec is followed in your own ~/.ssh/config only; nothing was run", "只有您自己的 ~/.ssh/config 中的 Match exec 会被采用；没有运行任何程序"),
+            Text("take the line out, or write user@host:port", "请去掉该行，或写 user@host:port"),
         )  # fmt: skip
 
 
@@ -105,7 +107,7 @@ def resolve_jumps(jump: str, *, config_file: str = "") -> tuple[Target, ...]:
     chain: list[Target] = []
     while names := parse_jump(jump):
         if len(chain) + len(names) > HOPS_MAX:
-            raise UsageError(f"the jump hosts {jump!r} lead in a circle", f"at most {HOPS_MAX} are followed")
+            raise UsageError(Text(f"the jump hosts {jump!r} lead in a circle", f"跳板机 {jump!r} 形成了循环"), Text(f"at most {HOPS_MAX} are followed", f"最多支持 {HOPS_MAX} 个"))
         targets = [resolve_hop(name, config_file=config_file) for name in names]
         chain = [*targets, *chain]
         jump = targets[0].jump
@@ -136,10 +138,12 @@ def _ask(argv: Sequence[str], alias: str) -> str:
             errors="replace",
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise UserFacing(f"ssh -G {alias} gave no answer", str(error), "write user@host:port") from error
+        raise UserFacing(Text(f"ssh -G {alias} gave no answer", f"ssh -G {alias} 没有返回结果"), str(error), _BY_HAND) from error
     if done.returncode != 0:
         said = "; ".join([line.strip() for line in done.stderr.splitlines() if line.strip()][:2])  # what, and in which line
-        raise UserFacing(f"ssh can't read its config for {alias}", said, "mend the config or write user@host:port")
+        raise UserFacing(
+            Text(f"ssh can't read its config for {alias}", f"ssh 无法为 {alias} 读取配置"), said, Text("mend the config or write user@host:port", "请修复配置，或写 user@host:port")
+        )  # fmt: skip
     return done.stdout
 
 
@@ -153,11 +157,45 @@ def target_of(alias: str, answer: str, config_file: str = "") -> Target:
     for line in answer.split("\n"):
         key, _, value = line.partition(" ")
         values.setdefault(ALSO_CALLED.get(key.lower(), key.lower()), []).append(value.strip(" \t\r"))
-    if _first(values, "proxycommand") not in ("", "none"):
-        why = "a ProxyCommand runs a program, and none is run from a config"
-        raise UsageError(f"{alias} is reached by ProxyCommand", why, "use ProxyJump, or name a proxy of the node")
-    if _first(values, "refuseconnection"):
-        raise UsageError(f"the ssh config refuses connections to {alias}", _first(values, "refuseconnection"), "take the RefuseConnection line out")
+    lines = tuple(all_lines(config_file))
+    try:
+        return _target_of(alias, values, lines)
+    except TokenUnknown as error:
+        raise UsageError(_at_place(error.what_text, _place_with(error.words, lines)), error.why_text, error.next_text) from error
+
+
+def _at_place(words: Text, place: str) -> Text:
+    return Text(f"{place}: {words.en}", f"{place}：{words.zh}")
+
+
+def _place_with(words: str, lines: Sequence[ConfigLine]) -> str:
+    return next((line.place for line in lines if words in line.words), _SOMEWHERE)
+
+
+def _refuse(alias: str, values: Mapping[str, Sequence[str]], lines: Sequence[ConfigLine]) -> None:
+    """Raises UsageError for what the config forbids, or would run."""
+    command, refusal = _first(values, "proxycommand"), _first(values, "refuseconnection")
+    if command not in ("", "none"):
+        place = _place_said("proxycommand", command, lines)
+        raise UsageError(
+            Text(f"{alias} is reached by ProxyCommand", f"{alias} 须经 ProxyCommand 连接"),
+            Text(f"{place}: a ProxyCommand runs a program, and none is run from a config", f"{place}：ProxyCommand 会运行程序，本程序不运行配置文件中的程序"),
+            Text("use ProxyJump, or name a proxy of the node", "请改用 ProxyJump，或为节点指定代理"),
+        )  # fmt: skip
+    if refusal:
+        raise UsageError(
+            Text(f"the ssh config refuses connections to {alias}", f"ssh 配置拒绝连接 {alias}"),
+            _at_place(foreign(refusal), _place_said("refuseconnection", refusal, lines)), Text("take the RefuseConnection line out", "请去掉 RefuseConnection 行"),
+        )  # fmt: skip
+
+
+def _place_said(keyword: str, value: str, lines: Sequence[ConfigLine]) -> str:
+    line = _line_of(keyword, value, lines)
+    return line.place if line is not None else _SOMEWHERE
+
+
+def _target_of(alias: str, values: Mapping[str, Sequence[str]], lines: Sequence[ConfigLine]) -> Target:
+    _refuse(alias, values, lines)
     name = alias.rpartition("@")[2]
     host = check_host(_first(values, "hostname") or name)
     address = Address(host, check_port(_first(values, "port") or "22"), check_user(_first(values, "user") or "root"))
@@ -168,7 +206,6 @@ def target_of(alias: str, answer: str, config_file: str = "") -> Target:
     tokens = replace(tokens, jump_host=hops[-1].host if hops else "")
     keys = [tokens.fill(path) for path in values.get("identityfile", ()) if _unless_none(path)]
     certificates = [tokens.fill(path) for path in values.get("certificatefile", ()) if _unless_none(path)]
-    lines = tuple(all_lines(config_file))
     _check_lists(values, lines)
     options = options_text(_options(values, tokens, lines), tokens.fill_signs)
     if parse_options(options).no_key:
@@ -212,7 +249,7 @@ def _check_lists(values: Mapping[str, Sequence[str]], lines: Sequence[ConfigLine
         try:
             narrowed(key, OPTIONS[key], names)
         except UsageError as error:
-            raise UsageError(f"{_place_of(key, names, lines)}: {error.what}", error.why, error.next_step) from error
+            raise UsageError(_at_place(error.what_text, _place_of(key, names, lines)), error.why_text, error.next_text) from error
 
 
 def _ways(values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

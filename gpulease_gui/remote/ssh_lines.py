@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpulease_gui.domain.text import Text
+
 DEPTH_MAX = 16  # as OpenSSH has it
 _FILES_MAX = 200
 _FILE_MAX_BYTES = 4 * 1024 * 1024
@@ -24,14 +26,14 @@ _END_BLANKS = " \t\r\f"  # a form feed counts as a blank at the end of a line on
 
 @dataclass(frozen=True, slots=True)
 class ConfigLine:
-    """One line: keyword in lower case and its words. `trouble` says why it can't be used, "" = it can."""
+    """One line: keyword in lower case and its words. `trouble` says why it can't be used, None = it can."""
 
     file: str
     number: int
     keyword: str
     words: tuple[str, ...]
     text: str
-    trouble: str = ""
+    trouble: Text | None = None
 
     @property
     def place(self) -> str:
@@ -74,9 +76,9 @@ class _Reader:
         except FileNotFoundError:
             return ConfigFile(path)
         except OSError as error:
-            return ConfigFile(path, (_bad(path, 0, "", f"the file can't be read: {error.strerror}"),))
+            return ConfigFile(path, (_bad(path, 0, "", Text(f"the file can't be read: {error.strerror}", f"文件无法读取：{error.strerror}")),))
         if len(content) > _FILE_MAX_BYTES:
-            return ConfigFile(path, (_bad(path, 0, "", "the file is too large for a config"),))
+            return ConfigFile(path, (_bad(path, 0, "", Text("the file is too large for a config", "文件过大，不像配置文件")),))
         items: list[ConfigLine | ConfigFile] = []
         for number, raw in enumerate(content.decode("utf-8", "replace").split("\n"), 1):
             line = _line(path, number, raw.rstrip(_END_BLANKS).lstrip(" \t\r"))
@@ -88,24 +90,24 @@ class _Reader:
         found: list[ConfigLine | ConfigFile] = []
         for word in line.words:
             if "${" in word or "%" in word:
-                return [_bad(line.file, line.number, line.text, "an Include with variables is not followed")]
+                return [_bad(line.file, line.number, line.text, Text("an Include with variables is not followed", "不支持带变量的 Include"))]
             pattern = os.path.join(self._base, os.path.expanduser(word))
             for path in sorted(glob.glob(pattern)):
                 why = self._refused(path, within)
-                if why:
+                if why is not None:
                     return [_bad(line.file, line.number, line.text, why)]
                 found.append(self.read(path, within))
         return found
 
-    def _refused(self, path: str, within: tuple[str, ...]) -> str:
+    def _refused(self, path: str, within: tuple[str, ...]) -> Text | None:
         if path in within:
-            return "the Include leads back to a file that it stands in"
+            return Text("the Include leads back to a file that it stands in", "Include 又指回其所在的文件")
         if len(within) > DEPTH_MAX:
-            return f"more than {DEPTH_MAX} Include lines lead to each other"
-        return "" if self._left > 0 else f"more than {_FILES_MAX} files are included"
+            return Text(f"more than {DEPTH_MAX} Include lines lead to each other", f"Include 嵌套超过 {DEPTH_MAX} 层")
+        return None if self._left > 0 else Text(f"more than {_FILES_MAX} files are included", f"包含的文件超过 {_FILES_MAX} 个")
 
 
-def _bad(file: str, number: int, text: str, why: str) -> ConfigLine:
+def _bad(file: str, number: int, text: str, why: Text) -> ConfigLine:
     return ConfigLine(file, number, "", (), text, why)
 
 
@@ -115,12 +117,12 @@ def _line(file: str, number: int, text: str) -> ConfigLine | None:
         return None
     parts = _SPLIT.match(text)
     if parts is None or "\0" in text:
-        return _bad(file, number, text, "no keyword and value")
+        return _bad(file, number, text, Text("no keyword and value", "没有关键字和值"))
     words = split_words(parts[3])
     if words is None:
-        return _bad(file, number, text, "a quote is not closed")
+        return _bad(file, number, text, Text("a quote is not closed", "引号未闭合"))
     if not words:
-        return _bad(file, number, text, "no value")
+        return _bad(file, number, text, Text("no value", "没有值"))
     keyword = (parts[1] or parts[2]).lower()
     return ConfigLine(file, number, ALSO_CALLED.get(keyword, keyword), words, text)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.address import check_host
 from gpulease_gui.remote.algorithms import (
     ABLE,
@@ -90,7 +91,10 @@ class SshOptions:
 def _from_environment(name: re.Match[str]) -> str:
     found = os.environ.get(name[1])
     if found is None:
-        raise UsageError(f"IdentityAgent names {name[0]}", "the environment has no such variable", "set it, or take the line out")
+        raise UsageError(
+            Text(f"IdentityAgent names {name[0]}", f"IdentityAgent 使用了 {name[0]}"), Text("the environment has no such variable", "环境中没有该变量"),
+            Text("set it, or take the line out", "请设置该变量，或去掉该行"),
+        )  # fmt: skip
     return found
 
 
@@ -125,7 +129,8 @@ def parse_options(text: str) -> SshOptions:
         if keyword.lower() == "globalknownhostsfile":
             files.append(value.strip())
     for complaint in _wrong(found):
-        raise UsageError(complaint, "", f"known are {', '.join(OPTIONS.values())}")
+        known = ", ".join(OPTIONS.values())
+        raise UsageError(complaint, "", Text(f"known are {known}", f"支持的选项：{known}"))
     family, revoked = found.get("addressfamily", "").lower(), found.get("revokedhostkeys", "")
     way_out = WayOut("" if family == "any" else family, found.get("bindaddress", ""), found.get("bindinterface", ""))
     switched = {key: found.get(key, "").lower() == value for key, value in _SWITCHES.items()}
@@ -148,24 +153,27 @@ def _names(keyword: str, words: str) -> tuple[str, ...]:
     """The names that a line asks for, as far as we are able to do them."""
     names = tuple(words.split(",")) if keyword == METHOD else spelt_out(keyword, words)
     if names is None:
-        raise UsageError(f"{OPTIONS[keyword]} {words}: ssh knows no such list", "", f"write names with commas, such as {ABLE[keyword][-1]}")
+        raise UsageError(
+            Text(f"{OPTIONS[keyword]} {words}: ssh knows no such list", f"{OPTIONS[keyword]} {words}：ssh 不认识这样的列表"), "",
+            Text(f"write names with commas, such as {ABLE[keyword][-1]}", f"请写以逗号分隔的名称，例如 {ABLE[keyword][-1]}"),
+        )  # fmt: skip
     return narrowed(keyword, OPTIONS[keyword], names)
 
 
-def _wrong(found: Mapping[str, str]) -> Iterator[str]:
+def _wrong(found: Mapping[str, str]) -> Iterator[Text]:
     for keyword, value in found.items():
         if keyword not in OPTIONS:
-            yield f"not an ssh option that is followed: {keyword!r}"
+            yield Text(f"not an ssh option that is followed: {keyword!r}", f"不支持的 ssh 选项：{keyword!r}")
         elif not value or not value.isprintable():
-            yield f"{OPTIONS[keyword]} has no value"
+            yield Text(f"{OPTIONS[keyword]} has no value", f"{OPTIONS[keyword]} 没有值")
         elif keyword == "addressfamily" and value.lower() not in FAMILIES:
-            yield f"AddressFamily {value}: write {', '.join(FAMILIES)}"
+            yield Text(f"AddressFamily {value}: write {', '.join(FAMILIES)}", f"AddressFamily {value}：请写 {'、'.join(FAMILIES)} 之一")
         elif keyword in _SWITCHES and value.lower() not in (_SWITCHES[keyword], *_USUAL[keyword]):
-            yield f"{OPTIONS[keyword]} {value}: write yes or no"
+            yield Text(f"{OPTIONS[keyword]} {value}: write yes or no", f"{OPTIONS[keyword]} {value}：请写 yes 或 no")
         elif keyword == "requiredrsasize" and not _BITS.fullmatch(value):
-            yield f"RequiredRSASize {value}: write how many bits, such as 2048"
+            yield Text(f"RequiredRSASize {value}: write how many bits, such as 2048", f"RequiredRSASize {value}：请写位数，例如 2048")
         elif keyword == "bindinterface" and not _INTERFACE.match(value):
-            yield f"BindInterface {value}: not the name of an interface"
+            yield Text(f"BindInterface {value}: not the name of an interface", f"BindInterface {value}：不是网络接口名")
         elif keyword == "bindaddress":
             check_host(value.partition("%")[0])
 

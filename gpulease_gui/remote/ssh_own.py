@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
+from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.address import parse_jump
 from gpulease_gui.remote.algorithms import USUAL, spelt_out
 from gpulease_gui.remote.known_hosts import pattern_matches
@@ -30,7 +31,8 @@ _SWITCHES = {
     "pubkeyauthentication": ("yes", "no", "true", "false", "unbound", "host-bound"),
 }  # fmt: skip
 _USUAL_KEYS = tuple(f"~/.ssh/id_{kind}" for kind in ("rsa", "ecdsa", "ecdsa_sk", "ed25519", "ed25519_sk"))
-_NEXT = "write user@host:port, or install an ssh client"
+_NEXT = Text("write user@host:port, or install an ssh client", "请写 user@host:port，或安装 ssh 客户端")
+_BY_CLIENT = Text("this Match can only be judged by an ssh client", "此 Match 只有 ssh 客户端才能判断")
 
 
 def own_answer(host: str, user: str = "", port: int | None = None, *, config_file: str = "") -> str:
@@ -88,24 +90,24 @@ class _Found:
     def _match(self, line: ConfigLine) -> bool:
         words = [word.lower() for word in line.words]
         if any(sign in line.text for sign in "#'\"\\"):
-            raise _refused(line, "this Match can only be judged by an ssh client")
+            raise _refused(line, _BY_CLIENT)
         if words == ["all"]:
             return True
         if len(words) == 2 and words[0] in ("host", "originalhost"):
             # Unlike Host, Match takes no notice of capitals.
             return _host_matches(words[1].split(","), self.host.lower() if words[0] == "originalhost" else self.name)
-        raise _refused(line, "this Match can only be judged by an ssh client")
+        raise _refused(line, _BY_CLIENT)
 
     def _take(self, line: ConfigLine) -> None:
         keyword = line.keyword
         if keyword == "canonicalizehostname" and line.words[0].lower() not in ("no", "false"):
-            raise _refused(line, "names are only made canonical by an ssh client")
+            raise _refused(line, Text("names are only made canonical by an ssh client", "主机名规范化只能由 ssh 客户端完成"))
         if keyword in _MANY:
             if (keyword, line.words[0]) not in self.many:
                 self.many.append((keyword, line.words[0]))
         elif keyword in ("proxyjump", "proxycommand"):
             if keyword == "proxyjump" and _last_hop(line.words[0]) == self.host.lower():
-                raise _refused(line, "the jump host is the host itself")
+                raise _refused(line, Text("the jump host is the host itself", "跳板机就是该主机自身"))
             if not self.once.keys() & {"proxyjump", "proxycommand"}:  # the first of both counts
                 value = " ".join(line.words)
                 self.first(keyword, "none" if value.lower() == "none" else value)
@@ -131,28 +133,28 @@ def _last_hop(jump: str) -> str:
     return last.partition(":")[0].rstrip("/").strip("[]")
 
 
-def _wrong(line: ConfigLine) -> str:
-    """Why ssh would refuse this line, wherever it stands; "" = it would not, or we don't read the keyword."""
+def _wrong(line: ConfigLine) -> Text | None:
+    """Why ssh would refuse this line, wherever it stands; None = it would not, or we don't read the keyword."""
     keyword, words = line.keyword, line.words
     if keyword in _ONE_WORD and (len(words) > 1 or not words[0]):
-        return f"{keyword} takes one word"
+        return Text(f"{keyword} takes one word", f"{keyword} 只能有一个值")
     if keyword == "port" and not (words[0].isascii() and words[0].isdigit() and 0 < int(words[0]) < 65536):
-        return f"{words[0]!r} is no port"
+        return Text(f"{words[0]!r} is no port", f"{words[0]!r} 不是端口号")
     if keyword in _SWITCHES and words[0].lower() not in _SWITCHES[keyword]:
-        return f"{words[0]!r} is no {keyword}"
+        return Text(f"{words[0]!r} is no {keyword}", f"{words[0]!r} 不是 {keyword} 的合法值")
     if keyword in USUAL and spelt_out(keyword, words[0]) is None:
-        return f"{words[0]!r} is no list of algorithms that ssh knows"
+        return Text(f"{words[0]!r} is no list of algorithms that ssh knows", f"{words[0]!r} 不是 ssh 认识的算法列表")
     if keyword == "requiredrsasize" and not re.fullmatch("[0-9]{1,6}", words[0]):
-        return f"{words[0]!r} is no length in bits"
+        return Text(f"{words[0]!r} is no length in bits", f"{words[0]!r} 不是密钥位数")
     if keyword == "addressfamily" and words[0].lower() not in FAMILIES:
-        return f"{words[0]!r} is no AddressFamily"
+        return Text(f"{words[0]!r} is no AddressFamily", f"{words[0]!r} 不是合法的 AddressFamily")
     if keyword in ("userknownhostsfile", "globalknownhostsfile") and len(words) > 1 and "none" in map(str.lower, words):
-        return "none must stand alone"
+        return Text("none must stand alone", "none 必须单独使用")
     if keyword == "proxyjump" and (len(words) > 1 or not _is_plain_jump(words[0]) or any(sign in line.text for sign in "#'\"\\")):
-        return "this ProxyJump can only be judged by an ssh client"
+        return Text("this ProxyJump can only be judged by an ssh client", "此 ProxyJump 只有 ssh 客户端才能判断")
     if keyword == "canonicalizehostname" and words[0].lower() not in ("no", "false", "yes", "true", "always"):
-        return f"{words[0]!r} is no CanonicalizeHostname"
-    return "an empty word" if "" in words and keyword in ("host", "userknownhostsfile") else ""
+        return Text(f"{words[0]!r} is no CanonicalizeHostname", f"{words[0]!r} 不是合法的 CanonicalizeHostname")
+    return Text("an empty word", "空的值") if "" in words and keyword in ("host", "userknownhostsfile") else None
 
 
 def _is_plain_jump(words: str) -> bool:
@@ -178,5 +180,5 @@ def _host_matches(patterns: Sequence[str], host: str) -> bool:
     return hit
 
 
-def _refused(line: ConfigLine, why: str) -> UserFacing:
-    return UserFacing(f"{line.place} can't be followed without an ssh client", why, _NEXT)
+def _refused(line: ConfigLine, why: Text) -> UserFacing:
+    return UserFacing(Text(f"{line.place} can't be followed without an ssh client", f"没有 ssh 客户端，无法采用 {line.place}"), why, _NEXT)

@@ -13,8 +13,20 @@ from pathlib import Path
 
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Address
+from gpulease_gui.domain.text import Text
 
 _JUMP_TOKENS = "%hnpr"
+
+
+class TokenUnknown(UsageError):
+    """A %-token that can't be filled in. `words`: those of the config in which it stands."""
+
+    def __init__(self, words: str, token: str) -> None:
+        super().__init__(
+            Text(f"{words!r} of the ssh config has {token}", f"ssh 配置中的 {words!r} 含有 {token}"),
+            Text("this token can't be filled in", "无法展开该占位符"), Text("write the name out", "请写出完整名称"),
+        )  # fmt: skip
+        self.words = words
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +59,7 @@ class Tokens:
 
         def one(match: re.Match[str]) -> str:
             if match[1] not in allowed or match[1] == "":
-                raise UsageError(f"{text!r} of the ssh config has {match[0]}", "this token can't be filled in", "write the name out")
+                raise TokenUnknown(text, match[0])
             return known[match[1]]()
 
         return re.sub(r"(?s)%(.?)", one, text)

@@ -33,7 +33,7 @@ def as_of_now(node: Node, target: str) -> AsOfNow:
     except UserFacing as error:
         if may_speak_of(target):
             raise
-        words = Text(f"the ssh config can't be asked for {target}, its record counts: {error}", f"无法向 ssh 配置查询 {target}，以记录为准：{error}")
+        words = Text(f"the ssh config can't be asked for {target}, its record counts: {error}", f"无法向 ssh 配置查询 {target}，以记录为准：{error.whole_text.zh}")
         return AsOfNow(node, differs=(words,))
     if node.address is None or target == place.address.host != node.address.host:  # the config has no such host
         return AsOfNow(node)

@@ -12,7 +12,7 @@ from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.domain.finding import CheckState, Finding, Verdict
 from gpulease_gui.domain.node import HostKey, Node
 from gpulease_gui.domain.task import TaskProgress, TaskRun
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 
 
 class NodeState(StrEnum):
@@ -30,12 +30,14 @@ class NodeState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NodeStateChanged:
-    """The connection of a node changed; `reason` in one sentence."""
+    """The connection of a node changed; `reason` in one sentence. What has a cause that we know is told in both languages, too."""
 
     node_id: str
     state: NodeState
     reason: str = ""
     next_step: str = ""
+    reason_text: Text = NO_TEXT
+    next_text: Text = NO_TEXT
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import AuthMethod, HostKey, Node, Reach
 from gpulease_gui.domain.span import utc_now
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import ConnectFailed, HostKeyChanged, Phase, UnknownHostKey
 from gpulease_gui.remote.handshake import Deadlines
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 class NotConnected(UserFacing):
     """A node that was not reached. `phase` as in the JSON; `offered` is a host key that was shown but not trusted."""
 
-    def __init__(self, node: Node, phase: str, what: str, why: str, next_step: str, offered: HostKey | None = None) -> None:
-        super().__init__(what, why, next_step)
+    def __init__(self, node: Node, phase: str, error: UserFacing, offered: HostKey | None = None) -> None:
+        super().__init__(error.what_text, error.why_text, error.next_text)
         self.node = node
         self.phase = phase
         self.offered = offered
@@ -124,8 +124,8 @@ class Links:
         except ConnectFailed as error:
             raise self._refused(node, error) from error
         except UserFacing as error:
-            self._publish(node, NodeState.REFUSED, error.why or error.what, error.next_step)
-            raise NotConnected(node, "channel", error.what, error.why, error.next_step) from error
+            self._publish(node, NodeState.REFUSED, error)
+            raise NotConnected(node, "channel", error) from error
         self._publish(node, NodeState.CONNECTED)
         return opened
 
@@ -225,17 +225,18 @@ class Links:
             self._bus.publish(HostKeyQuestion(node, (error.new,), (error.old,), error.hop))
         self._ways.forget(node)
         self._ways.kept.refused(node, login=error.phase in (Phase.AUTH, Phase.PROXY))
-        self._publish(node, state, str(error.why), error.next_step)
-        return NotConnected(node, str(error.phase), error.what, error.why, error.next_step, offered)
+        self._publish(node, state, error)
+        return NotConnected(node, str(error.phase), error, offered)
 
     def _others_at(self, node: Node, keys: tuple[HostKey, ...]) -> tuple[Text, ...]:
         with self._workspace.read() as connection:
             return others_at(connection, node, keys)
 
-    def _publish(self, node: Node, state: NodeState, reason: str = "", next_step: str = "") -> None:
+    def _publish(self, node: Node, state: NodeState, error: UserFacing | None = None) -> None:
         with self._lock:
             self._states[node.id] = state
-        self._bus.publish(NodeStateChanged(node.id, state, reason, next_step))
+        why, step = (error.why_text if error.why else error.what_text, error.next_text) if error is not None else (NO_TEXT, NO_TEXT)
+        self._bus.publish(NodeStateChanged(node.id, state, why.en, step.en, why, step))
 
     def close(self) -> None:
         """Stop the simulated nodes; may be called twice."""

@@ -13,8 +13,7 @@ from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.task import TaskEnd, TaskRun, TaskSpec
 from gpulease_gui.domain.term import TermValue
-from gpulease_gui.domain.text import Text, foreign
-from gpulease_gui.remote.failures import ConnectFailed
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.services.events import Bus
 from gpulease_gui.services.links import Links, NotConnected
 from gpulease_gui.services.outcome import Outcome, Trouble
@@ -90,11 +89,11 @@ class TaskRuns:
 
 def _not_reached(node: Node, request: TaskRequest, started: datetime, error: NotConnected | None) -> TaskOutcome:
     """`error` None: cancelled on the way."""
-    trouble = Trouble(error.phase, error.why or error.what, error.next_step) if error else None
     end = TaskEnd.REFUSED if error else TaskEnd.CANCELLED
-    reason, step = foreign(error.why or error.what) if error else Text("ended by you", "由您结束"), foreign(error.next_step if error else "")
-    if error and isinstance(error.__cause__, ConnectFailed):
-        reason, step = error.__cause__.why_text, error.__cause__.next_text
+    reason, step, trouble = Text("ended by you", "由您结束"), NO_TEXT, None
+    if error:
+        reason, step = error.why_text if error.why else error.what_text, error.next_text
+        trouble = Trouble(error.phase, reason.en, step.en, reason, step)
     task = TaskRun(
         new_id(), request.spec.hidden(), node.id, started, utc_now(), end, reason=reason, next_step=step,
         repeat_command=repeat_command(node, request.spec, contract_id=request.contract_id, watch=request.watch),

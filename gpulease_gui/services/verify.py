@@ -23,7 +23,6 @@ from gpulease_gui.domain.node import HostKey, Node, Reach
 from gpulease_gui.domain.right_of_way import RightOfWay
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
-from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.clock_now import ClockNow
 from gpulease_gui.facts.fact import Fact, readers
 from gpulease_gui.remote.collect import collect
@@ -139,14 +138,9 @@ class Verification:
             return work.go(self._links, cancel)
 
     def _not_connected(self, node: Node, request: Request, started: datetime, error: NotConnected) -> Outcome:
-        why, step = error.why or error.what, error.next_step
-        cause = error.__cause__
-        trouble = _trouble_of(cause) if isinstance(cause, ConnectFailed) else Trouble(error.phase, why, step, Text(why, why), Text(step, step))
+        why, step = error.why_text if error.why else error.what_text, error.next_text
+        trouble = Trouble(error.phase, why.en, step.en, why, step)
         return _outcome(node, request, started, None, error.offered, (), error=trouble)
-
-
-def _trouble_of(error: ConnectFailed) -> Trouble:
-    return Trouble(error.phase, error.why, error.next_step, error.why_text, error.next_text)
 
 
 def _outcome(
@@ -196,7 +190,7 @@ class _Run:
         try:
             cancelled = self._passive(cancel) or self._active(links, cancel)
         except ConnectFailed as error:  # the node let us in, but runs nothing for us
-            cancelled, self._trouble = False, _trouble_of(error)
+            cancelled, self._trouble = False, Trouble(error.phase, error.why, error.next_step, error.why_text, error.next_text)
         outcome = self._finish(cancelled=cancelled)
         return replace(outcome, run=None) if self._trouble and not outcome.findings else outcome
 

@@ -97,7 +97,7 @@ class ConfigDialog(FactDialog):
     def _result(self, row: ConfigRow) -> Cell:
         place = _short(row.place)
         if row.target is None:
-            why = foreign(f"{place}: {row.error}")
+            why = Text(f"{place}: {row.error_text.en}", f"{place}：{row.error_text.zh}")
             return Cell(why, icon="verdict-fail", icon_tone="fail", tone="fail", tip=why)
         if self._is_there(row):
             return Cell(Text("is a node already", "已是节点"), icon="info", tone="3", tip=foreign(place))

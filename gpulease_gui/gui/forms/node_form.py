@@ -217,7 +217,7 @@ def _read(field: Field, work: Callable[[], T]) -> T | None:
     try:
         read = work()
     except UsageError as error:
-        field.complain(foreign(str(error)))
+        field.complain(error.whole_text)
         return None
     field.complain("")
     return read

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QWidget
 
 from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.supplier import Contract
-from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import Chooser, Field
 from gpulease_gui.gui.forms.node_form import LoginFields, contract_choices
 from gpulease_gui.gui.language import say
@@ -31,7 +31,7 @@ def _place(line: ListLine) -> Cell:
 
 def _says(line: ListLine) -> Cell:
     if line.target is None:
-        return Cell(foreign(line.error), icon="verdict-fail", icon_tone="fail", tone="fail", tip=foreign(line.error))
+        return Cell(line.error_text, icon="verdict-fail", icon_tone="fail", tone="fail", tip=line.error_text)
     return Cell(Text("read", "已识别"), icon="check", icon_tone="pass", tone="2")
 
 

@@ -165,9 +165,9 @@ class NodeInspector(Pane):
 
     def _show_connection(self, shown: ShownNode) -> None:
         reached = shown.reached
-        self.connection.setVisible(reached is not None and bool(reached.reason))
-        self.reason.set_words(foreign(reached.reason) if reached else "")
-        self.step.set_words(foreign(reached.next_step) if reached else "")
+        self.connection.setVisible(reached is not None and bool(reached.reason.en))
+        self.reason.set_words(reached.reason if reached else "")
+        self.step.set_words(reached.next_step if reached else "")
 
     def _show_changes(self, shown: ShownNode) -> None:
         """In words, the worst first; the other node of a card that is in two comes before all."""

@@ -99,7 +99,7 @@ def _state(shown: ShownNode) -> Cell:
     bad_line = shown.reached is not None and shown.reached.state in _BAD_STATES
     if not bad_line and (shown.twice or shown.drifted is not None):
         return _changed(shown)
-    reason = foreign(shown.reached.reason) if shown.reached and shown.reached.reason else shown.badge.word
+    reason = shown.reached.reason if shown.reached and shown.reached.reason.en else shown.badge.word
     return Cell(shown.badge.word, badge=shown.badge, tip=reason)
 
 

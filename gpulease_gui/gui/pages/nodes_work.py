@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDialog
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import HostKey, Node
 from gpulease_gui.domain.secret import Secret
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.pages.nodes_secrets import tell_not_kept
 from gpulease_gui.services.events import (
@@ -63,8 +63,8 @@ class Reached:
     """How the last attempt to reach a node ended."""
 
     state: NodeState
-    reason: str = ""
-    next_step: str = ""
+    reason: Text = NO_TEXT
+    next_step: Text = NO_TEXT
 
 
 def work_of(frame: Frame) -> NodeWork:
@@ -221,7 +221,8 @@ class NodeWork(QObject):
         if not self._frame.is_open:  # an event of the next workspace
             return
         if isinstance(event, NodeStateChanged):
-            self._states[event.node_id] = Reached(event.state, event.reason, event.next_step)
+            why, step = event.reason_text, event.next_text
+            self._states[event.node_id] = Reached(event.state, why if why.en else foreign(event.reason), step if step.en else foreign(event.next_step))
             self.changed.emit(event.node_id)
         elif isinstance(event, HostKeyQuestion):
             self._hear_question(event)
@@ -386,11 +387,4 @@ def _answers(node: Node) -> Text:
 
 def trouble_words(trouble: UserFacing) -> tuple[Text, Text]:
     """(what failed, why and what to do) in both languages, as far as the trouble has them."""
-    from gpulease_gui.remote.failures import ConnectFailed
-
-    cause = trouble.__cause__ if isinstance(trouble.__cause__, ConnectFailed) else trouble
-    if not isinstance(cause, ConnectFailed):
-        sentence = ". ".join(part for part in (trouble.why, trouble.next_step) if part)
-        return Text(trouble.what, trouble.what), Text(sentence, sentence)
-    why, step = cause.why_text, cause.next_text
-    return cause.what_text, Text(f"{why.en}. {step.en}" if step.en else why.en, f"{why.zh}。{step.zh}" if step.zh else why.zh)
+    return trouble.what_text, trouble.rest_text
