@@ -16,6 +16,7 @@ import numpy as np
 
 from gpulease_gui.checks.watch_rule import LOST
 from gpulease_gui.gui.models.past_bounds import Slots
+from gpulease_gui.gui.models.past_edges import with_edges
 from gpulease_gui.gui.models.past_readings import Told, of_readings, of_store, paces_of
 from gpulease_gui.gui.models.past_times import Judged, times
 from gpulease_gui.gui.widgets import chart_data as data
@@ -27,7 +28,9 @@ from gpulease_gui.services.series import RING_POINTS, Paces, Ring, asked
 from gpulease_gui.services.source_gaps import source_spans
 from gpulease_gui.services.watch import GapSpan, SeriesKey, WatchView
 from gpulease_gui.store.away import away_now
+from gpulease_gui.store.edges import steps_of
 from gpulease_gui.store.samples import list_gaps, outline, series_by_id
+from gpulease_gui.store.slots import Outline
 from gpulease_gui.store.watch_events import list_events
 from gpulease_gui.telemetry.source import metrics
 
@@ -150,8 +153,8 @@ def _read(
     stored = outline(connection, wish.node_id, int(start_s * _NS), int(end_s * _NS), int(longest_s * _NS))
     known = series_by_id(connection, wish.node_id)
     told = {
-        (known[id_].metric, known[id_].subject): cut for id_, one in of_store(stored).items()
-        if id_ in known and len((cut := one.between(start_s, end_s)).times_s)
+        (known[id_].metric, known[id_].subject): one
+        for id_, one in with_edges(connection, wish.node_id, _cut(of_store(stored), start_s, end_s)).items() if id_ in known
     }  # fmt: skip
     for key, ring in live.items():
         before = told.get(key)
@@ -159,7 +162,18 @@ def _read(
         newer = of_readings(data.between(data.read(ring), last_s + 0.5 * min(1.0, wish.interval_s), end_s))
         if len(newer.times_s):
             told[key] = newer if before is None else before.and_then(newer)
-    return told, paces_of(stored.packs), stored.coarser
+    return told, _paces(connection, wish.node_id, stored, start_s, end_s), stored.coarser
+
+
+def _paces(connection: sqlite3.Connection, node_id: str, stored: Outline, start_s: float, end_s: float) -> Paces:
+    """How often the readings were asked for, those that only summaries are looked at of, too."""
+    if not stored.slabs:
+        return paces_of(stored.packs)
+    return tuple((since_ns / _NS, step_ns / _NS) for since_ns, step_ns in steps_of(connection, node_id, int(start_s * _NS), int(end_s * _NS)))
+
+
+def _cut(told: Mapping[int, Told], start_s: float, end_s: float) -> dict[int, Told]:
+    return {id_: cut for id_, one in told.items() if len((cut := one.between(start_s, end_s)).times_s)}
 
 
 def _by_metric(told: Mapping[SeriesKey, Told]) -> Iterator[tuple[str, dict[str, Told]]]:
@@ -195,7 +209,9 @@ class _Columns:
         else:
             low, high = np.minimum.reduceat(one.low, first), np.maximum.reduceat(one.high, first)
             mean = np.add.reduceat(one.mean * one.count, first) / np.add.reduceat(one.count, first)
-        return _filled(self._times, np.column_stack((low, high, mean)).ravel(), outlined=True), True
+        times, values = self._times, np.column_stack((low, high, mean)).ravel()
+        newest = told.newest or ((float(one.times_s[-1]), float(one.mean[-1])) if one.count[-1] == 1 else None)
+        return _filled(*(times, values) if newest is None or bits else _ended(times, values, *newest), outlined=True), True
 
     def _look(self, times_s: Floats, step_s: float) -> None:
         if np.array_equal(times_s, self._of):
@@ -206,6 +222,14 @@ class _Columns:
         self._of, self._first = times_s, first
         # The mean holds for nearly all of the slot, so that a cursor reads it.
         self._times = (begin[:, None] + np.array((0.01, 0.02, 0.03)) * step_s).ravel()
+
+
+def _ended(times_s: Floats, values_of: Floats, at_s: float, value: float) -> tuple[Floats, Floats]:
+    """The columns, and the last reading behind them as a column of its own, at its own time."""
+    own = at_s + np.array((-0.002, -0.001, 0.0))
+    if own[0] > times_s[-1]:
+        return np.concatenate([times_s, own]), np.concatenate([values_of, np.full(3, value)])
+    return np.concatenate([times_s[:-3], own]), np.concatenate([values_of[:-1], [value]])
 
 
 def _filled(times_s: Floats, values_of: Floats, *, outlined: bool) -> Ring:
@@ -239,11 +263,10 @@ def _figures(
     inside = [one.between(begin, end).known() for one in read]
     expected = sum(round(asked(paces, wish.interval_s, max(begin, a), min(end, z, until_s))) for a, z in missing)
     for one, away_s in zip(read, gone_s or [math.inf] * len(read), strict=True):
-        since, until = max(begin, float(one.times_s[0])), min(end, max(one.last_s, min(until_s, away_s)))
-        if one.plain and not own_pace:
-            expected += round(asked(paces, wish.interval_s, since, until))
-        else:
-            expected += max(0, round((until - since) / one.pace_s(wish.interval_s)))
+        since, until = max(begin, one.first_s), min(end, max(one.last_s, min(until_s, away_s)))
+        # What is older than all readings that are kept says itself how often it was asked for.
+        asked_s = until if own_pace else since if one.plain else min(max(since, paces[0][0] if paces else until), until)
+        expected += max(0, round((asked_s - since) / one.pace_s(wish.interval_s)) + round(asked(paces, wish.interval_s, asked_s, until)))
     figures = _of_all(inside)
     return figures, max(expected, figures.count)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ _Ints = NDArray[np.int64]
 class Told:
     """Readings or summaries of one series by time (UTC seconds, rising). Of a reading all four figures are the reading.
 
-    NaN = not read. `step_s` is the longest time that a summary stands for, 0 = there are readings only.
+    NaN = not read. `step_s` is the longest time that a summary stands for, 0 = there are readings only. `first_read_s` and
+    `newest`: when the first reading of the first summary was taken, and the last one of the last with its time, where known.
     """
 
     times_s: Floats
@@ -32,6 +33,8 @@ class Told:
     high: Floats
     count: Floats
     step_s: float = 0.0
+    first_read_s: float | None = None
+    newest: tuple[float, float] | None = None
 
     @property
     def plain(self) -> bool:
@@ -39,8 +42,15 @@ class Told:
         return self.step_s == 0.0
 
     @property
+    def first_s(self) -> float:
+        """The time of the first reading, or the begin of the first summary."""
+        return float(self.times_s[0]) if self.first_read_s is None else self.first_read_s
+
+    @property
     def last_s(self) -> float:
-        """The end of the last summary, or the time of the last reading."""
+        """The time of the last reading, or the end of the last summary."""
+        if self.newest is not None:
+            return self.newest[0]
         return float(self.times_s[-1]) + (self.step_s - 0.5 if self.count[-1] > 1 else 0.0)
 
     def between(self, start_s: float, end_s: float) -> Told:
@@ -77,7 +87,7 @@ class Told:
 
     def and_then(self, later: Told) -> Told:
         """This, then what came later."""
-        return joined([self, later])
+        return replace(joined([self, later]), first_read_s=self.first_read_s)
 
     def pace_s(self, interval_s: float) -> float:
         """The usual distance of readings."""

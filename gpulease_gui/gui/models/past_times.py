@@ -75,13 +75,34 @@ def times(
 def _pace(told: Told, interval_s: float, paces: Paces) -> Floats:
     """The usual distance of readings at the time of each."""
     made = np.full(len(told.times_s), interval_s)
-    if not told.plain or not paces:
+    if not paces:
         return np.full(len(told.times_s), told.pace_s(interval_s))
-    since_s, steps_s = [from_s for from_s, _ in paces], [interval_s, *(step_s for _, step_s in paces)]
-    edges = [0, *np.searchsorted(told.times_s, since_s).tolist(), len(told.times_s)]
+    if not told.plain:
+        return _of_slots(told, paces)
+    made = np.empty(len(told.times_s))
+    steps_s = [interval_s, *(step_s for _, step_s in paces)]
+    edges = [0, *np.searchsorted(told.times_s, [from_s for from_s, _ in paces]).tolist(), len(told.times_s)]
     for step_s, (first, last) in zip(steps_s, pairwise(edges), strict=True):
         made[first:last] = told.part(first, last).pace_s(step_s)
     return made
+
+
+def _of_slots(told: Told, paces: Paces) -> Floats:
+    """The same of summaries: the time of each over what was asked for in it. A node may never be as quick as it is asked; what
+    is older than all that is known of the rate is as quick as its fullest slot.
+    """
+    from_s, steps_s = np.array(paces).T
+    before = np.concatenate([[0.0], np.cumsum(np.diff(from_s) / steps_s[:-1])])
+
+    def asked(at_s: Floats) -> Floats:
+        place = np.maximum(np.searchsorted(from_s, at_s, "right") - 1, 0)
+        return np.asarray(before[place] + (at_s - from_s[place]) / steps_s[place], np.float64)
+
+    lasts_s = np.minimum(np.diff(told.times_s, append=np.inf), told.step_s)
+    own, made = lasts_s / told.count, lasts_s / (asked(told.times_s + lasts_s) - asked(told.times_s))
+    known = told.times_s >= from_s[0] - told.step_s
+    slower = float(np.min(own[known] / made[known])) if known.any() else 1.0
+    return np.where(known, made * max(1.0, slower), float(np.min(own[~known])) if not known.all() else 0.0)
 
 
 def _card(judged: Judged, told: Told, reasons: Told | None, pace_s: Floats) -> _Card:
