@@ -205,13 +205,17 @@ class WatchRules:
         found = self._look(DRIVER, NODE, KEPT, at_s)
         return () if found is None else (found,)
 
-    def unseen(self, at_s: float, same: Collection[str] = ()) -> tuple[Episode, ...]:
-        """Nobody looks any more: what lasts is cut off at its last reading, streaks begin anew.
+    def unseen(self, at_s: float, same: Collection[str] = (), steady: tuple[float, float] = (math.inf, math.inf)) -> tuple[Episode, ...]:
+        """Nobody looks any more: what lasts is cut off at its last reading and no later than `at_s`, streaks begin anew.
 
+        `steady`: (begin, end) of a line of time that a clock which was set back has left; what began in it lasted up to its end.
         `same`: subjects that have their name wherever they are seen next (UUIDs). What is counted of them, and did not become an
         episode yet, counts on if they are read again soon.
         """
-        cut = [_ended(one.episode, min(at_s, one.bad_s), cut=True) for one in self._streaks.values() if one.episode]
+        cut = [
+            _ended(one.episode, min(steady[1] if one.episode.began_s >= steady[0] else at_s, one.bad_s), cut=True)
+            for one in self._streaks.values() if one.episode
+        ]  # fmt: skip
         self._streaks = {key: one for key, one in self._streaks.items() if one.episode is None and key[1] in same}
         return tuple(cut)
 

@@ -6,9 +6,11 @@ import csv
 import io
 import math
 import time
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.text import Language, Text
@@ -32,6 +34,8 @@ _GROWS_NS = 120 * _NS
 _LOOKED_AT_NS = 6 * 3600 * _NS
 # Up to so long every reading is a row; beyond it a row stands for an even slice of the time.
 READINGS_S, SLICES = 86_400.0, 20_000
+# So many readings before or after its time the first one of a block may have been read.
+_SHIFTED = 4
 _TIME, _GAP = Text("time (UTC)", "时间（UTC）"), Text("gap", "缺口")
 _LOW, _MEAN, _HIGH = Text("lowest", "最低"), Text("mean", "均值"), Text("highest", "最高")
 _Rows = dict[int, dict[int, float]]
@@ -103,20 +107,26 @@ def _readings(
 
 
 def _newer(ring: Ring | None, block: SampleBlock | None, from_ms: int, to_ms: int) -> Iterable[tuple[int, float]]:
-    """What the ring has after the last stored block. That one begins with the time of its first reading; its others stand in
-    even slots, which tell no time to compare: the ring's readings from there on are the block's, as many as it holds. A ring
-    that does not reach back so far goes on half a step after the last slot.
-    """
+    """What the ring has after the last stored block."""
     if ring is None or not ring.total:
         return ()
-    view, held = ring.view(), 0
-    if block is not None:
-        if int(view.times_s[0] * 1000) <= block.start_ns // _MS + 1:
-            from_ms, held = block.start_ns // _MS - 1, sum(value == value for value in block.values)
-        else:
-            from_ms = (block.start_ns + (2 * len(block.values) - 1) * block.step_ns // 2) // _MS
-    pairs = zip(view.times_s.tolist(), view.values.tolist(), strict=True)
-    return [(at_ms, value) for at_s, value in pairs if from_ms <= (at_ms := int(at_s * 1000)) < to_ms and value == value][held:]
+    view = ring.view()
+    pairs = [(int(at_s * 1000), value) for at_s, value in zip(view.times_s.tolist(), view.values.tolist(), strict=True) if value == value]
+    held = pairs if block is None else _after(block, pairs)
+    return [(at_ms, value) for at_ms, value in held if from_ms <= at_ms < to_ms]
+
+
+def _after(block: SampleBlock, pairs: Sequence[tuple[int, float]]) -> Sequence[tuple[int, float]]:
+    """Those that were read after a block. Its readings stand in even slots, which tell no time to compare: they are found by what
+    they are. Of one that is not in the ring, as another program kept it, what lies half a step after its last slot goes on.
+    """
+    own = [value for value in block.values if value == value]
+    place = bisect_left(pairs, block.start_ns // _MS - 1, key=itemgetter(0))
+    for first in sorted(range(max(0, place - _SHIFTED), place + _SHIFTED + 1), key=lambda at: abs(at - place)) if own else ():
+        if [value for _, value in pairs[first : first + len(own)]] == own:
+            return pairs[first + len(own) :]
+    last_ms = (block.start_ns + (2 * len(block.values) - 1) * block.step_ns // 2) // _MS
+    return [pair for pair in pairs if pair[0] >= last_ms]
 
 
 def _slices(

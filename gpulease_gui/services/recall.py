@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import wait
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.services.gap_words import NOT_WATCHED
 from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.services.series import RING_POINTS, Paces, Ring
 from gpulease_gui.services.source_gaps import source_spans
+from gpulease_gui.store.ahead import CLOCK_WRONG, tell_ahead
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import list_gaps, read_blocks, recorded_spans
 from gpulease_gui.telemetry.source import metrics
@@ -17,10 +22,36 @@ if TYPE_CHECKING:
     import sqlite3
 
     from gpulease_gui.store.records import SampleBlock
+    from gpulease_gui.store.workspace import Workspace
 
+WRITTEN_S = 5.0
 _NS = 1_000_000_000
 _SILENT_STEPS = 3
 _APART_S = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """When what was put back ends (UTC seconds; 0 = nothing was), why nothing follows it, and up to when a wrong clock wrote ahead."""
+
+    last_s: float = 0.0
+    why: str = NOT_WATCHED
+    ahead_s: float = 0.0
+
+
+def begin_with(view: WatchView, workspace: Workspace, now_s: float) -> Recalled:
+    """Put what was stored of the last hour before what will come; tell what a clock that was ahead wrote down."""
+    telling = workspace.submit(lambda db: tell_ahead(db, view.node_id, int(now_s * _NS)))
+    try:
+        with workspace.read() as connection:
+            last_s = put_back(view, connection, now_s)
+    except UserFacing:
+        return Recalled()  # the store will say so itself when the first block is written
+    wait([telling], WRITTEN_S)
+    if not telling.done() or telling.cancelled() or telling.exception() is not None:
+        return Recalled(last_s)
+    ahead = telling.result()
+    return Recalled(last_s, CLOCK_WRONG if ahead.told else NOT_WATCHED, ahead.until_ns / _NS)
 
 
 def put_back(view: WatchView, connection: sqlite3.Connection, now_s: float) -> float:

@@ -8,26 +8,27 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
+from gpulease_gui.store.ahead import MOST_AHEAD
 from gpulease_gui.store.records import SampleBlock, Series
 from gpulease_gui.telemetry.row import Form, Row
 from gpulease_gui.telemetry.source import Metric
 
 BLOCK_S = 10.0
-# As much as lines come late and early on a bad day; a node that sends more than it was asked for makes no time to come.
-MOST_AHEAD = 3
 FLOODED = "more readings came than were asked for, and the oldest of them were left out"
 _NS = 1_000_000_000
 _MOST_SLOTS = 100_000
+# Of a step, before the end of a block: the next one begins there at the earliest.
+_LEAST_APART = 0.49
 
 
 def slots(ages_s: list[float], step_s: float, room: int = 0) -> list[int]:
-    """A slot of its own for each sample (seconds since the first one, in the order they came), rising; of the last ones.
+    """A slot of its own for each sample (seconds since the first slot, in the order they came), rising; of the last ones.
 
     The nearest one, or the next free one before it: a line that stalls delivers several samples at once, and they were
     taken in the slots before, of which `room` lie before the first. No sample lies more than MOST_AHEAD slots after it
     came: of more than that the oldest have none. A clock that was set back moves nothing back.
     """
-    near = list(accumulate((min(_MOST_SLOTS, max(0, round(age_s / step_s))) for age_s in ages_s), max))
+    near = list(accumulate((min(_MOST_SLOTS, round(age_s / step_s)) for age_s in ages_s), max))
     places = list(near)
     for n in range(len(places) - 2, -1, -1):
         places[n] = min(places[n], places[n + 1] - 1)
@@ -61,9 +62,9 @@ class Recorder:
         self._count = 0
         self._since_s: float | None = None
         self._series: dict[tuple[str, str], Series] = {}
-        # Where what was handed out last of each form, or of a curve of several, ends (UTC seconds).
-        self._ends: dict[Hashable, float] = {}
-        self._ended: dict[Hashable, float] = {}
+        # Where what was handed out last of each form, or of a curve of several, ends, and when the last of it came (UTC seconds).
+        self._ends: dict[Hashable, tuple[float, float]] = {}
+        self._ended: dict[Hashable, tuple[float, float]] = {}
         self._floods: dict[str, tuple[float, float]] = {}
 
     def add(self, row: Row, at_s: float) -> None:
@@ -108,12 +109,13 @@ class Recorder:
         self, of: Hashable, times_s: list[float], told: Iterable[tuple[tuple[str, str], Sequence[float]]]
     ) -> list[SampleBlock]:
         """A block of each curve with samples of these times."""
-        start_s, step_s = times_s[0], self._interval_s
+        step_s = self._interval_s
+        start_s = self._begin(of, times_s[0])
         places = slots([at_s - start_s for at_s in times_s], step_s, self._room(of, start_s))
         first, left_out = places[0], len(times_s) - len(places)
         places = [place - first for place in places]
         start_ns, step_ns, count = int(start_s * _NS) + first * int(step_s * _NS), int(step_s * _NS), places[-1] + 1
-        self._ends[of] = start_s + (first + count) * step_s
+        self._ends[of] = start_s + (first + count) * step_s, times_s[-1]
         even = count == len(places)
         made = [
             SampleBlock(
@@ -123,14 +125,19 @@ class Recorder:
         ]  # fmt: skip
         if left_out > MOST_AHEAD:
             for metric in {block.series.metric for block in made}:
-                begin_s, end_s = self._floods.get(metric, (start_s, times_s[-1]))
-                self._floods[metric] = min(begin_s, start_s), max(end_s, times_s[-1])
+                begin_s, end_s = self._floods.get(metric, (times_s[0], times_s[-1]))
+                self._floods[metric] = min(begin_s, times_s[0]), max(end_s, times_s[-1])
         return made
+
+    def _begin(self, of: Hashable, first_s: float) -> float:
+        """Where slots begin: no two of one watch lie within half a step, as do those of several, unless its clock was set back."""
+        ended_s, came_s = self._ended.get(of, (-math.inf, -math.inf))
+        return first_s if first_s < came_s else max(first_s, ended_s - _LEAST_APART * self._interval_s)
 
     def _room(self, of: Hashable, start_s: float) -> int:
         """How many slots lie free before a time, as far as a stall is made up for."""
-        ended_s = self._ended.get(of)
-        free_s = 0.0 if ended_s is None else min(BLOCK_S, start_s - ended_s)
+        ended_s, _ = self._ended.get(of, (start_s, start_s))
+        free_s = min(BLOCK_S, start_s - ended_s)
         return max(0, int(free_s / self._interval_s + 0.1))
 
     def _merged(self, key: tuple[str, str], held: Mapping[Form, _Held]) -> list[SampleBlock]:

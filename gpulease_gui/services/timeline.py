@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -9,13 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from gpulease_gui.services.gap_words import CLOCK_SET, SLEPT
-
-# The wall clock is corrected by less than this all the time; more is a sleep of this computer, or a clock that was set.
-JUMP_S = 5.0
-
+from gpulease_gui.store.ahead import JUMP_S
 
 # A clock that was set without a sleep is believed when it stays so; one that is wrong for a minute moves no sample.
 BELIEVED_S = 300.0
+NEVER = math.inf, math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,8 @@ class Timeline:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._zero_s = self._slept_s = 0.0
+        self._zero_s = self._slept_s = self._since_s = 0.0
+        self.left_s = math.inf  # when (UTC) the line of time began that was left for this one
         self._ahead_since_s: float | None = None
         self._behind_since_s: float | None = None
         self.was_set = False  # the last jump was no sleep: somebody set the clock
@@ -58,6 +58,7 @@ class Timeline:
         return back
 
     def _begin_at(self, now_s: float) -> None:
+        self.left_s, self._since_s = self._since_s, now_s
         self._zero_s = now_s - self._clock.steady()
         self._slept_s = self._asleep_s()
         self._ahead_since_s = self._behind_since_s = None

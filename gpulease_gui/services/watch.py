@@ -19,18 +19,18 @@ from gpulease_gui.services.gap_words import FAULT, NOT_WATCHED, why_ended
 from gpulease_gui.services.intake import MOST_SERIES, GapSpan, Intake, SeriesKey, WatchView
 from gpulease_gui.services.links import Links, NotConnected
 from gpulease_gui.services.log_gauge import LogGauge, LogGauges
-from gpulease_gui.services.recall import forget, put_back
+from gpulease_gui.services.recall import WRITTEN_S, begin_with, forget
 from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.series_gaps import SeriesGaps
 from gpulease_gui.services.source_gaps import SourceGaps, source_of
 from gpulease_gui.services.source_silence import STALE, Silence
-from gpulease_gui.services.timeline import Clock, Timeline, own_clock
+from gpulease_gui.services.timeline import NEVER, Clock, Timeline, own_clock
 from gpulease_gui.services.watch_cards import OddRounds, lately
 from gpulease_gui.services.watch_driver import NO_GPU
 from gpulease_gui.services.watch_rate import WatchRates
 from gpulease_gui.services.watch_rules import NodeRules, RuleKeeper
 from gpulease_gui.services.watch_saving import Saving
-from gpulease_gui.store.ahead import CLOCK_WRONG, tell_ahead
+from gpulease_gui.store.ahead import CLOCK_WRONG
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import cut_gaps
 from gpulease_gui.store.workspace import Workspace
@@ -40,7 +40,6 @@ from gpulease_gui.telemetry.task_log import SOURCE as TASK_LOG
 
 _log = logging.getLogger(__name__)
 BACKOFF_S = (1.0, 60.0)
-WRITTEN_S = 5.0
 # Trying again can't help, and repeated logins would lock the account.
 HOPELESS = frozenset({"host_key", "auth"})
 _NS = 1_000_000_000
@@ -187,24 +186,17 @@ class _Watch:
         self._state(NodeState.LOST, f"internal error: {type(fault).__name__}")
         self._gap(self._last_s or self._clock.wall(), FAULT)
 
-    def _unseen(self, at_s: float) -> None:
+    def _unseen(self, at_s: float, steady: tuple[float, float] = NEVER) -> None:
         self._saving.gaps((*self._sources.end_all(at_s), *self._series.end_all(at_s)))
         if self.rules is not None:
-            self.rules.unseen(at_s)
+            self.rules.unseen(at_s, steady)
 
     def _recall(self) -> None:
-        """Put what was stored of the last hour before what will come; tell what a clock that was ahead wrote down."""
-        now_s = self._clock.wall()
-        ahead = self._workspace.submit(lambda db: tell_ahead(db, self.node.id, int(now_s * _NS)))
-        try:
-            with self._workspace.read() as connection:
-                last_s = put_back(self.view, connection, now_s)
-        except UserFacing:
-            return  # the store will say so itself when the first block is written
-        wait([ahead], WRITTEN_S)
-        was_wrong = ahead.done() and not ahead.cancelled() and ahead.exception() is None and ahead.result()
-        if last_s:
-            self._gap(last_s + self.view.interval_s, CLOCK_WRONG if was_wrong else NOT_WATCHED)
+        """Put what was stored of the last hour before what will come; what lies between is a gap."""
+        found = begin_with(self.view, self._workspace, self._clock.wall())
+        self._saving.ahead_s = found.ahead_s
+        if found.last_s:
+            self._gap(found.last_s + self.view.interval_s, found.why)
 
     def _once(self) -> bool:
         """One connection; whether samples came."""
@@ -338,7 +330,8 @@ class _Watch:
         """Our clock had been ahead: what was written down by it stays in the store, the view begins anew with what is before now."""
         now_s = self._clock.wall()
         self._flush()
-        self._unseen(min(self._last_s, now_s))
+        # What broke a rule lasted so long, whatever the clock says now.
+        self._unseen(min(self._last_s, now_s), (self._timeline.left_s, self._last_s))
         self._close_gap(self._last_s, resumed=False)
         # Told in turn: when the gaps are cut, what was taken before stands in the store, too, and can be recalled.
         wait([self._workspace.submit(lambda db: cut_gaps(db, self.node.id, int(now_s * _NS)))], WRITTEN_S)
@@ -380,8 +373,11 @@ class _Watch:
         if not self.view.gaps or self.view.gaps[-1].end_s is not None:
             return
         gap = self.view.gaps[-1]
-        gap.resumed, gap.end_s = resumed, at_s
-        self._saving.gaps((Gap(self.node.id, int(gap.start_s * _NS), int(at_s * _NS), gap.reason),))
+        gap.resumed, gap.end_s = resumed, max(gap.start_s, at_s)
+        if at_s <= gap.start_s and gap.reason != CLOCK_WRONG:
+            self.view.gaps.pop()  # what was put back reaches to what came
+        else:
+            self._saving.gaps((Gap(self.node.id, int(gap.start_s * _NS), int(gap.end_s * _NS), gap.reason),))
         if resumed:
             self._bus.publish(GapClosed(self.node.id, int(at_s * 1000)))
 

@@ -21,6 +21,7 @@ from gpulease_gui.services.commerce import deal_in
 from gpulease_gui.services.events import Bus, Event, RecordsChanged, WatchAlarm
 from gpulease_gui.services.intake import Told
 from gpulease_gui.services.thresholds import effective
+from gpulease_gui.services.timeline import NEVER
 from gpulease_gui.services.watch_cards import Cards
 from gpulease_gui.services.watch_driver import ENDED, SILENT, Driver
 from gpulease_gui.services.watch_last_seen import last_seen
@@ -264,11 +265,11 @@ class NodeRules:
             return False
         return words == ENDED and not known
 
-    def unseen(self, at_s: float) -> None:
+    def unseen(self, at_s: float, steady: tuple[float, float] = NEVER) -> None:
         """The stream stopped: nobody sees whether anything goes on. A card of a UUID is the same one when it is read again."""
         for driver in self._drivers.values():
             driver.begin()
-        self._tell(self._rules.unseen(at_s, self._cards.known))
+        self._tell(self._rules.unseen(at_s, self._cards.known if steady is NEVER else (), steady))
         if self._signed_s and not self._events:
             self._signed_s = 0.0
             self._keeper.workspace.submit(lambda db: tell_over(db, self._id))

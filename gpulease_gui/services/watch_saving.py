@@ -8,13 +8,14 @@ from concurrent.futures import Future
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.services.intake import WatchView
 from gpulease_gui.services.recall import unread
+from gpulease_gui.store.ahead import read_again
 from gpulease_gui.store.doors import Database
 from gpulease_gui.store.records import Gap, SampleBlock
 from gpulease_gui.store.samples import append_blocks, append_gap
 from gpulease_gui.store.workspace import Workspace
 
 NOT_SAVED = "not_saved"
-_SAME_S = 0.001
+_SAME_S, _NS = 0.001, 1_000_000_000
 
 
 class Saving:
@@ -24,6 +25,7 @@ class Saving:
         self._workspace, self._view = workspace, view
         self._going: list[tuple[Future[None], tuple[int, int]]] = []
         self._unsaved: tuple[int, int] | None = None
+        self.ahead_s = 0.0  # up to when (UTC) a clock that was ahead wrote down readings
 
     def readings(self, blocks: Sequence[SampleBlock]) -> None:
         """Write blocks; of those before it is looked which were written."""
@@ -31,6 +33,8 @@ class Saving:
             span = min(b.start_ns for b in blocks), max(b.start_ns + b.step_ns * len(b.values) for b in blocks)
             self._going = [one for one in self._going if not self._over(*one)]
             self._going.append((self._workspace.submit(lambda db: append_blocks(db, blocks)), span))
+            if span[0] < self.ahead_s * _NS:
+                self._workspace.submit(lambda db: read_again(db, self._view.node_id, *span))
 
     def gaps(self, gaps: tuple[Gap, ...]) -> None:
         """Write gaps."""

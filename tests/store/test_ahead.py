@@ -37,9 +37,9 @@ def told(desk):
 
 def test_that_what_lies_in_the_time_to_come_is_told_once_as_a_gap_and_a_mark_and_stays(early):
     def tell(after_s):
-        return early.write(lambda db: ahead.tell_ahead(db, "n1", early.noon_ns + after_s * S))
+        return early.write(lambda db: ahead.tell_ahead(db, "n1", early.noon_ns + after_s * S)).told
 
-    assert [tell(7200), tell(7300), tell(7400)] == [True, False, False]
+    assert [tell(7206), tell(7300), tell(7400)] == [True, False, False]
     assert told(early) == ([(10_800, 14_410, "clock_wrong")], [("clock", "2026-03-01T16:00:10.000000Z")])
     keep(early, 18_000)
     assert [tell(7500), tell(7600)] == [True, False]
@@ -51,9 +51,24 @@ def test_that_what_lies_in_the_time_to_come_is_told_once_as_a_gap_and_a_mark_and
         assert sum(len(block.values) for block in samples.read_blocks(connection, "n1", 0, 2**62)[POWER]) == 50
 
 
-def test_that_nothing_is_told_where_a_clock_was_corrected_by_seconds(early):
-    assert early.write(lambda db: ahead.tell_ahead(db, "n1", early.noon_ns + 14_360 * S)) is False
+def test_that_a_clock_that_was_corrected_by_less_than_five_seconds_is_none_that_was_ahead(early):
+    assert early.write(lambda db: ahead.tell_ahead(db, "n1", early.noon_ns + 14_405 * S)) == ahead.Ahead()
     assert told(early) == ([], [])
+    assert early.write(lambda db: ahead.tell_ahead(db, "n1", early.noon_ns + 14_404 * S)) == ahead.Ahead(early.noon_ns + 14_410 * S, told=True)
+
+
+def test_that_a_slow_watch_and_a_line_that_came_early_are_no_clock_that_was_ahead(early):
+    early.write(lambda db: samples.append_blocks(db, [SampleBlock(POWER, early.noon_ns + 20_000 * S, 60 * S, array("f", [500.0]))]))
+    assert early.write(lambda db: ahead.tell_ahead(db, "n1", early.noon_ns + 19_990 * S)) == ahead.Ahead()
+    with early.workspace.read() as connection:
+        assert ahead.newest_end(connection, "n1", early.noon_ns + 20_000 * S) == early.noon_ns + 20_060 * S
+
+
+def test_that_what_the_right_clock_read_of_that_time_is_no_part_of_its_gap_any_more(early):
+    early.write(lambda db: ahead.tell_ahead(db, "n1", early.noon_ns + 7206 * S))
+    for begin_s, end_s in ((10_799, 11_000), (12_000, 12_010), (14_000, 14_409)):
+        early.write(lambda db, begin_s=begin_s, end_s=end_s: ahead.read_again(db, "n1", early.noon_ns + begin_s * S, early.noon_ns + end_s * S))
+    assert told(early)[0] == [(11_000, 12_000, "clock_wrong"), (12_010, 14_000, "clock_wrong")]
 
 
 def test_that_the_newest_reading_is_none_of_the_time_to_come(early):
