@@ -12,7 +12,7 @@ import pytest
 
 from gpulease_gui.domain.text import Language
 from gpulease_gui.gui.models.past import Wish, read_past
-from gpulease_gui.gui.pages.live_lanes import holes_of
+from gpulease_gui.gui.pages.live_lanes import Lanes, holes_of
 from gpulease_gui.services.gap_words import GAP_WORDS, SERIES_WORDS
 from gpulease_gui.services.live_export import readings_csv
 from gpulease_gui.store.records import Gap
@@ -57,6 +57,9 @@ def test_that_a_figure_that_is_not_available_for_a_while_is_a_gap_of_its_curve_w
     for view in (node.watch.view, past.view):
         (hole,) = holes_of(view)
         assert (hole.start_s - START_S, hole.end_s and hole.end_s - START_S, hole.source) == (50, 150, "power:gpu.power_w")
+    lanes = Lanes(lambda term: None)
+    lanes.of(past.view)
+    assert str(holes_of(past.view, lanes.numbers)[0].reason) == "Power GPU 0: not available on the node", "what is stored knows no numbers"
     assert str(holes_of(node.watch.view)[0].reason) == str(SERIES_WORDS["not_available"]).join(["Power GPU 0: ", ""])
 
 

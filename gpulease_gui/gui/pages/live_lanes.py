@@ -250,10 +250,13 @@ def _trouble_lane(group: _Group, words: str) -> LaneSpec:
     return LaneSpec(f"trouble:{group.source}", source.title, "", trouble=trouble_words(words) if words else words)
 
 
-def holes_of(view: WatchView) -> tuple[Hole, ...]:
-    """The gaps of a watch with their reasons in words; what the node or the system said stays as it is."""
+def holes_of(view: WatchView, numbers: Mapping[str, int] | None = None) -> tuple[Hole, ...]:
+    """The gaps of a watch with their reasons in words; what the node or the system said stays as it is.
+
+    `numbers`: what the lanes call the cards, where the view is of what was stored and knows none.
+    """
     return tuple(
-        curve_hole(gap, view) if gap.metric else Hole(gap.start_s, gap.end_s, _hole_words(gap), gap.source)
+        curve_hole(gap, view, view.numbers if numbers is None else numbers) if gap.metric else Hole(gap.start_s, gap.end_s, _hole_words(gap), gap.source)
         for gap in (*view.gaps, *view.source_gaps)
     )
 

@@ -119,9 +119,9 @@ class Sight:
         happenings = [*self.checks.of(view.node_id), *self._slowdowns(view, made)]
         if self.history.stored is not None:
             happenings += self._named(self.history.stored, lanes)
-        holes = holes_of(view)
+        holes = holes_of(view, lanes.numbers)
         if live is not None and view is not live:
-            holes += tuple(hole for hole in holes_of(live) if hole.end_s is None)
+            holes += tuple(hole for hole in holes_of(live, lanes.numbers) if hole.end_s is None)
         holes += self._unknown(made if view is live else (), live, holes)
         return Picture(made, holes, tuple(happenings), view.interval_s, view.paces, past.coarser if past is not None else ())
 

@@ -148,7 +148,7 @@ class TaskChart(QWidget):
         view = self._hardware()
         lanes = self._curves.lanes(self._serves) if self._curves is not None else ()
         hardware = tuple(lane for lane in self._lanes.of(view) if lane.id.split(":")[0] in _HARDWARE) if view is not None else ()
-        holes = holes_of(view) if view is not None else ()
+        holes = holes_of(view, self._lanes.numbers) if view is not None else ()
         self.stack.show_picture(Picture((*lanes, *hardware), holes, self._happenings(), view.interval_s if view is not None else 1.0))
 
     def _happenings(self) -> tuple[Happening, ...]:
