@@ -230,6 +230,15 @@ def hung_up(phase: Phase, host_port: str, said: bytes = b"") -> HungUp:
     return error
 
 
+def renegotiates(phase: Phase, host_port: str) -> ConnectFailed:
+    """The server asks for new keys again and again, and answers nothing."""
+    return ConnectFailed(
+        phase, host_port, "renegotiates",
+        Text("the server asks for new keys again and again, without a pause", "服务端不停地要求更换会话密钥"),
+        Text("the SSH server, or what stands between, is broken or hostile; ask the supplier", "SSH 服务或途中的设备有故障或有恶意，请询问供应商"),
+    )  # fmt: skip
+
+
 def proxy_hung_up(host_port: str, by: str) -> ConnectFailed:
     """The proxy said that it leads there, then the connection ended without a word of an SSH server. `by`: its host:port."""
     why = Text(

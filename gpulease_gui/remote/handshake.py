@@ -30,6 +30,7 @@ from gpulease_gui.remote.failures import (
     one_line,
     open_to_truncation,
     refused,
+    renegotiates,
     timed_out,
     unreachable,
 )
@@ -201,6 +202,11 @@ def _handshake_failure(transport: Wire, host_port: str) -> ConnectFailed:
     if error is None or isinstance(error, (EOFError, OSError)):
         return hung_up(Phase.KEX, host_port)
     return kex_broken(host_port, one_line(str(error))[:_SAID_CHARACTERS])
+
+
+def gone(transport: paramiko.Transport, phase: Phase, host_port: str) -> ConnectFailed:
+    """Why a connection that stood is over."""
+    return renegotiates(phase, host_port) if isinstance(transport, Wire) and transport.restless else hung_up(phase, host_port)
 
 
 def cut(transport: paramiko.Transport) -> None:

@@ -16,8 +16,8 @@ from gpulease_gui.remote.agent_keys import keys_of_agent
 from gpulease_gui.remote.algorithms import METHODS
 from gpulease_gui.remote.answers import Answers
 from gpulease_gui.remote.credentials import Credentials
-from gpulease_gui.remote.failures import ConnectFailed, Phase, hung_up, key_trouble, login_refused, one_line, timed_out
-from gpulease_gui.remote.handshake import Deadlines, cut
+from gpulease_gui.remote.failures import ConnectFailed, Phase, key_trouble, login_refused, one_line, timed_out
+from gpulease_gui.remote.handshake import Deadlines, cut, gone
 from gpulease_gui.remote.key_shapes import not_accepted, shapes_of, sign_with
 from gpulease_gui.remote.quick_auth import auth_publickey
 from gpulease_gui.remote.rsa_length import is_too_short, rsa_bits, short_user_key
@@ -250,11 +250,11 @@ class _Login:
             raise login_refused(host_port, cause, _WHY[cause], tuple(error.allowed_types)) from error
         except paramiko.AuthenticationException as error:
             if not self.transport.is_active():
-                raise hung_up(Phase.AUTH, host_port) from error
+                raise gone(self.transport, Phase.AUTH, host_port) from error
             if time.monotonic() - started >= seconds:
                 raise timed_out(Phase.AUTH, host_port, seconds) from error
             raise login_refused(host_port, cause, _WHY[cause], ()) from error
         except (paramiko.SSHException, EOFError, OSError) as error:
             if not self.transport.is_active():
-                raise hung_up(Phase.AUTH, host_port) from error
+                raise gone(self.transport, Phase.AUTH, host_port) from error
             raise login_refused(host_port, cause, in_both(one_line(str(error))), ()) from error

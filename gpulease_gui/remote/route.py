@@ -21,13 +21,12 @@ from gpulease_gui.remote.failures import (
     HostKeyRevoked,
     HungUp,
     Phase,
-    hung_up,
     proxy_failed,
     proxy_hung_up,
     timed_out,
     tunnel_refused,
 )
-from gpulease_gui.remote.handshake import Deadlines, cut, dial, hang_up, shake
+from gpulease_gui.remote.handshake import Deadlines, cut, dial, gone, hang_up, shake
 from gpulease_gui.remote.host_certificates import certificate_key, certificate_of, fields_of, signer_of, why_not
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy, host_key_of, judge, key_types, kind_of, unknown
 from gpulease_gui.remote.proxy import Proxy, lead_through
@@ -120,7 +119,7 @@ def _tunnel(before: Passed, address: Address, seconds: float, cancel: CancelToke
     except (paramiko.SSHException, EOFError, OSError) as error:
         cancel.check()
         if not before.transport.is_active():
-            raise hung_up(Phase.TCP, before.host_port) from error
+            raise gone(before.transport, Phase.TCP, before.host_port) from error
         if time.monotonic() - started >= seconds:
             raise timed_out(Phase.TCP, address.host_port, seconds) from error
         raise tunnel_refused(address.host_port, before.host_port, str(error)) from error

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 import paramiko
 
 from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import Address, HostKey
 from gpulease_gui.remote.credentials import Credentials, KeyRing
 from gpulease_gui.remote.ear import Ear
 from gpulease_gui.remote.failures import ConnectFailed, Phase, channels_full, exec_refused, no_channel, timed_out
 from gpulease_gui.remote.feed import Feed
 from gpulease_gui.remote.gate import HandshakeGate
-from gpulease_gui.remote.handshake import Deadlines, hang_up
+from gpulease_gui.remote.handshake import Deadlines, gone, hang_up
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.keys_in_turn import KeysInTurn
 from gpulease_gui.remote.login import KeyToTry, log_in_by_one_of
@@ -192,7 +193,7 @@ class SshSession:
             raise no_channel(self.address.host_port, error.text) from error
         except (paramiko.SSHException, EOFError, OSError) as error:
             if not self.alive:
-                raise LineLost(self.name) from error
+                raise _lost(self._transport, self.name, self.address.host_port) from error
             raise timed_out(Phase.CHANNEL, self.address.host_port, seconds) from error
 
     def _request(self, channel: paramiko.Channel, exec_string: str) -> None:
@@ -210,7 +211,7 @@ class SshSession:
         try:
             self._transport._send_user_message(message)  # type: ignore[attr-defined]
         except (paramiko.SSHException, EOFError, OSError) as error:
-            raise LineLost(self.name) from error
+            raise _lost(self._transport, self.name, self.address.host_port) from error
 
     def close(self) -> None:
         """Close the connection; every command on it ends by its lifeline. Any number of times."""
@@ -221,6 +222,12 @@ class SshSession:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _lost(transport: paramiko.Transport, name: str, host_port: str) -> UserFacing:
+    """A line that is over; a server that renegotiates without a pause is told as that."""
+    error = gone(transport, Phase.CHANNEL, host_port)
+    return error if error.cause == "renegotiates" else LineLost(name)
 
 
 class SshChannel:
@@ -265,7 +272,7 @@ class SshChannel:
         self.close()
         transport = self._channel.get_transport()
         if not transport.is_active():
-            raise LineLost(self._name)
+            raise _lost(transport, self._name, self._host_port)
         raise exec_refused(self._host_port)
 
     def end_input(self) -> None:

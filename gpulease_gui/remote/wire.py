@@ -19,6 +19,7 @@ from paramiko.packet import Packetizer
 from gpulease_gui.remote.agreement import Agreeing
 from gpulease_gui.remote.pieces import Pieces
 from gpulease_gui.remote.read_ahead import ReadAhead
+from gpulease_gui.remote.rekeys import Rekeys
 from gpulease_gui.remote.seals import AROUND_BYTES, Seals, Told, known
 
 # As OpenSSH has it: no peer makes us keep more than this for one packet.
@@ -74,6 +75,12 @@ class Packets(Packetizer):
     def greets_too_long(self) -> bool:
         """Whether more came as a greeting than any server has to say."""
         return self._greeting_bytes > _GREETING_MAX_BYTES
+
+    @property
+    def moved_bytes(self) -> int:
+        """What came and went since the last keys; 0 where the library does not say it."""
+        held = vars(self)
+        return int(held["_Packetizer__received_bytes"] + held["_Packetizer__sent_bytes"]) if self._known else 0
 
     def start_handshake(self, timeout: float) -> None:
         """Seconds until reading gives the handshake up."""
@@ -173,6 +180,8 @@ class Wire(Agreeing):
 
     def __init__(self, sock: socket.socket | paramiko.Channel) -> None:
         super().__init__(sock, packetizer_class=Packets)
+        self._rekeys = Rekeys()
+        self.restless = False
         if isinstance(self.packetizer, Packets):
             self.packetizer.serve(self)
 
@@ -185,6 +194,16 @@ class Wire(Agreeing):
     def greets_too_long(self) -> bool:
         """Whether the node's greeting was given up for its length."""
         return isinstance(self.packetizer, Packets) and self.packetizer.greets_too_long
+
+    def _negotiate_keys(self, m: paramiko.Message) -> None:
+        """Go along with new keys. Raises SSHException for a server that asks for nothing else; `restless` then says so."""
+        known: Any = self
+        if known.initial_kex_done and known.local_kex_init is None:
+            moved = self.packetizer.moved_bytes - len(m.asbytes()) if isinstance(self.packetizer, Packets) else 0
+            if self._rekeys.one_too_many(logged_in=self.is_authenticated(), moved_bytes=moved, now_s=time.monotonic()):
+                self.restless = True
+                raise paramiko.SSHException("new keys without a pause")
+        super()._negotiate_keys(m)  # type: ignore[misc]  # the stubs lack it
 
     def _filter_algorithm(self, type_: str) -> tuple[str, ...]:
         """All that are preferred: none is switched off besides."""
