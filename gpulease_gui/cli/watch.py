@@ -65,26 +65,31 @@ def _watch(services: Services, nodes: Mapping[str, Node], rate_hz: float | None,
             services.watching.set_rate(node.id, rate_hz).result()
         services.watching.start(node)
     end_s = float("inf") if options.seconds is None else time.monotonic() + options.seconds
+    states: dict[str, str] = {}
     read: set[str] = set()
     with interruptible() as interrupted:
         while not interrupted and time.monotonic() < end_s and services.watching.views():
+            read |= {view.node_id for view in services.watching.views() if view.state is NodeState.CONNECTED}
             try:
                 event = told.get(timeout=min(_LOOK_S, max(0.0, end_s - time.monotonic())))
             except queue.Empty:
                 continue
-            _tell(event, nodes, read, as_json=options.json)
+            _tell(event, nodes, states, as_json=options.json)
         for view in services.watching.views():
             services.watching.stop(view.node_id)
     return Exit.OK if read else Exit.NOT_CONNECTED
 
 
-def _tell(event: Event, nodes: Mapping[str, Node], read: set[str], *, as_json: bool) -> None:
+def _tell(event: Event, nodes: Mapping[str, Node], states: dict[str, str], *, as_json: bool) -> None:
+    """`states`: what was said last of each node; both the connection and its first reading say that it is connected."""
     said = _said(event)
     if said is None or said[0] not in nodes:
         return
     node_id, kind, at_s, words = said
-    if kind == NodeState.CONNECTED:
-        read.add(node_id)
+    if isinstance(event, NodeStateChanged):
+        if states.get(node_id) == kind:
+            return
+        states[node_id] = kind
     at = datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     if as_json:
         print(json.dumps({"at": at, "node": nodes[node_id].name, "event": kind, "words": visible(words.en)}, ensure_ascii=False), flush=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from gpulease_gui.store.packing import unpack
 from gpulease_gui.store.slots import LONGEST_NS, pieces
@@ -42,12 +42,14 @@ def _edge(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: i
     return found
 
 
-# A rate is changed between two watches, between which is a gap; where so many are, and where none is told, looks say it.
-_MOST_GAPS, _LOOKS, _MOST_HALVINGS = 64, 24, 24
+_LOOKS, _MOST_HALVINGS = 24, 24
 
 
-def steps_of(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int) -> tuple[tuple[int, int], ...]:
-    """(since when, time between readings that were asked for), in ns, of what is kept of start <= time < end."""
+def steps_of(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int, looks: Iterable[int] = ()) -> tuple[tuple[int, int], ...]:
+    """(since when, time between readings that were asked for), in ns, of what is kept of start <= time < end.
+
+    It is looked for at `looks` (ns), where it may have changed, and here and there besides.
+    """
 
     def look(at_ns: int) -> tuple[int, int] | None:
         row = connection.execute(
@@ -55,14 +57,10 @@ def steps_of(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns
         ).fetchone()
         return None if row is None or row[0] >= end_ns else (int(row[0]), min(unpack(row[1]).steps_ns))
 
-    gaps = connection.execute(
-        "SELECT end_ns FROM sample_gaps WHERE node_id = ? AND metric IS NULL AND end_ns BETWEEN ? AND ? ORDER BY end_ns DESC LIMIT ?",
-        (node_id, start_ns, end_ns, _MOST_GAPS),
-    ).fetchall()
-    looks = {start_ns + (end_ns - start_ns) * n // _LOOKS for n in range(_LOOKS)} | {end_ns - 1} | {at_ns for (at_ns,) in gaps}
+    everywhere = {start_ns + (end_ns - start_ns) * n // _LOOKS for n in range(_LOOKS)} | {end_ns - 1}
     found: list[tuple[int, int]] = []
     before_ns = start_ns
-    for at_ns in sorted(looks):
+    for at_ns in sorted(everywhere | {at_ns for at_ns in looks if start_ns <= at_ns < end_ns}):
         at = look(at_ns)
         if at is not None and (not found or at[1] != found[-1][1]):
             found.append(_changed(look, before_ns, at, found[-1][1]) if found else at)

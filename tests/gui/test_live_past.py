@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from time import time
 
 import numpy as np
@@ -29,7 +28,7 @@ from gpulease_gui.gui.widgets.chart_spec import Curve, Happening, LaneSpec, Mode
 from gpulease_gui.gui.widgets.lane_rows import free_place
 from gpulease_gui.gui.widgets.live_tail import LiveTail
 from gpulease_gui.gui.widgets.slowdowns import slowdowns
-from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.composition import Services
 from gpulease_gui.services.recall import recall
 from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch import WatchView
@@ -42,13 +41,6 @@ from .guards import StallGuard
 NODE = "demo-capped"
 _NS = 1_000_000_000
 MakeWindow = Callable[..., MainWindow]
-
-
-@pytest.fixture
-def demo(tmp_path: Path) -> Iterator[Services]:
-    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
-    yield services
-    services.close()
 
 
 def keep(services: Services, start_s: float, seconds: int, metric: str = "gpu.power_w", subjects: tuple[str, ...] = ("GPU-a",)) -> None:
@@ -70,7 +62,7 @@ def test_that_a_day_is_read_as_lowest_highest_and_mean_of_each_column(demo: Serv
     with demo.workspace.read() as connection:
         past = read_past(connection, wish, {})
     read = data.read(past.view.rings["gpu.power_w", "GPU-a"])
-    assert len(read.times_s) == 600 and past.view.interval_s == pytest.approx(100.0)
+    assert len(read.times_s) == 603 and past.view.interval_s == pytest.approx(100.0), "and the last reading itself"
     assert read.values[:3].tolist() == pytest.approx([100.0, 350.0, 347.5], rel=2e-3)
     assert np.all(np.diff(read.times_s) > 0)
 

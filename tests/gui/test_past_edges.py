@@ -17,7 +17,7 @@ from gpulease_gui.gui.widgets.chart_spec import Promised, Rule
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.series import Ring
 from gpulease_gui.store import samples
-from gpulease_gui.store.records import Gap, SampleBlock, Series
+from gpulease_gui.store.records import SampleBlock, Series
 from gpulease_gui.telemetry.source import metrics
 
 NODE, _NS, DAY_S = "demo-capped", 1_000_000_000, 86_400
@@ -106,9 +106,6 @@ def test_that_a_rate_that_was_changed_is_reckoned_with_at_each_zoom_whatever_it_
     keep(demo, NOON_S + 600, [700.0] * 3600)
     keep(demo, NOON_S + 4200, [700.0] * 6000, hz=10)
     keep(demo, NOON_S + 4800, [700.0] * 1800)
-    for at_s in (NOON_S + 4200, NOON_S + 4800):  # as a watch leaves it that goes on at another rate
-        gap = Gap(NODE, at_s * _NS - _NS // 2, at_s * _NS, "not_watched")
-        demo.workspace.submit(lambda db, gap=gap: samples.append_gap(db, gap)).result()
     for days in ZOOMS:
         past = look(demo, NOON_S + 7200, days * DAY_S, interval_s=interval_s)
         figures, expected = past.figures[POWER, ""]

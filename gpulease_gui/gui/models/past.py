@@ -16,7 +16,7 @@ import numpy as np
 
 from gpulease_gui.checks.watch_rule import LOST
 from gpulease_gui.gui.models.past_bounds import Slots
-from gpulease_gui.gui.models.past_edges import with_edges
+from gpulease_gui.gui.models.past_edges import summed_paces, with_edges
 from gpulease_gui.gui.models.past_readings import Told, of_readings, of_store, paces_of
 from gpulease_gui.gui.models.past_times import Judged, times
 from gpulease_gui.gui.widgets import chart_data as data
@@ -28,9 +28,7 @@ from gpulease_gui.services.series import RING_POINTS, Paces, Ring, asked
 from gpulease_gui.services.source_gaps import source_spans
 from gpulease_gui.services.watch import GapSpan, SeriesKey, WatchView
 from gpulease_gui.store.away import away_now
-from gpulease_gui.store.edges import steps_of
 from gpulease_gui.store.samples import list_gaps, outline, series_by_id
-from gpulease_gui.store.slots import Outline
 from gpulease_gui.store.watch_events import list_events
 from gpulease_gui.telemetry.source import metrics
 
@@ -162,14 +160,8 @@ def _read(
         newer = of_readings(data.between(data.read(ring), last_s + 0.5 * min(1.0, wish.interval_s), end_s))
         if len(newer.times_s):
             told[key] = newer if before is None else before.and_then(newer)
-    return told, _paces(connection, wish.node_id, stored, start_s, end_s), stored.coarser
-
-
-def _paces(connection: sqlite3.Connection, node_id: str, stored: Outline, start_s: float, end_s: float) -> Paces:
-    """How often the readings were asked for, those that only summaries are looked at of, too."""
-    if not stored.slabs:
-        return paces_of(stored.packs)
-    return tuple((since_ns / _NS, step_ns / _NS) for since_ns, step_ns in steps_of(connection, node_id, int(start_s * _NS), int(end_s * _NS)))
+    paces = paces_of(stored.packs) if not stored.slabs else summed_paces(connection, wish.node_id, told.values(), start_s, end_s)
+    return told, paces, stored.coarser
 
 
 def _cut(told: Mapping[int, Told], start_s: float, end_s: float) -> dict[int, Told]:

@@ -1,21 +1,24 @@
-"""From which reading on to which one was a stretch read, where only summaries of it are looked at?"""
+"""From which reading on to which one was a stretch read, and how often, where only summaries of it are looked at?"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from gpulease_gui.gui.models.past_readings import Told
-from gpulease_gui.store.edges import Readings, first_readings, last_readings
+from gpulease_gui.services.series import Paces
+from gpulease_gui.store.edges import Readings, first_readings, last_readings, steps_of
 
 _NS = 1_000_000_000
 # Series begin and end together, but for a few; of others the slot says it.
 _MOST = 4
 # A slot with nearly as many readings as any other has them from its begin to its end.
 _FULL = 0.98
+# Where a slot has other than nearly as many readings as the one before, they may have been asked for more often or less.
+_OTHER, _MOST_OTHERS, _LOOKS = 0.1, 32, 4
 
 _Look = Callable[[sqlite3.Connection, str, int, int], Readings]
 
@@ -31,6 +34,20 @@ def with_edges(connection: sqlite3.Connection, node_id: str, told: Mapping[int, 
     for id_, (at_ns, value) in _looked(connection, node_id, last, last_readings).items():
         made[id_] = replace(made[id_], newest=(at_ns / _NS, value))
     return made
+
+
+def summed_paces(connection: sqlite3.Connection, node_id: str, told: Collection[Told], start_s: float, end_s: float) -> Paces:
+    """How often the readings of a stretch were asked for (since when in UTC seconds, seconds between two), as far as they are kept."""
+    looks = _changes_s(max(told, key=lambda one: len(one.times_s))) if told else ()
+    found = steps_of(connection, node_id, int(start_s * _NS), int(end_s * _NS), [int(at_s * _NS) for at_s in looks])
+    return tuple((since_ns / _NS, step_ns / _NS) for since_ns, step_ns in found)
+
+
+def _changes_s(told: Told) -> list[float]:
+    """Some times (UTC seconds) in the slots that have other than as many readings as their neighbours."""
+    other = np.flatnonzero(np.abs(np.diff(told.count)) > _OTHER * told.count[:-1])
+    begins = told.times_s[np.unique(np.concatenate([other, other + 1]))[-_MOST_OTHERS:]] if len(other) else np.empty(0)
+    return [float(at_s) for at_s in (begins[:, None] + np.arange(_LOOKS) / _LOOKS * told.step_s).ravel()]
 
 
 def _ends(told: Told) -> tuple[int, int] | None:
