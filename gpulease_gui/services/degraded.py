@@ -23,6 +23,7 @@ from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.node_moves import Move, contracts_of_runs, list_moves
 from gpulease_gui.store.samples import list_series
 from gpulease_gui.store.suppliers import get_contract
+from gpulease_gui.store.watch_ends import lasts_until
 from gpulease_gui.store.watch_events import WatchEvent, list_events
 
 _NS = 1_000_000_000
@@ -93,9 +94,11 @@ def _spans(connection: Reader, node_id: str, start_s: float, end_s: float) -> li
     """(card, begin, end) of what was degraded; a card that was taken away by agreement is from then on no part of the node."""
     away = list_away(connection, node_id)
     made = []
-    for one in list_events(connection, node_id, int(start_s * _NS), int(end_s * _NS)):
+    end_ns = int(end_s * _NS)
+    for one in list_events(connection, node_id, int(start_s * _NS), end_ns):
+        ended_ns = lasts_until(connection, one.id, node_id, one.began_ns, end_ns) if one.ended_ns is None else one.ended_ns
         for subject in _cards_of(one) if one.degraded else ():
-            ends = [end_s] if one.ended_ns is None else [end_s, one.ended_ns / _NS]
+            ends = [end_s] if ended_ns == end_ns else [end_s, ended_ns / _NS]
             ends += [gone.at_ns / _NS for gone in away if gone.card == subject and gone.at_ns >= one.began_ns]
             made.append((subject, max(start_s, one.began_ns / _NS), min(ends)))
     return made

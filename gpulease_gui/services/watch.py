@@ -6,13 +6,13 @@ import logging
 import random
 import threading
 from concurrent.futures import Future, wait
-from importlib import resources
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Cancelled, UserFacing
 from gpulease_gui.domain.node import Node
 from gpulease_gui.remote.stream import TOO_LONG, Stream, StreamEnd, StreamEnding, agent_start
 from gpulease_gui.remote.transport import Line, LineLost
+from gpulease_gui.services.agent_file import agent_program
 from gpulease_gui.services.events import Bus, GapClosed, GapOpened, NodeState, NodeStateChanged
 from gpulease_gui.services.flood_gaps import flood_gaps
 from gpulease_gui.services.gap_words import FAULT, NOT_WATCHED, why_ended
@@ -191,12 +191,15 @@ class _Watch:
         if self.rules is not None:
             self.rules.unseen(at_s, steady)
 
-    def _recall(self) -> None:
-        """Put what was stored of the last hour before what will come; what lies between is a gap."""
+    def _recall(self, *, goes_on: bool = False) -> None:
+        """Put what was stored of the last hour before what will come; what lies between is a gap, if the next line is not here yet."""
         found = begin_with(self.view, self._workspace, self._clock.wall())
         self._saving.ahead_s = found.ahead_s
-        if found.last_s:
-            self._gap(found.last_s + self.view.interval_s, found.why)
+        begin_s = found.last_s + self.view.interval_s
+        if found.last_s and not (goes_on and begin_s + self.view.interval_s > self._clock.wall()):
+            self._gap(begin_s, found.why)
+        elif found.why == CLOCK_WRONG:
+            self._saving.gaps((Gap(self.node.id, int(begin_s * _NS), int(begin_s * _NS), CLOCK_WRONG),))
 
     def _once(self) -> bool:
         """One connection; whether samples came."""
@@ -313,7 +316,7 @@ class _Watch:
     def _after_sleep(self, at_s: float, received_s: float) -> float:
         """A line that outlived a sleep of this computer goes on after it, with a gap for the time that nobody saw."""
         if received_s != self._received_s and self._timeline.set_back():
-            self._set_back()
+            self._set_back(goes_on=True)
             at_s = self._timeline.at(received_s)
         if received_s == self._received_s or not self._timeline.slept():
             self._received_s = received_s  # lines that came together slept together
@@ -326,7 +329,7 @@ class _Watch:
                 self._close_gap(end_s, resumed=True)
         return at_s
 
-    def _set_back(self) -> None:
+    def _set_back(self, *, goes_on: bool = False) -> None:
         """Our clock had been ahead: what was written down by it stays in the store, the view begins anew with what is before now."""
         now_s = self._clock.wall()
         self._flush()
@@ -339,7 +342,7 @@ class _Watch:
         self._last_s, self._gauged_s, self._odd = now_s, 0.0, OddRounds()
         self._intake.renew()
         self._state(NodeState.CONNECTING, "")  # the next line ends the gap that is recalled
-        self._recall()
+        self._recall(goes_on=goes_on)
         self._silence.begin(self._told_before(), now_s)
         if self.rules is not None:
             self.rules.renew(lately(self.view.rings))
@@ -388,9 +391,4 @@ class _Watch:
         self._bus.publish(NodeStateChanged(self.node.id, state, reason))
 
 
-def agent_program() -> bytes:
-    """The agent's one file, as it is sent to a node."""
-    return (resources.files("gpulease_gui") / "agent" / "node_agent.py").read_bytes()
-
-
-__all__ = ["MOST_SERIES", "GapSpan", "SeriesKey", "WatchView", "Watching", "agent_program"]
+__all__ = ["MOST_SERIES", "GapSpan", "SeriesKey", "WatchView", "Watching"]

@@ -101,7 +101,7 @@ class _Known:
         return [(parts[n][0] + first * parts[n][1], parts[n][1], parts[n][2][first:after]) for n, first, after in self._cut(parts)]
 
     def _cut(self, parts: Sequence[_Part]) -> list[_Cut]:
-        if not all(_is_whole(values) for _, _, values in parts):
+        if not all(is_whole(values) for _, _, values in parts):
             return _cuts(parts)
         times = tuple((start_ns, step_ns, len(values)) for start_ns, step_ns, values in parts)
         if times not in self._cuts:
@@ -109,14 +109,15 @@ class _Known:
         return self._cuts[times]
 
 
-def _is_whole(values: array[float]) -> bool:
+def is_whole(values: array[float]) -> bool:
+    """Whether all readings are finite numbers."""
     total = sum(values)
     return total - total == 0.0  # what is no finite number is unlike itself when it is taken from itself
 
 
-def _runs(values: array[float]) -> Iterator[tuple[bool, int, int]]:
+def runs_of(values: array[float]) -> Iterator[tuple[bool, int, int]]:
     """(whether it is missing, first, after the last) of readings that follow one another and were all read, or all not."""
-    if _is_whole(values):
+    if is_whole(values):
         yield False, 0, len(values)
         return
     place = 0
@@ -127,7 +128,7 @@ def _runs(values: array[float]) -> Iterator[tuple[bool, int, int]]:
 
 
 def _cuts(parts: Sequence[_Part]) -> list[_Cut]:
-    runs = [(missing, parts[n][1], -n, first, after) for n in range(len(parts)) for missing, first, after in _runs(parts[n][2])]
+    runs = [(missing, parts[n][1], -n, first, after) for n in range(len(parts)) for missing, first, after in runs_of(parts[n][2])]
     told, found = _Covered(), list[tuple[int, _Cut]]()
     for _, step_ns, number, first, after in sorted(runs):
         start_ns = parts[-number][0]

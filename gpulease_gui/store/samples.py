@@ -19,6 +19,7 @@ from gpulease_gui.store.packing import Block, Pack, pack, unpack
 from gpulease_gui.store.records import Gap, Mark, SampleBlock, SampleRange, Series, Stretch
 from gpulease_gui.store.slot_reading import first_whole, read_outline
 from gpulease_gui.store.slots import LONGEST_NS, Outline, cover, pieces, rows_between, slots_of
+from gpulease_gui.store.unread import TOUCHED, unread
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -201,13 +202,17 @@ def recorded_spans(
 def list_gaps(
     connection: sqlite3.Connection, node_id: str, metric: str | None, start_ns: int, end_ns: int
 ) -> tuple[Gap, ...]:
-    """The gaps of a metric (None: of every metric), or of the whole node, that touch start <= time < end (ns, UTC)."""
+    """The gaps of a metric (None: of every metric), or of the whole node, that touch start <= time < end (ns, UTC).
+
+    What another program read of it is no part of a gap of the whole node.
+    """
     rows = connection.execute(
-        "SELECT node_id, start_ns, end_ns, reason, metric FROM sample_gaps "
+        f"SELECT node_id, start_ns, end_ns, reason, metric, {TOUCHED} FROM sample_gaps g "
         "WHERE node_id = ? AND (metric IS NULL OR metric = coalesce(?, metric)) AND start_ns < ? AND end_ns >= ? ORDER BY start_ns, entry",
         (node_id, metric, end_ns, start_ns),
-    )
-    return tuple(Gap(*row) for row in rows)
+    ).fetchall()
+    made = (part for *gap, touched in rows for part in (unread(connection, Gap(*gap)) if touched else (Gap(*gap),)))
+    return tuple(gap for gap in made if gap.start_ns < end_ns and gap.end_ns >= start_ns)
 
 
 _Block = tuple[int, int, "array[float]"]

@@ -64,6 +64,14 @@ def close_forsaken(connection: sqlite3.Connection, now_ns: int, node_id: str | N
     connection.executemany("DELETE FROM settings WHERE key = ?", old)
 
 
+def lasts_until(connection: sqlite3.Connection, id_: str, node_id: str, began_ns: int, end_ns: int) -> int:
+    """Up to when (ns, UTC) an episode that nobody ended lasts, at most `end_ns`: its watch may have been killed while others go on."""
+    sign_ns = _sign(connection, id_)
+    if sign_ns is None or sign_ns >= end_ns - DEAD_NS:
+        return end_ns
+    return max(began_ns, _followed_until(connection, node_id, began_ns, min(end_ns, sign_ns + _SIGN_NS)))
+
+
 def _open(connection: sqlite3.Connection) -> list[_Open]:
     return connection.execute("SELECT id, node_id, began_ns FROM watch_events WHERE ended_ns IS NULL").fetchall()
 

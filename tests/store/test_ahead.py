@@ -46,7 +46,8 @@ def test_that_what_lies_in_the_time_to_come_is_told_once_as_a_gap_and_a_mark_and
     assert told(early)[0] == [(10_800, 14_410, "clock_wrong"), (14_410, 18_010, "clock_wrong")]
     early.write(lambda db: samples.append_gap(db, Gap("n1", early.noon_ns, early.noon_ns + 20_000 * S, "not_watched")))
     early.write(lambda db: samples.cut_gaps(db, "n1", early.noon_ns + 12_000 * S))
-    assert told(early)[0] == [(0, 12_000, "not_watched"), (10_800, 14_410, "clock_wrong"), (14_410, 18_010, "clock_wrong")]
+    not_watched = [(10, 7200, "not_watched"), (7210, 10_800, "not_watched"), (10_810, 12_000, "not_watched")]
+    assert sorted(told(early)[0]) == sorted([*not_watched, (10_800, 14_410, "clock_wrong"), (14_410, 18_010, "clock_wrong")])
     with early.workspace.read() as connection:
         assert sum(len(block.values) for block in samples.read_blocks(connection, "n1", 0, 2**62)[POWER]) == 50
 

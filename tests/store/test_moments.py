@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from gpulease_gui.store import moments, packing, samples, slots
-from gpulease_gui.store.records import SampleBlock, Series
+from gpulease_gui.store.records import Gap, SampleBlock, Series
 
 S = 1_000_000_000
 START = 1_772_366_400 * S
@@ -142,3 +142,22 @@ def test_that_each_event_of_a_card_stays_beside_its_readings(desk):
     with desk.workspace.read() as connection:
         found = samples.read_blocks(connection, "n1", START, START + 60 * S)
     assert [list(one.values) for one in found[XID]] == [[79.0], [48.0]] and sum(len(one.values) for one in found[POWER]) == 10
+
+
+def gaps(desk, *spans, reason="not_watched"):
+    for begin_s, end_s in spans:
+        desk.write(lambda db, begin_s=begin_s, end_s=end_s: samples.append_gap(db, Gap("n1", START + begin_s * S, START + end_s * S, reason)))
+    with desk.workspace.read() as connection:
+        return [((one.start_ns - START) / S, (one.end_ns - START) / S) for one in samples.list_gaps(connection, "n1", "", START, START + 1800 * S)]
+
+
+def test_that_a_gap_that_another_program_covers_is_none_whenever_its_readings_were_kept(desk):
+    assert gaps(desk, (100, 108), (300, 390), (600, 900)) == [(100, 108), (300, 390), (600, 900)]
+    keep(desk, *((at_s, [500.0] * 10, POWER) for at_s in (90, 100, 300, 310, 320, 880, 890, 900)), (700, [500.0] * 5, POWER))
+    assert gaps(desk) == [(330, 390), (600, 700), (705, 880)]
+
+
+def test_that_a_gap_that_begins_or_ends_with_a_reading_of_its_own_watch_stays(desk):
+    keep(desk, (90, [500.0] * 10, POWER), (159, [500.0] * 10, POWER))
+    assert gaps(desk, (99, 160), (400, 400)) == [(99, 160), (400, 400)]
+    assert gaps(desk, (150, 170), reason="clock_wrong") == [(99, 160), (150, 170), (400, 400)]

@@ -39,6 +39,8 @@ POINTS = 960
 _APART_S, _NO_HOLE_S = 30.0, 2.0
 NOTE = "note"
 _LOOKED_AT = 40  # the newest tasks
+# Units in which a time is said that is twice as long at least.
+_STEPS = ((86_400, "d", "天"), (3600, "h", "小时"), (60, "min", "分钟"), (1, "s", "秒"))
 _TOGETHER_NS = 15 * 1_000_000_000
 # The navigator shows the first of these that was sampled.
 _FIRST = ("net.tx_gbit_s", "gpu.power_w", "npu.power_w", "gpu.util_percent", "npu.aicore_percent", "cpu.util_percent")
@@ -135,9 +137,15 @@ def _happenings(connection: sqlite3.Connection, node_id: str, now_s: float) -> t
 
 
 def _clock_words(mark: Mark) -> Text:
-    """Up to when readings were written down before their time."""
-    until = f"{datetime.fromisoformat(mark.words).astimezone():%Y-%m-%d %H:%M}"
-    return Text(f"the clock of this computer was wrong: some readings stand up to {until}", f"本机时钟曾有误：部分读数记到了 {until}")
+    """By how much the clock was set back, and up to when readings were written down before their time."""
+    until = datetime.fromisoformat(mark.words)
+    ahead_s, said = (until - mark.at).total_seconds(), f"{until.astimezone():%Y-%m-%d %H:%M:%S}"
+    size, en, zh = next((step for step in _STEPS if ahead_s >= 2 * step[0]), _STEPS[-1])
+    by = round(ahead_s / size)
+    return Text(
+        f"the clock of this computer was set back by {by} {en}: some readings stand up to {said}",
+        f"本机时钟被调回 {by} {zh}：部分读数记到了 {said}",
+    )
 
 
 def _task(connection: sqlite3.Connection, task: TaskRun, *, looked_at: bool) -> Happening:
