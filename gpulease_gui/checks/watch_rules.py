@@ -4,7 +4,8 @@ Pure: readings go in with their time, episodes come out. A rule begins when near
 when nearly all are good, so that one odd reading is no event and ends none; its times are those of the first bad and the first
 good one of them. What was not read is neither: nobody saw it, so it is not counted as degraded either. What lasts is cut off at
 its last bad reading once it was not read for too long, and ends as over by nothing but good readings of what was bad. Readings
-of one card are counted on over a cut of the line that is no longer than that; over a longer one the count begins anew.
+of one card are counted on over a cut of the line that is no longer than that; over a longer one the count begins anew. A hole in
+what a card's readings say parts an episode in two: the hole is in neither.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from gpulease_gui.checks.watch_rule import (
     NODE,
     RAMP,
     SLOW,
+    THROTTLED,
     TOLD,
     TOLD_TO,
     UNITS,
@@ -55,7 +57,8 @@ class Episode:
     """A rule that is broken on one subject ("" = the whole node), times in UTC seconds; `ended_s` None while it lasts.
 
     `readings` are the first bad ones: (time, value). `cut`: it was not seen to end, but nobody could look any more.
-    `worst_s`: when the worst was read; it grows while the episode lasts.
+    `worst_s`: when the worst was read; it grows while the episode lasts. `goes_on`: a part of what has begun before or begins
+    with this, beside a hole; nobody need be told of it.
     """
 
     rule: WatchRule
@@ -67,6 +70,7 @@ class Episode:
     words: str = ""
     cut: bool = False
     worst_s: float = 0.0
+    goes_on: bool = False
 
 
 _KEPT_READINGS = 60
@@ -74,6 +78,10 @@ _KEPT_READINGS = 60
 _APART_S = 60.0
 # What was not read for so long ends a streak, and cuts off what lasts.
 UNREAD_S, UNREAD_INTERVALS = 10.0, 5.0
+# A single reading that does not come is no hole, as it is none in a chart.
+HOLE_S, HOLE_INTERVALS = 2.5, 2.5
+# What only single readings say: a lost card is lost until it is read again, a driver answers or does not.
+_BY_READINGS = frozenset({FLOOR.id, THROTTLED.id})
 
 
 class _Streak:
@@ -126,7 +134,7 @@ class WatchRules:
 
     def __init__(self, promise: WatchPromise, interval_s: float = 1.0) -> None:
         self.promise = promise
-        self._unread_s = max(UNREAD_S, UNREAD_INTERVALS * interval_s)
+        self._unread_s, self._hole_s = max(UNREAD_S, UNREAD_INTERVALS * interval_s), max(HOLE_S, HOLE_INTERVALS * interval_s)
         self._streaks: dict[tuple[str, str, str], _Streak] = {}
         self._lines = {metric: LineWatch(interval_s) for metric in LINES}
 
@@ -137,12 +145,12 @@ class WatchRules:
 
     def feed(self, subject: str, values: Values, at_s: float) -> tuple[Episode, ...]:
         """The readings of one subject at one time (UTC seconds); episodes that have just begun or ended."""
-        made = []
+        made: list[Episode] = []
         for rule in WATCH_RULES:
             judged = rule.judge(values, self.promise)
             if judged.broken or self._streaks:
-                made.append(self._look(rule, subject, self._unless_unread(rule, subject, judged, values), at_s))
-        return tuple([episode for episode in made if episode is not None])
+                made += self._look(rule, subject, self._unless_unread(rule, subject, judged, values), at_s)
+        return tuple(made)
 
     def _unless_unread(self, rule: WatchRule, subject: str, judged: Judged, values: Values) -> Judged:
         """A reading without what was bad before is not a good one."""
@@ -153,12 +161,10 @@ class WatchRules:
 
     def feed_lines(self, values: Mapping[str, float], at_s: float) -> tuple[Episode, ...]:
         """What the node's busiest lines carried each way at one time (UTC seconds), by metric."""
-        made = [
-            self._look(FLOOR, NODE, judged, seen_s)
-            for metric in sorted(LINES & values.keys() & self.promise.floors.keys())
-            for seen_s, judged in self._rates(metric, values[metric], at_s)
-        ]
-        return tuple(episode for episode in made if episode is not None)
+        return tuple(
+            episode for metric in sorted(LINES & values.keys() & self.promise.floors.keys())
+            for seen_s, judged in self._rates(metric, values[metric], at_s) for episode in self._look(FLOOR, NODE, judged, seen_s)
+        )  # fmt: skip
 
     def _rates(self, metric: str, value: float, at_s: float) -> list[tuple[float, Judged]]:
         term, promised = self.promise.floors[metric]
@@ -194,16 +200,15 @@ class WatchRules:
         `since_s`: when it was missing first, where that shows only later.
         """
         rule = LOST if subject else DRIVER
-        found = self._look(rule, subject, GONE, at_s, why)
-        if found is None or since_s is None or since_s >= found.began_s:
-            return () if found is None else (found,)
-        found = self._streaks[rule.id, subject, ""].episode = replace(found, began_s=since_s)
+        made = self._look(rule, subject, GONE, at_s, why)
+        if not made or since_s is None or since_s >= made[0].began_s:
+            return made
+        found = self._streaks[rule.id, subject, ""].episode = replace(made[0], began_s=since_s)
         return (found,)
 
     def answer(self, at_s: float) -> tuple[Episode, ...]:
         """The driver answers: readings of cards arrive."""
-        found = self._look(DRIVER, NODE, KEPT, at_s)
-        return () if found is None else (found,)
+        return self._look(DRIVER, NODE, KEPT, at_s)
 
     def unseen(self, at_s: float, same: Collection[str] = (), steady: tuple[float, float] = (math.inf, math.inf)) -> tuple[Episode, ...]:
         """Nobody looks any more: what lasts is cut off at its last reading and no later than `at_s`, streaks begin anew.
@@ -241,50 +246,86 @@ class WatchRules:
         if streak is not None and streak.episode is not None and not streak.recent:
             streak.note(at_s, GONE)
 
-    def _look(self, rule: WatchRule, subject: str, judged: Judged, at_s: float, words: str = "") -> Episode | None:
+    def _look(self, rule: WatchRule, subject: str, judged: Judged, at_s: float, words: str = "") -> tuple[Episode, ...]:
         if judged.broken is None:
-            return None
+            return ()
         key = rule.id, subject, judged.metric
         if not judged.broken and key not in self._streaks:
-            return None
+            return ()
         streak = self._streaks.setdefault(key, _Streak())
         if streak.episode is None and not judged.metric and abs(at_s - streak.read_s) > self._unread_s:
             streak.begin_anew()
+        episode = streak.episode
+        if episode is not None and self._is_hole(rule, judged, streak.read_s, at_s):
+            return self._part(streak, episode, judged, at_s)
         streak.note(at_s, judged)
-        if streak.episode is not None:
-            return self._last(streak, streak.episode, judged, at_s)
+        if episode is not None:
+            return self._last(streak, episode, judged, at_s)
         return self._wait(rule, subject, streak, judged, at_s, words)
+
+    def _is_hole(self, rule: WatchRule, judged: Judged, before_s: float, at_s: float) -> bool:
+        return rule.id in _BY_READINGS and not judged.metric and at_s - before_s > self._hole_s
+
+    def _part(self, streak: _Streak, episode: Episode, judged: Judged, at_s: float) -> tuple[Episode, ...]:
+        """The first reading after a hole: what lasted ends before it, and goes on with it if it is a bad one."""
+        before = replace(_ended(episode, streak.bad_s, cut=True), goes_on=bool(judged.broken))
+        streak.begin_anew()
+        streak.latest.clear()
+        streak.episode, streak.by, streak.grown = None, frozenset(), False
+        streak.note(at_s, judged)
+        if not judged.broken:
+            return (before,)
+        streak.episode = Episode(episode.rule, episode.subject, at_s, None, judged, ((at_s, judged.value),), episode.words, goes_on=True)
+        return before, streak.episode
 
     def _wait(
         self, rule: WatchRule, subject: str, streak: _Streak, judged: Judged, at_s: float, words: str
-    ) -> Episode | None:
+    ) -> tuple[Episode, ...]:
         if not judged.asked:
             if streak.recent and at_s - streak.recent[-1][0] > _APART_S:
                 streak.begin_anew()
-            return None
+            return ()
         if rule is IDLE and not judged.broken:  # a card that works now and then is not idle
             streak.begin_anew()
         if not streak.add(at_s, judged, self._samples(rule.begin), self.promise.thresholds.value(MOST_OF)):
-            return None
-        bad = [(seen_s, one) for seen_s, one in streak.recent if one.broken]
-        kept = tuple((seen_s, one.value) for seen_s, one in bad[-_KEPT_READINGS:])
+            return ()
+        *earlier, last = self._parts(rule, streak.recent)
         streak.begin_anew()
-        streak.episode = Episode(rule, subject, bad[0][0], None, _worst(rule, [one for _, one in bad]), kept, words)
+        streak.episode = _of(rule, subject, last, words)
         streak.grown = False
-        return streak.episode
+        ended = [replace(_ended(_of(rule, subject, part, words), part[-1][0], cut=True), goes_on=True) for part in earlier if len(part) > 1]
+        return (*ended, streak.episode)
 
-    def _last(self, streak: _Streak, episode: Episode, judged: Judged, at_s: float) -> Episode | None:
+    def _parts(self, rule: WatchRule, recent: Iterable[tuple[float, Judged]]) -> list[list[tuple[float, Judged]]]:
+        """The bad ones of the last readings, parted by holes."""
+        parts: list[list[tuple[float, Judged]]] = [[]]
+        before_s = math.inf
+        for seen_s, one in recent:
+            if parts[-1] and self._is_hole(rule, one, before_s, seen_s):
+                parts.append([])
+            if one.broken:
+                parts[-1].append((seen_s, one))
+            before_s = seen_s
+        return [part for part in parts if part]
+
+    def _last(self, streak: _Streak, episode: Episode, judged: Judged, at_s: float) -> tuple[Episode, ...]:
         if judged.broken:
             streak.grow(episode.rule, judged, at_s)
         if not streak.add(at_s, judged, self._samples(GOOD_SAMPLES), self.promise.thresholds.value(MOST_OF)):
-            return None
+            return ()
         ended = _ended(episode, streak.recent[0][0])
         streak.begin_anew()
         streak.episode, streak.by = None, frozenset()
-        return ended
+        return (ended,)
 
     def _samples(self, figure: Threshold) -> int:
         return math.ceil(self.promise.thresholds.value(figure))
+
+
+def _of(rule: WatchRule, subject: str, bad: list[tuple[float, Judged]], words: str) -> Episode:
+    """What lasts since the first of bad readings."""
+    kept = tuple((seen_s, one.value) for seen_s, one in bad[-_KEPT_READINGS:])
+    return Episode(rule, subject, bad[0][0], None, _worst(rule, [one for _, one in bad]), kept, words)
 
 
 def _worst(rule: WatchRule, bad: list[Judged]) -> Judged:

@@ -293,10 +293,10 @@ class NodeRules:
     def _save(self, event: WatchEvent, blob: EvidenceBlob, episode: Episode) -> None:
         at_s = episode.began_s if episode.ended_s is None else episode.ended_s
         mark = Mark(f"{event.id}-{'begin' if event.ended_ns is None else 'end'}", event.node_id, datetime.fromtimestamp(at_s, UTC), WATCH_MARK, mark_words(episode))
-        words, bus = alarm_words(event.finding), self._keeper.bus
+        words, bus, anew = alarm_words(event.finding), self._keeper.bus, not episode.goes_on
         self._keeper.owed.write(event, blob, mark, lambda disturb: bus.publish(WatchAlarm(
             event.node_id, event.rule, event.subject, event.began_ns // 1_000_000,
-            None if event.ended_ns is None else event.ended_ns // 1_000_000, words, disturb=disturb,
+            None if event.ended_ns is None else event.ended_ns // 1_000_000, words, disturb=disturb and anew,
         )))  # fmt: skip
 
 

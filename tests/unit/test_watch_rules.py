@@ -69,7 +69,9 @@ def test_that_a_card_that_is_not_held_back_breaks_no_floor() -> None:
 def test_that_what_was_not_read_is_neither_bad_nor_good() -> None:
     rules = WatchRules(WatchPromise(FLOOR))
     nothing: dict[str, float | None] = {"gpu.power_w": None, "gpu.event_reasons": None}
-    assert told(rules, [capped(350)] * 9 + [nothing] * 9 + [capped(350)]) == [("watch.floor", 1000.0, None, False)]
+    assert told(rules, [capped(350)] * 9 + [nothing] * 9 + [capped(350)]) == [
+        ("watch.floor", 1000.0, 1008.0, True), ("watch.floor", 1018.0, None, False),
+    ]  # fmt: skip
     assert told(rules, [nothing] * 500, 1100.0) == [] and len(rules.open) == 1
 
 
@@ -101,11 +103,35 @@ def test_that_what_lasts_is_cut_off_at_its_last_bad_reading_when_it_is_not_read_
     assert beside(rules, [capped(350)] * 9 + after + [capped(350)] * 9, 9000.0) == [], "nine and nine an hour later are no ten"
 
 
-def test_that_a_card_that_is_not_read_for_a_moment_has_one_event() -> None:
-    readings = [capped(350)] * 20 + [capped(None)] * 8 + [capped(350)] * 20 + [capped(700)] * 10
-    assert beside(WatchRules(WatchPromise(FLOOR)), readings, 1000.0) == [
-        ("watch.floor", 1000.0, None, False), ("watch.floor", 1000.0, 1048.0, False),
+@pytest.mark.parametrize("missed", [1, 2, 8])
+def test_that_a_hole_is_no_part_of_what_lasts_around_it_and_a_missed_reading_is_no_hole(missed: int) -> None:
+    readings = [capped(350)] * 20 + [capped(None)] * missed + [capped(350)] * 20 + [capped(700)] * 10
+    rules, after_s = WatchRules(WatchPromise(FLOOR)), 1020.0 + missed
+    parted = [("watch.floor", 1000.0, 1019.0, True), ("watch.floor", after_s, None, False), ("watch.floor", after_s, after_s + 20, False)]
+    whole = [("watch.floor", 1000.0, after_s + 20, False)]
+    assert beside(rules, readings, 1000.0) == [("watch.floor", 1000.0, None, False), *(whole if missed == 1 else parted)]
+    rules = WatchRules(WatchPromise(FLOOR))
+    made = [one for second, values in enumerate(readings) for one in rules.feed(CARD, values, 1000.0 + second)]
+    assert [one.goes_on for one in made] == ([False] * 2 if missed == 1 else [False, True, True, True]), "nobody is told of it twice"
+
+
+def test_that_holes_before_an_event_is_known_are_no_part_of_it_either() -> None:
+    readings = [capped(350)] * 4 + [capped(None)] * 5 + [capped(350)] * 4 + [capped(None)] * 5 + [capped(350)] * 4
+    assert told(WatchRules(WatchPromise(FLOOR)), readings) == [
+        ("watch.floor", 1000.0, 1003.0, True), ("watch.floor", 1009.0, 1012.0, True), ("watch.floor", 1018.0, None, False),
     ]  # fmt: skip
+    good = [capped(350)] * 20 + [capped(None)] * 5 + [capped(700)] * 20
+    assert told(WatchRules(WatchPromise(FLOOR)), good)[1:] == [("watch.floor", 1000.0, 1019.0, True)], "nobody saw when it ended"
+
+
+@pytest.mark.parametrize("interval_s", [0.1, 5.0])
+def test_that_a_hole_is_one_by_the_rate_of_the_readings(interval_s: float) -> None:
+    rules = WatchRules(WatchPromise(FLOOR), interval_s)
+    for n in range(20):
+        rules.feed(CARD, capped(350), 1000.0 + n * interval_s)
+    after_s = 1000.0 + 19 * interval_s
+    assert rules.feed(CARD, capped(350), after_s + 2 * interval_s) == ()
+    assert len(rules.feed(CARD, capped(350), after_s + 2 * interval_s + max(2.6, 2.6 * interval_s))) == 2
 
 
 def test_that_good_readings_before_a_cut_are_not_counted() -> None:
@@ -220,7 +246,9 @@ def test_that_what_is_counted_of_a_card_counts_on_over_a_short_cut_only() -> Non
     for hole_s, begun in ((10, True), (11, False)):
         rules = WatchRules(WatchPromise(FLOOR))
         assert told(rules, [capped(350)] * 9) == [] and rules.unseen(1009.0, {CARD}) == ()
-        assert told(rules, [capped(350)], 1008.0 + hole_s) == [("watch.floor", 1000.0, None, False)] * begun
+        assert told(rules, [capped(350)], 1008.0 + hole_s) == [
+            ("watch.floor", 1000.0, 1008.0, True), ("watch.floor", 1008.0 + hole_s, None, False),
+        ] * begun  # fmt: skip
     rules = WatchRules(WatchPromise(FLOOR))
     told(rules, [capped(350)] * 9)
     rules.unseen(1009.0, {"GPU-b"})
