@@ -23,7 +23,8 @@ from gpulease_gui.remote.wire import Packets
 
 _START = struct.Struct(">BBII")  # padding, type, channel, bytes of data
 _CHANNEL_DATA, _HEAD_BYTES = 94, 10
-_PATIENCE_S = 1.0
+# How often a thread that sleeps looks whether a quiet line is kept alive; the end of the line, too, wakes it.
+_PATIENCE_S = 5.0
 
 
 def _none() -> None:
@@ -38,6 +39,7 @@ class QuickPackets:
         self._packets: Any = transport.packetizer
         self._sock, self._ear = sock, ear
         self._whole: Callable[[], tuple[int, paramiko.Message]] = self._packets.read_message
+        self._shut: Callable[[], None] = self._packets.close
         self._seals = Seals(self._packets)
         self._channels: Callable[[int], Any] = self._transport._channels.get
         self._last: Callable[[], Any] = _none
@@ -59,6 +61,8 @@ class QuickPackets:
             return self._read()
         number = self._sock.fileno()
         self._woken.clear()
+        if self._packets.closed:
+            return False
         self._parked, self._heard = True, True
         self._sock.rest(True)
         try:
@@ -116,6 +120,13 @@ class QuickPackets:
             self._parked = stays
             return stays
 
+    # -- in any thread ----------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End the line, and let the transport's thread see it at once."""
+        self._shut()
+        self._woken.set()
+
     def go_on(self) -> None:
         """Wake the transport's thread."""
         self._woken.set()
@@ -169,5 +180,7 @@ def read_quickly(transport: paramiko.Transport, ear: Ear) -> bool:
     if isinstance(packets, Packets):
         packets.in_steps = True
     if "read_message" not in vars(packets):
-        packets.read_message = QuickPackets(transport, sock, ear).read_message  # type: ignore[method-assign]
+        quick = QuickPackets(transport, sock, ear)
+        packets.close = quick.close  # type: ignore[method-assign]
+        packets.read_message = quick.read_message  # type: ignore[method-assign]
     return True

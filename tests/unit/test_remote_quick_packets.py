@@ -14,6 +14,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from paramiko.packet import Packetizer
 
+from gpulease_gui.remote import quick_packets
 from gpulease_gui.remote.ear import Ear
 from gpulease_gui.remote.quick_packets import read_quickly
 from gpulease_gui.remote.read_ahead import ReadAhead
@@ -181,6 +182,27 @@ def test_that_a_line_closed_by_another_thread_ends(wired):
     threading.Timer(0.05, lambda: (one.transport.sock.shutdown(socket.SHUT_RDWR), one.packets.close())).start()
     with pytest.raises(EOFError):
         one.read()
+
+
+def test_that_a_line_that_is_closed_while_its_thread_sleeps_ends_at_once(monkeypatch):
+    monkeypatch.setattr(quick_packets, "_PATIENCE_S", 3600.0)
+    ear, one, found = Ear(), Wired(None), list[object]()
+    assert read_quickly(one.transport, ear)
+
+    def read() -> None:
+        with pytest.raises(EOFError):
+            found.append(one.read())
+        found.append("ended")
+
+    reading = threading.Thread(target=read)
+    reading.start()
+    until(lambda: ear._parked)
+    one.packets.close()
+    reading.join(30)
+    assert found == ["ended"] and not ear._parked
+    read()  # closed before it is slept for
+    assert found == ["ended", "ended"]
+    one.close()
 
 
 def test_that_a_reader_that_fails_ends_its_line_and_no_other():
