@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import datetime
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.node import Node, Reach
+from gpulease_gui.domain.supplier import Contract, Supplier
 from gpulease_gui.domain.text import Language
 from gpulease_gui.gui.models.past import Past, Wish, read_past
 from gpulease_gui.gui.models.stored import read_stored
@@ -22,6 +28,8 @@ from gpulease_gui.services.timeline import Clock
 from gpulease_gui.services.watch import _Watch
 from gpulease_gui.services.watch_cards import lately
 from gpulease_gui.services.watch_rules import RuleKeeper
+from gpulease_gui.store.doors import Database
+from gpulease_gui.store.suppliers import save_contract, save_supplier
 from tests.integration.test_watch_scripted import POWER, START_S, A, B, Scripted
 
 HOT = "0x0000000000000040"
@@ -30,9 +38,9 @@ HOT = "0x0000000000000040"
 class Beside(Scripted):
     """Another program that watches the same node from now on, its lines so much later."""
 
-    def __init__(self, first: Scripted, late_s: float = 0.0) -> None:
-        self.services = open_services(first.services.workspace.path)
-        self.at, self.slept_s, self.late_s = first.at, 0, late_s
+    def __init__(self, path: Path, at: int, late_s: float) -> None:
+        self.services = open_services(path)
+        self.at, self.slept_s, self.late_s = at, 0, late_s
         clock = Clock(wall=lambda: START_S + self.at + late_s, steady=lambda: 1000.0 + self.at + late_s)
         node = Node("scripted", "scripted", Reach.LOCAL)
         self.watch = _Watch(node, 1.0, self.services.workspace, self.services.bus, self.services.links, clock)
@@ -44,6 +52,9 @@ class Beside(Scripted):
     def say(self, source: str, *lines: str) -> None:
         for line in lines:
             self.watch._on_line(source, line.encode(), 1000.0 + self.at + self.late_s)
+
+    def close(self) -> None:
+        self.services.close()
 
 
 @pytest.fixture
@@ -78,22 +89,19 @@ def written(*ones: Scripted) -> None:
 @pytest.fixture
 def both(node: Scripted) -> Iterator[tuple[Scripted, Beside]]:
     """The first watches for 300 s, the second from second 100 to 400; a card is throttled from 50 to 350."""
-    second: Beside | None = None
-    for node.at in range(400):
-        if node.at == 100:
-            written(node)
-            second = Beside(node, 0.3)
-        if node.at < 300:
-            throttled(node, hot=50 <= node.at < 350)
-        if second is not None:
+    for node.at in range(100):
+        throttled(node, hot=node.at >= 50)
+    written(node)
+    with closing(Beside(node.services.workspace.path, 100, 0.3)) as second:
+        for node.at in range(100, 300):
             second.at = node.at
-            throttled(second, hot=50 <= node.at < 350)
-        if node.at == 299:
-            written(node)  # and is killed: nothing that it holds open is ended
-    assert second is not None
-    written(second)
-    yield node, second
-    second.services.close()
+            throttled(node, hot=True)
+            throttled(second, hot=True)
+        written(node)  # and is killed: nothing that it holds open is ended
+        for second.at in range(300, 400):
+            throttled(second, hot=second.at < 350)
+        written(second)
+        yield node, second
 
 
 def test_that_two_programs_on_one_node_tell_each_moment_once(both: tuple[Scripted, Beside]) -> None:
@@ -114,14 +122,64 @@ def test_that_the_table_of_two_programs_rises_in_time_and_has_no_moment_twice(bo
     assert all(0.5 < after - before < 1.5 for before, after in pairwise(at_s)) and len(at_s) in (400, 401)
 
 
+def sign(db: Database) -> None:
+    save_supplier(db, Supplier("s1", "Harbor"))
+    save_contract(db, Contract("c1", "s1", "HG-9", price=Money(Decimal("36.00"), "CNY"), price_unit="gpu_hour"))
+
+
 def test_that_degraded_time_and_its_money_count_once_though_one_of_two_programs_was_killed(both: tuple[Scripted, Beside]) -> None:
     _, second = both
-    open_ = [(began, end) for _, _, began, end in second.events()]
-    assert (50, None) in open_, "nobody ended what the killed one held open"
+    second.services.workspace.submit(sign).result()
+    assert [(began, end) for _, _, began, end in second.events()] == [(50, None), (100, 350)], "nobody ended what the killed one held open"
     for until_s in (1000, 4000):
         with second.services.workspace.read() as connection:
-            found = degraded_in(connection, Node("scripted", "scripted", Reach.LOCAL), START_S, START_S + until_s)
-        assert float(found.card_hours * 3600) == pytest.approx(300, abs=1.0)
+            found = degraded_in(connection, Node("scripted", "scripted", Reach.LOCAL, contract_id="c1"), START_S, START_S + until_s)
+        assert float(found.card_hours * 3600) == pytest.approx(300, abs=1.0) and found.money == Money(Decimal("3.00"), "CNY")
+
+
+FIRST = """
+import sys
+from pathlib import Path
+from tests.integration.test_watch_scripted import Scripted
+from tests.integration.test_watch_together import throttled, written
+
+node = Scripted(Path(sys.argv[1]))
+print("ready", flush=True)
+for line in sys.stdin:
+    for node.at in range(node.at, int(line)):
+        throttled(node, hot=node.at >= 50)
+    node.at += 1
+    written(node)
+    print("told", flush=True)
+"""
+
+
+def test_that_a_program_that_is_killed_beside_another_one_leaves_no_moment_twice_and_no_hole(tmp_path: Path) -> None:
+    first = subprocess.Popen(
+        [sys.executable, "-c", FIRST, str(tmp_path)], cwd=Path(__file__).parents[2], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    )
+    assert first.stdin is not None and first.stdout is not None
+    try:
+        assert first.stdout.readline() == "ready\n"
+        first.stdin.write("50\n")
+        assert first.stdout.readline() == "told\n"
+        with closing(Beside(tmp_path / "own.gpulease.db", 50, 0.3)) as second:
+            for until_s in range(100, 301, 50):
+                first.stdin.write(f"{until_s}\n")
+                assert first.stdout.readline() == "told\n"
+                for second.at in range(until_s - 50, until_s):
+                    throttled(second, hot=True)
+            first.kill()
+            first.wait()
+            for second.at in range(300, 500):
+                throttled(second, hot=second.at < 350)
+            written(second)
+            times = past(second, 500).view.rings[POWER, A].view().times_s.tolist()
+            assert all(0.5 < after - before < 1.5 for before, after in pairwise(times)) and len(times) in (500, 501)
+            assert second.gaps() == [] and second.degraded_s() == pytest.approx(300, abs=1.0)
+    finally:
+        first.kill()
+        first.communicate()
 
 
 def set_back(node: Scripted, by_s: int, seconds: int) -> None:
@@ -153,8 +211,8 @@ def test_that_a_clock_that_was_set_back_by_seconds_is_told_once_and_nothing_runs
     rising = [row["time (UTC)"] for row in rows(node, end_s)]
     assert rising == sorted(set(rising))
     with node.services.workspace.read() as connection:
-        happened = [one for one in read_stored(connection, "scripted", START_S + end_s).happenings if "clock" in one.words.en]
-    assert len(happened) == 1 and f"set back by {by_s} s:" in happened[0].words.en
+        happened = [one for one in read_stored(connection, "scripted", START_S + end_s).happenings if "clock" in str(one.words)]
+    assert len(happened) == 1 and f"set back by {by_s} s:" in str(happened[0].words)
     assert [gap for gap in node.gaps() if gap[2] - gap[1] > 1] == [], "the right clock read that time, too"
 
 
