@@ -23,6 +23,8 @@ from gpulease_gui.store.runs import get_run
 from gpulease_gui.store.watch_ends import close_forsaken
 from gpulease_gui.store.workspace import Workspace
 
+# How often it is looked what a killed program left open: two minutes and a half without a sign of life are its death.
+ENDS_S = 30.0
 # Between two steps the writer is free for others; a round a quarter of an hour is enough for what goes by days.
 LOOK_S, ROUND_S = 0.5, 900.0
 _NS = 1_000_000_000
@@ -37,6 +39,7 @@ class Upkeep:
         self._workspace, self._clock = workspace, clock
         self._cancel, self._lock = CancelToken(), threading.Lock()
         self._thread: threading.Thread | None = None
+        self._ended_s = 0.0
         self._ended: list[tuple[float, RunEnded]] = []
         self._forget = bus.subscribe(self._on_event)
 
@@ -59,8 +62,14 @@ class Upkeep:
         """One step; whether there is more to do. Raises UserFacing when the store can't be written."""
         now = datetime.fromtimestamp(self._clock(), UTC)
         moved = self._workspace.submit(lambda db: move_some(db.conn)).result()
-        self._workspace.submit(lambda db: close_forsaken(db.conn, int(now.timestamp() * _NS))).result()
         return moved or self._workspace.submit(lambda db: remove_some(db, now)).result()
+
+    def end_forsaken(self) -> None:
+        """End what a program left open that gives no sign of life any more, if some time has passed since this was done last."""
+        now_s = self._clock()
+        if not 0 <= now_s - self._ended_s < ENDS_S:
+            self._ended_s = now_s
+            self._workspace.submit(lambda db: close_forsaken(db.conn, int(now_s * _NS)))
 
     def keep_due(self) -> None:
         """Keep the readings of runs whose minute after the end is over."""
@@ -71,6 +80,7 @@ class Upkeep:
         next_s = self._clock()
         while not self._cancel.wait(LOOK_S):
             self.keep_due()
+            self.end_forsaken()
             if self._clock() >= next_s:
                 next_s = self._clock() + (0.0 if self._stepped() else ROUND_S)
 

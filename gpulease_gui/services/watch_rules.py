@@ -87,6 +87,7 @@ class NodeRules:
         self._cards, self._chips, self._npus = Cards(interval_s), Cards(interval_s), False
         self.away: Mapping[str, float] = {}  # cards that were taken away by agreement, since when (UTC seconds)
         self._looked_s, self._grown_s = 0.0, 0.0
+        self._others_s = 0.0
         self._id, self._signed_s = new_id(), 0.0  # whose what it holds open is, and when that was told last
         self._stand: tuple[int, int] | None = None
         self._places: dict[Form, dict[str, list[tuple[str, int]]]] = {}
@@ -96,7 +97,7 @@ class NodeRules:
         workspace, node_id, now_s = self._keeper.workspace, self._node.id, self._keeper.clock()
         if not self._events:
             self._keeper.owed.now()
-            workspace.submit(lambda db: close_forsaken(db.conn, int(now_s * _NS), node_id))
+            self._end_of_others()
         self._stand = None
         for driver in self._drivers.values():
             driver.begin()
@@ -187,6 +188,14 @@ class NodeRules:
                 self._keeper.owed.write(*self._event(self._events[_key(episode)], episode))
         if self._events and not 0 <= self._keeper.clock() - self._signed_s < SIGN_S:
             self._sign()
+        if not 0 <= self._keeper.clock() - self._others_s < SIGN_S:
+            self._end_of_others()
+
+    def _end_of_others(self) -> None:
+        """Whoever watches a node ends what a killed program held open of it."""
+        self._others_s = now_s = self._keeper.clock()
+        node_id = self._node.id
+        self._keeper.workspace.submit(lambda db: close_forsaken(db.conn, int(now_s * _NS), node_id))
 
     def _sign(self) -> None:
         """Tell others who have the workspace open that what lasts is watched."""

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from gpulease_gui.services.upkeep import ENDS_S, Upkeep
 from gpulease_gui.store import samples, watch_ends
 from gpulease_gui.store.records import SampleBlock, Series
 
@@ -61,6 +62,30 @@ def test_that_a_second_watch_of_a_node_ends_nothing_that_the_first_one_holds_ope
 def test_that_what_a_silent_watch_left_open_ends_at_the_last_reading_it_can_have_seen_though_another_reads_on(begun):
     keep(begun, (0, 20), (20, 400))
     assert [forsaken(begun, 100), forsaken(begun, 170)] == [[None], [40]], "its sign of the tenth second holds for half a minute"
+
+
+def test_that_a_watch_beside_a_killed_one_ends_what_that_held_open_within_minutes_and_at_its_time(begun):
+    keep(begun, (0, 20), (20, 400))
+    second = beside(begun)
+    second.tell(140)
+    assert ends(begun) == [None], "it may be late with a sign"
+    second.tell(60)
+    assert ends(begun) == [40]
+    second.tell(300)
+    assert ends(begun) == [40]
+
+
+def test_that_an_open_window_that_watches_nothing_ends_it_as_well(begun):
+    keep(begun, (0, 20), (20, 400))
+    now_s = [begun.at_s]
+    upkeep = Upkeep(begun.desk.workspace, begun.bus, lambda: now_s[0])
+    found = []
+    for _ in range(8):
+        upkeep.end_forsaken()
+        found += ends(begun)
+        now_s[0] += ENDS_S
+    upkeep.close()
+    assert found == [None] * 5 + [40] * 3
 
 
 def test_that_a_watch_that_is_alive_takes_back_an_end_that_it_did_not_tell(begun):
