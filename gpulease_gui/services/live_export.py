@@ -67,8 +67,13 @@ def _reasons(gaps: Iterable[Gap], start_ms: int, language: Language) -> dict[int
     """Why, by where it begins (ms); what began before the stretch is told at its start."""
     said: dict[int, dict[str, None]] = {}
     for gap in gaps:
-        said.setdefault(max(start_ms, gap.start_ns // _MS), {})[reason_words(gap).say(language)] = None
+        said.setdefault(max(start_ms, _ms(gap.start_ns)), {})[reason_words(gap).say(language)] = None
     return {at_ms: "; ".join(reasons) for at_ms, reasons in said.items()}
+
+
+def _ms(at_ns: int) -> int:
+    """The nearest millisecond: readings of one moment stand in slots of sources that may differ by some nanoseconds."""
+    return (at_ns + _MS // 2) // _MS
 
 
 def _time(at_ms: int) -> str:
@@ -100,7 +105,7 @@ def _readings(
         blocks = stored.get(key, ())
         for block in blocks:
             for number, value in enumerate(block.values):
-                rows.setdefault((block.start_ns + number * block.step_ns) // _MS, {})[place] = value
+                rows.setdefault(_ms(block.start_ns + number * block.step_ns), {})[place] = value
         for at_ms, value in _newer(live.get(key), blocks[-1] if blocks else None, int(start_s * 1000), int(end_s * 1000)):
             rows.setdefault(at_ms, {})[place] = value
     return [_head(*key) for key in keys], rows
@@ -111,7 +116,7 @@ def _newer(ring: Ring | None, block: SampleBlock | None, from_ms: int, to_ms: in
     if ring is None or not ring.total:
         return ()
     view = ring.view()
-    pairs = [(int(at_s * 1000), value) for at_s, value in zip(view.times_s.tolist(), view.values.tolist(), strict=True) if value == value]
+    pairs = [(round(at_s * 1000), value) for at_s, value in zip(view.times_s.tolist(), view.values.tolist(), strict=True) if value == value]
     held = pairs if block is None else _after(block, pairs)
     return [(at_ms, value) for at_ms, value in held if from_ms <= at_ms < to_ms]
 
@@ -137,7 +142,7 @@ def _slices(
     for id_ in metrics():
         for one in read_range(connection, node_id, id_, int(start_s * _NS), int(end_s * _NS), SLICES).stretches:
             for at_ns, *held in zip(one.times_ns, one.low, one.mean, one.high, strict=True):
-                rows.setdefault(at_ns // _MS, {}).update(enumerate(held, len(heads)))
+                rows.setdefault(_ms(at_ns), {}).update(enumerate(held, len(heads)))
             heads += [_head(id_, one.series.subject, language, words) for words in (_LOW, _MEAN, _HIGH)]
     return heads, rows
 

@@ -67,7 +67,7 @@ def stored(demo: Services) -> Services:
         for card, values in (("GPU-a", [500.0] * 20), ("GPU-b", [490.0] * 10 + [float("nan")] * 5 + [480.5] * 5))
     ]  # fmt: skip
     demo.workspace.submit(lambda db: append_blocks(db, blocks)).result()
-    demo.workspace.submit(lambda db: append_gap(db, Gap(NODE, (START_S + 3) * NS, (START_S + 4) * NS, "=cmd"))).result()
+    demo.workspace.submit(lambda db: append_gap(db, Gap(NODE, (START_S + 20) * NS, (START_S + 20) * NS + NS // 5, "=cmd"))).result()
     return demo
 
 
@@ -80,9 +80,9 @@ def test_that_a_stretch_is_a_table_with_units_times_of_utc_and_empty_cells_for_w
     rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
     assert rows[0] == ["time (UTC)", "gpu.power_w GPU-a [W]", "gpu.power_w GPU-b [W]", "gap"]
     assert rows[1] == ["2025-12-01T14:40:00.000Z", "500", "490", ""]
-    assert rows[4] == ["2025-12-01T14:40:03.000Z", "500", "490", "'=cmd"]
+    assert rows[21] == ["2025-12-01T14:40:20.000Z", "", "", "'=cmd"]
     assert rows[11] == ["2025-12-01T14:40:10.000Z", "500", "", ""]
-    assert rows[-1] == ["2025-12-01T14:40:20.250Z", "477", "", ""] and len(rows) == 22
+    assert rows[-1] == ["2025-12-01T14:40:20.250Z", "477", "", ""] and len(rows) == 23
 
 
 def test_that_nothing_read_makes_no_file(demo: Services) -> None:

@@ -254,6 +254,24 @@ def test_that_a_table_at_ten_hertz_has_every_reading_once_stored_or_not(node: Sc
     assert [float(row[f"{POWER} {A} [W]"]) for row in csv.DictReader(io.StringIO(table)) if row[f"{POWER} {A} [W]"]] == list(range(250))
 
 
+@pytest.mark.parametrize("hz", [3.0, 0.7])
+def test_that_a_table_at_an_odd_rate_has_a_row_for_each_moment_and_no_more(tmp_path: Path, hz: float) -> None:
+    node = Scripted(tmp_path, 1 / hz)
+    row = "0, {}, 97, 41, 71680, {}, 63, 1755, 2619, 0x0000000000000000"
+    for n in range(100):
+        node.at = n / hz  # type: ignore[assignment]
+        node.say("gpu", row.format(A, 500 + n))
+        node.network(100.0 + node.at, eth0=int(node.at * 125_000_000))
+    node.end()
+    with node.services.workspace.read() as connection:
+        for live in ({}, node.watch.view.rings):
+            table = readings_csv(connection, "scripted", START_S, START_S + 100 / hz, live, Language.EN).decode("utf-8-sig")
+            rows = list(csv.DictReader(io.StringIO(table)))
+            assert [row[f"{POWER} {A} [W]"] for row in rows] == [str(500 + n) for n in range(100)]
+            assert [row[f"{RX} eth0 [Gbit/s]"] for row in rows] == ["", *["1"] * 99]
+    node.services.close()
+
+
 def test_that_a_card_that_is_gone_after_a_cut_is_lost_and_other_cards_in_its_place_are_no_loss(node: Scripted) -> None:
     for node.at in range(5):
         node.cards((0, A, "500"), (1, B, "400"))
