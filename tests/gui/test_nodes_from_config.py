@@ -16,6 +16,7 @@ from gpulease_gui.gui.forms.config_nodes import ConfigDialog
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages import nodes
 from gpulease_gui.gui.pages.nodes import NodesPage
+from gpulease_gui.gui.pages.nodes_work import work_of
 from gpulease_gui.services.composition import Services
 from gpulease_gui.store import nodes as stored
 
@@ -98,3 +99,36 @@ def test_that_a_dialog_that_closes_ends_its_reading(page: NodesPage, services: S
     dialog.reject()
     assert job.cancel.cancelled
     qtbot.waitUntil(job.done.done)
+
+
+def test_that_a_node_that_came_from_the_config_is_reached_as_the_config_says_today(
+    page: NodesPage, services: Services, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PATH", "/nowhere")  # the account's ssh would read the account's config
+    (tmp_path / "home" / ".ssh").mkdir(parents=True)
+    own = tmp_path / "home" / ".ssh" / "config"
+    own.write_text("Host gpu\n HostName 127.0.0.1\n Port 1\n")
+    QTest.mouseClick(page.from_config, Qt.MouseButton.LeftButton)
+    dialog = next(d for d in page.window().findChildren(ConfigDialog) if d.isVisible())
+    qtbot.waitUntil(lambda: len(dialog.model.rows) == 1)
+    QTest.mouseClick(dialog.every, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(page.model.rows) == 2)
+    (node,) = (node for node in services.query(stored.list_nodes).result() if node.name == "gpu")
+    window = page.window()
+    assert isinstance(window, MainWindow)
+    work = work_of(window)
+
+    def trouble_of_connecting() -> str:
+        window.trouble_band.hide()
+        work.connect_to(node)
+        qtbot.waitUntil(lambda: window.trouble_band.isVisible() and work.job_of(node.id) is None)
+        return window.trouble_band.headline.text()
+
+    assert trouble_of_connecting().startswith("gpu: 127.0.0.1:1: ")
+    own.write_text("Host gpu\n HostName 127.0.0.1\n Port 1\n ProxyCommand nc %h %p\n")
+    assert trouble_of_connecting() == "gpu: gpu is reached by ProxyCommand"
+    assert f"{own}:4: a ProxyCommand runs a program" in window.trouble_band.sentence.text()
+    own.write_text("")
+    assert trouble_of_connecting().startswith("gpu: 127.0.0.1:1: ")
