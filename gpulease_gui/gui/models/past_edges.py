@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from gpulease_gui.gui.models.past_readings import Told
 from gpulease_gui.services.series import Paces
+from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.edges import Readings, first_readings, last_readings, steps_of
 
 _NS = 1_000_000_000
@@ -20,10 +20,10 @@ _FULL = 0.98
 # Where a slot has other than nearly as many readings as the one before, they may have been asked for more often or less.
 _OTHER, _MOST_OTHERS, _LOOKS = 0.1, 32, 4
 
-_Look = Callable[[sqlite3.Connection, str, int, int], Readings]
+_Look = Callable[[Reader, str, int, int], Readings]
 
 
-def with_edges(connection: sqlite3.Connection, node_id: str, told: Mapping[int, Told]) -> dict[int, Told]:
+def with_edges(connection: Reader, node_id: str, told: Mapping[int, Told]) -> dict[int, Told]:
     """What was read of each series, by its id, with the time of its first reading and its last reading where they are kept."""
     ends = {id_: places for id_, one in told.items() if not one.plain and (places := _ends(one)) is not None}
     first = {id_: _slot(told[id_], begin) for id_, (begin, _) in ends.items() if _is_part(told[id_], begin)}
@@ -36,7 +36,7 @@ def with_edges(connection: sqlite3.Connection, node_id: str, told: Mapping[int, 
     return made
 
 
-def summed_paces(connection: sqlite3.Connection, node_id: str, told: Collection[Told], start_s: float, end_s: float) -> Paces:
+def summed_paces(connection: Reader, node_id: str, told: Collection[Told], start_s: float, end_s: float) -> Paces:
     """How often the readings of a stretch were asked for (since when in UTC seconds, seconds between two), as far as they are kept."""
     looks = _changes_s(max(told, key=lambda one: len(one.times_s))) if told else ()
     found = steps_of(connection, node_id, int(start_s * _NS), int(end_s * _NS), [int(at_s * _NS) for at_s in looks])
@@ -67,7 +67,7 @@ def _is_part(told: Told, place: int) -> bool:
     return bool(told.count[place] < _FULL * told.count.max())
 
 
-def _looked(connection: sqlite3.Connection, node_id: str, slots: Mapping[int, tuple[float, float]], look: _Look) -> Readings:
+def _looked(connection: Reader, node_id: str, slots: Mapping[int, tuple[float, float]], look: _Look) -> Readings:
     """The readings of the slots (begin in UTC seconds, length) of series."""
     found: Readings = {}
     for begin_s, step_s in list(dict.fromkeys(slots.values()))[:_MOST]:
