@@ -6,6 +6,7 @@ import base64
 import binascii
 import hashlib
 import hmac
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -98,7 +99,7 @@ def revoked_in(path: str) -> tuple[tuple[PlacedKey, ...], tuple[PlacedList, ...]
 
     Raises UsageError for a file that can't be read so: no key may pass unread.
     """
-    place = Path(path).expanduser()
+    place = Path(re.sub(r"\$\{(\w+)\}", lambda name: os.environ.get(name[1], name[0]), path)).expanduser()
     try:
         with place.open("rb") as file:
             content = file.read(_FILE_MAX_BYTES + 1)

@@ -36,6 +36,7 @@ from gpulease_gui.remote.ssh_tokens import Tokens, TokenUnknown
 _SECONDS = 10
 _SOMEWHERE = "ssh config"
 _CHANGES = ("+", "-", "^")
+_NO_TERMINAL = "Pseudo-terminal will not be allocated"  # of no interest where nothing is run
 _BY_HAND = Text("write user@host:port", "请写 user@host:port")
 
 
@@ -140,7 +141,8 @@ def _ask(argv: Sequence[str], alias: str) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserFacing(Text(f"ssh -G {alias} gave no answer", f"ssh -G {alias} 没有返回结果"), str(error), _BY_HAND) from error
     if done.returncode != 0:
-        said = "; ".join([line.strip() for line in done.stderr.splitlines() if line.strip()][:2])  # what, and in which line
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip() and not line.startswith(_NO_TERMINAL)]
+        said = "; ".join(lines[:2])  # what, and in which line
         raise UserFacing(
             Text(f"ssh can't read its config for {alias}", f"ssh 无法为 {alias} 读取配置"), said, Text("mend the config or write user@host:port", "请修复配置，或写 user@host:port")
         )  # fmt: skip

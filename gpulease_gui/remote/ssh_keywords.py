@@ -102,4 +102,11 @@ def is_classified(keyword: str) -> bool:
     return keyword in SAID or keyword in FOLLOWED or keyword in WITHOUT_MEANING
 
 
+# What ssh of today takes no notice of any more, and does not refuse.
+GIVEN_UP = frozenset({
+    "cipher", "fallbacktorsh", "globalknownhostsfile2", "rhostsauthentication", "rhostsrsaauthentication", "rsaauthentication", "compressionlevel",
+    "useprivilegedport", "userknownhostsfile2", "useroaming", "usersh", "useblacklistedkeys", "smartcarddevice", "afstokenpassing",
+    "kerberosauthentication", "kerberostgtpassing", "keepalive", "protocolkeepalives", "setuptimeout",
+})  # fmt: skip
+
 UNKNOWN = Text("this program does not know it", "本程序不认识该选项")

@@ -12,7 +12,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.address import parse_jump
 from gpulease_gui.remote.algorithms import USUAL, spelt_out
 from gpulease_gui.remote.known_hosts import pattern_matches
-from gpulease_gui.remote.ssh_keywords import SAID
+from gpulease_gui.remote.ssh_keywords import GIVEN_UP, SAID, is_classified
 from gpulease_gui.remote.ssh_lines import ConfigFile, ConfigLine, config_files
 from gpulease_gui.remote.ssh_options import FAMILIES, OPTIONS
 
@@ -56,6 +56,7 @@ class _Found:
     """The values so far."""
 
     host: str
+    ignored: tuple[str, ...] = ()
     once: dict[str, str] = field(default_factory=dict)
     many: list[tuple[str, str]] = field(default_factory=list)
 
@@ -78,14 +79,22 @@ class _Found:
         for item in file.items:
             if isinstance(item, ConfigFile):
                 self.read(item, active=counts)
-            elif why := item.trouble or _wrong(item):
+            elif why := item.trouble or _wrong(item) or self._not_known(item):
                 raise _refused(item, why)
             elif item.keyword == "host":
                 counts = active and _host_matches(item.words, self.host)
             elif item.keyword == "match":
                 counts = active and self._match(item)
+            elif counts and item.keyword == "ignoreunknown":
+                self.ignored = self.ignored or tuple(",".join(item.words).lower().split(","))
             elif counts:
                 self._take(item)
+
+    def _not_known(self, line: ConfigLine) -> Text | None:
+        """Why ssh would end at a keyword, wherever it stands: it knows none such, and no line before says to bear it."""
+        if is_classified(line.keyword) or line.keyword in GIVEN_UP or any(pattern_matches(one, line.keyword) for one in self.ignored):
+            return None
+        return Text(f"{line.keyword!r} is no keyword that this program knows", f"本程序不认识关键字 {line.keyword!r}")
 
     def _match(self, line: ConfigLine) -> bool:
         words = [word.lower() for word in line.words]

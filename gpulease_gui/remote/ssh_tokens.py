@@ -19,7 +19,7 @@ _JUMP_TOKENS = "%hnpr"
 
 
 class TokenUnknown(UsageError):
-    """A %-token that can't be filled in. `words`: those of the config in which it stands."""
+    """A %-token or a variable that can't be filled in. `words`: those of the config in which it stands."""
 
     def __init__(self, words: str, token: str) -> None:
         super().__init__(
@@ -39,9 +39,14 @@ class Tokens:
     jump_host: str = ""
 
     def fill(self, path: str) -> str:
-        """The path of a file with `~`, %-tokens and ${VAR} filled in. Raises UsageError for a token that can't be."""
-        filled = self._filled(path, "".join(self._known()))
-        filled = re.sub(r"\$\{(\w+)\}", lambda match: os.environ.get(match[1], match[0]), filled)
+        """The path of a file with `~`, %-tokens and ${VAR} filled in. Raises TokenUnknown for one that can't be."""
+
+        def variable(match: re.Match[str]) -> str:
+            if match[1] not in os.environ:  # ssh ends there, too
+                raise TokenUnknown(path, match[0])
+            return os.environ[match[1]]
+
+        filled = re.sub(r"\$\{(\w+)\}", variable, self._filled(path, "".join(self._known())))
         if filled.startswith("~/"):
             return str(Path.home()) + filled[1:]
         return os.path.expanduser(filled)
