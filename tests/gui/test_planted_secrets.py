@@ -1,12 +1,13 @@
 """Does anything typed into the window as a secret stand anywhere afterwards, or while it is used?
 
-A password, a passphrase, the answer to a node's question and a variable of a task are typed and used over SSH, a run is
-exported, a job breaks with a secret in its hands. Then everything that could hold them is searched, and the same
-search finds words that may stand there.
+A password, a passphrase, a proxy's password, the answer to a node's question and a variable of a task are typed and used
+over SSH, a run and the whole workspace are exported, a job breaks with a secret in its hands. Then everything that could hold
+them is searched, and the same search finds words that may stand there.
 """
 
 from __future__ import annotations
 
+import base64
 import getpass
 import logging
 import os
@@ -17,7 +18,8 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import paramiko
@@ -47,8 +49,10 @@ from tests.keyrings import MemoryKeyring, system_keyring
 
 pytestmark = pytest.mark.sshd
 
-PASSPHRASE, PASSWORD, ANSWER, TOKEN = "pp-Vz81qLx0", "pw-Jt55nRw3", "otp-Qm904417", "hf_Kd72bYc6"
-SECRETS = (PASSPHRASE, PASSWORD, ANSWER, TOKEN)
+PASSPHRASE, PASSWORD, ANSWER, TOKEN, OF_PROXY = "pp-Vz81qLx0", "pw-Jt55nRw3", "otp-Qm904417", "hf_Kd72bYc6", "px-Hs39dTo5"
+# As the proxy gets it: what leads to a secret is as bad as the secret.
+BASIC = base64.b64encode(f"anna:{OF_PROXY}".encode()).decode()
+SECRETS = (PASSPHRASE, PASSWORD, ANSWER, TOKEN, OF_PROXY, BASIC)
 NOTE, NUMBER, PLAIN = "note-Ws60pGh9", "NO-Xa48fEu2", "plain-Bk17jTi5"
 PATIENCE = 30_000
 
@@ -116,6 +120,45 @@ def sshd(folder: Path) -> Iterator[tuple[Node, HostKey, int]]:
         process.wait(10)
 
 
+@contextmanager
+def proxy(port: int) -> Iterator[tuple[int, list[bytes]]]:
+    """An HTTP proxy that leads to `port` of this computer; its own port, and what it was asked."""
+    heard, ends = list[bytes](), list[socket.socket]()
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def pump(source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+
+    def serve() -> None:
+        while True:
+            try:
+                caller, _ = listener.accept()
+            except OSError:
+                return
+            head = b""
+            while not head.endswith(b"\r\n\r\n"):
+                head += caller.recv(1)
+            heard.append(head)
+            caller.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            ends.extend((caller, socket.create_connection(("127.0.0.1", port))))
+            for pair in (ends[-2:], ends[:-3:-1]):
+                threading.Thread(target=pump, args=pair, daemon=True).start()
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield int(listener.getsockname()[1]), heard
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join()
+        for end in ends:
+            end.close()
+
+
 class Watcher:
     """Reads argv and environment of this process and of all below it, again and again; those of a node its argv only."""
 
@@ -171,11 +214,13 @@ def typed(window: MainWindow, qtbot: QtBot, words: str, *, shown: bool = False, 
 
 
 def exported(workspace: Path, folder: Path) -> bytes:
-    """The evaluation in every format, as its words; each is written by a child process, as from the window."""
+    """The evaluation in every format and the bundle of all, as their words; each is written by a child process, as from the window."""
     outs = [folder / f"evaluation.{kind}" for kind in ("pdf", "html", "json")]
-    start = [sys.executable, "-m", "gpulease_gui.cli.main", "export", "--contract", NUMBER, "--workspace", str(workspace)]
-    children = [subprocess.Popen([*start, "--out", str(out)], stdout=subprocess.DEVNULL) for out in outs]
-    assert [child.wait(60) for child in children] == [0, 0, 0]
+    start, place = [sys.executable, "-m", "gpulease_gui.cli.main"], ["--workspace", str(workspace)]
+    children = [subprocess.Popen([*start, "export", "--contract", NUMBER, *place, "--out", str(out)], stdout=subprocess.DEVNULL) for out in outs]
+    outs.append(folder / "bundle.json")
+    children.append(subprocess.Popen([*start, "export-data", *place, "--out", str(outs[-1])], stdout=subprocess.DEVNULL))
+    assert [child.wait(60) for child in children] == [0, 0, 0, 0]
     pdf = subprocess.run(["pdftotext", outs[0], "-"], check=True, capture_output=True).stdout
     return b"".join([pdf, *(out.read_bytes() for out in outs[1:])])
 
@@ -201,7 +246,10 @@ def test_that_no_planted_secret_stands_anywhere(
     monkeypatch.setenv("GPULEASE_TEST_WORD", PLAIN)
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     far, doorman, memory = tmp_path_factory.mktemp("far"), Doorman(), MemoryKeyring()
-    with system_keyring(memory), sshd(far) as (real, key, node_pid), gate(doorman) as (place, gate_key), Watcher(node_pid) as watcher:
+    with system_keyring(memory), sshd(far) as (bare, key, node_pid), gate(doorman) as (place, gate_key), Watcher(node_pid) as watcher, proxy(
+        bare.address.port if bare.address else 0
+    ) as (port, proxied):
+        real = replace(bare, proxy=f"http://anna@127.0.0.1:{port}")
         asks = Node("asks", "node-12", Reach.SSH, place, auth=AuthMethod.PASSWORD)
         services.workspace.submit(lambda db: suppliers.save_supplier(db, Supplier("s1", "Sesame"))).result()
         services.workspace.submit(lambda db: suppliers.save_contract(db, Contract("c1", "s1", NUMBER))).result()
@@ -221,6 +269,7 @@ def test_that_no_planted_secret_stands_anywhere(
         qtbot.waitUntil(lambda: idle(asks), timeout=PATIENCE)
         assert services.links.states["asks"] is NodeState.CONNECTED and doorman.heard == [PASSWORD, ANSWER]
         work.verify(real, Choice(only=("trust.clock", "cpu.model")))
+        typed(window, qtbot, OF_PROXY, keep=True)
         typed(window, qtbot, PASSPHRASE, keep=True)
         qtbot.waitUntil(lambda: idle(real) and bool(services.query(run_list).result()), timeout=PATIENCE)
         (tmp_path / "task.sh").write_text(f"echo got $HF_TOKEN and {PLAIN}; sleep 0.2\n")
@@ -236,7 +285,8 @@ def test_that_no_planted_secret_stands_anywhere(
         assert not [data for data in everywhere if secret in data]
         assert not [data for data in watcher.argv | watcher.environ if secret in data]
         assert secret not in (far / "log").read_bytes()
-    assert sorted(memory.held.values()) == [PASSPHRASE, PASSWORD]
+    assert sorted(memory.held.values()) == [PASSPHRASE, PASSWORD, OF_PROXY]
+    assert proxied and all(f"Basic {BASIC}".encode() in head for head in proxied)
     # The same search finds what may be there; of the two ends of SSH only the one of the test words a log.
     assert NOTE.encode() in b"".join(path.read_bytes() for path in tmp_path.glob("own.db*"))
     assert f"got ••• and {PLAIN}".encode() in b"".join(stored_words)
