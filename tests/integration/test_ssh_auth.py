@@ -114,11 +114,13 @@ def test_that_ux_12_the_chosen_one_of_eight_keys_is_the_only_one_tried(make_sshd
         log_in(server, Credentials(AuthMethod.AGENT, str(choice)))
 
 
-def test_that_ux_12_eight_keys_without_a_choice_stop_after_three_and_say_what_to_do(sshd, full_agent):
-    error = failure(sshd, Credentials(AuthMethod.AGENT))
+def test_that_ux_12_eight_keys_without_a_choice_stop_after_three_and_say_what_to_do(make_sshd, full_agent):
+    server = make_sshd("LogLevel VERBOSE\n")
+    error = failure(server, Credentials(AuthMethod.AGENT))
     assert (error.phase, error.cause) == (Phase.AUTH, "too_many_failures")
     assert "8 keys" in error.why and ".pub" in error.next_step
-    assert "Too many" not in (sshd.folder / "log").read_text()
+    log = (server.folder / "log").read_text()
+    assert "Too many" not in log and log.count("Failed publickey for ") == 3
 
 
 def test_that_a_chosen_key_that_the_agent_lacks_is_told_by_name(sshd, full_agent):
