@@ -8,9 +8,13 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from gpulease_gui.services.composition import Services
 
 settings.register_profile("ci", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
@@ -58,6 +62,16 @@ def no_unexpected_log_line(request: pytest.FixtureRequest) -> Iterator[None]:
     allowed = [str(mark.args[0]) for mark in request.node.iter_markers("allows_log")]
     surprising = [line for line in handler.lines if not any(text in line for text in allowed)]
     assert not surprising, f"unexpected log lines: {surprising}"
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Services]:
+    """The program without a window, on the demo workspace as it is before anything was verified or watched."""
+    from gpulease_gui.services.composition import open_services
+
+    opened = open_services(tmp_path / "demo.gpulease.db", demo=True)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture(scope="session")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
@@ -24,19 +23,12 @@ from gpulease_gui.gui.pages.live_nodes import make_this_computer
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode, colours
 from gpulease_gui.gui.widgets.chart_spec import Hole
 from gpulease_gui.gui.widgets.labels import ElidedLabel
-from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.composition import Services
 from gpulease_gui.services.events import CheckChanged, NodeState, RunEnded, RunStarted
 
 from .guards import StallGuard
 
 MakeWindow = Callable[..., MainWindow]
-
-
-@pytest.fixture
-def demo(tmp_path: Path) -> Iterator[Services]:
-    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
-    yield services
-    services.close()
 
 
 @pytest.fixture

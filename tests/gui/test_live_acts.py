@@ -6,7 +6,7 @@ import csv
 import io
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from gpulease_gui.gui.pages.live_log import LogDialog, said_of
 from gpulease_gui.gui.pages.live_report import ReportDialog
 from gpulease_gui.gui.pages.live_table import title_of
 from gpulease_gui.gui.widgets.chart_spec import Mode, Picture
-from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.composition import Services
 from gpulease_gui.services.live_export import (
     STRETCHES,
     put_into_report,
@@ -50,13 +50,6 @@ from gpulease_gui.store.samples import append_blocks, append_gap
 
 NODE, START_S = "demo-capped", 1_764_600_000
 NS = 1_000_000_000
-
-
-@pytest.fixture
-def demo(tmp_path: Path) -> Iterator[Services]:
-    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
-    yield services
-    services.close()
 
 
 @pytest.fixture

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -25,7 +24,7 @@ from gpulease_gui.gui.widgets.chart_spec import Promised, Rule
 from gpulease_gui.gui.widgets.tile_lines import LaneChoice
 from gpulease_gui.gui.widgets.tile_spec import Broken, Order, Rank, Tile
 from gpulease_gui.gui.widgets.tiles import MOST_PICTURES, TileView, spoken
-from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.composition import Services
 from gpulease_gui.services.events import NodeState, WatchAlarm
 from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch import GapSpan, WatchView
@@ -143,13 +142,6 @@ class Crowd:
 
     def view(self, node_id: str) -> WatchView | None:
         return self.held.get(node_id)
-
-
-@pytest.fixture
-def demo(tmp_path: Path) -> Iterator[Services]:
-    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
-    yield services
-    services.close()
 
 
 def test_that_of_many_tiles_only_those_that_changed_are_painted_again(qtbot: QtBot, theme: Theme) -> None:

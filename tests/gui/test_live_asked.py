@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -14,7 +13,7 @@ from gpulease_gui.gui.language import Translations
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages import live, verification
 from gpulease_gui.gui.pages.live_asked import SAYS_AGAIN_S, STAYS_S
-from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.composition import Services
 from gpulease_gui.services.watch import WatchView
 
 NODE = "demo-honest"
@@ -27,13 +26,6 @@ class Hand:
 
     def __call__(self) -> float:
         return self.now_s
-
-
-@pytest.fixture
-def demo(tmp_path: Path) -> Iterator[Services]:
-    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
-    yield services
-    services.close()
 
 
 @pytest.fixture

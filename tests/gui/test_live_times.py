@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +21,7 @@ from gpulease_gui.gui.widgets.chart_spec import Curve, LaneSpec, Promised, Rule
 from gpulease_gui.gui.widgets.lasting import lasting_s
 from gpulease_gui.gui.widgets.strip import Kept, Times, strip
 from gpulease_gui.pdf.badges import badge_of
-from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.composition import Services
 from gpulease_gui.services.series import Ring
 from gpulease_gui.store import samples
 from gpulease_gui.store.records import SampleBlock, Series
@@ -31,13 +29,6 @@ from gpulease_gui.store.records import SampleBlock, Series
 NODE, START_S, _NS = "demo-capped", 1_000_800, 1_000_000_000
 WATTS = Promised(700.0, Rule.HELD, 0.97, 0.93)
 POWER = Judged("gpu.power_w", WATTS)
-
-
-@pytest.fixture
-def demo(tmp_path: Path) -> Iterator[Services]:
-    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
-    yield services
-    services.close()
 
 
 def keep(demo: Services, metric: str, card: str, values: list[float]) -> None:

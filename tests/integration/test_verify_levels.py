@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +30,6 @@ MOST_S = {Level.TRUST: 15, Level.INVENTORY: 30}
 def gpulease(*words: str) -> subprocess.CompletedProcess[str]:
     words = (sys.executable, "-m", "gpulease_gui.cli.main", *words)
     return subprocess.run(words, capture_output=True, text=True, timeout=100)
-
-
-@pytest.fixture
-def demo(tmp_path: Path) -> Iterator[Services]:
-    opened = open_services(tmp_path / "demo.db", demo=True)
-    yield opened
-    opened.close()
 
 
 def verify(services: Services, target: str, request: Request) -> Outcome:

@@ -30,13 +30,6 @@ _NS = 1_000_000_000
 
 
 @pytest.fixture
-def demo(tmp_path: Path) -> Iterator[Services]:
-    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
-    yield services
-    services.close()
-
-
-@pytest.fixture
 def own(tmp_path: Path) -> Iterator[Services]:
     services = open_services(tmp_path / "own.gpulease.db")
     yield services

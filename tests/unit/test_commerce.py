@@ -254,13 +254,6 @@ def test_that_every_row_belongs_to_a_group_and_differences_are_a_part_of_all(own
 # -- a real run of a simulated node ----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def demo(tmp_path: Path) -> Iterator[Services]:
-    opened = open_services(tmp_path / "demo.db", demo=True)
-    yield opened
-    opened.close()
-
-
 def test_that_a_run_moves_the_items_of_its_contract_and_is_shown_beside_the_claim(demo: Services) -> None:
     node = node_of(demo.workspace, "demo:capped", "")
     subject = Subject(HolderOf.CONTRACT, str(node.contract_id))
