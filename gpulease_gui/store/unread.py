@@ -19,6 +19,8 @@ from gpulease_gui.store.records import Gap
 _NS = 1_000_000_000
 # What two readings lie apart, and what a pack of the watch itself reaches into its gap.
 _SEAM_NS = 2 * _NS
+# Why nothing was read before a watch began: a short time beside the readings of another one is none, other than a cut.
+_NOT_BEGUN = "not_watched"
 # So long is a pack of a watch at most; the index need not be read further.
 _PACK_NS = 120 * _NS
 # Whether any readings lie in a gap `g` of a whole node; the time to come, which a wrong clock wrote down, is one with readings.
@@ -31,12 +33,17 @@ TOUCHED = (
 
 def unread(connection: sqlite3.Connection, gap: Gap) -> Iterator[Gap]:
     """The parts of a gap of a whole node that no readings cover; what is shorter than a seam is none."""
-    packs = connection.execute(
+    rows = connection.execute(
         "SELECT content FROM sample_packs WHERE node_id = ? AND level = 0 AND end_ns > ? AND end_ns <= ? AND start_ns < ?",
         (gap.node_id, gap.start_ns, gap.end_ns + _PACK_NS, gap.end_ns),
     )
+    packs = [unpack(content) for (content,) in rows]
+    if gap.end_ns - gap.start_ns <= _SEAM_NS and gap.reason != _NOT_BEGUN:
+        if not _is_bridged(packs, gap):
+            yield gap
+        return
     free_ns = gap.start_ns
-    for begin_ns, after_ns in _joined(_spans(unpack(content) for (content,) in packs)):
+    for begin_ns, after_ns in _joined(_spans(packs)):
         begin_ns, after_ns = max(begin_ns, gap.start_ns), min(after_ns, gap.end_ns)
         if (begin_ns, after_ns) == (gap.start_ns, gap.end_ns):
             return
@@ -47,6 +54,15 @@ def unread(connection: sqlite3.Connection, gap: Gap) -> Iterator[Gap]:
         free_ns = after_ns
     if gap.end_ns - free_ns > _SEAM_NS or free_ns == gap.start_ns:
         yield replace(gap, start_ns=free_ns)
+
+
+def _is_bridged(packs: Iterable[Pack], gap: Gap) -> bool:
+    """Whether readings go on from before a gap to after it. The last reading before it reaches over a short one, and says nothing of it."""
+    return any(
+        not missing and start_ns + first * step_ns <= gap.start_ns and start_ns + (after - 1) * step_ns >= gap.end_ns
+        for _, start_ns, step_ns, values in chain.from_iterable(map(blocks_of, packs))
+        for missing, first, after in runs_of(values)
+    )
 
 
 def _spans(packs: Iterable[Pack]) -> list[tuple[int, int]]:

@@ -58,6 +58,7 @@ class Scripted:
 
     def __init__(self, folder: Path, interval_s: float = 1.0) -> None:
         self.services = open_services(folder / "own.gpulease.db")
+        self.services.upkeep.close()  # its clock is not the scripted one: what is held open would be years without a sign of life
         self.at, self.slept_s = 0, 0
         clock = Clock(wall=lambda: float(START_S + self.at + self.slept_s), steady=lambda: 1000.0 + self.at)
         node = Node("scripted", "scripted", Reach.LOCAL)

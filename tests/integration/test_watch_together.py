@@ -40,6 +40,7 @@ class Beside(Scripted):
 
     def __init__(self, path: Path, at: int, late_s: float) -> None:
         self.services = open_services(path)
+        self.services.upkeep.close()
         self.at, self.slept_s, self.late_s = at, 0, late_s
         clock = Clock(wall=lambda: START_S + self.at + late_s, steady=lambda: 1000.0 + self.at + late_s)
         node = Node("scripted", "scripted", Reach.LOCAL)
@@ -97,6 +98,8 @@ def both(node: Scripted) -> Iterator[tuple[Scripted, Beside]]:
             second.at = node.at
             throttled(node, hot=True)
             throttled(second, hot=True)
+            if node.at % 10 == 0:
+                written(node, second)  # no writer is so late that the other one takes it for dead
         written(node)  # and is killed: nothing that it holds open is ended
         for second.at in range(300, 400):
             throttled(second, hot=second.at < 350)

@@ -146,7 +146,7 @@ def test_that_each_event_of_a_card_stays_beside_its_readings(desk):
 
 def gaps(desk, *spans, reason="not_watched"):
     for begin_s, end_s in spans:
-        desk.write(lambda db, begin_s=begin_s, end_s=end_s: samples.append_gap(db, Gap("n1", START + begin_s * S, START + end_s * S, reason)))
+        desk.write(lambda db, begin_s=begin_s, end_s=end_s: samples.append_gap(db, Gap("n1", START + round(begin_s * S), START + round(end_s * S), reason)))
     with desk.workspace.read() as connection:
         return [((one.start_ns - START) / S, (one.end_ns - START) / S) for one in samples.list_gaps(connection, "n1", "", START, START + 1800 * S)]
 
@@ -155,6 +155,13 @@ def test_that_a_gap_that_another_program_covers_is_none_whenever_its_readings_we
     assert gaps(desk, (100, 108), (300, 390), (600, 900)) == [(100, 108), (300, 390), (600, 900)]
     keep(desk, *((at_s, [500.0] * 10, POWER) for at_s in (90, 100, 300, 310, 320, 880, 890, 900)), (700, [500.0] * 5, POWER))
     assert gaps(desk) == [(330, 390), (600, 700), (705, 880)]
+
+
+def test_that_a_cut_shorter_than_the_time_between_two_readings_stays_a_gap_unless_another_program_read_on(desk):
+    keep(desk, (90, [500.0] * 10, POWER), (99.95, [500.0] * 10, POWER))
+    assert gaps(desk, (99.0, 99.9), reason="connection_lost") == [(99.0, 99.9)]
+    keep(desk, (95.4, [500.0] * 10, POWER))
+    assert gaps(desk) == []
 
 
 def test_that_a_gap_that_begins_or_ends_with_a_reading_of_its_own_watch_stays(desk):
