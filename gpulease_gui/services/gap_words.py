@@ -10,10 +10,11 @@ from gpulease_gui.remote.own_network import first_stop, has_way
 from gpulease_gui.remote.stream import StreamEnding
 from gpulease_gui.services.watch_words import trouble_words
 from gpulease_gui.store.records import Gap
+from gpulease_gui.store.unread import NOT_WATCHED
 from gpulease_gui.telemetry.rates import IMPOSSIBLE, NOT_NAMED
 from gpulease_gui.telemetry.source import metrics, sources
 
-NOT_WATCHED, SLEPT, CLOCK_SET, OWN_NETWORK, FAULT = "not_watched", "computer_slept", "clock_set", "own_network", "fault"
+SLEPT, CLOCK_SET, OWN_NETWORK, FAULT = "computer_slept", "clock_set", "own_network", "fault"
 NOT_AVAILABLE, SERIES_LOST = "not_available", "lost"
 OF_ENDING: Mapping[StreamEnding, str] = {
     StreamEnding.LOST: "connection_lost", StreamEnding.SILENT: "no_answer", StreamEnding.SOURCES_ENDED: "nothing_to_read",

@@ -9,13 +9,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.errors import UserFacing
-from gpulease_gui.services.gap_words import NOT_WATCHED
 from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.services.series import RING_POINTS, Paces, Ring
 from gpulease_gui.services.source_gaps import source_spans
 from gpulease_gui.store.ahead import CLOCK_WRONG, tell_ahead
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import list_gaps, read_blocks, recorded_spans
+from gpulease_gui.store.unread import NOT_WATCHED
 from gpulease_gui.telemetry.source import metrics
 
 if TYPE_CHECKING:

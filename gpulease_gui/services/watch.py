@@ -15,7 +15,7 @@ from gpulease_gui.remote.transport import Line, LineLost
 from gpulease_gui.services.agent_file import agent_program
 from gpulease_gui.services.events import Bus, GapClosed, GapOpened, NodeState, NodeStateChanged
 from gpulease_gui.services.flood_gaps import flood_gaps
-from gpulease_gui.services.gap_words import FAULT, NOT_WATCHED, why_ended
+from gpulease_gui.services.gap_words import FAULT, why_ended
 from gpulease_gui.services.intake import MOST_SERIES, GapSpan, Intake, SeriesKey, WatchView
 from gpulease_gui.services.links import Links, NotConnected
 from gpulease_gui.services.log_gauge import LogGauge, LogGauges
@@ -33,6 +33,7 @@ from gpulease_gui.services.watch_saving import Saving
 from gpulease_gui.store.ahead import CLOCK_WRONG
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import cut_gaps
+from gpulease_gui.store.unread import NOT_WATCHED
 from gpulease_gui.store.workspace import Workspace
 from gpulease_gui.telemetry.row import Row
 from gpulease_gui.telemetry.source import metrics, streamed

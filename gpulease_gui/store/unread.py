@@ -20,7 +20,7 @@ _NS = 1_000_000_000
 # What two readings lie apart, and what a pack of the watch itself reaches into its gap.
 _SEAM_NS = 2 * _NS
 # Why nothing was read before a watch began: a short time beside the readings of another one is none, other than a cut.
-_NOT_BEGUN = "not_watched"
+NOT_WATCHED = "not_watched"
 # So long is a pack of a watch at most; the index need not be read further.
 _PACK_NS = 120 * _NS
 # Whether any readings lie in a gap `g` of a whole node; the time to come, which a wrong clock wrote down, is one with readings.
@@ -38,7 +38,7 @@ def unread(connection: sqlite3.Connection, gap: Gap) -> Iterator[Gap]:
         (gap.node_id, gap.start_ns, gap.end_ns + _PACK_NS, gap.end_ns),
     )
     packs = [unpack(content) for (content,) in rows]
-    if gap.end_ns - gap.start_ns <= _SEAM_NS and gap.reason != _NOT_BEGUN:
+    if gap.end_ns - gap.start_ns <= _SEAM_NS and gap.reason != NOT_WATCHED:
         if not _is_bridged(packs, gap):
             yield gap
         return

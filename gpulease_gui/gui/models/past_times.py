@@ -74,7 +74,6 @@ def times(
 
 def _pace(told: Told, interval_s: float, paces: Paces) -> Floats:
     """The usual distance of readings at the time of each."""
-    made = np.full(len(told.times_s), interval_s)
     if not paces:
         return np.full(len(told.times_s), told.pace_s(interval_s))
     if not told.plain:
