@@ -18,6 +18,7 @@ MAX_LINES = 10_000
 HOPS_MAX = 8
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]{0,251}[A-Za-z0-9_])?\.?\Z")
 _USER = re.compile(r"[!-,./0-?A-Z\[-~][!-~]{0,99}\Z")
+_SSH_LINE = re.compile(r"\s*(?:\$\s+)?ssh\s")
 _DEFAULT_COLUMNS = ("name", "host", "port", "user", "key")
 _COLUMNS: Mapping[str, str] = {
     "name": "name", "node": "name", "名称": "name", "节点": "name", "host": "host", "ip": "host", "address": "host",
@@ -76,7 +77,7 @@ class ListLine:
 def parse_target(text: str) -> Target:
     """`user@host:port`, `[v6]:port`, `ssh://...` or a pasted `ssh -p 34446 root@host -i KEY`. Raises UsageError."""
     line = unicodedata.normalize("NFKC", text).strip().removeprefix("$ ").strip()
-    if re.match(r"ssh\s", line):
+    if _SSH_LINE.match(line):
         return _from_ssh_line(line)
     return Target(parse_address(line.removeprefix("ssh://").rstrip("/")))
 
@@ -246,6 +247,8 @@ def _list_line(
 
 def _cells(line: str) -> list[str]:
     normal = unicodedata.normalize("NFKC", line)
+    if _SSH_LINE.match(normal):  # the comma of its -J parts jump hosts, not cells
+        return [line]
     for delimiter in ("\t", ",", ";"):
         if delimiter in normal:
             return [cell.strip() for cell in next(csv.reader([normal], delimiter=delimiter, skipinitialspace=True))]

@@ -114,3 +114,8 @@ def test_that_a_chain_of_jump_hosts_keeps_its_order():
 def test_that_one_address_behind_two_jump_hosts_is_two_machines():
     lines = parse_list("ssh -J a root@10.0.0.5\nssh -J b root@10.0.0.5\nssh -J a root@10.0.0.5\n")
     assert [bool(line.target) for line in lines] == [True, True, False]
+
+
+def test_that_the_comma_of_two_jump_hosts_parts_no_cells():
+    (line,) = parse_list("$ ssh -J ops@gate:2222,b root@10.0.0.5")
+    assert line.target == Target(Address("10.0.0.5"), jump="ops@gate:2222,b")
