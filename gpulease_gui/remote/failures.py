@@ -60,11 +60,13 @@ class ConnectFailed(UserFacing):
         self.why = self.why_text.en
 
     def at_hop(self, number: int, count: int) -> None:
-        """Say in the first words that a jump host failed, not the node; `hop` is then its host:port."""
-        was = self.what_text
-        self.hop = self.host_port
-        self.what_text = Text(f"jump hop {number} of {count}: {was.en}", f"第 {number} 个跳板机（共 {count} 个）：{was.zh}")
-        self.what = self.what_text.en
+        """Say, in the reason too, that a jump host failed and not the node; `hop` is then its host:port."""
+        self.hop, was, why = self.host_port, self.what_text, self.why_text
+        self.what_text = Text(f"jump host {was.en}", f"跳板机 {was.zh}")
+        self.why_text = Text(
+            f"at jump host {self.hop} ({number} of {count}): {why.en}", f"在跳板机 {self.hop}（第 {number} 个，共 {count} 个）：{why.zh}"
+        )
+        self.what, self.why = self.what_text.en, self.why_text.en
 
 
 class HungUp(ConnectFailed):

@@ -74,7 +74,7 @@ def test_that_ux_10_an_inner_jump_host_that_dies_is_noticed_in_three_intervals_a
                     os.kill(pid, signal.SIGCONT)
     assert ending is StreamEnding.SILENT and seconds < NOTICED_S
     assert (error.phase, error.cause, error.hop) == (Phase.BANNER, "timeout", inner.address.host_port)
-    assert error.what.startswith(f"jump hop 2 of 2: {inner.address.host_port}")
+    assert error.why.startswith(f"at jump host {inner.address.host_port} (2 of 2): ")
 
 
 @contextmanager

@@ -146,7 +146,7 @@ def test_that_each_hop_has_its_own_agent(services, make_sshd, agent, keys, tmp_p
     monkeypatch.delenv("THE_OTHER")
     with pytest.raises(NotConnected) as caught:
         services.links.open(node, CancelToken())
-    assert caught.value.what.startswith("jump hop 1 of 1: ")
+    assert caught.value.why.startswith("at jump host ")
 
 
 def test_that_an_alias_of_before_is_read_anew_and_what_leads_elsewhere_is_said(services, sshd, tmp_path, monkeypatch):

@@ -67,9 +67,9 @@ def test_that_a_collection_works_over_two_jump_hosts_and_leaves_nothing(sshd, tw
 def test_that_the_node_sees_nothing_when_a_jump_host_is_unknown(sshd, two):
     error = failure(sshd, Route((hop(two[0]), hop(two[1], trust=HostTrust()))))
     assert isinstance(error, UnknownHostKey)
-    assert str(error).startswith(f"jump hop 2 of 2: {two[1].address.host_port}")
+    assert str(error).startswith(f"jump host {two[1].address.host_port}: ")
     assert error.hop == two[1].address.host_port
-    assert error.what_text.zh.startswith("第 2 个跳板机")
+    assert error.why_text.zh.startswith(f"在跳板机 {two[1].address.host_port}（第 2 个，共 2 个）：")
 
 
 def test_that_ux_19_a_changed_key_of_a_jump_host_is_its_own_and_not_the_nodes(sshd, two):
@@ -91,7 +91,7 @@ def test_that_each_jump_host_has_its_own_login(sshd, two):
     stranger = Credentials(identity_file=str(sshd.keys.user("stranger")))
     error = failure(sshd, Route((hop(two[0], credentials=stranger),)))
     assert (error.phase, error.cause) == (Phase.AUTH, "key_refused")
-    assert str(error).startswith("jump hop 1 of 1")
+    assert error.why == f"at jump host {two[0].address.host_port} (1 of 1): the node refuses this key for this user"
 
 
 def test_that_a_closed_port_behind_a_jump_host_names_both(sshd, two):

@@ -58,7 +58,7 @@ def test_that_a_jump_hosts_key_is_asked_for_under_its_own_name_and_pinned_by_its
     heard: list[Event] = []
     services.bus.subscribe(heard.append)
     services.links.trust(node, key, "the test")
-    assert refused(services, node).what.startswith(f"jump hop 1 of 1: {place}")
+    assert refused(services, node).why.startswith(f"at jump host {place} (1 of 1): ")
     question = next(event for event in heard if isinstance(event, HostKeyQuestion))
     assert (question.node, question.hop, question.offered[0]) == (node, place, key)
     services.links.trust(node, key, "the test", hop=place)
