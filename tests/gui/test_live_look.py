@@ -6,6 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
@@ -27,6 +28,7 @@ from gpulease_gui.gui.pages.live_holes import NO_READING, NOT_RECORDED, unknown_
 from gpulease_gui.gui.pages.live_lanes import Lanes
 from gpulease_gui.gui.pages.page import Target
 from gpulease_gui.gui.widgets.chart_keys import KEYS
+from gpulease_gui.gui.widgets.chart_scale import moment_text, range_text
 from gpulease_gui.gui.widgets.chart_spec import Happening, Hole, LaneSpec, Picture
 from gpulease_gui.gui.widgets.header import TargetBand
 from gpulease_gui.gui.widgets.labels import PlainLabel
@@ -97,8 +99,24 @@ def test_that_events_name_cards_like_the_readout() -> None:
 def test_that_times_in_words_are_those_of_the_users_clock(in_shanghai: None) -> None:
     said = in_local_time(Text("slow, since 2020-05-01 20:30:05 UTC", "慢，自 2020-05-01 20:30:05 UTC 起"))
     assert said == Text("slow, since 2020-05-02 04:30:05 UTC+8", "慢，自 2020-05-02 04:30:05 UTC+8 起")
-    odd = Text("at 2020-99-01 20:30 UTC", "")
+    odd = Text("slow, since 2020-99-01 20:30:05 UTC", "慢，自 2020-99-01 20:30:05 UTC 起")
     assert in_local_time(odd) == odd
+    beside = in_local_time(Text("slow, since 2020-05-01 20:30:05 UTC", "慢，自 2020-05-01 20:30:05 UTC 起"), zoned=False)
+    assert beside == Text("slow, since 2020-05-02 04:30:05", "慢，自 2020-05-02 04:30:05 起")
+
+
+def test_that_times_in_the_words_of_a_node_stay_as_it_wrote_them(in_shanghai: None) -> None:
+    said = "NVRM since 2020-05-01 09:00:00 UTC, 自 2020-05-01 09:00:00 UTC 起"
+    told = in_local_time(Text(f"lost, since 2020-05-01 20:30:05 UTC: {said}", f"丢失，自 2020-05-01 20:30:05 UTC 起：{said}"))
+    assert told == Text(f"lost, since 2020-05-02 04:30:05 UTC+8: {said}", f"丢失，自 2020-05-02 04:30:05 UTC+8 起：{said}")
+
+
+def test_that_a_time_of_another_day_has_its_day(in_shanghai: None) -> None:
+    assert moment_text(1_588_365_005.0) == "05-02 04:30:05"
+    assert range_text(1_588_365_005.0, 1_588_368_605.0) == "05-02 04:30:05 – 05:30:05"
+    assert range_text(1_588_365_005.0, 1_588_451_405.0) == "05-02 04:30 – 05-03 04:30"
+    noon_s = datetime.now().astimezone().replace(hour=12, minute=0, second=0, microsecond=0).timestamp()
+    assert moment_text(noon_s) == "12:00:00" and range_text(noon_s - 60, noon_s) == "11:59:00 – 12:00:00"
 
 
 # -- unknown time -------------------------------------------------------------------------------------------------------

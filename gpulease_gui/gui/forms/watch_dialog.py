@@ -19,14 +19,13 @@ from gpulease_gui.gui.forms.away_dialog import AwayDialog
 from gpulease_gui.gui.forms.fields import LineField, open_dialog
 from gpulease_gui.gui.models.cards import card_name
 from gpulease_gui.gui.models.cell import NOTHING, Cell, Column, Group, action_cell, state_cell
-from gpulease_gui.gui.models.local_times import in_local_time
+from gpulease_gui.gui.models.local_times import in_local_time, zone
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.widgets.buttons import Button, Switch
 from gpulease_gui.gui.widgets.dialogs import FactDialog
 from gpulease_gui.gui.widgets.fields import Field
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.table import TableView
-from gpulease_gui.gui.widgets.task_strip import zone_name
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.services.acting import user_name_in
 from gpulease_gui.services.cost_steps import money
@@ -122,17 +121,17 @@ def _how_bad(row: WatchRow) -> Cell:
 
 
 def reason_words(row: WatchRow) -> Text:
-    """Why, in local time; of a card that is gone by agreement, who says so."""
+    """Why, in the local time that the dialog names; of a card that is gone by agreement, who says so."""
     away = row.event.away
     if away is None:
-        return in_local_time(row.event.finding.reason)
+        return in_local_time(row.event.finding.reason, zoned=False)
     by, note = visible(away.by), visible(away.note)
     return Text(f"taken away by agreement: {note} ({by})", f"经协商移除：{note}（{by}）")
 
 
 def whole_words(row: WatchRow) -> Text:
     """All that is known of one episode: which card it was, why, and what to do about it."""
-    why, card = in_local_time(alarm_words(row.event.finding)), visible(row.event.subject)
+    why, card = in_local_time(alarm_words(row.event.finding), zoned=False), visible(row.event.subject)
     said = reason_words(row) if row.event.away else None
     en, zh = (f"{said.en}. {why.en}", f"{said.zh}。{why.zh}") if said else (why.en, why.zh)
     named = f"{row.card} · {card}" if card and row.card != card else card
@@ -182,7 +181,7 @@ class WatchDialog(FactDialog):
     ) -> None:  # fmt: skip
         where: Words = node[1] or Text("all nodes", "全部节点")
         super().__init__(TITLE, Text(f"Broken rules of the last {DAYS} days", f"最近 {DAYS} 天违反的规则"),
-                         ((Text("Node", "节点"), where), (Text("Times", "时间"), foreign(zone_name()))), icon="bell", parent=parent,
+                         ((Text("Node", "节点"), where), (Text("Times", "时间"), foreign(zone(datetime.now().astimezone())))), icon="bell", parent=parent,
                          consequence=Text("Equal times mean no quiet hours. What a rule finds is kept either way.",
                                           "开始与结束相同表示无免打扰时段；无论是否通知，结果都会保存。"))  # fmt: skip
         self._frame, self._node, self._notices = frame, node, Notices()

@@ -1,4 +1,4 @@
-"""How do times in stored words, which are UTC, read on the user's own clock?"""
+"""How do times of the store, which are UTC, read on the user's own clock?"""
 
 from __future__ import annotations
 
@@ -7,23 +7,30 @@ from datetime import UTC, datetime
 
 from gpulease_gui.domain.text import Text
 
-_STAMP = re.compile(r"\b(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?) UTC\b")
+# As rules of a watch write down since when they are broken. What a node says of its own times comes after it and stays as it is.
+_SINCE = {"en": re.compile(r"(?<=since )(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC\b"), "zh": re.compile(r"(?<=自 )(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC\b")}
 
 
-def in_local_time(words: Text) -> Text:
-    """The same words with each "2026-12-02 06:54:35 UTC" in local time, its zone named; today's without the day."""
-    return Text(_STAMP.sub(_local, words.en), _STAMP.sub(_local, words.zh))
+def in_local_time(words: Text, *, zoned: bool = True) -> Text:
+    """The same words with "since 2026-12-02 06:54:35 UTC" in local time; today's without the day.
+
+    The zone is named, unless whoever shows the words names it beside them (not `zoned`).
+    """
+
+    def local(found: re.Match[str]) -> str:
+        return _local(found, zoned=zoned)
+
+    return Text(_SINCE["en"].sub(local, words.en, 1), _SINCE["zh"].sub(local, words.zh, 1))
 
 
-def _local(found: re.Match[str]) -> str:
-    written = found.group(1)
-    form = "%H:%M:%S" if written.count(":") == 2 else "%H:%M"
+def _local(found: re.Match[str], *, zoned: bool) -> str:
     try:
-        at = datetime.strptime(written, f"%Y-%m-%d {form}").replace(tzinfo=UTC).astimezone()
+        at = datetime.strptime(found.group(1), "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).astimezone()
     except ValueError:
         return found.group(0)
     day = "" if at.date() == datetime.now(at.tzinfo).date() else "%Y-%m-%d "
-    return f"{at.strftime(day + form)} {zone(at)}"
+    said = at.strftime(f"{day}%H:%M:%S")
+    return f"{said} {zone(at)}" if zoned else said
 
 
 def zone(at: datetime) -> str:

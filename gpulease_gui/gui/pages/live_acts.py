@@ -180,9 +180,9 @@ class Acts(QObject):
         page = self._page
         at_cursor, at_s = page.chart.read_at
         at_s = at_s if at_cursor else page.chart.span_s[1]
-        from gpulease_gui.gui.widgets.chart_scale import clock_text
+        from gpulease_gui.gui.widgets.chart_scale import moment_text
 
-        dialog = NoteDialog(page.node.node.name if page.node else "", clock_text(at_s), page)
+        dialog = NoteDialog(page.node.node.name if page.node else "", moment_text(at_s), page)
         dialog.accepted.connect(lambda: page.history.note(dialog.words, datetime.fromtimestamp(at_s, UTC)))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

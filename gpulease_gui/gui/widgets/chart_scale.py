@@ -111,6 +111,16 @@ def clock_text(at_s: float, *, seconds: bool = True) -> str:
     return local(at_s).strftime("%H:%M:%S" if seconds else "%H:%M")
 
 
+def moment_text(at_s: float) -> str:
+    """15:42:48, or 11-28 15:42:48 when it is not of today."""
+    return local(at_s).strftime("%H:%M:%S" if _is_today(at_s) else "%m-%d %H:%M:%S")
+
+
+def _is_today(at_s: float) -> bool:
+    at = local(at_s)
+    return at.date() == datetime.now(at.tzinfo).date()
+
+
 def tick_text(at_s: float, window_s: float) -> str:
     """What stands at a grid line: the time, with the day where more than one is in sight."""
     if window_s > 86_400:
@@ -119,16 +129,8 @@ def tick_text(at_s: float, window_s: float) -> str:
 
 
 def range_text(start_s: float, end_s: float) -> str:
-    """15:20:00 – 15:50:00; with days where they differ."""
-    days = local(start_s).date() != local(end_s).date()
-    first, last = (local(at_s).strftime("%m-%d %H:%M" if days else "%H:%M:%S") for at_s in (start_s, end_s))
+    """15:20:00 – 15:50:00 of today, 11-28 15:20:00 – 15:50:00 of another day; 11-28 15:20 – 12-02 15:20 over more than one."""
+    if local(start_s).date() == local(end_s).date():
+        return f"{moment_text(start_s)} – {clock_text(end_s)}"
+    first, last = (local(at_s).strftime("%m-%d %H:%M") for at_s in (start_s, end_s))
     return f"{first} – {last}"
-
-
-def zone_text(at_s: float) -> str:
-    """The user's zone at that time, such as UTC+8 or UTC−3:30."""
-    offset = local(at_s).utcoffset()
-    minutes = round(offset.total_seconds() / 60) if offset is not None else 0
-    hours, rest = divmod(abs(minutes), 60)
-    sign = "+" if minutes >= 0 else "\N{MINUS SIGN}"
-    return f"UTC{sign}{hours}" + (f":{rest:02}" if rest else "")

@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import summary_words
 from gpulease_gui.gui.language import say
+from gpulease_gui.gui.models.local_times import zone
 from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
-from gpulease_gui.gui.widgets.chart_scale import TimeScale, clock_text, tick_text, time_ticks, zone_text
+from gpulease_gui.gui.widgets.chart_scale import TimeScale, local, moment_text, range_text, tick_text, time_ticks
 from gpulease_gui.gui.widgets.chart_spec import Coarser, Happening
 from gpulease_gui.gui.widgets.labels import plain_tip
 from gpulease_gui.gui.widgets.lane_paint import Columns
@@ -65,7 +66,7 @@ class EventRow(QWidget):
         painter.drawText(QRect(16, 0, columns.name - 16, self.height()), _V, say(EVENTS))
         at_cursor, at_s = self._stack.read_at
         painter.setPen(QColor(palette.t2))
-        painter.drawText(right.adjusted(16, 0, 0, 0), _V, say(AT_CURSOR if at_cursor else LATEST).format(time=clock_text(at_s)))
+        painter.drawText(right.adjusted(16, 0, 0, 0), _V, say(AT_CURSOR if at_cursor else LATEST).format(time=moment_text(at_s)))
         if self._scale is not None:
             plot = columns.plot(self.height())
             painter.setClipRect(plot)
@@ -126,11 +127,11 @@ def free_place(left: int, right: int, bounds: tuple[int, int], taken: Sequence[t
 
 def happening_words(happening: Happening) -> str:
     """What happened, from when to when on the user's clock."""
-    first = clock_text(happening.start_s)
+    first = moment_text(happening.start_s)
     if happening.end_s is None:
         time = say(Text(f"since {first}", f"自 {first} 起"))
     else:
-        time = first if happening.end_s - happening.start_s < 1 else f"{first} – {clock_text(happening.end_s)}"
+        time = first if happening.end_s - happening.start_s < 1 else range_text(happening.start_s, happening.end_s)
     return f"{time}  {say(happening.words)}"
 
 
@@ -240,7 +241,7 @@ class TimeRow(QWidget):
         painter.drawText(right.adjusted(16, 0, 0, 0), _V, say(received_words(self._stack.picture.coarser, self._stack.read_at[1])))
         if self._scale is None:
             return
-        painter.drawText(QRect(columns.axis + 8, 0, columns.axis_width, self.height()), _V, zone_text(self._scale.end_s))
+        painter.drawText(QRect(columns.axis + 8, 0, columns.axis_width, self.height()), _V, zone(local(self._scale.end_s)))
         window_s = self._scale.end_s - self._scale.start_s
         width = painter.fontMetrics().horizontalAdvance("00-00 00:00") + 8
         for tick in time_ticks(self._scale):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from datetime import datetime
 
-from PySide6.QtCore import QDateTime, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QSizePolicy, QWidget
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
+from gpulease_gui.gui.models.local_times import zone
 from gpulease_gui.gui.widgets.buttons import IconButton
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.lively import Lively
@@ -43,7 +45,7 @@ class TaskStrip(Lively, QFrame):
         self._row.addWidget(self._more)
         self._row.addStretch(1)
         self._note = PlainLabel("", size="dense", level="2")
-        self._zone = PlainLabel(zone_name(), size="dense", level="2")
+        self._zone = PlainLabel(zone(datetime.now().astimezone()), size="dense", level="2")
         self._recorded = PlainLabel("", size="dense", level="2")
         self._recorded.hide()
         self._row.addWidget(self._note)
@@ -109,14 +111,6 @@ class TaskStrip(Lively, QFrame):
     def titles(self) -> tuple[str, ...]:
         """The jobs that are shown, in the order they began."""
         return tuple(say(task.title) for task in self._tasks.values())
-
-
-def zone_name() -> str:
-    """This computer's time zone as UTC+8 or UTC−3:30."""
-    seconds = QDateTime.currentDateTime().offsetFromUtc()
-    hours, minutes = divmod(abs(seconds) // 60, 60)
-    sign = "\N{MINUS SIGN}" if seconds < 0 else "+"
-    return f"UTC{sign}{hours}" + (f":{minutes:02}" if minutes else "")
 
 
 class _Watched(QWidget):
