@@ -8,6 +8,7 @@ import selectors
 import shutil
 import socket
 import stat
+import sys
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -225,7 +226,7 @@ class _Connection(paramiko.ServerInterface):
 
 def sweep_folders(place: Path) -> None:
     """Remove the client keys below `place` that killed processes of this user left behind."""
-    if os.name != "posix":  # elsewhere asking for a process by its number can end it
+    if sys.platform == "win32":  # there asking for a process by its number can end it
         return
     for folder in place.glob(f"{FOLDER_PREFIX}*-*"):
         pid = folder.name.removeprefix(FOLDER_PREFIX).partition("-")[0]
@@ -239,7 +240,7 @@ def _own_folder(folder: Path) -> bool:
         found = folder.lstat()
     except OSError:  # another one of us was quicker
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    return sys.platform != "win32" and stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
 
 
 def _runs(pid: int) -> bool:

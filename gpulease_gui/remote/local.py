@@ -37,7 +37,7 @@ class LocalLine:
     """This computer as a node. Raises NoShell when there is no `sh`."""
 
     def __init__(self) -> None:
-        shell = shutil.which("sh") if os.name == "posix" else None
+        shell = shutil.which("sh") if sys.platform != "win32" else None
         if shell is None:
             raise NoShell
         self._shell = shell
@@ -150,8 +150,9 @@ class LocalChannel:
             self.closed = True
             self.end_input()
             self._await_end()
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+            if sys.platform != "win32":  # there is no LocalLine
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._selector.close()
             for pipe in (self._process.stdout, self._process.stderr):

@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import socket
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,7 +78,7 @@ class Tokens:
             "k": lambda: self.key_alias or self.name, "L": lambda: machine().split(".")[0], "l": machine,
             "n": lambda: self.name, "p": lambda: str(address.port), "r": lambda: address.user, "u": getpass.getuser,
         }  # fmt: skip
-        if hasattr(os, "getuid"):
+        if sys.platform != "win32":
             known["i"] = lambda: str(os.getuid())
         if not self.jump_host:
             known["C"] = self._connection

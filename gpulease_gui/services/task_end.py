@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,7 +13,12 @@ from gpulease_gui.remote.task_program import SILENT_S, SPARE_KIB
 from gpulease_gui.remote.transport import LineLost
 
 _NO_ROOM = ("No space left on device", "File too large", "Disk quota exceeded", "SIGXFSZ")
-_SIGXFSZ = 25
+# The numbers of a node's Linux, not of this computer: macOS counts some otherwise, Windows has hardly any.
+_SIGKILL, _SIGXFSZ = 9, 25
+_SIGNALS = {
+    1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL",
+    10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS",
+}  # fmt: skip
 _READ = Text("read the last lines of its log", "请查看日志最后几行")
 _AGAIN = Text("run it again; if it happens again, ask the supplier about the SSH service and the network", "请重新运行；若再次发生，请向供应商询问 SSH 服务与网络情况")
 _ROOM = Text("let it write less, or allow more with --scratch-gib", "请让任务少写，或用 --scratch-gib 放宽上限")
@@ -84,9 +88,9 @@ def _by_itself(report: TaskReport, last_words: str, *, builtin: bool) -> Ending:
 
 
 def _by_signal(number: int, oom_kills: int) -> Ending:
-    if number == signal.SIGKILL and oom_kills:
+    if number == _SIGKILL and oom_kills:
         return Ending(TaskEnd.FAILED, Text("the kernel of the node killed it: out of memory", "节点内核因内存不足杀死了它"), _MEMORY)
-    name = signal.Signals(number).name if number in {one.value for one in signal.Signals} else str(number)
+    name = _SIGNALS.get(number, str(number))
     return Ending(TaskEnd.FAILED, Text(f"it was ended by the signal {name}", f"被信号 {name} 结束"), _READ)
 
 

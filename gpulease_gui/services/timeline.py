@@ -31,6 +31,8 @@ class Clock:
 
 def own_clock() -> Clock:
     """That of this computer. On Linux and macOS `time.monotonic` stands still in a sleep and another clock does not."""
+    if sys.platform == "win32":
+        return Clock(lasting=time.monotonic)
     named = {"linux": "CLOCK_BOOTTIME", "darwin": "CLOCK_MONOTONIC"}.get(sys.platform, "")
     number: int | None = getattr(time, named, None) if named else None
     return Clock(lasting=time.monotonic if number is None else partial(time.clock_gettime, number))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -92,7 +93,7 @@ def make_file(path: Path) -> None:
 
 def keep_private(path: Path) -> None:
     """Take the rights of others from a file of ours: it holds prices and addresses."""
-    if os.name == "posix" and path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o077:
+    if sys.platform != "win32" and path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o077:
         path.chmod(0o600)
 
 

@@ -53,15 +53,18 @@ def _tell(line: object) -> None:
 
 
 def _keep_small(limits: Limits) -> None:
-    try:
-        import resource
-    except ImportError:
+    """Ask the system for less than it gives: each limit that this system knows. macOS refuses the one on memory."""
+    if sys.platform == "win32":
         return
+    import resource
+
     seconds = int(limits.seconds)
-    resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    for what, most in ((resource.RLIMIT_AS, limits.memory_bytes), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)):
+        try:
+            resource.setrlimit(what, (most, most))
+        except ValueError:
+            if sys.platform == "linux":
+                raise
 
 
 def lines_of(path: str, wanted: str, limits: Limits) -> Iterator[object]:
