@@ -19,7 +19,7 @@ from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.gui.help import shortcuts_dialog
 from gpulease_gui.gui.language import Translations
-from gpulease_gui.gui.models.cards import OfCards, card_name
+from gpulease_gui.gui.models.cards import OfCards, card_name, card_place
 from gpulease_gui.gui.models.local_times import in_local_time
 from gpulease_gui.gui.models.stored import Stored, between_recorded
 from gpulease_gui.gui.models.verified import Verified, cards_found
@@ -32,6 +32,7 @@ from gpulease_gui.gui.widgets.chart_scale import moment_text, range_text
 from gpulease_gui.gui.widgets.chart_spec import Happening, Hole, LaneSpec, Picture
 from gpulease_gui.gui.widgets.header import TargetBand
 from gpulease_gui.gui.widgets.labels import PlainLabel
+from gpulease_gui.gui.widgets.lane import Lane
 from gpulease_gui.gui.widgets.lane_rows import LEAST_EVENT_PX, fitting
 from gpulease_gui.gui.widgets.lane_stack import LaneStack
 from gpulease_gui.services.events import NodeState
@@ -93,7 +94,26 @@ def test_that_events_name_cards_like_the_readout() -> None:
     assert OfCards(hot, ("GPU-b", "GPU-a")).words(numbers, 2) == Text("Too hot, all 2 GPUs", "过热，全部 2 卡")
     assert OfCards(hot, ("GPU-b", "GPU-z")).words(numbers, 8) == Text("Too hot, 2 cards", "过热，2 张卡")
     assert OfCards(hot, ("",)).words(numbers, 8) == hot
-    assert card_name("3/0", {}) == "NPU 3/0" and card_name("\x1bGPU", {}) == "␛GPU"
+    assert card_name("\x1bGPU", {}) == "␛GPU"
+
+
+def test_that_the_chip_of_an_npu_has_one_name_in_chart_readout_events_and_lists(english: Translations, qtbot: QtBot) -> None:
+    view, hot = view_with([NOW_S]), Text("Too hot", "过热")
+    ring = view.rings.pop(("gpu.power_w", "GPU-a"))
+    for chip in ("0/0", "0/1", "10/0", "2/0"):
+        view.rings["npu.power_w", chip] = ring
+    lanes = Lanes(lambda term: None)
+    (spec,) = lanes.of(view)
+    assert [spec.name(curve.number) for curve in spec.curves] == [card_name(curve.subject, lanes.numbers) for curve in spec.curves]
+    assert [spec.name(curve.number) for curve in spec.curves] == ["NPU 0/0", "NPU 0/1", "NPU 10/0", "NPU 2/0"]
+    lane = Lane(spec, 1.0)
+    qtbot.addWidget(lane)
+    assert [line.name for line in lane._lines()[0]] == ["0/0", "0/1", "10/0", "2/0"]
+    assert lane.identity_words() == "NPU 0/0\nNPU 0/1\nNPU 10/0\nNPU 2/0"
+    assert OfCards(hot, ("10/0",)).words(lanes.numbers, 4) == Text("Too hot, NPU 10/0", "过热，NPU 10/0")
+    assert OfCards(hot, ("10/0", "2/0")).words({}, 4) == Text("Too hot, NPU 2/0, 10/0", "过热，NPU 2/0、10/0")
+    assert OfCards(hot, tuple(lanes.numbers)).words(lanes.numbers, 4) == Text("Too hot, all 4 NPUs", "过热，全部 4 张 NPU")
+    assert sorted(["10/0", "2/0", "2/1"], key=lambda chip: card_place(chip, {})) == ["2/0", "2/1", "10/0"]
 
 
 def test_that_times_in_words_are_those_of_the_users_clock(in_shanghai: None) -> None:

@@ -17,7 +17,7 @@ from gpulease_gui.domain.text import Text, foreign, visible
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.forms.away_dialog import AwayDialog
 from gpulease_gui.gui.forms.fields import LineField, open_dialog
-from gpulease_gui.gui.models.cards import card_name
+from gpulease_gui.gui.models.cards import card_name, card_place
 from gpulease_gui.gui.models.cell import NOTHING, Cell, Column, Group, action_cell, state_cell
 from gpulease_gui.gui.models.local_times import in_local_time, zone
 from gpulease_gui.gui.models.table import TableModel
@@ -77,7 +77,7 @@ def read_seen(connection: sqlite3.Connection, node_id: str, now_s: float, number
     start_s = now_s - DAYS * 86_400.0
     nodes = [node for node in list_nodes(connection) if node_id in ("", node.id)]
     rows = [
-        WatchRow(event, node.name, card_name(event.subject, numbers), now_s, numbers.get(event.subject, 0)) for node in nodes
+        WatchRow(event, node.name, card_name(event.subject, numbers), now_s, card_place(event.subject, numbers)) for node in nodes
         for event in list_events(connection, node.id, int(start_s * _NS), int((now_s + 60.0) * _NS))
     ]  # fmt: skip
     told = {row.event.node_id for row in rows if row.event.degraded}
@@ -151,7 +151,7 @@ def _columns(*, several: bool) -> list[Column[WatchRow]]:
         Column(Text("Verdict", "判定"), lambda row: state_cell(badge_of(row.event.finding.verdict)), width=112),
         *node,
         Column(Text("Card", "卡"), lambda row: Cell(foreign(row.card), tip=foreign(row.event.subject)) if row.card else NOTHING,
-               lambda row: f"{row.place:06}{row.card}", width=112),
+               lambda row: f"{row.place:010}{row.card}", width=112),
         Column(Text("From", "开始"), lambda row: Cell(_when(row.event.began_ns)), lambda row: row.event.began_ns, width=112, number=True),
         Column(Text("To", "结束"), lambda row: Cell(Text("goes on", "仍在持续"), tone="fail") if row.event.ended_ns is None else Cell(_when(row.event.ended_ns)), width=112, number=True),
         Column(Text("Lasted", "持续"), _lasted, _seconds, width=92, number=True),

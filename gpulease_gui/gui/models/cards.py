@@ -9,15 +9,31 @@ from dataclasses import dataclass
 from gpulease_gui.domain.text import NO_TEXT, Text, visible
 
 _SHORT, _MOST_NAMED = 12, 4
-_CHIP = re.compile(r"\d+/\d+")
+_CHIP = re.compile(r"[0-9]{1,4}/[0-9]{1,4}")
+
+
+def short_name(subject: str, number: int) -> str:
+    """What a card is called beside its kind: "2" for a GPU, "3/0" for the chip of an NPU, which its node names so everywhere."""
+    return subject if is_chip(subject) else str(number)
+
+
+def is_chip(subject: str) -> bool:
+    """Whether it is a chip of an NPU, named npu/chip."""
+    return _CHIP.fullmatch(subject) is not None
 
 
 def card_name(subject: str, numbers: Mapping[str, int]) -> str:
     """"GPU 2" for a card with a number, "NPU 3/0" for a chip, else the head of what it calls itself; empty for the whole node."""
+    if is_chip(subject):
+        return f"NPU {subject}"
     number = numbers.get(subject)
-    if number is not None:
-        return f"GPU {number}"
-    return f"NPU {subject}" if _CHIP.fullmatch(subject) else visible(subject)[:_SHORT]
+    return visible(subject)[:_SHORT] if number is None else f"GPU {number}"
+
+
+def card_place(subject: str, numbers: Mapping[str, int]) -> int:
+    """Where a card stands among those of its node, such as NPU 2/0 before NPU 10/0; no number of a card or chip has five digits."""
+    card, _, chip = subject.partition("/") if is_chip(subject) else (str(numbers.get(subject, 0)), "", "0")
+    return 10_000 * int(card) + int(chip)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +58,11 @@ def cards_words(cards: Sequence[str], numbers: Mapping[str, int], count: int = 0
     if len(named) < 2:
         name = card_name(named[0], numbers) if named else ""
         return Text(name, name)
+    chips = all(is_chip(card) for card in named)
     if len(named) == count:
-        return Text(f"all {count} GPUs", f"全部 {count} 卡")
-    known = sorted(numbers[card] for card in named if card in numbers)
-    if len(named) > _MOST_NAMED or len(known) < len(named):
+        return Text(f"all {count} NPUs", f"全部 {count} 张 NPU") if chips else Text(f"all {count} GPUs", f"全部 {count} 卡")
+    if len(named) > _MOST_NAMED or not chips and not all(card in numbers for card in named):
         return Text(f"{len(named)} cards", f"{len(named)} 张卡")
-    return Text("GPU " + ", ".join(map(str, known)), "GPU " + "、".join(map(str, known)))
+    kind, listed = "NPU" if chips else "GPU", sorted(named, key=lambda card: card_place(card, numbers))
+    shown = [short_name(card, numbers.get(card, 0)) for card in listed]
+    return Text(f"{kind} {', '.join(shown)}", f"{kind} {'、'.join(shown)}")

@@ -161,8 +161,8 @@ class Lanes:
 
     @property
     def numbers(self) -> Mapping[str, int]:
-        """What the lanes call each GPU, by UUID."""
-        return {subject: number for (source, subject), number in self._numbers.items() if source == "gpu"}
+        """Which number each card has in the lanes: of a GPU by UUID, of an NPU by its chip."""
+        return {subject: number for (_, subject), number in self._numbers.items()}
 
     def _number(self, source: str, subject: str, view: WatchView) -> int:
         """As the whole window calls the card; one that no watch has numbered gets the next number that is free."""

@@ -124,8 +124,13 @@ def lost_words(view: WatchView) -> Text:
 def _broken_words(one: Broken, going: Sequence[Broken], view: WatchView, now_s: float) -> Text:
     """The rule, all cards that break it, and for how long the first of them does."""
     title, since = _TITLES.get(one.rule, Text(one.rule, one.rule)), length_text(max(1, round(now_s - one.start_s)))
-    said = OfCards(title, tuple(each.subject for each in going if each.rule == one.rule)).words(view.numbers, len(view.numbers))
+    said = OfCards(title, tuple(each.subject for each in going if each.rule == one.rule)).words(view.numbers, _cards_of(view))
     return Text(f"{said.en}, {since.en}", f"{said.zh}，{since.zh}")
+
+
+def _cards_of(view: WatchView) -> int:
+    """How many cards the node has: GPUs with a number, or chips of NPUs."""
+    return len(view.numbers) or len({subject for metric, subject in view.rings if metric.startswith("npu.")})
 
 
 def figures_of(known: Known, now_s: float) -> tuple[TileFigure, ...]:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.language import say
-from gpulease_gui.gui.models.cards import OfCards
+from gpulease_gui.gui.models.cards import OfCards, short_name
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.services.series import Paces, Ring
 
@@ -108,11 +108,15 @@ class LaneSpec:
         return self.default_mode if wanted is Mode.SPREAD else Mode.ALL
 
     def name(self, number: int) -> str:
-        """How one curve is called in words, such as "GPU 5"."""
+        """How one curve is called in words, such as "GPU 5" or "NPU 3/0"."""
         curve = next((curve for curve in self.curves if curve.number == number), None)
-        if self.alike or curve is None:
+        if curve is None:
             return f"{self.kind} {number}"
-        return say(curve.name)
+        return f"{self.kind} {self.short(curve)}" if self.alike else say(curve.name)
+
+    def short(self, curve: Curve) -> str:
+        """What it is called in the readout of this lane."""
+        return short_name(curve.subject, curve.number) if self.alike else say(curve.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -306,9 +306,8 @@ class Lane(Lively, QWidget):
         for value, curve in zip(readings, lane.curves, strict=True):
             gone = value is None and bool(curve.lost) and not self._is_read_later(curve)
             shown = say(LOST) if gone else "–" if value is None else fixed(value, lane.decimals)
-            name = str(curve.number) if lane.alike else say(curve.name)
             strong = not lane.alike or curve.number == lowest
-            lines.append(Line(name, shown, number=curve.number, strong=strong, token="fail" if gone else "t1" if value is not None else "t3"))
+            lines.append(Line(lane.short(curve), shown, number=curve.number, strong=strong, token="fail" if gone else "t1" if value is not None else "t3"))
         if lane.alike and len(lane.curves) > 1:
             return self._fewer(lines), *self._lowest_and_spread(known)
         return lines + self._promise_lines(known), "", ""
@@ -354,7 +353,8 @@ class Lane(Lively, QWidget):
         """Which card each number is, how the node numbers it, and why one is not read any more."""
         lines = []
         for curve in self.lane.curves if self.lane.alike else ():
-            said = [f"{self.lane.name(curve.number)}: {curve.subject}"]
+            name = self.lane.name(curve.number)
+            said = [name if name.endswith(curve.subject) else f"{name}: {curve.subject}"]
             if curve.index is not None:
                 said.append(say(AS_INDEX).format(index=curve.index))
             if curve.lost:
