@@ -20,6 +20,7 @@ from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.failures import ConnectFailed, key_trouble
 from gpulease_gui.remote.key_certificates import is_about
+from gpulease_gui.remote.said_words import in_both
 from gpulease_gui.remote.ssh_options import NO_AGENT
 
 _KEY_FILE_MAX = 64 * 1024
@@ -105,9 +106,10 @@ class KeyRing:
         try:
             return _certified(host_port, self._plain(host_port, path, credentials), credentials)
         except OSError as error:
+            words = in_both(error.strerror or type(error).__name__)
             raise key_trouble(
                 host_port, "key_unreadable",
-                Text(f"the key file {path} can't be read: {error.strerror}", f"无法读取密钥文件 {path}：{error.strerror}"),
+                Text(f"the key file {path} can't be read: {words.en}", f"无法读取密钥文件 {path}：{words.zh}"),
                 Text("check its path and permissions", "检查路径和权限"),
             ) from error  # fmt: skip
 

@@ -40,6 +40,15 @@ _SYSTEM: Mapping[str, str] = {
     "Permission denied": "本机不允许",
     "Cannot assign requested address": "本机没有这个地址",
     "No such device": "本机没有这个网络接口",
+    "No such file or directory": "没有这个文件",
+    "Not a directory": "路径中有一段不是文件夹",
+    "Is a directory": "这是一个文件夹",
+    "Input/output error": "读写出错",
+    "Too many open files": "打开的文件过多",
+    "Connection timed out": "连接超时",
+    "Host is down": "主机不在线",
+    "Protocol error": "协议出错",
+    "Broken pipe": "对方已断开",
 }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.text import Text
 
 SLICE_S = 0.1
 
@@ -71,7 +72,8 @@ class LineLost(UserFacing):
     """The connection is gone."""
 
     def __init__(self, name: str, why: str = "") -> None:
-        super().__init__(f"the connection to {name} was lost", why, "connect again")
+        what = Text(f"the connection to {name} was lost", f"与 {name} 的连接已断开")
+        super().__init__(what, why, Text("connect again", "请重新连接"))
 
 
 def finish(channel: Channel, seconds: float) -> bool:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.remote.failures import PHASE_WORDS, ConnectFailed
 from gpulease_gui.remote.own_network import first_stop, has_way
 from gpulease_gui.remote.stream import StreamEnding
+from gpulease_gui.remote.transport import LineLost
 from gpulease_gui.services.watch_words import trouble_words
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.unread import NOT_WATCHED
@@ -20,6 +23,11 @@ OF_ENDING: Mapping[StreamEnding, str] = {
     StreamEnding.LOST: "connection_lost", StreamEnding.SILENT: "no_answer", StreamEnding.SOURCES_ENDED: "nothing_to_read",
     StreamEnding.PROGRAM_ENDED: "agent_ended",
 }  # fmt: skip
+_NOT_REACHED = "not_reached_"
+# At which step of connecting a node was not reached; the whole reason is told with the state of its connection.
+NOT_REACHED: Mapping[str, Text] = {
+    f"{_NOT_REACHED}{phase}": Text(f"not reached ({words.en})", f"未能连接（{words.zh}）") for phase, words in PHASE_WORDS.items()
+}
 # As a table or a report says it, which others read elsewhere.
 GAP_WORDS: Mapping[str, Text] = {
     "connection_lost": Text("connection lost", "连接中断"),
@@ -34,6 +42,7 @@ GAP_WORDS: Mapping[str, Text] = {
     FAULT: Text("an internal error", "内部错误"),
     "agent_ended": Text("the agent on the node ended", "节点上的采集程序已退出"),
     "not_recorded": Text("not recorded", "未记录"),
+    **NOT_REACHED,
 }
 # Of one curve, whose subject stands behind the code: a card, an interface, a disk.
 SERIES_WORDS: Mapping[str, Text] = {
@@ -74,6 +83,13 @@ def _named(single: tuple[str, str], title: Text) -> Text:
         return Text(f"{subject}: {why.en}", f"{subject}：{why.zh}")
     of = f" {subject}" if subject else ""
     return Text(f"{title.en}{of}: {why.en}", f"{title.zh}{of}：{why.zh}")
+
+
+def why_not_begun(error: UserFacing, phase: str = "") -> str:
+    """The code of a stream that did not begin: at the `phase` of a node that was not reached, or by what its line says."""
+    if phase or isinstance(error, ConnectFailed):
+        return f"{_NOT_REACHED}{phase or error.phase}"  # type: ignore[attr-defined]
+    return OF_ENDING[StreamEnding.LOST] if isinstance(error, LineLost) else str(error)
 
 
 def why_ended(node: Node, ending: StreamEnding) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from gpulease_gui.checks.watch_rules import Judged
 from gpulease_gui.domain.errors import Unreadable
-from gpulease_gui.domain.text import visible
+from gpulease_gui.domain.text import NO_TEXT, Text, visible
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.series import NAN, Paces, Ring
@@ -51,7 +51,7 @@ def free_number(taken: Collection[int], wanted: int) -> int:
 class WatchView:
     """What a chart looks at: rings by (metric, subject), gaps, why a source can't be read. Only looked at.
 
-    `unsaved` says why the newest samples could not be written to the store; empty while all is well. `lost` says by
+    `why` says why it was not reached, `unsaved` why the newest samples could not be written to the store; empty while all is well. `lost` says by
     subject (GPU UUID) why one that was there is not read any more; `indexes` are the numbers that the node gives them.
     `by_agent`: whether the samples come from the agent or, on a node without Python, from the shell scripts. `paces`: since
     when how often it was asked, where that was not `interval_s` always. `unjudged`: what lines carry that no test of ours asks for. `away`: cards
@@ -65,6 +65,7 @@ class WatchView:
     troubles: dict[str, str] = field(default_factory=dict)
     state: NodeState = NodeState.CONNECTING
     reason: str = ""
+    why: Text = NO_TEXT
     unsaved: str = ""
     lost: dict[str, str] = field(default_factory=dict)
     indexes: dict[str, int] = field(default_factory=dict)

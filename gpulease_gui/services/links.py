@@ -135,7 +135,7 @@ class Links:
         if node.reach is Reach.DEMO:
             return self._open_demo(node, cancel)
         if node.address is None:
-            raise UserFacing(f"{node.name} has no address", next_step="edit the node")
+            raise UserFacing(Text(f"{node.name} has no address", f"{node.name} 没有地址"), next_step=Text("edit the node", "请编辑该节点"))
         way = self._ways.way_to(self._as_of_now(node), node.address, fingerprints)
         session = self._connect(way, cancel)
         self._remember(node, way, session)

@@ -16,7 +16,7 @@ from gpulease_gui.domain.errors import Cancelled, UsageError, UserFacing
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
 from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.term import TermValue
-from gpulease_gui.domain.text import NO_TEXT, Text, foreign
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.services.events import Bus, PairMeasured
 from gpulease_gui.services.measure_network import IPERF_SECONDS
 from gpulease_gui.services.pairs import Blame, Pair, blame, rounds
@@ -174,14 +174,14 @@ class PairRuns:
         except Cancelled:
             return PairResult(pair, reason=_NOT_MEASURED)
         except UserFacing as trouble:
-            return PairResult(pair, reason=foreign(str(trouble)))
+            return PairResult(pair, reason=trouble.whole_text)
         return result_of(pair, outcome)
 
 
 def result_of(pair: Pair, outcome: Outcome) -> PairResult:
     """What a run of two nodes says of them; without a rate, why: also where the test as a whole could not be made."""
     if outcome.error is not None:
-        return PairResult(pair, reason=foreign(outcome.error.reason), run_id=outcome.run)
+        return PairResult(pair, reason=outcome.error.reason_text, run_id=outcome.run)
     by_way = {finding.direction: finding for finding in outcome.findings if finding.check == PAIR_CHECK}
     forward, backward = (by_way.get(way) for way in ("target->peer", "peer->target"))
     silent = [f.reason for f in (forward, backward, *by_way.values()) if f is not None and _rate(f) is None]

@@ -6,6 +6,7 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Unreadable, UserFacing
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.node import Node, Reach
+from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.clock_now import ClockNow
 from gpulease_gui.facts.fact import read, readers
 from gpulease_gui.remote.run import run_active
@@ -50,8 +51,8 @@ class Peer:
             own = _boot_id(opened.line, cancel) if node.reach is not Reach.DEMO else None
         if own is not None and own == boot_id:
             raise SameMachine(
-                f"the peer {node.target} runs on the machine that is measured", f"both show the boot id {own}",
-                "name a node on another machine",
+                Text(f"the peer {node.target} runs on the machine that is measured", f"对端 {node.target} 与被测节点是同一台机器"),
+                Text(f"both show the boot id {own}", f"两者的启动标识均为 {own}"), Text("name a node on another machine", "请指定另一台机器上的节点"),
             )  # fmt: skip
 
     @property
@@ -60,9 +61,11 @@ class Peer:
         if self._node is None or not isinstance(self._trouble, NotConnected):
             return None
         error, name = self._trouble, self._node.target
-        said = error.why or error.what
-        step = error.next_step or "check its address"
-        return Trouble(error.phase, f"the peer {name} was not reached: {said}", f"for the peer {name}: {step}")
+        said = error.why_text if error.why else error.what_text
+        step = error.next_text if error.next_step else Text("check its address", "请检查其地址")
+        why = Text(f"the peer {name} was not reached: {said.en}", f"未能连接对端 {name}：{said.zh}")
+        step = Text(f"for the peer {name}: {step.en}", f"对端 {name}：{step.zh}")
+        return Trouble(error.phase, why.en, step.en, why, step)
 
 
 def _boot_id(line: Line, cancel: CancelToken) -> str | None:

@@ -226,7 +226,7 @@ class TaskWork:
 
     def _finish(self, ending: Ending) -> tuple[TaskRun, Outcome]:
         cancelled = ending.end is TaskEnd.CANCELLED and self._aim.pack is not None
-        error = Trouble("channel", ending.reason.en, ending.next_step.en) if ending.end in (TaskEnd.CUT, TaskEnd.ERROR) else None
+        error = Trouble("channel", ending.reason.en, ending.next_step.en, ending.reason, ending.next_step) if ending.end in (TaskEnd.CUT, TaskEnd.ERROR) else None
         outcome = Outcome(
             self._aim.node.target, self._run.id, self._run.started_at, self._opened.host_key, self._aim.contract_label or self._aim.contract_id,
             self._run.demo, current(self._judge.findings), cancelled, error, self._judge.states,

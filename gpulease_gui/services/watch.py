@@ -10,12 +10,13 @@ from concurrent.futures import Future, wait
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Cancelled, UserFacing
 from gpulease_gui.domain.node import Node
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.stream import TOO_LONG, Stream, StreamEnd, StreamEnding, agent_start
 from gpulease_gui.remote.transport import Line, LineLost
 from gpulease_gui.services.agent_file import agent_program
 from gpulease_gui.services.events import Bus, GapClosed, GapOpened, NodeState, NodeStateChanged
 from gpulease_gui.services.flood_gaps import flood_gaps
-from gpulease_gui.services.gap_words import FAULT, why_ended
+from gpulease_gui.services.gap_words import FAULT, why_ended, why_not_begun
 from gpulease_gui.services.intake import MOST_SERIES, GapSpan, Intake, SeriesKey, WatchView
 from gpulease_gui.services.links import Links, NotConnected
 from gpulease_gui.services.log_gauge import LogGauge, LogGauges
@@ -163,14 +164,14 @@ class _Watch:
                 break
             except NotConnected as error:
                 flowed = False
-                self._gap(self._clock.wall(), error.why or error.what)
+                self._gap(self._clock.wall(), why_not_begun(error, error.phase))
                 hopeless = error.phase in HOPELESS
-                self._state(NodeState.LOST if self._last_s and not hopeless else NodeState.REFUSED, str(error))
+                self._state(NodeState.LOST if self._last_s and not hopeless else NodeState.REFUSED, str(error), error)
                 if hopeless:
                     break
             except UserFacing as error:
                 flowed = False
-                self._gap(self._clock.wall(), str(error))
+                self._gap(self._clock.wall(), why_not_begun(error))
             except _FAULTS as fault:
                 flowed = False
                 self._broke(fault)
@@ -184,7 +185,8 @@ class _Watch:
         """A fault of our own: what was read is kept, the time until it goes on is a gap."""
         _log.error("the watch of %s broke", self.node.name, exc_info=fault)
         self._flush()
-        self._state(NodeState.LOST, f"internal error: {type(fault).__name__}")
+        words = Text(f"internal error: {type(fault).__name__}", f"程序内部错误：{type(fault).__name__}")
+        self._state(NodeState.LOST, words.en, UserFacing(words))
         self._gap(self._last_s or self._clock.wall(), FAULT)
 
     def _unseen(self, at_s: float, steady: tuple[float, float] = NEVER) -> None:
@@ -385,11 +387,12 @@ class _Watch:
         if resumed:
             self._bus.publish(GapClosed(self.node.id, int(at_s * 1000)))
 
-    def _state(self, state: NodeState, reason: str) -> None:
+    def _state(self, state: NodeState, reason: str, trouble: UserFacing | None = None) -> None:
         if self.view.state is state:
             return
         self.view.state, self.view.reason = state, reason
-        self._bus.publish(NodeStateChanged(self.node.id, state, reason))
+        self.view.why, step = (trouble.why_text if trouble.why else trouble.what_text, trouble.next_text) if trouble else (NO_TEXT, NO_TEXT)
+        self._bus.publish(NodeStateChanged(self.node.id, state, reason, step.en, self.view.why, step))
 
 
 __all__ = ["MOST_SERIES", "GapSpan", "SeriesKey", "WatchView", "Watching"]

@@ -20,6 +20,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.pages.live_curve_gaps import curve_hole
 from gpulease_gui.gui.widgets.chart_spec import Curve, Hole, LaneSpec, Promised, Rule
 from gpulease_gui.gui.widgets.labels import Words
+from gpulease_gui.services.gap_words import NOT_REACHED
 from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch_words import trouble_words
 from gpulease_gui.telemetry.source import Metric, sources
@@ -65,6 +66,7 @@ GAPS: Mapping[str, Text] = {
     "clock_set": Text("the clock of this computer was set", "本机时钟被调整"),
     "clock_wrong": Text("the clock of this computer was wrong", "本机时钟有误"),
     "agent_ended": Text("the agent on the node ended", "节点上的采集程序已退出"),
+    **NOT_REACHED,
 }
 _QUIET = frozenset(["not_watched", "not_recorded", "computer_slept", "clock_set", "not_saved", "clock_wrong"])  # nothing was lost, so nothing was reconnected  # fmt: skip
 

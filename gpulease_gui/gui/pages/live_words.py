@@ -21,7 +21,7 @@ def empty_words(name: str, view: WatchView | None, *, running: bool) -> tuple[Te
         return (Text("No node to watch yet", "还没有可监控的节点"),
                 Text("Add a node, or watch this computer.", "请先添加节点，或监控本机。"))  # fmt: skip
     if view is not None and view.gaps and not view.gaps[-1].resumed:
-        return Text(f"No data from {name}", f"{name} 没有数据"), gap_words(view.gaps[-1].reason, None)
+        return Text(f"No data from {name}", f"{name} 没有数据"), view.why if view.why.en else gap_words(view.gaps[-1].reason, None)
     if view is None or not running:
         return (Text(f"{name} is not watched", f"尚未监控 {name}"),
                 Text("Watching keeps one connection open and reads the node at its sampling rate, 0.2 to 10 times a second.", "监控只保持一条连接，定时读取节点，每秒 0.2 至 10 次。"))  # fmt: skip
