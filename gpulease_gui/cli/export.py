@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +12,7 @@ from gpulease_gui.catalog.catalogue import load_catalogue
 from gpulease_gui.cli.codes import Exit
 from gpulease_gui.cli.workspace_file import wrong_name
 from gpulease_gui.domain.errors import UsageError
-from gpulease_gui.domain.text import Language
+from gpulease_gui.domain.text import Language, visible
 from gpulease_gui.reports.facts import EvaluationFacts
 from gpulease_gui.services.acceptance import find_contract
 from gpulease_gui.services.evaluate import evaluation_facts, make_document, remember_report, write_whole
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the report; an existing file is replaced only by a whole one. Prints its path and SHA-256."""
+    """Write the report; an existing file is replaced only by a whole one. Prints its path and SHA-256, and which readings were changed."""
     write = _writer(options.format or options.out.suffix.removeprefix(".").lower())
     out: Path = options.out
     if not out.parent.is_dir():
@@ -43,6 +44,10 @@ def run(options: argparse.Namespace) -> int:
             facts = evaluation_facts(connection, contract.id, load_catalogue())
         sha256 = write_whole(out, write(facts, language))
         remember_report(workspace, contract.id, out, sha256, language)
+    for node in facts.verified:
+        for one in node.run.readings if node.run else ():
+            if one.trouble:
+                print(f"{visible(node.node.name)}: {one.trouble.say(language)}", file=sys.stderr)
     print(f"{out.absolute()}\nSHA-256 {sha256}")
     return Exit.OK
 

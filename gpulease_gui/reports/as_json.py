@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from gpulease_gui.reports.facts import EvaluationFacts, NodeFacts, RunFacts, TaskFacts
 from gpulease_gui.reports.run_hash import both, finding_record
@@ -76,6 +76,13 @@ def _run(run: RunFacts) -> dict[str, object]:
                 "exit_code": line.exit_code, "sha256": line.sha256, "cut": line.cut, "intact": line.intact,
             }
             for line in run.evidence
+        ],
+        "kept_readings": [
+            {
+                "start": _iso(datetime.fromtimestamp(one.start_s, UTC)), "end": _iso(datetime.fromtimestamp(one.end_s, UTC)),
+                "sha256": one.sha256, "intact": not one.trouble, "trouble": both(one.trouble) if one.trouble else None,
+            }
+            for one in run.readings
         ],
     }  # fmt: skip
 

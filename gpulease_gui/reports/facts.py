@@ -32,6 +32,16 @@ class EvidenceLine:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptReadings:
+    """Readings that were kept as evidence of a run (UTC seconds) with their hash; `trouble` says what was done to them since."""
+
+    start_s: float
+    end_s: float
+    sha256: str
+    trouble: Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Device:
     """One accelerator as the node names it; None = not told."""
 
@@ -95,6 +105,7 @@ class RunFacts:
     cuda: str | None = None
     unjudged: tuple[str, ...] = ()
     origin: Text = NO_TEXT
+    readings: tuple[KeptReadings, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

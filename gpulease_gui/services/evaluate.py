@@ -33,11 +33,13 @@ from gpulease_gui.reports.facts import CONCLUSIVE, Device, EvaluationFacts, Evid
 from gpulease_gui.reports.run_hash import joint_hash, run_hash
 from gpulease_gui.services.acceptance import Acceptance, NodeAcceptance
 from gpulease_gui.services.checklist_paper import checklist_facts
+from gpulease_gui.services.kept_words import kept_readings
 from gpulease_gui.services.live_stretches import live_stretches
 from gpulease_gui.services.task_paper import task_facts
 from gpulease_gui.store import claims, evidence, hostkeys, inspection, nodes, runs, settings, suppliers
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.imported import imported_from
+from gpulease_gui.store.kept_state import kept_states
 from gpulease_gui.store.records import KeyState, Report, Run, RunEvidence, RunState, new_id
 from gpulease_gui.store.workspace import Workspace
 
@@ -110,8 +112,9 @@ def _node_facts(
     )
     if latest is None:
         return NodeFacts(node, None, keys)
-    run = _run_facts(connection, latest, stated, checkable)
-    return NodeFacts(node, run, keys, live_stretches(connection, latest, stated, run.findings))
+    states = kept_states(connection, latest.id)
+    run = replace(_run_facts(connection, latest, stated, checkable), readings=kept_readings(states))
+    return NodeFacts(node, run, keys, live_stretches(connection, latest, stated, run.findings, states))
 
 
 def _run_facts(

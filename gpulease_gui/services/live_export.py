@@ -20,7 +20,7 @@ from gpulease_gui.services.intake import SeriesKey
 from gpulease_gui.services.series import Ring
 from gpulease_gui.store.doors import Database, Reader
 from gpulease_gui.store.records import Gap, Mark, RunState, SampleBlock
-from gpulease_gui.store.retention import fits, keep_stretch, list_kept, newest_pack
+from gpulease_gui.store.retention import keep_stretch, newest_pack
 from gpulease_gui.store.runs import list_runs
 from gpulease_gui.store.samples import list_gaps, list_marks, outline, read_blocks, read_range, save_mark
 from gpulease_gui.telemetry.source import metrics
@@ -30,8 +30,6 @@ STRETCHES = 6
 _NS, _MS = 1_000_000_000, 1_000_000
 # A node that was read so lately is being watched.
 _GROWS_NS = 120 * _NS
-# The readings of a longer stretch are not hashed again for each report: a day of a large node takes seconds.
-_LOOKED_AT_NS = 6 * 3600 * _NS
 # Up to so long every reading is a row; beyond it a row stands for an even slice of the time.
 READINGS_S, SLICES = 86_400.0, 20_000
 # So many readings before or after its time the first one of a block may have been read.
@@ -181,14 +179,6 @@ def _end_ns(connection: Reader, node_id: str, end_ns: int) -> int:
     last_ns, step_ns = found
     grows = now_ns - last_ns < _GROWS_NS and end_ns > last_ns - 2 * step_ns
     return last_ns - 2 * step_ns if end_ns > last_ns or grows else end_ns
-
-
-def still_fits(connection: Reader, run_id: str, node_id: str, span: tuple[int, int]) -> bool | None:
-    """Whether the stored readings of a stretch are those that were kept as evidence; None: nothing was kept, or it is too long to look."""
-    kept = [one for one in list_kept(connection, run_id) if (one.node_id, one.start_ns, one.end_ns) == (node_id, *span)]
-    if not kept or span[1] - span[0] > _LOOKED_AT_NS:
-        return None
-    return any(fits(connection, one) for one in kept)
 
 
 def take_out_of_report(db: Database, node_id: str, mark_id: str = "") -> int:

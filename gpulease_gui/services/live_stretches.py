@@ -13,7 +13,8 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.reports.document import Blank, Curve
 from gpulease_gui.reports.facts import LiveStretch
 from gpulease_gui.services.gap_words import reason_words
-from gpulease_gui.services.live_export import still_fits, stretches_in_report
+from gpulease_gui.services.live_export import stretches_in_report
+from gpulease_gui.store.kept_state import KeptState, kept_states
 from gpulease_gui.store.records import Gap, Run, SampleRange, Stretch
 from gpulease_gui.store.samples import list_series, read_range
 from gpulease_gui.telemetry.source import Metric, metrics
@@ -32,12 +33,14 @@ _FIRST = ("task.tokens_s", "task.samples_s", "net.tx_gbit_s", "net.rx_gbit_s", "
 
 
 def live_stretches(
-    connection: sqlite3.Connection, run: Run, terms: Mapping[str, TermValue], findings: Iterable[Finding] = ()
+    connection: sqlite3.Connection, run: Run, terms: Mapping[str, TermValue], findings: Iterable[Finding] = (),
+    states: Iterable[KeptState] | None = None,
 ) -> tuple[LiveStretch, ...]:
     """Up to three metrics around the run, or of each stretch that the user chose for the report, those with a promised figure
     first; empty if nothing was recorded nearby.
 
-    A figure that the contract does not state may be implied by its model: the findings then carry it.
+    A figure that the contract does not state may be implied by its model: the findings then carry it. `states`: what became of
+    the readings that were kept of the run, if that is known already. A stretch that such readings lie in says so when they are others now.
     """
     implied = {f.term: f.promised for f in findings if f.term and f.promised is not None and f.term not in terms}
     lines = {metric.id: _line(metric, terms, implied) for metric in metrics().values()}
@@ -46,8 +49,9 @@ def live_stretches(
     known.sort(key=lambda metric: lines[metric.id][0] is None)
     spans = stretches_in_report(connection, run.node_id, run.id) or _span(connection, run, known)
     found: list[LiveStretch] = []
+    others = [one.kept for one in (kept_states(connection, run.id) if states is None else states) if not one.fits]
     for span in spans:
-        altered = still_fits(connection, run.id, run.node_id, span) is False
+        altered = any(kept.start_ns < span[1] and kept.end_ns > span[0] for kept in others)
         made = (_stretch(connection, run.node_id, metric, lines[metric.id], span) for metric in known)
         found += [_marked(stretch) if altered else stretch for stretch in made if stretch is not None][:CHARTS]
     return tuple(found)

@@ -17,10 +17,12 @@ from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.facts.fact import readers
 from gpulease_gui.reports.wording import finding_name, with_unit
 from gpulease_gui.services.joined import Rerun, joined_in
+from gpulease_gui.services.kept_words import trouble_of
 from gpulease_gui.services.plan import PAIR_FACTS, USUAL_SHARE, Choice, Level
 from gpulease_gui.store import claims, evidence, nodes, runs, suppliers
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.imported import ImportedFrom, imported_from
+from gpulease_gui.store.kept_state import kept_states
 from gpulease_gui.store.records import Run, RunEvidence, RunState
 
 if TYPE_CHECKING:
@@ -165,7 +167,8 @@ class RunFindings:
     """A stored run with the newest finding of each question, and what the finished run before it said.
 
     `reruns`: the checks of a whole run that were asked again since, by check id; `findings` holds their answers.
-    `imported`: the file that the run came in; None for one that was measured here.
+    `imported`: the file that the run came in; None for one that was measured here. `altered`: what was done to readings that
+    were kept of it; nothing where they are what they were.
     """
 
     run: Run
@@ -174,6 +177,7 @@ class RunFindings:
     before_run: Run | None = None
     reruns: Mapping[str, Rerun] = field(default_factory=dict)
     imported: ImportedFrom | None = None
+    altered: Text | None = None
 
 
 def run_findings(connection: sqlite3.Connection, run_id: str) -> RunFindings:
@@ -182,7 +186,8 @@ def run_findings(connection: sqlite3.Connection, run_id: str) -> RunFindings:
     earlier = next((r for r in runs.list_runs(connection, node_id=run.node_id) if _is_earlier(r, run)), None)
     joined = joined_in(connection, run.id)
     before = {key_of(f): f for f in _current(connection, earlier)}
-    return RunFindings(run, joined.findings, before, earlier, joined.reruns, imported_from(connection, run.id))
+    altered = next(filter(None, map(trouble_of, kept_states(connection, run.id))), None)
+    return RunFindings(run, joined.findings, before, earlier, joined.reruns, imported_from(connection, run.id), altered)
 
 
 def _is_earlier(candidate: Run, run: Run) -> bool:

@@ -76,6 +76,8 @@ def tell_ahead(db: Database, node_id: str, now_ns: int) -> Ahead:
 
 def _is_ahead(pack: Pack, now_ns: int) -> bool:
     """Whether its last reading stands further ahead than a correction of the clock, or a line that came early, explains."""
+    if not pack.starts_ns:
+        return False
     last_ns = max(start + step * (count - 1) for start, step, count in zip(pack.starts_ns, pack.steps_ns, pack.counts, strict=True))
     return last_ns - now_ns >= max(int(JUMP_S * _NS), MOST_AHEAD * max(pack.steps_ns))
 

@@ -55,7 +55,7 @@ def steps_of(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns
         row = connection.execute(
             "SELECT start_ns, content FROM sample_packs WHERE node_id = ? AND level = 0 AND end_ns > ? ORDER BY end_ns LIMIT 1", (node_id, at_ns)
         ).fetchone()
-        return None if row is None or row[0] >= end_ns else (int(row[0]), min(unpack(row[1]).steps_ns))
+        return None if row is None or row[0] >= end_ns else (int(row[0]), min(unpack(row[1]).steps_ns, default=1_000_000_000))
 
     everywhere = {start_ns + (end_ns - start_ns) * n // _LOOKS for n in range(_LOOKS)} | {end_ns - 1}
     found: list[tuple[int, int]] = []

@@ -72,9 +72,21 @@ def pack(blocks: Sequence[Block]) -> bytes:
     return _HEAD.pack(len(blocks)) + b"".join([packed(part) for part in parts])
 
 
+def _told(content: bytes) -> int:
+    """How many blocks a content has; 0 for one that was damaged in the file, which then tells nothing."""
+    (count,) = _HEAD.unpack_from(content) if len(content) >= _HEAD.size else (0,)
+    head = 4 + 24 * count
+    if len(content) < head:
+        return 0
+    fits = 4 * sum(_whole("I", content[4 + 20 * count : head])) == len(content) - head
+    return count if fits and min(_whole("q", content[4 + 8 * count : 4 + 16 * count]), default=1) > 0 else 0
+
+
 def unpack(content: bytes) -> Pack:
-    """What `pack` wrote."""
-    (count,) = _HEAD.unpack_from(content)
+    """What `pack` wrote; no blocks of what was damaged since."""
+    count = _told(content)
+    if not count:
+        return pack_of(())
     at = [4, 4 + 8 * count, 4 + 16 * count, 4 + 20 * count, 4 + 24 * count]
     starts, steps = _whole("q", content[at[0] : at[1]]), _whole("q", content[at[1] : at[2]])
     ids, counts = _whole("I", content[at[2] : at[3]]), _whole("I", content[at[3] : at[4]])
@@ -93,8 +105,8 @@ class Pieces:
 
 
 def in_pieces(content: bytes) -> Pieces:
-    """What `pack` wrote, for one who wants few of its numbers."""
-    (count,) = _HEAD.unpack_from(content)
+    """What `pack` wrote, for one who wants few of its numbers; no blocks of what was damaged since."""
+    count = _told(content)
     steps, ids, counts, values = (4 + width * count for width in (8, 16, 20, 24))
     lengths = _whole("I", content[counts:values])
     edges = accumulate([4 * length for length in lengths], initial=values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -156,13 +155,20 @@ def stretch_content(connection: sqlite3.Connection, node_id: str, start_ns: int,
     return ("\n".join(lines) + "\n\n").encode() + pack(blocks)
 
 
+def kept_lines(content: bytes) -> tuple[dict[int, str], bytes]:
+    """(name of each series: metric, subject and unit with tabs between, by its id; the pack) of what `stretch_content` made."""
+    head, _, packed = content.partition(b"\n\n")
+    lines = (line.partition("\t") for line in head.decode("utf-8", "replace").split("\n"))
+    return {int(id_): name for id_, _, name in lines if id_.isdigit()}, packed
+
+
 def newest_pack(connection: sqlite3.Connection, node_id: str, now_ns: int) -> tuple[int, int] | None:
     """(end of the newest stored readings in UTC ns that lie in no time to come, their longest step in ns); None without any."""
     row = connection.execute(
         "SELECT end_ns, content FROM sample_packs WHERE node_id = ? AND level = 0 AND end_ns <= ? ORDER BY end_ns DESC LIMIT 1",
         (node_id, not_ahead(now_ns)),
     ).fetchone()
-    return None if row is None else (row[0], max(unpack(row[1]).steps_ns))
+    return None if row is None else (row[0], max(unpack(row[1]).steps_ns, default=0))
 
 
 def list_kept(connection: sqlite3.Connection, run_id: str) -> tuple[KeptStretch, ...]:
@@ -171,9 +177,3 @@ def list_kept(connection: sqlite3.Connection, run_id: str) -> tuple[KeptStretch,
         "SELECT run_id, node_id, start_ns, end_ns, sha256 FROM kept_stretches WHERE run_id = ? ORDER BY entry", (run_id,)
     )
     return tuple(KeptStretch(*row) for row in rows)
-
-
-def fits(connection: sqlite3.Connection, kept: KeptStretch) -> bool:
-    """Whether the readings that are still there are those that were kept."""
-    content = stretch_content(connection, kept.node_id, kept.start_ns, kept.end_ns)
-    return hashlib.sha256(content).hexdigest() == kept.sha256

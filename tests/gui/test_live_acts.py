@@ -35,7 +35,6 @@ from gpulease_gui.services.live_export import (
     STRETCHES,
     put_into_report,
     readings_csv,
-    still_fits,
     stretches_in_report,
     take_out_of_report,
 )
@@ -44,6 +43,7 @@ from gpulease_gui.services.notices import get_notices
 from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch import WatchView
 from gpulease_gui.store import runs, watch_events
+from gpulease_gui.store.kept_state import kept_states
 from gpulease_gui.store.records import EvidenceBlob, Gap, Run, RunState, SampleBlock, Series
 from gpulease_gui.store.retention import get_retention
 from gpulease_gui.store.samples import append_blocks, append_gap
@@ -129,7 +129,9 @@ def test_that_one_stretch_leaves_the_report_and_the_others_stay(make_window: Cal
     assert seen == [(START_S, START_S + 12)] and not dialog.isVisible()
 
 
-def test_that_a_stretch_up_to_now_is_kept_as_far_as_it_is_stored_and_a_changed_one_is_told(stored: Services) -> None:
+def test_that_a_stretch_up_to_now_is_kept_as_far_as_it_is_stored_and_a_changed_one_is_told(
+    make_window: Callable[..., MainWindow], stored: Services, qtbot: QtBot
+) -> None:
     at = datetime.fromtimestamp(START_S + 5, UTC)
     stored.workspace.submit(lambda db: runs.save_run(db, Run("r1", NODE, at, "demo-contract-BM-0047-1", demo=True))).result()
     stored.workspace.submit(lambda db: runs.finish_run(db, "r1", RunState.FINISHED, at, Verdict.FAIL)).result()
@@ -137,9 +139,9 @@ def test_that_a_stretch_up_to_now_is_kept_as_far_as_it_is_stored_and_a_changed_o
 
     def titles() -> tuple[bool | None, list[str]]:
         with stored.workspace.read() as connection:
-            (span,) = stretches_in_report(connection, NODE, "r1")
+            (state,) = kept_states(connection, "r1")
             shown = live_stretches(connection, runs.get_run(connection, "r1"), {})
-            return still_fits(connection, "r1", NODE, span), [one.title.en for one in shown]
+            return state.fits, [one.title.en for one in shown]
 
     def add(at_s: float) -> None:
         more = SampleBlock(Series(NODE, "gpu.power_w", "GPU-a", "W"), int(at_s * NS), NS, array("f", [1.0] * 5))
@@ -149,6 +151,12 @@ def test_that_a_stretch_up_to_now_is_kept_as_far_as_it_is_stored_and_a_changed_o
     assert titles() == (True, ["Power"])
     add(START_S + 7.5)
     assert titles() == (False, ["Power: not the readings that were kept"])
+    window = make_window(live.PAGE)
+    window.attach(stored)
+    dialog = ReportDialog(window, (NODE, "capped"), parent=window)
+    dialog.show()
+    qtbot.waitUntil(dialog.altered.isVisible, timeout=5000)
+    assert "blocks 1 added, the first at 2025-12-01 14:40:07 UTC" in dialog.altered.text()
 
 
 def test_that_a_report_is_not_filled_with_stretches_without_end(stored: Services) -> None:

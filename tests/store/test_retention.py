@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from gpulease_gui.store import evidence, retention, samples
+from gpulease_gui.store.kept_state import state_of
 from gpulease_gui.store.records import SampleBlock, Series
 from gpulease_gui.store.retention import Retention
 
@@ -67,11 +68,11 @@ def test_that_a_stretch_of_a_run_stays_with_its_hash(desk, two_hours):
     assert kept == again and len(desk.rows("SELECT * FROM kept_stretches")) == 1
     with desk.workspace.read() as connection:
         content = evidence.get_content(connection, kept.sha256)
-        assert content.startswith(b"1\tgpu.power_w\tGPU-a\tW\n\n") and retention.fits(connection, kept)
+        assert content.startswith(b"1\tgpu.power_w\tGPU-a\tW\n\n") and state_of(connection, kept).intact
     while desk.write(lambda db: retention.remove_some(db, day(3000))):
         pass
     with desk.workspace.read() as connection:
-        assert retention.fits(connection, kept)
+        assert state_of(connection, kept).intact
         (blocks,) = samples.read_blocks(connection, "n1", START + 600 * S, START + 900 * S).values()
     assert sum(len(block.values) for block in blocks) == 300
 
@@ -80,7 +81,7 @@ def test_that_changed_readings_no_longer_fit_what_was_kept(desk, two_hours):
     kept = desk.write(lambda db: retention.keep_stretch(db, "r1", "n1", START + 600 * S, START + 900 * S))
     desk.write(lambda db: samples.append_blocks(db, [SampleBlock(POWER, START + 650 * S, S, array("f", [700.0]))]))
     with desk.workspace.read() as connection:
-        assert not retention.fits(connection, kept)
+        assert not state_of(connection, kept).intact
 
 
 def test_that_nothing_is_kept_of_a_run_without_readings(desk):

@@ -17,10 +17,14 @@ from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import FactDialog
 from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.gui.widgets.table import TableView
+from gpulease_gui.services.kept_words import trouble_of
 from gpulease_gui.services.live_export import ReportStretch, report_stretches, take_out_of_report
+from gpulease_gui.store.doors import Reader
+from gpulease_gui.store.kept_state import node_states
 
 TITLE = Text("Stretches in the report", "报告中的区间")
 REMOVE = "remove"
+SENTENCES = 4
 
 
 class ReportDialog(FactDialog):
@@ -38,8 +42,10 @@ class ReportDialog(FactDialog):
         self.table = TableView(self.rows, TITLE)
         self.table.setMinimumSize(600, 200)
         self.none = PlainLabel(Text("The report shows what lies near its run.", "报告显示验收前后的读数。"), level="2")
+        self.altered = PlainLabel("", level="fail", wrap=True)
         self.column.addWidget(self.none)
         self.column.addWidget(self.table, 1)
+        self.column.addWidget(self.altered)
         self.fill()
         self.all = self.add_button(Button(Text("Take all out", "全部移除"), kind="danger"))
         self.one = self.add_button(Button(Text("Take out", "移除"), icon="delete"))
@@ -51,15 +57,18 @@ class ReportDialog(FactDialog):
         self.table.acted.connect(lambda row, _: self._take_out(row.id))
         self.table.opened.connect(lambda _: self._show_chosen())
         self.table.chosen.connect(lambda _: self._fit())
-        self._show(())
+        self._show(((), ()))
         self._read()
 
     def _read(self) -> None:
         node_id = self._node_id
-        self._frame.bridge.when_done(self._frame.services.query(lambda db: report_stretches(db, node_id)), self._show)
+        self._frame.bridge.when_done(self._frame.services.query(lambda db: _looked_at(db, node_id)), self._show)
 
-    def _show(self, found: tuple[ReportStretch, ...]) -> None:
+    def _show(self, told: tuple[tuple[ReportStretch, ...], tuple[Text, ...]]) -> None:
+        found, altered = told
         self.rows.set_rows(found)
+        self.altered.set_words(Text("\n".join(one.en for one in altered), "\n".join(one.zh for one in altered)))
+        self.altered.setVisible(bool(altered))
         self.table.choose_first()
         self._fit()
 
@@ -99,6 +108,12 @@ class ReportDialog(FactDialog):
             self._take_chosen()
         else:
             super().keyPressEvent(event)
+
+
+def _looked_at(connection: Reader, node_id: str) -> tuple[tuple[ReportStretch, ...], tuple[Text, ...]]:
+    """The stretches in reports of a node, and what was done to readings that were kept of its runs."""
+    altered = [words for state in node_states(connection, node_id) if (words := trouble_of(state)) is not None]
+    return report_stretches(connection, node_id), tuple(altered[:SENTENCES])
 
 
 def _columns() -> tuple[Column[ReportStretch], ...]:

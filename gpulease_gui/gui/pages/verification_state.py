@@ -103,6 +103,7 @@ class Picture:
     before: Mapping[Key, Finding] = field(default_factory=dict)
     reruns: Mapping[str, Rerun] = field(default_factory=dict)
     imported: ImportedFrom | None = None
+    altered: Text | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -123,12 +124,10 @@ class Picture:
 
     @property
     def state_words(self) -> Text | None:
-        """Why this run is not a whole one, or not ours; None for one that was measured here and ran to its end."""
-        why = self._end_words()
-        if self.imported is None:
-            return why
-        origin = self.imported.words
-        return Text(f"{origin.en}; {why.en}", f"{origin.zh}；{why.zh}") if why else origin
+        """Why this run is not a whole one, not ours, or not what was kept; None for one that was measured here and ran to its end."""
+        told = [self.altered, self.imported.words if self.imported else None, self._end_words()]
+        said = [one for one in told if one is not None]
+        return Text("; ".join(one.en for one in said), "；".join(one.zh for one in said)) if said else None
 
     def _end_words(self) -> Text | None:
         if self.run is None or self.run.state in (RunState.FINISHED, RunState.RUNNING):
@@ -200,7 +199,7 @@ def picture_of(infos: Mapping[str, CheckInfo], stored: RunFindings | None, live:
         if row.info.id in stored.reruns or row.info.id in asked_again else row
         for row in rows
     )  # fmt: skip
-    return Picture(marked, stored.run, number, live, stored.before, stored.reruns, stored.imported)
+    return Picture(marked, stored.run, number, live, stored.before, stored.reruns, stored.imported, stored.altered)
 
 
 def named(picture: Picture, models: Mapping[str, GpuModel]) -> Picture:

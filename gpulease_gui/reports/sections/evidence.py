@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import UTC, datetime
 
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.facts.fact import readers
 from gpulease_gui.reports.document import Block, Cell, Column, ColumnKind, Paragraph, SubHeading, Table, Tone, Words
-from gpulease_gui.reports.facts import EvaluationFacts, EvidenceLine, RunFacts
+from gpulease_gui.reports.facts import EvaluationFacts, EvidenceLine, KeptReadings, RunFacts
 from gpulease_gui.reports.section import Section
+from gpulease_gui.reports.wording import utc_moment
 
 SECTION = Section("evidence", 90, Text("Evidence", "证据"))
 COLUMNS = (
@@ -27,7 +29,7 @@ def build(facts: EvaluationFacts) -> tuple[Block, ...]:
         if node.run:
             blocks += [
                 SubHeading(foreign(node.node.name)), Paragraph(_hash(node.run), Tone.CODE),
-                Table(COLUMNS, tuple(_row(line) for line in node.run.evidence)),
+                Table(COLUMNS, (*(_row(line) for line in node.run.evidence), *(_readings(one) for one in node.run.readings))),
             ]  # fmt: skip
     return tuple(blocks)
 
@@ -39,6 +41,12 @@ def _hash(run: RunFacts) -> Text:
 def _row(line: EvidenceLine) -> tuple[Cell, ...]:
     code = Words(foreign(str(line.exit_code))) if line.exit_code is not None else Words(Text("not seen", "未见"), Tone.MISSING)
     return Words(_name(line.fact_id)), _command(line.command), code, _sha(line)
+
+
+def _readings(one: KeptReadings) -> tuple[Cell, ...]:
+    span = " – ".join(utc_moment(datetime.fromtimestamp(at_s, UTC)) for at_s in (one.start_s, one.end_s))
+    name = Text("Readings of Live", "实时读数")
+    return Words(name), Words(foreign(span)), Words(foreign("–")), _hash_words(one.sha256, intact=not one.trouble)
 
 
 def _name(fact_id: str) -> Text:
@@ -56,9 +64,11 @@ def _command(command: str) -> Words:
 
 
 def _sha(line: EvidenceLine) -> Words:
-    if not line.intact:
-        return Words(
-            Text(f"{line.sha256} — changed after it was saved", f"{line.sha256}：保存后被改动"), Tone.FAIL
-        )  # fmt: skip
-    cut = Text(" (head only)", "（仅开头部分）") if line.cut else Text("", "")
-    return Words(Text(line.sha256 + cut.en, line.sha256 + cut.zh), Tone.CODE)
+    return _hash_words(line.sha256, intact=line.intact, cut=line.cut)
+
+
+def _hash_words(sha256: str, *, intact: bool, cut: bool = False) -> Words:
+    if not intact:
+        return Words(Text(f"{sha256} — changed after it was saved", f"{sha256}：保存后被改动"), Tone.FAIL)
+    head = Text(" (head only)", "（仅开头部分）") if cut else Text("", "")
+    return Words(Text(sha256 + head.en, sha256 + head.zh), Tone.CODE)

@@ -18,10 +18,13 @@ NODES_SHOWN = 4
 def build(facts: EvaluationFacts) -> tuple[Block, ...]:
     """The stored stretches of the nodes that were watched; a word where none was."""
     watched = [node for node in facts.nodes if node.live]
+    blocks: list[Block] = [
+        Paragraph(Text(f"{node.node.name}: {one.trouble.en}", f"{node.node.name}：{one.trouble.zh}"), Tone.FAIL)
+        for node in facts.verified if node.run for one in node.run.readings if one.trouble
+    ]  # fmt: skip
     if not watched:
         words = Text("No stored readings near the run: the nodes were not watched.", "验收前后没有已保存的实时读数：节点未被监测。")
-        return (Paragraph(words, Tone.QUIET),)
-    blocks: list[Block] = []
+        return tuple(blocks) or (Paragraph(words, Tone.QUIET),)
     for node in watched[:NODES_SHOWN]:
         blocks.append(SubHeading(foreign(node.node.name)))
         several = len({stretch.start_s for stretch in node.live}) > 1

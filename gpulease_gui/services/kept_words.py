@@ -1,0 +1,52 @@
+"""What is said of readings that were kept as evidence of a run, and that somebody changed afterwards?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from gpulease_gui.domain.text import Text
+from gpulease_gui.reports.facts import KeptReadings
+from gpulease_gui.reports.wording import utc_moment
+from gpulease_gui.store.kept_state import KeptState
+
+_NS = 1_000_000_000
+
+
+def kept_readings(states: Iterable[KeptState]) -> tuple[KeptReadings, ...]:
+    """They as a report has them."""
+    return tuple(
+        KeptReadings(one.kept.start_ns / _NS, one.kept.end_ns / _NS, one.kept.sha256, trouble_of(one)) for one in states
+    )  # fmt: skip
+
+
+def trouble_of(state: KeptState) -> Text | None:
+    """What was done to them, in a sentence with times in UTC; None where they are what they were."""
+    if state.intact:
+        return None
+    if state.fits:
+        return _of(state, Text("the copy that was kept was changed afterwards; the readings themselves are unchanged",
+                               "存证副本后来被改动；读数本身未变"))  # fmt: skip
+    if not state.copy_fits:
+        return _of(state, Text("they were changed afterwards, and so was the copy that was kept: nobody can say which",
+                               "后来被改动，存证副本也被改动：无法指出改动之处"))  # fmt: skip
+    counted = ((state.changed, "changed", "被改动"), (state.missing, "missing", "缺失"), (state.added, "added", "后来加入"))
+    en = ", ".join(f"{count} {word}" for count, word, _ in counted if count) or "order of the blocks"
+    zh = "，".join(f"{word} {count} 段" for count, _, word in counted if count) or "数据段次序"
+    first = "" if state.first_ns is None else _when(state.first_ns)
+    return _of(state, Text(f"they are not what was kept: blocks {en}" + (f", the first at {first}" if first else ""),
+                           f"与存证不符：{zh}" + (f"，最早为 {first}" if first else "")))  # fmt: skip
+
+
+def _of(state: KeptState, what: Text) -> Text:
+    kept = state.kept
+    span = f"{_when(kept.start_ns)} – {_when(kept.end_ns)}"
+    return Text(f"Readings kept of the run, {span}: {what.en} (SHA-256 when kept: {kept.sha256})",
+                f"验收存证读数 {span}：{what.zh}（存证时 SHA-256：{kept.sha256}）")  # fmt: skip
+
+
+def _when(at_ns: int) -> str:
+    try:
+        return utc_moment(datetime.fromtimestamp(at_ns / _NS, UTC))
+    except (ValueError, OverflowError, OSError):  # a start that was overwritten may be no time at all
+        return "?"
