@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.finding import Finding, Verdict
@@ -30,6 +30,7 @@ from gpulease_gui.gui.pages.page import Target
 from gpulease_gui.gui.widgets.chart_keys import KEYS
 from gpulease_gui.gui.widgets.chart_scale import moment_text, range_text
 from gpulease_gui.gui.widgets.chart_spec import Happening, Hole, LaneSpec, Picture
+from gpulease_gui.gui.widgets.fitted import FittedBand
 from gpulease_gui.gui.widgets.header import TargetBand
 from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.gui.widgets.lane import Lane
@@ -241,6 +242,31 @@ def test_that_a_narrow_target_band_leaves_facts_out_and_cuts_none(english: Trans
         counts.append(len(labels))
     assert counts[0] > counts[1] > counts[2]
     assert "Fact 4" in band.toolTip() and window.isVisible()
+
+
+class Counting(FittedBand):
+    """A band that counts how often it is asked to fit."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count, self.label = 0, PlainLabel(Text("short", "短"))
+        QHBoxLayout(self).addWidget(self.label)
+
+    def fit(self) -> None:
+        self.count += 1
+
+
+def test_that_a_band_fits_itself_anew_when_its_width_its_words_or_the_language_change(english: Translations, qtbot: QtBot) -> None:
+    band = Counting()
+    window = held(band, qtbot)
+    for change in (lambda: band.resize(500, 40), lambda: band.label.set_words("much longer"), lambda: band.label.set_words(Text("long", "很长")),
+                   lambda: english.switch(Language.ZH)):  # fmt: skip
+        QCoreApplication.sendPostedEvents()
+        before = band.count
+        change()
+        QCoreApplication.sendPostedEvents()
+        assert band.count > before
+    assert window.isVisible() and issubclass(LiveBar, FittedBand) and issubclass(TargetBand, FittedBand)
 
 
 # -- keys, facts --------------------------------------------------------------------------------------------------------

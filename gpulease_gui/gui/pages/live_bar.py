@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Signal
-from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
+from PySide6.QtCore import QSignalBlocker, QSize, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from gpulease_gui.domain.node import Reach
 from gpulease_gui.domain.text import Text
@@ -17,6 +17,7 @@ from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.buttons import Button, IconButton, Segment
 from gpulease_gui.gui.widgets.chart_spec import Mode
+from gpulease_gui.gui.widgets.fitted import FittedBand
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words, plain_tip
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.panes import hairline
@@ -106,7 +107,7 @@ class SpanBox(Lively, QComboBox):
         self.show_key(self._key, self._other)
 
 
-class LiveBar(Lively, QFrame):
+class LiveBar(FittedBand):
     """40 px over the chart: node, pause, window, mode, coverage, lanes.
 
     `windowed` carries seconds, `moded` a Mode, `toggled` (id of a lane, whether it is shown).
@@ -169,24 +170,13 @@ class LiveBar(Lively, QFrame):
         """Which stretch is in sight."""
         if say(words) != self._range.text():
             self._range.set_words(words)
-            self._fit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """The time axis tells the range too: its words give way first."""
-        super().resizeEvent(event)
-        self._fit()
-
-    def event(self, event: QEvent) -> bool:
-        """Words of another length, or in another language, take other room."""
-        if event.type() is QEvent.Type.LayoutRequest:
-            self._fit()
-        return super().event(event)
+            self.fit()
 
     def minimumSizeHint(self) -> QSize:
         """It fits itself into the window, and not the window to itself."""
         return QSize(320, super().minimumSizeHint().height())
 
-    def _fit(self) -> None:
+    def fit(self) -> None:
         """What gives way first: the range, which the axis tells too; then words; then the windows become a menu."""
         always: tuple[QWidget, ...] = (self.all_nodes, self.nodes, self.pause, self._line, self.mode, self._lanes, self.export, self.more)
         need = sum(part.sizeHint().width() + 8 for part in always) + 32
@@ -206,7 +196,7 @@ class LiveBar(Lively, QFrame):
             self._samples_told = say(words), low
             self._sampled = words, short or words
             self._samples.set_level("warn" if low else "2")
-            self._fit()
+            self.fit()
 
     def show_lanes(self, known: Sequence[tuple[str, Text]], hidden: set[str]) -> None:
         """Offer the lanes with data to be shown or put away."""
@@ -234,7 +224,7 @@ class LiveBar(Lively, QFrame):
         """The menu is made anew."""
         self._known = ()
         self._samples_told = "", False
-        self._fit()
+        self.fit()
 
 
 def window_words(window_s: float) -> Text:

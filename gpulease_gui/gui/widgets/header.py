@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QCompleter, QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from gpulease_gui.domain.text import Text
@@ -14,6 +13,7 @@ from gpulease_gui.gui.pages.page import Target
 from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.bands import RiskSegment
 from gpulease_gui.gui.widgets.buttons import Button
+from gpulease_gui.gui.widgets.fitted import FittedBand
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words, plain_tip
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.panes import clear_layout, hairline
@@ -122,7 +122,7 @@ class _Name(ElidedLabel):
 _BESIDE = 8  # px between the parts of the band
 
 
-class TargetBand(Lively, QFrame):
+class TargetBand(FittedBand):
     """32 px: the node that the page speaks of, and at the right the load that is on it now.
 
     In a narrow window the last facts give way first, whole: nothing is cut in the middle of a word. The tooltip has them all.
@@ -183,7 +183,7 @@ class TargetBand(Lively, QFrame):
 
     def retranslate(self) -> None:
         """Other words take other room."""
-        self._fit()
+        self.fit()
 
     def _tip(self) -> str:
         """All of it, for who points at the band."""
@@ -191,18 +191,7 @@ class TargetBand(Lively, QFrame):
         said = [f"{say(label)}: {say(value)}" for label, value in self._pairs]
         return plain_tip("\n".join([shown.node, shown.address, *said])) if shown is not None else ""
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width has room for other facts."""
-        super().resizeEvent(event)
-        self._fit()
-
-    def event(self, event: QEvent) -> bool:
-        """Facts of another length, or in another language, take other room."""
-        if event.type() is QEvent.Type.LayoutRequest:
-            self._fit()
-        return super().event(event)
-
-    def _fit(self) -> None:
+    def fit(self) -> None:
         """Show as many facts as there is room for, in their order of weight; state and name always."""
         room = self.width() - 32 - self.risk.sizeHint().width() - _BESIDE
         weights = [sum(part.sizeHint().width() + _BESIDE for part in group) for group in self._groups]
