@@ -40,6 +40,8 @@ from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch import WatchView
 
+from .conftest import settle
+
 NOW_S = 1_764_600_000.0
 
 
@@ -261,11 +263,11 @@ def test_that_a_band_fits_itself_anew_when_its_width_its_words_or_the_language_c
     window = held(band, qtbot)
     for change in (lambda: band.resize(500, 40), lambda: band.label.set_words("much longer"), lambda: band.label.set_words(Text("long", "很长")),
                    lambda: english.switch(Language.ZH)):  # fmt: skip
-        QCoreApplication.sendPostedEvents()
+        settle()
         before = band.count
         change()
-        QCoreApplication.sendPostedEvents()
-        assert band.count > before
+        settle()
+        assert band.count > before, band.label.text()
     assert window.isVisible() and issubclass(LiveBar, FittedBand) and issubclass(TargetBand, FittedBand)
 
 
