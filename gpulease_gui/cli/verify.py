@@ -38,6 +38,7 @@ from gpulease_gui.remote.credentials import PASSPHRASES_MAX
 from gpulease_gui.services.acceptance import find_contract, promises_of
 from gpulease_gui.services.bundle import refuse_bundle_path, write_bundle
 from gpulease_gui.services.composition import Services
+from gpulease_gui.services.events import Event, ReadingsNotKept
 from gpulease_gui.services.kept_secrets import PASSPHRASE
 from gpulease_gui.services.key_swap import replace_host_keys
 from gpulease_gui.services.outcome import Outcome, finding_line, outcome_json
@@ -98,6 +99,7 @@ def run(options: argparse.Namespace) -> int:
     keep_heap_small()
     services = services_of(options.workspace, demo=demo, ask_secret=ask_on_terminal, fingerprints=fingerprints)
     services.links.show_while_typed(_ask_openly)
+    services.bus.subscribe(_say_unkept)
     try:
         if options.target is None:
             return _verify_many(services, options, terms)
@@ -109,6 +111,11 @@ def run(options: argparse.Namespace) -> int:
         return _exit_of(outcome)
     finally:
         services.close()
+
+
+def _say_unkept(event: Event) -> None:
+    if isinstance(event, ReadingsNotKept):
+        print(f"readings of run {event.run_id} are not kept as evidence yet: {event.words.en}", file=sys.stderr)
 
 
 def _refuse_wrong_calls(options: argparse.Namespace) -> None:

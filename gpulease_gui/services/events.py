@@ -197,6 +197,15 @@ class ConfigDiffers:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadingsNotKept:
+    """The readings of a run are not among its evidence yet; `words` say why, and when that is tried again."""
+
+    node_id: str
+    run_id: str
+    words: Text
+
+
+@dataclass(frozen=True, slots=True)
 class LoadChanged:
     """A test of ours that asks for all that a metric of a node gives begins (`runs`), or is over.
 
@@ -212,7 +221,7 @@ class LoadChanged:
 Event = (
     NodeStateChanged | HostKeyQuestion | RunStarted | CheckChanged | FindingSaved | RunEnded | NodeDrifted | JobChanged
     | RecordsChanged | GapOpened | GapClosed | PairMeasured | WatchAlarm | TaskProgressed | TaskEnded
-    | SecretNotKept | ConfigDiffers | LoadChanged
+    | SecretNotKept | ReadingsNotKept | ConfigDiffers | LoadChanged
 )  # fmt: skip
 
 

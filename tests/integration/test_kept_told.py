@@ -21,7 +21,7 @@ from gpulease_gui.pdf.report import pdf_bytes
 from gpulease_gui.services.composition import open_services
 from gpulease_gui.services.evaluate import evaluation_facts, make_document
 from gpulease_gui.services.run_view import check_infos, run_findings
-from gpulease_gui.services.upkeep import keep_readings
+from gpulease_gui.store.kept_owed import keep_own
 from gpulease_gui.store.records import Run, RunState, SampleBlock, Series
 from gpulease_gui.store.runs import finish_run, save_run
 from gpulease_gui.store.samples import append_blocks
@@ -41,7 +41,7 @@ def path(tmp_path: Path) -> Iterator[Path]:
         end_s = int(at.timestamp())
         block = SampleBlock(Series(NODE, "gpu.power_w", "GPU-a", "W"), (end_s - 20) * S, S, array("f", [690.0] * 10))
         services.workspace.submit(lambda db: append_blocks(db, (block,))).result()
-        keep_readings(services.workspace, "r1", NODE, end_s + 61.0).result()
+        services.workspace.submit(lambda db: keep_own(db, "r1", end_s + 200.0)).result()
     yield made
 
 

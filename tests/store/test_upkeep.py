@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import random
+import subprocess
+import sys
 from array import array
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from gpulease_gui.domain.finding import Verdict
-from gpulease_gui.services.events import Bus, RunEnded
+from gpulease_gui.services.events import Bus, ReadingsNotKept, RunEnded
 from gpulease_gui.services.upkeep import Upkeep
 from gpulease_gui.store import retention, runs, samples
-from gpulease_gui.store.records import RunState, SampleBlock, Series
+from gpulease_gui.store.imported import note_imported
+from gpulease_gui.store.records import Run, RunState, SampleBlock, Series
+from gpulease_gui.store.workspace import Workspace
 
 S = 1_000_000_000
 POWER = Series("n1", "gpu.power_w", "GPU-a", "W")
@@ -66,3 +72,94 @@ def test_that_a_step_moves_older_readings_before_it_removes_any(desk, ended):
     while upkeep.step():
         pass
     assert desk.rows("SELECT count(*) FROM sample_packs WHERE level = 0") == [(0,)]
+
+
+def start(workspace, now_s, *, told=None):
+    """A program that starts at a time: it looks once, and keeps what is due."""
+    bus = Bus()
+    bus.subscribe(lambda event: told.append(event) if told is not None else None)
+    upkeep = Upkeep(workspace, bus, lambda: now_s)
+    upkeep.find_owed()
+    upkeep.keep_due()
+    return upkeep
+
+
+def test_that_a_program_killed_after_a_run_owes_its_readings_and_the_next_start_keeps_them(path):
+    command = [sys.executable, str(Path(__file__).with_name("ended_process.py")), str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        ended_s = float(process.stdout.readline())
+        process.kill()
+        process.communicate(timeout=60)
+    assert process.returncode == -9
+    workspace = Workspace.open(path)
+    try:
+        def found():
+            with workspace.read() as connection:
+                return [((one.start_ns - int(ended_s * S)) // S, (one.end_ns - int(ended_s * S)) // S) for one in retention.list_kept(connection, "r1")]
+
+        start(workspace, ended_s + 74)
+        assert found() == [], "its minute is not over"
+        start(workspace, ended_s + 76)
+        ((begin_s, end_s),) = found()
+        assert begin_s in (-121, -120) and end_s in (59, 60), "from a minute before the run, which lasted a minute"
+        before = found()
+        start(workspace, ended_s + 3000)
+        assert found() == before
+    finally:
+        workspace.close()
+
+
+def test_that_nobody_is_owed_what_was_never_read_came_in_a_file_was_kept_or_is_a_month_old(desk, ended):
+    now_s = desk.noon.timestamp() + 3000
+    later = desk.noon + timedelta(days=2)
+    for run_id in ("unread", "imported"):
+        at = later if run_id == "unread" else desk.noon
+        desk.write(lambda db, run_id=run_id, at=at: runs.save_run(db, Run(run_id, "n1", at)))
+        desk.write(lambda db, run_id=run_id, at=at: runs.finish_run(db, run_id, RunState.FINISHED, at, Verdict.PASS))
+    desk.write(lambda db: note_imported(db, [("imported", "n1")], "theirs.json", later))
+    start(desk.workspace, now_s + 40 * 86_400)
+    assert kept(desk) == ()
+    start(desk.workspace, now_s + 3 * 86_400)
+    assert desk.rows("SELECT run_id FROM kept_stretches") == [("r1",)]
+
+
+def test_that_a_full_disk_is_told_once_and_the_readings_are_kept_when_there_is_room(desk, ended):
+    now_s, told, noise = [desk.noon.timestamp() + 400], [], random.Random(5)
+    begin_ns = int(desk.noon.timestamp()) * S
+    blocks = [SampleBlock(Series("n1", "cpu.util_percent", f"{n}", "%"), begin_ns, S, array("f", [noise.random() for _ in range(300)])) for n in range(60)]
+    desk.write(lambda db: samples.append_blocks(db, blocks))
+    bus = Bus()
+    bus.subscribe(told.append)
+    upkeep = Upkeep(desk.workspace, bus, lambda: now_s[0])
+    upkeep.find_owed()
+    (pages,) = desk.write(lambda db: db.execute("PRAGMA page_count").fetchone())
+    desk.write(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchall())
+    upkeep.keep_due()
+    now_s[0] += 31
+    upkeep.keep_due()
+    (event,) = [one for one in told if isinstance(one, ReadingsNotKept)]
+    assert (event.run_id, event.node_id) == ("r1", "n1") and "full" in event.words.en and "tried again" in event.words.en
+    assert kept(desk) == ()
+    desk.write(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchall())
+    upkeep.keep_due()
+    assert kept(desk) == (), "not before its time"
+    now_s[0] += 31
+    upkeep.keep_due()
+    assert len(kept(desk)) == 1
+
+
+def test_that_a_stretch_ends_before_the_readings_on_which_the_next_ones_may_lie(desk):
+    block = SampleBlock(POWER, int(desk.noon.timestamp()) * S, S, array("f", [350.0] * 350))
+    desk.write(lambda db: samples.append_blocks(db, [block]))
+    desk.write(lambda db: runs.finish_run(db, "r1", RunState.FINISHED, desk.noon + timedelta(minutes=5), Verdict.FAIL))
+    start(desk.workspace, desk.noon.timestamp() + 376)
+    (one,) = kept(desk)
+    assert (one.end_ns - int(desk.noon.timestamp()) * S) / S == 348
+
+
+def test_that_a_run_that_is_not_there_any_more_owes_nothing(desk):
+    told = []
+    upkeep = start(desk.workspace, desk.noon.timestamp(), told=told)
+    upkeep._on_event(RunEnded("gone", "n1", Verdict.PASS))
+    upkeep.close()
+    assert told == []
