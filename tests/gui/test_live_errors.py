@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpulease_gui.catalog.catalogue import load_catalogue
+from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.pages.live_lanes import Lanes
 from gpulease_gui.gui.pages.live_marks import error_spans
 from gpulease_gui.gui.pages.live_words import cost_words
@@ -60,6 +61,6 @@ def test_that_what_is_put_aside_is_offered_and_drawn_when_asked_for() -> None:
 
 def test_that_the_agent_says_what_it_costs_and_scripts_only_how_often_they_read() -> None:
     view = WatchView("n", 0.5, {("agent.cpu_percent", ""): ring(None, 2.0, 2.5)}, by_agent=True)
-    assert cost_words(view)[1] == "2 Hz · 2.2\N{THIN SPACE}% CPU"
+    assert str(cost_words(view)[1]) == "2 Hz · 2.2\N{THIN SPACE}% CPU"
     view.by_agent = False
-    assert cost_words(view)[1] == "0.5 s"
+    assert cost_words(view)[1] == Text("0.5 s", "0.5 秒")

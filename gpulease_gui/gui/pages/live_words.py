@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.pages.live_lanes import gap_words
 
@@ -35,14 +35,14 @@ def age_s(view: WatchView, now_s: float) -> float:
     return max(0.0, now_s - begins[0]) if begins else 0.0
 
 
-def cost_words(view: WatchView) -> tuple[Text, str]:
+def cost_words(view: WatchView) -> tuple[Text, Text]:
     """(label, value): how often the node is read and, where the agent tells it, what that costs of one processor."""
     ring = view.rings.get(("agent.cpu_percent", ""))
     told = [value for value in ring.view().values[-_LAST:].tolist() if value == value] if ring is not None and view.by_agent else []
     if not told:
-        return Text("Sampled every", "采样间隔"), f"{view.interval_s:g} s"
+        return Text("Sampled every", "采样间隔"), Text(f"{view.interval_s:g} s", f"{view.interval_s:g} 秒")
     # The mean of ten minutes: the words of a header are not to flicker.
-    return Text("Agent", "采集程序"), f"{number_text(1 / view.interval_s)} Hz · {number_text(sum(told) / len(told))}\N{THIN SPACE}% CPU"
+    return Text("Agent", "采集程序"), foreign(f"{number_text(1 / view.interval_s)} Hz · {number_text(sum(told) / len(told))}\N{THIN SPACE}% CPU")
 
 
 def watch_words(name: str, *, running: bool) -> tuple[Text, str]:
