@@ -10,9 +10,11 @@ between them after the seconds of the node's clock (network, disk, host, rdma), 
 nvidia-smi and npu-smi as they are. One that starts with "!" says why the source can't be read at this moment.
 """
 
+import contextlib
 import glob
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -36,18 +38,23 @@ FOLDERS = ("/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin", "/usr/loc
 PASSING = ("lo:", "veth", "cali", "lxc", "lxd", "cilium", "cni", "docker", "flannel", "virbr", "vnet", "tap", "vxlan", "genev",
            "kube-", "nodelocaldns", "dummy", "ifb", "podman", "weave", "azv", "gke", "tunl", "ip6tnl", "sit")  # fmt: skip
 RDMA = "/sys/class/infiniband/*/ports/*"
+BLOCK = "/sys/block"
 PCI_VENDORS, NVIDIA = "/sys/bus/pci/devices/*/vendor", "0x10de"
 RDMA_ERRORS = ("counters/symbol_error", "counters/port_rcv_errors", "counters/link_downed",
                "counters/local_link_integrity_errors", "hw_counters/out_of_sequence", "hw_counters/packet_seq_err",
                "hw_counters/local_ack_timeout_err")  # fmt: skip
 SMI_FIELDS = "index,uuid,utilization.gpu,utilization.memory,memory.used,power.draw,temperature.gpu,clocks.sm,clocks.mem,"
 SMI_REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
-NO_GPU = "no NVIDIA GPU on the node"
-CHILDREN = set()
+NO_GPU, SILENT = "no NVIDIA GPU on the node", "the NVIDIA driver does not answer"
+# A tool that says nothing for so long hangs: it is ended, and asked again. What is longer is no answer, and no row, of one.
+TOOL_S, ROWS_S, TOOL_BYTES, TABLE_BYTES, ROW_BYTES, MOST_ROWS = 20.0, 60.0, 1 << 20, 60000, 4096, 256
+# A child is counted among the living, which are here, or among those that ended; the lock stands between.
+CHILDREN, LEDGER = set(), threading.Lock()
 
 # NVML's numbers (nvml.h).
 UNINITIALIZED, DRIVER_NOT_LOADED, TIMEOUT, NO_LIBRARY, NO_FUNCTION, LOST, RESET = 1, 9, 10, 12, 13, 15, 16
 XID_EVENT, ALL_LINKS, MEMORY_V2 = 8, 0xFFFFFFFF, 0x2000028
+MOST_XIDS, DEAF_S, MOST_REFUSALS = 16, 30.0, 3
 NOT_AVAILABLE = 0xFFFFFFFFFFFFFFFF
 VALUES = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
 # Asked in groups, because a driver that does not know one field may refuse the whole call: (name, field, scope).
@@ -178,13 +185,14 @@ class Direct(object):
 
 
 def ways_to_nvml():
-    """pynvml, where it is installed, then the library by ctypes, where it can be loaded."""
+    """pynvml, where it is installed and can be used, then the library by ctypes, where it can be loaded."""
     found = []
     try:
         import pynvml
 
-        found.append(pynvml)
-    except ImportError:
+        if callable(pynvml.nvmlInit) and issubclass(pynvml.NVMLError, Exception):
+            found.append(pynvml)
+    except BaseException:  # a module of that name can be anything, and raise anything
         found.clear()
     if ctypes is not None:
         try:
@@ -206,6 +214,11 @@ def no_card_is_listed():
     return bool(vendors) and NVIDIA not in vendors
 
 
+def address(handle):
+    """What all handles of one card have in common."""
+    return handle if isinstance(handle, int) else ctypes.cast(handle, ctypes.c_void_p).value
+
+
 def text(value):
     """NVML words as text: old versions give bytes."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
@@ -218,13 +231,26 @@ def start(target, *arguments):
     return thread
 
 
+def keep(voice, source, read_on, *arguments):
+    """Read a source for as long as there is one; an end that nobody foresaw is told, and then it is begun again."""
+    while True:
+        try:
+            return read_on(*arguments)
+        except BaseException as error:
+            voice.say(source, "! its reading broke off ({})".format(type(error).__name__))
+        time.sleep(AGAIN_S)
+
+
+def kill(child):
+    """With all that it started, as far as that stayed in its group."""
+    with contextlib.suppress(OSError):
+        os.killpg(child.pid, signal.SIGKILL)
+
+
 def leave(code):
     """End at once, with all that was started: a thread that waits for a driver would keep the process."""
     for child in list(CHILDREN):
-        try:
-            os.killpg(child.pid, signal.SIGKILL)
-        except OSError:
-            continue
+        kill(child)
     os._exit(code)
 
 
@@ -259,25 +285,86 @@ class Pace(object):
         time.sleep(max(0.0, self._next - time.monotonic()))
 
 
+class Xids(object):
+    """Hears the Xids of the cards on a thread of its own, while their driver is held: UUID -> numbers, into `told`.
+
+    `cards`: UUID -> handle, as they are now. One that is lost can't be asked who it is: its handle was noted before.
+    """
+
+    def __init__(self, nvml, told, lock, cards):
+        self._nvml, self._told, self._lock, self.cards, self._off = nvml, told, lock, cards, threading.Event()
+        self._thread = start(self._run)
+
+    def end(self):
+        self._off.set()
+        self._thread.join(1.0)
+
+    def _run(self):
+        while not self._off.is_set():
+            try:
+                self._hear(dict(self.cards))
+            except Exception:  # not allowed in many containers; the kernel's log tells the checks
+                self._off.wait(DEAF_S)
+
+    def _hear(self, cards):
+        """Until there is a card that is not among these, or one of them is lost; those that are there are then heard anew."""
+        nvml, names, is_last = self._nvml, {}, False
+        events = nvml.nvmlEventSetCreate()
+        try:
+            for uuid, handle in cards.items():
+                with contextlib.suppress(nvml.NVMLError):  # a refusal is that of this card alone
+                    nvml.nvmlDeviceRegisterEvents(handle, XID_EVENT, events)
+                    names[address(handle)] = uuid
+            while names:  # what waits to be told is taken before the end
+                is_last = is_last or self._off.is_set() or not cards.keys() >= self.cards.keys()
+                try:
+                    self._note(names, nvml.nvmlEventSetWait_v2(events, 0 if is_last else 500))
+                except nvml.NVMLError as error:
+                    code = getattr(error, "value", 0)
+                    if code not in (TIMEOUT, LOST, RESET):
+                        raise
+                    if is_last:
+                        break
+                    is_last = code != TIMEOUT
+        finally:
+            with contextlib.suppress(nvml.NVMLError):
+                nvml.nvmlEventSetFree(events)
+        self._off.wait(0.1 if names else DEAF_S)
+
+    def _note(self, names, event):
+        uuid = names.get(address(event.device)) or text(self._nvml.nvmlDeviceGetUUID(event.device))
+        with self._lock:
+            xids = self._told.setdefault(uuid, [])
+            if len(xids) < MOST_XIDS:
+                xids.append(int(event.eventData))
+
+
 class Gpus(object):
     """The GPUs of this computer, on a thread of their own. `since` is when the call under way began."""
 
     def __init__(self, voice, interval_s):
         self._voice, self._interval_s = voice, interval_s
-        self._nvml, self._known, self._refused, self._xids = None, {}, set(), {}
-        self._watching, self._eyes, self._slow_at = False, None, 0.0
+        self._nvml, self._known, self._refusals, self._slow_at = None, {}, {}, 0.0
+        self._xids, self._lock, self._eyes, self._broken = {}, threading.Lock(), None, ""
         self.via, self.since, self.rounds = "", None, 0
 
     def run(self):
-        for nvml in ways_to_nvml():
-            self.via = getattr(nvml, "via", "pynvml")
-            if self._by_nvml(nvml):
-                return
-        self.via = "nvidia-smi"
-        self._by_smi()
+        """Go each way until it is none, or breaks off by a fault that is not NVML's."""
+        try:
+            for nvml in ways_to_nvml():
+                self.via = getattr(nvml, "via", "pynvml")
+                try:
+                    self._by_nvml(nvml)
+                except BaseException as error:
+                    self._broken = "{} broke off ({})".format(self.via, type(error).__name__)
+                    self._let_go(self._broken)
+            self.via = "nvidia-smi"
+            self._by_smi()
+        finally:
+            self.since, self.rounds = None, self.rounds + 1
 
     def _by_nvml(self, nvml):
-        """Sample for ever; False if there is no library, or if it is too old for this way."""
+        """Sample until it shows that there is no library, or that it is too old for this way."""
         pace, trouble = Pace(self._interval_s), ""
         while True:
             self.since = time.monotonic()
@@ -289,32 +376,37 @@ class Gpus(object):
                 trouble = ""
             except nvml.NVMLError as error:
                 if self._nvml is None and getattr(error, "value", 0) in (NO_LIBRARY, NO_FUNCTION):
-                    self.since = None
-                    return False
+                    return
                 trouble = "no NVIDIA driver answers here ({})".format(text(error))
                 if self._nvml is None and not self._known and no_card_is_listed():
                     trouble = NO_GPU
             except Gone as gone:
                 trouble = "the NVIDIA driver stopped answering ({})".format(gone)
             if trouble:
+                self._let_go(trouble)
                 self._voice.say("gpu", "! " + trouble)
-                self._let_go()
             self.since = None
             self.rounds += 1
             if trouble:
                 time.sleep(min(AGAIN_S, 5 * self._interval_s))
             pace.wait()
 
-    def _let_go(self):
-        nvml, self._nvml, self._watching = self._nvml, None, False
-        if self._eyes is not None:
-            self._eyes.join(1.0)
-        self._eyes = None
+    def _let_go(self, why):
+        """Of the driver; an Xid that nobody told yet says what became of its card."""
+        nvml, eyes, self._nvml, self._eyes, self._refusals = self._nvml, self._eyes, None, None, {}
+        if eyes is not None:
+            eyes.end()
+        for uuid in [uuid for uuid in self._known if uuid in self._xids]:
+            self._say({"index": self._known[uuid], "uuid": uuid, "lost": why})
         if nvml is not None:
-            try:
+            with contextlib.suppress(Exception):
                 nvml.nvmlShutdown()
-            except nvml.NVMLError:
-                return
+
+    def _say(self, line):
+        """A line of a card, with the Xids that it had since the one before."""
+        with self._lock:
+            xids = self._xids.pop(line["uuid"], None)
+        self._voice.say("gpu", json.dumps(dict(line, xids=xids) if xids else line))
 
     def _ask(self, call, *arguments):
         """One NVML call; None where the driver has no answer."""
@@ -345,7 +437,9 @@ class Gpus(object):
                 found[text(uuid)] = (index, handle)
         if count and not found:
             raise Gone(why)
-        self._listen([handle for _, handle in found.values()])
+        cards = {uuid: handle for uuid, (_, handle) in found.items()}
+        self._eyes = self._eyes or Xids(self._nvml, self._xids, self._lock, cards)
+        self._eyes.cards = cards
         now = time.monotonic()
         slow = now - self._slow_at >= SLOW_S
         self._slow_at = now if slow else self._slow_at
@@ -354,20 +448,17 @@ class Gpus(object):
             self._tell(uuid, index, handle, slow)
         for uuid, index in self._known.items():
             if uuid not in found:
-                self._voice.say("gpu", json.dumps({"index": index, "uuid": uuid, "lost": why}))
+                self._say({"index": index, "uuid": uuid, "lost": why})
 
     def _tell(self, uuid, index, handle, slow):
         line = {"index": index, "uuid": uuid}
         try:
-            line.update(self._sample(handle, slow))
-            xids = self._xids.pop(uuid, None)
-            if xids:
-                line["xids"] = xids
+            line.update(self._sample(uuid, handle, slow))
         except Gone as gone:
             line = {"index": index, "uuid": uuid, "lost": str(gone)}
-        self._voice.say("gpu", json.dumps(line))
+        self._say(line)
 
-    def _sample(self, handle, slow):
+    def _sample(self, uuid, handle, slow):
         rates = self._ask("nvmlDeviceGetUtilizationRates", handle)
         power_mw = self._ask("nvmlDeviceGetPowerUsage", handle)
         limit_mw = self._ask("nvmlDeviceGetEnforcedPowerLimit", handle)
@@ -389,19 +480,18 @@ class Gpus(object):
         if all(value is None for value in sample.values()):
             raise Gone("it answers nothing")
         counters = {"at_s": time.monotonic()}
-        self._fields(handle, sample, counters)
+        self._fields(uuid, handle, sample, counters)
         if slow:
             self._slowly(handle, sample, counters)
         sample["counters"] = counters
         return sample
 
-    def _fields(self, handle, sample, counters):
+    def _fields(self, uuid, handle, sample, counters):
         for number, group in enumerate(FIELDS):
-            values = None
-            if number not in self._refused:
+            values, refusals = None, self._refusals.get((uuid, number), 0)
+            if refusals < MOST_REFUSALS:
                 values = self._ask("nvmlDeviceGetFieldValues", handle, [(field, scope) for _, field, scope in group])
-                if values is None:
-                    self._refused.add(number)
+                self._refusals[uuid, number] = refusals + 1 if values is None else 0
             for place, (name, _, _) in enumerate(group):
                 into = sample if name in GAUGES else counters
                 into[name] = None if values is None else self._value(values[place])
@@ -425,89 +515,110 @@ class Gpus(object):
         told = processes is not None and len(used) == len(processes)
         sample["process_memory_mib"] = sum(used) / 1048576.0 if told else None
 
-    def _listen(self, handles):
-        """Wait for Xids beside the sampling, until the library is let go."""
-        if self._eyes is None:
-            self._watching = True
-            self._eyes = start(self._see, self._nvml, handles)
-
-    def _see(self, nvml, handles):
-        try:
-            events = nvml.nvmlEventSetCreate()
-            for handle in handles:
-                nvml.nvmlDeviceRegisterEvents(handle, XID_EVENT, events)
-            while self._watching:
-                try:
-                    event = nvml.nvmlEventSetWait_v2(events, 500)
-                except nvml.NVMLError as error:
-                    if getattr(error, "value", 0) != TIMEOUT:
-                        raise
-                    continue
-                uuid = text(nvml.nvmlDeviceGetUUID(event.device))
-                self._xids.setdefault(uuid, []).append(int(event.eventData))
-            nvml.nvmlEventSetFree(events)
-        except (nvml.NVMLError, AttributeError):
-            return  # not allowed in many containers; the kernel's log tells the checks
-
     def _by_smi(self):
         """Pass the rows of nvidia-smi on."""
         while shutil.which("nvidia-smi"):
-            help_text = self._help()
+            self.since = time.monotonic()
+            help_text = answer(["nvidia-smi", "--help-query-gpu"])[0]
             reasons = SMI_REASONS[0] if SMI_REASONS[0] in help_text else SMI_REASONS[1]
             child = begin(["nvidia-smi", "--query-gpu=" + SMI_FIELDS + reasons, "--format=csv,noheader,nounits", "-lms",
                            str(int(self._interval_s * 1000))])  # fmt: skip
-            self.since = time.monotonic()
-            for row in child.stdout:
-                self._voice.say("gpu", row.decode("utf-8", "replace").strip())
+            trouble = "nvidia-smi ended"
+            for row in rows(child, self._interval_s):
+                if row is None:
+                    trouble = SILENT
+                    break
+                self._voice.say("gpu", row)
                 self.since = time.monotonic() + self._interval_s
                 self.rounds += 1
             end(child)
             self.since = None
-            self._voice.say("gpu", "! " + (NO_GPU if no_card_is_listed() else "nvidia-smi ended"))
+            self._voice.say("gpu", "! " + (NO_GPU if no_card_is_listed() else trouble))
             time.sleep(min(AGAIN_S, 5 * self._interval_s))
-        self._voice.say("gpu", "! nvidia-smi is not installed on the node")
-        self.rounds = sys.maxsize
-
-    def _help(self):
-        self.since = time.monotonic()
-        child = begin(["nvidia-smi", "--help-query-gpu"])
-        words = child.stdout.read().decode("utf-8", "replace")
-        end(child)
-        return words
+        missing = self._broken or "nvidia-smi is not installed on the node"
+        self._voice.say("gpu", "! " + (NO_GPU if self._broken and no_card_is_listed() else missing))
+        self.rounds = sys.maxsize - 1
 
 
 def begin(argv):
     child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                             start_new_session=True)  # fmt: skip
+                             bufsize=0, start_new_session=True)  # fmt: skip
     CHILDREN.add(child)
     return child
 
 
+def is_over(child, how=os.WNOHANG):
+    """Whether it ended. It isn't reaped by that, so that its processor time stays where it is counted."""
+    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | how) is not None
+
+
 def end(child):
+    """With all that it started. What the kernel holds is waited for: another one would only be held beside it."""
+    kill(child)
     child.stdout.close()
-    child.wait()
-    CHILDREN.discard(child)
+    is_over(child, 0)
+    with LEDGER:
+        child.wait()
+        CHILDREN.discard(child)
+
+
+def hear(child, seconds):
+    """What it says next; b"" after its last word, None where it says nothing for so long."""
+    return os.read(child.stdout.fileno(), 65536) if select.select([child.stdout], [], [], max(0.0, seconds))[0] else None
+
+
+def answer(argv, late=None):
+    """(What a tool prints, its exit code). One that does not end, or prints without end, is ended; `late` is called before."""
+    child, until_s, said = begin(argv), time.monotonic() + TOOL_S, b""
+    while len(said) <= TOOL_BYTES and time.monotonic() < until_s:
+        more = hear(child, 0.2)
+        said += more or b""
+        if not more and is_over(child):
+            break  # what it started and left behind may hold its output for ever
+        if more == b"":
+            time.sleep(0.01)
+    else:
+        if late is not None:
+            late()
+    end(child)
+    return said.decode("utf-8", "replace"), child.returncode
+
+
+def rows(child, interval_s):
+    """The lines of a tool as they come, and None where it falls silent. What is too long is left out; a flood has to wait."""
+    left, now, since_s, count = b"", time.monotonic(), 0.0, 0
+    while True:
+        some = hear(child, now + ROWS_S + 2 * interval_s - time.monotonic())
+        if not some:
+            if some is None:
+                yield None
+            return
+        lines = (left + some).split(b"\n")
+        left = lines.pop()[: ROW_BYTES + 1]
+        for line in lines:
+            if len(line) <= ROW_BYTES:
+                yield line.decode("utf-8", "replace").strip()
+                now = time.monotonic()
+                since_s, count = (now, 0) if now - since_s >= interval_s else (since_s, count + 1)
+                if count >= MOST_ROWS:
+                    time.sleep(interval_s)
 
 
 def npus(voice, interval_s):
     """Pass the table of npu-smi on as one line. It bears no two calls at once: what failed once is tried once more first."""
-    failed = 0
+    failed, silent = 0, "! npu-smi does not answer"
     while shutil.which("npu-smi"):
-        child = begin(["npu-smi", "info"])
-        alarm = threading.Timer(20.0, child.kill)
-        alarm.start()
-        rows = child.stdout.read().decode("utf-8", "replace").splitlines()
-        end(child)
-        alarm.cancel()
-        failed = failed + 1 if child.returncode else 0
+        said, code = answer(["npu-smi", "info"], lambda: voice.say("npu", silent))
+        table = RECORD_END.join(said.splitlines()) + RECORD_END
+        failed = failed + 1 if code or len(table) > TABLE_BYTES else 0
         if failed != 1:
-            voice.say("npu", "! npu-smi does not answer" if failed else RECORD_END.join(rows) + RECORD_END)
-        time.sleep(max(interval_s, AGAIN_S if child.returncode else 0.0))
+            voice.say("npu", silent if failed else table)
+        time.sleep(max(interval_s, min(ROWS_S, AGAIN_S * failed)))
     voice.say("npu", "! npu-smi is not installed on the node")
 
 
 def read(path):
-    with open(path) as lines:
+    with open(path, encoding="utf-8", errors="replace") as lines:
         return lines.read()
 
 
@@ -541,8 +652,13 @@ def network_rows():
 
 
 def disk_rows():
-    """Devices of the kernel's own making (loop, ram) say nothing about disks."""
-    return [row for row in read("/proc/diskstats").splitlines() if row.split()[2][:4] not in ("loop", "ram0", "zram")]
+    """Whole devices, as far as the kernel lists them. Those of its own making (loop, ram) say nothing about disks."""
+    found = [row for row in read("/proc/diskstats").splitlines() if not row.split()[2].startswith(("loop", "ram", "zram"))]
+    try:
+        whole = {name.replace("!", "/") for name in os.listdir(BLOCK)}
+    except OSError:
+        return found
+    return [row for row in found if row.split()[2] in whole] if whole else found
 
 
 def host_rows():
@@ -556,32 +672,46 @@ def tell_rows(voice):
     for source, rows in ROWS:
         try:
             at_s, found = time.monotonic(), rows()
-        except (OSError, IndexError) as error:
+        except Exception as error:
             voice.say(source, "! {} can't be read: {}".format(source, error))
             continue
         if found:
             voice.say(source, RECORD_END.join(["{:.6f}".format(at_s)] + found) + RECORD_END)
 
 
+def spent(pid):
+    """(processor seconds, pages of memory) of a process and of what it started; (0, 0) for one that is not there any more."""
+    try:
+        words = read("/proc/{}/stat".format(pid)).rpartition(")")[2].split()
+        used_s, pages = sum(map(int, words[11:15])) / float(os.sysconf("SC_CLK_TCK")), int(words[21])
+        kids = [spent(kid) for path in glob.glob("/proc/{}/task/*/children".format(pid)) for kid in read(path).split()]
+    except (OSError, ValueError, IndexError):
+        return 0.0, 0
+    return used_s + sum(kid[0] for kid in kids), pages + sum(kid[1] for kid in kids)
+
+
 class Cost(object):
-    """What this program itself takes: share of one processor, children included, and memory."""
+    """What this program itself takes, with all that it started: share of one processor, and memory."""
 
     def __init__(self):
-        self._before = self._now()
+        self._at_s, (self._used_s, _) = time.monotonic(), self._now()
 
     @staticmethod
     def _now():
-        times = os.times()
-        return time.monotonic(), time.process_time() + times[2] + times[3]
+        with LEDGER:
+            times, living = os.times(), [spent(child.pid) for child in list(CHILDREN)]
+        return time.process_time() + times[2] + times[3] + sum(used_s for used_s, _ in living), sum(pages for _, pages in living)
 
     def line(self, via):
-        before, self._before = self._before, self._now()
-        passed_s, used_s = self._before[0] - before[0], self._before[1] - before[1]
+        at_s, (used_s, pages) = time.monotonic(), self._now()
+        # What a process used that outlived its parent is counted no more: first the rest must make up for it.
+        used_s = max(used_s, self._used_s)
+        share = 100.0 * (used_s - self._used_s) / (at_s - self._at_s) if at_s - self._at_s > 0.01 else None
+        self._at_s, self._used_s = at_s, used_s
         try:
-            memory_mib = int(read("/proc/self/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1048576.0
+            memory_mib = (int(read("/proc/self/statm").split()[1]) + pages) * os.sysconf("SC_PAGE_SIZE") / 1048576.0
         except (OSError, ValueError, IndexError):
             memory_mib = None
-        share = 100.0 * used_s / passed_s if passed_s > 0.01 else None
         return json.dumps({"cpu_percent": share, "memory_mib": memory_mib, "via": via})
 
 
@@ -607,15 +737,15 @@ def main(stdin=None):
     if stdin is not None:
         start(lifeline)
     gpus, cost, pace, done = Gpus(voice, interval_s), Cost(), Pace(interval_s), 0
-    start(gpus.run)
-    start(npus, voice, interval_s)
+    start(keep, voice, "gpu", gpus.run)
+    start(keep, voice, "npu", npus, voice, interval_s)
     while True:
         tell_rows(voice)
         voice.say("agent", cost.line(gpus.via))
         since = gpus.since
         wedged = since is not None and time.monotonic() - since > deadline_s
         if wedged:
-            voice.say("gpu", "! the NVIDIA driver does not answer")
+            voice.say("gpu", "! " + SILENT)
         done += 1
         if ticks and done >= ticks and (wedged or gpus.rounds >= ticks):
             leave(0)

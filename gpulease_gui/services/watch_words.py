@@ -52,7 +52,8 @@ _PATTERNS = tuple((re.compile(pattern), zh) for pattern, zh in (
     (r"more than (\d+) series: the rest is left out", "超过 {} 条曲线，其余已略去"),
     (r"the line has an unknown form \((\w+)\)", "此行格式未知（{}）"), (r"internal error: (\w+)", "内部错误：{}"),
     (r"(host|network|disk|rdma) can't be read: (.*)", "无法读取 {}：{}"), (r"(cat|head|ports)( [^!]*)? failed", "{}{} 执行失败"),
-    (r"NVML error (\d+)", "NVML 错误 {}"),
+    (r"NVML error (\d+)", "NVML 错误 {}"), (r"its reading broke off \((\w+)\)", "读取中断（{}）"),
+    (r"(pynvml|ctypes) broke off \((\w+)\)", "{} 读取中断（{}）"),
 ))  # fmt: skip
 # Before what the driver itself says, which stays as it is.
 _BEFORE: Mapping[str, str] = {

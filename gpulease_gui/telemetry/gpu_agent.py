@@ -112,7 +112,7 @@ class Reader:
         lost = MUTE if _is_mute(said) else said.get("lost")
         if isinstance(lost, str):
             why = visible(lost)[:120] or "lost"
-            return (*(Point(metric, uuid, None, index, why) for metric in sorted(told or _ANY)), *_xids(said, uuid, index))
+            return (*_xids(said, uuid, index), *(Point(metric, uuid, None, index, why) for metric in sorted(told or _ANY)))
         return tuple(self._points(said, uuid, index, told))
 
     def _points(self, said: Mapping[str, object], uuid: str, index: int, told: set[str]) -> Iterator[Point]:

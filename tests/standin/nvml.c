@@ -3,7 +3,8 @@
  * A stand-in for tests, built as libnvidia-ml.so.1. Types and numbers are those of nvml.h. The file that NVML_STANDIN
  * names says what is wrong at this moment, one word a fault: lost0 lost1 (a card has fallen off the bus), swapped (the
  * cards changed places), unloaded (the driver), hang (every call sleeps), na (power is not told), old (neither field
- * values nor the second memory call), xid79 (once for the first card), more (all counters have risen).
+ * values nor the second memory call), xid79 (once for the first card), xid48 (once for the second), deaf0 (the first card
+ * refuses events), more (all counters have risen).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ enum { OK, UNINITIALIZED, INVALID, UNSUPPORTED, NO_LOADED = 9, TIMEOUT = 10, NO_
 
 static struct card CARDS[2] = {{0, 0}, {1, 0}};
 static const char *UUIDS[2] = {"GPU-aaaa0000-0000-4000-8000-000000000000", "GPU-bbbb1111-0000-4000-8000-000000000001"};
-static int started, xid_told;
+static int started, told_79, told_48;
 
 static int is(const char *word)
 {
@@ -40,7 +41,8 @@ static int is(const char *word)
     size_t count = fread(text + 1, 1, sizeof text - 3, file);
     fclose(file);
     text[count + 1] = 0;
-    for (char *at = strtok(text, " \n"); at; at = strtok(NULL, " \n"))
+    char *rest; /* two threads ask at once */
+    for (char *at = strtok_r(text, " \n", &rest); at; at = strtok_r(NULL, " \n", &rest))
         if (!strcmp(at, word))
             return 1;
     return 0;
@@ -184,16 +186,31 @@ int nvmlDeviceGetComputeRunningProcesses_v3(device card, u32 *count, struct proc
     found[1] = (struct process){4243, 5ULL << 30, 0xFFFFFFFF, 0xFFFFFFFF};
     return OK;
 }
-int nvmlEventSetCreate(void **set) { MEET(NULL); *set = &started; return OK; }
-int nvmlEventSetFree(void *set) { return set ? OK : INVALID; }
-int nvmlDeviceRegisterEvents(device card, u64 kinds, void *set) { MEET(card); return kinds == 8 && set ? OK : INVALID; }
-int nvmlEventSetWait_v2(void *set, struct event *event, u32 timeout_ms)
+/* A set is the cards that are registered, a bit each. */
+int nvmlEventSetCreate(void **set) { MEET(NULL); *set = calloc(1, sizeof(int)); return *set ? OK : INVALID; }
+int nvmlEventSetFree(void *set) { free(set); return OK; }
+int nvmlDeviceRegisterEvents(device card, u64 kinds, int *set)
+{
+    MEET(card);
+    if (!card->place && is("deaf0"))
+        return UNSUPPORTED;
+    *set |= 1 << card->place;
+    return kinds == 8 ? OK : INVALID;
+}
+int nvmlEventSetWait_v2(int *set, struct event *event, u32 timeout_ms)
 {
     MEET(NULL);
     for (u32 waited = 0; waited <= timeout_ms; waited += 20) {
-        if (set && !xid_told && is("xid79")) {
-            xid_told = 1;
+        if (*set & 1 && !told_79 && is("xid79")) {
+            told_79 = 1;
             *event = (struct event){&CARDS[0], 8, 79, 0, 0};
+            return OK;
+        }
+        if ((*set & 1 && is("lost0")) || (*set & 2 && is("lost1")))
+            return LOST;
+        if (*set & 2 && !told_48 && is("xid48")) {
+            told_48 = 1;
+            *event = (struct event){&CARDS[1], 8, 48, 0, 0};
             return OK;
         }
         usleep(20000);

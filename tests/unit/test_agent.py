@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import os
+import select
 import shlex
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,6 +24,7 @@ from gpulease_gui.agent import node_agent
 from gpulease_gui.demo.nodes import demo_nodes
 from gpulease_gui.demo.stream import stream_lines
 from gpulease_gui.domain.frame import AGENT
+from gpulease_gui.services.watch_words import trouble_words
 from gpulease_gui.telemetry.source import Point, metrics, sources
 from tests.standin.build import build_nvml
 
@@ -34,7 +39,7 @@ both_ways = pytest.mark.parametrize("way", ["pynvml", "ctypes"])
 class Running:
     """The agent as it is started on a node: its program through stdin, which stays open."""
 
-    def __init__(self, way: str, environment: dict[str, str], deadline_s: float = 5.0) -> None:
+    def __init__(self, way: str, environment: Mapping[str, str], deadline_s: float = 5.0) -> None:
         _, option, code = shlex.split(AGENT)
         python = [sys.executable, *(["-S"] if way == "ctypes" else [])]  # pynvml is a package of this environment
         self.process = subprocess.Popen(
@@ -102,8 +107,10 @@ def faults(tmp_path: Path) -> Path:
 def start(library: Path, faults: Path) -> Iterator[Callable[..., Running]]:
     started: list[Running] = []
 
-    def begin(way: str, *, driver: bool = True, path: str | None = None, deadline_s: float = 5.0) -> Running:
+    def begin(way: str, *, driver: bool = True, path: str | None = None, deadline_s: float = 5.0, modules: str = "") -> Running:
         environment = {**os.environ, "NVML_STANDIN": str(faults)}
+        if modules:
+            environment["PYTHONPATH"] = modules
         if driver:
             environment["LD_LIBRARY_PATH"] = str(library)
         if path is not None:
@@ -255,6 +262,182 @@ def test_that_a_figure_that_stops_is_no_zero_and_an_xid_is_told_by_number(way: s
         if "gpu.xid" in seen and seen["gpu.power_w"] is None:
             break
     assert seen["gpu.xid"] == 79 and seen["gpu.util_percent"] == 87
+
+
+def seen_until(running: Running, over: Callable[[str, dict[str, Any]], bool]) -> list[dict[str, Any]]:
+    """What is said of the cards, up to the first line by which it is over; words of trouble are passed over."""
+    seen: list[dict[str, Any]] = []
+    for id_, payload in running.lines():
+        if id_ == "gpu" and payload.startswith("{"):
+            seen.append(json.loads(payload))
+            if over(seen[-1]["uuid"], seen[-1]):
+                return seen
+    raise AssertionError("the agent ended")
+
+
+@both_ways
+def test_that_the_xid_of_a_lost_card_is_told_and_the_others_are_heard_on(way: str, start: Callable[..., Running], faults: Path) -> None:
+    running = start(way)
+    running.points("gpu", is_card(SECOND))
+    faults.write_text("lost0 xid79")
+    lost = seen_until(running, lambda uuid, line: "xids" in line)[-1]
+    assert (lost["uuid"], lost["xids"], lost["index"]) == (FIRST, [79], 0) and "lost" in lost
+    faults.write_text("lost0 xid79 xid48")
+    other = seen_until(running, lambda uuid, line: "xids" in line)[-1]
+    assert (other["uuid"], other["xids"], other["util_percent"]) == (SECOND, [48], 88)
+
+
+@both_ways
+def test_that_the_xid_by_which_the_last_card_went_is_told(way: str, start: Callable[..., Running], faults: Path) -> None:
+    running = start(way)
+    running.points("gpu", is_card(SECOND))
+    faults.write_text("lost0 lost1 xid79")
+    lost = seen_until(running, lambda uuid, line: "xids" in line)[-1]
+    assert (lost["uuid"], lost["xids"]) == (FIRST, [79]) and "lost" in lost
+
+
+@both_ways
+def test_that_a_card_that_refuses_events_is_deaf_alone(way: str, start: Callable[..., Running], faults: Path) -> None:
+    faults.write_text("deaf0 xid48")
+    told = seen_until(start(way), lambda uuid, line: "xids" in line)[-1]
+    assert (told["uuid"], told["xids"]) == (SECOND, [48])
+
+
+def test_that_a_lost_card_with_an_xid_stays_lost() -> None:
+    reader = sources()["gpu"].reader()
+    reader.read(json.dumps({"index": 0, "uuid": FIRST, "power_w": 400}))
+    points = reader.read(json.dumps({"index": 0, "uuid": FIRST, "lost": "GPU is lost", "xids": [79]}))
+    assert [(point.metric, point.value, point.lost) for point in points] == [("gpu.xid", 79, ""), ("gpu.power_w", None, "GPU is lost")]
+
+
+@pytest.mark.parametrize("module", [
+    "def (", "raise RuntimeError('torn')", "import sys; sys.exit(3)", "", "nvmlInit = 1", "def nvmlInit(): pass\nNVMLError = 'x'",
+    "class NVMLError(Exception): pass\ndef nvmlInit(): raise RuntimeError('torn')", "class NVMLError(Exception): pass\ndef nvmlInit(): pass",
+])  # fmt: skip
+def test_that_a_pynvml_that_cannot_be_used_is_passed_over_without_a_word(module: str, start: Callable[..., Running], tmp_path: Path) -> None:
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "pynvml.py").write_text(module)
+    running = start("pynvml", modules=str(tmp_path / "modules"))
+    assert of(running.points("gpu", is_card(FIRST)), FIRST)["gpu.power_w"] == 412.5
+    assert json.loads(running.first("agent", lambda p: '"via": "ctypes"' in p))["via"] == "ctypes"
+
+
+class Listener:
+    """A voice that keeps what is said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, source: str, payload: str) -> None:
+        self.said.append(f"{source} {payload}")
+
+
+def test_that_a_reading_that_breaks_off_says_by_what_and_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    listener, ends = Listener(), [SystemExit(3), TypeError("odd"), None]
+    monkeypatch.setattr(node_agent, "AGAIN_S", 0.0)
+
+    def read_on() -> None:
+        if (end := ends.pop(0)) is not None:
+            raise end
+
+    node_agent.keep(listener, "gpu", read_on)
+    assert listener.said == ["gpu ! its reading broke off (SystemExit)", "gpu ! its reading broke off (TypeError)"]
+    assert trouble_words("its reading broke off (TypeError)").zh == "读取中断（TypeError）"
+
+
+def test_that_ways_that_all_break_off_say_so_and_not_that_a_tool_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(node_agent.Direct):
+        def __init__(self) -> None:
+            pass
+
+        def nvmlInit(self) -> None:
+            raise ZeroDivisionError
+
+    listener = Listener()
+    monkeypatch.setattr(node_agent, "ways_to_nvml", lambda: [Broken()])
+    monkeypatch.setattr(node_agent, "PCI_VENDORS", "/none")
+    monkeypatch.setattr(node_agent.shutil, "which", lambda name: None)
+    gpus = node_agent.Gpus(listener, 0.1)
+    gpus.run()
+    assert listener.said == ["gpu ! ctypes broke off (ZeroDivisionError)"] and gpus.since is None
+    assert trouble_words("ctypes broke off (ZeroDivisionError)").zh == "ctypes 读取中断（ZeroDivisionError）"
+
+
+def test_that_a_tool_that_hangs_in_what_it_started_is_ended_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_agent, "TOOL_S", 0.5)
+    tool(tmp_path, "hangs", f"echo first\nsleep 60 & echo $! > {tmp_path}/kid\nsleep 60\n")
+    late: list[str] = []
+    assert node_agent.answer([str(tmp_path / "hangs")], lambda: late.append("late")) == ("first\n", -signal.SIGKILL)
+    assert late == ["late"] and not node_agent.CHILDREN
+    with contextlib.suppress(ProcessLookupError):
+        kid = os.pidfd_open(int((tmp_path / "kid").read_text()))
+        assert select.select([kid], [], [], 20)[0], "the sleep of a minute is over"
+        os.close(kid)
+
+
+def test_that_what_a_tool_left_behind_does_not_hold_its_answer(tmp_path: Path) -> None:
+    tool(tmp_path, "leaves", f"setsid sleep 60 & echo $! > {tmp_path}/kid\necho table\n")
+    try:
+        assert node_agent.answer([str(tmp_path / "leaves")]) == ("table\n", 0)
+    finally:
+        os.kill(int((tmp_path / "kid").read_text()), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("flood", ["exec yes table", "exec tr '\\0' x </dev/zero"])
+def test_that_a_flood_and_a_line_without_end_are_no_answer(flood: str, tmp_path: Path) -> None:
+    tool(tmp_path, "floods", flood)
+    said, code = node_agent.answer([str(tmp_path / "floods")])
+    assert code == -signal.SIGKILL and len(said) <= node_agent.TOOL_BYTES + 2**16
+
+
+def test_that_a_table_without_end_is_told_and_the_next_good_one_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool(tmp_path, "npu-smi", (
+        f'echo x >> {tmp_path}/calls\ncase $(wc -l < {tmp_path}/calls) in 1|2) exec yes table;; 3) echo good;; *) rm "$0"; exit 1;; esac\n'
+    ))  # fmt: skip
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(node_agent, "AGAIN_S", 0.0)
+    listener = Listener()
+    node_agent.npus(listener, 0.0)
+    silent = "npu ! npu-smi does not answer"
+    assert listener.said == [silent, silent, silent, "npu good\x1e", "npu ! npu-smi is not installed on the node"]
+
+
+def test_that_an_nvidia_smi_that_falls_silent_is_ended_and_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool(tmp_path, "nvidia-smi", (
+        f'case "$*" in --help*) exit;; esac\necho x >> {tmp_path}/calls\necho row\n'
+        f'[ $(wc -l < {tmp_path}/calls) = 1 ] || {{ head -c 9000 /dev/zero; echo; echo last; rm "$0"; exit; }}\nsleep 60 & wait\n'
+    ))  # fmt: skip
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(node_agent, "PCI_VENDORS", "/none")
+    monkeypatch.setattr(node_agent, "ROWS_S", 1.0)
+    listener = Listener()
+    node_agent.Gpus(listener, 0.001)._by_smi()
+    assert listener.said == [
+        "gpu row", "gpu ! the NVIDIA driver does not answer", "gpu row", "gpu last", "gpu ! nvidia-smi ended",
+        "gpu ! nvidia-smi is not installed on the node",
+    ]  # fmt: skip
+
+
+BURNS = "import os,time\nwhile time.process_time() < 0.4: pass\nprint('burnt', flush=True)\ntime.sleep(60)"
+
+
+@pytest.mark.parametrize("how", ["exec {}", "{} &\nwait"])
+def test_that_what_a_tool_uses_is_counted_while_it_lives_and_once(how: str, tmp_path: Path) -> None:
+    (tmp_path / "burns.py").write_text(BURNS)
+    tool(tmp_path, "tool", how.format(f"{sys.executable} -S {tmp_path}/burns.py") + "\n")
+    cost, began = node_agent.Cost(), time.monotonic()
+    child = node_agent.begin([str(tmp_path / "tool")])
+    assert next(node_agent.rows(child, 0.1)) == "burnt"
+    alone_mib = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    first = json.loads(cost.line("nvidia-smi"))
+    used_s = first["cpu_percent"] / 100 * (time.monotonic() - began)
+    assert used_s >= 0.39 and first["memory_mib"] > alone_mib + 3
+    before_s = cost._now()[0]
+    node_agent.end(child)
+    after_s = cost._now()[0]
+    assert after_s - before_s < 0.2, "what has ended is counted no second time"
+    assert after_s > before_s or how.endswith("wait"), "what its parent reaped is not forgotten"
+    assert (json.loads(cost.line("nvidia-smi"))["cpu_percent"] or 0.0) >= 0
 
 
 def tool(folder: Path, name: str, script: str) -> None:
