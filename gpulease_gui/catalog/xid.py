@@ -24,6 +24,14 @@ class Acceptance(StrEnum):
     INFO = "info"
 
 
+# The reasons that hold a clock back, by the names of the catalogue; the others leave it at what it was set to.
+CLOCKS_HELD_BACK: Mapping[str, Text] = {
+    "sw_power_cap": Text("power cap", "功耗封顶"), "hw_slowdown": Text("hardware slowdown", "硬件降频"),
+    "sw_thermal_slowdown": Text("thermal slowdown", "过热降频"), "hw_thermal_slowdown": Text("thermal slowdown by hardware", "硬件过热降频"),
+    "hw_power_brake_slowdown": Text("power brake", "供电制动"),
+}  # fmt: skip
+
+
 class Severity(StrEnum):
     """How far an NVSwitch error reaches: the host, one link, nothing."""
 

@@ -31,10 +31,10 @@ from gpulease_gui.gui.pages.live_report import ReportDialog
 from gpulease_gui.gui.pages.live_table import title_of
 from gpulease_gui.gui.widgets.chart_spec import Mode, Picture
 from gpulease_gui.services.composition import Services
+from gpulease_gui.services.live_csv import readings_csv
 from gpulease_gui.services.live_export import (
     STRETCHES,
     put_into_report,
-    readings_csv,
     stretches_in_report,
     take_out_of_report,
 )
@@ -71,11 +71,11 @@ def test_that_a_stretch_is_a_table_with_units_times_of_utc_and_empty_cells_for_w
     with stored.workspace.read() as connection:
         content = readings_csv(connection, NODE, START_S, START_S + 30, {("gpu.power_w", "GPU-a"): ring}, Language.EN)
     rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
-    assert rows[0] == ["time (UTC)", "gpu.power_w GPU-a [W]", "gpu.power_w GPU-b [W]", "gap"]
-    assert rows[1] == ["2025-12-01T14:40:00.000Z", "500", "490", ""]
-    assert rows[21] == ["2025-12-01T14:40:20.000Z", "", "", "'=cmd"]
-    assert rows[11] == ["2025-12-01T14:40:10.000Z", "500", "", ""]
-    assert rows[-1] == ["2025-12-01T14:40:20.250Z", "477", "", ""] and len(rows) == 23
+    assert rows[0] == ["time (UTC)", "gpu.power_w GPU-a [W]", "gpu.power_w GPU-b [W]", "gap", "event"]
+    assert rows[1] == ["2025-12-01 14:40:00.000", "500", "490", "", ""]
+    assert rows[21] == ["2025-12-01 14:40:20.000", "", "", "'=cmd", ""]
+    assert rows[11] == ["2025-12-01 14:40:10.000", "500", "", "", ""]
+    assert rows[-1] == ["2025-12-01 14:40:20.250", "477", "", "", "read again after: =cmd"] and len(rows) == 23
 
 
 def test_that_nothing_read_makes_no_file(demo: Services) -> None:
@@ -170,7 +170,7 @@ def test_that_a_report_is_not_filled_with_stretches_without_end(stored: Services
 
 
 def test_that_of_more_than_a_day_lowest_mean_and_highest_of_each_slice_are_told(stored: Services, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpulease_gui.services.live_export.SLICES", 4)
+    monkeypatch.setattr("gpulease_gui.services.live_csv.SLICES", 4)
     more = SampleBlock(Series(NODE, "gpu.power_w", "GPU-a", "W"), (START_S + 40) * NS, NS, array("f", [100.0, 300.0, 500.0, 700.0]))
     stored.workspace.submit(lambda db: append_blocks(db, [more])).result()
     with stored.workspace.read() as connection:

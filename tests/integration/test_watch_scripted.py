@@ -26,7 +26,8 @@ from gpulease_gui.remote.stream import TOO_LONG
 from gpulease_gui.services.composition import open_services
 from gpulease_gui.services.degraded import degraded_in
 from gpulease_gui.services.events import NodeState
-from gpulease_gui.services.live_export import put_into_report, readings_csv
+from gpulease_gui.services.live_csv import readings_csv
+from gpulease_gui.services.live_export import put_into_report
 from gpulease_gui.services.live_stretches import live_stretches
 from gpulease_gui.services.recording import FLOODED
 from gpulease_gui.services.source_gaps import source_of

@@ -101,7 +101,7 @@ class Acts(QObject):
 
     def _csv_work(self, path: Path) -> Callable[[], None]:
         from gpulease_gui.services.evaluate import write_whole
-        from gpulease_gui.services.live_export import readings_csv
+        from gpulease_gui.services.live_csv import readings_csv
 
         page, workspace, language = self._page, self._frame.services.workspace, current_language()
         node_id = page.node.node.id if page.node else ""

@@ -7,18 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpulease_gui.catalog.xid import CLOCKS_HELD_BACK
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Flags, Floats
 from gpulease_gui.gui.widgets.chart_spec import Curve, Happening
 from gpulease_gui.gui.widgets.lasting import APART_S, LEAST_S
 from gpulease_gui.gui.widgets.strip import HELD_BACK
-
-WORDS: Mapping[str, Text] = {
-    "sw_power_cap": Text("power cap", "功耗封顶"), "hw_slowdown": Text("hardware slowdown", "硬件降频"),
-    "sw_thermal_slowdown": Text("thermal slowdown", "过热降频"), "hw_thermal_slowdown": Text("thermal slowdown by hardware", "硬件过热降频"),
-    "hw_power_brake_slowdown": Text("power brake", "供电制动"),
-}  # fmt: skip
 
 
 def slowdowns(
@@ -36,7 +31,7 @@ def slowdowns(
         seen = int(np.bitwise_or.reduce(masks)) & HELD_BACK if len(masks) else 0
         for bit in (bit for bit in names if bit & seen):
             floor = promised_w if names[bit] == "sw_power_cap" else None
-            words = WORDS.get(names[bit], Text(names[bit], names[bit]))
+            words = CLOCKS_HELD_BACK.get(names[bit], Text(names[bit], names[bit]))
             held = (masks & bit) != 0 if floor is None else ((masks & bit) != 0) & _under(curve, reasons.times_s, floor)
             found += [_Slow(*span, frozenset([curve.number]), (words,)) for span in _spans(reasons.times_s[held], interval_s)]
     return tuple(
