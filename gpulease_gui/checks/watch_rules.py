@@ -45,6 +45,7 @@ from gpulease_gui.checks.watch_rule import (
     WatchPromise,
     WatchRule,
 )
+from gpulease_gui.checks.watch_time import degraded_s
 
 __all__ = [
     "BROKEN_SAMPLES", "HOT", "LINES", "NODE", "WATCH_RULES", "WATCH_THRESHOLDS", "Episode", "Judged", "Load", "Values", "WatchPromise",
@@ -342,29 +343,3 @@ def _rank(rule: WatchRule, judged: Judged) -> float:
 
 def _ended(episode: Episode, at_s: float, *, cut: bool = False) -> Episode:
     return replace(episode, ended_s=max(episode.began_s, at_s), cut=cut)
-
-
-def degraded_s(episodes: Iterable[tuple[str, float, float]], cards: int) -> float:
-    """Card-seconds of (subject, begin, end) of degraded time, each card's time once; "" = all `cards` of the node."""
-    episodes = list(episodes)
-    whole = _union([(begin, end) for subject, begin, end in episodes if subject == NODE])
-    total = cards * sum(end - begin for begin, end in whole)
-    for card in dict.fromkeys(subject for subject, _, _ in episodes if subject != NODE):
-        spans = _union([(begin, end) for subject, begin, end in episodes if subject == card])
-        total += sum(end - begin for begin, end in spans) - _shared(spans, whole)
-    return total
-
-
-def _union(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    made: list[tuple[float, float]] = []
-    for begin, end in sorted(spans):
-        if made and begin <= made[-1][1]:
-            made[-1] = made[-1][0], max(made[-1][1], end)
-        else:
-            made.append((begin, end))
-    return made
-
-
-def _shared(spans: Iterable[tuple[float, float]], whole: Iterable[tuple[float, float]]) -> float:
-    whole = list(whole)
-    return sum(max(0.0, min(end, z) - max(begin, a)) for begin, end in spans for a, z in whole)

@@ -1,27 +1,33 @@
-"""For how many card-hours was a node less than what is paid for, and what did they cost?"""
+"""For how many card-hours was a node less than what is paid for, and what did they cost?
+
+Of the contract counts: from which day to which it runs, in its time zone; the price of each day; and how many cards it pays for.
+So many are degraded where the whole node is, seen or not, and never more at one time. Where it does not say how many, or there
+is none, those count that were there.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
 from gpulease_gui.checks.watch_rules import NODE, degraded_s
+from gpulease_gui.checks.watch_time import paid_card
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.rounding import half_up
-from gpulease_gui.services.cards_of_day import cards_on
-from gpulease_gui.services.commerce import deal_in
-from gpulease_gui.services.price_of_day import HourPrice, hour_price
-from gpulease_gui.store.away import list_away
+from gpulease_gui.services.cards_of_day import cards_ever, cards_on
+from gpulease_gui.services.commerce import DealFacts, deal_in
+from gpulease_gui.services.contract_day import Days, days_of
+from gpulease_gui.services.price_of_day import hour_price
+from gpulease_gui.store.away import away_times, list_away
 from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.node_moves import Move, contracts_of_runs, list_moves
-from gpulease_gui.store.samples import list_series
 from gpulease_gui.store.suppliers import get_contract
 from gpulease_gui.store.watch_ends import lasts_until
 from gpulease_gui.store.watch_events import WatchEvent, list_events
@@ -29,6 +35,8 @@ from gpulease_gui.store.watch_events import WatchEvent, list_events
 _NS = 1_000_000_000
 # An older program named the node's lines as if they were cards.
 _WHOLE = frozenset({NODE, "net", "disk"})
+# Beside the cards that an event of the whole node names; of one that names none NODE stands alone.
+_ALL = "*"
 NO_CONTRACT = Text("the node has no contract, so its hours have no price", "节点没有合同，时长无法计价")
 NO_PRICE = Text("the contract states no price for that day, so hours only", "合同未写明当日价格，只计时长")
 NO_TERM = Text("the hours lie outside the time of the contract, so they have no price", "时长不在合同期内，无法计价")
@@ -47,7 +55,7 @@ _Part = tuple[date, str | None]
 class Degraded:
     """Card-hours of seen degraded time, exact. `money` None: `no_money` says why.
 
-    `assumed`: what the price leaves open, and which of the hours have none.
+    `assumed`: what the price leaves open, which of the hours have none, and whose days they are.
     """
 
     card_hours: Fraction
@@ -57,29 +65,27 @@ class Degraded:
 
 
 def degraded_in(connection: Reader, node: Node, start_s: float, end_s: float) -> Degraded:
-    """What of start <= time < end (UTC seconds) was degraded, at the price of the day on which each part lies (UTC).
+    """What of start <= time < end (UTC seconds) was degraded, at the price of the day on which each part lies.
 
     What lies before the node went to another contract is priced by the one that it had then.
     """
     spans = _spans(connection, node.id, start_s, end_s)
-    cards = _Cards(connection, node.id, spans)
+    cards, deals = _Cards(connection, node.id, spans), _Deals(connection)
     moves = list_moves(connection, node.id)
     by_part: dict[_Part, Fraction] = {}
     for held, first_s, last_s in _held(node, moves):
         part = _within(spans, first_s, last_s)
-        for day in _days(part):
-            by_part[day, held] = by_part.get((day, held), Fraction(0)) + _hours_on(day, part, cards)
+        days = deals.days(held)
+        for day in sorted({day for _, begin_s, end_s in part for day in days.between(begin_s, end_s)}):
+            hours = _hours_on(days.bounds_s(day), part, cards, deals.on(day, held))
+            by_part[day, held] = by_part.get((day, held), Fraction(0)) + hours
     total = sum(by_part.values(), Fraction(0))
-    contracts = {held: get_contract(connection, held) for _, held in by_part if held is not None}
-    if not contracts:
+    if not any(held is not None for _, held in by_part):
         return Degraded(total, no_money=NO_CONTRACT if total else None)
-    paid: dict[_Part, Fraction] = {
-        (day, held): hours for (day, held), hours in by_part.items()
-        if held is not None and ((one := contracts[held]).start is None or one.start <= day) and (one.end is None or day <= one.end)
-    }  # fmt: skip
+    paid = {part: hours for part, hours in by_part.items() if deals.on(*part) is not None}
     if not paid:
         return Degraded(total, no_money=NO_TERM)
-    priced = _priced(connection, paid, total, cards)
+    priced = _priced(deals, paid, total, cards)
     if priced.money is None:
         return priced
     free, held_hours = _hours_of(by_part, None), sum(paid.values(), Fraction(0))
@@ -87,6 +93,7 @@ def degraded_in(connection: Reader, node: Node, start_s: float, end_s: float) ->
     more = [_unpaid(outside, "outside the time of the contract", "不在合同期内")] if outside else []
     more += [_unpaid(free, "while the node had no contract", "节点当时没有合同")] if free else []
     more += [TODAYS] if _unsure(connection, node, moves) else []
+    more += dict.fromkeys(deals.days(held).words for _, held in paid)
     return replace(priced, assumed=(*priced.assumed, *more))
 
 
@@ -101,7 +108,7 @@ def _spans(connection: Reader, node_id: str, start_s: float, end_s: float) -> li
             ends = [end_s] if ended_ns == end_ns else [end_s, ended_ns / _NS]
             ends += [gone.at_ns / _NS for gone in away if gone.card == subject and gone.at_ns >= one.began_ns]
             made.append((subject, max(start_s, one.began_ns / _NS), min(ends)))
-    return made
+    return [one for one in made if one[2] > one[1]]
 
 
 def _held(node: Node, moves: Sequence[Move]) -> list[tuple[str | None, float, float]]:
@@ -130,15 +137,38 @@ def _unpaid(hours: Fraction, en: str, zh: str) -> Text:
 
 
 def _cards_of(event: WatchEvent) -> tuple[str, ...]:
-    """An event of the whole node names the cards that it had then; "" where an older program did not note them."""
+    """An event of the whole node names the cards that it had then; an older program did not note them."""
     if event.subject not in _WHOLE:
         return (event.subject,)
-    return tuple(one.id for one in event.finding.subjects if one.id not in _WHOLE) or (NODE,)
+    named = tuple(one.id for one in event.finding.subjects if one.id not in _WHOLE)
+    return (*named, _ALL) if named else (NODE,)
 
 
-def _days(spans: list[_Span]) -> list[date]:
-    days = {day for _, begin, end in spans for day in range(int(begin // 86_400), int(-(-end // 86_400)))}
-    return [datetime.fromtimestamp(day * 86_400, UTC).date() for day in sorted(days)]
+class _Deals:
+    """What is stored of the contracts of a node, by day, each looked up once."""
+
+    def __init__(self, connection: Reader) -> None:
+        self._connection = connection
+        self._days: dict[str | None, Days] = {}
+        self._facts: dict[_Part, DealFacts | None] = {}
+
+    def days(self, held: str | None) -> Days:
+        if held not in self._days:
+            self._days[held] = days_of(self._connection, held)
+        return self._days[held]
+
+    def on(self, day: date, held: str | None) -> DealFacts | None:
+        """None on a day on which the contract does not run, or without one."""
+        if (day, held) not in self._facts:
+            self._facts[day, held] = self._look_up(day, held)
+        return self._facts[day, held]
+
+    def _look_up(self, day: date, held: str | None) -> DealFacts | None:
+        if held is None:
+            return None
+        one = get_contract(self._connection, held)
+        runs = (one.start is None or one.start <= day) and (one.end is None or day <= one.end)
+        return deal_in(self._connection, Subject(HolderOf.CONTRACT, held), day) if runs else None
 
 
 class _Cards:
@@ -146,36 +176,60 @@ class _Cards:
 
     def __init__(self, connection: Reader, node_id: str, spans: Sequence[_Span]) -> None:
         self._connection, self._node_id = connection, node_id
-        self._missed = [one for one in spans if one[0] not in _WHOLE]
-        self._known: dict[date, int] = {}
+        self._missed = [one for one in spans if one[0] not in _WHOLE and one[0] != _ALL]
+        self._away = away_times(connection, node_id)
+        self._known: dict[float, int] = {}
 
-    def on(self, day: date) -> int:
-        """0 = none was ever seen."""
-        if day not in self._known:
-            self._known[day] = cards_on(self._connection, self._node_id, day, self._missed) or self._ever()
-        return self._known[day]
+    def on(self, day_s: tuple[float, float]) -> int:
+        """0 = none was ever seen. `day_s`: begin and end (UTC seconds)."""
+        if day_s[0] not in self._known:
+            known = cards_on(self._connection, self._node_id, day_s, self._missed)
+            self._known[day_s[0]] = known or cards_ever(self._connection, self._node_id)
+        return self._known[day_s[0]]
 
-    def _ever(self) -> int:
-        told = list_series(self._connection, self._node_id)
-        return len({one.subject for one in told if one.metric.startswith(("gpu.", "npu."))})
+    def away_edges(self, day_s: tuple[float, float]) -> list[float]:
+        """The begin and the end of a day, and when in it a card was taken away or came back."""
+        edges = {at_s for _, since_s, until_s in self._away for at_s in (since_s, until_s) if day_s[0] < at_s < day_s[1]}
+        return sorted({*day_s, *edges})
+
+    def away_at(self, at_s: float) -> int:
+        """How many are away by agreement."""
+        return len({paid_card(card) for card, since_s, until_s in self._away if since_s <= at_s < until_s})
 
 
-def _hours_on(day: date, spans: list[_Span], cards: _Cards) -> Fraction:
-    begin_s = datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
-    cut = [(subject, max(begin, begin_s), min(end, begin_s + 86_400)) for subject, begin, end in spans]
-    cut = [one for one in cut if one[2] > one[1]]
-    count = cards.on(day) or 1 if any(subject == NODE for subject, _, _ in cut) else 1
+def _hours_on(day_s: tuple[float, float], spans: list[_Span], cards: _Cards, facts: DealFacts | None) -> Fraction:
+    """Card-hours of a day, of which `facts` are those of the contract that runs on it."""
+    stated, total_s, edges = _cards_of_contract(facts), 0.0, cards.away_edges(day_s)
+    for first_s, last_s in zip(edges, edges[1:], strict=False):
+        cut = _within(spans, first_s, last_s)
+        if stated is not None:
+            cut = [(NODE if subject == _ALL else subject, begin_s, end_s) for subject, begin_s, end_s in cut]
+            total_s += degraded_s(cut, max(0, stated - cards.away_at(first_s)), stated)
+            continue
+        cut = [one for one in cut if one[0] != _ALL]
+        seen = any(subject == NODE for subject, _, _ in cut) or _shares_a_node(facts)
+        count = cards.on(day_s) if seen else 0
+        total_s += degraded_s(cut, count or 1, (count or 8) if _shares_a_node(facts) else math.inf)
     # Readings have milliseconds; beyond them a float of a time since 1970 says nothing.
-    return Fraction(round(1000 * degraded_s(cut, count)), 3_600_000)
+    return Fraction(round(1000 * total_s), 3_600_000)
 
 
-def _priced(connection: Reader, paid: Mapping[_Part, Fraction], total: Fraction, cards: _Cards) -> Degraded:
+def _cards_of_contract(facts: DealFacts | None) -> int | None:
+    return None if facts is None else facts.row.gpu_count or None
+
+
+def _shares_a_node(facts: DealFacts | None) -> bool:
+    """Whether the price of a node is shared by as many cards as were seen, because the contract does not say how many it has."""
+    return facts is not None and facts.row.gpu_count is None and facts.price is not None and facts.price.unit.startswith("node")
+
+
+def _priced(deals: _Deals, paid: Mapping[_Part, Fraction], total: Fraction, cards: _Cards) -> Degraded:
     amount, currencies, assumed = Fraction(0), set[str](), list[Text]()
     for (day, held), hours in paid.items():
-        facts = deal_in(connection, Subject(HolderOf.CONTRACT, held or ""), day)
-        asks = facts.row.gpu_count is None and facts.price is not None and facts.price.unit.startswith("node")
-        price: HourPrice | None = hour_price(facts, seen=(cards.on(day) or None) if asks else None)
-        if price is None or facts.price is None:
+        facts = deals.on(day, held)
+        seen = cards.on(deals.days(held).bounds_s(day)) or None if _shares_a_node(facts) else None
+        price = None if facts is None else hour_price(facts, seen=seen)
+        if facts is None or price is None or facts.price is None:
             return Degraded(total, no_money=NO_PRICE)
         amount += hours * Fraction(price.amount)
         currencies.add(facts.price.money.currency)

@@ -6,51 +6,42 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from gpulease_gui.catalog.catalogue import Catalogue
-from gpulease_gui.checks.promise import Promise
 from gpulease_gui.checks.watch_rule import LOST
 from gpulease_gui.checks.watch_rules import LINES, Episode, Judged, WatchPromise, WatchRules
-from gpulease_gui.domain.commercial import HolderOf, Subject
+from gpulease_gui.checks.watch_time import used_together
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text
-from gpulease_gui.services.commerce import deal_in
+from gpulease_gui.services.contract_day import Days, days_of
 from gpulease_gui.services.events import Bus, Event, RecordsChanged, WatchAlarm
 from gpulease_gui.services.intake import Told
-from gpulease_gui.services.thresholds import effective
 from gpulease_gui.services.timeline import NEVER
 from gpulease_gui.services.watch_cards import Cards
 from gpulease_gui.services.watch_driver import ENDED, SILENT, Driver
 from gpulease_gui.services.watch_last_seen import last_seen
 from gpulease_gui.services.watch_loads import Loads
 from gpulease_gui.services.watch_owed import Owed
+from gpulease_gui.services.watch_promise import promise_of
 from gpulease_gui.services.watch_words import trouble_words
 from gpulease_gui.store.away import are_back, away_now
-from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.nodes import get_node
 from gpulease_gui.store.records import EvidenceBlob, Mark, new_id
-from gpulease_gui.store.suppliers import get_contract
 from gpulease_gui.store.watch_ends import SIGN_S, close_forsaken, event_id, tell_alive, tell_over
 from gpulease_gui.store.watch_events import WatchEvent
 from gpulease_gui.store.workspace import Workspace
 from gpulease_gui.telemetry.gpu import GONE as UNNAMED
 from gpulease_gui.telemetry.row import Form, Row
-from gpulease_gui.telemetry.source import Metric, metrics
-
-if TYPE_CHECKING:
-    from datetime import date
+from gpulease_gui.telemetry.source import metrics
 
 WATCH_MARK = "watch"
-_NS, _DAY_S, _MOST_FORMS = 1_000_000_000, 86_400, 256
+_NS, _MOST_FORMS = 1_000_000_000, 256
 # What lasts and gets worse is written no more often.
 GROWN_S = 10.0
-_FLOORS = LINES | {"gpu.power_w"}
 # What no promise, price or threshold hangs on.
 _NO_MATTER = frozenset({"mark", "answer", "draft"})
-_GPU_TERMS = frozenset({"gpu.model", "gpu.count"})
 # What of the cards is judged.
 WATCHED = frozenset({
     "gpu.power_w", "gpu.event_reasons", "gpu.clock_sm_mhz", "gpu.temperature_c", "gpu.temperature_memory_c", "gpu.util_percent",
@@ -89,7 +80,8 @@ class NodeRules:
         self._looked_s, self._grown_s = 0.0, 0.0
         self._others_s = 0.0
         self._id, self._signed_s = new_id(), 0.0  # whose what it holds open is, and when that was told last
-        self._stand: tuple[int, int] | None = None
+        self._stand: int | None = None
+        self._day_s = (0.0, 0.0)  # begin and end (UTC seconds) of the day for which the contract was looked up
         self._places: dict[Form, dict[str, list[tuple[str, int]]]] = {}
 
     def renew(self, seen: Iterable[str] = ()) -> None:
@@ -113,15 +105,17 @@ class NodeRules:
             return  # the store says so itself when the first readings are written
 
     def _keep_up(self, at_s: float) -> None:
-        """What the contract says, and the figures as they stand now."""
-        stand = self._keeper.changes, int(at_s // _DAY_S)
-        if stand == self._stand:
+        """What the contract says, and the figures as they stand now: looked up anew on each day of the contract."""
+        if self._stand == self._keeper.changes and self._day_s[0] <= at_s < self._day_s[1]:
             return
-        self._stand = stand
+        self._stand, days = self._keeper.changes, Days()
+        self._day_s = days.bounds_s(days.of(at_s))
         try:
             with self._keeper.workspace.read() as connection:
                 node = get_node(connection, self._node.id)
-                promise = promise_of(connection, node, self._keeper.catalogue, datetime.fromtimestamp(at_s, UTC).date())
+                days = days_of(connection, node.contract_id)
+                self._day_s = days.bounds_s(days.of(at_s))
+                promise = promise_of(connection, node, self._keeper.catalogue, days.of(at_s))
                 self.away = {card: one.at.timestamp() for card, one in away_now(connection, node.id).items()}
         except UserFacing:
             return  # the store says so itself when the next readings are written
@@ -159,6 +153,8 @@ class NodeRules:
         source_id: str,
     ) -> bool:  # fmt: skip
         which = self._chips if source_id == "npu" else self._cards
+        if source_id == "npu":
+            cards = used_together(cards)
         # What rows of others leave out is not named by them.
         begins = which.told(at_s, cards, [card for card, why in lost.items() if why != UNNAMED])
         self._tell(self._of_drivers(source_id, at_s, answers=begins, named=bool(cards or lost)))
@@ -311,28 +307,6 @@ class NodeRules:
 
 def _key(episode: Episode) -> tuple[str, str, str]:
     return episode.rule.id, episode.subject, episode.worst.metric
-
-
-def promise_of(connection: Reader, node: Node, catalogue: Catalogue, day: date) -> WatchPromise:
-    """What the contract of a node says of what is watched. A contract without dates counts as not known to be running."""
-    figures = effective(connection)
-    if node.contract_id is None:
-        return WatchPromise(thresholds=figures)
-    facts = deal_in(connection, Subject(HolderOf.CONTRACT, node.contract_id), day)
-    promise = Promise(catalogue, facts.promised)
-    floors = {id_: found for id_, metric in metrics().items() if (found := _floor(metric, promise)) is not None}
-    contract = get_contract(connection, node.contract_id)
-    billed = contract.start is not None and contract.start <= day and (contract.end is None or day <= contract.end)
-    return WatchPromise(floors, billed=billed, thresholds=figures, cards=not _GPU_TERMS.isdisjoint(facts.promised))
-
-
-def _floor(metric: Metric, promise: Promise) -> tuple[str, float] | None:
-    if metric.term is None or metric.id not in _FLOORS:
-        return None
-    stated = promise.get(metric.term)
-    if stated is None or isinstance(stated.value, bool | str):
-        return None
-    return metric.term, float(stated.value)
 
 
 def mark_words(episode: Episode) -> str:

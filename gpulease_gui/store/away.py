@@ -6,6 +6,7 @@ Each of it is a mark of the node: taken away, or back. A card that is read again
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import uuid
 from collections.abc import Iterable
@@ -59,13 +60,13 @@ def undo_away(db: Database, node_id: str, away: Away) -> int:
 
 def list_away(connection: sqlite3.Connection, node_id: str) -> tuple[Away, ...]:
     """All that was ever taken away of a node, oldest first."""
-    return tuple(one for one in _told(connection, node_id) if isinstance(one, Away))
+    return tuple(one for _, one in _told(connection, node_id) if isinstance(one, Away))
 
 
 def away_now(connection: sqlite3.Connection, node_id: str) -> dict[str, Away]:
     """By card, what is away and was not read since."""
     found: dict[str, Away] = {}
-    for one in _told(connection, node_id):
+    for _, one in _told(connection, node_id):
         if isinstance(one, Away):
             found.setdefault(one.card, one)
         else:
@@ -73,10 +74,22 @@ def away_now(connection: sqlite3.Connection, node_id: str) -> dict[str, Away]:
     return found
 
 
-def _told(connection: sqlite3.Connection, node_id: str) -> list[Away | str]:
-    """What was taken away, and (the card alone) what came back, in the order of its time."""
+def away_times(connection: sqlite3.Connection, node_id: str) -> tuple[tuple[str, float, float], ...]:
+    """(card, since, until) in UTC seconds, infinite while it is not back."""
+    since: dict[str, float] = {}
+    made: list[tuple[str, float, float]] = []
+    for at, one in _told(connection, node_id):
+        if isinstance(one, Away):
+            since.setdefault(one.card, at.timestamp())
+        elif one in since:
+            made.append((one, since.pop(one), at.timestamp()))
+    return (*made, *((card, since_s, math.inf) for card, since_s in since.items()))
+
+
+def _told(connection: sqlite3.Connection, node_id: str) -> list[tuple[datetime, Away | str]]:
+    """When (UTC) and what was taken away, and (the card alone) what came back, in the order of its time."""
     rows = connection.execute(
         "SELECT at, kind, words FROM marks WHERE node_id = ? AND kind IN (?, ?) ORDER BY at, rowid", (node_id, AWAY_MARK, BACK_MARK)
     ).fetchall()
     told = [(utc_from(at), kind, json.loads(words)) for at, kind, words in rows]
-    return [Away(said["card"], at, said["by"], said["note"]) if kind == AWAY_MARK else str(said["card"]) for at, kind, said in told]
+    return [(at, Away(said["card"], at, said["by"], said["note"]) if kind == AWAY_MARK else str(said["card"])) for at, kind, said in told]

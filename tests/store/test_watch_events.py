@@ -15,18 +15,20 @@ import pytest
 from gpulease_gui.catalog.catalogue import load_catalogue
 from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.domain.claim import Claim, ClaimState
-from gpulease_gui.domain.commercial import HolderOf, Subject
+from gpulease_gui.domain.commercial import HolderOf, Stated, Subject
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import Price
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.models.watched import card_hours_text, read_watched
-from gpulease_gui.services.commerce_edit import save_price
+from gpulease_gui.services.commerce_edit import save_price, state_fields
+from gpulease_gui.services.contract_day import Days
 from gpulease_gui.services.degraded import NO_CONTRACT, NO_PRICE, NO_TERM, TODAYS, degraded_in
 from gpulease_gui.services.events import Bus, LoadChanged, RecordsChanged, WatchAlarm
 from gpulease_gui.services.notices import Notices, get_notices, parse_time, save_notices
-from gpulease_gui.services.watch_rules import RuleKeeper, promise_of
+from gpulease_gui.services.watch_promise import promise_of
+from gpulease_gui.services.watch_rules import RuleKeeper
 from gpulease_gui.store import claims, evidence, samples, watch_ends, watch_events
 from gpulease_gui.store.nodes import save_node
 from gpulease_gui.store.records import EvidenceBlob, SampleBlock, Series
@@ -36,6 +38,7 @@ from gpulease_gui.telemetry.source import Point
 
 S = 1_000_000_000
 CARDS = ("GPU-a", "GPU-b")
+HERE = Days().words
 
 
 class Watched:
@@ -145,7 +148,7 @@ def test_that_hours_before_a_node_moved_are_priced_by_the_contract_that_it_had(d
 
     assert found("c2").money == Money(Decimal("13.10"), "CNY") and found("c2").card_hours == Fraction(1)  # half of 16.205 and of 10
     assert found(None).money == Money(Decimal("8.10"), "CNY")
-    assert [one.en for one in found(None).assumed] == ["0.50 of them while the node had no contract, not priced"]
+    assert [one.en for one in found(None).assumed] == ["0.50 of them while the node had no contract, not priced", HERE.en]
     desk.write(lambda db: db.execute("DELETE FROM marks WHERE kind = 'contract'"))
     assert (found("c2").money, TODAYS in found("c2").assumed) == (Money(Decimal("10.00"), "CNY"), desk.run.contract_id == "c1")
 
@@ -156,7 +159,7 @@ def test_that_degraded_time_is_hours_and_money_of_the_contract_to_the_cent(watch
     watched.tell(10)
     found = watched.degraded()
     assert found.card_hours == Fraction(1) and found.money == Money(Decimal("16.21"), "CNY")
-    assert found.no_money is None and found.assumed == ()
+    assert found.no_money is None and found.assumed == (HERE,)
 
 
 def test_that_hours_outside_the_contract_have_no_price_and_are_told(desk, watched):
@@ -174,7 +177,7 @@ def test_that_hours_outside_the_contract_have_no_price_and_are_told(desk, watche
     watched.tell(10)
     found = watched.degraded()
     assert found.money == Money(Decimal("16.21"), "CNY") and found.card_hours > Fraction(11, 10)
-    assert [one.en for one in found.assumed] == [f"{float(found.card_hours - 1):.2f} of them outside the time of the contract, not priced"]
+    assert [one.en for one in found.assumed] == [f"{float(found.card_hours - 1):.2f} of them outside the time of the contract, not priced", HERE.en]
 
 
 def test_that_the_price_of_a_node_is_shared_by_the_cards_that_were_seen(desk, watched):
@@ -185,7 +188,7 @@ def test_that_the_price_of_a_node_is_shared_by_the_cards_that_were_seen(desk, wa
     watched.tell(10)
     found = watched.degraded()
     assert found.money == Money(Decimal("10.00"), "CNY")  # 14,600 / (2 cards x 730 h) for one card-hour
-    assert [one.en for one in found.assumed] == ["a month has 730 hours", "the node has the 2 GPUs that were seen"]
+    assert [one.en for one in found.assumed] == ["a month has 730 hours", "the node has the 2 GPUs that were seen", HERE.en]
 
 
 def test_that_cards_that_were_replaced_share_no_price_with_those_of_before(desk, watched):
@@ -205,7 +208,7 @@ def test_that_cards_that_were_replaced_share_no_price_with_those_of_before(desk,
     watched.at_s += 100_000
     found = watched.degraded()
     assert found.card_hours == Fraction(2) and found.money == Money(Decimal("20.00"), "CNY")
-    assert [one.en for one in found.assumed] == ["a month has 730 hours", "the node has the 2 GPUs that were seen"]
+    assert [one.en for one in found.assumed] == ["a month has 730 hours", "the node has the 2 GPUs that were seen", HERE.en]
 
 
 def test_that_throttled_and_under_the_contract_at_once_is_counted_once(watched):
@@ -326,6 +329,16 @@ def test_that_idle_is_told_only_in_the_term_of_the_contract(desk, watched):
     assert round(told.idle_card_hours * 3600, 3) == 3610, "two cards, each for half an hour"
     assert card_hours_text(told.idle_card_hours) == Text("1.0 card-hours", "1.0 卡时")
     assert [card_hours_text(one).en for one in (0.25, 0.001)] == ["0.25 card-hours", "< 0.01 card-hours"]
+
+
+def test_that_a_card_is_billed_from_midnight_of_the_suppliers_zone_on(desk, watched):
+    stated = {"supplier.contacts": Stated(((("name", "Li"), ("zone", "Asia/Shanghai")),))}
+    desk.write(lambda db: state_fields(db, Subject(HolderOf.SUPPLIER, "s1"), stated, load_catalogue()))
+    watched.at_s = start_s = datetime(2026, 2, 28, 15, 50, tzinfo=UTC).timestamp()
+    watched.rules.renew()
+    watched.tell(2400, util=0.0, cards=("GPU-a",))
+    told = [(one.rule, one.subject, one.began_ns / S - start_s, one.ended_ns) for one in watched.events()]
+    assert told == [("watch.idle", "GPU-a", 600.0, None)], "1 March begins at 16:00 UTC"
 
 
 def test_that_quiet_hours_and_quiet_nodes_are_quiet(desk):

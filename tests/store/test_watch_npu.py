@@ -9,6 +9,7 @@ import pytest
 from gpulease_gui.catalog.catalogue import load_catalogue
 from gpulease_gui.domain.claim import Claim, ClaimState
 from gpulease_gui.domain.errors import Unreadable
+from gpulease_gui.gui.models.watched import read_watched
 from gpulease_gui.services.degraded import degraded_in
 from gpulease_gui.services.events import Bus, RecordsChanged
 from gpulease_gui.services.watch_driver import SILENT
@@ -128,6 +129,20 @@ def test_that_a_hot_chip_whose_temperature_is_not_told_any_more_is_cut_off_and_n
 def test_that_a_chip_that_does_nothing_while_it_is_paid_for_is_told(node):
     node.tell(1801, with_cell("5/0", use="0"))
     assert node.events() == [("watch.idle", "5/0", 0, None)]
+
+
+def test_that_a_module_of_two_chips_is_idle_when_neither_works_and_costs_its_time_once(node, desk):
+    def module(first, second):
+        return {f"5/{chip}": ("Ascend910", "OK", "170.1", "44", use, "61022/ 65536") for chip, use in enumerate((first, second))}
+
+    node.tell(1801, module("0", "60"))
+    node.tell(1801, module("0", "-"))
+    assert node.events() == [], "one of them works, or does not say"
+    node.tell(1801, module("0", "0"))
+    assert [(rule, chip, ended_s) for rule, chip, _, ended_s in node.events()] == [("watch.idle", "5/0", None), ("watch.idle", "5/1", None)]
+    with desk.workspace.read() as connection:
+        told = read_watched(connection, node.start_s, node.at_s)
+    assert round(told.idle_card_hours * 3600) == 3602
 
 
 def test_that_a_chip_that_the_table_leaves_out_is_lost_at_once_and_the_others_go_on(node, desk):

@@ -1,0 +1,245 @@
+"""Is degraded time that of the cards, days and prices of the contract, never more than it pays for, and never less?"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gpulease_gui.catalog.catalogue import load_catalogue
+from gpulease_gui.domain.claim import Claim, ClaimState
+from gpulease_gui.domain.commercial import HolderOf, Stated, Subject
+from gpulease_gui.domain.finding import Finding, SubjectFinding, Verdict
+from gpulease_gui.domain.money import Money
+from gpulease_gui.domain.supplier import Price
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.models.watched import read_watched
+from gpulease_gui.services.commerce_edit import save_price, state_fields
+from gpulease_gui.services.contract_day import Days, days_of, zone_from
+from gpulease_gui.services.degraded import degraded_in
+from gpulease_gui.store import claims, samples, watch_events
+from gpulease_gui.store.away import Away, are_back, take_away
+from gpulease_gui.store.nodes import save_node
+from gpulease_gui.store.records import EvidenceBlob, SampleBlock, Series
+from gpulease_gui.store.suppliers import save_contract
+
+S, HOUR = 1_000_000_000, 3600
+BEGIN = datetime(2026, 3, 2, 8, tzinfo=UTC).timestamp()
+BLOB = EvidenceBlob.of(b"x")
+
+
+class Paid:
+    """A node at 10 CNY a card-hour, of which events are written down as they are told."""
+
+    def __init__(self, desk):
+        self.desk, self.events = desk, 0
+        self.contract(price=Money(Decimal("10"), "CNY"))
+
+    def contract(self, **changed):
+        self.desk.contract = replace(self.desk.contract, **changed)
+        self.desk.write(lambda db: save_contract(db, self.desk.contract))
+
+    def count(self, cards, term="gpu.count"):
+        claim = Claim(term, cards, ClaimState.ANSWERED if cards else ClaimState.NOT_ASKED)
+        self.desk.write(lambda db: claims.save_claim(db, claims.Holder.contract("c1"), claim, by="li", at=self.desk.noon))
+
+    def zone(self, *zones):
+        rows = tuple((("name", "Li"), ("zone", one)) for one in zones)
+        stated = {"supplier.contacts": Stated(rows)}
+        self.desk.write(lambda db: state_fields(db, Subject(HolderOf.SUPPLIER, "s1"), stated, load_catalogue()))
+
+    def read(self, *cards, metric="gpu.power_w"):
+        blocks = [SampleBlock(Series("n1", metric, card, ""), int(BEGIN) * S, S, array("f", [1.0] * 60)) for card in cards]
+        self.desk.write(lambda db: samples.append_blocks(db, blocks))
+
+    def event(self, rule, subject, begin_s, end_s, named=()):
+        """Seconds since BEGIN; `end_s` None = it lasts."""
+        self.events += 1
+        subjects = tuple(SubjectFinding(card, Verdict.FAIL, None) for card in named)
+        finding = Finding(rule, Verdict.FAIL, Text("", ""), subjects=subjects, evidence=(BLOB.sha256,))
+        ended_ns = None if end_s is None else int(BEGIN + end_s) * S
+        one = watch_events.WatchEvent(f"e{self.events}", "n1", rule, subject, int(BEGIN + begin_s) * S, ended_ns, rule != "watch.idle", finding)
+        self.desk.write(lambda db: watch_events.save_event(db, one, BLOB))
+
+    def found(self, begin_s=-40 * 86_400, end_s=40 * 86_400):
+        with self.desk.workspace.read() as connection:
+            return degraded_in(connection, self.desk.node, BEGIN + begin_s, BEGIN + end_s)
+
+    def hours_and_money(self):
+        found = self.found()
+        return found.card_hours, None if found.money is None else found.money.amount
+
+
+@pytest.fixture
+def paid(desk):
+    return Paid(desk)
+
+
+CHIPS = [f"{module}/{chip}" for module in range(8) for chip in range(2)]
+
+
+@pytest.mark.parametrize("count", [8, None])
+def test_that_a_module_of_two_chips_is_one_card(paid, count):
+    paid.read(*CHIPS, metric="npu.power_w")
+    if count:
+        paid.count(count, "npu.count")
+    paid.event("watch.lost", "3/0", 0, 2 * HOUR)
+    paid.event("watch.lost", "3/1", HOUR, 3 * HOUR)
+    paid.event("watch.lost", "4/1", 0, HOUR)
+    assert paid.hours_and_money() == (4, Decimal("40.00"))
+    paid.event("watch.driver", "", 10 * HOUR, 11 * HOUR, CHIPS)
+    assert paid.hours_and_money() == (12, Decimal("120.00")), "eight modules, not sixteen cards"
+
+
+def test_that_the_price_of_a_node_is_shared_by_its_modules(paid):
+    paid.contract(price=Money(Decimal("80"), "CNY"), price_unit="node_hour")
+    paid.read(*CHIPS, metric="npu.power_w")
+    paid.event("watch.driver", "", 0, HOUR, CHIPS)
+    paid.event("watch.lost", "0/1", 2 * HOUR, 3 * HOUR)
+    assert paid.hours_and_money() == (9, Decimal("90.00")), "the node for an hour, and an eighth of it"
+
+
+def test_that_idle_time_of_a_module_is_that_of_both_its_chips_once(paid, desk):
+    for chip in ("0/0", "0/1"):
+        paid.event("watch.idle", chip, 0, HOUR)
+    with desk.workspace.read() as connection:
+        assert read_watched(connection, BEGIN, BEGIN + 2 * HOUR).idle_card_hours == 1.0
+
+
+def test_that_what_is_paid_for_and_was_never_seen_is_degraded_while_the_driver_does_not_answer(paid):
+    paid.read("GPU-a", "GPU-b")
+    paid.event("watch.driver", "", 0, HOUR, ("GPU-a", "GPU-b"))
+    assert paid.hours_and_money() == (2, Decimal("20.00")), "nobody says how many cards there should be"
+    paid.count(8)
+    assert paid.hours_and_money() == (8, Decimal("80.00"))
+    paid.event("watch.driver", "", 2 * HOUR, 3 * HOUR)
+    assert paid.hours_and_money() == (16, Decimal("160.00")), "an event that names no card"
+    paid.event("watch.lost", "GPU-b", 0, 4 * HOUR)
+    assert paid.hours_and_money() == (18, Decimal("180.00")), "a lost card is one of the eight"
+    paid.count(1)
+    assert paid.hours_and_money() == (4, Decimal("40.00")), "no more than is paid for"
+
+
+def test_that_no_more_cards_are_degraded_at_once_than_are_paid_for(paid):
+    for place in range(12):
+        paid.event("watch.lost", f"GPU-{place}", place, HOUR)
+    paid.count(8)
+    assert paid.hours_and_money()[0] == 8 - Fraction(sum(range(8)), HOUR)
+
+
+def test_that_a_card_that_was_taken_away_by_agreement_is_not_missed_behind_a_silent_driver(paid, desk):
+    paid.count(8)
+    at = datetime.fromtimestamp(BEGIN + HOUR, UTC)
+    desk.write(lambda db: take_away(db, "n1", Away("GPU-a", at, "li", "to the shop")))
+    desk.write(lambda db: are_back(db, "n1", ["GPU-a"], at + timedelta(hours=1)))
+    paid.event("watch.driver", "", 0, 3 * HOUR, ("GPU-b",))
+    assert paid.hours_and_money() == (8 + 7 + 8, Decimal("230.00"))
+
+
+def test_that_a_contract_begins_and_ends_at_midnight_of_the_suppliers_zone(paid):
+    paid.contract(start=date(2026, 3, 2), end=date(2026, 3, 2))
+    paid.event("watch.lost", "GPU-a", -24 * HOUR, 24 * HOUR)
+    paid.zone("Asia/Shanghai")
+    assert paid.hours_and_money() == (48, Decimal("240.00")), "from 16:00 UTC of the day before to 16:00 UTC of that day"
+    assert paid.found(-24 * HOUR, -16 * HOUR).money is None and paid.found(8 * HOUR, 9 * HOUR).money is None
+    assert paid.found(-16 * HOUR, -15 * HOUR).money == Money(Decimal("10.00"), "CNY")
+    assert paid.found().assumed[-1] == Text("days as in Asia/Shanghai, the supplier's zone", "日期按供应商时区 Asia/Shanghai")
+    paid.zone("UTC-8")
+    assert paid.found(0, HOUR).assumed[-1].en == "days as in UTC-08:00, the supplier's zone"
+    assert paid.found(-HOUR, 0).money is None, "8:00 UTC is midnight there"
+
+
+def test_that_a_price_changes_at_midnight_of_the_suppliers_zone_and_a_day_may_have_25_hours(paid, desk):
+    paid.contract(start=date(2026, 10, 1), end=date(2026, 10, 31))
+    paid.zone("Europe/Berlin")
+    later = Price("p2", Money(Decimal("20"), "CNY"), "gpu_hour", valid_from=date(2026, 10, 25))
+    last = Price("p3", Money(Decimal("40"), "CNY"), "gpu_hour", valid_from=date(2026, 10, 26))
+    for price in (later, last):
+        desk.write(lambda db, price=price: save_price(db, Subject(HolderOf.CONTRACT, "c1"), price))
+    begin_s = datetime(2026, 10, 24, 21, tzinfo=UTC).timestamp() - BEGIN
+    paid.event("watch.lost", "GPU-a", begin_s, begin_s + 27 * HOUR)
+    found = paid.found(0, 300 * 86_400)
+    assert (found.card_hours, found.money) == (27, Money(Decimal(10 + 25 * 20 + 40), "CNY"))
+
+
+def test_that_days_are_those_of_this_computer_where_no_supplier_says_otherwise(paid, desk, monkeypatch):
+    def days():
+        with desk.workspace.read() as connection:
+            return days_of(connection, "c1")
+
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        for zones in ((), ("",), ("next door",), ("Asia/Shanghai", "Europe/Berlin")):
+            paid.zone(*zones)
+            assert days() == Days() and days().begin_s(date(2026, 3, 2)) == datetime(2026, 3, 1, 15, tzinfo=UTC).timestamp()
+            assert days().of(datetime(2026, 3, 1, 15, tzinfo=UTC).timestamp()) == date(2026, 3, 2)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    paid.zone("", "Asia/Shanghai", "北京时间")
+    assert days().zone == ZoneInfo("Asia/Shanghai")
+
+
+@pytest.mark.parametrize(("words", "offset_h"), [
+    ("UTC+8", 8), ("utc+08:00", 8), ("+0530", 5.5), ("GMT-3", -3), ("UTC", 0), ("Z", 0), ("UTC+15", None), ("CST", None), ("+8 or so", None),
+    ("../../etc/localtime", None), ("Asia/Nowhere", None), ("", None), ("A" * 5000, None),
+])  # fmt: skip
+def test_that_a_zone_is_what_can_be_read_as_one(words, offset_h):
+    expected = None if offset_h is None else timezone(timedelta(hours=offset_h))
+    assert zone_from(words) == expected
+
+
+def test_that_one_day_ends_where_the_next_begins():
+    for zone in ("Europe/Berlin", "America/Havana", "Asia/Shanghai", "America/New_York", "Pacific/Auckland"):
+        days = Days(ZoneInfo(zone))
+        for n in range(366):
+            day = date(2026, 1, 1) + timedelta(days=n)
+            begin_s, end_s = days.bounds_s(day)
+            assert 23 <= (end_s - begin_s) / 3600 <= 25 and (days.of(begin_s), days.of(end_s - 1)) == (day, day)
+            assert days.between(begin_s, end_s) == (day,)
+
+
+def test_that_each_contract_pays_for_its_own_time_in_its_own_days(paid, desk):
+    """One card, and a move in the middle: the first contract pays for 2 cards, the second for 4."""
+    second = replace(desk.contract, id="c2", price=Money(Decimal("5"), "CNY"))
+    desk.write(lambda db: save_contract(db, second))
+    paid.count(2)
+    claim = Claim("gpu.count", 4, ClaimState.ANSWERED)
+    desk.write(lambda db: claims.save_claim(db, claims.Holder.contract("c2"), claim, by="li", at=desk.noon))
+    paid.event("watch.driver", "", 0, 2 * HOUR, ("GPU-a",))
+    desk.node = replace(desk.node, name="renamed", contract_id="c2")
+    moved = datetime.fromtimestamp(BEGIN + HOUR, UTC).strftime("%Y-%m-%dT%H:%M:%S.000000Z")
+    desk.write(lambda db: [save_node(db, desk.node), db.execute("UPDATE marks SET at = ? WHERE kind = 'contract'", (moved,))])
+    assert paid.hours_and_money() == (2 + 4, Decimal(2 * 10 + 4 * 5))
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_that_no_events_cost_more_than_the_period_is_paid(paid, desk, data):
+    """Whatever lies over each other on N cards: no more than N cards for T seconds, at the price of that time."""
+    names = ("GPU-a", "GPU-b", "GPU-c", "GPU-d")
+    paid.read(*names)
+    per_node, stated = data.draw(st.booleans(), "per node"), data.draw(st.sampled_from((2, 4, 6, None)), "cards of the contract")
+    cards, length_s = stated or len(names), 2 * 86_400
+    node_hour = Decimal(8) if per_node else Decimal(2) * cards
+    paid.contract(price=Money(node_hour if per_node else Decimal(2), "CNY"), price_unit="node_hour" if per_node else "gpu_hour")
+    paid.count(stated)
+    desk.write(lambda db: db.execute("DELETE FROM watch_events"))
+    for _ in range(data.draw(st.integers(1, 8), "events")):
+        begin_s, end_s = sorted(data.draw(st.tuples(*[st.integers(0, length_s)] * 2), "seconds"))
+        subject = data.draw(st.sampled_from(("", *names)), "card")
+        rule = data.draw(st.sampled_from(("watch.lost", "watch.floor", "watch.throttled"))) if subject else "watch.driver"
+        paid.event(rule, subject, begin_s, end_s, () if subject else names)
+    found = paid.found(0, length_s)
+    assert 0 <= found.card_hours <= Fraction(cards * length_s, HOUR)
+    if found.money is not None:
+        assert found.money.amount <= node_hour * length_s / HOUR
