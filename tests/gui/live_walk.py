@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QPoint, QRect, Qt
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
+    QApplication,
     QComboBox,
     QLabel,
     QLineEdit,
@@ -47,6 +49,39 @@ def told(window: QWidget) -> list[str]:
         elif widget.isVisible():
             found += [_TAGS.sub("", widget.toolTip()), widget.accessibleName(), widget.accessibleDescription(), *_own(widget)]
     return [words for words in found if words]
+
+
+def reached_by_tab(window: QWidget) -> list[QWidget]:
+    """What Tab goes through, from the first control of the window once around."""
+    chain: list[QWidget] = []
+    next(one for one in window.findChildren(QWidget) if takes_tab(one)).setFocus(Qt.FocusReason.TabFocusReason)
+    while (widget := QApplication.focusWidget()) is not None and widget not in chain:
+        chain.append(widget)
+        QTest.keyClick(widget, Qt.Key.Key_Tab)
+    return chain
+
+
+def takes_tab(widget: QWidget) -> bool:
+    """Whether the keyboard can come to it."""
+    takes = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus) and widget.focusProxy() is None
+    return takes and widget.isVisible() and widget.isEnabled()
+
+
+def in_reading_order(widgets: list[QWidget], window: QWidget) -> list[QWidget]:
+    """Row by row from the top, each from the left; what overlaps in height is one row."""
+    boxes = {widget: QRect(widget.mapTo(window, QPoint()), widget.size()) for widget in widgets}
+    rows: list[list[QWidget]] = []
+    for widget in sorted(widgets, key=lambda one: boxes[one].center().y()):
+        if rows and boxes[rows[-1][0]].bottom() > boxes[widget].center().y():
+            rows[-1].append(widget)
+        else:
+            rows.append([widget])
+    return [widget for row in rows for widget in sorted(row, key=lambda one: boxes[one].left())]
+
+
+def looks(widget: QWidget, window: QWidget) -> QImage:
+    """The part of the window that a widget takes, with a frame around it."""
+    return window.grab(QRect(widget.mapTo(window, QPoint()), widget.size()).adjusted(-2, -2, 2, 2)).toImage()
 
 
 def _own(widget: QWidget) -> Iterator[str]:

@@ -12,7 +12,7 @@ from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.page import Target
 from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.bands import RiskSegment
-from gpulease_gui.gui.widgets.buttons import Button
+from gpulease_gui.gui.widgets.buttons import Button, focus_chain
 from gpulease_gui.gui.widgets.fitted import FittedBand
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words, plain_tip
 from gpulease_gui.gui.widgets.lively import Lively
@@ -82,6 +82,7 @@ class PageHeader(Lively, QFrame):
         for button in buttons:
             self._buttons.addWidget(button)
             button.show()
+        focus_chain((self.search, *buttons))  # whichever of them was made first
 
     def take_in(self) -> None:
         """Buttons that a new page made but does not show yet wait here, out of sight, instead of being windows."""

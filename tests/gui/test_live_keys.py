@@ -1,0 +1,91 @@
+"""Can everything on the Live page be done by keys, and does one see where they go?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from gpulease_gui.domain.text import Language
+from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.pages import live
+from gpulease_gui.gui.theme.theme import ThemeMode
+from gpulease_gui.gui.widgets.navigation import Navigation
+from gpulease_gui.services.composition import Services
+
+from .conftest import settle
+from .live_data import told_view
+from .live_walk import in_reading_order, looks, reached_by_tab, takes_tab
+
+MakeWindow = Callable[..., MainWindow]
+
+
+@pytest.fixture
+def window(make_window: MakeWindow, demo: Services, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> MainWindow:
+    """The page with two watched nodes; the first of them is in sight."""
+    views = {f"demo-{name}": told_view(name, 90, time.time()) for name in ("capped", "ascend")}
+    monkeypatch.setattr(demo.watching, "view", views.get)
+    monkeypatch.setattr(demo.watching, "views", lambda: tuple(views.values()))
+    made = make_window(live.PAGE)
+    made.resize(1440, 900)
+    made.attach(demo)
+    made.activateWindow()
+    qtbot.waitUntil(lambda: QApplication.activeWindow() is made)
+    return made
+
+
+def show(window: MainWindow, where: str, qtbot: QtBot) -> live.LivePage:
+    """One node, one that is not watched, or all of them; then the page stands still."""
+    window.go("live", *([f"demo-{where}"] if where != "all" else []))
+    page = window.page
+    assert isinstance(page, live.LivePage)
+    qtbot.waitUntil(lambda: page.whole if where == "all" else page.crumbs() == (where,) and page.charted == (where == "capped"))
+    for timer in (page._timer, page.all._timer, page.chart._timer):
+        timer.stop()
+    return page
+
+
+def controls(window: MainWindow) -> list[QWidget]:
+    """What Tab goes through outside the list of pages, which stands at the left over the whole height."""
+    return [widget for widget in reached_by_tab(window) if not any(one.isAncestorOf(widget) for one in window.findChildren(Navigation))]
+
+
+@pytest.mark.parametrize("where", ["capped", "honest", "all"])
+@pytest.mark.parametrize("language", list(Language))
+def test_that_tab_goes_through_all_controls_in_reading_order(where: str, language: Language, window: MainWindow, qtbot: QtBot) -> None:
+    window.speak(language)
+    page = show(window, where, qtbot)
+    settle()
+    chain = controls(window)
+    assert [one.accessibleName() for one in chain] == [one.accessibleName() for one in in_reading_order(chain, window)]
+    # Of buttons that exclude each other Tab comes to the one that is chosen; the arrows go on from there.
+    missed = [one for one in page.findChildren(QWidget) if takes_tab(one) and one not in chain and type(one).__name__ != "_SegmentButton"]
+    assert [one.accessibleName() for one in missed] == [] and len(chain) > 6
+
+
+@pytest.mark.parametrize("where", ["capped", "all"])
+def test_that_the_focus_is_seen_on_every_control_in_both_themes(where: str, window: MainWindow, qtbot: QtBot) -> None:
+    show(window, where, qtbot)
+    for mode in (ThemeMode.LIGHT, ThemeMode.DARK):
+        window.wear(mode)
+        settle()
+        chain = controls(window)
+        for place, widget in enumerate(chain):
+            chain[place - 1].setFocus(Qt.FocusReason.TabFocusReason)
+            without = looks(widget, window)
+            widget.setFocus(Qt.FocusReason.TabFocusReason)
+            assert looks(widget, window) != without, (mode, widget.accessibleName())
+
+
+def test_that_the_arrows_choose_how_much_time_is_in_sight(window: MainWindow, qtbot: QtBot) -> None:
+    page = show(window, "capped", qtbot)
+    page.chart.set_window(60.0)
+    lit = next(one for one in page.bar.span.children() if isinstance(one, QWidget) and getattr(one, "isChecked", bool)())
+    lit.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(lit, Qt.Key.Key_Right)
+    assert page.chart.window_s == 300.0
