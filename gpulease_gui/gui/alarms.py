@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QSystemTrayIcon
 
 from gpulease_gui.checks.watch_rules import WATCH_RULES
@@ -16,38 +18,77 @@ from gpulease_gui.gui.models.cards import card_name
 from gpulease_gui.gui.models.local_times import in_local_time
 from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.widgets.labels import plain_tip
-from gpulease_gui.services.events import Event, WatchAlarm
+from gpulease_gui.services.events import Event, ReadingsNotKept, WatchAlarm
+from gpulease_gui.services.notice_gate import Heard, NoticeGate, by_rule
+from gpulease_gui.services.notices import get_notices
 from gpulease_gui.store.doors import Reader
-from gpulease_gui.store.nodes import get_node
+from gpulease_gui.store.nodes import list_nodes
 
 _TITLES = {rule.id: rule.title for rule in WATCH_RULES}
 _WARNS = frozenset(rule.id for rule in WATCH_RULES if rule.verdict is Verdict.WARN)
+_GRAVE = frozenset(_TITLES) - _WARNS
+NAMES_SHOWN = 4
 
 
 class Alarms(QObject):
-    """Listens to the window's bus. Quiet hours and quiet nodes are decided before; an end disturbs nobody."""
+    """Listens to the window's bus. Quiet hours and quiet nodes are decided before, and again when something that had to wait is told;
+    an end disturbs nobody. `clock`: seconds of a clock that is never set; `wall`: local time.
+    """
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(
+        self, window: MainWindow, *, clock: Callable[[], float] = time.monotonic, wall: Callable[[], datetime] | None = None
+    ) -> None:
         super().__init__(window)
-        self._window = window
+        self._window, self._clock = window, clock
+        self._wall = wall or (lambda: datetime.now(UTC).astimezone())
         self._tray: QSystemTrayIcon | None = None
+        self._gate = NoticeGate(_GRAVE)
+        self._services: object = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.look)
         window.bridge.arrived.connect(self._heard)
 
     def _heard(self, event: Event) -> None:
         if isinstance(event, WatchAlarm) and event.disturb and event.ended_ms is None:
-            window, node_id = self._window, event.node_id
+            if self._services is not self._window.open_services:
+                self._services = self._window.open_services
+                self._gate.clear()
+            self._gate.hear(event, self._clock())
+            self._wait()
+        elif isinstance(event, ReadingsNotKept):
+            self._window.trouble(Text("Readings of a run are not kept as evidence yet", "验收读数尚未存证"), event.words)
 
-            def name(connection: Reader) -> str:
-                return get_node(connection, node_id).name
+    def _wait(self) -> None:
+        next_s = self._gate.next_s()
+        if next_s is not None:
+            self._timer.start(max(0, round((next_s - self._clock()) * 1000)) + 1)
 
-            window.bridge.when_done(window.services.query(name), lambda found: self._tell(event, found))
+    def look(self) -> None:
+        """Tell what is due."""
+        window, heard = self._window, self._gate.take(self._clock())
+        self._wait()
+        if not heard or window.open_services is None or window.open_services is not self._services:
+            return
+        now = self._wall()
 
-    def _tell(self, event: WatchAlarm, node: str) -> None:
-        services = self._window.open_services
-        view = services.watching.view(event.node_id) if services is not None else None
-        headline, words = headline_of(event, node, view.numbers if view is not None else {}), in_local_time(event.words)
-        self._window.trouble(headline, words, warning=event.rule in _WARNS)
-        self._window.trouble_band.headline.setToolTip(plain_tip(visible(event.subject)))
+        def read(connection: Reader) -> tuple[tuple[Heard, ...], Mapping[str, str]]:
+            notices = get_notices(connection)
+            wanted = tuple(one for one in heard if notices.disturbs(one.last.node_id, now))
+            return wanted, {node.id: node.name for node in list_nodes(connection)}
+
+        window.bridge.when_done(window.services.query(read), lambda found: self._tell(*found))
+
+    def _tell(self, heard: tuple[Heard, ...], names: Mapping[str, str]) -> None:
+        heard = tuple(one for one in heard if one.last.node_id in names)
+        if not heard:
+            return
+        services, last = self._window.open_services, heard[0].last
+        view = services.watching.view(last.node_id) if services is not None else None
+        headline, words = notice_of(heard, names, view.numbers if view is not None else {})
+        self._window.trouble(headline, words, warning=all(one.last.rule in _WARNS for one in heard))
+        tip = visible(last.subject) if len(heard) == 1 and len(heard[0].subjects) == 1 else ""
+        self._window.trouble_band.headline.setToolTip(plain_tip(tip))
         self._window.note(headline)
         if not self._window.isActiveWindow() and QSystemTrayIcon.isSystemTrayAvailable():
             self._show_on_desktop(headline, words)
@@ -61,8 +102,42 @@ class Alarms(QObject):
         self._tray.showMessage(say(headline).replace("&", "+").replace("<", "(").replace(">", ")"), plain)
 
 
-def headline_of(event: WatchAlarm, node: str, numbers: Mapping[str, int]) -> Text:
-    """Rule, node and card, as the chart calls it."""
-    title = _TITLES.get(event.rule, Text(event.rule, event.rule))
-    where = " · ".join(part for part in (visible(node)[:64], card_name(event.subject, numbers)) if part)
+def notice_of(heard: Sequence[Heard], names: Mapping[str, str], numbers: Mapping[str, int]) -> tuple[Text, Text]:
+    """(headline, sentence) of what is told together; `names` of the nodes, `numbers` of the cards of the first one."""
+    first = heard[0]
+    if len(heard) == 1:
+        words = in_local_time(first.last.words)
+        said = headline_of(first.last, names[first.last.node_id], numbers, cards=len(first.subjects))
+        if first.times == len(first.subjects):
+            return said, words
+        return said, Text(f"{words.en} ({first.times} times since it was told last)", f"{words.zh}（自上次提示以来共 {first.times} 次）")
+    rules = by_rule(heard)
+    nodes = dict.fromkeys(one.last.node_id for one in heard)
+    shown = [visible(names[node_id])[:48] for node_id in [*nodes][:NAMES_SHOWN]]
+    more = len(nodes) - len(shown)
+    en, zh = ", ".join(shown) + (f" and {more} more" if more else ""), "、".join(shown) + (f"等 {len(nodes)} 个节点" if more else "")
+    listed = Text("All of them are in the list of events of each node.", "全部记录在各节点的事件列表中。")
+    if len(rules) == 1:
+        title, times = _title(first.last.rule), sum(one.times for one in heard)
+        return Text(f"{title.en}: {len(nodes)} nodes", f"{title.zh}：{len(nodes)} 个节点"), Text(
+            f"{en}; {times} events. {listed.en}", f"{zh}；共 {times} 次。{listed.zh}"
+        )
+    counted = [(_title(rule), len({one.last.node_id for one in some})) for rule, some in rules.items()]
+    what = Text(", ".join(f"{title.en} ({count})" for title, count in counted), "、".join(f"{title.zh}（{count}）" for title, count in counted))
+    of = Text(f"{len(nodes)} nodes" if len(nodes) > 1 else en, f"{len(nodes)} 个节点" if len(nodes) > 1 else zh)
+    return Text(f"{len(rules)} rules are broken: {of.en}", f"{len(rules)} 条规则被触发：{of.zh}"), Text(
+        f"{what.en}: {en}. {listed.en}", f"{what.zh}：{zh}。{listed.zh}"
+    )
+
+
+def headline_of(event: WatchAlarm, node: str, numbers: Mapping[str, int], *, cards: int = 1) -> Text:
+    """Rule, node and card, as the chart calls it, or how many cards."""
+    title, name = _title(event.rule), visible(node)[:64]
+    if cards > 1:
+        return Text(f"{title.en}: {name} · {cards} cards", f"{title.zh}：{name} · {cards} 张卡")
+    where = " · ".join(part for part in (name, card_name(event.subject, numbers)) if part)
     return Text(f"{title.en}: {where}", f"{title.zh}：{where}")
+
+
+def _title(rule: str) -> Text:
+    return _TITLES.get(rule, Text(rule, rule))

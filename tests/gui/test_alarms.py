@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from datetime import datetime
+from datetime import time as dtime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -14,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.text import Text
-from gpulease_gui.gui.alarms import Alarms, headline_of
+from gpulease_gui.gui.alarms import Alarms, headline_of, notice_of
 from gpulease_gui.gui.forms.watch_dialog import sum_words
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.models.stored import read_stored
@@ -23,9 +25,11 @@ from gpulease_gui.gui.recording_line import RecordingLine, rate_words, recorded_
 from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.services.composition import open_services
 from gpulease_gui.services.degraded import Degraded
-from gpulease_gui.services.events import WatchAlarm
+from gpulease_gui.services.events import ReadingsNotKept, WatchAlarm
+from gpulease_gui.services.notice_gate import GATHER_S, Heard
+from gpulease_gui.services.notices import Notices, save_notices
 from gpulease_gui.store import watch_events
-from gpulease_gui.store.nodes import get_node
+from gpulease_gui.store.nodes import get_node, list_nodes
 from gpulease_gui.store.recorded import recorded_bytes
 from gpulease_gui.store.records import EvidenceBlob, SampleBlock, Series
 from gpulease_gui.store.samples import append_blocks
@@ -37,20 +41,85 @@ WORDS = Text("<b>under the contract</b>", "低于合同")
 def test_that_an_alarm_is_told_once_in_plain_words_and_never_in_quiet_hours(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot) -> None:
     services = open_services(tmp_path / "demo.gpulease.db", demo=True)
     window = make_window(live.PAGE)
-    Alarms(window)
+    now_s = [1000.0]
+    alarms = Alarms(window, clock=lambda: now_s[0])
     window.attach(services)
     services.bus.publish(WatchAlarm(NODE, "watch.floor", "GPU-0a1b2c3d-4e5f", 0, None, WORDS, disturb=False))
     services.bus.publish(WatchAlarm(NODE, "watch.floor", "GPU-0a1b2c3d-4e5f", 0, 5, WORDS, disturb=True))
     qtbot.wait(100)
     assert window.trouble_band.isHidden()
     services.bus.publish(WatchAlarm(NODE, "watch.floor", "GPU-0a1b2c3d-4e5f", 0, None, WORDS, disturb=True))
+    qtbot.wait(100)
+    now_s[0] += GATHER_S
+    alarms.look()
     qtbot.waitUntil(lambda: not window.trouble_band.isHidden(), timeout=5000)
     assert window.trouble_band.headline.text() == "Under the contract: capped · GPU-0a1b2c3d"
     assert window.trouble_band.property("band") == "fail"
     services.bus.publish(WatchAlarm(NODE, "watch.idle", "GPU-0a1b2c3d-4e5f", 0, None, WORDS, disturb=True))
+    qtbot.wait(100)
+    alarms.look()
+    qtbot.wait(100)
+    assert window.trouble_band.property("band") == "fail", "not within a minute of the one before"
+    now_s[0] += 63.0
+    alarms.look()
     qtbot.waitUntil(lambda: window.trouble_band.property("band") == "warn", timeout=5000)
     window.trouble("The file can't be written")
     assert window.trouble_band.property("band") == "fail", "a fault after a warning is told as a fault"
+    window.detach()
+    services.close()
+
+
+def test_that_many_nodes_in_trouble_are_one_notice_and_what_waited_into_quiet_hours_disturbs_nobody(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
+) -> None:
+    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
+    window, now_s, wall = make_window(live.PAGE), [1000.0], [datetime(2026, 12, 2, 21, 0)]
+    alarms = Alarms(window, clock=lambda: now_s[0], wall=lambda: wall[0])
+    window.attach(services)
+    services.workspace.submit(lambda db: save_notices(db, Notices(quiet_from=dtime(22), quiet_to=dtime(7)))).result()
+    with services.workspace.read() as connection:
+        nodes = list_nodes(connection)[:6]
+    for node in nodes:
+        for card in ("GPU-a", "GPU-b"):
+            services.bus.publish(WatchAlarm(node.id, "watch.floor", card, 0, None, WORDS, disturb=True))
+    qtbot.wait(100)
+    now_s[0] += GATHER_S
+    alarms.look()
+    qtbot.waitUntil(lambda: not window.trouble_band.isHidden(), timeout=5000)
+    assert window.trouble_band.headline.text() == "Under the contract: 6 nodes"
+    shown = ", ".join(node.name for node in nodes[:4])
+    assert window.trouble_band.sentence.text() == f"{shown} and 2 more; 12 events. All of them are in the list of events of each node."
+    window.trouble_band.hide()
+    services.bus.publish(WatchAlarm(nodes[0].id, "watch.lost", "GPU-a", 0, None, WORDS, disturb=True))
+    qtbot.wait(100)
+    wall[0], now_s[0] = datetime(2026, 12, 2, 22, 0), now_s[0] + 100.0
+    alarms.look()
+    qtbot.wait(200)
+    assert window.trouble_band.isHidden(), "it waited until the quiet hours had begun"
+    window.detach()
+    services.close()
+
+
+def test_that_several_rules_are_told_together_and_how_often_one_was_broken() -> None:
+    def heard(node: str, rule: str, times: int = 1) -> Heard:
+        return Heard(WatchAlarm(node, rule, "GPU-a", 0, None, WORDS), times, ("GPU-a",))
+
+    names = {"1": "node-1", "2": "node-\x1b2"}
+    said = notice_of([heard("1", "watch.floor"), heard("2", "watch.floor"), heard("2", "watch.hot")], names, {})
+    assert [str(words) for words in said] == [
+        "2 rules are broken: 2 nodes", "Under the contract (2), Too hot (1): node-1, node-␛2. All of them are in the list of events of each node.",
+    ]  # fmt: skip
+    assert [words.zh for words in notice_of([heard("1", "watch.hot", 7)], names, {"GPU-a": 3})][1] == "低于合同（自上次提示以来共 7 次）"
+
+
+def test_that_readings_that_were_not_kept_are_told(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot) -> None:
+    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
+    window = make_window(live.PAGE)
+    alarms = Alarms(window)
+    window.attach(services)
+    services.bus.publish(ReadingsNotKept(NODE, "r1", Text("the disk is full", "磁盘已满")))
+    qtbot.waitUntil(lambda: not window.trouble_band.isHidden(), timeout=5000)
+    assert window.trouble_band.sentence.text() == "the disk is full" and alarms.parent() is window
     window.detach()
     services.close()
 
