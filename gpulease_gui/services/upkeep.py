@@ -91,8 +91,8 @@ class Upkeep:
 
     def find_owed(self) -> None:
         """Look for runs whose readings nobody kept, as a program that was killed left them. Raises UserFacing."""
-        with self._workspace.read() as connection:
-            owed = owed_runs(connection, self._clock())
+        now_s = self._clock()
+        owed = self._workspace.submit(lambda db: owed_runs(db.conn, now_s)).result()  # also at the end, on the main thread
         for one in owed:
             self._add(_Due(one.over_s + MARGIN_S + LATE_S, one.run_id, one.node_id))
 
