@@ -52,7 +52,7 @@ class ConnectFailed(UserFacing):
         self.phase = phase
         self.host_port = host_port
         self.cause = cause
-        self.hop = ""
+        self.hop, self.place = "", (0, 0)
 
     def also(self, words: Text) -> None:
         """Say one reason more."""
@@ -61,7 +61,7 @@ class ConnectFailed(UserFacing):
 
     def at_hop(self, number: int, count: int) -> None:
         """Say, in the reason too, that a jump host failed and not the node; `hop` is then its host:port."""
-        self.hop, was, why = self.host_port, self.what_text, self.why_text
+        self.hop, self.place, was, why = self.host_port, (number, count), self.what_text, self.why_text
         self.what_text = Text(f"jump host {was.en}", f"跳板机 {was.zh}")
         self.why_text = Text(
             f"at jump host {self.hop} ({number} of {count}): {why.en}", f"在跳板机 {self.hop}（第 {number} 个，共 {count} 个）：{why.zh}"
@@ -341,6 +341,22 @@ def login_refused(host_port: str, cause: str, why: Text, allowed: tuple[str, ...
         f"检查用户名、密钥或密码；节点接受：{ways}" if ways else "检查用户名、密钥或密码",
     )
     return ConnectFailed(Phase.AUTH, host_port, cause, why, step)
+
+
+def no_password_yet(error: ConnectFailed, *, once: bool) -> ConnectFailed:
+    """A login failed for want of a password, which no host gets whose key was replaced just now, or is trusted for `once`."""
+    why, step = (
+        Text("its host key is trusted for this connection only, so no password is sent or asked for", "主机密钥仅在此次连接中被信任，因此不发送也不询问密码"),
+        Text("compare the fingerprint with the supplier's and trust the key, then connect again", "与供应商提供的指纹核对并信任该密钥，然后再次连接"),
+    ) if once else (
+        Text("its host key was replaced a moment ago: on the first connection after that no password is sent or asked for",
+             "主机密钥刚被更换：更换后的首次连接不发送也不询问密码"),
+        Text("the new key was shown again; connect again to log in with a password", "新密钥已再次出示；请再次连接，以密码登录"),
+    )  # fmt: skip
+    told = ConnectFailed(Phase.AUTH, error.host_port, "no_password_yet", why, step)
+    if error.hop:
+        told.at_hop(*error.place)
+    return told
 
 
 def no_channel(host_port: str, said: str) -> ConnectFailed:

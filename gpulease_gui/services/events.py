@@ -41,11 +41,20 @@ class NodeStateChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class StatedKey:
+    """A fingerprint (`SHA256:...`) that the supplier named, and where that stands."""
+
+    fingerprint: str
+    where: Text
+
+
+@dataclass(frozen=True, slots=True)
 class HostKeyQuestion:
     """A connect stopped at a host key: unknown (no pins) or changed (pins hold the known keys).
 
     `hop`: host:port of the jump host whose key it is, "" = the node's own. `others`: other nodes at its address, a
-    sentence each.
+    sentence each. `stated`: fingerprints that the supplier named, those of other nodes of the contract among them.
+    `replaced`: how many keys of the node were replaced in the last 30 days.
     """
 
     node: Node
@@ -53,6 +62,8 @@ class HostKeyQuestion:
     pinned: tuple[HostKey, ...] = ()
     hop: str = ""
     others: tuple[Text, ...] = ()
+    stated: tuple[StatedKey, ...] = ()
+    replaced: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,19 +200,19 @@ class SecretNotKept:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigDiffers:
-    """The ssh config says something else of a node than its record, which counts; `words` say what."""
-
-    node_id: str
-    words: Text
-
-
-@dataclass(frozen=True, slots=True)
 class ReadingsNotKept:
     """The readings of a run are not among its evidence yet; `words` say why, and when that is tried again."""
 
     node_id: str
     run_id: str
+    words: Text
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigDiffers:
+    """The ssh config says something else of a node than its record, which counts; `words` say what."""
+
+    node_id: str
     words: Text
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from gpulease_gui.domain.node import AuthMethod, HostKey, Node, Reach
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.credentials import Credentials
-from gpulease_gui.remote.failures import ConnectFailed, HostKeyChanged, Phase, UnknownHostKey
+from gpulease_gui.remote.failures import ConnectFailed, HostKeyChanged, Phase, UnknownHostKey, no_password_yet
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.local import LocalLine
@@ -30,9 +31,11 @@ from gpulease_gui.services.events import (
     NodeStateChanged,
     RecordsChanged,
     SecretNotKept,
+    StatedKey,
 )
 from gpulease_gui.services.kept_secrets import KeptSecrets
 from gpulease_gui.services.neighbours import others_at
+from gpulease_gui.services.stated_keys import stated_keys
 from gpulease_gui.services.system_keyring import KeyringTrouble
 from gpulease_gui.services.ways import AskSecret, Ways, WayThere
 from gpulease_gui.store import hop_keys, hostkeys
@@ -41,6 +44,11 @@ from gpulease_gui.store.workspace import Workspace
 
 if TYPE_CHECKING:
     from gpulease_gui.demo.server import DemoServer
+
+
+LATELY = timedelta(days=30)
+# How a login ends that was done by key alone where a password or an answer is wanted, too.
+_WANTS_MORE = ("way_barred", "second_factor", "no_password")
 
 
 class NotConnected(UserFacing):
@@ -83,6 +91,8 @@ class Links:
         self._demo: DemoServer | None = None
         self._states: dict[str, NodeState] = {}
         self._told: set[tuple[str, str]] | None = None
+        self._once: dict[str, dict[str, HostKey]] = {}
+        self._replaced: set[str] = set()
 
     @property
     def ask_secret(self) -> AskSecret | None:
@@ -116,28 +126,42 @@ class Links:
         """Connect; blocks up to the deadlines.
 
         Raises NotConnected with the phase and what to do, Cancelled. A host key that is unknown or has changed is also
-        published as a HostKeyQuestion.
+        published as a HostKeyQuestion. On the first connection after a key was replaced no password is sent or asked for.
         """
         self._publish(node, NodeState.CONNECTING)
+        with self._lock:
+            once = self._once.pop(node.id, {})
         try:
-            opened = self._open(node, cancel, fingerprints)
+            opened = self._open(node, cancel, fingerprints, once)
         except ConnectFailed as error:
+            if error.phase is Phase.HOST_KEY:  # of another stop: what was decided waits for that one to be decided, too
+                with self._lock:
+                    self._once[node.id] = {hop: key for hop, key in once.items() if hop != error.hop}
             raise self._refused(node, error) from error
         except UserFacing as error:
             self._publish(node, NodeState.REFUSED, error)
             raise NotConnected(node, "channel", error) from error
-        self._publish(node, NodeState.CONNECTED)
+        self._publish(node, NodeState.CONNECTED, _only_once(once) if once else None)
         return opened
 
-    def _open(self, node: Node, cancel: CancelToken, fingerprints: tuple[str, ...]) -> Opened:
+    def _open(self, node: Node, cancel: CancelToken, fingerprints: tuple[str, ...], once: Mapping[str, HostKey]) -> Opened:
         if node.reach is Reach.LOCAL:
             return Opened(LocalLine())
         if node.reach is Reach.DEMO:
             return self._open_demo(node, cancel)
         if node.address is None:
             raise UserFacing(Text(f"{node.name} has no address", f"{node.name} 没有地址"), next_step=Text("edit the node", "请编辑该节点"))
-        way = self._ways.way_to(self._as_of_now(node), node.address, fingerprints)
-        session = self._connect(way, cancel)
+        replaced = node.id in self._replaced
+        way = self._ways.way_to(self._as_of_now(node), node.address, fingerprints, keys_only=replaced or bool(once)).trusting(once)
+        try:
+            session = self._connect(way, cancel)
+        except ConnectFailed as error:
+            if error.phase is Phase.AUTH:
+                self._replaced.discard(node.id)
+                if (replaced or once) and error.cause in _WANTS_MORE:
+                    raise no_password_yet(error, once=bool(once)) from error
+            raise
+        self._replaced.discard(node.id)
         self._remember(node, way, session)
         self._keep_secrets(node)
         return Opened(session, session.host_key)
@@ -202,8 +226,14 @@ class Links:
         """Pin a host key of the node, or of the jump host `hop` (host:port) on the way to it."""
         self._decide(KeyDecision(node.id, key, KeyState.TRUSTED, utc_now(), compared_with, by, why), hop)
 
+    def trust_once(self, node: Node, key: HostKey, *, hop: str = "") -> None:
+        """Trust a host key for the next connection to the node alone, which sends no password; nothing is pinned."""
+        with self._lock:
+            self._once.setdefault(node.id, {})[hop] = key
+
     def replace_key(self, node: Node, key: HostKey, why: str, *, hop: str = "") -> None:
-        """Trust a pinned key no more; it stays in the history."""
+        """Trust a pinned key no more; it stays in the history. The next connection to the node sends no password."""
+        self._replaced.add(node.id)
         self._decide(KeyDecision(node.id, key, KeyState.REPLACED, utc_now(), "", "user", why), hop)
 
     def _decide(self, decision: KeyDecision, hop: str) -> None:
@@ -219,14 +249,25 @@ class Links:
             others = () if error.hop else self._others_at(node, keys)
             for words in others:
                 error.also(words)
-            self._bus.publish(HostKeyQuestion(node, keys, error.known, error.hop, others))
+            self._bus.publish(HostKeyQuestion(node, keys, error.known, error.hop, others, self._stated(node)))
         elif isinstance(error, HostKeyChanged):
             state, offered = NodeState.KEY_CHANGED, error.new
-            self._bus.publish(HostKeyQuestion(node, (error.new,), (error.old,), error.hop))
+            lately = 0 if error.hop else self._replaced_lately(node)
+            self._bus.publish(HostKeyQuestion(node, (error.new,), (error.old,), error.hop, (), self._stated(node), lately))
         self._ways.forget(node)
-        self._ways.kept.refused(node, login=error.phase in (Phase.AUTH, Phase.PROXY))
+        self._ways.kept.refused(node, login=error.phase in (Phase.AUTH, Phase.PROXY) and error.cause != "no_password_yet")
         self._publish(node, state, error)
         return NotConnected(node, str(error.phase), error, offered)
+
+    def _replaced_lately(self, node: Node) -> int:
+        with self._workspace.read() as connection:
+            decided = hostkeys.list_key_decisions(connection, node.id)
+        since = utc_now() - LATELY
+        return sum(one.state is KeyState.REPLACED and one.decided_at >= since for one in decided)
+
+    def _stated(self, node: Node) -> tuple[StatedKey, ...]:
+        with self._workspace.read() as connection:
+            return stated_keys(connection, node)
 
     def _others_at(self, node: Node, keys: tuple[HostKey, ...]) -> tuple[Text, ...]:
         with self._workspace.read() as connection:
@@ -245,3 +286,12 @@ class Links:
         self._ways.close()
         if demo is not None:
             demo.stop()
+
+
+def _only_once(once: Mapping[str, HostKey]) -> UserFacing:
+    """What stands beside a connection whose host key nobody vouched for."""
+    keys = ", ".join(f"{hop} {key.fingerprint}".lstrip() for hop, key in once.items())
+    return UserFacing(
+        Text(f"connected once: its host key is not pinned ({keys})", f"仅此次连接：主机密钥未固定（{keys}）"),
+        next_step=Text("compare the fingerprint with the supplier's; the next connection asks again", "与供应商提供的指纹核对；下次连接时会再次询问"),
+    )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from gpulease_gui.domain.node import Address, AuthMethod, HostKey, Node
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.remote.address import Target
+from gpulease_gui.remote.algorithms import METHODS
 from gpulease_gui.remote.credentials import Credentials, Prompt, agent_present
 from gpulease_gui.remote.hostkeys import HostTrust
 from gpulease_gui.remote.known_hosts import known_of, revoked_in
@@ -48,6 +49,21 @@ class WayThere:
     trust: HostTrust
     route: Route
 
+    def trusting(self, once: Mapping[str, HostKey]) -> WayThere:
+        """The same way with a key more that is trusted: by host:port of a jump host, "" = the node."""
+        hops = tuple(replace(hop, trust=_and(hop.trust, once.get(hop.address.host_port))) for hop in self.route.hops)
+        return replace(self, trust=_and(self.trust, once.get("")), route=replace(self.route, hops=hops))
+
+
+def _and(trust: HostTrust, key: HostKey | None) -> HostTrust:
+    return trust if key is None else replace(trust, pins=(*trust.pins, key))
+
+
+def _by_key(credentials: Credentials) -> Credentials:
+    """No password and no answer, as far as the config leaves the way by key."""
+    left = tuple(way for way in credentials.methods or METHODS if way == "publickey")
+    return replace(credentials, password=None, ask_prompt=None, methods=left or ("none",))
+
 
 class Ways:
     """Finds the way to a node. Passwords are asked for once a session; where the user wants it, the keyring has them."""
@@ -61,8 +77,11 @@ class Ways:
         self.ask_open: AskSecret | None = None
         self.kept = KeptSecrets(workspace, SystemKeyring())
 
-    def way_to(self, node: Node, address: Address, fingerprints: tuple[str, ...]) -> WayThere:
-        """The way to a node. Reads the user's ssh config and known_hosts; raises UserFacing when they can't be used."""
+    def way_to(self, node: Node, address: Address, fingerprints: tuple[str, ...], *, keys_only: bool = False) -> WayThere:
+        """The way to a node. Reads the user's ssh config and known_hosts; raises UserFacing when they can't be used.
+
+        `keys_only`: no node and no jump host on the way gets a password or an answer.
+        """
         given = self._fingerprints + fingerprints
         with self._workspace.read() as connection:
             pins = hostkeys.list_trusted_keys(connection, node.id)
@@ -72,7 +91,10 @@ class Ways:
         hops = tuple(self._hop(node, place, given) for place in places)
         # Only the first stop is called from this computer.
         way_out = parse_options(places[0].ssh_options if places else node.ssh_options).way_out
-        return WayThere(address, self._credentials(node), trust, Route(hops, self._proxy(node), way_out))
+        credentials = self._credentials(node, keys_only=keys_only)
+        if keys_only:
+            credentials, hops = _by_key(credentials), tuple(replace(hop, credentials=_by_key(hop.credentials)) for hop in hops)
+        return WayThere(address, credentials, trust, Route(hops, self._proxy(node), way_out))
 
     def forget(self, node: Node) -> None:
         """Ask for this node's passwords again: one of them may have been wrong."""
@@ -109,12 +131,12 @@ class Ways:
             return replace(base, method=AuthMethod.AGENT)
         return replace(base, method=AuthMethod.KEY, identity_file=node.identity_file)
 
-    def _credentials(self, node: Node) -> Credentials:
+    def _credentials(self, node: Node, *, keys_only: bool) -> Credentials:
         assert node.address is not None
         options = parse_options(node.ssh_options)
         # The ssh config may say so of a node that has had a key for long.
         method, identity_file = (AuthMethod.PASSWORD, "") if options.no_key else (node.auth, node.identity_file)
-        password = self._password(node, PASSWORD) if method is AuthMethod.PASSWORD else None
+        password = self._password(node, PASSWORD) if method is AuthMethod.PASSWORD and not keys_only else None
         return replace(
             self._asking(node, node.address), method=method, identity_file=identity_file, password=password,
             certificate_file=node.certificate_file, agent=options.agent, key_algorithms=options.key_algorithms, methods=options.methods,

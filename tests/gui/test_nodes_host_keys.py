@@ -25,7 +25,7 @@ from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages import nodes, verification
 from gpulease_gui.gui.pages.nodes import NodesPage
 from gpulease_gui.services.composition import Services
-from gpulease_gui.services.events import HostKeyQuestion, NodeState
+from gpulease_gui.services.events import HostKeyQuestion, NodeState, StatedKey
 from gpulease_gui.store import hostkeys
 from gpulease_gui.store import nodes as stored
 from gpulease_gui.store.records import KeyDecision, KeyState
@@ -146,6 +146,63 @@ def test_that_trust_without_a_fingerprint_needs_a_tick_and_is_kept_as_not_compar
     QTest.mouseClick(dialog.trust, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: state(window) is NodeState.CONNECTED, timeout=20_000)
     assert [decision.compared_with for decision in decisions(services)] == [NOT_COMPARED]
+
+
+def test_that_connecting_once_pins_nothing_and_the_inspector_says_so(
+    window: MainWindow, sshd: Sshd, services: Services, qtbot: QtBot
+) -> None:
+    connect(window)
+    dialog = unknown_dialog(window, qtbot)
+    dialog.line.setText("SHA256:" + "B" * 43)
+    assert not dialog.connect_once.isEnabled()
+    dialog.line.setText("")
+    QTest.mouseClick(dialog.connect_once, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: state(window) is NodeState.CONNECTED, timeout=20_000)
+    page = window._pages["nodes"]
+    assert isinstance(page, NodesPage)
+    said = f"connected once: its host key is not pinned ({sshd.fingerprint('ed25519')})"
+    qtbot.waitUntil(lambda: page._work.job_of("real") is None and page.inspector.reason.text() == said)
+    assert decisions(services) == ()
+    connect(window)
+    QTest.keyClick(unknown_dialog(window, qtbot), Qt.Key.Key_Escape)
+
+
+def test_that_a_fingerprint_on_record_stands_beside_the_offered_key_and_is_filled_in(qtbot: QtBot) -> None:
+    node = Node("real", "node-11", Reach.SSH, Address("203.0.113.9"), jump="ops@198.51.100.9,inner")
+    rsa, where = HostKey("ssh-rsa", "SHA256:" + "R" * 43), Text("contract HT-1", "合同 HT-1")
+    stated = (StatedKey("SHA256:" + "S" * 43, where), StatedKey(rsa.fingerprint, where))
+    shown = UnknownKeyDialog(HostKeyQuestion(node, (STRANGER, rsa), stated=stated))
+    qtbot.addWidget(shown)
+    said = {label.text() for label in shown.findChildren(QLabel)}
+    assert {"Named by the supplier", "contract HT-1", "the same as the node's ssh-rsa key", grouped(rsa.fingerprint)} <= said
+    assert "ops@198.51.100.9 → inner → root@203.0.113.9:22" in said
+    assert shown.line.text() == rsa.fingerprint and shown.trust.isEnabled() and not shown.unable.isEnabled()
+    other = UnknownKeyDialog(HostKeyQuestion(node, (STRANGER, rsa), stated=stated[:1]))
+    qtbot.addWidget(other)
+    assert "not the key offered now" in {label.text() for label in other.findChildren(QLabel)}
+    assert other.line.text() == stated[0].fingerprint and not other.trust.isEnabled() and not other.connect_once.isEnabled()
+    # The keys of other nodes of a contract say nothing of this one, nor do those of nodes of a jump host.
+    many = UnknownKeyDialog(HostKeyQuestion(node, (STRANGER,), stated=stated))
+    hop = UnknownKeyDialog(HostKeyQuestion(node, (STRANGER,), hop="198.51.100.9:22", stated=stated[:1]))
+    for dialog in (many, hop):
+        qtbot.addWidget(dialog)
+        assert dialog.line.text() == "" and dialog.unable.isEnabled()
+    assert "Named by the supplier" not in {label.text() for label in hop.findChildren(QLabel)}
+
+
+def test_that_a_changed_key_says_which_of_both_the_supplier_named_and_how_often_it_changed(qtbot: QtBot) -> None:
+    node, new = Node("real", "node-11", Reach.SSH, Address("203.0.113.9"), jump="bastion"), HostKey("ssh-ed25519", "SHA256:" + "N" * 43)
+    stated = (StatedKey(STRANGER.fingerprint, Text("contract HT-1", "合同 HT-1")),)
+    dialog = ChangedKeyDialog(HostKeyQuestion(node, (new,), (STRANGER,), stated=stated, replaced=1))
+    qtbot.addWidget(dialog)
+    said = [label.text() for label in dialog.findChildren(QLabel)]
+    assert "the supplier named it" in said
+    assert "met for the first time · not one that the supplier named" in said
+    assert "Change number 2 of this node's host key in 30 days" in said
+    assert any(words.startswith("root@203.0.113.9:22 via bastion. The connection was closed") for words in said)
+    back = ChangedKeyDialog(HostKeyQuestion(node, (new,), (STRANGER,), stated=(StatedKey(new.fingerprint, Text("x", "x")),)))
+    qtbot.addWidget(back)
+    assert "met for the first time · the supplier named it" in [label.text() for label in back.findChildren(QLabel)]
 
 
 def test_that_cancel_trusts_nothing(window: MainWindow, services: Services, qtbot: QtBot) -> None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QDialog, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.node import HostKey, Node
-from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.gui.forms.fields import Field, LineField
-from gpulease_gui.gui.forms.host_key_words import grouped, matching, randomart
+from gpulease_gui.gui.forms.host_key_words import grouped, matching
+from gpulease_gui.gui.forms.key_box import KeyBox, stated_box, stated_match, vouched
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.theme.sheet import set_role
-from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
@@ -36,57 +36,29 @@ def is_changed(question: HostKeyQuestion) -> bool:
     return bool(question.offered) and question.offered[0].kind in kinds
 
 
-class KeyBox(QFrame):
-    """One key as an object: type, fingerprint in groups of four, its picture, two notes."""
-
-    def __init__(self, title: Words, note: Words, key: HostKey, *, foot: Words = "", tone: str = "t3",
-                 parent: QWidget | None = None) -> None:  # fmt: skip
-        super().__init__(parent)
-        self._tone = tone
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 10, 12, 10)
-        column.setSpacing(8)
-        head = QHBoxLayout()
-        head.addWidget(PlainLabel(title, size="dense", weight=600))
-        head.addStretch()
-        head.addWidget(PlainLabel(note, size="caption", level="3"))
-        column.addLayout(head)
-        body = QHBoxLayout()
-        left = QVBoxLayout()
-        left.setSpacing(4)
-        left.addWidget(PlainLabel(f"{key.kind} SHA256", size="dense", level="2", code=True))
-        left.addWidget(PlainLabel(grouped(key.fingerprint), size="dense", code=True, select=True))
-        left.addStretch()
-        body.addLayout(left, 1)
-        picture = PlainLabel(randomart(key), size="caption", level="2", code=True)
-        picture.setAccessibleName(say(Text("picture of the key", "密钥图形")))
-        body.addWidget(picture)
-        column.addLayout(body)
-        if say(foot):
-            column.addWidget(PlainLabel(foot, size="caption", level=tone if tone != "t3" else "3", wrap=True))
-
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """A key is an object: it has an outline, and the suspicious one says so."""
-        painter, palette = QPainter(self), colours()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(palette.fail if self._tone == "fail" else palette.border2), 1))
-        painter.setBrush(QColor(palette.surface if self._tone == "fail" else palette.bg1))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-
-
 def _hop_facts(question: HostKeyQuestion) -> list[tuple[Text, Text]]:
     """That the key is not the node's own but that of a jump host on the way to it."""
     return [(Text("Key of jump host", "密钥所属跳板机"), foreign(question.hop))] if question.hop else []
 
 
+def _stops(node: Node) -> str:
+    """The proxy and the jump hosts on the way to a node, "" where it is reached straight."""
+    return " → ".join(filter(None, [node.proxy, *(hop.strip() for hop in node.jump.split(","))]))
+
+
+def _path_facts(node: Node) -> list[tuple[Text, Text]]:
+    stops = _stops(node)
+    return [(Text("Way there", "连接路径"), foreign(f"{stops} → {node.target}"))] if stops else []
+
+
 class UnknownKeyDialog(FactDialog):
     """A host that nobody has vouched for yet, or a new type of key of a known one.
 
-    `decided` carries the key to trust and how it was compared.
+    `decided` carries the key to trust and how it was compared; `once` the key of a single connection.
     """
 
     decided = Signal(object, str)
+    once = Signal(object)
 
     def __init__(self, question: HostKeyQuestion, *, parent: QWidget | None = None) -> None:
         node, self._offered = question.node, question.offered
@@ -96,24 +68,41 @@ class UnknownKeyDialog(FactDialog):
             else Text(f"{node.name} is not known yet", f"首次连接 {node.name}，主机密钥未知")
         )  # fmt: skip
         facts = [(Text("Node", "节点"), foreign(node.name)), (Text("Address", "地址"), foreign(node.target))]
-        facts += _hop_facts(question)
+        facts += _path_facts(node) + _hop_facts(question)
         facts += [(Text("Trusted so far", "已信任"), foreign(f"{key.kind} {key.fingerprint}")) for key in question.pinned]
         facts += [(Text("Same address", "相同地址"), words) for words in question.others]
         super().__init__(title, headline, facts, icon="key", token="accent", parent=parent, consequence=Text(
-            "The connection was closed before any login; nothing was sent. Your decision stays in the node's history.",
-            "连接在登录前已断开，没有发送任何数据。你的决定会保留在节点的历史中。"))  # fmt: skip
-        self.setMinimumWidth(620)
-        self._add_keys()
+            "The connection was closed before any login; nothing was sent. Trust is kept in the node's history. "
+            "Connecting once pins nothing, and sends no password.",
+            "连接在登录前已断开，没有发送任何数据。信任会记入节点的历史；“仅此次连接”不固定密钥，也不发送密码。"))  # fmt: skip
+        self._add_keys(stated_box(question))
         self._add_compare()
         self.cancel = self.add_button(Button(CANCEL), rejects=True, default=True)
+        self.connect_once = self.add_button(Button(Text("Connect once", "仅此次连接")))
+        self.connect_once.clicked.connect(self._decide_once)
         self.trust = self.add_button(Button(Text("Trust this key", "信任此密钥"), kind="primary"))
         self.trust.clicked.connect(self._decide)
         self._compare("")
+        self._fill_in(question)
         self.line.setFocus()
 
-    def _add_keys(self) -> None:
+    def _fill_in(self, question: HostKeyQuestion) -> None:
+        """The fingerprint on record: the one that is equal, else the only one."""
+        match = stated_match(question)
+        if match is not None:
+            self.line.setText(match[0].fingerprint)
+        elif len(question.stated) == 1 and not question.hop:
+            self.line.setText(question.stated[0].fingerprint)
+
+    def _add_keys(self, stated: KeyBox | None) -> None:
         shown, others = self._offered[0], self._offered[1:]
-        self.column.addWidget(KeyBox(Text("Key offered now", "当前出示的密钥"), "", shown))
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        row.addWidget(KeyBox(Text("Key offered now", "当前出示的密钥"), "", shown), 1)
+        if stated is not None:
+            row.addWidget(stated, 1)
+        self.setMinimumWidth(620 if stated is None else 740)
+        self.column.addLayout(row)
         for key in others:
             row = QHBoxLayout()
             row.addWidget(PlainLabel(key.kind, size="dense", level="2", code=True))
@@ -145,6 +134,7 @@ class UnknownKeyDialog(FactDialog):
             self._tell("question", "t3", Text("Ask the supplier for it by phone or signed mail", "请通过电话或签名邮件向供应商索取"))
         self.unable.setEnabled(not asked)
         self.trust.setEnabled(self._match is not None or (not asked and self.unable.isChecked()))
+        self.connect_once.setEnabled(self._match is not None or not asked)
 
     def _tell(self, icon: str, token: str, words: Text) -> None:
         self._mark.set_icon(icon, token)
@@ -155,6 +145,11 @@ class UnknownKeyDialog(FactDialog):
         key, how = (self._match, COMPARED) if self._match is not None else (self._offered[0], NOT_COMPARED)
         self.accept()
         self.decided.emit(key, how)
+
+    def _decide_once(self) -> None:
+        key = self._match or self._offered[0]
+        self.accept()
+        self.once.emit(key)
 
 
 class TickBox(Lively, QCheckBox):
@@ -190,13 +185,13 @@ class ChangedKeyDialog(QDialog):
 
     def __init__(self, question: HostKeyQuestion, stories: Sequence[KeyStory] = (), *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._node = question.node
+        self._node, self._replaced = question.node, question.replaced
         self.setModal(True)
         self.setMinimumWidth(740)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
-        outer.addWidget(_changed_head(question.node))
+        outer.addWidget(_changed_head(question))
         body = QWidget()
         self._body = QVBoxLayout(body)
         self._body.setContentsMargins(20, 16, 20, 16)
@@ -221,13 +216,15 @@ class ChangedKeyDialog(QDialog):
         row = QHBoxLayout()
         row.setSpacing(12)
         since = _since(story.since, story.compared_with) if story else Text("", "")
-        seen = Text(f"met in {story.seen} runs", f"{story.seen} 次验收中出现") if story else ""
-        row.addWidget(KeyBox(Text("Pinned key", "已固定的密钥"), since, old, foot=seen), 1)
+        seen = Text(f"met in {story.seen} runs", f"{story.seen} 次验收中出现") if story else NO_TEXT
+        of_node = () if question.hop else question.stated
+        named = any(one.fingerprint == old.fingerprint for one in of_node)
+        row.addWidget(KeyBox(Text("Pinned key", "已固定的密钥"), since, old, foot=_both(seen, vouched(old, of_node)), tone="pass" if named else "t3"), 1)
         for name, place in _hop_facts(question):
             self._body.addWidget(PlainLabel(Text(f"{name.en}: {place.en}", f"{name.zh}：{place.zh}"), size="dense", weight=500))
         now = foreign(f"{datetime.now(UTC).astimezone():%Y-%m-%d %H:%M:%S}")
-        first = Text("met for the first time, not vouched for by anyone", "首次出现，无人证实")
-        self.offered = KeyBox(Text("Key offered now", "当前出示的密钥"), now, new, foot=first, tone="fail")
+        first = Text("met for the first time", "首次出现") if of_node else Text("met for the first time, not vouched for by anyone", "首次出现，无人证实")
+        self.offered = KeyBox(Text("Key offered now", "当前出示的密钥"), now, new, foot=_both(first, vouched(new, of_node)), tone="fail")
         row.addWidget(self.offered, 1)
         self._body.addLayout(row)
 
@@ -283,7 +280,8 @@ class ChangedKeyDialog(QDialog):
         grid.setColumnStretch(1, 3)
         self._body.addLayout(grid)
         self._body.addWidget(PlainLabel(
-            Text("The old key stays in the history, and the report lists every change.", "旧密钥保留在历史中，报告会列出每一次变更。"),
+            Text("The old key stays in the history, and the report lists every change. The first connection after a change sends no password.",
+                 "旧密钥保留在历史中，报告会列出每一次变更。更换后的首次连接不发送密码。"),
             size="caption", level="3", wrap=True))  # fmt: skip
         for line in (self.name, self.why):
             line.textChanged.connect(self._check)
@@ -291,6 +289,8 @@ class ChangedKeyDialog(QDialog):
     def _add_foot(self) -> None:
         row = QHBoxLayout()
         row.setSpacing(8)
+        if self._replaced:
+            row.addWidget(PlainLabel(_often(self._replaced + 1), size="dense", level="warn"))
         row.addStretch()
         self.replace = Button(Text("Replace key", "替换密钥"), kind="danger")
         self.keep = Button(Text("Keep the old key", "保留旧密钥"), kind="primary")
@@ -311,7 +311,9 @@ class ChangedKeyDialog(QDialog):
         self.decided.emit(why)
 
 
-def _changed_head(node: Node) -> QWidget:
+def _changed_head(question: HostKeyQuestion) -> QWidget:
+    node, via = question.node, _stops(question.node)
+    place, place_zh = (f"{node.target} via {via}", f"{node.target}（经 {via}）") if via else (node.target, node.target)
     head = QFrame()
     set_role(head, "band", "fail")
     row = QHBoxLayout(head)
@@ -323,10 +325,19 @@ def _changed_head(node: Node) -> QWidget:
     headline = Text(f"{node.name} answered with a different host key", f"{node.name} 出示了不同的主机密钥")
     words.addWidget(PlainLabel(headline, size="headline", weight=600, level="fail", wrap=True))
     words.addWidget(PlainLabel(
-        Text(f"{node.target}. The connection was closed before any login. Nothing was sent.",
-             f"{node.target}。连接在登录前已断开，没有发送任何数据。"), level="2", wrap=True))  # fmt: skip
+        Text(f"{place}. The connection was closed before any login. Nothing was sent.",
+             f"{place_zh}。连接在登录前已断开，没有发送任何数据。"), level="2", wrap=True))  # fmt: skip
     row.addLayout(words, 1)
     return head
+
+
+def _often(number: int) -> Text:
+    return Text(f"Change number {number} of this node's host key in 30 days", f"30 天内该节点主机密钥的第 {number} 次变更")
+
+
+def _both(first: Text, second: Text) -> Text:
+    """Two remarks in one line."""
+    return Text(*(" · ".join(filter(None, pair)) for pair in ((first.en, second.en), (first.zh, second.zh))))
 
 
 def _since(at: datetime, compared_with: str) -> Text:

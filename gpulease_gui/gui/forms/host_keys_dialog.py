@@ -13,6 +13,7 @@ from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.gui.forms.fields import Field
 from gpulease_gui.gui.forms.host_key_dialog import COMPARED, NOT_COMPARED, TickBox, is_changed
 from gpulease_gui.gui.forms.host_key_words import matching
+from gpulease_gui.gui.forms.key_box import stated_match
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.models.cell import Cell, Column
 from gpulease_gui.gui.models.table import TableModel
@@ -81,6 +82,7 @@ class HostKeysDialog(FactDialog):
         self.add_button(Button(CANCEL), rejects=True, default=True)
         self.trust = self.add_button(Button("", kind="primary"))
         self.trust.clicked.connect(self._decide)
+        self.lines.setPlainText("\n".join(dict.fromkeys(stated[0].fingerprint for stated in map(stated_match, questions) if stated)))
         self._compare()
         self.lines.setFocus()
 

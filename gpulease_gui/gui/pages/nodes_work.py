@@ -351,6 +351,7 @@ class NodeWork(QObject):
         else:
             unknown = UnknownKeyDialog(question, parent=self._frame.widget)
             unknown.decided.connect(lambda key, how: self._trust(question, key, how))
+            unknown.once.connect(lambda key: self._once(question, key))
             self._open(unknown)
 
     def _trust(
@@ -367,6 +368,12 @@ class NodeWork(QObject):
                 services.links.replace_key(node, replaced, why, hop=hop)
 
         self._frame.bridge.when_done(services.jobs.local(work), lambda _: self._trusted(node))
+
+    def _once(self, question: HostKeyQuestion, key: HostKey) -> None:
+        """Do again what stopped at the key, which counts for that alone."""
+        if self._frame.is_open:
+            self._services.links.trust_once(question.node, key, hop=question.hop)
+            self._trusted(question.node)
 
     def _trusted(self, node: Node) -> None:
         self.changed.emit(node.id)
