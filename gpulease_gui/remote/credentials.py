@@ -11,19 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import paramiko
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from paramiko.pkey import PublicBlob
 
 from gpulease_gui.domain.node import AuthMethod
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.failures import ConnectFailed, key_trouble
-from gpulease_gui.remote.key_certificates import is_about
-from gpulease_gui.remote.said_words import in_both
+from gpulease_gui.remote.key_certificates import blob_in, is_about, kind_in
+from gpulease_gui.remote.key_files import NoKey, NotOpened, key_in, no_key_in, plain
+from gpulease_gui.remote.named_files import KEY_BYTES_MAX, place_of, read_file, why_unread
 from gpulease_gui.remote.ssh_options import NO_AGENT
-
-_KEY_FILE_MAX = 64 * 1024
 
 PASSPHRASES_MAX = 3
 # Times that named keys are shown: sshd hangs up with the sixth by default (MaxAuthTries), and counts all of them.
@@ -76,6 +73,9 @@ class Credentials:
     rsa_bits_least: int = 0
 
 
+_PUBLIC_NAME = NoKey("key_public", Text("is a public key", "是公钥"), Text("name the private key beside it", "请指定对应的私钥"))
+
+
 @dataclass(slots=True)
 class _Place:
     """Where one private key is kept; whoever loads it holds the lock, so that it is asked for once."""
@@ -102,24 +102,26 @@ class KeyRing:
                 host_port, "no_key", Text("no key file was named", "未指定密钥文件"),
                 Text("name one (command line: --identity FILE), or load the key into ssh-agent", "请指定密钥文件（命令行：--identity FILE），或将密钥载入 ssh-agent"),
             )  # fmt: skip
-        path = Path(credentials.identity_file).expanduser()
+        path = place_of(credentials.identity_file)
         try:
             return _certified(host_port, self._plain(host_port, path, credentials), credentials)
         except OSError as error:
-            words = in_both(error.strerror or type(error).__name__)
+            words = why_unread(error, path)
             raise key_trouble(
                 host_port, "key_unreadable",
                 Text(f"the key file {path} can't be read: {words.en}", f"无法读取密钥文件 {path}：{words.zh}"),
                 Text("check its path and permissions", "检查路径和权限"),
             ) from error  # fmt: skip
+        except ValueError as error:  # a NUL byte
+            raise key_trouble(host_port, "key_unreadable", Text("the key's path is no path of a file", "密钥的路径无效")) from error
 
     def would_ask(self, credentials: Credentials) -> bool:
         """Whether loading it would ask the user; never raises."""
         if credentials.passphrase is not None or not is_encrypted(credentials.identity_file):
             return False
         try:
-            return self._place(Path(credentials.identity_file).expanduser()).key is None
-        except OSError:
+            return self._place(place_of(credentials.identity_file)).key is None
+        except (OSError, ValueError):
             return False
 
     def _place(self, path: Path) -> _Place:
@@ -144,28 +146,31 @@ class KeyRing:
 
 
 def _read(host_port: str, path: Path, credentials: Credentials) -> paramiko.PKey:
-    if path.suffix == ".pub":
-        raise _public(host_port, path)
+    data = plain(read_file(path, KEY_BYTES_MAX))
+    instead = no_key_in(data) or (_PUBLIC_NAME if path.suffix == ".pub" else None)
+    if instead is not None:
+        raise _not_a_key(host_port, path, instead)
     _refuse_open(host_port, path)
     try:
-        return _opened(path, None)
-    except (paramiko.PasswordRequiredException, TypeError):
-        return _unlocked(host_port, path, credentials)
-    except (ValueError, paramiko.SSHException, UnsupportedAlgorithm) as error:
-        raise _not_a_key(host_port, path, error) from error
+        return _with_certificate_beside(_opened(host_port, path, data, None), path)
+    except NotOpened:
+        return _with_certificate_beside(_unlocked(host_port, path, data, credentials), path)
 
 
-def _opened(path: Path, passphrase: bytes | None) -> paramiko.PKey:
-    """The key of a file; raises as the library does, which does not read the form that openssl writes."""
-    data = path.read_bytes()[:_KEY_FILE_MAX]
-    if data.lstrip().startswith((b"-----BEGIN PRIVATE KEY-----", b"-----BEGIN ENCRYPTED PRIVATE KEY-----")):
-        made = serialization.load_pem_private_key(data, passphrase)
-        if isinstance(made, rsa.RSAPrivateKey):
-            return paramiko.RSAKey(key=made)
-        if isinstance(made, ec.EllipticCurvePrivateKey):
-            return paramiko.ECDSAKey(vals=(made, made.public_key()))
-    # The stubs say str, the library passes it on as bytes.
-    return paramiko.PKey.from_path(str(path), passphrase)  # type: ignore[arg-type]
+def _opened(host_port: str, path: Path, data: bytes, passphrase: Secret | None) -> paramiko.PKey:
+    """The key in a file's bytes. Raises NotOpened, ConnectFailed."""
+    found = key_in(data, passphrase.reveal().encode() if passphrase is not None else None)
+    if isinstance(found, NoKey):
+        raise _not_a_key(host_port, path, found)
+    return found
+
+
+def _with_certificate_beside(key: paramiko.PKey, path: Path) -> paramiko.PKey:
+    """With `KEY-cert.pub` beside it, if that is there and about this key."""
+    certificate = blob_in(f"{path}-cert.pub")
+    if certificate is not None and is_about(certificate, key.asbytes()):
+        key.public_blob = PublicBlob(kind_in(certificate), certificate)
+    return key
 
 
 def _refuse_open(host_port: str, path: Path) -> None:
@@ -182,23 +187,19 @@ def _refuse_open(host_port: str, path: Path) -> None:
 def _open_to_others(path: Path) -> bool:
     info = path.stat()
     mine = os.name == "posix" and info.st_uid == os.getuid() and info.st_mode & 0o077
-    return bool(mine) and path.read_bytes().lstrip().startswith(b"-----BEGIN ")
+    return bool(mine) and plain(read_file(path, KEY_BYTES_MAX)).startswith(b"-----BEGIN ")
 
 
 def _certified(host_port: str, key: paramiko.PKey, credentials: Credentials) -> paramiko.PKey:
-    """The key with its certificate: the named one, else `KEY-cert.pub` beside it, which the library finds itself."""
+    """The key with its certificate: the named one, else the one beside it, which it came with."""
     if not credentials.certificate_file:
         return key
-    path = Path(credentials.certificate_file).expanduser()
-    try:
-        words = path.read_text("utf-8", "replace").split()
-        blob = base64.b64decode(words[1], validate=True)
-    except (OSError, ValueError, IndexError) as error:
-        raise _no_certificate(host_port, path) from error
-    if not words[0].startswith(key.get_name()) or not is_about(blob, key.asbytes()):
+    path = place_of(credentials.certificate_file)
+    certificate = blob_in(str(path))
+    if certificate is None or "-cert-" not in kind_in(certificate) or not is_about(certificate, key.asbytes()):
         raise _no_certificate(host_port, path)
     certified = copy.copy(key)
-    certified.load_certificate(str(path))
+    certified.public_blob = PublicBlob(kind_in(certificate), certificate)
     return certified
 
 
@@ -209,17 +210,19 @@ def _no_certificate(host_port: str, path: Path) -> ConnectFailed:
     )  # fmt: skip
 
 
-def _unlocked(host_port: str, path: Path, credentials: Credentials) -> paramiko.PKey:
+def _unlocked(host_port: str, path: Path, data: bytes, credentials: Credentials) -> paramiko.PKey:
     """By the given passphrase, else by what the user types: three tries."""
     if credentials.passphrase is not None:
-        return _unlock(host_port, path, credentials.passphrase)
+        return _unlock(host_port, path, data, credentials.passphrase)
     for number in range(1, PASSPHRASES_MAX + 1):
         secret = credentials.ask_passphrase(str(path), number) if credentials.ask_passphrase is not None else None
         if secret is None:
             raise _encrypted(host_port, path)
         try:
-            return _unlock(host_port, path, secret)
-        except ConnectFailed:
+            return _unlock(host_port, path, data, secret)
+        except ConnectFailed as error:
+            if error.cause != "wrong_passphrase":
+                raise
             if credentials.wrong_passphrase is not None:
                 credentials.wrong_passphrase(str(path))
             if number == PASSPHRASES_MAX:
@@ -234,10 +237,10 @@ def _encrypted(host_port: str, path: Path) -> ConnectFailed:
     )  # fmt: skip
 
 
-def _unlock(host_port: str, path: Path, secret: Secret) -> paramiko.PKey:
+def _unlock(host_port: str, path: Path, data: bytes, secret: Secret) -> paramiko.PKey:
     try:
-        return _opened(path, secret.reveal().encode())
-    except (ValueError, TypeError, paramiko.SSHException, UnsupportedAlgorithm) as error:
+        return _opened(host_port, path, data, secret)
+    except NotOpened as error:
         why = Text(f"the passphrase does not open {path}", f"口令无法解开 {path}")
         step = Text(
             "try again; if it stays wrong, check with ssh-keygen -y -f KEY that it belongs to this key",
@@ -246,26 +249,9 @@ def _unlock(host_port: str, path: Path, secret: Secret) -> paramiko.PKey:
         raise key_trouble(host_port, "wrong_passphrase", why, step) from error
 
 
-def _not_a_key(host_port: str, path: Path, error: Exception) -> ConnectFailed:
-    if path.read_bytes()[:4] in (b"ssh-", b"ecds", b"sk-s", b"sk-e"):
-        return _public(host_port, path)
-    if path.read_bytes().startswith(b"PuTTY-User-Key-File"):
-        return key_trouble(
-            host_port, "key_foreign", Text(f"{path} is a PuTTY key", f"{path} 是 PuTTY 格式密钥"),
-            Text("export it as an OpenSSH key with PuTTYgen", "用 PuTTYgen 导出为 OpenSSH 格式"),
-        )  # fmt: skip
-    return key_trouble(
-        host_port, "key_foreign",
-        Text(f"{path} is not a private key that can be used ({type(error).__name__})", f"{path} 不是可用的私钥"),
-        Text("ed25519, RSA and ECDSA keys are supported; hardware keys through the agent", "支持 ed25519、RSA、ECDSA 密钥；硬件密钥请用 agent"),
-    )  # fmt: skip
-
-
-def _public(host_port: str, path: Path) -> ConnectFailed:
-    return key_trouble(
-        host_port, "key_public", Text(f"{path} is a public key", f"{path} 是公钥"),
-        Text("name the private key beside it", "请指定对应的私钥"),
-    )  # fmt: skip
+def _not_a_key(host_port: str, path: Path, instead: NoKey) -> ConnectFailed:
+    what = instead.what
+    return key_trouble(host_port, instead.cause, Text(f"{path} {what.en}", f"{path} {what.zh}"), instead.step)
 
 
 def agent_present(agent: str = "") -> bool:
@@ -276,17 +262,17 @@ def agent_present(agent: str = "") -> bool:
 def is_of_no_use(path: str) -> bool:
     """Whether a private key file can't be used as it is: it is locked, other users can read it, or we can't."""
     try:
-        return is_encrypted(path) or _open_to_others(Path(path).expanduser())
+        return is_encrypted(path) or _open_to_others(place_of(path))
     except PermissionError:
         return True
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 
 def is_encrypted(path: str) -> bool:
     """Whether a private key file asks for a passphrase; False when it can't be read or is none."""
     try:
-        text = Path(path).expanduser().read_text("ascii", "replace")[:_KEY_FILE_MAX]
+        text = plain(read_file(place_of(path), KEY_BYTES_MAX)).decode("ascii", "replace")
         if "BEGIN OPENSSH PRIVATE KEY" in text:
             body = "".join(text.split("-----")[2].split())
             return b"\0\0\0\4none" not in base64.b64decode(body[:64])[:24]

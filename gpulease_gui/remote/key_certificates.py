@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 
-_MAX_BYTES = 64 * 1024
+from gpulease_gui.remote.named_files import KEY_BYTES_MAX, place_of, read_file
+
 _MAGIC = b"openssh-key-v1\0"
 
 
@@ -38,7 +38,7 @@ def public_of(key_file: str) -> bytes | None:
     if beside is not None:
         return beside
     try:
-        text = Path(key_file).expanduser().read_text("ascii", "replace")[:_MAX_BYTES]
+        text = read_file(place_of(key_file), KEY_BYTES_MAX).decode("ascii", "replace")
         body = base64.b64decode("".join(text.split("-----")[2].split())) if "BEGIN OPENSSH PRIVATE KEY" in text else b""
     except (OSError, ValueError, IndexError):
         return None
@@ -50,7 +50,7 @@ def public_of(key_file: str) -> bytes | None:
 def blob_in(file: str) -> bytes | None:
     """The key or certificate of a public file; None when there is none."""
     try:
-        return base64.b64decode(Path(file).expanduser().read_text("utf-8", "replace")[:_MAX_BYTES].split()[1], validate=True)
+        return base64.b64decode(read_file(place_of(file), KEY_BYTES_MAX).decode("utf-8-sig", "replace").split()[1], validate=True)
     except (OSError, ValueError, IndexError):
         return None
 

@@ -17,6 +17,7 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Address, HostKey
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.hostkeys import PlacedKey, PlacedList
+from gpulease_gui.remote.named_files import OddFile, read_file, why_unread
 from gpulease_gui.remote.revocation import MAGIC, read_list
 
 _FILE_MAX_BYTES = 16 * 1024 * 1024
@@ -87,7 +88,14 @@ def keys_for(name: str, paths: Iterable[str]) -> KnownHere:
     found: dict[str, list[PlacedKey]] = {marker: [] for marker in _MARKERS}
     skipped: list[str] = []
     for path in paths:
-        lines, bad = parse_lines(_content(path), name)
+        try:
+            content = read_file(Path(path).expanduser() if path.startswith("~") else path, _FILE_MAX_BYTES)
+        except OddFile as error:
+            skipped.append(f"{path}: {error.words.en}")
+            continue
+        except OSError:
+            continue
+        lines, bad = parse_lines(content, name)
         skipped += [f"{path}:{line.number}: {line.why}" for line in bad]
         for line in lines:
             found[line.marker].append(PlacedKey(line.key, f"{path}:{line.number}"))
@@ -101,13 +109,9 @@ def revoked_in(path: str) -> tuple[tuple[PlacedKey, ...], tuple[PlacedList, ...]
     """
     place = Path(re.sub(r"\$\{(\w+)\}", lambda name: os.environ.get(name[1], name[0]), path)).expanduser()
     try:
-        with place.open("rb") as file:
-            content = file.read(_FILE_MAX_BYTES + 1)
+        content = read_file(place, _FILE_MAX_BYTES)
     except OSError as error:
-        raise _unread(path, error.strerror or str(error)) from error
-    if len(content) > _FILE_MAX_BYTES:
-        size = _FILE_MAX_BYTES // 1024 // 1024
-        raise _unread(path, Text(f"it has more than {size} MiB", f"文件超过 {size} MiB"))
+        raise _unread(path, why_unread(error, place)) from error
     if content.startswith(MAGIC[:6]):
         try:
             return (), (PlacedList(read_list(content), path),)
@@ -129,14 +133,6 @@ def _unread(path: str, why: str | Text) -> UsageError:
         Text(f"{words.en}; without it no host key can be trusted", f"{words.zh}；缺少它就不能信任任何主机密钥"),
         Text("mend the file, or take the line out", "请修复该文件，或去掉该行"),
     )  # fmt: skip
-
-
-def _content(path: str) -> bytes:
-    try:
-        with open(Path(path).expanduser() if path.startswith("~") else path, "rb") as file:
-            return file.read(_FILE_MAX_BYTES)
-    except OSError:
-        return b""
 
 
 def parse_lines(content: bytes, name: str = "") -> tuple[tuple[KnownLine, ...], tuple[SkippedLine, ...]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpulease_gui.domain.text import Text
+from gpulease_gui.remote.named_files import place_of, read_file, why_unread
 
 DEPTH_MAX = 16  # as OpenSSH has it
 _FILES_MAX = 200
@@ -56,7 +57,7 @@ def config_files(config_file: str = "") -> tuple[ConfigFile, ...]:
     """
     own = str(Path.home() / ".ssh")
     if config_file:
-        return (_Reader(own).read(str(Path(config_file).expanduser()), ()),)
+        return (_Reader(own).read(str(place_of(config_file)), ()),)
     system = os.path.join(os.environ.get("PROGRAMDATA", ""), "ssh") if os.name == "nt" else "/etc/ssh"
     return _Reader(own).read(f"{own}/config", ()), _Reader(system).read(f"{system}/ssh_config", ())
 
@@ -71,14 +72,12 @@ class _Reader:
     def read(self, path: str, within: tuple[str, ...]) -> ConfigFile:
         self._left -= 1
         try:
-            with Path(path).open("rb") as file:
-                content = file.read(_FILE_MAX_BYTES + 1)
+            content = read_file(path, _FILE_MAX_BYTES)
         except FileNotFoundError:
             return ConfigFile(path)
         except OSError as error:
-            return ConfigFile(path, (_bad(path, 0, "", Text(f"the file can't be read: {error.strerror}", f"文件无法读取：{error.strerror}")),))
-        if len(content) > _FILE_MAX_BYTES:
-            return ConfigFile(path, (_bad(path, 0, "", Text("the file is too large for a config", "文件过大，不像配置文件")),))
+            why = why_unread(error, path)
+            return ConfigFile(path, (_bad(path, 0, "", Text(f"the file can't be read: {why.en}", f"文件无法读取：{why.zh}")),))
         items: list[ConfigLine | ConfigFile] = []
         for number, raw in enumerate(content.decode("utf-8", "replace").split("\n"), 1):
             line = _line(path, number, raw.rstrip(_END_BLANKS).lstrip(" \t\r"))
