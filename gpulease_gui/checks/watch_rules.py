@@ -207,6 +207,11 @@ class WatchRules:
         found = self._streaks[rule.id, subject, ""].episode = replace(made[0], began_s=since_s)
         return (found,)
 
+    def replaced(self, subject: str, at_s: float) -> tuple[Episode, ...]:
+        """Another card has the place of a lost one since then: nobody misses it any more."""
+        streak = self._streaks.pop((LOST.id, subject, ""), None)
+        return () if streak is None or streak.episode is None else (_ended(streak.episode, at_s),)
+
     def answer(self, at_s: float) -> tuple[Episode, ...]:
         """The driver answers: readings of cards arrive."""
         return self._look(DRIVER, NODE, KEPT, at_s)

@@ -7,26 +7,19 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 
 from gpulease_gui.services.series import Ring
+from gpulease_gui.services.watch_places import ROUNDS, SAME_ROUND, Places, successors
 from gpulease_gui.telemetry.gpu import GONE
 from gpulease_gui.telemetry.source import Point
 
 # A node that has just come back may name its cards one by one; a line of a card may be odd once.
-_ROUNDS, _KEPT_ROUNDS = 3, 8
+_ROUNDS, _KEPT_ROUNDS = ROUNDS, 8
 _LATELY_S = 60.0
 # A row of a card may be late, as a line of a chart may have one reading less.
 _GONE_INTERVALS, _GONE_S, _MOST_CARDS = 2.5, 1.0, 256
 # Of an interval: lines that come together are of one round.
-_LEAST_ROUND, _SAME_ROUND = 0.4, 0.5
+_LEAST_ROUND = 0.4
 NOT_BACK = "the node is back without this card"
 UNREAD = "nothing readable is said of it any more"
-
-
-def successors(had: frozenset[str], seen: frozenset[str]) -> frozenset[str]:
-    """The cards of a node that had some and shows others later: those, and what they leave a place for.
-
-    As many cards as before are no loss: the node got others.
-    """
-    return seen | frozenset(sorted(had - seen)[: max(0, len(had) - len(seen))])
 
 
 class Cards:
@@ -40,6 +33,7 @@ class Cards:
         self._rounds, self._round_s = 0, 0.0
         self._begun: deque[float] = deque(maxlen=_KEPT_ROUNDS)
         self._told: dict[str, tuple[int, float]] = {}  # in which round a card was named last, and when
+        self._places = Places(interval_s)
 
     @property
     def settled(self) -> bool:
@@ -67,7 +61,7 @@ class Cards:
         if name not in self._told:
             return self._begun[max(0, len(self._begun) - 1 - self._rounds)]
         told_s = self._told[name][1]
-        later = (begun_s for begun_s in self._begun if begun_s - told_s > _SAME_ROUND * self._interval_s)
+        later = (begun_s for begun_s in self._begun if begun_s - told_s > SAME_ROUND * self._interval_s)
         return next(later, told_s + self._interval_s)
 
     @property
@@ -89,13 +83,30 @@ class Cards:
         self._had = (self.known if self._seen else self._had) or frozenset(before)
         self._seen, self._round, self._rounds, self._told = set(), set(), 0, {}
         self._begun.clear()
+        self._places.begin(self._had)
 
-    def told(self, at_s: float, *names: Collection[str]) -> bool:
+    def replaced(self, away: Collection[str] = ()) -> dict[str, float]:
+        """Whose place another card took, and since when (UTC seconds): nobody misses them any more, but they may be read again.
+
+        Asked as a round begins; `away` are not expected anyway.
+        """
+        found = self._places.taken(away)
+        self._had = self._had.difference(found)
+        self._seen.difference_update(found)
+        for name in found:
+            self._told.pop(name, None)
+        return found
+
+    def is_replaced(self, name: str) -> bool:
+        """Whether another card has its place, so that it is not missed though the node calls it lost."""
+        return self._places.is_replaced(name)
+
+    def told(self, at_s: float, read: Collection[str], lost: Collection[str] = ()) -> bool:
         """A line names these cards, read or lost; whether a new round over all cards begins with it.
 
         A card that is named twice in one round begins none.
         """
-        named = {name for some in names for name in some}
+        named = {*read, *(name for name in lost if not self._places.is_replaced(name))}
         begins = bool(named) and (not self._round or not self._round.isdisjoint(named))
         if begins and self._round and 0 <= at_s - self._round_s < _LEAST_ROUND * self._interval_s:
             begins = False
@@ -103,6 +114,7 @@ class Cards:
             self._rounds += bool(self._round)
             self._round, self._round_s = set(), at_s
             self._begun.append(at_s)
+        self._places.read(at_s, read)
         self._round |= named
         self._seen |= named
         self._told.update(dict.fromkeys(named, (self._rounds, at_s)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from gpulease_gui.services.watch_cards import successors
+from gpulease_gui.services.watch_places import successors
 from gpulease_gui.store.ahead import newest_end
 from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.runs import get_run

@@ -222,14 +222,19 @@ class NodeRules:
         self, cards: Mapping[str, Mapping[str, float | None]], lost: Mapping[str, str], which: Cards, at_s: float, *, begins: bool
     ) -> list[Episode]:
         """Of `which` cards the line is, and whether it begins a round of them. A loss begins with the first reading that is missed."""
-        made = [
-            one for subject, why in lost.items() if self._is_missed(subject)
+        made = list(self._of_replaced(which)) if begins else []
+        made += [
+            one for subject, why in lost.items() if self._is_missed(subject) and not which.is_replaced(subject)
             for one in self._rules.lose(subject, why, at_s, which.since_s(subject) if why == UNNAMED else None)
         ]  # fmt: skip
         if begins:
             absent = {subject: why for subject, why in which.absent.items() if self._is_missed(subject) and subject not in lost}
             made += [one for subject, why in absent.items() for one in self._rules.lose(subject, why, at_s, which.since_s(subject))]
         return made + [one for subject, values in cards.items() for one in self._rules.feed(subject, values, at_s)]
+
+    def _of_replaced(self, which: Cards) -> Iterable[Episode]:
+        for subject, since_s in which.replaced(self.away.keys()).items():
+            yield from self._rules.replaced(subject, since_s)
 
     def _is_missed(self, subject: str) -> bool:
         """A card that was taken away by agreement is lost no more; while that may be taken back, what had begun goes on."""

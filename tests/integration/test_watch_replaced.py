@@ -1,0 +1,120 @@
+"""Is a card that another one replaces while the line goes on missed no more from then on, and only then?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpulease_gui.services.watch_cards import Cards
+from tests.integration.test_watch_scripted import A, B, Scripted
+
+C, D = A[:-1] + "3", A[:-1] + "4"
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[Scripted]:
+    made = Scripted(tmp_path)
+    yield made
+    made.services.close()
+
+
+def rows(node: Scripted, until: int, *cards: str) -> None:
+    """Rows of nvidia-smi, numbered anew in each second, up to one."""
+    while node.at < until:
+        node.cards(*((index, card, "500") for index, card in enumerate(cards)))
+        node.at += 1
+
+
+def said(node: Scripted, until: int, cards: tuple[str, ...], lost: tuple[str, ...] = ()) -> None:
+    """The same from the agent, which says of some that they are lost."""
+    while node.at < until:
+        node.say("gpu", *(json.dumps({"index": index, "uuid": card, "power_w": 500.0}) for index, card in enumerate(cards)),
+                 *(json.dumps({"index": 7, "uuid": card, "lost": "GPU is lost"}) for card in lost))  # fmt: skip
+        node.at += 1
+
+
+@pytest.mark.parametrize("before", [(C, B), (B, C)])
+def test_that_a_loss_ends_with_the_card_that_takes_its_place(node: Scripted, before: tuple[str, str]) -> None:
+    rows(node, 10, A, B)
+    rows(node, 20, B)
+    assert node.events() == [("watch.lost", A, 10, None)]
+    rows(node, 60, *before)
+    assert node.events() == [("watch.lost", A, 10, 20)] and node.degraded_s() == 10.0
+    assert node.watch.view.lost == {}
+    rows(node, 70, B)
+    assert node.events()[1:] == [("watch.lost", C, 60, None)], "the newcomer can be lost as well"
+
+
+def test_that_a_loss_ends_though_the_agent_calls_the_old_card_lost_for_ever(node: Scripted) -> None:
+    said(node, 10, (A, B))
+    said(node, 20, (B,), lost=(A,))
+    said(node, 60, (C, B), lost=(A,))
+    assert node.events() == [("watch.lost", A, 10, 20)] and node.degraded_s() == 10.0
+    node.reconnect()
+    said(node, 90, (C, B))
+    assert node.events() == [("watch.lost", A, 10, 20)] and node.watch.view.lost == {}
+    said(node, 120, (C, B, A))
+    said(node, 140, (C, B), lost=(A,))
+    assert node.events() == [("watch.lost", A, 10, 20), ("watch.lost", A, 120, None)], "it was there again, beside the others"
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_that_two_cards_that_change_places_at_once_are_no_loss_that_lasts(node: Scripted, place: int) -> None:
+    rows(node, 10, A, B)
+    rows(node, 60, *((C, B) if place == 0 else (A, C)))
+    assert node.degraded_s() == 0.0 and node.watch.view.lost == {}
+    assert all(ended is not None for *_, ended in node.events())
+
+
+def test_that_a_card_lost_over_a_cut_is_replaced_while_the_line_goes_on(node: Scripted) -> None:
+    rows(node, 10, A, B)
+    node.reconnect()
+    rows(node, 30, B)
+    assert node.events() == [("watch.lost", A, 10, None)]
+    rows(node, 50, B, C)
+    assert node.events() == [("watch.lost", A, 10, 30)] and node.degraded_s() == 20.0
+
+
+def test_that_of_two_lost_cards_one_newcomer_replaces_one(node: Scripted) -> None:
+    rows(node, 10, A, B, D)
+    rows(node, 20, D)
+    rows(node, 60, D, C)
+    assert sorted(node.events()) == [("watch.lost", A, 10, None), ("watch.lost", B, 10, 20)]
+    assert node.degraded_s() == 10 + 50
+
+
+def test_that_a_card_that_joins_before_another_is_lost_and_one_that_comes_back_replace_nobody(node: Scripted) -> None:
+    rows(node, 10, A, B)
+    rows(node, 20, A, B, C)
+    rows(node, 60, A, C)
+    assert node.events() == [("watch.lost", B, 20, None)]
+    rows(node, 80, C)
+    rows(node, 120, A, C)
+    assert node.events() == [("watch.lost", B, 20, None), ("watch.lost", A, 60, 80)]
+
+
+def test_that_a_name_that_stands_in_one_row_only_replaces_nobody(node: Scripted) -> None:
+    rows(node, 10, A, B)
+    rows(node, 20, B)
+    rows(node, 21, B, C)
+    rows(node, 60, B)
+    assert ("watch.lost", A, 10, None) in node.events()
+
+
+def test_that_a_card_of_the_first_round_takes_no_place_of_one_that_is_gone_in_the_second(node: Scripted) -> None:
+    for place, card in enumerate((A, B, C)):
+        node.watch._on_line("gpu", json.dumps({"index": place, "uuid": card, "power_w": 1}).encode(), 1000.0 + 0.3 * place)
+    node.at = 1
+    rows(node, 40, B, C)
+    assert node.events() == [("watch.lost", A, 1, None)]
+
+
+def test_that_what_changes_places_again_and_again_keeps_little_in_mind() -> None:
+    cards = Cards()
+    for at in range(2000):
+        cards.told(float(at), [f"GPU-{at // 20}", "GPU-b"])
+        cards.replaced()
+    assert len(cards.known) <= 3 and not cards.absent
