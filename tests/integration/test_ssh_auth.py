@@ -250,6 +250,13 @@ def test_that_ux_13_wrong_answers_are_asked_for_three_times_at_most(sshd):
     assert (doorman.tries, len(asked)) == (6, 6)
 
 
+def test_that_ux_13_an_empty_answer_is_an_answer(sshd):
+    doorman = Doorman(((("Press Enter after the push:", True),),), ("",))
+    with kept_by(doorman) as gate:
+        log_in(gate, by_key(sshd, asker([""], [])))
+    assert (doorman.heard, doorman.tries) == ([[""]], 1)
+
+
 def test_that_a_user_who_gives_up_ends_the_login(sshd):
     doorman = Doorman(((("Code:", False),),))
     with kept_by(doorman) as gate:

@@ -19,11 +19,12 @@ from gpulease_gui.services.ways import SecretAsked
 _KEPT = Text("It is sent to nobody but this program's own login and is kept in memory until you quit.",
              "仅用于本程序登录，只保存在内存中，退出即清除。")  # fmt: skip
 _KEEP = Text("Keep in the system keyring", "保存到系统密钥环")
-_ONCE = Text("The answer is sent to this node once and is not kept.", "答案仅发送给该节点一次，不会保存。")
+_ONCE = Text("The answer is sent to this node once and is not kept. Enter sends an empty one, as for a push to your phone.",
+             "答案仅发送给该节点一次，不会保存。直接按回车发送空答案，例如手机推送确认。")  # fmt: skip
 
 
 class SecretDialog(FactDialog):
-    """Asks for one secret of one node, or for the answer to a question of the node's own; Cancel is the default.
+    """Asks for one secret of one node, or for the answer to a question of the node's own, which may be empty; Cancel is the default.
 
     `shown`: the node says that the answer may be seen while it is typed. `keepable`: the system has a keyring that
     takes it. `trouble`: why the keyring did not give what it keeps.
@@ -51,11 +52,15 @@ class SecretDialog(FactDialog):
             said = Text(f"It is kept in the system keyring, but {trouble.en}.", f"系统密钥环中存有此项，但未能取出：{trouble.zh}。")
             self.column.addWidget(PlainLabel(said, level="2", wrap=True))
         self.cancel = self.add_button(Button(CANCEL), rejects=True, default=True)
-        self.go_on = self.add_button(Button(Text("Log in", "登录"), kind="primary"), accepts=True)
-        self.go_on.setEnabled(False)
-        self.line.textChanged.connect(lambda words: self.go_on.setEnabled(bool(words)))
+        self.go_on = self.add_button(Button(Text("Log in", "登录") if name is not _ANSWER else _SEND, kind="primary"), accepts=True)
+        self._may_be_empty = name is _ANSWER  # a node that asks to press Enter, such as after a push to a phone
+        self._fit("")
+        self.line.textChanged.connect(self._fit)
         self.line.returnPressed.connect(self.go_on.click)
         self.line.setFocus()
+
+    def _fit(self, words: str) -> None:
+        self.go_on.setEnabled(bool(words) or self._may_be_empty)
 
     @property
     def secret(self) -> Secret:
@@ -68,7 +73,7 @@ class SecretDialog(FactDialog):
         return self.keep.isChecked()
 
 
-_ANSWER = Text("Answer", "答案")
+_ANSWER, _SEND = Text("Answer", "答案"), Text("Send", "发送")
 
 
 def _words(node: Node, asked: SecretAsked) -> tuple[Text, Text, list[tuple[Words, Words]]]:
