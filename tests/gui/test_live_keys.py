@@ -82,6 +82,18 @@ def test_that_the_focus_is_seen_on_every_control_in_both_themes(where: str, wind
             assert looks(widget, window) != without, (mode, widget.accessibleName())
 
 
+def test_that_lanes_out_of_sight_are_come_to_by_keys_and_have_their_axes_at_once(window: MainWindow, qtbot: QtBot) -> None:
+    page = show(window, "capped", qtbot)
+    below = [lane for lane in page.chart.lanes if lane.visibleRegion().isEmpty()]
+    assert len(below) > 3
+    for key, there in ((Qt.Key.Key_PageDown, True), (Qt.Key.Key_Up, False), (Qt.Key.Key_Down, True)):
+        QTest.keyClick(page.chart, key)
+        assert (not below[0].visibleRegion().isEmpty()) is there
+    page.chart.step()
+    largest = max(value for curve in below[0].lane.curves for value in curve.ring.view().values if value == value)
+    assert below[0].values.top > largest > below[0].values.top / 4
+
+
 def test_that_the_arrows_choose_how_much_time_is_in_sight(window: MainWindow, qtbot: QtBot) -> None:
     page = show(window, "capped", qtbot)
     page.chart.set_window(60.0)

@@ -27,6 +27,8 @@ class Act(Enum):
     CURSOR_ON = Text("Cursor later", "游标右移")
     RANGE_FROM = Text("Range begins at the cursor", "以游标为区间起点")
     RANGE_TO = Text("Range ends at the cursor", "以游标为区间终点")
+    ABOVE = Text("Lanes above", "上方的通道")
+    BELOW = Text("Lanes below", "下方的通道")
     NONE_CHOSEN = Text("No range, then no cursor", "取消区间，再取消游标")
 
 
@@ -51,6 +53,8 @@ KEYS = (
     ChartKey(Act.RANGE_TO, "]", frozenset([_K.Key_BracketRight])),
     ChartKey(Act.PAUSE, "Space", frozenset([_K.Key_Space])),
     ChartKey(Act.LIVE, "End", frozenset([_K.Key_End])),
+    ChartKey(Act.ABOVE, "\N{UPWARDS ARROW}, PgUp", frozenset([_K.Key_Up, _K.Key_PageUp])),
+    ChartKey(Act.BELOW, "\N{DOWNWARDS ARROW}, PgDn", frozenset([_K.Key_Down, _K.Key_PageDown])),
     ChartKey(Act.NONE_CHOSEN, "Esc", frozenset([_K.Key_Escape])),
 )
 _BY_KEY: Mapping[tuple[int, bool], Act] = {(int(key), one.shift): one.act for one in KEYS for key in one.keys}

@@ -98,6 +98,7 @@ class Lane(Lively, QWidget):
         """Move on; only what changed is painted anew. For `news` and `hurry` see LiveTail.frame."""
         before, self._moment = self._moment, moment
         if self.lane.trouble or self.visibleRegion().isEmpty():
+            self._behind = True  # its axis too: it is brought up to date when it comes into sight
             return
         if before is None or self._behind:
             self.refresh()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent, QWheelEvent
-from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractSlider, QScrollArea, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
@@ -29,6 +29,7 @@ FRAMES_A_REFRESH, NEWS_FRAMES = 10, 3
 EVENTS_PX, AXIS_ROW_PX = 24, 22
 LEAST_WINDOW_S, MOST_WINDOW_S = 15.0, 30 * 86_400.0
 _ZOOM, _STEP, _CURSOR_STEPS = 1.25, 0.15, 120
+_Turn = QAbstractSlider.SliderAction
 CHART = Text("Live chart", "实时图表")
 
 
@@ -319,6 +320,8 @@ class LaneStack(Lively, QWidget):
             Act.CURSOR_BACK: lambda: self._walk(-1), Act.CURSOR_ON: lambda: self._walk(1),
             Act.RANGE_FROM: lambda: self._choose_to_cursor(first=True), Act.RANGE_TO: lambda: self._choose_to_cursor(first=False),
             Act.LIVE: lambda: self.move_by(float("inf")), Act.NONE_CHOSEN: self._take_away,
+            Act.ABOVE: lambda: self._scroll.verticalScrollBar().triggerAction(_Turn.SliderPageStepSub),
+            Act.BELOW: lambda: self._scroll.verticalScrollBar().triggerAction(_Turn.SliderPageStepAdd),
         }  # fmt: skip
 
     def _walk(self, way: int) -> None:
