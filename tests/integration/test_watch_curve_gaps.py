@@ -14,7 +14,7 @@ from gpulease_gui.domain.text import Language
 from gpulease_gui.gui.models.past import Wish, read_past
 from gpulease_gui.gui.pages.live_lanes import Lanes, holes_of
 from gpulease_gui.services.gap_words import GAP_WORDS, SERIES_WORDS
-from gpulease_gui.services.live_export import readings_csv
+from gpulease_gui.services.live_csv import readings_csv
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import append_gap, list_gaps
 from tests.integration.test_watch_scripted import NS, POWER, RX, START_S, TX, A, B, Scripted

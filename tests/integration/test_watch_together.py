@@ -23,7 +23,7 @@ from gpulease_gui.gui.models.past import Past, Wish, read_past
 from gpulease_gui.gui.models.stored import read_stored
 from gpulease_gui.services.composition import open_services
 from gpulease_gui.services.degraded import degraded_in
-from gpulease_gui.services.live_export import readings_csv
+from gpulease_gui.services.live_csv import readings_csv
 from gpulease_gui.services.timeline import Clock
 from gpulease_gui.services.watch import _Watch
 from gpulease_gui.services.watch_cards import lately
