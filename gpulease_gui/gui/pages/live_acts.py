@@ -93,11 +93,18 @@ class Acts(QObject):
         services = self._frame.services
         future: Future[None]
         if kind == "png":
-            image = self._page.chart.grab().toImage()
+            image = self._picture()
             future = services.jobs.local(lambda: _write_image(image, path))
         else:
             future = services.jobs.local(self._csv_work(path))
         self._frame.bridge.when_done(future, lambda _: self._frame.note(Text(f"Written: {path.name}", f"已写入：{path.name}")))
+
+    def _picture(self) -> QImage:
+        from gpulease_gui.gui.widgets.chart_picture import caption_of, chart_image
+
+        node, chart = self._page.node, self._page.chart
+        name, contract = (node.node.name, node.contract) if node else ("", "")
+        return chart_image(chart, caption_of(name, contract, chart.span_s, (lane.lane for lane in chart.lanes if not lane.visibleRegion().isEmpty())))
 
     def _csv_work(self, path: Path) -> Callable[[], None]:
         from gpulease_gui.services.evaluate import write_whole
