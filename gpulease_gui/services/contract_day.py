@@ -1,7 +1,7 @@
 """When does a day of a contract begin?
 
-A contract states days, not moments. They are those of the time zone that its supplier states with his contacts, where all that
-state one state the same; else those of the calendar of this computer, as everywhere in the program.
+A contract states days, not moments. They are those of the time zone that it names; else of the one that its supplier states with
+his contacts, where all that state one state the same; else those of the calendar of this computer, as everywhere in the program.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.suppliers import get_contract
 from gpulease_gui.store.term_versions import get_terms
 
-CONTACTS, ZONE = "supplier.contacts", "zone"
+NAMED, CONTACTS, ZONE = "billing.time_zone", "supplier.contacts", "zone"
 _MOST_CHARACTERS, _MOST_OFFSET = 64, timedelta(hours=14)
 _IANA = re.compile(r"[A-Za-z_]+(?:/[A-Za-z0-9_+-]+)+")
 _OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])\s*(\d{1,2})(?::?([0-5]\d))?", re.IGNORECASE)
@@ -31,6 +31,7 @@ class Days:
     """The days of one time zone; None is that of this computer. A change of the clock makes a day longer or shorter."""
 
     zone: tzinfo | None = None
+    of_supplier: bool = False
 
     def of(self, at_s: float) -> date:
         """The day of a moment (UTC seconds)."""
@@ -56,16 +57,21 @@ class Days:
         """Which days they are."""
         if self.zone is None:
             return Text("days as on the calendar of this computer", "日期按本机日历")
-        return Text(f"days as in {self.zone}, the supplier's zone", f"日期按供应商时区 {self.zone}")
+        if self.of_supplier:
+            return Text(f"days as in {self.zone}, the supplier's zone", f"日期按供应商时区 {self.zone}")
+        return Text(f"days as in {self.zone}, as the contract says", f"日期按合同时区 {self.zone}")
 
 
 def days_of(connection: Reader, contract_id: str | None) -> Days:
     """The days of a contract, or of a node without one. Raises UsageError for an unknown contract."""
     if contract_id is None:
         return Days()
+    named = zone_from(get_terms(connection, Subject(HolderOf.CONTRACT, contract_id)).words(NAMED) or "")
+    if named is not None:
+        return Days(named)
     supplier_id = get_contract(connection, contract_id).supplier_id
     found = set(_stated(get_terms(connection, Subject(HolderOf.SUPPLIER, supplier_id))))
-    return Days(found.pop()) if len(found) == 1 else Days()
+    return Days(found.pop(), of_supplier=True) if len(found) == 1 else Days()
 
 
 def _stated(terms: Terms) -> Iterable[tzinfo]:

@@ -24,7 +24,7 @@ from gpulease_gui.economics.rounding import half_up
 from gpulease_gui.services.cards_of_day import cards_ever, cards_on
 from gpulease_gui.services.commerce import DealFacts, deal_in
 from gpulease_gui.services.contract_day import Days, days_of
-from gpulease_gui.services.price_of_day import hour_price
+from gpulease_gui.services.price_of_day import hour_price, validity
 from gpulease_gui.store.away import away_times, list_away
 from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.node_moves import Move, contracts_of_runs, list_moves
@@ -233,7 +233,7 @@ def _priced(deals: _Deals, paid: Mapping[_Part, Fraction], total: Fraction, card
             return Degraded(total, no_money=NO_PRICE)
         amount += hours * Fraction(price.amount)
         currencies.add(facts.price.money.currency)
-        assumed += [one for one in price.assumed if one not in assumed]
+        assumed += [one for one in (*price.assumed, validity(facts)) if one is not None and one not in assumed]
     if len(currencies) != 1:
         return Degraded(total, no_money=SEVERAL)
     rounded: Decimal = half_up(amount, 2)

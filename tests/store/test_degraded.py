@@ -52,9 +52,13 @@ class Paid:
         self.desk.write(lambda db: claims.save_claim(db, claims.Holder.contract("c1"), claim, by="li", at=self.desk.noon))
 
     def zone(self, *zones):
-        rows = tuple((("name", "Li"), ("zone", one)) for one in zones)
-        stated = {"supplier.contacts": Stated(rows)}
-        self.desk.write(lambda db: state_fields(db, Subject(HolderOf.SUPPLIER, "s1"), stated, load_catalogue()))
+        self.state(HolderOf.SUPPLIER, "s1", "supplier.contacts", tuple((("name", "Li"), ("zone", one)) for one in zones))
+
+    def named(self, zone):
+        self.state(HolderOf.CONTRACT, "c1", "billing.time_zone", zone)
+
+    def state(self, kind, id_, key, value):
+        self.desk.write(lambda db: state_fields(db, Subject(kind, id_), {key: Stated(value)}, load_catalogue()))
 
     def read(self, *cards, metric="gpu.power_w"):
         blocks = [SampleBlock(Series("n1", metric, card, ""), int(BEGIN) * S, S, array("f", [1.0] * 60)) for card in cards]
@@ -155,6 +159,11 @@ def test_that_a_contract_begins_and_ends_at_midnight_of_the_suppliers_zone(paid)
     paid.zone("UTC-8")
     assert paid.found(0, HOUR).assumed[-1].en == "days as in UTC-08:00, the supplier's zone"
     assert paid.found(-HOUR, 0).money is None, "8:00 UTC is midnight there"
+    paid.named("Asia/Tokyo")
+    assert paid.found().assumed[-1] == Text("days as in Asia/Tokyo, as the contract says", "日期按合同时区 Asia/Tokyo")
+    assert paid.hours_and_money() == (48, Decimal("240.00")) and paid.found(-17 * HOUR, -16 * HOUR).money == Money(Decimal("10.00"), "CNY")
+    paid.named("as usual")
+    assert paid.found(0, HOUR).assumed[-1].en == "days as in UTC-08:00, the supplier's zone"
 
 
 def test_that_a_price_changes_at_midnight_of_the_suppliers_zone_and_a_day_may_have_25_hours(paid, desk):
@@ -168,6 +177,12 @@ def test_that_a_price_changes_at_midnight_of_the_suppliers_zone_and_a_day_may_ha
     paid.event("watch.lost", "GPU-a", begin_s, begin_s + 27 * HOUR)
     found = paid.found(0, 300 * 86_400)
     assert (found.card_hours, found.money) == (27, Money(Decimal(10 + 25 * 20 + 40), "CNY"))
+
+
+def test_that_a_price_that_does_not_hold_on_the_day_is_told(paid, desk):
+    desk.write(lambda db: save_price(db, Subject(HolderOf.CONTRACT, "c1"), Price("c1", Money(Decimal("10"), "CNY"), "gpu_hour", valid_to=date(2026, 3, 1))))
+    paid.event("watch.lost", "GPU-a", 0, HOUR)
+    assert [one.en for one in paid.found().assumed] == ["the price was valid until 2026-03-01", Days().words.en]
 
 
 def test_that_days_are_those_of_this_computer_where_no_supplier_says_otherwise(paid, desk, monkeypatch):
