@@ -25,7 +25,7 @@ from gpulease_gui.gui.theme.theme import Theme, colours
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_scale import TimeScale, ValueScale
 from gpulease_gui.gui.widgets.chart_spec import Curve, Happening, LaneSpec, Mode
-from gpulease_gui.gui.widgets.lane_rows import free_place
+from gpulease_gui.gui.widgets.lane_events import free_place
 from gpulease_gui.gui.widgets.live_tail import LiveTail
 from gpulease_gui.gui.widgets.slowdowns import slowdowns
 from gpulease_gui.services.composition import Services

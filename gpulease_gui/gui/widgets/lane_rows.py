@@ -5,31 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QRect, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import summary_words
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.models.local_times import zone
-from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
-from gpulease_gui.gui.widgets.chart_scale import TimeScale, local, moment_text, range_text, tick_text, time_ticks
+from gpulease_gui.gui.widgets.chart_scale import TimeScale, local, moment_text, tick_text, time_ticks
 from gpulease_gui.gui.widgets.chart_spec import Coarser, Happening
 from gpulease_gui.gui.widgets.labels import plain_tip
+from gpulease_gui.gui.widgets.lane_events import QUIET, Taken, happening_words, paint_happening
 from gpulease_gui.gui.widgets.lane_paint import Columns
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.widgets.lane_stack import LaneStack
 
 _V = Qt.AlignmentFlag.AlignVCenter
-LEAST_EVENT_PX, AROUND_PX = 24, 30  # the icon alone; the icon and what is around words
-FEW_PX = 120  # from so many on a piece of a long note says something
 NEAR_PX, MOST_TOLD = 3, 12
 _LOUDEST = {"fail": 0, "warn": 1}
-QUIET = "quiet"  # in place of a token: nothing went wrong, so nobody needs to see it first
 EVENTS = Text("Events", "事件")
 AT_CURSOR = Text("At cursor {time}", "游标 {time}")
 LATEST = Text("Latest {time}", "最新 {time}")
@@ -78,7 +75,7 @@ class EventRow(QWidget):
 
     def _paint_events(self, painter: QPainter, plot: QRect, scale: TimeScale) -> None:
         """What went wrong first, then short ones: a note or a gap keeps its place, a stretch of hours takes what is left."""
-        taken: list[tuple[int, int]] = []
+        taken = Taken()
         self._drawn.clear()
         ratio = self.devicePixelRatioF()
         for happening in [*sorted(self._all(), key=lambda one: (_LOUDEST.get(one.token, len(_LOUDEST)), _length_s(one, scale), one.start_s)), *self._coarser()]:
@@ -116,71 +113,6 @@ def _length_s(happening: Happening, scale: TimeScale) -> float:
     if happening.token == QUIET:
         return float("inf")
     return 0.0 if not happening.token else (happening.end_s or scale.end_s) - happening.start_s
-
-
-def free_place(left: int, right: int, bounds: tuple[int, int], taken: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
-    """The free stretch of px with the largest share of left to right; None where all is taken."""
-    edges = [bounds[0], *(edge for pair in sorted(taken) for edge in pair), bounds[1]]
-    free = [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= LEAST_EVENT_PX and a < right and b > left]
-    return max(free, key=lambda one: min(one[1], right) - max(one[0], left), default=None)
-
-
-def happening_words(happening: Happening) -> str:
-    """What happened, from when to when on the user's clock."""
-    first = moment_text(happening.start_s)
-    if happening.end_s is None:
-        time = say(Text(f"since {first}", f"自 {first} 起"))
-    else:
-        time = first if happening.end_s - happening.start_s < 1 else range_text(happening.start_s, happening.end_s)
-    return f"{time}  {say(happening.words)}"
-
-
-def fitting(happening: Happening, metrics: QFontMetrics, room: int) -> str:
-    """The most words that `room` px hold: all, or without the cards, or the head of a long note; else none, never a stump."""
-    whole, short = say(happening.words), say(happening.of_cards.what) if happening.of_cards is not None else ""
-    for words in (whole, short):
-        if words and metrics.horizontalAdvance(words) <= room:
-            return words
-    return metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room) if room >= FEW_PX else ""
-
-
-def paint_happening(
-    painter: QPainter, font: QFont, happening: Happening, span: QRect, plot: QRect, taken: list[tuple[int, int]]
-) -> tuple[int, int]:  # fmt: skip
-    """A box over its stretch, or icon and words where it began; never over other words. What it takes goes to `taken`.
-
-    Where not all words fit there are fewer, or the icon alone. Answers the first and last px.
-    """
-    palette, token = colours(), "" if happening.token == QUIET else happening.token
-    nowhere = span.left(), span.right()
-    painter.setFont(sized(font, TextSize.CAPTION, 500 if token else 400))
-    metrics, words = painter.fontMetrics(), say(happening.words)
-    full = metrics.horizontalAdvance(words) + AROUND_PX
-    if happening.token == QUIET and full > span.width():
-        return nowhere
-    # Words that would leave the plot move to the left.
-    first = max(plot.left(), min(span.left(), plot.right() - full))
-    last = max(first + full, span.right() if token else 0)
-    free = free_place(first, last, (plot.left(), plot.right()), taken)
-    left = nowhere[0] if free is None else max(first, free[0])
-    if free is None or free[1] - left < LEAST_EVENT_PX:
-        return nowhere
-    words = fitting(happening, metrics, free[1] - left - AROUND_PX)
-    need = metrics.horizontalAdvance(words) + AROUND_PX if words else LEAST_EVENT_PX
-    right = min(max(left + need, span.right() if token else 0), free[1])
-    taken.append((left, right + 4))
-    box = QRectF(left + 0.5, 3.5, right - left - 1, span.height() - 8)
-    if token:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(palette.colour(token)))
-        painter.setBrush(QColor(palette.colour(f"{token}_bg")))
-        painter.drawRoundedRect(box, 3, 3)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    colour = palette.colour(token or "t2")
-    icons.paint(painter, QRectF(left + 6, round(box.center().y() - 6.5), 13, 13), happening.icon, colour)
-    painter.setPen(QColor(colour))
-    painter.drawText(QRectF(left + 23, box.top(), right - left - 24, box.height()), _V, words)
-    return left, right
 
 
 def received_words(coarser: Sequence[Coarser], at_s: float) -> Text:
