@@ -10,13 +10,13 @@ import pytest
 from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
+from gpulease_gui.catalog.xid import CLOCKS_HELD_BACK
 from gpulease_gui.checks.watch_rules import WATCH_RULES
 from gpulease_gui.domain.text import Language
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages import live
 from gpulease_gui.gui.pages.live_lanes import GAPS
 from gpulease_gui.gui.widgets.chart_spec import Mode
-from gpulease_gui.gui.widgets.slowdowns import WORDS as SLOW
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.gap_words import SERIES_WORDS
 from gpulease_gui.services.watch import WatchView
@@ -58,7 +58,7 @@ def english_left(words: list[str], foreign: list[str]) -> dict[str, str]:
 
 def test_that_no_english_is_left_in_the_chinese_words_of_rules_gaps_metrics_and_slowdowns() -> None:
     said = [words.zh for rule in WATCH_RULES for words in (rule.title, rule.why, rule.next_step)]
-    said += [words.zh for words in (*GAPS.values(), *SERIES_WORDS.values(), *SLOW.values(), *(metric.title for metric in metrics().values()))]
+    said += [words.zh for words in (*GAPS.values(), *SERIES_WORDS.values(), *CLOCKS_HELD_BACK.values(), *(metric.title for metric in metrics().values()))]
     assert english_left(said, list(COMMANDS)) == {}
 
 
