@@ -127,13 +127,13 @@ def tiles() -> TileView:
         TileFigure(Text("Util.", "利用率"), "97", "%"), TileFigure(Text("Power", "功耗"), "350", "W", "fail", Ruler(700, 350, "fail", 0.03)),
         TileFigure(Text("Hottest", "最高温"), "63", "°C"), TileFigure(Text("Network", "网络"), "–", "Gbit/s", "t3"),
     )  # fmt: skip
-    strip = tuple("" if share is None else "fail" if place > 44 else "border2" for place, share in enumerate(line))
+    strip = tuple("" if share is None else "fail" if place > 44 else "kept" for place, share in enumerate(line))
     made = [
         Tile("1", "node-07", "Haiqiong", Rank.BROKEN, Text("Under the contract, GPU 3, 5 min 0 s", "低于合同，GPU 3，5 分 0 秒"), figures, line, 0.9, strip),
         Tile("2", "node-08", "Haiqiong", Rank.LOST, Text("2 min 14 s: connection lost", "2 分 14 秒：连接中断"), figures[3:], line[:40] + (None,) * 20),
         Tile("3", "node-09", "Beiming", Rank.WARNED, Text("Too hot, GPU 0, 40 s", "过热，GPU 0，40 秒"), figures[:3], line, None, strip[:44]),
         Tile("4", "node-10", "Beiming", Rank.CONNECTING, Text("connecting", "正在连接")),
-        Tile("5", "node-11", "Beiming", Rank.FINE, Text("no rule broken", "未违反规则"), figures[2:], line, None, ("border2",) * 60),
+        Tile("5", "node-11", "Beiming", Rank.FINE, Text("no rule broken", "未违反规则"), figures[2:], line, None, ("kept",) * 60),
         Tile("6", "node-12", "", Rank.UNWATCHED, Text("not watched", "未监控")),
     ]  # fmt: skip
     view = TileView()

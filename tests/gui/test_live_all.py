@@ -59,7 +59,7 @@ def test_that_a_node_below_its_promise_is_told_with_figure_time_and_strip() -> N
     assert made.rank is Rank.BROKEN
     assert made.words == Text("Under the contract, GPU-1, 5 min 0 s", "低于合同，GPU-1，5 分 0 秒")
     assert [(one.value, one.token) for one in made.figures] == [("90", "t1"), ("350", "fail"), ("61", "t1"), ("–", "t3")]
-    assert made.strip == ("",) * 40 + ("border2",) * 10 + ("fail",) * 10
+    assert made.strip == ("",) * 40 + ("kept",) * 10 + ("fail",) * 10
 
 
 def test_that_power_lies_on_the_scale_of_its_promise() -> None:

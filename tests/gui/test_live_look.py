@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
-from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtCore import QCoreApplication, QRect, Qt
+from PySide6.QtGui import QFontMetrics, QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -27,7 +27,9 @@ from gpulease_gui.gui.pages.live_bar import WINDOWS_S, LiveBar
 from gpulease_gui.gui.pages.live_holes import NO_READING, NOT_RECORDED, unknown_holes
 from gpulease_gui.gui.pages.live_lanes import Lanes
 from gpulease_gui.gui.pages.page import Target
+from gpulease_gui.gui.theme.theme import Theme, ThemeMode, colours
 from gpulease_gui.gui.widgets.chart_keys import KEYS
+from gpulease_gui.gui.widgets.chart_pens import IDLE, KEPT, paint_strip
 from gpulease_gui.gui.widgets.chart_scale import moment_text, range_text
 from gpulease_gui.gui.widgets.chart_spec import Happening, Hole, LaneSpec, Picture
 from gpulease_gui.gui.widgets.fitted import FittedBand
@@ -176,6 +178,20 @@ def test_that_a_silence_of_some_samples_is_a_hole_unless_the_watch_tells_why() -
 def test_that_the_navigator_knows_what_lies_before_between_and_after_what_was_recorded() -> None:
     assert between_recorded([(50.0, 60.0), (10.0, 40.0)], 0.0, 100.0) == [(0.0, 10.0), (40.0, 50.0), (60.0, 100.0)]
     assert between_recorded([(-5.0, 99.0)], 0.0, 100.0) == [] and between_recorded([], 0.0, 9.0) == [(0.0, 9.0)]
+
+
+@pytest.mark.parametrize("mode", [ThemeMode.LIGHT, ThemeMode.DARK])
+def test_that_a_strip_tells_broken_warned_kept_and_idle_apart_without_colour(mode: ThemeMode, theme: Theme) -> None:
+    theme.choose(mode)
+    shapes = []
+    for token in ("fail", "warn", KEPT, IDLE, ""):
+        image = QImage(1, 4, QImage.Format.Format_RGB32)
+        image.fill(colours().plot)
+        painter = QPainter(image)
+        paint_strip(painter, QRect(0, 0, 1, 4), token)
+        painter.end()
+        shapes.append("".join("." if image.pixelColor(0, y).name() == colours().plot.lower() else "x" for y in range(4)))
+    assert shapes == ["xxxx", "x..x", "..xx", "..x.", "...."]
 
 
 # -- room ---------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from gpulease_gui.gui.pages.live_nodes import LiveNode
 from gpulease_gui.gui.pages.live_tile import WINDOWS_S
 from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
-from gpulease_gui.gui.widgets.chart_pens import gap_brush
+from gpulease_gui.gui.widgets.chart_pens import gap_brush, paint_strip
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.tile_spec import Tile
@@ -105,7 +105,7 @@ def _since_first(tile: Tile) -> Sequence[float | None]:
 
 
 _KEYS = (
-    ("border2", Text("no rule broken", "未违反规则")), ("fail", Text("below promise", "低于承诺")), ("warn", Text("warning", "警告")),
+    ("kept", Text("no rule broken", "未违反规则")), ("fail", Text("below promise", "低于承诺")), ("warn", Text("warning", "警告")),
     ("", Text("no data", "无数据")),
 )  # fmt: skip
 _HINT = Text(
@@ -155,7 +155,7 @@ class Legend(Lively, QWidget):
         painter.setPen(QColor(palette.t2))
         for token, words in _KEYS:
             if token:
-                painter.fillRect(QRect(left, middle - 2, 22, 4), QColor(palette.colour(token)))
+                paint_strip(painter, QRect(left, middle - 2, 22, 4), token)
             else:
                 painter.fillRect(QRect(left, middle - 5, 22, 10), gap_brush(palette.hatch, palette.surface2, self.devicePixelRatioF()))
             width = metrics.horizontalAdvance(say(words))

@@ -73,7 +73,7 @@ def _full(lane: LaneChoice, line: Sequence[float | None], promise: Promised | No
 
 def _strip(line: Sequence[float | None], broken: Sequence[Broken], start_s: float, slot_s: float, now_s: float) -> tuple[str, ...]:
     """Red or amber where a rule was broken, grey where none was, nothing where nobody looked."""
-    made = ["" if value is None else "border2" for value in line]
+    made = ["" if value is None else "kept" for value in line]
     for one in sorted(broken, key=lambda each: each.degraded):
         end_s = now_s if one.end_s is None else one.end_s
         first, last = int((one.start_s - start_s) // slot_s), int((end_s - start_s) // slot_s)

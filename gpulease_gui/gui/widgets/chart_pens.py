@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPixmap, QPolygonF
 
 from gpulease_gui.gui.theme.theme import colours
-from gpulease_gui.pdf.paint import hatch_brush
+from gpulease_gui.pdf.paint import hatch_brush, with_alpha
 from gpulease_gui.pdf.palette import Palette, SeriesStyle
 
 MARKER = 6.0
+KEPT, IDLE = "kept", "idle"  # beside the tokens "fail" and "warn" of a strip
 
 
 def style_of(number: int, palette: Palette) -> SeriesStyle:
@@ -81,6 +82,24 @@ def paint_key(painter: QPainter, left: float, middle: float, number: int, width:
     ratio = painter.device().devicePixelRatioF()
     picture = marker_pixmap(style.marker, style.colour, palette.bg1, ratio)
     painter.drawPixmap(QPointF(left + width / 2 - (MARKER + 4) / 2, y - (MARKER + 4) / 2), picture)
+
+
+def paint_strip(painter: QPainter, rect: QRect, token: str) -> None:
+    """A piece of the strip that tells how a promise fares: "fail" full, "warn" a double line, `KEPT` a thin line, `IDLE` a hairline.
+
+    They differ in shape, so that they are told apart in grey too. "" is nothing.
+    """
+    palette, third = colours(), max(1, round(rect.height() / 3))
+    if token == IDLE:
+        painter.fillRect(QRect(rect.left(), rect.top() + rect.height() // 2, rect.width(), 1), QColor(palette.border2))
+    elif token == KEPT:
+        half = max(1, rect.height() // 2)
+        painter.fillRect(QRect(rect.left(), rect.bottom() + 1 - half, rect.width(), half), with_alpha(palette.t3, 0.55))
+    elif token == "warn":
+        for top in (rect.top(), rect.bottom() + 1 - third):
+            painter.fillRect(QRect(rect.left(), top, rect.width(), third), QColor(palette.warn))
+    elif token:
+        painter.fillRect(rect, QColor(palette.colour(token)))
 
 
 @lru_cache(maxsize=16)

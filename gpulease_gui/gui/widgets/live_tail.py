@@ -18,7 +18,7 @@ from shiboken6 import VoidPtr
 from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Flags, Floats, Grid, Samples
-from gpulease_gui.gui.widgets.chart_pens import MARKER, line_pen, marker_pixmap, style_of
+from gpulease_gui.gui.widgets.chart_pens import IDLE, KEPT, MARKER, line_pen, marker_pixmap, paint_strip, style_of
 from gpulease_gui.gui.widgets.chart_scale import TimeScale, ValueScale
 from gpulease_gui.gui.widgets.chart_spec import Curve, LaneSpec, Mode, Rule
 from gpulease_gui.gui.widgets.strip import Kept, runs, strip
@@ -27,6 +27,7 @@ from gpulease_gui.pdf.palette import SeriesStyle
 
 STRIP_PX = 4
 MARKER_EVERY_PX = 116
+_STRIP = {Kept.NO_DATA: "", Kept.KEPT: KEPT, Kept.IDLE: IDLE, Kept.WARNED: "warn", Kept.BROKEN: "fail"}
 _FEW = 16
 _MARGIN_PX = 8  # room at the right for the half of a marker that stands on the newest sample
 
@@ -342,21 +343,12 @@ class LiveTail:
         top, thick = self._height - round(STRIP_PX * self._ratio), round(STRIP_PX * self._ratio)
         for begin, end, code in runs(codes):
             rect = QRect(edge[begin], top, edge[end] - edge[begin], thick)
-            _paint_kept(painter, rect, code)
+            paint_strip(painter, rect, _STRIP[code])
 
 
 def has_strip(lane: LaneSpec) -> bool:
     """Whether a lane has a promise that can be kept or broken."""
     return lane.promised is not None and lane.promised.rule is not Rule.SIZE and bool(lane.curves)
-
-
-def _paint_kept(painter: QPainter, rect: QRect, code: Kept) -> None:
-    palette = colours()
-    if code is Kept.IDLE:
-        painter.fillRect(QRect(rect.left(), rect.top() + rect.height() // 2, rect.width(), 1), QColor(palette.border2))
-    elif code is not Kept.NO_DATA:
-        token = {Kept.KEPT: with_alpha(palette.t3, 0.55), Kept.WARNED: QColor(palette.warn), Kept.BROKEN: QColor(palette.fail)}
-        painter.fillRect(rect, token[code])
 
 
 def _steps(x: Floats, y: Floats) -> float:

@@ -11,7 +11,7 @@ from gpulease_gui.gui.language import say
 from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
-from gpulease_gui.gui.widgets.chart_pens import gap_brush
+from gpulease_gui.gui.widgets.chart_pens import gap_brush, paint_strip
 from gpulease_gui.gui.widgets.tile_spec import Rank, Tile, TileFigure
 from gpulease_gui.pdf.paint import paint_ruler
 from gpulease_gui.pdf.palette import Palette
@@ -134,7 +134,7 @@ def _paint_line(painter: QPainter, rect: QRect, tile: Tile, palette: Palette) ->
     for place, token in enumerate(tile.strip):
         if token:
             foot = QRect(edges[place], rect.bottom() + 1 - STRIP_PX, edges[place + 1] - edges[place], STRIP_PX)
-            painter.fillRect(foot, QColor(palette.colour(token)))
+            paint_strip(painter, foot, token)
 
 
 def _paint_gaps(painter: QPainter, plot: QRect, line: Sequence[float | None], edges: Sequence[int], palette: Palette) -> None:
