@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -22,6 +23,7 @@ from gpulease_gui.gui.pages.live_tile import Known, tile_of
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode
 from gpulease_gui.gui.widgets.chart_spec import Promised, Rule
 from gpulease_gui.gui.widgets.tile_lines import LaneChoice
+from gpulease_gui.gui.widgets.tile_paint import state_words
 from gpulease_gui.gui.widgets.tile_spec import Broken, Order, Rank, Tile
 from gpulease_gui.gui.widgets.tiles import MOST_PICTURES, TileView, spoken
 from gpulease_gui.services.composition import Services
@@ -60,6 +62,16 @@ def test_that_a_node_below_its_promise_is_told_with_figure_time_and_strip() -> N
     assert made.words == Text("Under the contract, GPU-1, 5 min 0 s", "低于合同，GPU-1，5 分 0 秒")
     assert [(one.value, one.token) for one in made.figures] == [("90", "t1"), ("350", "fail"), ("61", "t1"), ("–", "t3")]
     assert made.strip == ("",) * 40 + ("kept",) * 10 + ("fail",) * 10
+
+
+def test_that_a_tile_leaves_out_the_cards_before_it_cuts_how_long_a_promise_is_broken() -> None:
+    made = tile(view_of(600), Broken("watch.floor", "GPU-1", NOW_S - 300, None, True, "gpu.power_w"))
+    metrics = QFontMetrics(QFont())
+    whole, short = (metrics.horizontalAdvance(words.en) for words in (made.words, made.short))
+    assert state_words(made, metrics, whole) == "Under the contract, GPU-1, 5 min 0 s"
+    assert state_words(made, metrics, whole - 1) == state_words(made, metrics, short) == "Under the contract, 5 min 0 s"
+    assert state_words(made, metrics, short - 1).endswith("…")
+    assert spoken(made).startswith("node-07, Haiqiong, "), "what is cut of the supplier is in the tip"
 
 
 def test_that_power_lies_on_the_scale_of_its_promise() -> None:

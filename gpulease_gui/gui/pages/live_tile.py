@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpulease_gui.checks.watch_rules import WATCH_RULES
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.gui.models.cards import OfCards, card_name
 from gpulease_gui.gui.pages.live_lanes import gap_words
 from gpulease_gui.gui.pages.live_nodes import LiveNode
@@ -49,7 +49,7 @@ def tile_of(known: Known, lane: LaneChoice, now_s: float, window_s: float) -> Ti
     """The tile of a node at `now_s` (UTC seconds), with its line over the `window_s` before."""
     from gpulease_gui.gui.widgets.tile_lines import SLOTS, line_of
 
-    rank, words = _state(known, now_s)
+    rank, words, short = _state(known, now_s)
     made = known.node
     start_s = now_s - window_s
     line = line_of(known.view.rings, lane, start_s, now_s) if known.view is not None else [None] * SLOTS
@@ -59,7 +59,7 @@ def tile_of(known: Known, lane: LaneChoice, now_s: float, window_s: float) -> Ti
     strip = _strip(line, known.broken, start_s, window_s / SLOTS, now_s)
     return Tile(
         made.node.id, made.node.name, made.supplier, rank, words, figures_of(known, now_s), shares,
-        None if promise is None else min(1.0, promise.value / full), strip,
+        None if promise is None else min(1.0, promise.value / full), strip, short,
     )  # fmt: skip
 
 
@@ -83,25 +83,25 @@ def _strip(line: Sequence[float | None], broken: Sequence[Broken], start_s: floa
     return tuple(made)
 
 
-def _state(known: Known, now_s: float) -> tuple[Rank, Text]:
-    """How the node fares, and the one thing that is most worth saying."""
+def _state(known: Known, now_s: float) -> tuple[Rank, Text, Text]:
+    """How the node fares, the one thing that is most worth saying, and a shorter way to say it if there is one."""
     view = known.view
     if view is None or not known.running:
-        return Rank.UNWATCHED, Text("not watched", "未监控")
+        return Rank.UNWATCHED, Text("not watched", "未监控"), NO_TEXT
     if view.state in _LOST:
-        return Rank.LOST, _lost_words(view, now_s)
+        return Rank.LOST, _lost_words(view, now_s), NO_TEXT
     going = [one for one in known.broken if one.end_s is None]
     worst = min(going, key=lambda one: (not one.degraded, one.start_s), default=None)
     if view.lost and (worst is None or not worst.degraded):
-        return Rank.BROKEN, lost_words(view)
+        return Rank.BROKEN, lost_words(view), NO_TEXT
     if worst is not None:
-        return (Rank.BROKEN if worst.degraded else Rank.WARNED), _broken_words(worst, going, view, now_s)
+        return (Rank.BROKEN if worst.degraded else Rank.WARNED), *_broken_words(worst, going, view, now_s)
     if view.state is not NodeState.CONNECTED:
-        return Rank.CONNECTING, Text("connecting", "正在连接")
+        return Rank.CONNECTING, Text("connecting", "正在连接"), NO_TEXT
     trouble = next((words for source, words in view.troubles.items() if source == "gpu"), "")
     if trouble and not any(metric.startswith("npu.") for metric, _ in view.rings):
-        return Rank.WARNED, TROUBLES.get(trouble, Text(trouble, trouble))
-    return Rank.FINE, Text("no rule broken", "未违反规则") if known.node.contract else Text("no contract", "无合同")
+        return Rank.WARNED, TROUBLES.get(trouble, Text(trouble, trouble)), NO_TEXT
+    return Rank.FINE, Text("no rule broken", "未违反规则") if known.node.contract else Text("no contract", "无合同"), NO_TEXT
 
 
 def _lost_words(view: WatchView, now_s: float) -> Text:
@@ -121,11 +121,12 @@ def lost_words(view: WatchView) -> Text:
     return Text(f"{name}{more_en} lost: {said.en}", f"{name}{more_zh} 丢失：{said.zh}")
 
 
-def _broken_words(one: Broken, going: Sequence[Broken], view: WatchView, now_s: float) -> Text:
-    """The rule, all cards that break it, and for how long the first of them does."""
+def _broken_words(one: Broken, going: Sequence[Broken], view: WatchView, now_s: float) -> tuple[Text, Text]:
+    """The rule, all cards that break it, and for how long the first of them does; then the same without the cards."""
     title, since = _TITLES.get(one.rule, Text(one.rule, one.rule)), length_text(max(1, round(now_s - one.start_s)))
     said = OfCards(title, tuple(each.subject for each in going if each.rule == one.rule)).words(view.numbers, _cards_of(view))
-    return Text(f"{said.en}, {since.en}", f"{said.zh}，{since.zh}")
+    whole, short = (Text(f"{words.en}, {since.en}", f"{words.zh}，{since.zh}") for words in (said, title))
+    return whole, short
 
 
 def _cards_of(view: WatchView) -> int:

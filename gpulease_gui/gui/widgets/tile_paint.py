@@ -76,8 +76,16 @@ def _paint_head(painter: QPainter, rect: QRect, tile: Tile, fonts: TileFonts, pa
     said = QRect(rect.left(), row.bottom() + 1, rect.width(), fonts.line)
     painter.setFont(fonts.caption)
     painter.setPen(QColor(palette.colour(tile.badge.token) if tile.loud else palette.t2))
-    painter.drawText(said, _V, painter.fontMetrics().elidedText(say(tile.words), _ELIDE, said.width()))
+    painter.drawText(said, _V, state_words(tile, painter.fontMetrics(), said.width()))
     return said.bottom() + 5
+
+
+def state_words(tile: Tile, metrics: QFontMetrics, room: int) -> str:
+    """How the node fares, in so many words as fit; cut only where there are no fewer."""
+    whole, short = say(tile.words), say(tile.short)
+    if short and metrics.horizontalAdvance(whole) > room >= metrics.horizontalAdvance(short):
+        return short
+    return metrics.elidedText(whole, _ELIDE, room)
 
 
 def _paint_figures(painter: QPainter, rect: QRect, figures: Sequence[TileFigure], fonts: TileFonts, palette: Palette) -> int:

@@ -9,7 +9,7 @@ from enum import IntEnum, StrEnum
 from functools import lru_cache
 
 from gpulease_gui.domain.finding import Verdict
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.pdf.badges import Badge, badge_of
 from gpulease_gui.pdf.paint import Ruler
 from gpulease_gui.services.events import NodeState
@@ -74,7 +74,8 @@ class Tile:
     """A node: how it fares, what it does now, and its line over the last stretch.
 
     `line` has one share (0 to 1) of the scale for each slot of time, None where nothing was read; `promise` is the share at
-    which the promised figure lies. `strip` has a colour token for each slot, "" where nobody looked.
+    which the promised figure lies. `strip` has a token of `paint_strip` for each slot, "" where nobody looked. `short` says
+    `words` where there is little room.
     """
 
     node_id: str
@@ -86,6 +87,7 @@ class Tile:
     line: tuple[float | None, ...] = ()
     promise: float | None = None
     strip: tuple[str, ...] = ()
+    short: Text = NO_TEXT
 
     @property
     def badge(self) -> Badge:

@@ -38,7 +38,7 @@ TILES = Text("All nodes", "全部节点")
 def spoken(tile: Tile) -> str:
     """All that a tile shows, in words."""
     figures = [f"{say(one.caption)} {one.value} {one.unit}".strip() for one in tile.figures]
-    return ", ".join(part for part in (tile.name, say(tile.badge.word), say(tile.words), *figures) if part)
+    return ", ".join(part for part in (tile.name, tile.note, say(tile.badge.word), say(tile.words), *figures) if part)
 
 
 class Tiles(QAbstractListModel):
