@@ -82,6 +82,17 @@ def test_that_the_focus_is_seen_on_every_control_in_both_themes(where: str, wind
             assert looks(widget, window) != without, (mode, widget.accessibleName())
 
 
+def test_that_without_a_chart_nothing_is_there_that_steers_or_exports_one(window: MainWindow, qtbot: QtBot) -> None:
+    bar = show(window, "honest", qtbot).bar
+    there = [bar.all_nodes, bar.nodes, bar.more]
+    assert [one for one in bar.children() if isinstance(one, QWidget) and one.isVisible()] == there
+    window.resize(1024, 768)
+    settle()
+    assert [one for one in bar.children() if isinstance(one, QWidget) and one.isVisible()] == there
+    show(window, "capped", qtbot)
+    assert all(one.isVisible() for one in (bar.pause, bar.mode, bar.export)) and bar.span.isVisible() != bar.span_box.isVisible()
+
+
 def test_that_lanes_out_of_sight_are_come_to_by_keys_and_have_their_axes_at_once(window: MainWindow, qtbot: QtBot) -> None:
     page = show(window, "capped", qtbot)
     below = [lane for lane in page.chart.lanes if lane.visibleRegion().isEmpty()]

@@ -388,8 +388,7 @@ class LivePage(Page):
         from gpulease_gui.gui.widgets.chart_scale import range_text
 
         self.bar.show_range(range_text(*self.chart.span_s) if self.charted else "")
-        if not self.charted:
-            self.bar.show_samples("", low=False)
+        self.bar.show_chart(shown=self.charted)
         self.bar.show_paused(paused=self.chart.paused, able=self.running and self.charted, away=self.chart.away)
 
 

@@ -132,7 +132,7 @@ class LiveBar(FittedBand):
         self._lanes = IconButton("columns", Text("Lanes", "通道"))
         self._menu = QMenu(self)
         self._known: tuple[tuple[str, Text], ...] = ()
-        self._said = PAUSE
+        self._said, self._charted = PAUSE, True
         self.export, self.more = IconButton("export", Text("Export", "导出")), IconButton("more", Text("More", "更多"))
         self.export_menu, self.more_menu = QMenu(self), QMenu(self)
         for button, menu in ((self._lanes, self._menu), (self.export, self.export_menu), (self.more, self.more_menu)):
@@ -166,6 +166,14 @@ class LiveBar(FittedBand):
             self._said = said
             self.pause.set_words(said, icon="run" if paused else "pause")
 
+    def show_chart(self, *, shown: bool) -> None:
+        """Without a chart there is nothing to steer or export: what does so is not there."""
+        if shown != self._charted:
+            self._charted = shown
+            for part in (self.pause, self._line, self.mode, self._samples, self._lanes, self.export):
+                part.setVisible(shown)
+            self.fit()
+
     def show_range(self, words: Words) -> None:
         """Which stretch is in sight."""
         if say(words) != self._range.text():
@@ -183,9 +191,9 @@ class LiveBar(FittedBand):
         span, box, range_px = (part.sizeHint().width() + 8 for part in (self.span, self.span_box, self._range))
         whole, short = (self._samples.fontMetrics().horizontalAdvance(say(words)) + 12 for words in self._sampled)
         room = self.width() - need
-        self._range.setVisible(span + range_px + whole <= room)
-        self.span.setVisible(span + short <= room)
-        self.span_box.setVisible(span + short > room)
+        self._range.setVisible(self._charted and span + range_px + whole <= room)
+        self.span.setVisible(self._charted and span + short <= room)
+        self.span_box.setVisible(self._charted and span + short > room)
         fits = (span if span + short <= room else box) + whole <= room
         self._samples.set_words(self._sampled[0] if fits else self._sampled[1])
         self._samples.setToolTip("" if fits else plain_tip(self._sampled[0]))
