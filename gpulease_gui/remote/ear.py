@@ -6,13 +6,18 @@ is for the library is handed to its thread. Where the system has no epoll each t
 
 from __future__ import annotations
 
+import math
 import select
 import sys
 import threading
+import time
+from collections.abc import Callable
 from typing import Protocol
 
 _PATIENCE_S = 0.5  # how long the thread stays when nobody is left
 _AT_ONCE = 256
+# Where lines come so soon after one another, a short rest lets one wake-up serve several of them.
+_OFTEN_S, _REST_S = 0.002, 0.001
 
 
 class Parked(Protocol):
@@ -28,7 +33,8 @@ class Parked(Protocol):
 class Ear:
     """Listens while anyone is parked; one for all connections of a program."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, rest: Callable[[float], None] = time.sleep) -> None:
+        self._clock, self._rest = clock, rest
         self._lock = threading.Lock()
         self._parked: dict[int, Parked] = {}
         self._poll: select.epoll | None = None
@@ -70,12 +76,16 @@ class Ear:
 
     def _listen(self, poll: select.epoll) -> None:
         try:
+            woken_s = -math.inf
             while not self._idle(poll):
                 for number, _ in poll.poll(_PATIENCE_S, _AT_ONCE):
                     one = self._parked.get(number)
                     if one is not None and not one.hear():
                         self.leave(number, one)
                         one.go_on()
+                before_s, woken_s = woken_s, self._clock()
+                if woken_s - before_s < _OFTEN_S:
+                    self._rest(_REST_S)
         finally:
             self._stop(poll)
 

@@ -25,6 +25,8 @@ _START = struct.Struct(">BBII")  # padding, type, channel, bytes of data
 _CHANNEL_DATA, _HEAD_BYTES = 94, 10
 # How often a thread that sleeps looks whether a quiet line is kept alive; the end of the line, too, wakes it.
 _PATIENCE_S = 5.0
+# A read that brought so much may have left more: the ear goes on at once, up to so many times, for it rests between its turns.
+_MUCH_BYTES, _MOST_READS = 16 * 1024, 16
 
 
 def _none() -> None:
@@ -109,7 +111,7 @@ class QuickPackets:
             self._sock.rest(False)
             done = False
             try:
-                stays = self._sock.more_at_once() and self._take_all()
+                stays = self._take_what_came()
                 done = True
             finally:
                 self._failed = not done
@@ -119,6 +121,16 @@ class QuickPackets:
             self._sock.rest(stays)
             self._parked = stays
             return stays
+
+    def _take_what_came(self) -> bool:
+        sock = self._sock
+        for _ in range(_MOST_READS):
+            stays, came_bytes = sock.more_at_once(), len(sock.held)
+            if not stays or not self._take_all():
+                return False
+            if came_bytes < _MUCH_BYTES:
+                break
+        return True
 
     # -- in any thread ----------------------------------------------------------------------------------------------------
 

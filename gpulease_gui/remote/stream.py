@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Cancelled, Unreadable, UserFacing
@@ -78,8 +79,7 @@ def agent_start(program: bytes, interval_s: float) -> Start:
     return Start(AGENT, opening, AGENT_PATIENCE_S)
 
 
-@dataclass(frozen=True, slots=True)
-class StreamLine:
+class StreamLine(NamedTuple):
     """One whole line. `source` is an id; `payload` None with `code` when that source has ended; both None: a beat."""
 
     source: str
@@ -107,14 +107,16 @@ class LineCutter:
     def feed(self, data: bytes) -> list[StreamLine]:
         """The lines that `data` completes, in order. `spoke`: whether any of it was ours, `beat`: whether the node beat in it."""
         self.spoke = self.beat = False
-        *lines, rest = data.split(b"\n")
+        lines = data.split(b"\n")
+        rest = lines.pop()
+        if lines and (self._rest or self._skipping):
+            lines[0] = self._completed(lines[0])
         found: list[StreamLine] = []
         for line in lines:
-            whole = self._completed(line) if self._rest or self._skipping else line
-            if len(whole) > LINE_MAX_BYTES:
-                self._drop(whole, found)
-            elif whole.startswith(self._mark):
-                self._read(whole, found)
+            if len(line) > LINE_MAX_BYTES:
+                self._drop(line, found)
+            elif line.startswith(self._mark):
+                self._read(line, found)
         if rest:
             self._keep(rest, found)
         return found
@@ -143,17 +145,17 @@ class LineCutter:
 
     def _read(self, line: bytes, found: list[StreamLine]) -> None:
         word, _, payload = line[len(self._mark) :].partition(b" ")
-        if word == b"END":
-            self._ended(payload.decode("ascii", "replace").split(), found)
-        elif word == b"BEAT":
-            self.spoke = self.beat = True
-        elif word in self._names:
+        if (named := self._names.get(word)) is not None:
             self.spoke = True
-            source, more = self._names[word]
+            source, more = named
             if more or self._pieces[source]:
                 self._piece(source, payload, found, more=more)
             else:
                 found.append(StreamLine(source, payload))
+        elif word == b"BEAT":
+            self.spoke = self.beat = True
+        elif word == b"END":
+            self._ended(payload.decode("ascii", "replace").split(), found)
 
     def _ended(self, words: list[str], found: list[StreamLine]) -> None:
         if len(words) == 2 and words[0] in self._pieces and words[1].isdigit():

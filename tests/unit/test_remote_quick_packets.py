@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import select
 import socket
 import threading
@@ -15,7 +16,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from paramiko.packet import Packetizer
 
 from gpulease_gui.remote import quick_packets
-from gpulease_gui.remote.ear import Ear
+from gpulease_gui.remote.ear import Ear, Parked
 from gpulease_gui.remote.quick_packets import read_quickly
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.wire import Wire
@@ -94,6 +95,13 @@ def until(holds):
     while not holds():
         assert time.monotonic() < end_s
         time.sleep(0.005)
+
+
+@pytest.fixture
+def pair():
+    near, far = socket.socketpair()
+    with near, far:
+        yield near, far
 
 
 @pytest.fixture(params=["ear", "thread", "alone"])
@@ -273,4 +281,51 @@ def test_that_a_quiet_line_goes_to_the_ear_when_it_is_listened_to():
     one.send(adjust())
     reading.join(5)
     assert found == [(WINDOW_ADJUST, b"\0\0\0\5\0\0\0\7")]
+    one.close()
+
+
+def test_that_lines_that_come_soon_after_one_another_wake_the_ear_once_for_several(pair):
+    near, far = pair
+    told, times = queue.SimpleQueue[str](), iter((5.0, 5.001, 5.1, 5.2, 5.3))
+
+    class Line:
+        def hear(self):
+            told.put("heard")
+            return near.recv(1) != b"!"
+
+        def go_on(self):
+            told.put("left")
+
+    ear = Ear(lambda: next(times), lambda rest_s: told.put("rest"))
+    ear.park(near.fileno(), Line())
+    said = []
+    for word, answers in ((b"x", 1), (b"x", 2), (b"x", 1), (b"x", 1), (b"!", 2)):
+        far.send(word)
+        said.append([told.get(timeout=5) for _ in range(answers)])
+    assert said == [["heard"], ["heard", "rest"], ["heard"], ["heard"], ["heard", "left"]] and told.empty()
+
+
+def test_that_much_that_came_at_once_is_taken_in_one_turn_of_the_ear():
+    class Still(Ear):
+        parked: Parked | None = None
+
+        def park(self, number, one):
+            self.parked = one
+
+        def leave(self, number, one):
+            pass
+
+    ear = Still()
+    one = Wired(ear)
+    reading = threading.Thread(target=one.read, daemon=True)
+    reading.start()
+    until(lambda: ear.parked is not None)
+    one.send(*(data(b"x" * 32768) for _ in range(5)))
+    assert ear.parked is not None and ear.parked.hear()
+    assert len(one.channel.in_buffer) == 5 * 32768
+    one.send(adjust())
+    assert not ear.parked.hear()
+    ear.parked.go_on()
+    reading.join(5)
+    assert not reading.is_alive()
     one.close()
