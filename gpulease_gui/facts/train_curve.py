@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 
 from gpulease_gui.domain.task import TaskPoint
 
 # Beyond this many points every second one is dropped, and from then on every second one kept: memory stays bounded.
 _MOST = 4096
 _MOST_POINTS = 2000
+# The newest of them stand unthinned beside: who looks every fifth of a second wants those of now.
+_RECENT = 256
 _MOST_WARM = 200
 _MOST_SERIES, _MOVED = 64, 2
 # Of the lines that tell a speed: what counts as warm-up (compiling, filling caches), at least one, at most 200.
@@ -95,10 +99,19 @@ class _Points:
 
     def __init__(self) -> None:
         self.kept: list[TaskPoint] = []
+        self._recent: deque[TaskPoint] = deque(maxlen=_RECENT)
         self._every = 1
         self.seen = 0
 
+    def since(self, seen: int) -> tuple[TaskPoint, ...]:
+        """The points after the first `seen`, in order; of more than the newest, those that were kept."""
+        from_recent = self.seen - len(self._recent)
+        # The one at place n of those that were kept is the point of number n times `_every`.
+        first, last = (-(-number // self._every) for number in (seen, max(seen, from_recent)))
+        return (*self.kept[first:last], *islice(self._recent, max(0, seen - from_recent), None))
+
     def add(self, point: TaskPoint) -> None:
+        self._recent.append(point)
         if self.seen % self._every == 0:
             self.kept.append(point)
             if len(self.kept) > _MOST_POINTS:
@@ -142,6 +155,10 @@ class Curve:
     def points(self) -> tuple[TaskPoint, ...]:
         """All points, or every second, fourth... of them where there are too many."""
         return tuple(self._points.kept)
+
+    def points_since(self, seen: int) -> tuple[TaskPoint, ...]:
+        """Those after the first `seen`, none of them before it: the newest whole, earlier ones thinned."""
+        return self._points.since(seen)
 
     @property
     def points_seen(self) -> int:

@@ -41,11 +41,15 @@ class LogReader:
         self._dull = ""
         self._at_s: float | None = None
         self._dropping = False
+        self._returned = False  # the piece before ended in a carriage return, whose line feed may come now
 
     def feed(self, piece: str, at_s: float | None = None) -> None:
         """The next piece, that came `at_s` after the start. A bare carriage return ends a line, too, as progress bars write it."""
         self._at_s = at_s
-        lines = (self._held + piece).replace("\r", "\n").split("\n")
+        if piece and self._returned:
+            piece = piece.removeprefix("\n")
+        self._returned = piece.endswith("\r") or (self._returned and not piece)
+        lines = (self._held + piece).replace("\r\n", "\n").replace("\r", "\n").split("\n")
         self._held = lines.pop()
         for line in lines:
             self._line(line)
@@ -54,6 +58,10 @@ class LogReader:
                 self._line(self._held)
                 self.lines -= 1  # its end is still to come
             self._held, self._dropping = "", True
+
+    def skip(self) -> None:
+        """Some of the log is left out here: what was begun of a line is told no more."""
+        self._held, self._dropping, self._returned = "", True, False
 
     def close(self) -> None:
         """The log is over. A last line without an end may be torn inside a number: only words of trouble count in it."""

@@ -12,6 +12,10 @@ from gpulease_gui.facts.train_log import TrainLog
 from gpulease_gui.facts.train_reader import LogReader
 
 _LAST_CHARACTERS = 2000
+# Of a log that is followed: what it may hold before, and what is read of it a second on and on. A core reads six times that.
+AHEAD_BYTES, READ_BYTES_S = 9 * 1024 * 1024, 1024 * 1024
+# The end of each piece is read in any case: it is what was written last when the flood is over.
+NEWEST_BYTES = 1024
 
 
 class Redactor:
@@ -49,19 +53,21 @@ class TaskLog:
     """The log of one task: its head and tail as evidence, its curve, its last words.
 
     A node sends `head_bytes` as they come and at the end the last of the rest. Of a log that is only followed
-    (`endless`), all comes live and the middle is dropped here. Raises UsageError for a pattern that can't be used.
+    (`endless`), all comes live and the middle is dropped here; `unread_bytes` of it came too fast to be read. Raises UsageError for a pattern that can't be used.
     """
 
     def __init__(self, pattern: str, secrets: Iterable[str], head_bytes: int, tail_bytes: int, *, endless: bool = False) -> None:
         self.reader = LogReader(pattern)
         self.bytes_in = 0
         self.left_out_bytes = 0
+        self.unread_bytes = 0
         self._redactor, self._endless = Redactor(secrets), endless
         self._head_bytes, self._tail_bytes = head_bytes, tail_bytes
         self._head, self._tail, self._tail_size = bytearray(), deque[bytes](), 0
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._last = ""
         self._at_s: float | None = None
+        self._allowed, self._filled_s = float(AHEAD_BYTES), 0.0
 
     def take(self, data: bytes, at_s: float) -> None:
         """The next piece, `at_s` seconds after the start."""
@@ -75,13 +81,30 @@ class TaskLog:
 
     def _keep(self, clean: bytes) -> None:
         self._head += clean
-        self._read(clean)
+        if self._endless:
+            self._read_in_pace(clean)
+        else:
+            self._read(clean)
+
+    def _read_in_pace(self, data: bytes) -> None:
+        """Of a log that comes faster than lines can be read for long, parts are left out: the figures stay those of now."""
+        at_s = self._at_s or 0.0
+        self._allowed = min(AHEAD_BYTES, self._allowed + max(0.0, at_s - self._filled_s) * READ_BYTES_S)
+        self._filled_s = at_s
+        if len(data) > max(self._allowed, NEWEST_BYTES):
+            self.reader.skip()
+            self._decoder.reset()
+            self.unread_bytes += len(data) - NEWEST_BYTES
+            data = data[-NEWEST_BYTES:]
+        else:
+            self._allowed -= len(data)
+        self._read(data)
 
     def _beyond(self, data: bytes) -> None:
         """Behind the head: read at once where it comes live, kept as the tail."""
         clean = self._redactor.feed(data) if self._endless else data
         if self._endless:
-            self._read(clean)
+            self._read_in_pace(clean)
         self._tail.append(clean)
         self._tail_size += len(clean)
         while self._tail_size - len(self._tail[0]) >= self._tail_bytes:
@@ -132,13 +155,13 @@ class TaskLog:
 
     @property
     def last_words(self) -> str:
-        """The last lines, their control characters made visible."""
-        return visible(self._last.replace("\r\n", "\n").replace("\r", "\n"))
+        """The last lines, their control characters made visible; and how much came too fast to be read."""
+        left_out = f"\n[{self.unread_bytes} bytes came too fast and were not read]" if self.unread_bytes else ""
+        return visible(self._last.replace("\r\n", "\n").replace("\r", "\n")) + left_out
 
     def points_since(self, seen: int) -> tuple[TaskPoint, ...]:
         """The points of the curve after the first `seen`; a curve that was thinned meanwhile gives fewer."""
-        new = self.reader.curve.points_seen - seen
-        return self.reader.curve.points[-new:] if new > 0 else ()
+        return self.reader.curve.points_since(seen)
 
     def faults_since(self, seen: int) -> tuple[TaskFault, ...]:
         """The faults after the first `seen`."""
