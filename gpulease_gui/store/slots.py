@@ -302,7 +302,7 @@ def after(pack: Pack, since_ns: int) -> Pack:
 def slabs(rows: Iterable[tuple[int, int, bytes]]) -> Iterator[Slab]:
     """Rows (length of a slot, start, content) as slabs; those of the same series one after the other are one."""
     head: tuple[int, int, bytes] | None = None
-    starts, parts = array("q"), list[bytes]()
+    starts, parts = array("q"), list[memoryview]()
     for step_ns, start_ns, content in rows:
         slots, ids, after = slots_head(content)
         if head is not None and head != (step_ns, slots, ids):
@@ -310,7 +310,7 @@ def slabs(rows: Iterable[tuple[int, int, bytes]]) -> Iterator[Slab]:
             starts, parts = array("q"), []
         head = step_ns, slots, ids
         starts.append(start_ns)
-        parts.append(content[after:])
+        parts.append(memoryview(content)[after:])  # joined below without another copy
     if head is not None:
         yield Slab(head[0], head[1], ids_of(head[2]), starts, unpacked(b"".join(parts)))
 

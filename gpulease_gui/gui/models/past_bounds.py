@@ -58,8 +58,11 @@ class Slots:
         # How much readings lie below the highest, and above the lowest ones that there can be, all together.
         below = (place + 1) * p95 + after * high - n * mean + wrong, n * (high - mean) + wrong
         above = n * mean - place * low - after * p95 - high + wrong, n * (mean - low) + wrong
-        same = low, p95, high, n, place
-        return np.stack((*same, *below)), np.stack((*same, *above))
+        most = np.empty((7, len(n)))
+        most[:5] = low, p95, high, n, place
+        least = most.copy()
+        most[5:], least[5:] = below, above
+        return most, least
 
 
 def _most(table: Floats, x: float, late: Floats, early: Floats) -> None:
@@ -103,17 +106,19 @@ def _reached(formula: _Formula, table: Floats, wanted: int, steps: int = _STEPS)
         if above - below <= close:
             break
         # The number of a slot rises with the figure: one that is the same at both ends is the same between them.
-        open_: NDArray[np.bool_] = at_below != at_above
-        if np.count_nonzero(open_) < (1 - _WORTH) * len(open_):
-            settled += float(at_below[~open_].sum())
-            table, at_below, at_above = (some.compress(open_, -1) for some in (table, at_below, at_above))
+        # Few slots are counted sooner than they are parted.
+        if len(at_below) > _FEW:
+            open_: NDArray[np.bool_] = at_below != at_above
+            if np.count_nonzero(open_) < (1 - _WORTH) * len(open_):
+                settled += float(at_below[~open_].sum())
+                table, at_below, at_above = (some.compress(open_, -1) for some in (table, at_below, at_above))
         if above - below <= near:
             first, near = first + _alike(table, below, above), 0.0
         middle = first.pop() if first else (below + above) / 2
         if not below < middle < above:
             continue
         at_middle = _counted(formula, table, middle)
-        if settled + at_middle.sum() >= wanted:
+        if settled + np.add.reduce(at_middle) >= wanted:
             above, at_above = middle, at_middle
         else:
             below, at_below = middle, at_middle

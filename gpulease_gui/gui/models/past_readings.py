@@ -64,8 +64,9 @@ class Told:
 
     def known(self) -> Told:
         """Without what was not read."""
-        there = ~np.isnan(self.mean)
-        return self if there.all() else self._picked(there)
+        if not len(self.mean) or (low := np.minimum.reduce(self.mean)) == low:  # NaN is unlike itself
+            return self
+        return self._picked(~np.isnan(self.mean))
 
     def _picked(self, which: slice | NDArray[np.bool_] | NDArray[np.intp]) -> Told:
         mean = self.mean[which]
@@ -145,7 +146,7 @@ def _of_slab(slab: Slab) -> Iterable[tuple[int, Told]]:
     times = (starts[:, None] + np.arange(slab.slots) * step_s).ravel()
     # Rows, series, slots, fields -> series, fields, rows and slots: each figure of a series in one piece.
     values = np.frombuffer(slab.values, np.float32).reshape(rows, len(ids), slab.slots, FIELDS)
-    turned = values.transpose(1, 3, 0, 2).reshape(len(ids), FIELDS, rows * slab.slots).astype(np.float64)
+    turned = values.transpose(1, 3, 0, 2).astype(np.float64, order="C").reshape(len(ids), FIELDS, rows * slab.slots)
     for place, series_id in enumerate(ids):
         low, mean, p95, high, count = turned[place]
         there = count > 0
