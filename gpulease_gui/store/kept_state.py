@@ -70,6 +70,14 @@ def kept_states(connection: sqlite3.Connection, run_id: str) -> tuple[KeptState,
     return tuple(state_of(connection, kept) for kept in list_kept(connection, run_id))
 
 
+def kept_hashes(connection: sqlite3.Connection, node_id: str) -> tuple[str, ...]:
+    """The SHA-256 of all that was kept of a node, the newest first, each once."""
+    rows = connection.execute(
+        "SELECT sha256 FROM kept_stretches WHERE node_id = ? GROUP BY sha256 ORDER BY max(entry) DESC", (node_id,)
+    )
+    return tuple(sha256 for (sha256,) in rows)
+
+
 def node_states(connection: sqlite3.Connection, node_id: str) -> tuple[KeptState, ...]:
     """All stretches that were kept for any run of a node, those of the newest run first."""
     rows = connection.execute("SELECT run_id FROM kept_stretches WHERE node_id = ? GROUP BY run_id ORDER BY max(entry) DESC", (node_id,)).fetchall()

@@ -130,7 +130,7 @@ def test_that_one_stretch_leaves_the_report_and_the_others_stay(make_window: Cal
 
 
 def test_that_a_stretch_up_to_now_is_kept_as_far_as_it_is_stored_and_a_changed_one_is_told(
-    make_window: Callable[..., MainWindow], stored: Services, qtbot: QtBot
+    make_window: Callable[..., MainWindow], stored: Services, qtbot: QtBot, tmp_path: Path
 ) -> None:
     at = datetime.fromtimestamp(START_S + 5, UTC)
     stored.workspace.submit(lambda db: runs.save_run(db, Run("r1", NODE, at, "demo-contract-BM-0047-1", demo=True))).result()
@@ -157,6 +157,8 @@ def test_that_a_stretch_up_to_now_is_kept_as_far_as_it_is_stored_and_a_changed_o
     dialog.show()
     qtbot.waitUntil(dialog.altered.isVisible, timeout=5000)
     assert "blocks 1 added, the first at 2025-12-01 14:40:07 UTC" in dialog.altered.text()
+    dialog.save_kept(tmp_path)
+    qtbot.waitUntil(lambda: len(list(tmp_path.glob("readings-*.bin"))) == 1, timeout=5000)
 
 
 def test_that_a_report_is_not_filled_with_stretches_without_end(stored: Services) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.gui.language import say
 from gpulease_gui.gui.models.cell import NOTHING, Cell, Column, action_cell
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.pages.live_table import length_text
@@ -51,6 +53,8 @@ class ReportDialog(FactDialog):
         self.one = self.add_button(Button(Text("Take out", "移除"), icon="delete"))
         self.look = self.add_button(Button(Text("Show in the chart", "在图表中查看")))
         self.add_button(Button(Text("Close", "关闭"), kind="primary"), rejects=True, default=True)
+        self.kept = self.add_button(Button(Text("Save kept readings…", "保存存证读数…"), icon="download"))
+        self.kept.clicked.connect(self._ask_folder)
         self.all.clicked.connect(lambda: self._take_out(""))
         self.one.clicked.connect(self._take_chosen)
         self.look.clicked.connect(self._show_chosen)
@@ -95,6 +99,19 @@ class ReportDialog(FactDialog):
         self._frame.note(words if count == 1 else Text(f"{count} stretches left the report", f"已从报告移除 {count} 个区间"))
         self.changed.emit()
         self._read()
+
+    def _ask_folder(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, say(Text("A folder for the kept readings", "选择保存存证读数的文件夹")))
+        if folder:
+            self.save_kept(Path(folder))
+
+    def save_kept(self, folder: Path) -> None:
+        """Write what was kept of the node's runs into a folder; a worker does the work."""
+        from gpulease_gui.services.kept_files import save_kept
+
+        workspace, node_id = self._frame.services.workspace, self._node_id
+        done = self._frame.services.jobs.local(lambda: save_kept(workspace, node_id, folder))
+        self._frame.bridge.when_done(done, lambda count: self._frame.note(Text(f"Written: {count} files in {folder.name}", f"已写入 {folder.name}：{count} 个文件")))
 
     def _show_chosen(self) -> None:
         row = self.table.current_row
