@@ -34,7 +34,7 @@ def trouble_of(state: KeptState) -> Text | None:
     en = ", ".join(f"{count} {word}" for count, word, _ in counted if count) or "order of the blocks"
     zh = "，".join(f"{word} {count} 段" for count, _, word in counted if count) or "数据段次序"
     first = "" if state.first_ns is None else _when(state.first_ns)
-    return _of(state, Text(f"they are not what was kept: blocks {en}" + (f", the first at {first}" if first else ""),
+    return _of(state, Text(f"they are not what was kept; blocks: {en}" + (f", the first at {first}" if first else ""),
                            f"与存证不符：{zh}" + (f"，最早为 {first}" if first else "")))  # fmt: skip
 
 

@@ -156,7 +156,7 @@ def test_that_a_stretch_up_to_now_is_kept_as_far_as_it_is_stored_and_a_changed_o
     dialog = ReportDialog(window, (NODE, "capped"), parent=window)
     dialog.show()
     qtbot.waitUntil(dialog.altered.isVisible, timeout=5000)
-    assert "blocks 1 added, the first at 2025-12-01 14:40:07 UTC" in dialog.altered.text()
+    assert "blocks: 1 added, the first at 2025-12-01 14:40:07 UTC" in dialog.altered.text()
     dialog.save_kept(tmp_path)
     qtbot.waitUntil(lambda: len(list(tmp_path.glob("readings-*.bin"))) == 1, timeout=5000)
 

@@ -76,8 +76,8 @@ def test_that_a_flipped_byte_is_told_in_the_window_the_pdf_the_json_and_by_the_c
         assert main(words) == 0 and "not what was kept" not in capsys.readouterr().err
         flip(workspace)
         said, pdf, same = told(workspace)
-    assert same == sha256 and said.startswith("Readings kept of the run") and "blocks 1 changed" in said and sha256 in said
-    assert "theyarenotwhatwaskept:blocks1changed" in pdf and f"{sha256}—changedafteritwassaved" in pdf
+    assert same == sha256 and said.startswith("Readings kept of the run") and "blocks: 1 changed" in said and sha256 in said
+    assert "theyarenotwhatwaskept;blocks:1changed" in pdf and f"{sha256}—changedafteritwassaved" in pdf
     assert main(words) == 0
     assert f"(SHA-256 when kept: {sha256})" in capsys.readouterr().err
     (run,) = [node["run"] for node in json.loads(out.read_text("utf-8"))["nodes"] if node["id"] == NODE]

@@ -61,7 +61,7 @@ def test_that_a_flipped_byte_of_a_reading_is_found_and_said_with_the_hash_of_the
     assert counted(state(desk)) == (1, 0, 0, 100)
     words = trouble_of(state(desk))
     assert words.en == (
-        "Readings kept of the run, 2026-03-01 12:01:00 UTC – 2026-03-01 12:04:00 UTC: they are not what was kept: blocks 1 changed, "
+        "Readings kept of the run, 2026-03-01 12:01:00 UTC – 2026-03-01 12:04:00 UTC: they are not what was kept; blocks: 1 changed, "
         f"the first at 2026-03-01 12:01:40 UTC (SHA-256 when kept: {kept.sha256})"
     )
     put(desk, entry, content)
