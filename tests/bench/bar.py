@@ -68,7 +68,7 @@ def _row(bar: Bar) -> str:
     peer = "" if bar.peer is None else f"{bar.peer:.4g}"
     word = "met" if bar.met else "MISSED"
     return (
-        f"{bar.name:44}{bar.ours:>10.4g}{peer:>10}{bar.ratio:>8.3g}{bar.bar:>7g}  {f'{low:.3g} to {high:.3g}':16}{bar.rounds:>3}"
+        f"{bar.name:44}{bar.ours:>10.4g}{peer:>10}{bar.ratio:>8.3g}{bar.bar:>7.4g}  {f'{low:.3g} to {high:.3g}':16}{bar.rounds:>3}"
         f"  {bar.unit}  {word}"
     )
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench.bar import absolute, table
+
 ROOT = Path(__file__).parents[2]
 KEYS = {"name", "ours", "peer", "ratio", "bar", "met", "spread", "rounds", "unit"}
 
@@ -31,3 +33,8 @@ def test_that_a_benchmark_runs_and_every_bar_is_a_whole_line(area):
         assert bar.keys() - {"note"} == KEYS
         assert bar["ratio"] is None and bar["note"] or math.isfinite(bar["ratio"])
     assert "Traceback" not in done.stderr, done.stderr
+
+
+def test_that_the_columns_of_the_table_stand_apart():
+    row = table([absolute("soak.8_nodes.peak_memory", [222.6], 273.787109375, "MiB")]).splitlines()[1]
+    assert row.split() == ["soak.8_nodes.peak_memory", "222.6", "223", "273.8", "223", "to", "223", "1", "MiB", "met"]
