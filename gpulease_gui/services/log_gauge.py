@@ -16,6 +16,8 @@ from gpulease_gui.telemetry.task_log import values_of
 
 # A figure stands for two and a half times what the step before took, and no longer than two minutes.
 HELD_STEPS, LEAST_HELD_S, MOST_HELD_S = 2.5, 3.0, 120.0
+# So many lines of progress at once were not written just now: a log that is long already comes in several such pieces.
+BACKLOG = 48
 
 
 class LogGauge:
@@ -29,12 +31,17 @@ class LogGauge:
         self._held_s = LEAST_HELD_S
 
     def tell(self, points: Sequence[TaskPoint], at_s: float) -> None:
-        """Lines of progress that came at `at_s`. Of all that a log held before it was followed, the last one counts."""
+        """Lines of progress that came at `at_s`. Of all that a log held before it was followed, the last one counts,
+        as of what comes faster than anybody trains.
+        """
         with self._lock:
-            first, self._told_s, before_s = self._told_s is None, at_s, self._told_s
-            if before_s is not None:
+            old = self._told_s is None or len(points) > BACKLOG
+            before_s, self._told_s = self._told_s, at_s
+            if before_s is not None and not old:
                 self._held_s = min(MOST_HELD_S, max(LEAST_HELD_S, HELD_STEPS * (at_s - before_s)))
-            for point in points[-1:] if first else points:
+            if old:
+                self._new = {}
+            for point in points[-1:] if old else points:
                 for metric, value in values_of(point).items():
                     self._new.setdefault(metric, []).append(value)
 

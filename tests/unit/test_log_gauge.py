@@ -32,6 +32,15 @@ def test_that_of_a_log_that_was_there_before_only_its_last_line_counts() -> None
     assert taken(gauge, 100.5) == {"task.tokens_s": 40.0, "task.loss": 2.25}
 
 
+def test_that_a_long_log_that_comes_in_pieces_tells_nothing_of_long_ago() -> None:
+    gauge = LogGauge()
+    for piece in range(5):
+        gauge.tell([step(10.0 + piece)] * 200, 100.0 + piece / 5)
+    assert taken(gauge, 101.0) == {"task.tokens_s": 14.0}
+    gauge.tell([step(900.0)], 103.0)
+    assert taken(gauge, 103.5) == {"task.tokens_s": 900.0}
+
+
 def test_that_a_training_that_stalls_ends_its_curve_once_and_goes_on_after_it() -> None:
     gauge = LogGauge()
     gauge.tell([step(1000.0)], 100.0)
