@@ -22,7 +22,7 @@ from gpulease_gui.remote.address import (
     check_port,
     check_user,
     parse_jump,
-    parse_target,
+    parse_place,
 )
 from gpulease_gui.remote.algorithms import HOST_KEY, METHOD, METHODS, USUAL, narrowed, not_able, spelt_out, taken_away
 from gpulease_gui.remote.credentials import KEYS_MAX
@@ -49,7 +49,7 @@ def resolve_alias(alias: str, *, config_file: str = "") -> Target:
     config is refused.
     """
     if ":" in alias or "[" in alias:
-        return parse_target(alias)
+        return parse_place(alias)
     user, at, word = alias.rpartition("@")
     check_alias(word)
     if at:

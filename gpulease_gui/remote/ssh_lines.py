@@ -80,7 +80,7 @@ class _Reader:
             return ConfigFile(path, (_bad(path, 0, "", Text(f"the file can't be read: {why.en}", f"文件无法读取：{why.zh}")),))
         items: list[ConfigLine | ConfigFile] = []
         for number, raw in enumerate(content.decode("utf-8", "replace").split("\n"), 1):
-            line = _line(path, number, raw.rstrip(_END_BLANKS).lstrip(" \t\r"))
+            line = config_line(path, number, raw.rstrip(_END_BLANKS).lstrip(" \t\r"))
             if line is not None:
                 items += self._included(line, (*within, path)) if line.keyword == "include" and not line.trouble else [line]
         return ConfigFile(path, tuple(items))
@@ -110,8 +110,8 @@ def _bad(file: str, number: int, text: str, why: Text) -> ConfigLine:
     return ConfigLine(file, number, "", (), text, why)
 
 
-def _line(file: str, number: int, text: str) -> ConfigLine | None:
-    """None for a blank line or a comment."""
+def config_line(file: str, number: int, text: str) -> ConfigLine | None:
+    """One line of a config, as ssh reads it; None for a blank line or a comment."""
     if not text or text.startswith("#"):
         return None
     parts = _SPLIT.match(text)

@@ -79,7 +79,7 @@ class _Found:
         for item in file.items:
             if isinstance(item, ConfigFile):
                 self.read(item, active=counts)
-            elif why := item.trouble or _wrong(item) or self._not_known(item):
+            elif why := item.trouble or wrong_line(item) or self._not_known(item):
                 raise _refused(item, why)
             elif item.keyword == "host":
                 counts = active and _host_matches(item.words, self.host)
@@ -142,7 +142,7 @@ def _last_hop(jump: str) -> str:
     return last.partition(":")[0].rstrip("/").strip("[]")
 
 
-def _wrong(line: ConfigLine) -> Text | None:
+def wrong_line(line: ConfigLine) -> Text | None:
     """Why ssh would refuse this line, wherever it stands; None = it would not, or we don't read the keyword."""
     keyword, words = line.keyword, line.words
     if keyword in _ONE_WORD and (len(words) > 1 or not words[0]):

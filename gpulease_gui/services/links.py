@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import AuthMethod, HostKey, Node, Reach
+from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.credentials import Credentials
@@ -115,6 +116,11 @@ class Links:
     def kept(self) -> KeptSecrets:
         """What the system's keyring keeps for nodes."""
         return self._ways.kept
+
+    def know_password(self, node: Node, password: Secret | None) -> None:
+        """The password that came with a pasted line, None = none did. It is kept in memory until the program ends."""
+        if password:
+            self._ways.know(node, password)
 
     @property
     def states(self) -> Mapping[str, NodeState]:
@@ -254,8 +260,10 @@ class Links:
             state, offered = NodeState.KEY_CHANGED, error.new
             lately = 0 if error.hop else self._replaced_lately(node)
             self._bus.publish(HostKeyQuestion(node, (error.new,), (error.old,), error.hop, (), self._stated(node), lately))
-        self._ways.forget(node)
-        self._ways.kept.refused(node, login=error.phase in (Phase.AUTH, Phase.PROXY) and error.cause != "no_password_yet")
+        was_login = error.phase in (Phase.AUTH, Phase.PROXY) and error.cause != "no_password_yet"
+        if was_login:  # else nobody has judged a password
+            self._ways.forget(node)
+        self._ways.kept.refused(node, login=was_login)
         self._publish(node, state, error)
         return NotConnected(node, str(error.phase), error, offered)
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.finding import Finding, Value
-from gpulease_gui.domain.node import HostKey, Node, Reach
+from gpulease_gui.domain.node import AuthMethod, HostKey, Node, Reach
 from gpulease_gui.domain.supplier import Contract
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.domain.units import number_text
@@ -132,7 +132,7 @@ def key_stories(connection: sqlite3.Connection, node_id: str) -> tuple[KeyStory,
 def new_nodes(targets: Iterable[Target], template: Node, taken: Iterable[str]) -> tuple[Node, ...]:
     """Records for pasted targets: login, key file, way and contract from `template` where the line names none.
 
-    Names that are missing or taken become the host, then host:port.
+    One that comes with a password logs in by it; the password itself is no part of a record. Names that are missing or taken become the host, then host:port.
     """
     used, made = set(taken), []
     for target in targets:
@@ -141,6 +141,7 @@ def new_nodes(targets: Iterable[Target], template: Node, taken: Iterable[str]) -
         used.add(name)
         made.append(replace(
             template, id=new_id(), name=name, reach=Reach.SSH, address=target.address, note="",
+            auth=AuthMethod.PASSWORD if target.password and not target.identity_file else template.auth,
             identity_file=target.identity_file or template.identity_file, jump=target.jump or template.jump,
             certificate_file=target.certificate_file or template.certificate_file, host_key_alias=target.host_key_alias,
             known_hosts="\n".join(target.known_hosts) or template.known_hosts, ssh_options=target.ssh_options,

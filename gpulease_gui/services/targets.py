@@ -10,7 +10,8 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import AuthMethod, Node, Reach
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
-from gpulease_gui.remote.address import Target, parse_target
+from gpulease_gui.remote.address import Target
+from gpulease_gui.remote.pasted_nodes import parse_target
 from gpulease_gui.remote.ssh_config import notes_of, resolve_alias
 from gpulease_gui.services.config_now import as_of_now
 from gpulease_gui.services.demo_data import node_id
@@ -21,6 +22,7 @@ from gpulease_gui.store.workspace import Workspace
 
 LOCAL = "local"
 DEMO = "demo:"
+_ASKED = Text("a password on the command line is not used: it stands in the history of the shell; it is asked for", "不使用命令行中的密码：它会留在 shell 历史中；需要时会询问")
 LOCAL_ID = "this-computer"
 
 
@@ -90,12 +92,16 @@ def _over_ssh(known: Iterable[Node], target: str, identity_file: str, note: Call
     if found is not None:
         found = _as_of_now(found, target, note or _nobody)
     else:
-        place = parse_target(target) if target.startswith(("ssh ", "[")) else resolve_alias(target)
+        place = parse_target(target) if _is_pasted(target) else resolve_alias(target)
         if note is not None:
             for words in notes_of(place):
                 note(words)
+            if place.password:
+                note(_ASKED)
         found = _with_way(_at(known, place) or _new(target, place), place)
         identity_file = identity_file or place.identity_file
+        if place.password and not identity_file:
+            return replace(found, auth=AuthMethod.PASSWORD)
     if identity_file:
         return replace(found, auth=method_for(identity_file), identity_file=identity_file)
     return replace(found, auth=usual_login(found)) if found.auth is AuthMethod.KEY and not found.identity_file else found
@@ -121,8 +127,13 @@ def _at(known: Iterable[Node], place: Target) -> Node | None:
     return next((node for node in known if (node.address, node.jump) == (place.address, place.jump)), None)
 
 
+def _is_pasted(target: str) -> bool:
+    """Whether it is more than an alias or an address: a line with blanks, or one that may hold a password."""
+    return target.startswith("[") or target.lower().startswith("ssh://") or " " in target.strip()
+
+
 def _new(target: str, place: Target) -> Node:
-    name = str(place.address) if target.startswith("ssh ") else target
+    name = str(place.address) if _is_pasted(target) else target
     return Node(new_id(), place.name or name, Reach.SSH, place.address, jump=place.jump)
 
 

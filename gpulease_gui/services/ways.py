@@ -101,6 +101,11 @@ class Ways:
         with self._lock:
             self._passwords = {key: value for key, value in self._passwords.items() if key[0] != node.id}
 
+    def know(self, node: Node, password: Secret) -> None:
+        """The password of a node, until the program ends or the node refuses it; it is not asked for."""
+        with self._lock:
+            self._passwords[node.id, PASSWORD] = password
+
     def close(self) -> None:
         """Forget all passwords."""
         with self._lock:

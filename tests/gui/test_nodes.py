@@ -86,12 +86,12 @@ def shown_names(page: NodesPage) -> list[str]:
 def test_that_thirty_two_lines_become_thirty_two_nodes_and_a_bad_one_is_told(own: MainWindow, services: Services, qtbot: QtBot) -> None:
     QTest.mouseClick(page_of(own).paste, Qt.MouseButton.LeftButton)
     dialog = dialog_of(own, PasteDialog)
-    dialog.text.setPlainText(LINES + "\nssh -A root@203.0.113.99\n")
+    dialog.text.setPlainText(LINES + "\nssh -Z root@203.0.113.99\n")
     qtbot.waitUntil(lambda: len(dialog.model.rows) == 33)
     assert dialog.save.accessibleName() == "Save 32 nodes"
     assert dialog.errors.text() == "1 line with an error"
     bad = dialog.model.rows[-1]
-    assert bad.number == 33 and "the agent is never forwarded" in bad.error
+    assert bad.number == 33 and "-Z" in bad.error
     dialog.login.auth.choose(AuthMethod.AGENT)
     QTest.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
     page = page_of(own)
@@ -121,8 +121,8 @@ def test_that_a_line_that_is_no_address_is_not_taken(own: MainWindow, services: 
     put(services, Node("a", "node-01", Reach.SSH, Address("203.0.113.1")))
     page = page_of(own)
     qtbot.waitUntil(lambda: shown_names(page) == ["node-01"])
-    QTest.keyClicks(page.add_bar.line, "ssh -A root@203.0.113.9")
-    assert "the agent is never forwarded" in page.add_bar.answer.text()
+    QTest.keyClicks(page.add_bar.line, "ssh -Z root@203.0.113.9")
+    assert "-Z" in page.add_bar.answer.text()
     assert not page.add_bar.button.isEnabled()
 
 

@@ -12,8 +12,9 @@ import pytest
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UserFacing
-from gpulease_gui.remote.address import parse_jump, parse_list, parse_target
+from gpulease_gui.remote.address import parse_jump
 from gpulease_gui.remote.known_hosts import revoked_in
+from gpulease_gui.remote.pasted_nodes import parse_list, parse_target
 from gpulease_gui.remote.proxy import parse_proxy
 from gpulease_gui.remote.ssh_aliases import read_aliases
 from gpulease_gui.remote.ssh_config import resolve_alias, resolve_jumps
@@ -55,7 +56,7 @@ def test_that_a_line_that_is_refused_is_told_in_both_languages_with_its_place(tm
 
 
 @pytest.mark.parametrize("work", [
-    lambda: parse_target("ssh -D 1 host"), lambda: parse_target("ssh host ls"), lambda: parse_target("ssh -p 22"), lambda: parse_target("ssh -p"),
+    lambda: parse_target("ssh -Z 1 host"), lambda: parse_target("ssh host ls"), lambda: parse_target("ssh -p 22"), lambda: parse_target("ssh -p"),
     lambda: parse_target('ssh "x'), lambda: parse_target("a@b@c d"), lambda: parse_target("host:0"), lambda: parse_target("host:"),
     lambda: parse_target("1.2.3"), lambda: parse_target("[::zz]:1"), lambda: parse_target("-x@host"), lambda: parse_jump(",".join("abcdefghi")),
     lambda: parse_proxy("ftp://x"), lambda: parse_proxy("http://me:secret@x"), lambda: parse_options("BindInterface a/b"),

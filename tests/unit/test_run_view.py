@@ -13,7 +13,7 @@ from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
 from gpulease_gui.domain.text import Text
-from gpulease_gui.remote.address import parse_list
+from gpulease_gui.remote.pasted_nodes import parse_list
 from gpulease_gui.services import demo_data
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.nodes_view import new_nodes, nodes_view, read_hardware

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,7 +140,7 @@ def read(folder: Path) -> Target | UserFacing:
     except UserFacing as error:
         return error
     # ssh fills a variable in when it is asked, we when the agent is.
-    return Target(*(getattr(found, name) for name in Target.__slots__[:-1]), ssh_options=os.path.expandvars(found.ssh_options))
+    return replace(found, ssh_options=os.path.expandvars(found.ssh_options))
 
 
 @pytest.mark.skipif(shutil.which("ssh") is None, reason="no ssh client to compare with")

@@ -18,7 +18,8 @@ from gpulease_gui.gui.language import say
 from gpulease_gui.gui.widgets.buttons import Button, Segment, Switch
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
-from gpulease_gui.remote.address import parse_jump, parse_target
+from gpulease_gui.remote.address import parse_jump
+from gpulease_gui.remote.pasted_nodes import parse_target
 from gpulease_gui.remote.proxy import parse_proxy
 from gpulease_gui.remote.ssh_options import OPTIONS, in_one_line, one_a_line, parse_options
 

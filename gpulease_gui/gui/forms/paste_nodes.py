@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QWidget
 
 from gpulease_gui.domain.node import Node, Reach
+from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.supplier import Contract
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import Chooser, Field
@@ -19,7 +20,7 @@ from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
 from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.gui.widgets.table import TableView
-from gpulease_gui.remote.address import ListLine, parse_list
+from gpulease_gui.remote.pasted_nodes import ListLine, parse_list
 from gpulease_gui.services.nodes_view import new_nodes
 
 _LATER_MS = 150
@@ -32,7 +33,11 @@ def _place(line: ListLine) -> Cell:
 def _says(line: ListLine) -> Cell:
     if line.target is None:
         return Cell(line.error_text, icon="verdict-fail", icon_tone="fail", tone="fail", tip=line.error_text)
-    return Cell(Text("read", "已识别"), icon="check", icon_tone="pass", tone="2")
+    notes = line.target.notes
+    said = Text("; ".join(note.en for note in notes), "；".join(note.zh for note in notes))
+    read = Text("read, with its password", "已识别，含密码") if line.target.password else Text("read", "已识别")
+    words = Text(f"{read.en}; {said.en}", f"{read.zh}；{said.zh}") if notes else read
+    return Cell(words, icon="check", icon_tone="pass", tone="2", tip=words)
 
 
 _COLUMNS = (
@@ -44,14 +49,16 @@ _COLUMNS = (
 
 
 class PasteDialog(FactDialog):
-    """Reads what was pasted as it is typed; `saved` carries the nodes of the good lines."""
+    """Reads what was pasted as it is typed; `saved` carries the nodes of the good lines, `know` is told their passwords."""
 
     saved = Signal(object)
 
-    def __init__(self, contracts: Sequence[Contract], taken: Iterable[str], *, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, contracts: Sequence[Contract], taken: Iterable[str], know: Callable[[Node, Secret], None], *, parent: QWidget | None = None
+    ) -> None:
         super().__init__(Text("Paste nodes", "粘贴节点"), Text("Add nodes from the supplier's lines", "从供应商的连接信息添加节点"),
                          icon="paste", parent=parent)  # fmt: skip
-        self._taken = frozenset(taken)
+        self._taken, self._know = frozenset(taken), know
         self.facts.hide()
         self.setMinimumSize(760, 600)
         self._lines: tuple[ListLine, ...] = ()
@@ -69,8 +76,8 @@ class PasteDialog(FactDialog):
         self.text.setFocus()
 
     def _add_text(self) -> None:
-        label = Text("One node a line: an ssh command, user@host:port, or CSV with name,host,port,user,key",
-                     "每行一个节点：ssh 命令、user@host:port，或 CSV（name,host,port,user,key）")  # fmt: skip
+        label = Text("ssh commands, user@host:port, tables, or what the supplier wrote (host: ... port: ... password: ...)",
+                     "ssh 命令、user@host:port、表格，或供应商发来的“主机：… 端口：… 密码：…”")  # fmt: skip
         self.text = QPlainTextEdit()
         self.text.setProperty("code", "true")
         self.text.setPlaceholderText("ssh -p 34446 root@203.0.113.17")
@@ -122,6 +129,10 @@ class PasteDialog(FactDialog):
             "", "", Reach.SSH, contract_id=self.contract.current or None, auth=self.login.method,
             identity_file=self.login.identity_file,
         )  # fmt: skip
-        made = new_nodes((line.target for line in self._lines if line.target), template, self._taken)
+        good = [line.target for line in self._lines if line.target]
+        made = new_nodes(good, template, self._taken)
+        for node, target in zip(made, good, strict=True):
+            if target.password:
+                self._know(node, target.password)
         self.accept()
         self.saved.emit(made)

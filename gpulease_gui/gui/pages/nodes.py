@@ -312,7 +312,7 @@ class NodesPage(Page):
     def _paste(self) -> None:
         from gpulease_gui.gui.forms.paste_nodes import PasteDialog
 
-        dialog = PasteDialog(self._view.contracts, self._names(), parent=self.window())
+        dialog = PasteDialog(self._view.contracts, self._names(), self.frame.services.links.know_password, parent=self.window())
         dialog.saved.connect(self._save)
         open_dialog(dialog)
 
@@ -362,6 +362,7 @@ class NodesPage(Page):
 
     def _add(self, place: Place) -> None:
         made = new_nodes([place], self._like_current(), self._names())
+        self.frame.services.links.know_password(made[0], place.password)
         self._save(made)
         self._work.connect_to(made[0])
 

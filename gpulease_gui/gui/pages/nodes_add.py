@@ -11,7 +11,8 @@ from gpulease_gui.gui.forms.fields import LineField
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel
 from gpulease_gui.gui.widgets.panes import Icon, hairline
-from gpulease_gui.remote.address import Target, parse_target
+from gpulease_gui.remote.address import Target
+from gpulease_gui.remote.pasted_nodes import parse_target
 
 
 class AddBar(QWidget):
@@ -78,11 +79,14 @@ class AddBar(QWidget):
             return
         at = self._target.address
         key = f" · {self._target.identity_file}" if self._target.identity_file else ""
+        key += " · •••" if self._target.password else ""
+        notes = self._target.notes
+        en, zh = "".join(f" · {note.en}" for note in notes), "".join(f" · {note.zh}" for note in notes)
         via = self._target.jump
         self._mark.set_icon("check", "pass")
         self.answer.set_words(Text(
-            f"host {at.host} · port {at.port} · user {at.user}{f' · jump {via}' if via else ''}{key}",
-            f"主机 {at.host} · 端口 {at.port} · 用户 {at.user}{f' · 跳板 {via}' if via else ''}{key}",
+            f"host {at.host} · port {at.port} · user {at.user}{f' · jump {via}' if via else ''}{key}{en}",
+            f"主机 {at.host} · 端口 {at.port} · 用户 {at.user}{f' · 跳板 {via}' if via else ''}{key}{zh}",
         ))  # fmt: skip
 
     def _add(self) -> None:
