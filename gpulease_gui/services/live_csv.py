@@ -9,11 +9,15 @@ from __future__ import annotations
 import csv
 import io
 import math
+from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import pairwise
-from operator import itemgetter
+from heapq import merge
+from itertools import chain, repeat
+from math import inf
+from operator import itemgetter, sub
 from statistics import median
 
 from gpulease_gui.domain.errors import UserFacing
@@ -38,9 +42,31 @@ _NS, _MS = 1_000_000_000, 1_000_000
 _SHIFTED = 4
 _TIME, _GAP, _EVENT = Text("time (UTC)", "时间（UTC）"), Text("gap", "缺口"), Text("event", "事件")
 _LOW, _MEAN, _HIGH = Text("lowest", "最低"), Text("mean", "均值"), Text("highest", "最高")
-# (milliseconds, value) by time, for each column with its head.
-_Column = tuple[str, list[tuple[int, float]]]
+# (time in ms, readings by the place of their column).
 _Row = tuple[int, dict[int, float]]
+
+
+class _Read:
+    """The readings of a series by time: milliseconds since 1970 UTC, and values."""
+
+    __slots__ = ("times_ms", "values")
+
+    def __init__(self, pairs: Iterable[tuple[int, float]] = ()) -> None:
+        self.times_ms, self.values = array("q"), array("d")
+        self.extend(pairs)
+
+    def extend(self, pairs: Iterable[tuple[int, float]]) -> None:
+        """More of them."""
+        for at_ms, value in pairs:
+            self.times_ms.append(at_ms)
+            self.values.append(value)
+
+    def pairs(self) -> list[tuple[int, float]]:
+        """(time, value) of each."""
+        return list(zip(self.times_ms, self.values, strict=True))
+
+
+_Column = tuple[str, _Read]
 
 
 def readings_csv(
@@ -55,20 +81,20 @@ def readings_csv(
     told = happened(connection, node_id, start_s, end_s, all_gaps)
     if end_s - start_s <= READINGS_S:
         series = _readings(connection, node_id, start_s, end_s, live)
-        columns = [(_head(*key), readings) for key, readings in series.items() if key[0] != XID]
-        step_ms = _step_ms(readings for _, readings in columns)
-        for (metric, subject), readings in series.items():
-            told += xids(subject, readings) if metric == XID else held_back(subject, readings) if metric == REASONS else ()
+        columns = [(_head(*key), read) for key, read in series.items() if key[0] != XID]
+        step_ms = _step_ms(columns)
+        for (metric, subject), read in series.items():
+            if metric in (XID, REASONS):
+                told += (xids if metric == XID else held_back)(subject, read.pairs())
     else:
         columns, more = _slices(connection, node_id, start_s, end_s, language)
         step_ms = (end_s - start_s) * 1000 / SLICES
         told += more
-    rows = _rows(columns, step_ms)
-    if not rows:
+    if not any(len(read.times_ms) for _, read in columns):
         raise UserFacing("nothing was read in this stretch", "", "choose another stretch of time")
     told = sorted((one for one in told if start_s * 1000 <= one.at_ms < end_s * 1000), key=lambda one: one.at_ms)
     gaps = _reasons(all_gaps, int(start_s * 1000), language)
-    return _written([head for head, _ in columns], _with_moments(rows, step_ms, gaps, told, language), language)
+    return _written([head for head, _ in columns], _with_moments(_rows(columns, step_ms), step_ms, gaps, told, language), language)
 
 
 def _written(heads: Sequence[str], rows: Iterable[tuple[int, dict[int, float], str, str]], language: Language) -> bytes:
@@ -80,37 +106,44 @@ def _written(heads: Sequence[str], rows: Iterable[tuple[int, dict[int, float], s
     return out.getvalue().encode("utf-8-sig", "replace")
 
 
-def _rows(columns: Sequence[_Column], step_ms: float) -> list[_Row]:
-    """Readings of one moment of the node together; no series is twice in a row."""
-    read = sorted((at_ms, place, value) for place, (_, readings) in enumerate(columns) for at_ms, value in readings)
-    rows: list[_Row] = []
-    for at_ms, place, value in read:
-        if not rows or at_ms - rows[-1][0] >= step_ms * _TOGETHER or place in rows[-1][1]:
-            rows.append((at_ms, {}))
-        rows[-1][1][place] = value
-    return rows
+def _rows(columns: Sequence[_Column], step_ms: float) -> Iterator[_Row]:
+    """Readings of one moment of the node together; no series is twice in a row. A day of a large node is never in memory as rows."""
+    at_ms, held = 0, dict[int, float]()
+    for read_ms, place, value in merge(*(zip(read.times_ms, repeat(place), read.values) for place, (_, read) in enumerate(columns))):
+        if held and (read_ms - at_ms >= step_ms * _TOGETHER or place in held):
+            yield at_ms, held
+            held = {}
+        at_ms = at_ms if held else read_ms
+        held[place] = value
+    if held:
+        yield at_ms, held
 
 
-def _step_ms(series: Iterable[Sequence[tuple[int, float]]]) -> float:
+def _step_ms(columns: Iterable[_Column]) -> float:
     """How far apart the readings of the quickest series usually are."""
-    steps = (median(later[0] - earlier[0] for earlier, later in pairwise(readings)) for readings in series if len(readings) > 1)
+    steps = (median(map(sub, read.times_ms[1:], read.times_ms)) for _, read in columns if len(read.times_ms) > 1)
     return min(steps, default=_USUAL_MS)
 
 
 def _with_moments(
-    rows: Sequence[_Row], step_ms: float, gaps: Mapping[int, str], told: Iterable[Happened], language: Language
-) -> Iterable[tuple[int, dict[int, float], str, str]]:
+    rows: Iterable[_Row], step_ms: float, gaps: dict[int, str], told: Iterable[Happened], language: Language
+) -> Iterator[tuple[int, dict[int, float], str, str]]:
     """(time, readings, why none, what happened) of each row; what happened stands with the nearest readings, or by itself where nobody read."""
-    starts = [at_ms for at_ms, _ in rows]
-    events: dict[int, dict[str, None]] = {}
-    for one in told:
-        place = bisect_left(starts, one.at_ms)
-        nearest = min(starts[max(0, place - 1) : place + 1], key=lambda at_ms: abs(at_ms - one.at_ms))
-        near = abs(nearest - one.at_ms) < step_ms
-        events.setdefault(nearest if near else one.at_ms, {})[one.words.say(language)] = None
-    held = dict(rows)
-    for at_ms in sorted(held.keys() | gaps.keys() | events.keys()):
-        yield at_ms, held.get(at_ms, {}), gaps.get(at_ms, ""), "; ".join(events.get(at_ms, ()))
+    waiting, alone = deque(told), dict[int, dict[str, None]]()
+    before_ms, before, events = -inf, dict[int, float](), dict[str, None]()
+    for at_ms, held in chain[tuple[float, dict[int, float]]](rows, [(inf, {})]):
+        later: dict[str, None] = {}
+        while waiting and waiting[0].at_ms < at_ms:
+            one = waiting.popleft()
+            left, right, words = one.at_ms - before_ms, at_ms - one.at_ms, one.words.say(language)
+            place = alone.setdefault(one.at_ms, {}) if min(left, right) >= step_ms else events if left <= right else later
+            place[words] = None
+        if before:
+            yield int(before_ms), before, gaps.pop(int(before_ms), ""), "; ".join(events)
+        for alone_ms in sorted({*alone, *(gap_ms for gap_ms in gaps if gap_ms < at_ms)}):
+            yield alone_ms, {}, gaps.pop(alone_ms, ""), "; ".join(alone.get(alone_ms, ()))
+        alone.clear()
+        before_ms, before, events = at_ms, held, later
 
 
 def _reasons(gaps: Iterable[Gap], start_ms: int, language: Language) -> dict[int, str]:
@@ -145,17 +178,18 @@ def _head(metric: str, subject: str, language: Language | None = None, more: Tex
 
 def _readings(
     connection: Reader, node_id: str, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring]
-) -> dict[SeriesKey, list[tuple[int, float]]]:
+) -> dict[SeriesKey, _Read]:
     stored = {
         (series.metric, series.subject): blocks
         for series, blocks in read_blocks(connection, node_id, int(start_s * _NS), int(end_s * _NS)).items()
     }  # fmt: skip
-    found: dict[SeriesKey, list[tuple[int, float]]] = {}
+    found: dict[SeriesKey, _Read] = {}
     for key in sorted(stored.keys() | live.keys()):
         blocks = stored.get(key, ())
-        read = [(_ms(block.start_ns + n * block.step_ns), value) for block in blocks for n, value in enumerate(block.values)]
-        read += _newer(live.get(key), blocks[-1] if blocks else None, int(start_s * 1000), int(end_s * 1000))
-        found[key] = read
+        read = found[key] = _Read()
+        for block in blocks:
+            read.extend((_ms(block.start_ns + n * block.step_ns), value) for n, value in enumerate(block.values))
+        read.extend(_newer(live.get(key), blocks[-1] if blocks else None, int(start_s * 1000), int(end_s * 1000)))
     return found
 
 
@@ -197,5 +231,5 @@ def _slices(
                 continue
             told += held_back(of, highest) if id_ == REASONS else ()
             for words, values in ((_LOW, one.low), (_MEAN, one.mean), (_HIGH, one.high)):
-                columns.append((_head(id_, of, language, words), list(zip(times, values, strict=True))))
+                columns.append((_head(id_, of, language, words), _Read(zip(times, values, strict=True))))
     return columns, told
