@@ -39,6 +39,7 @@ from gpulease_gui.services.acceptance import find_contract, promises_of
 from gpulease_gui.services.bundle import refuse_bundle_path, write_bundle
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.events import Event, ReadingsNotKept
+from gpulease_gui.services.fleet_rest import unanswered_words
 from gpulease_gui.services.kept_secrets import PASSPHRASE
 from gpulease_gui.services.key_swap import replace_host_keys
 from gpulease_gui.services.outcome import Outcome, finding_line, outcome_json
@@ -328,6 +329,9 @@ def _print(outcome: Outcome, *, as_json: bool) -> None:
         return
     counts = ", ".join(f"{number} {verdict}" for verdict, number in totals(outcome.findings).items() if number)
     print(f"{outcome.target}: {outcome.overall}{' (cancelled)' if outcome.cancelled else ''}; {counts}")
+    left, _ = unanswered_words(outcome.findings)
+    if left.en:
+        print(f"  {left.en}; asked again by --check, of several nodes by --rest")
     for finding in outcome.findings:
         if finding.required and finding.verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE):
             print(f"  {visible(finding_line(finding))}")

@@ -2,17 +2,18 @@
 
 A node is done when runs of it, begun since and ended by themselves, answered every planned check. An
 answer that names what the node lacks (a tool, a right) is one: asking again would bring the same. A time limit, a
-line that was lost or a frame that never came is none.
+line that was lost, a frame that never came and an output that was cut off are none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.services.joined import join, joined_in
 from gpulease_gui.services.plan import make_plan
 from gpulease_gui.store import runs
@@ -22,12 +23,39 @@ from gpulease_gui.store.records import Run, RunState
 if TYPE_CHECKING:
     from gpulease_gui.services.verify import Request
 
-AGAIN = frozenset([Reason.TIMEOUT, Reason.CONNECTION_LOST, Reason.NOT_COLLECTED])
+AGAIN = frozenset([Reason.TIMEOUT, Reason.CONNECTION_LOST, Reason.NOT_COLLECTED, Reason.CUT_OFF])
+_ASKED_AGAIN = Text("verify what is not done: only these are asked again", "验收未完成的部分：只会重新询问这些项")
+_WITHOUT: Mapping[str, Text] = {
+    Reason.TIMEOUT: Text("ran into the time limit", "超时"), Reason.CONNECTION_LOST: Text("lost with the connection", "因连接中断而丢失"),
+    Reason.NOT_COLLECTED: Text("never came", "未收到"), Reason.CUT_OFF: Text("were cut off: the node sent more than is kept", "输出过多被截断"),
+}  # fmt: skip
+_MOST_NAMED = 3
 
 
 def unanswered(findings: Iterable[Finding]) -> frozenset[str]:
     """The checks whose question never reached the node, or whose answer never came."""
     return frozenset(f.check for f in findings if f.verdict is Verdict.INCONCLUSIVE and f.reason_code in AGAIN)
+
+
+def unanswered_words(findings: Iterable[Finding]) -> tuple[Text, Text]:
+    """(how many checks are without an answer, why and which; what to do); empty where all are answered."""
+    by_reason: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding.verdict is Verdict.INCONCLUSIVE and finding.reason_code in AGAIN:
+            checks = by_reason.setdefault(finding.reason_code, [])
+            checks += [finding.check] if finding.check not in checks else []
+    if not by_reason:
+        return NO_TEXT, NO_TEXT
+    count = len({check for checks in by_reason.values() for check in checks})
+    parts = [(_WITHOUT[code], _named(checks)) for code, checks in by_reason.items()]
+    en = "; ".join(f"{why.en}: {names}" for why, names in parts)
+    zh = "；".join(f"{why.zh}：{names}" for why, names in parts)
+    return Text(f"{count} {'check has' if count == 1 else 'checks have'} no answer ({en})", f"{count} 项检查没有结果（{zh}）"), _ASKED_AGAIN
+
+
+def _named(checks: list[str]) -> str:
+    more = f" +{len(checks) - _MOST_NAMED}" if len(checks) > _MOST_NAMED else ""
+    return ", ".join(checks[:_MOST_NAMED]) + more
 
 
 def known_since(connection: Reader, node_id: str, request: Request, since: datetime) -> tuple[Run | None, tuple[Finding, ...]]:

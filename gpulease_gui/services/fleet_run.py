@@ -20,7 +20,7 @@ from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.remote.failures import PHASE_WORDS
 from gpulease_gui.services.events import CheckChanged, Event, FindingSaved, NodeState, NodeStateChanged, RunStarted
-from gpulease_gui.services.fleet_rest import known_since, unanswered, what_is_left
+from gpulease_gui.services.fleet_rest import known_since, unanswered, unanswered_words, what_is_left
 from gpulease_gui.services.outcome import Outcome, Trouble
 from gpulease_gui.services.plan import make_plan
 from gpulease_gui.services.run_view import Key, key_of
@@ -55,7 +55,7 @@ UNDER_WAY = frozenset([Phase.WAITING, Phase.CONNECTING, Phase.READING, Phase.CAN
 class FleetLine:
     """One node as the table has it. `answered` of `planned` checks; findings by verdict; the loudest one in words.
 
-    `seconds`: since its turn came, None before. `reason`, `next_step`: why it was not reached, or broke.
+    `seconds`: since its turn came, None before. `reason`, `next_step`: why it was not reached, broke or has not answered all.
     """
 
     node: Node
@@ -348,6 +348,7 @@ class FleetRun:
             going.planned = max(going.planned, len({finding.check for finding in findings}))
             going.run_id = run_id or going.run_id
             going.overall = overall(findings)
+            going.reason, going.next_step = unanswered_words(findings)
             going.end(Phase.DONE)
 
     def _over(self, node_id: str, done: Future[object]) -> None:

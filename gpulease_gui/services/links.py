@@ -281,6 +281,10 @@ class Links:
         with self._workspace.read() as connection:
             return others_at(connection, node, keys)
 
+    def tell(self, node: Node, error: ConnectFailed) -> None:
+        """Say of a node that let us in that it does not work."""
+        self._publish(node, NodeState.REFUSED, error)
+
     def _publish(self, node: Node, state: NodeState, error: UserFacing | None = None) -> None:
         with self._lock:
             self._states[node.id] = state

@@ -27,6 +27,7 @@ from gpulease_gui.facts.clock_now import ClockNow
 from gpulease_gui.facts.fact import Fact, readers
 from gpulease_gui.remote.collect import collect
 from gpulease_gui.remote.failures import ConnectFailed
+from gpulease_gui.remote.no_output import no_output
 from gpulease_gui.services.drift import since_accepted
 from gpulease_gui.services.events import Bus, CheckChanged, FindingSaved, LoadChanged, RunEnded, RunStarted
 from gpulease_gui.services.fleet import fleet_of
@@ -191,6 +192,7 @@ class _Run:
             cancelled = self._passive(cancel) or self._active(links, cancel)
         except ConnectFailed as error:  # the node let us in, but runs nothing for us
             cancelled, self._trouble = False, Trouble(error.phase, error.why, error.next_step, error.why_text, error.next_text)
+            links.tell(self._node, error)
         outcome = self._finish(cancelled=cancelled)
         return replace(outcome, run=None) if self._trouble and not outcome.findings else outcome
 
@@ -209,6 +211,8 @@ class _Run:
         end = collect(self._opened.line, facts, self._take, cancel, sudo=self._node.use_sudo)
         if end.cancelled:
             return True
+        if len(end.missing) == len(facts):  # that is no node of which nothing is known, but one that does not work
+            raise no_output(self._node.address.host_port if self._node.address else self._node.target, end.missing[0].reason, end.said)
         for missing in end.missing:
             self._judging.give_up(missing.id, Reason(missing.reason))
         active = {rule.check.id for rule in self._plan.active}

@@ -78,7 +78,7 @@ def _verdict(line: FleetLine) -> Cell:
 def _worst(line: FleetLine, has_question: Callable[[str], bool]) -> Cell:
     if line.phase is Phase.NOT_REACHED and has_question(line.node.id):
         return Cell(Text("Host key: decide…", "主机密钥：待决定…"), tone="accent", action=DECIDE, tip=why_words(line))
-    if line.reason.en:
+    if line.reason.en and (line.phase is not Phase.DONE or line.worst is None):
         return Cell(line.reason, tone="2", tip=why_words(line))
     if line.worst is None:
         return NOTHING
