@@ -16,6 +16,7 @@ from gpulease_gui.store.imported import imported_from
 from gpulease_gui.store.records import Run
 from gpulease_gui.store.retention import KeptStretch, keep_stretch, list_kept, newest_pack
 from gpulease_gui.store.runs import get_run
+from gpulease_gui.store.slots import LONGEST_NS
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -86,7 +87,9 @@ def _is_kept(connection: sqlite3.Connection, run_id: str, started: datetime) -> 
 
 def _was_read(connection: sqlite3.Connection, node_id: str, started: datetime, finished: datetime) -> bool:
     begin_ns, end_ns = _begin_ns(started), int((finished.timestamp() + MARGIN_S) * _NS)
+    # No pack is longer than that: without it all that was read since would be looked through.
     found = connection.execute(
-        "SELECT 1 FROM sample_packs WHERE node_id = ? AND level = 0 AND end_ns > ? AND start_ns < ? LIMIT 1", (node_id, begin_ns, end_ns)
+        "SELECT 1 FROM sample_packs WHERE node_id = ? AND level = 0 AND end_ns > ? AND end_ns <= ? AND start_ns < ? LIMIT 1",
+        (node_id, begin_ns, end_ns + LONGEST_NS, end_ns),
     )
     return found.fetchone() is not None
