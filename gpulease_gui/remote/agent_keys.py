@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import socket
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 import paramiko
-from paramiko.agent import AgentSSH
 from paramiko.pkey import PublicBlob
 
 from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.remote.agent_line import AgentLine
 from gpulease_gui.remote.failures import ConnectFailed, key_trouble, login_refused
 from gpulease_gui.remote.key_certificates import blob_in, is_about, kind_in, public_of
-from gpulease_gui.remote.ssh_options import NO_AGENT
-
-_LIST_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +46,16 @@ def keys_of_agent(host_port: str, chosen: str, place: str = "", certificates: Se
     the key that it is about, before the bare keys; a chosen file comes with them only. Raises ConnectFailed (auth): no agent,
     an empty one, or one without the chosen key.
     """
-    with _agent(place) as agent:
+    with closing(AgentLine(place)) as agent:
         keys = agent.get_keys()
         if not keys:
-            raise _no_key(host_port, place)
+            raise _no_key(host_port, place, agent.trouble)
         mine = _chosen(host_port, keys, chosen) if chosen else keys
         certified = tuple(_certified(mine, certificates))
-        yield Held(certified if certified and is_file_name(chosen) else (*certified, *mine), len(keys))
+        try:
+            yield Held(certified if certified and is_file_name(chosen) else (*certified, *mine), len(keys))
+        except ConnectFailed as error:
+            raise _told_of_agent(host_port, agent, error) from error
 
 
 def is_file_name(chosen: str) -> bool:
@@ -74,13 +73,24 @@ def _certified(keys: Sequence[paramiko.AgentKey], files: Sequence[str]) -> Itera
                 yield shown
 
 
-def _no_key(host_port: str, place: str) -> ConnectFailed:
+def _no_key(host_port: str, place: str, trouble: Text | None) -> ConnectFailed:
     where = Text(f" (IdentityAgent {place})", f"（IdentityAgent {place}）") if place else NO_TEXT
-    return key_trouble(
-        host_port, "no_agent_key",
-        Text(f"no agent answers, or it holds no key{where.en}", f"agent 未运行或没有密钥{where.zh}"),
-        Text("start the agent and ssh-add the key, or name a key file", "启动 agent 并 ssh-add 密钥，或指定密钥文件"),
-    )  # fmt: skip
+    why = trouble or Text(f"no agent answers, or it holds no key{where.en}", f"agent 未运行或没有密钥{where.zh}")
+    step = Text("start the agent and ssh-add the key, or name a key file", "启动 agent 并 ssh-add 密钥，或指定密钥文件")
+    return key_trouble(host_port, "no_agent_key", why, step)
+
+
+def _told_of_agent(host_port: str, agent: AgentLine, error: ConnectFailed) -> ConnectFailed:
+    """The failure of a login, as the agent's where it is that."""
+    if agent.is_late and agent.trouble is not None:
+        return key_trouble(host_port, "agent_silent", agent.trouble, Text(
+            "it may wait for you: confirm its question, or touch the hardware key, and try again", "它可能在等待您：请确认其询问或触摸硬件密钥，然后重试",
+        ))  # fmt: skip
+    if agent.trouble is not None:
+        return key_trouble(host_port, "agent_refused", agent.trouble, Text(
+            "confirm it, unlock the agent (ssh-add -X), plug the hardware key in, or choose another key", "请确认签名、解锁 agent（ssh-add -X）、插入硬件密钥，或选择其他密钥",
+        ))  # fmt: skip
+    return error
 
 
 def agent_holds(key_file: str, place: str = "") -> bool:
@@ -88,36 +98,8 @@ def agent_holds(key_file: str, place: str = "") -> bool:
     blob = public_of(key_file)
     if blob is None:
         return False
-    with _agent(place) as agent:
+    with closing(AgentLine(place)) as agent:
         return any(key.asbytes() == blob for key in agent.get_keys())
-
-
-@contextmanager
-def _agent(place: str) -> Iterator[AgentSSH]:
-    if not place:
-        usual = paramiko.Agent()
-        try:
-            yield usual
-        finally:
-            usual.close()
-        return
-    with ExitStack() as closing:
-        yield _AgentAt(place, closing)
-
-
-class _AgentAt(AgentSSH):
-    """The agent behind a socket; one that does not answer holds no keys."""
-
-    def __init__(self, place: str, closing: ExitStack) -> None:
-        super().__init__()
-        if place == NO_AGENT or not hasattr(socket, "AF_UNIX"):
-            return
-        sock = closing.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
-        sock.settimeout(_LIST_S)
-        with suppress(OSError, EOFError, paramiko.SSHException):
-            sock.connect(place)
-            self._connect(sock)  # type: ignore[attr-defined]  # the stubs lack it
-            sock.settimeout(None)  # a signature may wait for the user's finger
 
 
 def _chosen(host_port: str, keys: tuple[paramiko.AgentKey, ...], chosen: str) -> tuple[paramiko.AgentKey, ...]:

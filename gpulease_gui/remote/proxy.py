@@ -7,6 +7,7 @@ import ipaddress
 import re
 import socket
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import unquote
@@ -21,6 +22,7 @@ from gpulease_gui.remote.failures import ConnectFailed, Phase, proxy_failed, tim
 
 _SLICE_S = 0.05
 _HEAD_MAX_BYTES = 16 * 1024
+_WAYS, _WAY = re.compile(r"(?im)^proxy-authenticate[ \t]*:(.*)$"), re.compile(r"[A-Za-z0-9-]+")
 _PROXY = re.compile(r"(socks5h?|http)://(?:([^@/]*)@)?([^/@]+)/?\Z")
 
 
@@ -188,12 +190,27 @@ def _connect_http(talk: _Talk) -> None:
         token = base64.b64encode(f"{talk.proxy.user}:{password}".encode()).decode()
         lines.append(f"Proxy-Authorization: Basic {token}")
     talk.send("\r\n".join([*lines, "", ""]).encode())
-    status = _http_status(talk)
+    status, ways = _http_answer(talk)
+    if status == 407 and ways and "basic" not in map(str.lower, ways):
+        raise _other_ways(talk, ways)
     if status == 407:
         raise talk.trouble("auth", _USER_REFUSED if talk.proxy.user else _NO_USER)
 
 
-def _http_status(talk: _Talk) -> int:
+def _other_ways(talk: _Talk, ways: Sequence[str]) -> ConnectFailed:
+    """It lets users in by ways only that are not spoken here, such as Negotiate and NTLM."""
+    names = ", ".join(ways)
+    error = talk.trouble("auth_way", Text(f"it lets users in by {names} only, and none but Basic is spoken here", f"只接受 {names} 认证，本程序仅支持 Basic"))
+    error.next_text = Text(
+        "ask for a SOCKS5 proxy or one with Basic, or run a helper on this computer that speaks it, such as px or cntlm, and name that as the proxy",
+        "请改用 SOCKS5 或支持 Basic 的代理，或在本机运行支持该认证的中转程序（如 px、cntlm），并将其设为代理",
+    )
+    error.next_step = error.next_text.en
+    return error
+
+
+def _http_answer(talk: _Talk) -> tuple[int, tuple[str, ...]]:
+    """The status, and for 407 the names of the ways to log in. Raises ConnectFailed for any other that leads nowhere."""
     head = b""
     while not head.endswith((b"\r\n\r\n", b"\n\n")):  # byte by byte: what follows belongs to SSH
         head += talk.read(1)
@@ -205,4 +222,10 @@ def _http_status(talk: _Talk) -> int:
     if status != 407 and not 200 <= status < 300:
         said = visible(first)[:100]
         raise talk.trouble("refused", Text(f"it answers {said!r}", f"返回 {said!r}"))
-    return status
+    return status, _ways_in(head) if status == 407 else ()
+
+
+def _ways_in(head: bytes) -> tuple[str, ...]:
+    values = _WAYS.findall(head.decode("ascii", "replace"))
+    parts = (part.split() for value in values for part in value.split(","))
+    return tuple(dict.fromkeys(words[0][:30] for words in parts if words and _WAY.fullmatch(words[0])))[:8]
