@@ -61,18 +61,23 @@ class ReportDialog(FactDialog):
         self.table.acted.connect(lambda row, _: self._take_out(row.id))
         self.table.opened.connect(lambda _: self._show_chosen())
         self.table.chosen.connect(lambda _: self._fit())
-        self._show(((), ()))
+        self._show(())
+        self.altered.hide()
         self._read()
 
     def _read(self) -> None:
         node_id = self._node_id
-        self._frame.bridge.when_done(self._frame.services.query(lambda db: _looked_at(db, node_id)), self._show)
+        query, when_done = self._frame.services.query, self._frame.bridge.when_done
+        when_done(query(lambda db: report_stretches(db, node_id)), self._show)
+        # All readings of all runs are compared: that may take its time.
+        when_done(query(lambda db: _altered(db, node_id)), self._show_altered)
 
-    def _show(self, told: tuple[tuple[ReportStretch, ...], tuple[Text, ...]]) -> None:
-        found, altered = told
-        self.rows.set_rows(found)
+    def _show_altered(self, altered: tuple[Text, ...]) -> None:
         self.altered.set_words(Text("\n".join(one.en for one in altered), "\n".join(one.zh for one in altered)))
         self.altered.setVisible(bool(altered))
+
+    def _show(self, found: tuple[ReportStretch, ...]) -> None:
+        self.rows.set_rows(found)
         self.table.choose_first()
         self._fit()
 
@@ -127,10 +132,9 @@ class ReportDialog(FactDialog):
             super().keyPressEvent(event)
 
 
-def _looked_at(connection: Reader, node_id: str) -> tuple[tuple[ReportStretch, ...], tuple[Text, ...]]:
-    """The stretches in reports of a node, and what was done to readings that were kept of its runs."""
-    altered = [words for state in node_states(connection, node_id) if (words := trouble_of(state)) is not None]
-    return report_stretches(connection, node_id), tuple(altered[:SENTENCES])
+def _altered(connection: Reader, node_id: str) -> tuple[Text, ...]:
+    """What was done to readings that were kept of a node's runs, as far as there is room to say it."""
+    return tuple(words for state in node_states(connection, node_id) if (words := trouble_of(state)) is not None)[:SENTENCES]
 
 
 def _columns() -> tuple[Column[ReportStretch], ...]:
