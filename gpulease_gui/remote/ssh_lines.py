@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from gpulease_gui.domain.text import Text
@@ -15,6 +16,8 @@ from gpulease_gui.remote.named_files import place_of, read_file, why_unread
 DEPTH_MAX = 16  # as OpenSSH has it
 _FILES_MAX = 200
 _FILE_MAX_BYTES = 4 * 1024 * 1024
+# Files of up to this size are not taken apart anew for each alias.
+_KEPT_BYTES = 256 * 1024
 # Names of before, and today's.
 ALSO_CALLED = {
     "pubkeyacceptedkeytypes": "pubkeyacceptedalgorithms", "dsaauthentication": "pubkeyauthentication", "identityfile2": "identityfile", "rsaminsize": "requiredrsasize",
@@ -79,10 +82,8 @@ class _Reader:
             why = why_unread(error, path)
             return ConfigFile(path, (_bad(path, 0, "", Text(f"the file can't be read: {why.en}", f"文件无法读取：{why.zh}")),))
         items: list[ConfigLine | ConfigFile] = []
-        for number, raw in enumerate(content.decode("utf-8", "replace").split("\n"), 1):
-            line = config_line(path, number, raw.rstrip(_END_BLANKS).lstrip(" \t\r"))
-            if line is not None:
-                items += self._included(line, (*within, path)) if line.keyword == "include" and not line.trouble else [line]
+        for line in _parsed(path, content) if len(content) <= _KEPT_BYTES else _parsed.__wrapped__(path, content):
+            items += self._included(line, (*within, path)) if line.keyword == "include" and not line.trouble else [line]
         return ConfigFile(path, tuple(items))
 
     def _included(self, line: ConfigLine, within: tuple[str, ...]) -> list[ConfigLine | ConfigFile]:
@@ -104,6 +105,14 @@ class _Reader:
         if len(within) > DEPTH_MAX:
             return Text(f"more than {DEPTH_MAX} Include lines lead to each other", f"Include 嵌套超过 {DEPTH_MAX} 层")
         return None if self._left > 0 else Text(f"more than {_FILES_MAX} files are included", f"包含的文件超过 {_FILES_MAX} 个")
+
+
+@lru_cache(maxsize=16)
+def _parsed(path: str, content: bytes) -> tuple[ConfigLine, ...]:
+    """The lines of one file. Kept, as the same files are asked for each of their aliases."""
+    raw = enumerate(content.decode("utf-8", "replace").split("\n"), 1)
+    lines = (config_line(path, number, words.rstrip(_END_BLANKS).lstrip(" \t\r")) for number, words in raw)
+    return tuple(line for line in lines if line is not None)
 
 
 def _bad(file: str, number: int, text: str, why: Text) -> ConfigLine:

@@ -10,6 +10,7 @@ import pytest
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Cancelled, UserFacing
 from gpulease_gui.domain.node import Address
+from gpulease_gui.remote import ssh_lines
 from gpulease_gui.remote.ssh_aliases import ConfigRow, read_aliases
 from gpulease_gui.remote.ssh_config import resolve_alias
 
@@ -123,3 +124,28 @@ def test_that_a_list_that_was_cancelled_ends(write):
 
 def test_that_a_config_that_is_not_there_names_nobody(tmp_path):
     assert read_aliases(str(tmp_path / "nowhere"), CancelToken()) == ()
+
+
+def test_that_two_hundred_aliases_are_read_with_each_file_taken_apart_once(write, tmp_path, monkeypatch):
+    """Include, Match, patterns, tokens, an alias twice, one that is refused: each is what it is in the file, in its order."""
+    inner = "".join(f"Host n{number:03}\n HostName 10.0.0.{number}\n ProxyJump gate{number % 3}\n" for number in range(100))
+    write(inner, "inner.conf")
+    outer = "".join(f"Host m{number:03} n{number:03}\n HostName %h.example\n" for number in range(100))
+    file = write(
+        f"Include {tmp_path}/inner.conf\n{outer}Match host 10.0.0.7\n User special\nHost n*\n User ops\nHost m* !m00*\n User %u-x\n"
+        "Host gate0 gate1 gate2\n HostName gw.example\n User jump\nHost bad\n ProxyCommand nc %h %p\nHost *\n Port 2200\n"
+    )
+    parsed: list[str] = []
+    usual = ssh_lines.config_line
+    monkeypatch.setattr(ssh_lines, "config_line", lambda *words: parsed.append(words[2]) or usual(*words))
+    ssh_lines._parsed.cache_clear()
+    found = read_aliases(file, CancelToken())
+    assert len(parsed) == inner.count("\n") + 1 + (tmp_path / "config").read_text().count("\n") + 1
+    assert [row.name for row in found] == [*(f"n{n:03}" for n in range(100)), *(f"m{n:03}" for n in range(100)), "gate0", "gate1", "gate2", "bad"]
+    at = {row.name: row.target.address for row in found if row.target}
+    assert at["n007"] == Address("10.0.0.7", 2200, "special") and at["n008"] == Address("10.0.0.8", 2200, "ops")
+    assert at["m042"].host == "m042.example"
+    jumps = {row.name: row.target.jump for row in found if row.target}
+    assert (jumps["n007"], jumps["m007"]) == ("jump@gw.example:2200", "")
+    (refused,) = [row for row in found if not row.target]
+    assert (refused.name, "runs a program" in refused.error) == ("bad", True) and "会运行程序" in refused.error_text.zh

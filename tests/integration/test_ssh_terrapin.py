@@ -1,0 +1,123 @@
+"""A server without strict key exchange (CVE-2023-48795): AES-GCM is forced where it has that, else nobody logs in."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import paramiko
+import pytest
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.node import Address
+from gpulease_gui.domain.secret import Secret
+from gpulease_gui.remote.credentials import AuthMethod, Credentials
+from gpulease_gui.remote.failures import ConnectFailed, Phase
+from gpulease_gui.remote.handshake import Deadlines
+from gpulease_gui.remote.hostkeys import HostTrust, host_key_of
+from gpulease_gui.remote.session import Connector
+
+pytestmark = pytest.mark.timeout(60)
+ETM = ("hmac-sha2-256-etm@openssh.com",)
+
+
+class Greeter(paramiko.ServerInterface):
+    """Lets in whoever comes, and counts them."""
+
+    def __init__(self) -> None:
+        self.passwords = 0
+
+    def get_allowed_auths(self, username: str) -> str:
+        return "password"
+
+    def check_auth_password(self, username: str, password: str) -> int:
+        self.passwords += 1
+        return paramiko.AUTH_SUCCESSFUL
+
+
+@contextmanager
+def server(ciphers: Sequence[str], *, strict: bool, greeter: Greeter) -> Iterator[tuple[Address, HostTrust, list[paramiko.Transport]]]:
+    key = paramiko.ECDSAKey.generate()
+    listener = socket.create_server(("127.0.0.1", 0))
+    lines: list[paramiko.Transport] = []
+
+    def serve() -> None:
+        while True:
+            try:
+                caller, _ = listener.accept()
+            except OSError:
+                return
+            line = paramiko.Transport(caller, strict_kex=strict)
+            options = line.get_security_options()
+            options.ciphers, options.digests = tuple(ciphers), ETM
+            lines.append(line)
+            line.add_server_key(key)
+            line.start_server(event=threading.Event(), server=greeter)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield Address("127.0.0.1", listener.getsockname()[1]), HostTrust((host_key_of(key),)), lines
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join(5)
+        for line in lines:
+            line.close()
+            line.join(3)
+            line.packetizer.complete_handshake()
+
+
+WITH_WORD = Credentials(AuthMethod.PASSWORD, password=Secret("word"))
+
+
+@pytest.mark.parametrize("ciphers", [("aes128-ctr",), ("aes256-ctr", "aes128-ctr", "aes256-cbc")])
+def test_that_nobody_logs_in_without_strict_exchange_and_without_an_authenticated_cipher(ciphers) -> None:
+    greeter = Greeter()
+    with server(ciphers, strict=False, greeter=greeter) as (address, trust, _), pytest.raises(ConnectFailed) as caught:
+        Connector().connect(address, WITH_WORD, trust, Deadlines(), CancelToken())
+    assert (caught.value.phase, caught.value.cause, greeter.passwords) == (Phase.KEX, "weak_transport", 0)
+    assert "CVE-2023-48795" in caught.value.next_step and caught.value.why_text.zh != caught.value.why_text.en
+
+
+@pytest.mark.parametrize(("ciphers", "strict", "agreed"), [
+    (("aes256-ctr", "aes128-cbc", "aes256-gcm@openssh.com"), False, "aes256-gcm@openssh.com"), (("aes128-ctr",), True, "aes128-ctr"),
+])  # fmt: skip
+def test_that_gcm_is_forced_where_the_exchange_is_not_strict(ciphers, strict, agreed) -> None:
+    greeter = Greeter()
+    with server(ciphers, strict=strict, greeter=greeter) as (address, trust, lines):
+        Connector().connect(address, WITH_WORD, trust, Deadlines(), CancelToken()).close()
+        assert (lines[0].remote_cipher, lines[0].local_cipher, greeter.passwords) == (agreed, agreed, 1)
+
+
+def test_that_a_server_of_chacha20_and_cbc_alone_shares_no_cipher() -> None:
+    def packet(body: bytes) -> bytes:
+        fill = 8 - (len(body) + 5) % 8 + 8
+        return (len(body) + fill + 1).to_bytes(4, "big") + bytes([fill]) + body + bytes(fill)
+
+    offer = paramiko.Message()
+    offer.add_bytes(b"\x14" + bytes(16))
+    ciphers = ["chacha20-poly1305@openssh.com", "aes128-cbc"]
+    for names in (["curve25519-sha256"], ["ssh-ed25519"], ciphers, ciphers, list(ETM), list(ETM), ["none"], ["none"], [], []):
+        offer.add_list(names)
+    offer.add_boolean(False)
+    offer.add_int(0)
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        caller, _ = listener.accept()
+        with caller:
+            caller.sendall(b"SSH-2.0-Old\r\n" + packet(offer.asbytes()))
+            while caller.recv(4096):
+                pass
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    with pytest.raises(ConnectFailed) as caught:
+        Connector().connect(Address("127.0.0.1", listener.getsockname()[1]), WITH_WORD, HostTrust(), Deadlines(), CancelToken())
+    thread.join(10)
+    listener.close()
+    assert (caught.value.phase, caught.value.cause) == (Phase.KEX, "no_common_algorithm")
+    assert "cipher" in caught.value.why and "加密算法" in caught.value.why_text.zh
