@@ -74,7 +74,7 @@ def _pairs(line: str, labels: re.Pattern[str]) -> Iterator[Pair]:
             value = value[:-1] if value and value[-1] in ("，；、。" if number + 1 == len(found) else _PARTING) else value
         elif name != "command":
             value = re.split(r"[\s,，;；。、（(]", value, maxsplit=1)[0]
-        if value or name == "password":
+        if value:
             yield Pair(name, value)
 
 

@@ -72,9 +72,11 @@ def parse_target(text: str) -> Target:
 
     Raises UsageError. A password that stands there comes as a Secret, and in no message.
     """
-    lines = [line for line in text.replace("\u2028", "\n").splitlines() if line.strip()]
+    lines = [line for raw in text.replace("\u2028", "\n").splitlines() if (line := raw.strip())]
+    if any(len(line) > _LINE_MAX for line in lines):
+        raise _too_long()
     if len(lines) == 1 and not pairs_in(lines[0], is_ssh_line(lines[0])):
-        return _one(lines[0].strip())
+        return _one(lines[0])
     entries = list(_entries(text.replace("\u2028", "\n")))
     if len(entries) != 1:
         raise UsageError(Text("not one node", "不是单个节点"), Text(f"the text names {len(entries)}", f"文本中有 {len(entries)} 个"), Text("paste many at once in their own dialog", "多个节点请使用“粘贴节点”"))
@@ -113,6 +115,11 @@ def _entries(text: str) -> Iterator[_Entry]:
         line = raw.strip()
         if not line or (line.startswith("#") and not waiting):
             continue
+        if len(line) > _LINE_MAX:
+            if now is not None:
+                yield now
+            now, waiting = _Entry(number, f"{line[:20]}…", error=_too_long()), ""
+            continue
         cells = table.cells_of(line)
         if not waiting and table.begins(cells, line):
             continue
@@ -137,10 +144,13 @@ def _entries(text: str) -> Iterator[_Entry]:
 
 
 def _without(line: str, pairs: Sequence[Pair]) -> str:
-    for pair in pairs:
-        if pair.field == "password":
-            line = line.replace(pair.value, _DOTS)
-    return line
+    return _hidden(line, [pair.value for pair in pairs if pair.field == "password"])
+
+
+def _hidden(line: str, words: Sequence[str]) -> str:
+    """With dots in place of each of the words, in one pass."""
+    found = "|".join(map(re.escape, filter(None, words)))
+    return re.sub(found, _DOTS, line) if found else line
 
 
 def _take(entry: _Entry, pair: Pair) -> None:
@@ -158,23 +168,19 @@ def _read_line(number: int, line: str, cells: Sequence[str], columns: Sequence[s
         target = _from_row(cells, columns or _columns_of(cells)) if len(cells) > 1 else _one(line)
     except UsageError as error:
         return _Entry(number, _shown(line, cells, columns), error=error)
-    text = line.replace(target.password.reveal(), _DOTS) if target.password else line
+    text = _hidden(line, [target.password.reveal()]) if target.password else line
     return _Entry(number, text, target, is_closed=len(cells) > 1)
 
 
 def _shown(line: str, cells: Sequence[str], columns: Sequence[str]) -> str:
     """A row that can't be read, without what stands in its column of passwords, or may be one."""
     names = columns or (_columns_of(cells) if len(cells) > 1 else ())
-    hidden = [cell for name, cell in zip(names, cells, strict=False) if name == "password" and cell]
-    for cell in hidden:
-        line = line.replace(cell, _DOTS)
+    line = _hidden(line, [cell for name, cell in zip(names, cells, strict=False) if name == "password"])
     return re.sub(r"(?i)(sshpass\s+-p\s*|SSHPASS=)(?:'[^']*'|\"[^\"]*\"|\S+)", rf"\1{_DOTS}", re.sub(r"(?i)(ssh://[^:/@\s]*:)[^\s]*@", rf"\1{_DOTS}@", line))
 
 
 def _one(line: str) -> Target:
     """One line that stands for one node by itself. Raises UsageError."""
-    if len(line) > _LINE_MAX:
-        raise UsageError(Text("the line is too long for a node", "该行过长，不像一个节点"), Text(f"at most {_LINE_MAX} characters are read", f"最多读取 {_LINE_MAX} 个字符"))
     if is_ssh_line(line):
         return target_of_command(line)
     plain = unicodedata.normalize("NFKC", line).strip()
@@ -185,6 +191,10 @@ def _one(line: str) -> Target:
     if _is_row(raw := line.split()):
         return _from_row(raw, _columns_of(raw))
     return parse_place(line.removeprefix("$ "))
+
+
+def _too_long() -> UsageError:
+    return UsageError(Text("the line is too long for a node", "该行过长，不像一个节点"), Text(f"at most {_LINE_MAX} characters are read", f"最多读取 {_LINE_MAX} 个字符"))
 
 
 def _is_row(words: Sequence[str]) -> bool:

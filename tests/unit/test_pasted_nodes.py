@@ -204,3 +204,15 @@ def test_that_no_password_is_seen_again(word: str) -> None:
             assert word not in repr(line)
             if line.target is not None:
                 assert line.target.password == Secret(word)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("text", [
+    "密码：" * 600, "主机" * 900, "host: " * 300, "$" * 1900 + "ssh x", "sshpass -p x " * 140 + "ssh", "(" * 1000 + "密码", ":" * 1999, "ssh登录" * 400, "x" * 1_000_000, " " * 100_000 + "x y", "主机 " * 500_000,
+    "\n".join(f"主机：10.0.{n // 250}.{n % 250}\n密码：w{n}" for n in range(2000)),
+], ids=lambda text: text[:6])  # fmt: skip
+def test_that_no_text_takes_long_or_grows(text: str) -> None:
+    lines = parse_list(text)
+    assert len(lines) <= text.count("\n") + 1 and sum(len(line.text) for line in lines) <= 3 * len(text)
+    with pytest.raises(UsageError):
+        parse_target(text)
