@@ -112,3 +112,10 @@ def test_that_a_rate_that_was_changed_is_reckoned_with_at_each_zoom_whatever_it_
         assert figures.count == 11_400 and abs(expected - 11_400) <= 20, days
         kept = past.times[POWER, ""].kept_s
         assert 5990.0 <= kept[0] <= kept[1] <= 6010.0, (days, kept)
+
+
+def test_that_a_stretch_that_begins_after_the_last_reading_of_its_only_block_is_empty(demo: Services) -> None:
+    keep(demo, NOON_S, [500.0] * 10)
+    past = look(demo, NOON_S + 24.5, 10)  # with its margin it begins half a second after the last reading, before the block ends
+    assert not past.view.rings and not past.figures
+    assert look(demo, NOON_S + 24.0, 10).view.rings[POWER, "GPU-a"].total == 1

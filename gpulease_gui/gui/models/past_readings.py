@@ -157,7 +157,7 @@ def _of_slab(slab: Slab) -> Iterable[tuple[int, Told]]:
 
 
 def _of_packs(packs: Sequence[Pack]) -> Iterable[tuple[int, Told]]:
-    if not packs:
+    if not any(pack.ids for pack in packs):  # none, or only such as end before the first moment that was asked for
         return
     ids, starts, steps, counts = (_all_of(packs, name) for name in ("ids", "starts_ns", "steps_ns", "counts"))
     values = np.concatenate([np.frombuffer(pack.values, np.float32) for pack in packs])
