@@ -25,7 +25,7 @@ _ONCE = frozenset({
 })  # fmt: skip
 _WORDS = frozenset({"userknownhostsfile", "globalknownhostsfile", "refuseconnection", *SAID})
 _MANY = frozenset({"identityfile", "certificatefile"})
-_ONE_WORD = frozenset({"hostname", "port", "user", "hostkeyalias", "canonicalizehostname", *_MANY, *OPTIONS, *SWITCHED_WAYS, "pkcs11provider"} - {"globalknownhostsfile"})
+_ONE_WORD = frozenset({"hostname", "port", "user", "hostkeyalias", "canonicalizehostname", "ignoreunknown", *_MANY, *OPTIONS, *SWITCHED_WAYS, "pkcs11provider"} - {"globalknownhostsfile"})
 _SWITCHES = {
     "identitiesonly": _YES_NO, **{way: _YES_NO for way in SWITCHED_WAYS},
     "pubkeyauthentication": ("yes", "no", "true", "false", "unbound", "host-bound"),

@@ -19,11 +19,13 @@ from gpulease_gui.remote.ssh_own import own_answer
 
 _KEYWORDS = (
     "Host", '"Host"', "HOST", "HostName", "Port", "User", "IdentityFile", "CertificateFile", "HostKeyAlias", "ProxyJump",
-    "UserKnownHostsFile", "Match",
+    "UserKnownHostsFile", "Match", "Include", "ProxyCommand", "CanonicalizeHostname", "IdentitiesOnly", "Ciphers", "AddressFamily", "IgnoreUnknown",
+    "Nonsense", "PubkeyAuthentication",
 )  # fmt: skip
 _VALUES = (
     "gpu", "g*", "!gpu", "GPU", "all", "host gpu", "originalhost g*", "10.0.0.1", "x.%h.org", "a%%b", "22", "0", "65536", "abc",
     r"a\b", r"C:\Users\me\k", "~/.ssh/key#1", "# c", '"a b"', "'a b'c", r"a\ b", r'"a\"b"', '"open', "none", "nonesuch", "no",
+    "yes", "inet6", "Nonsense", "aes256-ctr", "+aes128-cbc", "host gpu,g* user x", "final all", "exec true", "*.nothing",
     "a b", "ops@gw:2222,b", "gw-%h", "/x /y", "",
 )  # fmt: skip
 _LINE = st.one_of(
@@ -64,7 +66,8 @@ def ours(host: str, path: str) -> Reading | None:
 @example("gpu", ["IdentityFile ~/.ssh/key#1", "ForwardX11 no"])
 @example("gpu", ['"Host" gpu', "Port 77"])
 @example("gpu", ["Host other", "HostName 9.9.9.9\x0b"])
-@settings(max_examples=80, deadline=None, derandomize=True)
+@example("gpu", ["IgnoreUnknown host gpu"])
+@settings(max_examples=200, deadline=None, derandomize=True)
 def test_that_a_config_is_read_as_ssh_reads_it_or_refused(host, lines):
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/config"
