@@ -60,8 +60,10 @@ def test_that_many_aliases_become_nodes_at_once_and_go_again_at_once(
     monkeypatch.setattr(socket.socket, "connect_ex", lambda _, place: called.append(place) or 111)
     dialog = opened(page, config, qtbot)
     assert (dialog.sums.text(), dialog.errors.text()) == ("13 hosts", "1 refused")
+    changes: list[object] = []
+    dialog.table.selectionModel().selectionChanged.connect(lambda *_: changes.append(None))
     QTest.mouseClick(dialog.every, Qt.MouseButton.LeftButton)
-    assert dialog.save.accessibleName() == "Save 12 nodes"
+    assert dialog.save.accessibleName() == "Save 12 nodes" and len(changes) == 1
     QTest.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(page.model.rows) == 13)
     made = {node.name: node for node in services.query(stored.list_nodes).result()}["h100-03"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QItemSelectionModel, Signal
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
 from gpulease_gui.domain.node import Node
@@ -174,12 +174,13 @@ class ConfigDialog(FactDialog):
     def _choose_all(self) -> None:
         """Select what is shown and new."""
         flags = QItemSelectionModel.SelectionFlag
-        chosen = self.table.selectionModel()
-        chosen.clearSelection()
+        found = QItemSelection()
         for place in range(self.model.rowCount()):
             row = self.model.row_at(place)
             if row is not None and row.target is not None and not self._is_there(row):
-                chosen.select(self.model.index(place, 0), flags.Select | flags.Rows)
+                found.select(self.model.index(place, 0), self.model.index(place, 0))
+        # At once, as each change counts what is chosen.
+        self.table.selectionModel().select(found, flags.ClearAndSelect | flags.Rows)
         self.table.setFocus()
 
     @property
