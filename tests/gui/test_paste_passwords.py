@@ -9,8 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gpulease_gui.domain.node import Address, AuthMethod
+from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
 from gpulease_gui.domain.secret import Secret
+from gpulease_gui.gui.forms.node_form import NodeForm
 from gpulease_gui.gui.forms.paste_nodes import PasteDialog
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages import nodes
@@ -19,6 +20,18 @@ from gpulease_gui.services.composition import Services
 from gpulease_gui.store import nodes as stored
 
 WORD = "PlantedHorse-4711"
+
+
+def test_that_a_line_that_is_pasted_into_the_form_of_a_node_brings_its_options_and_no_password(qtbot: QtBot) -> None:
+    form = NodeForm(Node("a", "n1", Reach.SSH, Address("203.0.113.1"), ssh_options=""), ())
+    qtbot.addWidget(form)
+    made: list[Node] = []
+    form.saved.connect(made.append)
+    form.address.setText(f"sshpass -p {WORD} ssh -4 -p 34446 root@203.0.113.9")
+    form.save.click()
+    (node,) = made
+    assert (node.address, node.auth, node.ssh_options) == (Address("203.0.113.9", 34446), AuthMethod.PASSWORD, "AddressFamily inet")
+    assert WORD not in repr(node)
 
 
 def opened(make_window: Callable[..., MainWindow], services: Services) -> NodesPage:

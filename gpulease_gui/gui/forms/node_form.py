@@ -199,15 +199,17 @@ class NodeForm(FactDialog):
         target = _read(self.address_field, lambda: parse_target(self.address.text()))
         jump = (target.jump if target else "") or self.jump.text().strip()
         proxy = self.proxy.text().strip()
-        options = one_a_line(self.options.text())
+        options = one_a_line(self.options.text()) or (target.ssh_options if target else "")
         # All are looked at, so that all complaints show at once.
         good = [_read(self.jump_field, lambda: (parse_jump(jump),)), _read(self.proxy_field, lambda: (parse_proxy(proxy),)),
                 _read(self.options_field, lambda: (parse_options(options),))]  # fmt: skip
         if target is None or None in good:
             return None
         identity = self.login.identity_file or target.identity_file
+        # A password that was pasted with the address is no part of the record: it is asked for.
+        method = AuthMethod.PASSWORD if target.password and not identity else self.login.method
         return replace(
-            self._node, address=target.address, auth=self.login.method, identity_file=identity, jump=jump,
+            self._node, address=target.address, auth=method, identity_file=identity, jump=jump,
             proxy=proxy, certificate_file=one_a_line(self.certificate.text()), use_sudo=self.sudo.isChecked(),
             ssh_options=options,
         )  # fmt: skip
