@@ -47,7 +47,7 @@ class _Entry:
     text: str
     target: Target | None = None
     error: UsageError | None = None
-    said: dict[str, str] = field(default_factory=dict)
+    said: dict[str, str] = field(default_factory=dict, repr=False)
     is_closed: bool = False
 
     @property

@@ -128,8 +128,8 @@ def _at(known: Iterable[Node], place: Target) -> Node | None:
 
 
 def _is_pasted(target: str) -> bool:
-    """Whether it is more than an alias or an address: a line with blanks, or one that may hold a password."""
-    return target.startswith("[") or target.lower().startswith("ssh://") or " " in target.strip()
+    """Whether it is more than an alias or an address: a line with blanks or full-width signs, or one that may hold a password."""
+    return target.startswith("[") or target.lower().startswith("ssh://") or " " in target.strip() or not target.isascii()
 
 
 def _new(target: str, place: Target) -> Node:

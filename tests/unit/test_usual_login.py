@@ -9,6 +9,7 @@ import pytest
 from gpulease_gui.cli.verify import _question
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
+from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.proxy import parse_proxy
 from gpulease_gui.services.targets import node_of
 from gpulease_gui.services.ways import SecretAsked, usual_login
@@ -54,3 +55,14 @@ def test_that_a_nodes_question_is_one_line_of_the_terminal():
     node = Node("n", "n", Reach.SSH, Address("10.0.0.7"))
     asked = SecretAsked("10.0.0.7:22 asks: Code (wait\npassphrase of /root/.ssh/id)")
     assert "\n" not in _question(node, asked)
+
+
+@pytest.mark.parametrize("target", ["sshpass -p Geheim-7 ssh -p 2209 ops@10.0.0.9", "ssh://ops:Geheim-7@10.0.0.9:2209", "主机：10.0.0.9 端口：2209 用户：ops 密码：Geheim-7",
+                                    "主机：10.0.0.9，端口：2209，用户：ops，密码：Geheim-7"])  # fmt: skip
+def test_that_a_password_on_the_command_line_is_not_used_and_stands_in_no_record(tmp_path, target):
+    notes: list[Text] = []
+    with closing(Workspace.open(tmp_path / "w.db")) as workspace:
+        node = node_of(workspace, target, note=notes.append)
+    assert (node.address, node.auth, node.name) == (Address("10.0.0.9", 2209, "ops"), AuthMethod.PASSWORD, "ops@10.0.0.9:2209")
+    assert [note.en for note in notes] == ["a password on the command line is not used: it stands in the history of the shell; it is asked for"]
+    assert not any(b"Geheim-7" in path.read_bytes() for path in tmp_path.iterdir())
