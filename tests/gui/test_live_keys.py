@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.text import Language
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages import live
+from gpulease_gui.gui.pages.live_nodes import LiveNode, load_nodes
 from gpulease_gui.gui.theme.theme import ThemeMode
 from gpulease_gui.gui.widgets.navigation import Navigation
 from gpulease_gui.services.composition import Services
+from gpulease_gui.store.doors import Reader
 
 from .conftest import settle
 from .live_data import told_view
@@ -91,6 +94,36 @@ def test_that_without_a_chart_nothing_is_there_that_steers_or_exports_one(window
     assert [one for one in bar.children() if isinstance(one, QWidget) and one.isVisible()] == there
     show(window, "capped", qtbot)
     assert all(one.isVisible() for one in (bar.pause, bar.mode, bar.export)) and bar.span.isVisible() != bar.span_box.isVisible()
+
+
+@pytest.mark.parametrize("name", ["rack-12.row-b.hall-3.very-long-datacenter-name.example-supplier-000127", "上海浦东金桥数据中心三期训练集群甲八卡整机第一百二十七号节点"])
+@pytest.mark.parametrize("language", list(Language))
+def test_that_a_long_name_makes_no_window_wider_and_cuts_no_control(name: str, language: Language, make_window: MakeWindow, demo: Services,
+                                                                    monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:  # fmt: skip
+    def renamed(connection: Reader) -> tuple[LiveNode, ...]:
+        return tuple(replace(one, node=replace(one.node, name=name)) if one.node.id == "demo-capped" else one for one in load_nodes(connection))
+
+    monkeypatch.setattr(live, "load_nodes", renamed)
+    views = {"demo-capped": told_view("capped", 90, time.time())}
+    monkeypatch.setattr(demo.watching, "view", views.get)
+    monkeypatch.setattr(demo.watching, "views", lambda: tuple(views.values()))
+    window = make_window(live.PAGE)
+    window.resize(1024, 768)
+    window.attach(demo)
+    window.speak(language)
+    window.go("live", "demo-capped")
+    page = window.page
+    assert isinstance(page, live.LivePage)
+    qtbot.waitUntil(lambda: page.crumbs() == (name,) and page.charted and page.bar.nodes.count() == 9)
+    settle()
+    assert window.width() == 1024 and page.watch_button.text().endswith("…")
+    whole = [one for one in window.findChildren(QPushButton) if one.isVisible()]
+    assert [one.text() for one in whole if one.width() < one.sizeHint().width()] == []
+    for row in (whole, [one for one in page.bar.children() if isinstance(one, QWidget) and one.isVisible()]):
+        boxes = [QRect(one.mapTo(window, QPoint()), one.size()) for one in row]
+        assert [(a, b) for place, a in enumerate(boxes) for b in boxes[:place] if a.intersects(b)] == []
+        assert max(box.right() for box in boxes) < 1024
+    assert name in page.bar.nodes.toolTip()
 
 
 def test_that_lanes_out_of_sight_are_come_to_by_keys_and_have_their_axes_at_once(window: MainWindow, qtbot: QtBot) -> None:

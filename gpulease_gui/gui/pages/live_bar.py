@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QSignalBlocker, QSize, Signal
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QSizePolicy, QWidget
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QPaintEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QMenu,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QWidget,
+)
 
 from gpulease_gui.domain.node import Reach
 from gpulease_gui.domain.text import Text
@@ -63,7 +72,19 @@ class NodeBox(Lively, QComboBox):
             self._states = dict(states)
             ids = [one.node.id for one in nodes]
             self.setCurrentIndex(ids.index(current) if current in ids else -1)
+            self.setToolTip(plain_tip(self.currentText()))
         self.retheme()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A long name ends in …; Qt would cut it in the middle of a letter."""
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        style = self.style()
+        field = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self)
+        room = field.width() - option.iconSize.width() - 8
+        option.currentText = self.fontMetrics().elidedText(option.currentText, Qt.TextElideMode.ElideRight, room)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
     def retheme(self) -> None:
         """Tint the marks."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
 
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.domain.units import number_text
@@ -11,7 +12,7 @@ from gpulease_gui.gui.pages.live_lanes import gap_words
 if TYPE_CHECKING:
     from gpulease_gui.services.watch import WatchView
 
-_LAST = 600
+_LAST, _MOST_WIDE = 600, 14
 WATCH_A_LOG = "log"  # the word after a node's id by which Verification offers to follow a log
 
 
@@ -45,8 +46,19 @@ def cost_words(view: WatchView) -> tuple[Text, Text]:
     return Text("Agent", "采集程序"), foreign(f"{number_text(1 / view.interval_s)} Hz · {number_text(sum(told) / len(told))}\N{THIN SPACE}% CPU")
 
 
+def fewer_letters(name: str) -> str:
+    """A name for a button: a long one ends in …, so that the button leaves room for the rest of the header. Wide letters count twice."""
+    width = 0
+    for kept, letter in enumerate(name):
+        width += 2 if east_asian_width(letter) in "WF" else 1
+        if width > _MOST_WIDE:
+            return name[:kept].rstrip() + "…"
+    return name
+
+
 def watch_words(name: str, *, running: bool) -> tuple[Text, str]:
     """What the button does next, and its icon."""
+    name = fewer_letters(name)
     if running:
         return Text(f"Stop watching {name}", f"停止监控 {name}"), "stop"
     return Text(f"Watch {name}", f"监控 {name}"), "nav-live"

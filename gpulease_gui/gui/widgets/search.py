@@ -36,7 +36,7 @@ class SearchBox(Lively, QLineEdit):
         self.textChanged.connect(self._typed)
         self.returnPressed.connect(self._tell)
         self.setTextMargins(22, 0, 8, 0)
-        self.setMinimumWidth(232)
+        self.setMinimumWidth(204)
         self.setClearButtonEnabled(False)
         self.retranslate()
 
