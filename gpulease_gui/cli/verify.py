@@ -38,7 +38,7 @@ from gpulease_gui.remote.credentials import PASSPHRASES_MAX
 from gpulease_gui.services.acceptance import find_contract, promises_of
 from gpulease_gui.services.bundle import refuse_bundle_path, write_bundle
 from gpulease_gui.services.composition import Services
-from gpulease_gui.services.events import Event, ReadingsNotKept
+from gpulease_gui.services.events import Event, LinesSkipped, ReadingsNotKept
 from gpulease_gui.services.fleet_rest import unanswered_words
 from gpulease_gui.services.kept_secrets import PASSPHRASE
 from gpulease_gui.services.key_swap import replace_host_keys
@@ -100,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
     keep_heap_small()
     services = services_of(options.workspace, demo=demo, ask_secret=ask_on_terminal, fingerprints=fingerprints)
     services.links.show_while_typed(_ask_openly)
-    services.bus.subscribe(_say_unkept)
+    services.bus.subscribe(_say_event)
     try:
         if options.target is None:
             return _verify_many(services, options, terms)
@@ -114,7 +114,9 @@ def run(options: argparse.Namespace) -> int:
         services.close()
 
 
-def _say_unkept(event: Event) -> None:
+def _say_event(event: Event) -> None:
+    if isinstance(event, LinesSkipped):
+        print(visible(f"known_hosts: {event.words.en}"), file=sys.stderr, flush=True)
     if isinstance(event, ReadingsNotKept):
         print(f"readings of run {event.run_id} are not kept as evidence yet: {event.words.en}", file=sys.stderr)
 

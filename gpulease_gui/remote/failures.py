@@ -108,7 +108,8 @@ class UnknownHostKey(ConnectFailed):
             cause = "unknown"
             why = Text(f"the host key is not known yet: {shown}", f"主机密钥尚未登记：{shown}")
         if notes:
-            why = Text(f"{why.en}; not used: {'; '.join(notes[:3])}", f"{why.zh}；未采用：{'；'.join(notes[:3])}")
+            told = "；".join(in_both(note).zh for note in notes[:3])
+            why = Text(f"{why.en}; not used: {'; '.join(notes[:3])}", f"{why.zh}；未采用：{told}")
         step = Text(
             f"compare it with the supplier's, then accept it (command line: --fingerprint {key.fingerprint})",
             f"与供应商提供的指纹核对后再接受（命令行：--fingerprint {key.fingerprint}）",

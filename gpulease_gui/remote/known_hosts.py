@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import hashlib
 import hmac
 import os
@@ -95,7 +96,7 @@ def keys_for(name: str, paths: Iterable[str]) -> KnownHere:
             continue
         except OSError:
             continue
-        lines, bad = parse_lines(content, name)
+        lines, bad = parse_lines(_without_mark(content), name)
         skipped += [f"{path}:{line.number}: {line.why}" for line in bad]
         for line in lines:
             found[line.marker].append(PlacedKey(line.key, f"{path}:{line.number}"))
@@ -118,12 +119,19 @@ def revoked_in(path: str) -> tuple[tuple[PlacedKey, ...], tuple[PlacedList, ...]
         except ValueError as error:
             raise _unread(path, str(error)) from error
     found = []
-    for number, words in _worded(content):
+    for number, words in _worded(_without_mark(content)):
         line = _line(number, ["*", *words[:2]])
         if not isinstance(line, KnownLine):
             raise _unread(f"{path}:{number}", line.why)
         found.append(PlacedKey(line.key, f"{path}:{number}"))
     return tuple(found), ()
+
+
+def _without_mark(content: bytes) -> bytes:
+    """The lines as ASCII, whatever mark an editor of Windows put before the first: behind it `@revoked` would not be seen."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16", "replace").encode("ascii", "replace")
+    return content.removeprefix(codecs.BOM_UTF8)
 
 
 def _unread(path: str, why: str | Text) -> UsageError:

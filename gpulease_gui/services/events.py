@@ -217,6 +217,13 @@ class ConfigDiffers:
 
 
 @dataclass(frozen=True, slots=True)
+class LinesSkipped:
+    """Lines of known_hosts that can't be used, by file and line; `words` say them once for all nodes."""
+
+    words: Text
+
+
+@dataclass(frozen=True, slots=True)
 class LoadChanged:
     """A test of ours that asks for all that a metric of a node gives begins (`runs`), or is over.
 
@@ -232,7 +239,7 @@ class LoadChanged:
 Event = (
     NodeStateChanged | HostKeyQuestion | RunStarted | CheckChanged | FindingSaved | RunEnded | NodeDrifted | JobChanged
     | RecordsChanged | GapOpened | GapClosed | PairMeasured | WatchAlarm | TaskProgressed | TaskEnded
-    | SecretNotKept | ReadingsNotKept | ConfigDiffers | LoadChanged
+    | SecretNotKept | ReadingsNotKept | ConfigDiffers | LinesSkipped | LoadChanged
 )  # fmt: skip
 
 

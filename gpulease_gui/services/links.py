@@ -21,6 +21,7 @@ from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.local import LocalLine
 from gpulease_gui.remote.route import STRAIGHT
+from gpulease_gui.remote.said_words import in_both
 from gpulease_gui.remote.session import Connector, SshSession
 from gpulease_gui.remote.transport import Line
 from gpulease_gui.services.config_now import named_as_of_now
@@ -28,6 +29,7 @@ from gpulease_gui.services.events import (
     Bus,
     ConfigDiffers,
     HostKeyQuestion,
+    LinesSkipped,
     NodeState,
     NodeStateChanged,
     RecordsChanged,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
 
 LATELY = timedelta(days=30)
+_MOST_SKIPPED = 5
 # How a login ends that was done by key alone where a password or an answer is wanted, too.
 _WANTS_MORE = ("way_barred", "second_factor", "no_password")
 
@@ -94,6 +97,7 @@ class Links:
         self._told: set[tuple[str, str]] | None = None
         self._once: dict[str, dict[str, HostKey]] = {}
         self._replaced: set[str] = set()
+        self._skipped: set[str] = set()
 
     @property
     def ask_secret(self) -> AskSecret | None:
@@ -159,6 +163,7 @@ class Links:
             raise UserFacing(Text(f"{node.name} has no address", f"{node.name} 没有地址"), next_step=Text("edit the node", "请编辑该节点"))
         replaced = node.id in self._replaced
         way = self._ways.way_to(self._as_of_now(node), node.address, fingerprints, keys_only=replaced or bool(once)).trusting(once)
+        self._say_skipped(way)
         try:
             session = self._connect(way, cancel)
         except ConnectFailed as error:
@@ -184,6 +189,19 @@ class Links:
             if new:
                 self._bus.publish(ConfigDiffers(node.id, words))
         return now.node
+
+    def _say_skipped(self, way: WayThere) -> None:
+        """Lines of known_hosts that can't be used: each once, whichever node it was read for."""
+        notes = [note for trust in (way.trust, *(hop.trust for hop in way.route.hops)) for note in trust.notes]
+        with self._lock:
+            new = [note for note in dict.fromkeys(notes) if note not in self._skipped]
+            self._skipped.update(new)
+        if new:
+            told = [in_both(note) for note in new[:_MOST_SKIPPED]]
+            more = len(new) - len(told)
+            en, zh = "; ".join(note.en for note in told), "；".join(note.zh for note in told)
+            rest, rest_zh = (f"; and {more} more", f"；另有 {more} 行") if more > 0 else ("", "")
+            self._bus.publish(LinesSkipped(Text(f"lines that can't be used: {en}{rest}", f"无法使用的行：{zh}{rest_zh}")))
 
     def _connect(self, way: WayThere, cancel: CancelToken) -> SshSession:
         return self._connector.connect(way.address, way.credentials, way.trust, self._deadlines, cancel, way.route)

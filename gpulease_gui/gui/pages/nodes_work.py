@@ -21,6 +21,7 @@ from gpulease_gui.services.events import (
     Event,
     HostKeyQuestion,
     JobChanged,
+    LinesSkipped,
     NodeState,
     NodeStateChanged,
     SecretNotKept,
@@ -226,7 +227,7 @@ class NodeWork(QObject):
             self.changed.emit(event.node_id)
         elif isinstance(event, HostKeyQuestion):
             self._hear_question(event)
-        elif isinstance(event, ConfigDiffers):
+        elif isinstance(event, ConfigDiffers | LinesSkipped):
             self._frame.note(event.words)
         elif isinstance(event, SecretNotKept):
             tell_not_kept(self._frame, event)
