@@ -34,11 +34,11 @@ def stored(node: Scripted) -> list[tuple[str, str | None, int, int]]:
 
 
 def told(node: Scripted, language: Language, first: int = 0, last: int = 400) -> dict[int, str]:
-    """The last column of the table, by second."""
+    """Why nothing was read, of the table, by second."""
     with node.services.workspace.read() as connection:
         table = readings_csv(connection, "scripted", START_S + first, START_S + last, {}, language).decode("utf-8-sig")
     rows = list(csv.reader(io.StringIO(table)))[1:]
-    return {int(row[0][14:16]) * 60 + int(row[0][17:19]): row[-1] for row in rows if row[-1]}
+    return {int(row[0][14:16]) * 60 + int(row[0][17:19]): row[-2] for row in rows if row[-2]}
 
 
 @pytest.mark.parametrize("by_agent", [True, False])
