@@ -332,8 +332,8 @@ def _given_up(w: World) -> str:
         timer.join()
 
 
-def _over(w: World, place: str) -> Route:
-    return Route((Hop(w.addresses[place], w.credentials(), w.trust),))
+def _over(w: World, place: str, *, key: str = "id", trust: HostTrust | None = None) -> Route:
+    return Route((Hop(w.addresses[place], w.credentials(key), w.trust if trust is None else trust),))
 
 
 def _by_proxy(w: World, place: str) -> Route:
@@ -363,6 +363,10 @@ FAULTS: dict[str, tuple[Callable[[World], str], str]] = {
     "the user gives up while it connects": (_given_up, "cancelled"),
     "a jump host that is closed": (lambda w: _cause(lambda: w.connect("plain", route=_over(w, "closed"))), "tcp/refused"),
     "a jump host that forwards nothing": (lambda w: _cause(lambda: w.connect("plain", route=_over(w, "narrow"))), "tcp/tunnel_refused"),
+    "a jump host with an unknown key": (lambda w: _cause(lambda: w.connect("plain", route=_over(w, "plain", trust=HostTrust()))), "host_key/unknown"),
+    "a jump host with a changed key": (lambda w: _cause(lambda: w.connect("plain", route=_over(w, "plain", trust=HostTrust((OTHER,))))), "host_key/changed"),
+    "a jump host that refuses our key": (lambda w: _cause(lambda: w.connect("plain", route=_over(w, "plain", key="stranger"))), "auth/key_refused"),
+    "a closed port behind a jump host": (lambda w: _cause(lambda: w.connect("closed", route=_over(w, "plain"))), "tcp/tunnel_refused"),
     "a proxy that hangs up": (lambda w: _cause(lambda: w.connect("plain", route=_by_proxy(w, "deaf"))), "proxy/hung_up"),
     "a silent proxy": (lambda w: _cause(lambda: w.connect("plain", QUICK, route=_by_proxy(w, "silent"))), "proxy/timeout"),
 }  # fmt: skip
