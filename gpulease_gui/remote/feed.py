@@ -11,6 +11,7 @@ from collections.abc import Callable
 import paramiko
 from paramiko.buffered_pipe import BufferedPipe, PipeTimeout
 
+from gpulease_gui.remote.driving import go_alone, take_in
 from gpulease_gui.remote.ear import Ear
 from gpulease_gui.remote.quick_packets import read_quickly
 
@@ -57,6 +58,7 @@ class Feed:
 
     def listen(self, take: Callable[[bytes, bytes], None], wake: Callable[[], None]) -> None:
         """From now on what comes goes to `take(out, err)`, in the thread of the connection, one call at a time."""
+        go_alone(self._channel.get_transport())
         with self._gate:
             self._take, self._wake, self._since = take, wake, time.monotonic()
             out, err = (pipe.empty() for pipe in self._pipes)
@@ -88,7 +90,15 @@ class Feed:
     def wait_end(self, seconds: float) -> bool:
         """Whether all has come, after waiting up to `seconds`. Meanwhile the node gets room for what was taken."""
         self._give_room()
-        return self._ended.wait(seconds)
+        return self._ended.wait(take_in(self._channel.get_transport(), self._ended.is_set, seconds))
+
+    def wait_news(self, seconds: float) -> float:
+        """Take in what comes until something is there to be read, or the end; the seconds that are left of `seconds`."""
+        return take_in(self._channel.get_transport(), self._has_news, seconds)
+
+    def _has_news(self) -> bool:
+        out, err = self._pipes
+        return out.has_news or err.has_news
 
     def _give_room(self) -> None:
         """Tell the node how much it may send. Not from the thread of the connection: in a key exchange it would wait for itself."""
@@ -138,6 +148,11 @@ class _Pipe(BufferedPipe):  # type: ignore[type-arg]
                 data = self._pieces.pop() + data
             self._pieces.append(data)
             self._news.notify_all()
+
+    @property
+    def has_news(self) -> bool:
+        """Whether something is there, or no more comes."""
+        return bool(self._pieces) or self._shut
 
     def read_ready(self) -> bool:
         """Whether something is there."""

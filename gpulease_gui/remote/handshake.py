@@ -10,6 +10,7 @@ import socket
 import threading
 import time
 from dataclasses import dataclass
+from functools import partial
 
 import paramiko
 
@@ -43,9 +44,6 @@ _Selector = getattr(selectors, "PollSelector", selectors.DefaultSelector)
 _SLICE_S = 0.05
 _PHASE_SLICE_S = 0.25
 _JOIN_S = 3.0
-# How often the library's thread looks whether it is still wanted. Its own 0.1 s costs CPU on each of many quiet lines,
-# and is not needed where the end of a socket wakes it.
-_LOOK_S = 1.0
 _SAID_CHARACTERS = 160
 # How an SSH server begins that then hangs up, as one does that takes no more callers for now.
 _SSH_SAYS = (b"Exceeded MaxStartups", b"Not allowed at this time", b"SSH-2.0-", b"SSH-1.99-")
@@ -141,18 +139,17 @@ def shake(
     if isinstance(sock, socket.socket):
         sock = ReadAhead.of(sock)
     transport = Wire(sock)
-    if isinstance(sock, ReadAhead):
-        sock.settimeout(_LOOK_S)
     try:
-        transport.banner_timeout = deadlines.banner_s + 1
-        transport.handshake_timeout = deadlines.kex_s + 1
         options = transport.get_security_options()
         options.key_types = key_types
         if lists != _ALL_OF_OURS:
             options.kex, options.ciphers = lists.exchanges or options.kex, lists.ciphers or options.ciphers
             options.digests = lists.digests or options.digests
         done = threading.Event()
-        transport.start_client(event=done)
+        # A thread of its own ends after the one who waits for it, who then tells of it.
+        after_s = 0.0 if isinstance(sock, ReadAhead) else 1.0
+        transport.banner_timeout, transport.handshake_timeout = deadlines.banner_s + after_s, deadlines.kex_s + after_s
+        transport.begin(done)
         _await_keys(transport, done, host_port, deadlines, cancel)
         # The stubs lack both names.
         strict, cipher = transport.agreed_on_strict_kex, transport.remote_cipher  # type: ignore[attr-defined]
@@ -169,8 +166,9 @@ def _await_keys(
 ) -> None:
     phase, seconds = Phase.BANNER, deadlines.banner_s
     deadline = time.monotonic() + seconds
-    take_back = cancel.on_cancel(done.set)
+    take_back = cancel.on_cancel(partial(_stop_waiting, transport, done))
     try:
+        transport.take_in(done.is_set, deadlines.banner_s + deadlines.kex_s)
         while not done.wait(max(0.0, min(_PHASE_SLICE_S, deadline - time.monotonic()))):
             if phase is Phase.BANNER and transport.remote_version:
                 phase, seconds = Phase.KEX, deadlines.kex_s
@@ -180,8 +178,18 @@ def _await_keys(
     finally:
         take_back()
     cancel.check()
-    if not transport.is_active():
-        raise _handshake_failure(transport, host_port)
+    if transport.is_active():
+        return
+    if transport.is_late:
+        phase, seconds = (Phase.KEX, deadlines.kex_s) if transport.remote_version else (Phase.BANNER, deadlines.banner_s)
+        raise _too_late(transport, phase, host_port, seconds)
+    raise _handshake_failure(transport, host_port)
+
+
+def _stop_waiting(transport: Wire, done: threading.Event) -> None:
+    """Nobody wants it any more."""
+    done.set()
+    cut(transport)
 
 
 def _too_late(transport: Wire, phase: Phase, host_port: str, seconds: float) -> ConnectFailed:

@@ -16,6 +16,7 @@ from gpulease_gui.remote.agent_keys import keys_of_agent
 from gpulease_gui.remote.algorithms import METHODS
 from gpulease_gui.remote.answers import Answers
 from gpulease_gui.remote.credentials import Credentials
+from gpulease_gui.remote.driving import go_alone
 from gpulease_gui.remote.failures import ConnectFailed, Phase, key_trouble, login_refused, one_line, timed_out
 from gpulease_gui.remote.handshake import Deadlines, cut, gone
 from gpulease_gui.remote.key_shapes import not_accepted, shapes_of, sign_with
@@ -194,12 +195,14 @@ class _Login:
         if secret is None:
             raise key_trouble(self.address.host_port, "no_password", Text("no password was given", "未提供密码"))
         user = self.address.user
+        go_alone(self.transport)
         return self._attempt("password_refused", lambda: self.transport.auth_password(user, secret.reveal(), fallback=False))
 
     def _by_answers(self, *, known: bool = True) -> list[str]:
         """Up to three tries while the user types new answers; what was given beforehand (if `known`) is tried once."""
         for number in range(1, TRIES_MAX + 1):
             answers = Answers(self.credentials, again=number > 1 or not known)
+            go_alone(self.transport)
             step = partial(self.transport.auth_interactive, self.address.user, answers.handle)
             try:
                 return self._attempt("answer_refused", step, self.deadlines.ask_s)

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import paramiko
 
+from gpulease_gui.remote.driving import take_in
 from gpulease_gui.remote.ear import Ear
 from gpulease_gui.remote.feed import Feed
 from gpulease_gui.remote.wire import Wire
@@ -55,15 +56,34 @@ class Openings:
             self._count += 1
         if asked is not None and self._is_open(asked, seconds):
             return asked.channel, asked.feed
-        channel = self._open(seconds)
-        return channel, Feed(channel, self._ear)
+        return self._open(seconds)
 
-    def _open(self, seconds: float) -> paramiko.Channel:
+    def _opened(self, seconds: float) -> tuple[paramiko.Channel, Feed]:
+        """Ask for a channel and wait for it."""
+        if not isinstance(self._transport, Wire):
+            channel = self._transport.open_session(timeout=seconds)
+            return channel, Feed(channel, self._ear)
+        if not self._transport.is_active():
+            raise paramiko.SSHException("the connection is over")
+        asked = _ask(self._transport, self._ear)
+        self._await(asked, seconds)
+        if not asked.channel.active or asked.channel.closed:
+            raise self._transport.get_exception() or paramiko.SSHException("the node opens no channel")
+        return asked.channel, asked.feed
+
+    def _await(self, asked: _Asked, seconds: float) -> None:
+        """Wait for the node's answer. Raises SSHException when it does not come in time."""
+        deadline = time.monotonic() + take_in(self._transport, asked.answered.is_set, seconds)
+        while not asked.answered.wait(_LOOK_S) and self._transport.is_active():
+            if time.monotonic() >= deadline:
+                raise paramiko.SSHException("the node does not answer")
+
+    def _open(self, seconds: float) -> tuple[paramiko.Channel, Feed]:
         """Ask for a channel. A node with room for few may not have cleared away yet what was closed a moment ago."""
         pause_s = _FIRST_PAUSE_S
         while True:
             try:
-                return self._transport.open_session(timeout=seconds)
+                return self._opened(seconds)
             except paramiko.ChannelException:
                 if time.monotonic() - self._closed_at > _CLEARED_S:
                     raise
@@ -76,10 +96,7 @@ class Openings:
 
     def _is_open(self, asked: _Asked, seconds: float) -> bool:
         """Whether the channel that was asked for is to be had; waits for the node's answer. Raises SSHException."""
-        deadline = time.monotonic() + seconds
-        while not asked.answered.wait(_LOOK_S) and self._transport.is_active():
-            if time.monotonic() >= deadline:
-                raise paramiko.SSHException("Timeout opening channel.")
+        self._await(asked, seconds)
         channel = asked.channel
         if not asked.answered.is_set() or channel.closed:
             return False

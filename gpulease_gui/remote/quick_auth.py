@@ -8,6 +8,7 @@ from typing import Any
 import paramiko
 from paramiko.auth_handler import AuthHandler
 
+from gpulease_gui.remote.driving import go_alone
 from gpulease_gui.remote.wire import Several, Wire
 
 _SERVICE = "ssh-userauth"
@@ -59,9 +60,12 @@ def can_be_quick(transport: paramiko.Transport, key: paramiko.PKey) -> bool:
 def auth_publickey(transport: paramiko.Transport, user: str, key: paramiko.PKey) -> list[str]:
     """As `transport.auth_publickey`: the ways that the node wants besides. Raises what that raises."""
     if not isinstance(transport, Wire) or not can_be_quick(transport, key):
+        go_alone(transport)
         return transport.auth_publickey(user, key)
     answered = threading.Event()
     handler = _AtOnce(transport)
     transport.auth_handler = handler
     handler.auth_publickey(user, key, answered)
+    if not transport.take_in(answered.is_set, transport.auth_timeout) and not answered.is_set():
+        raise paramiko.AuthenticationException("no answer in time")
     return handler.wait_for_response(answered)

@@ -10,9 +10,11 @@ import socket
 import struct
 import sys
 
-_AHEAD_BYTES = 64 * 1024
+# What is asked of the system at once: room for more costs a call of its own, and is only worth it where much comes.
+_FEW_BYTES, _AHEAD_BYTES = 16 * 1024, 64 * 1024
 _RECV = socket.socket.recv  # found once, not for each packet
 _AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)
+_SHORTEST_S = 0.001  # zero would be for ever
 # Where the system itself ends a wait, and the layout of the time is known.
 _KERNEL_WAITS = sys.platform == "linux" and sys.maxsize > 2**32
 
@@ -20,16 +22,18 @@ _KERNEL_WAITS = sys.platform == "linux" and sys.maxsize > 2**32
 class ReadAhead(socket.socket):
     """A connected socket whose `recv` fetches all that is there and hands it out in the pieces asked for; one thread reads."""
 
-    __slots__ = ("_ahead", "_waits")
+    __slots__ = ("_ahead", "_patience_s", "_room", "_waits")
 
     _ahead: bytes
     _waits: bool
+    _patience_s: float
+    _room: int
 
     @classmethod
     def of(cls, sock: socket.socket) -> ReadAhead:
         """The connection of `sock`, which is not usable any more."""
         made = cls(sock.family, sock.type, sock.proto, fileno=sock.detach())
-        made._ahead, made._waits = b"", False
+        made._ahead, made._waits, made._patience_s, made._room = b"", False, 0.0, _FEW_BYTES
         return made
 
     def recv(self, bufsize: int, flags: int = 0, /) -> bytes:
@@ -38,7 +42,7 @@ class ReadAhead(socket.socket):
         if not held:
             self._waits = True
             try:
-                held = super().recv(_AHEAD_BYTES, flags)
+                held = super().recv(self._room, flags)
             except BlockingIOError as error:
                 if flags or self.gettimeout() is not None:
                     raise
@@ -62,9 +66,10 @@ class ReadAhead(socket.socket):
         """Wait for more to hold; False at the end. Raises OSError; TimeoutError or BlockingIOError when none came in time."""
         self._waits = True
         try:
-            came = _RECV(self, _AHEAD_BYTES)
+            came = _RECV(self, self._room)
         finally:
             self._waits = False
+        self._room = _AHEAD_BYTES if len(came) >= _FEW_BYTES else _FEW_BYTES
         self._ahead += came
         return bool(came)
 
@@ -76,6 +81,7 @@ class ReadAhead(socket.socket):
             return True
         except OSError:
             return False
+        self._room = _AHEAD_BYTES if len(came) >= _FEW_BYTES else _FEW_BYTES
         self._ahead += came
         return bool(came)
 
@@ -94,8 +100,14 @@ class ReadAhead(socket.socket):
         except (OSError, ValueError):  # closed meanwhile
             return False
 
+    def patience(self, seconds: float, /) -> None:
+        """About how long one wait for bytes may last; a call of the system only where that changes by much."""
+        if not seconds / 2 <= self._patience_s <= seconds * 1.1:
+            self.settimeout(max(seconds, _SHORTEST_S))
+
     def settimeout(self, value: float | None, /) -> None:
         """Seconds that one call may take, None for any number."""
+        self._patience_s = value or 0.0
         if not _KERNEL_WAITS or value == 0:
             super().settimeout(value)
             return

@@ -16,6 +16,7 @@ from gpulease_gui.domain.node import Address, HostKey
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.algorithms import HOST_CERTIFICATES, HOST_KEYS, WireLists
 from gpulease_gui.remote.credentials import Credentials
+from gpulease_gui.remote.driving import go_alone
 from gpulease_gui.remote.failures import (
     ConnectFailed,
     HostKeyRevoked,
@@ -111,6 +112,7 @@ def told_of_proxy(error: ConnectFailed, proxy: Proxy) -> ConnectFailed:
 def _tunnel(before: Passed, address: Address, seconds: float, cancel: CancelToken) -> paramiko.Channel:
     """A channel from the last jump host to the next address."""
     started = time.monotonic()
+    go_alone(before.transport)
     take_back = cancel.on_cancel(partial(cut, before.transport))
     try:
         return before.transport.open_channel("direct-tcpip", (address.host, address.port), ("127.0.0.1", 0), timeout=seconds)

@@ -14,6 +14,7 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import Address, HostKey
 from gpulease_gui.remote.credentials import Credentials, KeyRing
+from gpulease_gui.remote.driving import Unheard, go_alone, take_in
 from gpulease_gui.remote.ear import Ear
 from gpulease_gui.remote.failures import ConnectFailed, Phase, channels_full, exec_refused, no_channel, timed_out
 from gpulease_gui.remote.feed import Feed
@@ -35,6 +36,7 @@ CHANNELS_AT_ONCE = 4
 _KEEPALIVE_S = 15
 _READ_BYTES = 256 * 1024
 _WRITE_S = 15.0
+_AT_ONCE_BYTES = 32 * 1024
 _CHANNEL_REQUEST = 98
 
 
@@ -44,7 +46,7 @@ class Connector:
     def __init__(self, gate: HandshakeGate | None = None, keys: KeyRing | None = None) -> None:
         self._gate = gate or HandshakeGate()
         self._keys = keys or KeyRing()
-        self._ear = Ear()
+        self._ear, self._unheard = Ear(), Unheard()
 
     def connect(
         self,
@@ -72,6 +74,7 @@ class Connector:
             raise
         last = passed[-1]
         last.transport.set_keepalive(_KEEPALIVE_S)
+        self._unheard.mind(last.transport)
         return SshSession(
             last.transport, target, last.host_key, last.trusted_by, deadlines, [stop.transport for stop in passed[:-1]],
             tuple((stop.host_port, stop.host_key, stop.trusted_by) for stop in passed[:-1]), self._ear,
@@ -251,6 +254,7 @@ class SshChannel:
     def write(self, data: bytes) -> None:
         """Send `data` to the command's stdin. Raises ConnectFailed (channel), LineLost."""
         self._channel.settimeout(_WRITE_S)
+        self._await_room(len(data))
         try:
             self._outpour.send_all(data)
         except (OSError, EOFError, paramiko.SSHException) as error:
@@ -258,11 +262,19 @@ class SshChannel:
             raise LineLost(self._name, str(error)) from error
         self._await_start()
 
+    def _await_room(self, count: int) -> None:
+        """Wait until the node takes the first bytes; for what it does not take at once the connection needs a thread."""
+        channel = self._channel
+        take_in(channel.get_transport(), lambda: channel.out_window_size > 0 or channel.closed, _WRITE_S)
+        if count > min(channel.out_window_size, _AT_ONCE_BYTES):
+            go_alone(channel.get_transport())
+
     def _await_start(self) -> None:
         """Wait for the node's answer to the command."""
         if self._running or self._closed:
             return
-        if not self._channel.event.wait(max(0.0, self._deadline - time.monotonic())):
+        left = take_in(self._channel.get_transport(), self._channel.event.is_set, max(0.0, self._deadline - time.monotonic()))
+        if not self._channel.event.wait(left):
             self.close()
             raise timed_out(Phase.CHANNEL, self._host_port, self._seconds)
         # An exit code says as well as the node's answer, which some send late, that the command ran.
@@ -284,7 +296,7 @@ class SshChannel:
         """What there is, after waiting up to `seconds`. Both outputs are drained: one that is not stalls the other."""
         if self._feed.listening:
             return Chunk(ended=self._wait_end(seconds))
-        self._channel.settimeout(max(0.0, seconds))
+        self._channel.settimeout(self._feed.wait_news(max(0.0, seconds)))
         out, ended = b"", False
         try:
             out = self._channel.recv(_READ_BYTES)
@@ -322,7 +334,8 @@ class SshChannel:
 
     def exit_status(self, seconds: float) -> int | None:
         """The exit code, waiting up to `seconds`; None if it is not known (ended by a signal, line cut)."""
-        self._channel.status_event.wait(seconds)
+        status = self._channel.status_event
+        status.wait(take_in(self._channel.get_transport(), status.is_set, seconds))
         return self._channel.exit_status if self._channel.exit_status >= 0 else None
 
     def close(self) -> None:

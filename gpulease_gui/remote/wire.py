@@ -10,13 +10,14 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import paramiko
 from paramiko.packet import Packetizer
 
-from gpulease_gui.remote.agreement import Agreeing
+from gpulease_gui.remote.driving import NOT_PLAIN, NOTHING, Driving, Packet
 from gpulease_gui.remote.pieces import Pieces
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.rekeys import Rekeys
@@ -29,8 +30,13 @@ _GREETING_MAX_BYTES = 64 * 1024
 _SAID_BYTES = 512
 _START = struct.Struct(">BBII")  # padding, type, channel, bytes of data
 _CHANNEL_DATA, _HEAD_BYTES = 94, 10
-# SSH_MSG_IGNORE: the library goes on to read.
-_NOTHING = (2, paramiko.Message())
+# How often who reads looks whether that is still wanted. The library's own 0.1 s costs CPU on each of many quiet lines, and is
+# not needed where the end of a socket wakes it.
+_LOOK_S = 1.0
+
+
+def _none() -> None:
+    """No channel had anything yet."""
 
 
 class Several(paramiko.Message):
@@ -46,25 +52,26 @@ class Packets(Packetizer):
 
     def __init__(self, sock: socket.socket | paramiko.Channel) -> None:
         super().__init__(sock)  # type: ignore[arg-type]  # the stubs know no channels
-        self._known = known(self)
+        self._known, self._held = known(self), vars(self)
         self._ahead = sock if isinstance(sock, ReadAhead) and self._known else None
         self._seals = Seals(self)
         self._writing = threading.RLock()
         self._transport: Any = None
+        self._last: Callable[[], Any] = _none
         # Whether reading comes back after each packet and each wait, so that another way of reading can take over.
         self.in_steps = False
         self._deadline: float | None = None
-        self._patience_s = 0.0
         self._greeting_bytes = 0
         self.said = b""
 
     def _read_timeout(self, timeout: float) -> bytes:
         """What comes next of the greeting; its start stays in `said`. Raises TimeoutError, EOFError, OSError, SSHException.
 
-        The library gives each line but the first 2 s; a gateway that says whom it calls may need as long as for the first.
+        The library gives each line but the first 2 s; a gateway that says whom it calls may need all of the time.
         """
-        self._patience_s = max(self._patience_s, timeout)
-        came: bytes = super()._read_timeout(self._patience_s)  # type: ignore[misc]  # the stubs lack it
+        left = timeout if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+        self._wait_for(left)
+        came: bytes = super()._read_timeout(left)  # type: ignore[misc]  # the stubs lack it
         self._greeting_bytes += len(came)
         self.said += came[: _SAID_BYTES - len(self.said)]
         if self.said.startswith(b"HTTP/") or self.greets_too_long:
@@ -79,7 +86,7 @@ class Packets(Packetizer):
     @property
     def moved_bytes(self) -> int:
         """What came and went since the last keys; 0 where the library does not say it."""
-        held = vars(self)
+        held = self._held
         return int(held["_Packetizer__received_bytes"] + held["_Packetizer__sent_bytes"]) if self._known else 0
 
     def start_handshake(self, timeout: float) -> None:
@@ -100,6 +107,57 @@ class Packets(Packetizer):
             raise paramiko.SSHException(f"a packet of {n} bytes")
         return super().read_all(n, check_rekey)
 
+    @property
+    def can_be_taken(self) -> bool:
+        """Whether `take` works."""
+        return self._ahead is not None
+
+    def _wait_for(self, seconds: float) -> None:
+        """How long one wait for bytes may last."""
+        if self._ahead is not None:
+            self._ahead.patience(min(max(seconds, 0.0), _LOOK_S))
+
+    def take(self, seconds: float) -> Packet:
+        """The next packet for who reads without a thread of the connection's own, NOTHING when none came in `seconds` or sooner.
+
+        The first keys are agreed on within the time of the handshake; after that NOT_PLAIN is what may take longer than
+        `seconds`. Raises what the library raises.
+        """
+        ahead = self._ahead
+        if ahead is None:
+            return NOT_PLAIN
+        if not self._held["_initial_kex_done"]:
+            self._wait_for(seconds)
+            return super().read_message()
+        opened, waited = self._seals.opened, False
+        while (plain := opened(ahead.held)) is not None:
+            if plain:
+                if plain[0] >= len(plain) - 1:
+                    return super().read_message()
+                packet = self._told(ahead, plain)
+                if packet is not NOTHING:
+                    return packet
+                waited = True  # who waits for it has something to look at, once all that came is handed on
+                continue
+            if waited:
+                return NOTHING
+            self._wait_for(seconds)
+            if not self._more(ahead):
+                return super().read_message()
+            waited = True
+        return NOT_PLAIN
+
+    def _told(self, ahead: ReadAhead, plain: bytes) -> Packet:
+        """A packet that was opened; NOTHING for the bytes of a channel, which then has them."""
+        size = len(plain) + AROUND_BYTES
+        ahead.skip(size)
+        number = self._seals.came(size)
+        if self._delivered(plain):
+            return NOTHING
+        told = Told(plain[2 : len(plain) - plain[0]])
+        told.seqno = number
+        return plain[1], told
+
     def serve(self, transport: paramiko.Transport) -> None:
         """From now on bytes of a channel of `transport` go straight to its pipe."""
         self._transport = cast("Any", transport)  # the stubs lack most of it
@@ -113,19 +171,13 @@ class Packets(Packetizer):
         while ahead is not None and (plain := seals.opened(ahead.held)) is not None:
             if not plain and self._more(ahead):
                 if self.in_steps:
-                    return _NOTHING
+                    return NOTHING
                 continue
             if not plain or plain[0] >= len(plain) - 1:
                 break
-            size = len(plain) + AROUND_BYTES
-            ahead.skip(size)
-            number = seals.came(size)
-            if not self._delivered(plain):
-                told = Told(plain[2 : len(plain) - plain[0]])
-                told.seqno = number
-                return plain[1], told
-            if self.in_steps:
-                return _NOTHING
+            packet = self._told(ahead, plain)
+            if packet is not NOTHING or self.in_steps:
+                return packet
         return super().read_message()
 
     def _more(self, ahead: ReadAhead) -> bool:
@@ -146,9 +198,14 @@ class Packets(Packetizer):
         transport = self._transport
         if kind != _CHANNEL_DATA or count + padding + _HEAD_BYTES != len(plain) or transport is None:
             return False
-        channel = transport._channels.get(number) if transport.active and not transport._expected_packet else None
-        if channel is None:
+        if not transport.active or transport._expected_packet:
             return False
+        channel = self._last()
+        if channel is None or channel.chanid != number or channel.closed:
+            channel = transport._channels.get(number)
+            if channel is None:
+                return False
+            self._last = weakref.ref(channel)
         channel.in_buffer.feed(plain[_HEAD_BYTES : _HEAD_BYTES + count])
         return True
 
@@ -175,11 +232,13 @@ class Packets(Packetizer):
             self.write_all(sealed)
 
 
-class Wire(Agreeing):
+class Wire(Driving):
     """One connection: the library's, on packets of our own, with nothing worded for a log."""
 
+    _active_check_timeout = _LOOK_S
+
     def __init__(self, sock: socket.socket | paramiko.Channel) -> None:
-        super().__init__(sock, packetizer_class=Packets)
+        super().__init__(sock, Packets)
         self._rekeys = Rekeys()
         self.restless = False
         if isinstance(self.packetizer, Packets):
@@ -189,6 +248,11 @@ class Wire(Agreeing):
     def said(self) -> bytes:
         """The first bytes that came, as far as they were read as a greeting; foreign."""
         return self.packetizer.said if isinstance(self.packetizer, Packets) else b""
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the greeting, or the first keys, took longer than they may."""
+        return self.packetizer.handshake_timed_out()
 
     @property
     def greets_too_long(self) -> bool:
@@ -218,7 +282,7 @@ class Wire(Agreeing):
 
     def send_user(self, message: paramiko.Message) -> None:
         """Send what the user wants sent, after a key exchange that goes on. Raises SSHException, EOFError."""
-        self._send_user_message(message)  # type: ignore[attr-defined]  # the stubs lack it
+        self._send_user_message(message)
 
     def _parse_debug(self, m: paramiko.Message) -> None:
         """Words of the node for its own maintainers."""

@@ -45,10 +45,11 @@ def run_script(session: SshSession, script: str) -> bytes:
     """All that a script prints, to its end."""
     channel = session.open(script)
     parts: list[bytes] = []
-    # As it comes, without a change of threads for each piece.
-    channel.listen(lambda out, _: parts.append(out), lambda: None)
-    while not channel.read(60).ended:
-        pass
+    while True:
+        chunk = channel.read(60)
+        parts.append(chunk.out)
+        if chunk.ended:
+            break
     channel.close()
     return b"".join(parts)
 

@@ -16,7 +16,7 @@ from gpulease_gui.domain.errors import Cancelled
 from gpulease_gui.domain.frame import COLLECT
 from gpulease_gui.domain.node import Address, AuthMethod, HostKey
 from gpulease_gui.domain.secret import Secret
-from gpulease_gui.remote import handshake
+from gpulease_gui.remote import wire
 from gpulease_gui.remote.credentials import Credentials
 from gpulease_gui.remote.failures import ConnectFailed, HostKeyChanged, Phase, UnknownHostKey
 from gpulease_gui.remote.handshake import Deadlines, dial
@@ -240,7 +240,7 @@ def relay(caller: socket.socket, onward: socket.socket, hold_s: float) -> list[t
 
 def test_that_a_node_whose_every_answer_takes_longer_than_we_look_is_reached(sshd, monkeypatch):
     """The banner, the keys, the login, the channel and its words each come after several looks of the library's thread."""
-    monkeypatch.setattr(handshake, "_LOOK_S", 0.02)
+    monkeypatch.setattr(wire, "_LOOK_S", 0.02)
     threads: list[threading.Thread] = []
     onward = socket.create_connection((sshd.address.host, sshd.address.port))
     with onward, listener(lambda caller: threads.extend(relay(caller, onward, 0.1))) as address:
@@ -257,7 +257,7 @@ def test_that_a_node_whose_every_answer_takes_longer_than_we_look_is_reached(ssh
 
 
 def test_that_ux_06_a_silent_port_names_the_banner_and_its_deadline(sshd, monkeypatch):
-    monkeypatch.setattr(handshake, "_LOOK_S", 0.02)
+    monkeypatch.setattr(wire, "_LOOK_S", 0.02)
     with listener() as address:
         error = failure(address, sshd.credentials, HostTrust(), deadlines=Deadlines(banner_s=0.3))
     assert (error.phase, error.cause) == (Phase.BANNER, "timeout")

@@ -1,0 +1,255 @@
+"""Who takes in what comes over a connection?
+
+Whoever waits for something of it does, for as long as nobody else waits: a node of a fleet costs one thread, and no change of
+threads for each packet. A connection on which two wait at once, to which nobody listens for a while, or whose packets are not
+plainly as usual, gets a thread of its own, as the library gives to each.
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any, cast
+
+import paramiko
+from cryptography.exceptions import InvalidSignature, InvalidTag, UnsupportedAlgorithm
+from paramiko.ssh_exception import MessageOrderError
+
+from gpulease_gui.remote.agreement import Agreeing
+
+_DISCONNECT, _IGNORE, _UNIMPLEMENTED, _DEBUG = 1, 2, 3, 4
+_KEX_INIT, _OF_THE_EXCHANGE = 20, range(30, 42)
+_LIBRARY = cast("Any", paramiko.transport)
+# What a node can bring about by what it sends; that ends its connection, and is told by who waits for it.
+_WRONG = (
+    paramiko.SSHException, OSError, EOFError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, struct.error,
+    InvalidTag, InvalidSignature, UnsupportedAlgorithm,
+)  # fmt: skip
+# A connection that nobody waits at for so long gets a thread, which keeps it alive and sees its end.
+_UNHEARD_S = 1.0
+# Who does not want to wait gets what is there.
+_AT_LEAST_S = 0.001
+
+Packet = tuple[int, paramiko.Message]
+# In place of a packet: none has come yet; the next one is for a thread of the connection's own.
+NOTHING: Packet = (_IGNORE, paramiko.Message())
+NOT_PLAIN: Packet = (_IGNORE, paramiko.Message())
+
+
+class Driving(Agreeing):
+    """A connection that is read by whoever waits for it, or by a thread of its own."""
+
+    def __init__(self, sock: Any, packets: type) -> None:
+        super().__init__(sock, packetizer_class=packets)
+        self._known: Any = self  # the stubs lack most of it
+        self._packets: Any = self.packetizer
+        self._taking, self._beginning = threading.Lock(), threading.Lock()
+        self._alone = self._greeted = False
+        self._heard_at = time.monotonic()
+
+    def begin(self, done: threading.Event) -> None:
+        """Be a client, read by `take_in`; `done` is set once there are keys, or the connection is over."""
+        self.active = True
+        self.completion_event = done
+        if not self._packets.can_be_taken:
+            self.go_alone()
+
+    def go_alone(self) -> None:
+        """From now on a thread of its own reads; any thread, any number of times."""
+        with self._beginning:
+            if self._alone or not self.active:
+                return
+            self._alone = True
+        self.start()
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether a thread of its own reads, or soon does."""
+        return self._alone
+
+    @property
+    def unheard_s(self) -> float:
+        """Seconds since somebody last read; 0 while somebody does."""
+        return 0.0 if self._taking.locked() else time.monotonic() - self._heard_at
+
+    def take_in(self, until: Callable[[], bool], seconds: float) -> float:
+        """Read until `until()` holds, the connection is over or `seconds` have passed; the seconds that are left.
+
+        Where it has a thread, or somebody else reads, nothing is done: who waits then waits to be told, for what is left.
+        """
+        if self._alone or until():
+            return seconds
+        if not self._taking.acquire(blocking=False):
+            self.go_alone()
+            return seconds
+        deadline = time.monotonic() + max(seconds, _AT_LEAST_S)
+
+        def next_one() -> Packet:
+            packet: Packet = self._packets.take(deadline - time.monotonic())
+            if packet is NOT_PLAIN:
+                self.go_alone()
+            return packet
+
+        try:
+            self._read(next_one, lambda: self._alone or until() or time.monotonic() >= deadline)
+        finally:
+            self._heard_at = time.monotonic()
+            self._taking.release()
+        return max(0.0, deadline - time.monotonic())
+
+    def run(self) -> None:
+        """What the thread of the connection does."""
+        _LIBRARY._active_threads.append(self)
+        try:
+            with self._taking:
+                self._read(lambda: cast("Packet", self._packets.read_message()), lambda: False)
+        finally:
+            _LIBRARY._active_threads.remove(self)
+
+    def _read(self, next_one: Callable[[], Packet], stop: Callable[[], bool]) -> None:
+        """Handle packet after packet, until `stop()` or the end."""
+        known, packets = self._known, self._packets
+        try:
+            if not self._greeted:
+                self._greet()
+            while self.active:
+                if stop():
+                    return
+                if packets.need_rekey() and not known.in_kex:
+                    known._send_kex_init()
+                try:
+                    kind, message = next_one()
+                except _LIBRARY.NeedRekeyException:
+                    continue
+                if message is not NOTHING[1] and message is not NOT_PLAIN[1] and not self._handle(kind, message):
+                    break
+            error: Exception | None = None
+        except _WRONG as wrong:
+            error = wrong
+        except BaseException:
+            self._end(None)
+            raise
+        self._end(error)
+
+    def _greet(self) -> None:
+        """Both sides say who they are and what they can do; each within its time."""
+        known, packets = self._known, self._packets
+        self._greeted = True
+        packets.write_all(f"{known.local_version}\r\n".encode())
+        packets.start_handshake(known.banner_timeout)
+        known._check_banner()
+        packets.start_handshake(known.handshake_timeout)
+        known._send_kex_init()
+        known._expect_packet(_KEX_INIT)
+
+    def _handle(self, kind: int, message: paramiko.Message) -> bool:
+        """Do what a packet asks for; False if it ends the connection. Raises SSHException for one that is not allowed now."""
+        known = self._known
+        if kind in (_IGNORE, _DEBUG):
+            known._enforce_strict_kex(kind)
+            return True
+        if kind == _DISCONNECT:
+            known._parse_disconnect(message)
+            return False
+        if known._expected_packet:
+            if kind not in known._expected_packet:
+                wrong = MessageOrderError if known.agreed_on_strict_kex else paramiko.SSHException
+                raise wrong(f"a packet of type {kind} came in place of {known._expected_packet}")
+            known._expected_packet = ()
+            if kind in _OF_THE_EXCHANGE:
+                known.kex_engine.parse_next(kind, message)
+                return True
+        if kind in known._handler_table:
+            known._handler_table[kind](message)
+        elif kind in known._channel_handler_table:
+            return self._handle_at_channel(kind, message)
+        elif known.auth_handler is not None and kind in known.auth_handler._handler_table:
+            known.auth_handler._handler_table[kind](message)
+        elif kind != _UNIMPLEMENTED:
+            answer = paramiko.Message()
+            answer.add_byte(bytes([_UNIMPLEMENTED]))
+            answer.add_int(cast("Any", message).seqno)
+            known._send_message(answer)
+        if known.initial_kex_done:
+            self._packets.complete_handshake()
+        return True
+
+    def _handle_at_channel(self, kind: int, message: paramiko.Message) -> bool:
+        """As `_handle`; what is for a channel that was closed is dropped."""
+        known, number = self._known, message.get_int()
+        channel = known._channels.get(number)
+        if channel is not None:
+            known._channel_handler_table[kind](channel, message)
+        return channel is not None or number in known.channels_seen
+
+    def _end(self, error: Exception | None) -> None:
+        """The connection is over: everyone who waits for something of it sees that."""
+        known = self._known
+        if error is not None:
+            known.saved_exception = error
+        for channel in list(known._channels.values()):
+            channel._unlink()
+        self.active = False
+        self._packets.close()
+        if self.completion_event is not None:
+            self.completion_event.set()
+        if known.auth_handler is not None:
+            known.auth_handler.abort()
+        for event in list(known.channel_events.values()):
+            event.set()
+        self.sock.close()
+
+    def _send_user_message(self, data: paramiko.Message) -> None:
+        """Send what the user wants sent, after a key exchange that goes on. Raises SSHException, EOFError."""
+        if not self._known.clear_to_send.is_set():
+            self.take_in(self._known.clear_to_send.is_set, self._known.clear_to_send_timeout)
+        super()._send_user_message(data)  # type: ignore[misc]  # the stubs lack it
+
+
+def take_in(transport: paramiko.Transport, until: Callable[[], bool], seconds: float) -> float:
+    """As `Driving.take_in`; the library's own connections have threads."""
+    return transport.take_in(until, seconds) if isinstance(transport, Driving) else seconds
+
+
+def go_alone(transport: paramiko.Transport) -> None:
+    """As `Driving.go_alone`: before the library is to wait for something."""
+    if isinstance(transport, Driving):
+        transport.go_alone()
+
+
+class Unheard:
+    """Gives connections that nobody waits at a thread of their own; one for all connections of a program."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._minded: weakref.WeakSet[Driving] = weakref.WeakSet()
+        self._works = False
+
+    def mind(self, transport: paramiko.Transport) -> None:
+        """See to it that somebody listens to `transport`."""
+        if not isinstance(transport, Driving) or transport.is_alone:
+            return
+        with self._lock:
+            self._minded.add(transport)
+            if self._works:
+                return
+            self._works = True
+        threading.Thread(target=self._look, name="gpulease-unheard", daemon=True).start()
+
+    def _look(self) -> None:
+        pause = threading.Event()
+        while self._any_left():
+            pause.wait(_UNHEARD_S / 2)
+
+    def _any_left(self) -> bool:
+        with self._lock:
+            for transport in list(self._minded):
+                if transport.unheard_s > _UNHEARD_S:
+                    transport.go_alone()
+                if transport.is_alone or not transport.is_active():
+                    self._minded.discard(transport)
+            self._works = bool(self._minded)
+            return self._works

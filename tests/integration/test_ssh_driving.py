@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import paramiko
+import pytest
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.command import Command
+from gpulease_gui.domain.frame import Frame
+from gpulease_gui.domain.text import NO_TEXT
+from gpulease_gui.facts.fact import Fact
+from gpulease_gui.remote import driving
+from gpulease_gui.remote.collect import collect
+from gpulease_gui.remote.session import SshSession
+from gpulease_gui.remote.transport import Channel
+from tests.integration.conftest import SshServer
+
+pytestmark = pytest.mark.sshd
+
+
+def own_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if isinstance(thread, paramiko.Transport)]
+
+
+def words_of(channel: Channel) -> bytes:
+    heard = b""
+    while not (chunk := channel.read(5)).ended:
+        heard += chunk.out
+    channel.close()
+    return heard + chunk.out
+
+
+def test_that_a_node_is_asked_by_the_thread_that_asks_and_no_other(sshd: SshServer) -> None:
+    frames: list[Frame] = []
+    with sshd.connect() as session:
+        end = collect(session, [Fact("f", NO_TEXT, Command("echo", "yes"), 5)], frames.append, CancelToken())
+        assert (own_threads(), end.complete) == ([], True)
+    assert [frame.output.stdout for frame in frames] == [b"yes\n"]
+
+
+def test_that_two_who_wait_at_once_are_both_told(session: SshSession, until: Callable[..., bool]) -> None:
+    heard: list[bytes] = []
+    slow, quick = session.open("cat; echo slow"), session.open("echo quick")
+    waiting = threading.Thread(target=lambda: heard.append(words_of(slow)))
+    waiting.start()
+    assert until(lambda: session._transport.unheard_s == 0)  # type: ignore[attr-defined]  # it reads
+    assert words_of(quick) == b"quick\n"
+    assert len(own_threads()) == 1
+    slow.end_input()
+    waiting.join(10)
+    assert heard == [b"slow\n"]
+
+
+def test_that_the_end_of_a_connection_that_nobody_waits_at_is_seen(session: SshSession, until: Callable[..., bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driving, "_UNHEARD_S", 0.05)
+    channel = session.open("kill -9 $PPID")  # of the server's own process for this connection
+    assert until(lambda: not session.alive)
+    assert channel.read(0).ended
+
+
+def test_that_what_is_handed_on_as_it_comes_needs_nobody_who_waits(session: SshSession, until: Callable[..., bool]) -> None:
+    heard: list[bytes] = []
+    channel = session.open("echo yes")
+    channel.listen(lambda out, _: heard.append(out), lambda: None)
+    assert until(lambda: heard == [b"yes\n"])
+    channel.close()
+
+
+def test_that_more_than_a_node_takes_at_once_is_sent(session: SshSession) -> None:
+    channel = session.open("wc -c")
+    channel.write(bytes(5_000_000))
+    channel.end_input()
+    assert words_of(channel) == b"5000000\n"
+
+
+def test_that_a_cipher_without_a_short_way_is_read_by_a_thread(make_sshd: Callable[..., SshServer]) -> None:
+    with make_sshd("Ciphers aes128-ctr\n").connect() as session:
+        assert words_of(session.open("echo yes")) == b"yes\n"
+        assert len(own_threads()) == 1
+
+
+def test_that_who_does_not_wait_gets_what_is_there(session: SshSession, until: Callable[..., bool]) -> None:
+    channel = session.open("echo yes; cat")
+    assert until(lambda: channel.read(0).out == b"yes\n")
+    assert own_threads() == []
+    channel.close()
