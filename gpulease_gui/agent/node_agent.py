@@ -44,6 +44,9 @@ RDMA_ERRORS = ("counters/symbol_error", "counters/port_rcv_errors", "counters/li
                "counters/local_link_integrity_errors", "hw_counters/out_of_sequence", "hw_counters/packet_seq_err",
                "hw_counters/local_ack_timeout_err")  # fmt: skip
 SMI_FIELDS = "index,uuid,utilization.gpu,utilization.memory,memory.used,power.draw,temperature.gpu,clocks.sm,clocks.mem,"
+# Asked behind it, where all of it is known; the last two make the driver read for long.
+SMI_MORE, SMI_SLOW = ("pci.bus_id", "enforced.power.limit", "temperature.memory"), ("ecc.errors.corrected.aggregate.total",
+                                                                                   "ecc.errors.uncorrected.aggregate.total")  # fmt: skip
 SMI_REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
 NO_GPU, SILENT = "no NVIDIA GPU on the node", "the NVIDIA driver does not answer"
 # A tool that says nothing for so long hangs: it is ended, and asked again. What is longer is no answer, and no row, of one.
@@ -88,6 +91,7 @@ if ctypes is not None:
 
     U32, U64, S64, PTR = ctypes.c_uint, ctypes.c_ulonglong, ctypes.c_longlong, ctypes.c_void_p
     Rates = _struct("Rates", ("gpu", U32), ("memory", U32))
+    Pci = _struct("Pci", ("legacy", ctypes.c_char * 16), ("numbers", U32 * 5), ("busId", ctypes.c_char * 32))
     Memory = _struct("Memory", ("total", U64), ("free", U64), ("used", U64))
     MemoryV2 = _struct("MemoryV2", ("version", U32), ("total", U64), ("reserved", U64), ("free", U64), ("used", U64))
     Value = type("Value", (ctypes.Union,), {"_fields_": [
@@ -146,6 +150,9 @@ class Direct(object):
         words = ctypes.create_string_buffer(96)
         self._call("nvmlDeviceGetUUID", PTR(handle) if isinstance(handle, int) else handle, words, U32(96))
         return words.value
+
+    def nvmlDeviceGetPciInfo(self, handle):
+        return self._read(Pci, "nvmlDeviceGetPciInfo_v3", handle)
 
     def nvmlDeviceGetUtilizationRates(self, handle):
         return self._read(Rates, "nvmlDeviceGetUtilizationRates", handle)
@@ -346,6 +353,7 @@ class Gpus(object):
         self._voice, self._interval_s = voice, interval_s
         self._nvml, self._known, self._refusals, self._slow_at = None, {}, {}, 0.0
         self._xids, self._lock, self._eyes, self._broken = {}, threading.Lock(), None, ""
+        self._names, self._owners = {}, {}
         self.via, self.since, self.rounds = "", None, 0
 
     def run(self):
@@ -393,7 +401,7 @@ class Gpus(object):
 
     def _let_go(self, why):
         """Of the driver; an Xid that nobody told yet says what became of its card."""
-        nvml, eyes, self._nvml, self._eyes, self._refusals = self._nvml, self._eyes, None, None, {}
+        nvml, eyes, self._nvml, self._eyes, self._refusals, self._names = self._nvml, self._eyes, None, None, {}, {}
         if eyes is not None:
             eyes.end()
         for uuid in [uuid for uuid in self._known if uuid in self._xids]:
@@ -430,11 +438,10 @@ class Gpus(object):
             try:
                 handle = self._ask("nvmlDeviceGetHandleByIndex", index)
                 uuid = None if handle is None else self._ask("nvmlDeviceGetUUID", handle)
+                if uuid is not None:
+                    found[self._name(text(uuid), handle, index)] = (index, handle)
             except Gone as gone:
                 why = str(gone)
-                continue
-            if uuid is not None:
-                found[text(uuid)] = (index, handle)
         if count and not found:
             raise Gone(why)
         cards = {uuid: handle for uuid, (_, handle) in found.items()}
@@ -449,6 +456,15 @@ class Gpus(object):
         for uuid, index in self._known.items():
             if uuid not in found:
                 self._say({"index": index, "uuid": uuid, "lost": why})
+
+    def _name(self, uuid, handle, index):
+        """Its UUID; with its bus address behind that, which no two cards share, where another card had the UUID before."""
+        key = address(handle), uuid
+        if key not in self._names:
+            pci = self._ask("nvmlDeviceGetPciInfo", handle)
+            bus = "at-{}".format(index) if pci is None else text(pci.busId)
+            self._names[key] = uuid if self._owners.setdefault(uuid, bus) == bus else "{}/{}".format(uuid, bus)
+        return self._names[key]
 
     def _tell(self, uuid, index, handle, slow):
         line = {"index": index, "uuid": uuid}
@@ -520,8 +536,10 @@ class Gpus(object):
         while shutil.which("nvidia-smi"):
             self.since = time.monotonic()
             help_text = answer(["nvidia-smi", "--help-query-gpu"])[0]
-            reasons = SMI_REASONS[0] if SMI_REASONS[0] in help_text else SMI_REASONS[1]
-            child = begin(["nvidia-smi", "--query-gpu=" + SMI_FIELDS + reasons, "--format=csv,noheader,nounits", "-lms",
+            asked = [SMI_REASONS[0] if SMI_REASONS[0] in help_text else SMI_REASONS[1]]
+            if all('"{}"'.format(field) in help_text for field in SMI_MORE + SMI_SLOW):
+                asked += SMI_MORE + (SMI_SLOW if self._interval_s >= 1 else ())
+            child = begin(["nvidia-smi", "--query-gpu=" + SMI_FIELDS + ",".join(asked), "--format=csv,noheader,nounits", "-lms",
                            str(int(self._interval_s * 1000))])  # fmt: skip
             trouble = "nvidia-smi ended"
             for row in rows(child, self._interval_s):

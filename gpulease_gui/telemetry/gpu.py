@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.domain.units import NO_VALUES
 from gpulease_gui.telemetry import gpu_agent, gpu_alike
-from gpulease_gui.telemetry.rates import counter
+from gpulease_gui.telemetry.figure_bounds import possible
+from gpulease_gui.telemetry.rates import Changes, counter
 from gpulease_gui.telemetry.row import Row
 from gpulease_gui.telemetry.source import Metric, Point, Source
 
@@ -15,6 +18,9 @@ FIELDS = (
     "index", "uuid", "utilization.gpu", "utilization.memory", "memory.used", "power.draw", "temperature.gpu",
     "clocks.sm", "clocks.mem",
 )  # fmt: skip
+# Asked behind it where nvidia-smi knows them, the counters no oftener than once a second: reading them takes a driver long.
+MORE = ("pci.bus_id", "enforced.power.limit", "temperature.memory")
+COUNTERS = ("ecc.errors.corrected.aggregate.total", "ecc.errors.uncorrected.aggregate.total")
 REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
 
 METRICS = (
@@ -44,19 +50,31 @@ METRICS = (
     Metric("gpu.processes", Text("Processes", "进程数"), "", "events", decimals=0, own_pace=True),
     Metric("gpu.process_memory_gib", Text("Memory of processes", "进程占用显存"), "GiB", "process_memory", own_pace=True),
 )
-# What a row of nvidia-smi tells, in its order.
+# What each row of nvidia-smi tells, in its order; what some tell behind it.
 BY_SMI = METRICS[: len(FIELDS) - 1]
 _IDS = tuple(metric.id for metric in BY_SMI)
+_MORE_IDS, _COUNTER_IDS = ("gpu.power_limit_w", "gpu.temperature_memory_c"), ("gpu.ecc_corrected", "gpu.ecc_uncorrected")
+_LEAST = len(FIELDS) + 1
+_LENGTHS = (_LEAST, _LEAST + len(MORE), _LEAST + len(MORE) + len(COUNTERS))
 _MIB_PER_GIB, _WORDS = 1024.0, 120
 GONE = "nvidia-smi does not name it any more"
 NOT_INSTALLED = "nvidia-smi is not installed on the node"
+_BUS = re.compile(r"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]\Z")
 _LOST, _WARNING = ("gpu is lost", "gpu requires reset"), "WARNING:"
 
 SCRIPT = (
     f"command -v nvidia-smi >/dev/null 2>&1 || {{ printf '! {NOT_INSTALLED}\\n'; exit; }}\n"
     f"reasons={REASONS[1]}\n"
-    f"nvidia-smi --help-query-gpu 2>/dev/null | grep -q '{REASONS[0]}' && reasons={REASONS[0]}\n"
-    f"nvidia-smi --query-gpu={','.join(FIELDS)},$reasons --format=csv,noheader,nounits "
+    "limit=\n"
+    "command -v timeout >/dev/null 2>&1 && limit='timeout -s KILL 20'\n"
+    'help=$($limit nvidia-smi --help-query-gpu 2>/dev/null | grep \'^"\')\n'
+    f"case $help in *{REASONS[0]}*) reasons={REASONS[0]} ;; esac\n"
+    f'more=,{",".join(MORE)}\n'
+    f'[ "$GPULEASE_INTERVAL_MS" -lt 1000 ] || more=$more,{",".join(COUNTERS)}\n'
+    f"for field in {' '.join((*MORE, *COUNTERS))}; do\n"
+    "  case $help in *\"$field\"*) ;; *) more= ;; esac\n"
+    "done\n"
+    f"nvidia-smi --query-gpu={','.join(FIELDS)},$reasons$more --format=csv,noheader,nounits "
     "-lms \"$GPULEASE_INTERVAL_MS\" 2>&1\n"
     "printf '! nvidia-smi ended\\n'\n"
 )
@@ -68,13 +86,17 @@ class _Reader:
         self._indexes: dict[str, int] = {}
         self._round: set[str] = set()
         self._last_index = 0
+        self._buses: dict[str, str] = {}
+        self._told: dict[str, dict[str, None]] = {}
+        self._changes = Changes()
 
     def look(self, line: str) -> Row | tuple[Point, ...]:
         """What `read` says, as a row where that costs less."""
         return self._agent.look(line) if line.startswith("{") else self._row(line)
 
     def read(self, line: str) -> tuple[Point, ...]:
-        """One line is one GPU: index, UUID, then the values in the order of METRICS; or an object of the agent.
+        """One line is one GPU: index, UUID, then the values in the order of METRICS, and what MORE and COUNTERS name where that was
+        asked; or an object of the agent. Of two cards with one UUID the second one is named by its bus address, too.
 
         A warning that nvidia-smi prints beside its rows tells nothing, and disturbs none.
         """
@@ -84,21 +106,37 @@ class _Reader:
         if line.startswith(_WARNING):
             return ()
         cells = [cell.strip() for cell in line.split(",")]
-        if len(cells) != len(FIELDS) + 1 or counter(cells[0]) is None:
+        if len(cells) not in _LENGTHS or counter(cells[0]) is None:
             raise Unreadable(f"not a GPU sample: {line[:120]}")
-        values = [number(cell) for cell in cells[2:]]
+        values = [number(cell) for cell in cells[2:_LEAST]]
         if values[2] is not None:
             values[2] /= _MIB_PER_GIB
         index, uuid = int(cells[0][:6]), cells[1]
         if not gpu_agent.UUID.match(uuid):
             raise Unreadable(f"the row names no GPU: {line[:120]}")
+        if cells[_LEAST:]:
+            uuid = self._name(uuid, cells[_LEAST])
         if uuid not in self._indexes and len(self._indexes) >= gpu_agent.MOST_GPUS:
             raise Unreadable(f"more than {gpu_agent.MOST_GPUS} GPUs")
-        lost = next((visible(cell.strip("[]"))[:_WORDS] for cell in cells[2:] if any(words in cell.lower() for words in _LOST)), "")
+        lost = next((visible(cell.strip("[]"))[:_WORDS] for cell in cells[2:_LEAST] if any(words in cell.lower() for words in _LOST)), "")
         if not lost and all(value is None for value in values):
             lost = gpu_agent.MUTE
-        points = tuple(Point(id_, uuid, None if lost else value, index, lost) for id_, value in zip(_IDS, values, strict=True))
+        told = self._told.setdefault(uuid, dict.fromkeys(_IDS))
+        said = [*zip(_IDS, values, strict=True), *self._more(uuid, cells[_LEAST + 1 :])]
+        told.update(dict.fromkeys(id_ for id_, value in said if value is not None))
+        points = tuple(_point(id_, uuid, value, index, lost) for id_, value in said if id_ in told)
         return (*self._missing(uuid, index), *points)
+
+    def _name(self, uuid: str, bus: str) -> str:
+        other = _BUS.match(bus) is not None and self._buses.setdefault(uuid, bus) != bus
+        return f"{uuid}/{bus}" if other and len(self._buses) <= gpu_agent.MOST_GPUS else uuid
+
+    def _more(self, uuid: str, cells: list[str]) -> list[tuple[str, float | None]]:
+        """What not each card tells: a metric that it never told makes no curve. Counters become what they rose by."""
+        values = [number(cell) for cell in cells]
+        counts = zip(_COUNTER_IDS, values[len(_MORE_IDS) :], strict=False)
+        risen = [(id_, None if count is None else self._changes.since(id_ + uuid, count)) for id_, count in counts]
+        return [*zip(_MORE_IDS, values, strict=False), *risen]
 
     def _missing(self, uuid: str, index: int) -> tuple[Point, ...]:
         """A GPU that two rows of another one enclose, without a row of its own, is gone.
@@ -112,7 +150,12 @@ class _Reader:
         self._round.add(uuid)
         self._last_index = index
         self._indexes[uuid] = index
-        return tuple(Point(id_, gone, None, self._indexes[gone], GONE) for gone in lost for id_ in _IDS)
+        return tuple(Point(id_, gone, None, self._indexes[gone], GONE) for gone in lost for id_ in self._told[gone])
+
+
+def _point(metric: str, uuid: str, said: float | None, index: int, lost: str) -> Point:
+    value, why = possible(metric, said)
+    return Point(metric, uuid, None if lost else value, index, lost, "" if lost else why)
 
 
 def number(cell: str) -> float | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import visible
+from gpulease_gui.telemetry.figure_bounds import MOST_OF, possible
 from gpulease_gui.telemetry.gpu_alike import MOST, Alike, Shape
 from gpulease_gui.telemetry.rates import Changes, Rates
 from gpulease_gui.telemetry.row import Row, form_of
@@ -151,10 +152,13 @@ def _shape(said: Mapping[str, object], points: Sequence[Point]) -> Shape | None:
     if not isinstance(counters, dict) or not said.keys() <= _NAMES or not counters.keys() <= _COUNTER_NAMES:
         return None
     counted = {name for name in counters if figure(counters[name]) is not None}
-    gauges = [(name, factor) for name, (_, factor) in _GAUGES.items() if figure(said.get(name)) is not None]
+    gauges = [
+        (name, factor, MOST_OF.get(metric, MOST * factor) / factor)
+        for name, (metric, factor) in _GAUGES.items() if figure(said.get(name)) is not None
+    ]  # fmt: skip
     rates = [(name, factor, MOST_COUNTS[name]) for name, (_, factor) in _RATES.items() if name in counted]
     changes = [some for names in _CHANGES.values() if (some := tuple(name for name in names if name in counted))]
-    told = [_GAUGES[name][0] for name, _ in gauges] + [_RATES[name][0] for name, *_ in rates]
+    told = [_GAUGES[name][0] for name, *_ in gauges] + [_RATES[name][0] for name, *_ in rates]
     told += [metric for metric, names in _CHANGES.items() if not counted.isdisjoint(names)]
     if "at_s" not in counted or len(counted) < 2 or _VITAL.isdisjoint(told) or len(set(told)) < len(told):
         return None
@@ -172,7 +176,7 @@ def _gauges(said: Mapping[str, object]) -> Iterator[tuple[str, float | None, str
         if name in said:
             value = figure(said[name])
             if value is not None or not metric.startswith("gpu.pcie"):
-                yield metric, None if value is None else value * factor, ""
+                yield metric, *possible(metric, None if value is None else value * factor)
 
 
 def _is_mute(said: Mapping[str, object]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter, mul, sub
+from operator import gt, itemgetter, mul, sub
 
 from gpulease_gui.telemetry.row import Form, Row
 
@@ -19,13 +19,13 @@ MOST = 2.0**63
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Names of a line that are told as figures, each once: gauges with their factors, rates with theirs and with the most that is
-    possible (in counts a second), counters whose rises are summed.
+    """Names of a line that are told as figures, each once: gauges and rates with their factors and with the most that is possible
+    (as the line tells it; in counts a second), counters whose rises are summed.
 
     `silent` are gauges, `silent_counters` counters that the card names and never tells.
     """
 
-    gauges: Sequence[tuple[str, float]]
+    gauges: Sequence[tuple[str, float, float]]
     rates: Sequence[tuple[str, float, float]]
     changes: Sequence[tuple[str, ...]]
     silent: Sequence[str] = ()
@@ -40,9 +40,10 @@ class Alike:
         counters = [name for name, *_ in shape.rates] + [name for names in shape.changes for name in names]
         self.counters = tuple(counters)
         # With the number of the card and the time there are always two or more, so that a getter makes tuples.
-        self._gauges = itemgetter("index", *(name for name, _ in shape.gauges))
+        self._gauges = itemgetter("index", *(name for name, *_ in shape.gauges))
+        self._highest = (MOST, *(most for *_, most in shape.gauges))
         self._counts = itemgetter("at_s", *counters)
-        self._factors = [1.0, *(factor for _, factor in shape.gauges)]
+        self._factors = [1.0, *(factor for _, factor, _ in shape.gauges)]
         self._rates = [factor for _, factor, _ in shape.rates]
         self._most = [most for *_, most in shape.rates]
         self._least_most = min(self._most, default=MOST)
@@ -63,6 +64,8 @@ class Alike:
             if not self._still_silent(said, counters) or gauges[0] != self.index or type(gauges[0]) is not int or not _figures(gauges + counts):
                 return None
         except KeyError:
+            return None
+        if True in map(gt, gauges, self._highest):
             return None
         risen = list(map(sub, counts, self.before))
         step_s = risen[0]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts import npu_smi
-from gpulease_gui.telemetry.source import RECORD_END, Metric, Point, Source
+from gpulease_gui.telemetry.figure_bounds import BEYOND, possible
+from gpulease_gui.telemetry.source import RECORD_END, WHOLE_SECONDS, Metric, Point, Source
 
 METRICS = (
     Metric("npu.aicore_percent", Text("AI core", "AI Core 利用率"), "%", "npu_util", decimals=0, own_pace=True),
@@ -16,14 +17,19 @@ METRICS = (
 _MIB_PER_GIB = 1024.0
 
 GONE = "npu-smi does not name it any more"
-_WARMEST_C = 150.0
+_MOST_CHIPS = 256
 
 # npu-smi needs a second or two of its own; the table travels as one line. It does not bear two calls at once, and a check of
 # the node calls it too: what failed once is tried once more before it is told.
 SCRIPT = (
     "rs=$(printf '\\036') failed=0\n"
+    f"{WHOLE_SECONDS}limit=\n"
+    "command -v timeout >/dev/null 2>&1 && limit='timeout -s KILL 20'\n"
     "while hash -r; command -v npu-smi >/dev/null 2>&1; do\n"
-    '  if npu-smi info > "$GPULEASE_TMP/npu" 2>&1; then\n'
+    '  : > "$GPULEASE_TMP/npu.code"\n'
+    '  { $limit npu-smi info; echo $? > "$GPULEASE_TMP/npu.code"; } 2>&1 | head -c 60000 > "$GPULEASE_TMP/npu"\n'
+    '  read -r code < "$GPULEASE_TMP/npu.code"\n'
+    '  if [ "$code" = 0 ]; then\n'
     "    line= failed=0\n"
     '    while IFS= read -r part; do line="$line$part$rs"; done < "$GPULEASE_TMP/npu"\n'
     "    printf '%s\\n' \"$line\"\n"
@@ -41,25 +47,44 @@ SCRIPT = (
 class _Reader:
     def __init__(self) -> None:
         self._named: dict[str, None] = {}
+        self._names: dict[str, str] = {}  # by the bus address
 
     def read(self, line: str) -> tuple[Point, ...]:
-        """The whole table of `npu-smi info`; a chip is named npu/chip as printed. One that a whole table leaves out is lost."""
+        """The whole table of `npu-smi info`; a chip is named npu/chip as printed first for its bus address, whatever number it has
+        later. One that a whole table leaves out is lost.
+        """
         report = npu_smi.parse(CommandOutput(line.replace(RECORD_END, "\n").encode()))
         points: list[Point] = []
+        buses = [chip.bus_id for chip in report.chips]
         for chip in report.chips:
             if chip.chip_id is None:
                 continue  # the table breaks off in it, or says nothing but its name
-            name = f"{chip.npu_id}/{chip.chip_id}"
+            name = self._name(f"{chip.npu_id}/{chip.chip_id}", chip.bus_id if buses.count(chip.bus_id) == 1 else None)
             hbm = None if chip.hbm_used_mb is None else chip.hbm_used_mb / _MIB_PER_GIB
-            warm = chip.temperature_c is not None and 0 < chip.temperature_c < _WARMEST_C
-            values = (chip.aicore_percent, hbm, chip.power_w, chip.temperature_c if warm else None)
-            points += [Point(metric.id, name, value) for metric, value in zip(METRICS, values, strict=True)]
+            values = (chip.aicore_percent, hbm, chip.power_w, chip.temperature_c)
+            points += [_point(metric.id, name, value) for metric, value in zip(METRICS, values, strict=True)]
         return (*self._missing({point.subject: None for point in points}, whole=not report.cut_off), *points)
+
+    def _name(self, printed: str, bus: str | None) -> str:
+        """A number that another chip had before stands beside the address of the one that has it now."""
+        if bus is None or "*" in bus or len(self._names) >= _MOST_CHIPS:
+            return printed
+        if bus not in self._names:
+            self._names[bus] = f"{printed}@{bus}" if printed in self._names.values() else printed
+        return self._names[bus]
 
     def _missing(self, now: dict[str, None], *, whole: bool) -> list[Point]:
         gone = [name for name in self._named if name not in now] if whole else []
         self._named |= now
         return [Point(metric.id, name, None, lost=GONE) for name in gone for metric in METRICS]
+
+
+def _point(metric: str, name: str, said: float | None) -> Point:
+    """A sensor that tells 0 °C tells nothing."""
+    value, why = possible(metric, said)
+    if metric == "npu.temperature_c" and value == 0:
+        value, why = None, BEYOND
+    return Point(metric, name, value, why=why)
 
 
 SOURCE = Source("npu", Text("Ascend NPUs", "Ascend NPU"), SCRIPT, METRICS, _Reader)

@@ -94,16 +94,25 @@ def metrics() -> Mapping[str, Metric]:
     return {metric.id: metric for source in sources().values() for metric in source.metrics}
 
 
+# Not every sleep knows parts of a second; one that does not would return at once.
+WHOLE_SECONDS = (
+    'case $GPULEASE_INTERVAL in *.*) sleep 0.01 2>/dev/null || GPULEASE_INTERVAL=$((${GPULEASE_INTERVAL%.*} + 1)) ;; esac\n'
+)
+
+
 def proc_loop(id_: str, *commands: str) -> str:
-    """A script that prints the uptime and what these quick commands say as one line per sample."""
-    read = "; ".join(("cat /proc/uptime", *commands))
+    """A script that prints the uptime and what these quick commands say as one line per sample.
+
+    The interval runs while they work, so that a busy node is read as often as was asked, as long as they take no longer.
+    """
+    read = "; ".join(('IFS= read -r up < /proc/uptime && printf \'%s\\n\' "$up"', *commands))
     return (
-        "rs=$(printf '\\036')\n"
-        f'while {{ {read}; }} > "$GPULEASE_TMP/{id_}" 2>&1; do\n'
+        WHOLE_SECONDS + "rs=$(printf '\\036')\n"
+        f'while sleep "$GPULEASE_INTERVAL" & {{ {read}; }} > "$GPULEASE_TMP/{id_}" 2>&1; do\n'
         "  line=\n"
         f'  while IFS= read -r part; do line="$line$part$rs"; done < "$GPULEASE_TMP/{id_}"\n'
         "  printf '%s\\n' \"$line\"\n"
-        '  sleep "$GPULEASE_INTERVAL"\n'
+        "  wait\n"
         "done\n"
         f"printf '! {commands[0]} failed\\n'\n"
     )

@@ -4,7 +4,7 @@
  * names says what is wrong at this moment, one word a fault: lost0 lost1 (a card has fallen off the bus), swapped (the
  * cards changed places), unloaded (the driver), hang (every call sleeps), na (power is not told), old (neither field
  * values nor the second memory call), xid79 (once for the first card), xid48 (once for the second), deaf0 (the first card
- * refuses events), more (all counters have risen).
+ * refuses events), twins (both cards have the UUID of the first), hot (a million degrees), more (all counters have risen).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@ typedef struct card { int place; u64 told; } *device;
 struct rates { u32 gpu, memory; };
 struct memory { u64 total, free, used; };
 struct memory_v2 { u32 version; u64 total, reserved, free, used; };
+struct pci { char legacy[16]; u32 numbers[5]; char bus[32]; };
 struct field {
     u32 id, scope;
     long long at, latency;
@@ -88,7 +89,13 @@ int nvmlDeviceGetHandleByIndex_v2(u32 index, device *card)
 int nvmlDeviceGetUUID(device card, char *uuid, u32 length)
 {
     MEET(card);
-    snprintf(uuid, length, "%s", UUIDS[card->place]);
+    snprintf(uuid, length, "%s", UUIDS[is("twins") ? 0 : card->place]);
+    return OK;
+}
+int nvmlDeviceGetPciInfo_v3(device card, struct pci *pci)
+{
+    MEET(card);
+    snprintf(pci->bus, sizeof pci->bus, "00000000:%02X:00.0", 26 + card->place);
     return OK;
 }
 int nvmlDeviceGetUtilizationRates(device card, struct rates *rates)
@@ -122,7 +129,7 @@ int nvmlDeviceGetEnforcedPowerLimit(device card, u32 *mw) { MEET(card); *mw = 70
 int nvmlDeviceGetTemperature(device card, int sensor, u32 *celsius)
 {
     MEET(card);
-    *celsius = 58;
+    *celsius = is("hot") ? 1000000 : 58;
     return sensor ? INVALID : OK;
 }
 int nvmlDeviceGetClockInfo(device card, int kind, u32 *mhz)

@@ -38,7 +38,7 @@ def table(chips: dict[str, Cell], hbm: bool = True) -> str:
         card, chip = name.split("/")
         figures = f"{use:<11} 0    / 0          {memory}" if hbm else f"{use:<11} {memory}"
         rows += [f"| {card:<5} {model:<20}| {health:<14}| {watts:<11} {heat:<17} 0    / 0              |",
-                 f"| {chip:<5} {place:<20}| 0000:{0xC1 - place:02X}:00.0  | {figures:<51}|", RULE]  # fmt: skip
+                 f"| {chip:<5} {place:<20}| 0000:{16 + 2 * int(card) + int(chip):02X}:00.0  | {figures:<51}|", RULE]  # fmt: skip
     rows += [RULE, "| NPU     Chip              | Process id    | Process name             | Process memory(MB)      |", RULE]
     return RECORD_END.join([*rows, f"| No running processes found in NPU 0{'':<60}|", RULE, ""])
 

@@ -25,6 +25,7 @@ from gpulease_gui.demo.nodes import demo_nodes
 from gpulease_gui.demo.stream import stream_lines
 from gpulease_gui.domain.frame import AGENT
 from gpulease_gui.services.watch_words import trouble_words
+from gpulease_gui.telemetry import gpu_agent
 from gpulease_gui.telemetry.source import Point, metrics, sources
 from tests.standin.build import build_nvml
 
@@ -301,6 +302,25 @@ def test_that_a_card_that_refuses_events_is_deaf_alone(way: str, start: Callable
     faults.write_text("deaf0 xid48")
     told = seen_until(start(way), lambda uuid, line: "xids" in line)[-1]
     assert (told["uuid"], told["xids"]) == (SECOND, [48])
+
+
+@both_ways
+def test_that_two_cards_with_one_uuid_are_kept_apart_by_their_bus_address(way: str, start: Callable[..., Running], faults: Path) -> None:
+    faults.write_text("twins")
+    running = start(way)
+    seen = seen_until(running, lambda uuid, line: uuid != FIRST)
+    assert [(line["uuid"], line["index"], line["util_percent"]) for line in seen[-2:]] == [(FIRST, 0, 87), (f"{FIRST}/00000000:1B:00.0", 1, 88)]
+    assert gpu_agent.UUID.match(seen[-1]["uuid"])
+
+
+@both_ways
+def test_that_a_temperature_of_a_million_degrees_is_a_gap_with_a_reason(way: str, start: Callable[..., Running], faults: Path) -> None:
+    running = start(way)
+    running.points("gpu", is_card(SECOND))
+    faults.write_text("hot")
+    points = running.points("gpu", lambda points: any(point.why for point in points))
+    assert [(p.metric, p.value, p.why) for p in points if p.why] == [("gpu.temperature_c", None, "impossible_figure")]
+    assert of(points, points[0].subject)["gpu.power_w"] == 412.5
 
 
 def test_that_a_lost_card_with_an_xid_stays_lost() -> None:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import math
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpulease_gui.domain.errors import Unreadable
+from gpulease_gui.telemetry.row import Row, RowReader
 from gpulease_gui.telemetry.source import RECORD_END, LineReader, Point, metrics, sources
+from tests.standin.build import build_smi
+from tests.standin.machine import machine_texts
 
 UUID = "GPU-5d1f0c5e-77aa-4f0e-9d0b-3a6f2f9b1c01"
 
@@ -202,6 +213,100 @@ def test_that_a_gpu_that_nvidia_smi_leaves_out_is_lost_and_the_others_keep_their
     assert {point.index for point in points if point.subject == OTHER} == {0}
 
 
+MORE = f"{{}}, {UUID}, 97, 41, 71680, 688.41, 63, 1755, 2619, 0x4, {{}}, 700.00, {{}}"
+
+
+def test_that_a_longer_row_of_nvidia_smi_tells_the_limit_the_memory_and_what_the_error_counters_rose_by() -> None:
+    read = reader("gpu")
+    first = values(read.read(MORE.format(0, "00000000:1A:00.0", "[N/A]") + ", 7, 0"))
+    assert first["gpu.power_limit_w", UUID] == 700 and first["gpu.power_w", UUID] == 688.41
+    assert not {"gpu.temperature_memory_c", "gpu.ecc_corrected"} & {metric for metric, _ in first}, "what was never told makes no curve"
+    later = values(read.read(MORE.format(0, "00000000:1A:00.0", "71") + ", 12, 0"))
+    assert [later[metric, UUID] for metric in ("gpu.temperature_memory_c", "gpu.ecc_corrected", "gpu.ecc_uncorrected")] == [71, 5, 0]
+    gone = read.read(MORE.format(0, "00000000:1A:00.0", "71").replace(" 97,", " [GPU is lost],") + ", 12, 0")
+    assert {(point.value, point.lost) for point in gone} == {(None, "GPU is lost")} and len(gone) == 12
+
+
+def test_that_rows_of_two_cards_with_one_uuid_are_kept_apart_by_their_bus_address() -> None:
+    read, names = reader("gpu"), []
+    for index, bus in ((0, "00000000:1A:00.0"), (1, "00000000:3D:00.0"), (0, "00000000:1A:00.0"), (1, "00000000:3D:00.0")):
+        points = read.read(MORE.format(index, bus, "71"))
+        names.append({(point.subject, point.index) for point in points})
+        assert not any(point.lost for point in points)
+    assert names == [{(UUID, 0)}, {(f"{UUID}/00000000:3D:00.0", 1)}] * 2
+
+
+@pytest.mark.parametrize(("metric", "cells", "name", "said"), [
+    ("gpu.temperature_c", "97, 41, 71680, 688.41, 1000000, 1755, 2619, 0x4", "temperature_c", 1_000_000),
+    ("gpu.util_percent", "65535, 41, 71680, 688.41, 63, 1755, 2619, 0x4", "util_percent", 65535),
+    ("gpu.power_w", "97, 41, 71680, 4294967.29, 63, 1755, 2619, 0x4", "power_w", 4294967.29),
+    ("gpu.clock_sm_mhz", "97, 41, 71680, 688.41, 63, 4294967295, 2619, 0x4", "clock_sm_mhz", 2**32 - 1),
+    ("gpu.memory_used_gib", "97, 41, 17592186044416, 688.41, 63, 1755, 2619, 0x4", "memory_used_mib", 2**44),
+])  # fmt: skip
+def test_that_a_figure_that_no_card_can_have_is_no_value_and_says_why(metric: str, cells: str, name: str, said: float) -> None:
+    good = f"0, {UUID}, 97, 41, 71680, 688.41, 63, 1755, 2619, 0x4"
+    line: dict[str, object] = {"index": 0, "uuid": UUID, "util_percent": 97, "power_w": 688.41, "temperature_c": 63, "clock_sm_mhz": 1755,
+                               "memory_used_mib": 71680, "counters": {"at_s": 1.0, "ecc_corrected": 0}}  # fmt: skip
+    for before, odd in ((good, f"0, {UUID}, {cells}"), (json.dumps(line), json.dumps({**line, name: said, "counters": {"at_s": 2.0, "ecc_corrected": 0}}))):
+        source = sources()["gpu"].reader()
+        assert isinstance(source, RowReader)
+        source.look(before)
+        points = source.look(odd)
+        assert not isinstance(points, Row)
+        assert {(point.metric, point.value, point.why) for point in points if point.why or point.value is None} == {(metric, None, "impossible_figure")}
+        assert point_value(source.look(before.replace('"at_s": 1.0', '"at_s": 3.0')), metric) is not None
+
+
+def point_value(told: Row | tuple[Point, ...], metric: str) -> float | None:
+    points = [Point(*key, value) for key, value in zip(told.form.keys, told.values, strict=True)] if isinstance(told, Row) else told
+    return next(point.value for point in points if point.metric == metric)
+
+
+@pytest.mark.parametrize("disk", ["mmcblk0", "nbd3", "rbd0", "bcache0", "pmem0", "dasda", "zd16", "cciss/c0d0", "sda", "vdb", "xvda1", "dm-12", "md127", "nvme10n1"])
+def test_that_a_whole_disk_of_any_kind_is_counted_and_its_partition_is_not(disk: str) -> None:
+    read = reader("disk")
+    part = disk + ("p" if disk[-1].isdigit() else "") + "12"
+    rows = ["253 1 dm-1 1 0 8 0 1 0 8 0", *(f"{7} {0} {name} 1 0 {{0}} 0 1 0 {{0}} 0" for name in (disk, part, "loop0", "ram1", "zram0", "sr0"))]
+    read.read(sample(10.0, *[row.format(8) for row in rows]))
+    points = values(read.read(sample(11.0, *[row.format(1_000_008) for row in rows])))
+    assert points == {
+        ("disk.read_mb_s", disk): 512.0, ("disk.write_mb_s", disk): 512.0, ("disk.read_mb_s", "dm-1"): 0.0, ("disk.write_mb_s", "dm-1"): 0.0,
+    }  # fmt: skip
+
+
+def test_that_a_network_disk_that_is_not_connected_is_none() -> None:
+    read = reader("disk")
+    assert values(read.read(sample(1.0, "43 0 nbd0 0 0 0 0 0 0 0 0", "8 0 sda 1 0 8 0 1 0 8 0"))).keys() == {("disk.read_mb_s", "sda"), ("disk.write_mb_s", "sda")}
+
+
+def npus(*chips: tuple[int, str, str]) -> str:
+    """The table of these (number, bus address, degrees)."""
+    rule = "+" + "-" * 27 + "+" + "-" * 15 + "+" + "-" * 52 + "+"
+    rows = [f"| npu-smi 23.0.0                   Version: 21.0.2{'':<48}|", rule,
+            f"| {'NPU   Name':<26}| {'Health':<14}| {'Power(W)    Temp(C)':<51}|", f"| {'Chip':<26}| {'Bus-Id':<14}| {'AICore(%)   Memory-Usage(MB)':<51}|", rule]  # fmt: skip
+    for number, bus, heat in chips:
+        rows += [f"| {number:<5} {'910B2':<20}| {'OK':<14}| {'100':<11} {heat:<39}|", f"| {0:<26}| {bus:<14}| {'50':<11} {'0    / 0':<39}|", rule]
+    return RECORD_END.join([*rows, ""])
+
+
+def test_that_chips_that_change_their_numbers_keep_their_names_by_the_bus_address() -> None:
+    read = reader("npu")
+
+    def heats(line: str) -> dict[str, float | None]:
+        return {subject: value for (metric, subject), value in values(read.read(line)).items() if metric == "npu.temperature_c"}
+
+    assert heats(npus((0, "0000:C1:00.0", "41"), (1, "0000:C2:00.0", "42"))) == {"0/0": 41, "1/0": 42}
+    assert heats(npus((0, "0000:C2:00.0", "43"), (1, "0000:C1:00.0", "44"))) == {"0/0": 44, "1/0": 43}
+    assert heats(npus((0, "0000:C2:00.0", "43"), (1, "0000:C3:00.0", "45"))) == {"0/0": None, "1/0": 43, "1/0@0000:C3:00.0": 45}
+    assert heats(npus((0, "NA", "46"), (1, "NA", "47"))) == {"0/0": 46, "1/0": 47, "1/0@0000:C3:00.0": None}
+
+
+@pytest.mark.parametrize("heat", ["0", "151", "1000000"])
+def test_that_a_chip_can_not_have_such_a_temperature(heat: str) -> None:
+    points = reader("npu").read(npus((0, "0000:C1:00.0", heat)))
+    assert [(point.value, point.why) for point in points if point.metric == "npu.temperature_c"] == [(None, "impossible_figure")]
+
+
 def test_that_rdma_words_of_four_bytes_become_gigabits() -> None:
     read = reader("rdma")
     read.read(sample(10.0, "mlx5_0/1 0 0 5", "mlx5_1/1 0 0 -"))
@@ -253,3 +358,61 @@ def test_that_no_line_breaks_a_reader(id_: str, lines: list[str]) -> None:
         except Unreadable:
             continue
         assert all(point.value is None or math.isfinite(point.value) for point in points)
+
+
+def run_source(id_: str, folder: Path, interval_ms: int, seconds: float = 20.0) -> Generator[str]:
+    """The lines of a source's script beside the tools of a folder; it is ended when nobody reads on."""
+    environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "GPULEASE_TMP": str(folder), "GPULEASE_INTERVAL": f"{interval_ms / 1000:g}",
+                   "GPULEASE_INTERVAL_MS": str(interval_ms)}  # fmt: skip
+    with subprocess.Popen(["sh", "-c", sources()[id_].script], stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True) as running:
+        alarm = threading.Timer(seconds, lambda: os.killpg(running.pid, signal.SIGKILL))
+        alarm.start()
+        assert running.stdout is not None
+        try:
+            yield from (line.rstrip("\n") for line in running.stdout)
+        finally:
+            alarm.cancel()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(("interval_ms", "columns"), [(1000, 15), (100, 13)])
+def test_that_the_script_asks_nvidia_smi_for_what_it_knows_and_for_slow_counters_once_a_second(interval_ms: int, columns: int, tmp_path: Path) -> None:
+    build_smi(machine_texts(), tmp_path / "nvidia-smi")
+    lines = run_source("gpu", tmp_path, interval_ms)
+    read = reader("gpu")
+    told = [read.read(next(lines)) for _ in range(16)]
+    lines.close()
+    metrics_told = {point.metric for point in told[-1]}
+    assert len({points[0].subject for points in told}) == 8 and "gpu.power_limit_w" in metrics_told and "gpu.temperature_memory_c" in metrics_told
+    assert ("gpu.ecc_corrected" in metrics_told) == (columns == 15)
+
+
+def test_that_an_older_nvidia_smi_is_asked_for_what_it_knows(tmp_path: Path) -> None:
+    (tmp_path / "nvidia-smi").write_text('#!/bin/sh\ncase $1 in --help*) echo \'"pci.bus_id"\';; *) echo "$1";; esac\n')
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    assert list(run_source("gpu", tmp_path, 1000)) == [
+        "--query-gpu=index,uuid,utilization.gpu,utilization.memory,memory.used,power.draw,temperature.gpu,clocks.sm,clocks.mem,clocks_throttle_reasons.active",
+        "! nvidia-smi ended",
+    ]  # fmt: skip
+
+
+def test_that_the_interval_runs_while_the_script_works(tmp_path: Path) -> None:
+    """A tool that takes 300 of 400 ms leaves 100 to wait for."""
+    (tmp_path / "cat").write_text("#!/bin/sh\nsleep 0.3\nexec /bin/cat \"$@\"\n")
+    (tmp_path / "cat").chmod(0o755)
+    lines = run_source("disk", tmp_path, 400)
+    at_s = [float(next(lines).split(" ", 1)[0]) for _ in range(6)]
+    lines.close()
+    steps = sorted(after - before for before, after in itertools.pairwise(at_s))
+    assert steps[len(steps) // 2] < 0.6
+
+
+def test_that_a_flood_of_npu_smi_is_no_table_and_fills_no_disk(tmp_path: Path) -> None:
+    (tmp_path / "npu-smi").write_text("#!/bin/sh\nexec yes table\n")
+    (tmp_path / "npu-smi").chmod(0o755)
+    (tmp_path / "sleep").write_text("#!/bin/sh\n")
+    (tmp_path / "sleep").chmod(0o755)
+    lines = run_source("npu", tmp_path, 1000)
+    assert next(lines) == "! npu-smi does not answer" and (tmp_path / "npu").stat().st_size <= 60_000
+    lines.close()

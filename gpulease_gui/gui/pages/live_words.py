@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
@@ -10,9 +11,13 @@ from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.pages.live_lanes import gap_words
 
 if TYPE_CHECKING:
+    from gpulease_gui.services.series import Ring
     from gpulease_gui.services.watch import WatchView
 
 _LAST, _MOST_WIDE = 600, 14
+# A curve of each source that tells one at each reading, and how many of its newest readings say how often they come.
+_PACED = frozenset({"ram.used_gib", "gpu.util_percent", "net.rx_gbit_s", "disk.read_mb_s"})
+_STEPS, _LEAST_STEPS, _KEPT = 61, 10, 0.85
 WATCH_A_LOG = "log"  # the word after a node's id by which Verification offers to follow a log
 
 
@@ -36,14 +41,41 @@ def age_s(view: WatchView, now_s: float) -> float:
     return max(0.0, now_s - begins[0]) if begins else 0.0
 
 
+def kept_hz(view: WatchView) -> float:
+    """How often readings really come of the source that is slowest of those that are asked at the node's rate, in tenths of that
+    rate; the rate itself where it is kept, or too little came to say.
+    """
+    asked_hz, since_s = 1 / view.interval_s, view.paces[-1][0] if view.paces else 0.0
+    of_source = {metric: ring for (metric, _), ring in tuple(view.rings.items()) if metric in _PACED}
+    steps_s = [step_s for ring in of_source.values() if (step_s := _step_s(ring, since_s))]
+    kept = view.interval_s / max(steps_s, default=view.interval_s)
+    return asked_hz if kept > _KEPT else asked_hz * max(0.1, round(kept, 1))
+
+
+def _step_s(ring: Ring, since_s: float) -> float:
+    """From one reading to the next in the middle of the newest ones, so that a gap counts once; 0 for too few."""
+    seen = ring.view()
+    read = zip(seen.times_s[-_STEPS:].tolist(), seen.values[-_STEPS:].tolist(), strict=True)
+    times_s = [at_s for at_s, value in read if value == value and at_s >= since_s]
+    steps_s = sorted(after - before for before, after in pairwise(times_s))
+    return steps_s[len(steps_s) // 2] if len(steps_s) >= _LEAST_STEPS else 0.0
+
+
 def cost_words(view: WatchView) -> tuple[Text, Text]:
     """(label, value): how often the node is read and, where the agent tells it, what that costs of one processor."""
+    asked_hz, hz = 1 / view.interval_s, kept_hz(view)
+    kept = hz == asked_hz
+    most = f"{number_text(asked_hz)} Hz"
+    rate = foreign(most) if kept else Text(f"{number_text(hz)} of {most}", f"{number_text(hz)} / {most}")
     ring = view.rings.get(("agent.cpu_percent", ""))
     told = [value for value in ring.view().values[-_LAST:].tolist() if value == value] if ring is not None and view.by_agent else []
+    if not told and not kept:
+        return Text("Sampled", "采样"), rate
     if not told:
         return Text("Sampled every", "采样间隔"), Text(f"{view.interval_s:g} s", f"{view.interval_s:g} 秒")
     # The mean of ten minutes: the words of a header are not to flicker.
-    return Text("Agent", "采集程序"), foreign(f"{number_text(1 / view.interval_s)} Hz · {number_text(sum(told) / len(told))}\N{THIN SPACE}% CPU")
+    cost = f" · {number_text(sum(told) / len(told))}\N{THIN SPACE}% CPU"
+    return Text("Agent", "采集程序"), Text(rate.en + cost, rate.zh + cost)
 
 
 def fewer_letters(name: str) -> str:
