@@ -37,8 +37,22 @@ class Greeter(paramiko.ServerInterface):
         return paramiko.AUTH_SUCCESSFUL
 
 
+class OneSided(paramiko.Transport):
+    """A server that encrypts one direction otherwise than the other."""
+
+    to_server: tuple[str, ...] = ()
+    to_client: tuple[str, ...] = ()
+    asked = 0
+
+    @property
+    def preferred_ciphers(self) -> tuple[str, ...]:
+        """The library names what it takes and what it sends, and when it agrees it asks the other way round."""
+        self.asked += 1
+        return self.to_server if self.asked % 4 < 2 else self.to_client
+
+
 @contextmanager
-def server(ciphers: Sequence[str], *, strict: bool, greeter: Greeter) -> Iterator[tuple[Address, HostTrust, list[paramiko.Transport]]]:
+def server(ciphers: Sequence[str], *, strict: bool, greeter: Greeter, to_client: Sequence[str] = ()) -> Iterator[tuple[Address, HostTrust, list[paramiko.Transport]]]:
     key = paramiko.ECDSAKey.generate()
     listener = socket.create_server(("127.0.0.1", 0))
     lines: list[paramiko.Transport] = []
@@ -49,9 +63,10 @@ def server(ciphers: Sequence[str], *, strict: bool, greeter: Greeter) -> Iterato
                 caller, _ = listener.accept()
             except OSError:
                 return
-            line = paramiko.Transport(caller, strict_kex=strict)
+            line = OneSided(caller, strict_kex=strict)
+            line.to_server, line.to_client = tuple(ciphers), tuple(to_client or ciphers)
             options = line.get_security_options()
-            options.ciphers, options.digests = tuple(ciphers), ETM
+            options.digests = ETM
             lines.append(line)
             line.add_server_key(key)
             line.start_server(event=threading.Event(), server=greeter)
@@ -80,6 +95,15 @@ def test_that_nobody_logs_in_without_strict_exchange_and_without_an_authenticate
         Connector().connect(address, WITH_WORD, trust, Deadlines(), CancelToken())
     assert (caught.value.phase, caught.value.cause, greeter.passwords) == (Phase.KEX, "weak_transport", 0)
     assert "CVE-2023-48795" in caught.value.next_step and caught.value.why_text.zh != caught.value.why_text.en
+
+
+@pytest.mark.parametrize(("to_server", "to_client"), [("aes128-ctr", "aes128-gcm@openssh.com"), ("aes128-gcm@openssh.com", "aes128-ctr")])
+def test_that_one_direction_without_an_authenticated_cipher_is_enough_to_refuse(to_server, to_client) -> None:
+    greeter = Greeter()
+    with server((to_server,), strict=False, greeter=greeter, to_client=(to_client,)) as (address, trust, lines), pytest.raises(ConnectFailed) as caught:
+        Connector().connect(address, WITH_WORD, trust, Deadlines(), CancelToken())
+    assert (lines[0].remote_cipher, lines[0].local_cipher) == (to_server, to_client)
+    assert (caught.value.cause, greeter.passwords) == ("weak_transport", 0)
 
 
 @pytest.mark.parametrize(("ciphers", "strict", "agreed"), [
