@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import copy
 import os
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -186,7 +187,7 @@ def _refuse_open(host_port: str, path: Path) -> None:
 
 def _open_to_others(path: Path) -> bool:
     info = path.stat()
-    mine = os.name == "posix" and info.st_uid == os.getuid() and info.st_mode & 0o077
+    mine = sys.platform != "win32" and info.st_uid == os.getuid() and info.st_mode & 0o077
     return bool(mine) and plain(read_file(path, KEY_BYTES_MAX)).startswith(b"-----BEGIN ")
 
 

@@ -12,7 +12,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
+
+if sys.platform == "linux":
+    _Poll: TypeAlias = select.epoll
+else:
+    _Poll: TypeAlias = Any
 
 _PATIENCE_S = 0.5  # how long the thread stays when nobody is left
 _AT_ONCE = 256
@@ -37,7 +42,7 @@ class Ear:
         self._clock, self._rest = clock, rest
         self._lock = threading.Lock()
         self._parked: dict[int, Parked] = {}
-        self._poll: select.epoll | None = None
+        self._poll: _Poll | None = None
 
     @property
     def works(self) -> bool:
@@ -46,6 +51,8 @@ class Ear:
 
     def park(self, number: int, one: Parked) -> None:
         """From now on listen to the socket with this file number. Raises OSError."""
+        if sys.platform != "linux":
+            raise OSError("this system has no epoll")
         with self._lock:
             if self._poll is None:
                 poll = select.epoll()
@@ -74,7 +81,7 @@ class Ear:
         except (OSError, ValueError):
             return  # it was closed, and with that forgotten
 
-    def _listen(self, poll: select.epoll) -> None:
+    def _listen(self, poll: _Poll) -> None:
         try:
             woken_s = -math.inf
             while not self._idle(poll):
@@ -89,13 +96,13 @@ class Ear:
         finally:
             self._stop(poll)
 
-    def _idle(self, poll: select.epoll) -> bool:
+    def _idle(self, poll: _Poll) -> bool:
         with self._lock:
             if not self._parked and self._poll is poll:
                 self._poll = None
             return self._poll is not poll
 
-    def _stop(self, poll: select.epoll) -> None:
+    def _stop(self, poll: _Poll) -> None:
         """If listening failed everyone goes on alone."""
         with self._lock:
             left = list(self._parked.values()) if self._poll is poll else []
