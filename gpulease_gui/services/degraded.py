@@ -17,8 +17,10 @@ from fractions import Fraction
 from gpulease_gui.checks.watch_rules import NODE, degraded_s
 from gpulease_gui.checks.watch_time import paid_card
 from gpulease_gui.domain.commercial import HolderOf, Subject
+from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.node import Node
+from gpulease_gui.domain.supplier import Contract
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.rounding import half_up
 from gpulease_gui.services.cards_of_day import cards_ever, cards_on
@@ -151,10 +153,11 @@ class _Deals:
         self._connection = connection
         self._days: dict[str | None, Days] = {}
         self._facts: dict[_Part, DealFacts | None] = {}
+        self._contracts: dict[str | None, Contract | None] = {}
 
     def days(self, held: str | None) -> Days:
         if held not in self._days:
-            self._days[held] = days_of(self._connection, held)
+            self._days[held] = days_of(self._connection, held if self._contract(held) else None)
         return self._days[held]
 
     def on(self, day: date, held: str | None) -> DealFacts | None:
@@ -164,11 +167,20 @@ class _Deals:
         return self._facts[day, held]
 
     def _look_up(self, day: date, held: str | None) -> DealFacts | None:
-        if held is None:
+        one = self._contract(held)
+        if one is None:
             return None
-        one = get_contract(self._connection, held)
         runs = (one.start is None or one.start <= day) and (one.end is None or day <= one.end)
-        return deal_in(self._connection, Subject(HolderOf.CONTRACT, held), day) if runs else None
+        return deal_in(self._connection, Subject(HolderOf.CONTRACT, one.id), day) if runs else None
+
+    def _contract(self, held: str | None) -> Contract | None:
+        """None = there is none here: a move that came with a merged workspace may name one that did not."""
+        if held not in self._contracts:
+            try:
+                self._contracts[held] = None if held is None else get_contract(self._connection, held)
+            except UsageError:
+                self._contracts[held] = None
+        return self._contracts[held]
 
 
 class _Cards:

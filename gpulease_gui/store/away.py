@@ -5,7 +5,6 @@ Each of it is a mark of the node: taken away, or back. A card that is read again
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
 import uuid
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from gpulease_gui.store.codec import json_text, utc_from
+from gpulease_gui.store.codec import json_text, mark_document, utc_from
 from gpulease_gui.store.records import Mark
 from gpulease_gui.store.samples import save_mark
 
@@ -53,7 +52,7 @@ def are_back(db: Database, node_id: str, cards: Iterable[str], at: datetime) -> 
 def undo_away(db: Database, node_id: str, away: Away) -> int:
     """It was not taken away after all; how many entries that was."""
     rows = db.conn.execute("SELECT id, at, words FROM marks WHERE node_id = ? AND kind = ?", (node_id, AWAY_MARK)).fetchall()
-    ids = [id_ for id_, at, words in rows if json.loads(words)["card"] == away.card and utc_from(at) == away.at]
+    ids = [id_ for id_, at, words in rows if mark_document(words).get("card") == away.card and utc_from(at) == away.at]
     db.conn.executemany("DELETE FROM marks WHERE id = ?", [(id_,) for id_ in ids])
     return len(ids)
 
@@ -87,9 +86,15 @@ def away_times(connection: sqlite3.Connection, node_id: str) -> tuple[tuple[str,
 
 
 def _told(connection: sqlite3.Connection, node_id: str) -> list[tuple[datetime, Away | str]]:
-    """When (UTC) and what was taken away, and (the card alone) what came back, in the order of its time."""
+    """When (UTC) and what was taken away, and (the card alone) what came back, in the order of its time.
+
+    What a merged workspace brought and names no card is left out.
+    """
     rows = connection.execute(
         "SELECT at, kind, words FROM marks WHERE node_id = ? AND kind IN (?, ?) ORDER BY at, rowid", (node_id, AWAY_MARK, BACK_MARK)
     ).fetchall()
-    told = [(utc_from(at), kind, json.loads(words)) for at, kind, words in rows]
-    return [(at, Away(said["card"], at, said["by"], said["note"]) if kind == AWAY_MARK else str(said["card"])) for at, kind, said in told]
+    told = [(utc_from(at), kind, mark_document(words)) for at, kind, words in rows]
+    return [
+        (at, Away(card, at, str(said.get("by", "")), str(said.get("note", ""))) if kind == AWAY_MARK else card)
+        for at, kind, said in told if isinstance(card := said.get("card"), str)
+    ]  # fmt: skip

@@ -73,6 +73,15 @@ def json_text(value: object) -> str:
     return _ESCAPED.encode(value) if _has_surrogate(plain) else plain
 
 
+def mark_document(words: str) -> dict[str, Any]:
+    """What the words of a mark say by name; nothing where they are no document: marks come with merged workspaces, too."""
+    try:
+        said = json.loads(words)
+    except (ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
 _READABLE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _ESCAPED = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 

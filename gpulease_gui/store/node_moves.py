@@ -5,14 +5,13 @@ A move is a mark of the node. What moved before moves were written down is known
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from gpulease_gui.store.codec import json_text, utc_from, utc_text
+from gpulease_gui.store.codec import json_text, mark_document, utc_from, utc_text
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -37,9 +36,10 @@ def note_move(db: Database, node_id: str, before: str | None, after: str | None,
 
 
 def list_moves(connection: sqlite3.Connection, node_id: str) -> tuple[Move, ...]:
-    """Those that were written down, oldest first."""
+    """Those that were written down, oldest first; what a merged workspace brought and is no move is left out."""
     rows = connection.execute("SELECT at, words FROM marks WHERE node_id = ? AND kind = ? ORDER BY at, rowid", (node_id, MOVE_MARK))
-    return tuple(Move(utc_from(at).timestamp(), json.loads(words)["before"]) for at, words in rows)
+    told = [(utc_from(at).timestamp(), mark_document(words)) for at, words in rows]
+    return tuple(Move(at_s, said["before"]) for at_s, said in told if isinstance(said.get("before", 0), str | None))
 
 
 def contracts_of_runs(connection: sqlite3.Connection, node_id: str) -> tuple[tuple[float, str], ...]:

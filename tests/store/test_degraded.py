@@ -26,7 +26,7 @@ from gpulease_gui.services.commerce_edit import save_price, state_fields
 from gpulease_gui.services.contract_day import Days, days_of, zone_from
 from gpulease_gui.services.degraded import degraded_in
 from gpulease_gui.store import claims, samples, watch_events
-from gpulease_gui.store.away import Away, are_back, take_away
+from gpulease_gui.store.away import Away, are_back, away_now, list_away, take_away
 from gpulease_gui.store.nodes import save_node
 from gpulease_gui.store.records import EvidenceBlob, SampleBlock, Series
 from gpulease_gui.store.suppliers import save_contract
@@ -235,6 +235,26 @@ def test_that_each_contract_pays_for_its_own_time_in_its_own_days(paid, desk):
     moved = datetime.fromtimestamp(BEGIN + HOUR, UTC).strftime("%Y-%m-%dT%H:%M:%S.000000Z")
     desk.write(lambda db: [save_node(db, desk.node), db.execute("UPDATE marks SET at = ? WHERE kind = 'contract'", (moved,))])
     assert paid.hours_and_money() == (2 + 4, Decimal(2 * 10 + 4 * 5))
+
+
+@pytest.mark.parametrize("words", ["", "li wrote a note", "[1]", "null", '{"card":7,"before":7}', "{}", "[" * 100_000])
+def test_that_a_mark_of_a_merged_workspace_that_says_nothing_changes_nothing(paid, desk, words):
+    paid.count(8)
+    paid.event("watch.driver", "", 0, HOUR, ("GPU-a",))
+    for kind in ("contract", "card_away", "card_back"):
+        mark = (f"m-{kind}", "n1", "2026-03-02T08:30:00.000000Z", kind, words)
+        desk.write(lambda db, mark=mark: db.execute("INSERT INTO marks (id, node_id, at, kind, words) VALUES (?, ?, ?, ?, ?)", mark))
+    assert paid.hours_and_money() == (8, Decimal("80.00"))
+    with desk.workspace.read() as connection:
+        assert (list_away(connection, "n1"), away_now(connection, "n1")) == ((), {})
+
+
+def test_that_the_hours_of_a_contract_that_is_not_here_have_no_price(paid, desk):
+    mark = ("m", "n1", "2026-03-02T08:30:00.000000Z", "contract", '{"before":"elsewhere","after":"c1"}')
+    desk.write(lambda db: db.execute("INSERT INTO marks (id, node_id, at, kind, words) VALUES (?, ?, ?, ?, ?)", mark))
+    paid.event("watch.lost", "GPU-a", 0, HOUR)
+    assert paid.hours_and_money() == (1, Decimal("5.00"))
+    assert paid.found().assumed[0].en == "0.50 of them outside the time of the contract, not priced"
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
