@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from gpulease_gui.gui.widgets.dialogs import FactDialog
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.events import Event, FindingSaved
 from gpulease_gui.store import runs
+from gpulease_gui.store.nodes import get_node, save_node
 from gpulease_gui.store.records import Run, RunState
 from gpulease_gui.store.runs import save_run
 
@@ -130,6 +132,15 @@ def test_that_three_actions_lead_from_the_nodes_to_a_verdict(window: MainWindow,
     click_row(page, "gpu.form_factor")
     assert [page.detail.promised.value.text(), page.detail.measured.value.text()] == ["SXM", "PCIe"]
     assert page.detail.badge.word == "Fail"
+
+
+@pytest.mark.parametrize("name", ["rack-12.row-b.hall-3.very-long-datacenter-name.example-supplier-000127", "上海浦东金桥数据中心三期训练集群甲八卡整机第一百二十七号节点"])
+def test_that_a_long_name_of_a_node_makes_the_window_no_wider(name: str, window: MainWindow, demo: Services, qtbot: QtBot) -> None:
+    demo.workspace.submit(lambda db: save_node(db, replace(get_node(db.conn, FRAUD), name=name))).result()
+    window.resize(1024, 768)
+    page = visit(window, qtbot, FRAUD)
+    qtbot.waitUntil(lambda: page.crumbs()[-1:] == (name,) or name in str(page.target()))
+    assert window.width() == 1024 and page.primary.text().endswith("…")
 
 
 def test_that_no_finding_is_shown_before_it_is_saved(window: MainWindow, demo: Services, qtbot: QtBot) -> None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from itertools import pairwise
 from typing import TYPE_CHECKING
-from unicodedata import east_asian_width
 
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.pages.live_lanes import gap_words
+from gpulease_gui.gui.widgets.labels import fewer_letters
 
 if TYPE_CHECKING:
     from gpulease_gui.services.series import Ring
     from gpulease_gui.services.watch import WatchView
 
-_LAST, _MOST_WIDE = 600, 14
+_LAST = 600
 # A curve of each source that tells one at each reading, and how many of its newest readings say how often they come.
 _PACED = frozenset({"ram.used_gib", "gpu.util_percent", "net.rx_gbit_s", "disk.read_mb_s"})
 _STEPS, _LEAST_STEPS, _KEPT = 61, 10, 0.85
@@ -76,16 +76,6 @@ def cost_words(view: WatchView) -> tuple[Text, Text]:
     # The mean of ten minutes: the words of a header are not to flicker.
     cost = f" · {number_text(sum(told) / len(told))}\N{THIN SPACE}% CPU"
     return Text("Agent", "采集程序"), Text(rate.en + cost, rate.zh + cost)
-
-
-def fewer_letters(name: str) -> str:
-    """A name for a button: a long one ends in …, so that the button leaves room for the rest of the header. Wide letters count twice."""
-    width = 0
-    for kept, letter in enumerate(name):
-        width += 2 if east_asian_width(letter) in "WF" else 1
-        if width > _MOST_WIDE:
-            return name[:kept].rstrip() + "…"
-    return name
 
 
 def watch_words(name: str, *, running: bool) -> tuple[Text, str]:

@@ -23,7 +23,7 @@ from gpulease_gui.gui.pages.verification_plan import PlanPane
 from gpulease_gui.gui.pages.verification_state import FindingRow, Loaded, Picture, load, named, picture_of
 from gpulease_gui.gui.pages.verification_under_way import UnderWay, broken_off
 from gpulease_gui.gui.widgets.buttons import Button
-from gpulease_gui.gui.widgets.labels import Words
+from gpulease_gui.gui.widgets.labels import Words, fewer_letters
 from gpulease_gui.gui.widgets.panes import ThinSplitter
 from gpulease_gui.services.events import (
     CheckChanged,
@@ -321,7 +321,7 @@ class VerificationPage(Page):
     def _name_primary(self) -> None:
         node = self._node.node if self._node else None
         busy = node is not None and self._work.job_of(node.id) is not None
-        name = node.name if node else ""
+        name = fewer_letters(node.name) if node else ""
         words = Text(f"Verify {name}", f"验收 {name}")
         if busy:
             words = Text(f"Verifying {name}…", f"正在验收 {name}…")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from unicodedata import east_asian_width
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
@@ -14,12 +15,23 @@ from gpulease_gui.gui.theme.sheet import set_role
 from gpulease_gui.gui.widgets.lively import Lively
 
 Words = Text | str
+_MOST_WIDE = 14
 
 
 def plain_tip(words: Words) -> str:
     """A tooltip that shows `words` as they are: Qt would read tags in them."""
     said = say(words)
     return f"<p style='white-space:pre-wrap'>{html.escape(said)}</p>" if said else ""
+
+
+def fewer_letters(name: str) -> str:
+    """A name for a button: a long one ends in …, so that the button leaves room for the rest of the header. Wide letters count twice."""
+    width = 0
+    for kept, letter in enumerate(name):
+        width += 2 if east_asian_width(letter) in "WF" else 1
+        if width > _MOST_WIDE:
+            return name[:kept].rstrip() + "…"
+    return name
 
 
 class PlainLabel(Lively, QLabel):
