@@ -121,16 +121,15 @@ def test_that_the_named_agent_signs_and_another_one_is_not_asked(services, sshd,
         "there": AuthMethod.AGENT, "none": AuthMethod.KEY, "usual": AuthMethod.KEY, "gone": AuthMethod.AGENT,
     }  # fmt: skip
     services.links.open(trusting(services, made["there"], sshd), CancelToken()).line.close()
-    with pytest.raises(NotConnected, match="no agent answers") as caught:
+    with pytest.raises(NotConnected, match=f"no agent listens at {tmp_path}/nobody"):
         services.links.open(trusting(services, made["gone"], sshd), CancelToken())
-    assert f"(IdentityAgent {tmp_path}/nobody)" in caught.value.why
     monkeypatch.setenv("SSH_AUTH_SOCK", str(agent))
-    for name, works in (("usual", True), ("none", False), ("gone", False)):
+    for name, why in (("usual", ""), ("none", "no agent answers"), ("gone", "no agent listens")):
         node = replace(trusting(services, made[name], sshd), auth=AuthMethod.AGENT)
-        if works:
+        if not why:
             services.links.open(node, CancelToken()).line.close()
         else:
-            with pytest.raises(NotConnected, match="no agent answers"):
+            with pytest.raises(NotConnected, match=why):
                 services.links.open(node, CancelToken())
 
 
