@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -117,6 +118,26 @@ def test_that_the_words_of_a_source_and_of_an_evidence_come_back_beside_their_te
         assert source.back.isVisible() and source.back.text().startswith(BACK) and source.save.isVisible()
         source.save.click()
         assert not source.back.isVisible()
+
+
+def test_that_words_that_are_still_being_saved_come_back_with_their_term(filled: Services, make_window: Windows, qtbot: QtBot) -> None:
+    page = suppliers(make_window, filled, qtbot, "fields")
+    view, busy = page.deal_pane.fields.view, threading.Event()
+    proof = page.desks.field_inspector.proof
+    view.choose("billing.min_billed_s")
+    wait_for(qtbot, lambda: proof.source.text() == "4.2")
+    filled.workspace.submit(lambda _: busy.wait(60))
+    try:
+        QTest.keyClicks(proof.wording, "at least one d")
+        view.choose("billing.whole_node_only")
+        wait_for(qtbot, lambda: proof.source.text() == "")
+        view.choose("billing.min_billed_s")
+        wait_for(qtbot, lambda: proof.source.text() == "4.2")
+        filled.query(lambda connection: None).result(10)
+    finally:
+        busy.set()
+    wait_for(qtbot, lambda: proof.wording.toPlainText() == "at least one d")
+    assert proof.back.isVisible()
 
 
 def test_that_the_wording_of_a_supplier_comes_back_beside_its_term_and_stays_with_it(filled: Services, make_window: Windows, qtbot: QtBot) -> None:

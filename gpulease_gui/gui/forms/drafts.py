@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -38,6 +40,7 @@ class DraftKeeper(Unsaved):
         self._frame, self._form, self._kind = frame, form, kind
         self._record = ""
         self._written = False
+        self._changing: Future[None] | None = None  # the last that was asked of the store
         self._wait = QTimer(self)
         self._wait.setSingleShot(True)
         self._wait.setInterval(WAIT_MS)
@@ -53,8 +56,7 @@ class DraftKeeper(Unsaved):
     def open(self, record: str) -> None:
         """The form shows this record now; an unsaved draft of it is brought back."""
         self._record, self._written = record, False
-        future = self._frame.services.query(partial(draft_of, self._kind, record))
-        self._frame.bridge.when_done(future, lambda draft: self._look(record, draft))
+        find_draft(self._frame, self._changing, self._kind, record, lambda draft: self._look(record, draft))
 
     def _look(self, record: str, draft: Draft | None) -> None:
         self._take(record, draft)
@@ -78,7 +80,7 @@ class DraftKeeper(Unsaved):
         self._written = True
         words = tuple((str(n), said) for n, said in enumerate(self._form.words_now()))
         draft = Draft(self._kind, self._record, words, utc_now())
-        self._frame.services.change(lambda db: save_draft(db, draft), "draft")
+        self._changing = self._frame.services.change(lambda db: save_draft(db, draft), "draft")
 
     def flush(self) -> None:
         """Keep what was typed in the last moment."""
@@ -90,7 +92,19 @@ class DraftKeeper(Unsaved):
         kind, record = self._kind, self._record
         if self._written and record:
             self._written = False
-            self._frame.services.change(lambda db: remove_draft(db, kind, record), "draft")
+            self._changing = self._frame.services.change(lambda db: remove_draft(db, kind, record), "draft")
+
+
+def find_draft(frame: Frame, changing: Future[None] | None, kind: str, record: str, take: Callable[[Draft | None], None]) -> None:
+    """Look for a draft on a worker thread and hand it over, once `changing` is over: what is being saved or removed just now counts."""
+
+    def look(_: None) -> None:
+        frame.bridge.when_done(frame.services.query(partial(draft_of, kind, record)), take)
+
+    if changing is None or changing.done():
+        look(None)
+    else:
+        frame.bridge.when_done(changing, look)
 
 
 def draft_of(kind: str, record: str, connection: sqlite3.Connection) -> Draft | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from concurrent.futures import Future
 from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer, SignalInstance
 
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
-from gpulease_gui.gui.forms.drafts import WAIT_MS, draft_of
+from gpulease_gui.gui.forms.drafts import WAIT_MS, find_draft
 from gpulease_gui.gui.forms.in_place import InPlaceView
 from gpulease_gui.gui.open_frame import Unsaved
 from gpulease_gui.gui.pages.page import Frame
@@ -49,6 +49,7 @@ class TypedDraft(Unsaved):
         self._is_new = True  # nothing was typed for this record yet
         self._words: tuple[str, ...] = ()
         self._found: Draft | None = None
+        self._changing: Future[None] | None = None  # the last that was asked of the store
         self._wait = QTimer(self)
         self._wait.setSingleShot(True)
         self._wait.setInterval(WAIT_MS)
@@ -64,8 +65,7 @@ class TypedDraft(Unsaved):
         self.flush()
         self._record, self._words, self._written, self._found, self._is_new = record, (), False, None, True
         self._tell("")
-        future = self._frame.services.query(partial(draft_of, self._kind, record))
-        self._frame.bridge.when_done(future, lambda draft: self._take(record, draft))
+        find_draft(self._frame, self._changing, self._kind, record, lambda draft: self._take(record, draft))
 
     def _take(self, record: str, draft: Draft | None) -> None:
         if draft is None or record != self._record:
@@ -106,7 +106,7 @@ class TypedDraft(Unsaved):
         if self._record and self._frame.is_open:
             self._written = True
             draft = Draft(self._kind, self._record, tuple((str(n), words) for n, words in enumerate(self._words)), utc_now())
-            self._frame.services.change(lambda db: save_draft(db, draft), "draft")
+            self._changing = self._frame.services.change(lambda db: save_draft(db, draft), "draft")
 
     def _over(self) -> None:
         if self._found is not None:  # it waits for its place
@@ -116,7 +116,7 @@ class TypedDraft(Unsaved):
         self._tell("")
         if self._written:
             self._written = False
-            self._frame.services.change(lambda db: remove_draft(db, kind, record), "draft")
+            self._changing = self._frame.services.change(lambda db: remove_draft(db, kind, record), "draft")
 
 
 def cell_draft(frame: Frame, kind: str, view: InPlaceView, band: Band, parent: QObject) -> TypedDraft:
