@@ -31,6 +31,7 @@ RECORD_END = "\x1e"
 # A driver that is silent for so long counts as wedged; an nvidia-smi of a busy node needs seconds.
 DEADLINE_S = 5.0
 AGAIN_S = 2.0
+IMPORT_S = 10.0  # longer than the slowest disk; what takes longer never ends
 SLOW_S = 0.95
 FOLDERS = ("/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin", "/usr/local/nvidia/bin", "/usr/local/cuda/bin",
            "/usr/lib/wsl/lib", "/usr/local/Ascend/driver/tools")  # fmt: skip
@@ -191,16 +192,24 @@ class Direct(object):
         return event
 
 
-def ways_to_nvml():
-    """pynvml, where it is installed and can be used, then the library by ctypes, where it can be loaded."""
+def usable_pynvml():
+    """[pynvml] where it is installed and can be used. A module of that name can be anything, raise anything, and never come back."""
     found = []
-    try:
-        import pynvml
 
-        if callable(pynvml.nvmlInit) and issubclass(pynvml.NVMLError, Exception):
-            found.append(pynvml)
-    except BaseException:  # a module of that name can be anything, and raise anything
-        found.clear()
+    def load():
+        with contextlib.suppress(BaseException):
+            import pynvml
+
+            if callable(pynvml.nvmlInit) and issubclass(pynvml.NVMLError, Exception):
+                found.append(pynvml)
+
+    start(load).join(IMPORT_S)
+    return list(found)
+
+
+def ways_to_nvml():
+    """pynvml, then the library by ctypes, where it can be loaded."""
+    found = usable_pynvml()
     if ctypes is not None:
         try:
             found.append(Direct())
@@ -383,8 +392,9 @@ class Gpus(object):
                 self._round()
                 trouble = ""
             except nvml.NVMLError as error:
-                if self._nvml is None and getattr(error, "value", 0) in (NO_LIBRARY, NO_FUNCTION):
-                    return
+                too_old = getattr(error, "value", 0) in (NO_LIBRARY, NO_FUNCTION)
+                if self._nvml is None and (too_old or not self._known and not hasattr(nvml, "via")):
+                    return  # a pynvml that can't begin has not the last word on the driver
                 trouble = "no NVIDIA driver answers here ({})".format(text(error))
                 if self._nvml is None and not self._known and no_card_is_listed():
                     trouble = NO_GPU

@@ -18,7 +18,7 @@ _NPU_USE = "npu.aicore_percent"
 def paid_card(subject: str) -> str:
     """The card that is paid for, of which a subject is the whole or a part."""
     module, slash, chip = subject.partition("/")
-    return module if slash and module.isdecimal() and chip.isdecimal() else subject
+    return module if slash and module.partition("@")[0].isdecimal() and chip.isdecimal() else subject
 
 
 def used_together(chips: Mapping[str, Values]) -> dict[str, Values]:

@@ -14,7 +14,7 @@ from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.series import NAN, Paces, Ring
 from gpulease_gui.services.tracks import Tracks
 from gpulease_gui.telemetry.row import Form, Row, RowReader, form_of, row_of
-from gpulease_gui.telemetry.source import LineReader, Point, sources
+from gpulease_gui.telemetry.source import LastingReader, LineReader, Point, sources
 
 # A large node has some four hundred; a node that invents names must not fill the memory.
 MOST_SERIES = 1024
@@ -97,7 +97,10 @@ class Intake:
 
     def renew(self) -> None:
         """A new stream begins: no counter and no trouble of the one before counts."""
-        self._readers = {id_: source.reader() for id_, source in sources().items()}
+        before = self._readers
+        self._readers = {
+            id_: reader.renewed() if isinstance(reader := before.get(id_), LastingReader) else source.reader() for id_, source in sources().items()
+        }
         self._by_row = {id_: reader for id_, reader in self._readers.items() if isinstance(reader, RowReader)}
         self._view.troubles = {}
         self._forms = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts import npu_smi
+from gpulease_gui.facts.npu_table import Chip
 from gpulease_gui.telemetry.figure_bounds import BEYOND, possible
 from gpulease_gui.telemetry.source import RECORD_END, WHOLE_SECONDS, Metric, Point, Source
 
@@ -49,6 +50,12 @@ class _Reader:
         self._named: dict[str, None] = {}
         self._names: dict[str, str] = {}  # by the bus address
 
+    def renewed(self) -> _Reader:
+        """The reader of the next stream: a chip that has another number after it is still the same chip."""
+        after = _Reader()
+        after._names = self._names
+        return after
+
     def read(self, line: str) -> tuple[Point, ...]:
         """The whole table of `npu-smi info`; a chip is named npu/chip as printed first for its bus address, whatever number it has
         later. One that a whole table leaves out is lost.
@@ -56,21 +63,24 @@ class _Reader:
         report = npu_smi.parse(CommandOutput(line.replace(RECORD_END, "\n").encode()))
         points: list[Point] = []
         buses = [chip.bus_id for chip in report.chips]
+        first_bus = {chip.npu_id: chip.bus_id for chip in reversed(report.chips)}
         for chip in report.chips:
             if chip.chip_id is None:
                 continue  # the table breaks off in it, or says nothing but its name
-            name = self._name(f"{chip.npu_id}/{chip.chip_id}", chip.bus_id if buses.count(chip.bus_id) == 1 else None)
+            name = self._name(chip, first_bus[chip.npu_id], unique=buses.count(chip.bus_id) == 1)
             hbm = None if chip.hbm_used_mb is None else chip.hbm_used_mb / _MIB_PER_GIB
             values = (chip.aicore_percent, hbm, chip.power_w, chip.temperature_c)
             points += [_point(metric.id, name, value) for metric, value in zip(METRICS, values, strict=True)]
         return (*self._missing({point.subject: None for point in points}, whole=not report.cut_off), *points)
 
-    def _name(self, printed: str, bus: str | None) -> str:
-        """A number that another chip had before stands beside the address of the one that has it now."""
-        if bus is None or "*" in bus or len(self._names) >= _MOST_CHIPS:
+    def _name(self, chip: Chip, first_bus: str | None, *, unique: bool) -> str:
+        """npu/chip as printed; of a module whose number another one had before, the address of its first chip stands with the number."""
+        printed, bus = f"{chip.npu_id}/{chip.chip_id}", chip.bus_id
+        if bus is None or not unique or "*" in bus or len(self._names) >= _MOST_CHIPS:
             return printed
         if bus not in self._names:
-            self._names[bus] = f"{printed}@{bus}" if printed in self._names.values() else printed
+            taken = printed in self._names.values()
+            self._names[bus] = f"{chip.npu_id}@{first_bus}/{chip.chip_id}" if taken else printed
         return self._names[bus]
 
     def _missing(self, now: dict[str, None], *, whole: bool) -> list[Point]:

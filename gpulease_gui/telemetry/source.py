@@ -13,7 +13,7 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from gpulease_gui.domain.text import Text
 
@@ -60,6 +60,14 @@ class LineReader(Protocol):
 
     def read(self, line: str) -> tuple[Point, ...]:
         """The points of one line. Raises Unreadable."""
+
+
+@runtime_checkable
+class LastingReader(LineReader, Protocol):
+    """One that knows its subjects by more than what the node calls them, over streams that follow one another."""
+
+    def renewed(self) -> LineReader:
+        """The reader of the next stream of the same node."""
 
 
 @dataclass(frozen=True, slots=True)

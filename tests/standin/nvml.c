@@ -3,7 +3,7 @@
  * A stand-in for tests, built as libnvidia-ml.so.1. Types and numbers are those of nvml.h. The file that NVML_STANDIN
  * names says what is wrong at this moment, one word a fault: lost0 lost1 (a card has fallen off the bus), swapped (the
  * cards changed places), unloaded (the driver), hang (every call sleeps), na (power is not told), old (neither field
- * values nor the second memory call), xid79 (once for the first card), xid48 (once for the second), deaf0 (the first card
+ * values nor the second memory call), xid79 (once for the first card), xid48 (once for the second), xid31 (so, too, once both are heard), deaf0 (the first card
  * refuses events), twins (both cards have the UUID of the first), hot (a million degrees), more (all counters have risen).
  */
 #include <stdio.h>
@@ -30,7 +30,7 @@ enum { OK, UNINITIALIZED, INVALID, UNSUPPORTED, NO_LOADED = 9, TIMEOUT = 10, NO_
 
 static struct card CARDS[2] = {{0, 0}, {1, 0}};
 static const char *UUIDS[2] = {"GPU-aaaa0000-0000-4000-8000-000000000000", "GPU-bbbb1111-0000-4000-8000-000000000001"};
-static int started, told_79, told_48;
+static int started, told_79, told_48, told_31;
 
 static int is(const char *word)
 {
@@ -218,6 +218,11 @@ int nvmlEventSetWait_v2(int *set, struct event *event, u32 timeout_ms)
         if (*set & 2 && !told_48 && is("xid48")) {
             told_48 = 1;
             *event = (struct event){&CARDS[1], 8, 48, 0, 0};
+            return OK;
+        }
+        if (*set == 3 && !told_31 && is("xid31")) {
+            told_31 = 1;
+            *event = (struct event){&CARDS[1], 8, 31, 0, 0};
             return OK;
         }
         usleep(20000);

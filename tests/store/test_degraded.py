@@ -103,6 +103,14 @@ def test_that_a_module_of_two_chips_is_one_card(paid, count):
     assert paid.hours_and_money() == (12, Decimal("120.00")), "eight modules, not sixteen cards"
 
 
+def test_that_the_chips_of_a_module_that_was_replaced_in_its_place_are_one_card(paid):
+    paid.read(*CHIPS, "0@0000:D1:00.0/0", "0@0000:D1:00.0/1", metric="npu.power_w")
+    paid.count(8, "npu.count")
+    for chip in ("0@0000:D1:00.0/0", "0@0000:D1:00.0/1"):
+        paid.event("watch.lost", chip, 0, HOUR)
+    assert paid.hours_and_money() == (1, Decimal("10.00"))
+
+
 def test_that_the_price_of_a_node_is_shared_by_its_modules(paid):
     paid.contract(price=Money(Decimal("80"), "CNY"), price_unit="node_hour")
     paid.read(*CHIPS, metric="npu.power_w")

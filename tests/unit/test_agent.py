@@ -276,10 +276,16 @@ def seen_until(running: Running, over: Callable[[str, dict[str, Any]], bool]) ->
     raise AssertionError("the agent ended")
 
 
+def both_are_heard(running: Running, faults: Path) -> None:
+    """Wait until the events of both cards come: one that is lost sooner than that is never heard."""
+    faults.write_text("xid31")
+    assert seen_until(running, lambda uuid, line: "xids" in line)[-1]["xids"] == [31]
+
+
 @both_ways
 def test_that_the_xid_of_a_lost_card_is_told_and_the_others_are_heard_on(way: str, start: Callable[..., Running], faults: Path) -> None:
     running = start(way)
-    running.points("gpu", is_card(SECOND))
+    both_are_heard(running, faults)
     faults.write_text("lost0 xid79")
     lost = seen_until(running, lambda uuid, line: "xids" in line)[-1]
     assert (lost["uuid"], lost["xids"], lost["index"]) == (FIRST, [79], 0) and "lost" in lost
@@ -291,7 +297,7 @@ def test_that_the_xid_of_a_lost_card_is_told_and_the_others_are_heard_on(way: st
 @both_ways
 def test_that_the_xid_by_which_the_last_card_went_is_told(way: str, start: Callable[..., Running], faults: Path) -> None:
     running = start(way)
-    running.points("gpu", is_card(SECOND))
+    both_are_heard(running, faults)
     faults.write_text("lost0 lost1 xid79")
     lost = seen_until(running, lambda uuid, line: "xids" in line)[-1]
     assert (lost["uuid"], lost["xids"]) == (FIRST, [79]) and "lost" in lost
@@ -333,6 +339,7 @@ def test_that_a_lost_card_with_an_xid_stays_lost() -> None:
 @pytest.mark.parametrize("module", [
     "def (", "raise RuntimeError('torn')", "import sys; sys.exit(3)", "", "nvmlInit = 1", "def nvmlInit(): pass\nNVMLError = 'x'",
     "class NVMLError(Exception): pass\ndef nvmlInit(): raise RuntimeError('torn')", "class NVMLError(Exception): pass\ndef nvmlInit(): pass",
+    "class NVMLError(Exception): value = 999\ndef nvmlInit(): raise NVMLError", "import time; time.sleep(1000)",
 ])  # fmt: skip
 def test_that_a_pynvml_that_cannot_be_used_is_passed_over_without_a_word(module: str, start: Callable[..., Running], tmp_path: Path) -> None:
     (tmp_path / "modules").mkdir()

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.telemetry.row import Row, RowReader
-from gpulease_gui.telemetry.source import RECORD_END, LineReader, Point, metrics, sources
+from gpulease_gui.telemetry.source import RECORD_END, LastingReader, LineReader, Point, metrics, sources
 from tests.standin.build import build_smi
 from tests.standin.machine import machine_texts
 
@@ -297,8 +297,16 @@ def test_that_chips_that_change_their_numbers_keep_their_names_by_the_bus_addres
 
     assert heats(npus((0, "0000:C1:00.0", "41"), (1, "0000:C2:00.0", "42"))) == {"0/0": 41, "1/0": 42}
     assert heats(npus((0, "0000:C2:00.0", "43"), (1, "0000:C1:00.0", "44"))) == {"0/0": 44, "1/0": 43}
-    assert heats(npus((0, "0000:C2:00.0", "43"), (1, "0000:C3:00.0", "45"))) == {"0/0": None, "1/0": 43, "1/0@0000:C3:00.0": 45}
-    assert heats(npus((0, "NA", "46"), (1, "NA", "47"))) == {"0/0": 46, "1/0": 47, "1/0@0000:C3:00.0": None}
+    assert heats(npus((0, "0000:C2:00.0", "43"), (1, "0000:C3:00.0", "45"))) == {"0/0": None, "1/0": 43, "1@0000:C3:00.0/0": 45}
+    assert heats(npus((0, "NA", "46"), (1, "NA", "47"))) == {"0/0": 46, "1/0": 47, "1@0000:C3:00.0/0": None}
+
+
+def test_that_a_chip_with_another_number_after_a_reconnect_is_the_same_chip() -> None:
+    first = reader("npu")
+    first.read(npus((0, "0000:9D:00.0", "40"), (1, "0000:C1:00.0", "50"), (2, "0000:D1:00.0", "60")))
+    assert isinstance(first, LastingReader)
+    points = values(first.renewed().read(npus((0, "0000:C1:00.0", "50"), (1, "0000:D1:00.0", "60"))))
+    assert {subject: value for (metric, subject), value in points.items() if metric == "npu.temperature_c"} == {"1/0": 50, "2/0": 60}
 
 
 @pytest.mark.parametrize("heat", ["0", "151", "1000000"])

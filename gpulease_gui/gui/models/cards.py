@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gpulease_gui.domain.text import NO_TEXT, Text, visible
 
 _SHORT, _MOST_NAMED = 12, 4
-_CHIP = re.compile(r"[0-9]{1,4}/[0-9]{1,4}")
+_CHIP = re.compile(r"[0-9]{1,4}(@[0-9A-Fa-f:.]{1,32})?/[0-9]{1,4}")
 
 
 def short_name(subject: str, number: int) -> str:
@@ -33,7 +33,7 @@ def card_name(subject: str, numbers: Mapping[str, int]) -> str:
 def card_place(subject: str, numbers: Mapping[str, int]) -> int:
     """Where a card stands among those of its node, such as NPU 2/0 before NPU 10/0; no number of a card or chip has five digits."""
     card, _, chip = subject.partition("/") if is_chip(subject) else (str(numbers.get(subject, 0)), "", "0")
-    return 10_000 * int(card) + int(chip)
+    return 10_000 * int(card.partition("@")[0]) + int(chip)
 
 
 @dataclass(frozen=True, slots=True)
