@@ -52,16 +52,17 @@ class HopName:
 def parse_place(text: str) -> Target:
     """`[user@]host[:port]`, `[v6]:port` or `ssh://...`; full-width letters are taken as plain ones. Raises UsageError.
 
-    A password in an address is a Secret at once.
+    A password in an address, `user:password@host`, is a Secret at once. A user name with a colon can be typed into its own field.
     """
     line = unicodedata.normalize("NFKC", text).strip()
-    if not line.lower().startswith("ssh://"):
-        return Target(parse_address(line))
-    person, at, place = line[6:].rstrip("/").rpartition("@")
+    is_url = line.lower().startswith("ssh://")
+    person, at, place = (line[6:].rstrip("/") if is_url else line).rpartition("@")
     user, colon, _ = person.partition(":")
-    raw = text.strip().rpartition("@")[0].replace("：", ":").split(":", 2)
-    found = Target(parse_address(f"{user}{at}{place}" if user else place))
-    return replace(found, password=Secret(unquote(raw[2]))) if colon and len(raw) == 3 and raw[2] else found
+    raw = text.strip()[6 if is_url else 0 :].rpartition("@")[0].replace("：", ":").split(":", 1)
+    found = Target(parse_address(f"{user}{at}{place}" if user or not is_url else place))
+    if not colon or len(raw) < 2 or not raw[1]:
+        return found
+    return replace(found, password=Secret(unquote(raw[1]) if is_url else raw[1]))
 
 
 def parse_address(text: str) -> Address:

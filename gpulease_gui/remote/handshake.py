@@ -222,14 +222,16 @@ def cut(transport: paramiko.Transport) -> None:
     if isinstance(transport.sock, socket.socket):
         with contextlib.suppress(OSError):
             transport.sock.shutdown(socket.SHUT_RDWR)
-    else:
-        transport.close()
+    else:  # a channel of a jump host, which may be gone
+        with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
+            transport.close()
 
 
 def hang_up(transport: paramiko.Transport) -> None:
     """Close the connection and wait for its thread; any number of times, never raises."""
     cut(transport)
-    transport.close()
+    with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
+        transport.close()
     with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
         transport.sock.close()
     if transport.ident is not None and transport is not threading.current_thread():

@@ -176,7 +176,7 @@ def _shown(line: str, cells: Sequence[str], columns: Sequence[str]) -> str:
     """A row that can't be read, without what stands in its column of passwords, or may be one."""
     names = columns or (_columns_of(cells) if len(cells) > 1 else ())
     line = _hidden(line, [cell for name, cell in zip(names, cells, strict=False) if name == "password"])
-    return re.sub(r"(?i)(sshpass\s+-p\s*|SSHPASS=)(?:'[^']*'|\"[^\"]*\"|\S+)", rf"\1{_DOTS}", re.sub(r"(?i)(ssh://[^:/@\s]*:)[^\s]*@", rf"\1{_DOTS}@", line))
+    return re.sub(r"(?i)(sshpass\s+-p\s*|SSHPASS=)(?:'[^']*'|\"[^\"]*\"|\S+)", rf"\1{_DOTS}", re.sub(r"(?i)((?:ssh://|^|(?<=\s))[^:/@\s]*:)[^\s]*@", rf"\1{_DOTS}@", line))
 
 
 def _one(line: str) -> Target:

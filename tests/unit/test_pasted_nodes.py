@@ -137,6 +137,13 @@ def test_that_a_password_in_any_form_is_a_secret_letter_by_letter_and_never_text
         assert parse_target(text) == line.target
 
 
+@pytest.mark.parametrize(("parse", "word"), [(parse_target, WORD), (lambda text: parse_list(text)[0].target, "Zq7:pw@X")])
+def test_that_what_stands_after_the_user_and_a_colon_is_a_password_and_no_part_of_the_name(parse, word) -> None:
+    target = parse(f"root:{word}@203.0.113.9:34446")
+    assert (target.address, target.password) == (AT, Secret(word))
+    assert word not in repr(target) and "Zq7" not in parse_list("root:Zq7:pw@X@203.0.113.9:99999")[0].text
+
+
 def test_that_a_password_in_an_address_is_none_of_its_user() -> None:
     target = parse_target("ssh://root:p%40ss@203.0.113.9:34446")
     assert (target.address, target.password) == (AT, Secret("p@ss"))

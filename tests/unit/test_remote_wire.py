@@ -9,6 +9,7 @@ import paramiko
 import pytest
 
 from gpulease_gui.remote.algorithms import HOST_KEYS
+from gpulease_gui.remote.handshake import cut, hang_up
 from gpulease_gui.remote.wire import PACKET_MAX_BYTES, Packets, Wire
 
 
@@ -100,3 +101,19 @@ def test_that_keys_are_never_derived_by_a_digest_that_nobody_agreed_on():
         transport._set_K_H(77, b"hash")
         with pytest.raises(paramiko.SSHException, match="without a digest"):
             transport._compute_key("A", 16)
+
+
+def test_that_ending_a_connection_through_a_jump_host_that_is_gone_raises_nothing() -> None:
+    class Torn:
+        def settimeout(self, seconds: float) -> None:
+            """Whatever it is told."""
+
+        def close(self) -> None:
+            raise EOFError
+
+    wire = Wire(Torn())
+    wire.active = True
+    cut(wire)
+    wire.active = True
+    hang_up(wire)
+    assert not wire.is_active()
