@@ -13,6 +13,8 @@ METRICS = (
     Metric("ram.used_gib", Text("Memory", "内存"), "GiB", "ram", term="ram_gb"),
 )
 _KIB_PER_GIB = 1024.0 * 1024.0
+# The kernel takes some of its idle time back now and then (idle, iowait): less than passed since. What falls otherwise was set anew.
+_MAY_FALL = (3, 4)
 
 
 class _Reader:
@@ -37,8 +39,12 @@ class _Reader:
         if before is None or len(before) != len(counters) or len(counters) < 5:
             return None, None
         steps = [now - then for now, then in zip(counters, before, strict=True)]
+        risen = sum(step for step in steps if step > 0)
+        if any(step < 0 and (place not in _MAY_FALL or -step > risen) for place, step in enumerate(steps)):
+            return None, None
+        steps = [max(0, step) for step in steps]
         total = sum(steps)
-        if total <= 0 or min(steps) < 0:
+        if total <= 0:
             return None, None
         idle = steps[3] + steps[4]
         return 100.0 * (total - idle) / total, 100.0 * steps[7] / total if len(steps) > 7 else None

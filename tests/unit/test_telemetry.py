@@ -93,6 +93,22 @@ def test_that_stolen_time_is_told_apart_from_busy_time() -> None:
     assert points[("cpu.steal_percent", "")] == 10.0
 
 
+@pytest.mark.parametrize("fallen", ["cpu 130 0 110 860 37 0 0 10", "cpu 130 0 110 797 100 0 0 10"])
+def test_that_idle_time_that_the_kernel_takes_back_leaves_the_share_of_the_processors(fallen: str) -> None:
+    read, memory = reader("host"), ["MemTotal: 2097152 kB", "MemAvailable: 1048576 kB"]
+    read.read(sample(1.0, "cpu 100 0 100 800 40 0 0 0", *memory))
+    points = values(read.read(sample(2.0, fallen, *memory)))
+    assert (points[("cpu.util_percent", "")], points[("cpu.steal_percent", "")]) == (pytest.approx(100 * 50 / 110), pytest.approx(100 * 10 / 110))
+
+
+@pytest.mark.parametrize("anew", ["cpu 1 0 1 8 0 0 0 0", "cpu 130 0 110 860 40 0 0 0", "cpu 110 0 110 300 40 0 0 9", "cpu 90 0 110 860 40 0 0 9"])
+def test_that_counters_of_processors_that_were_set_anew_are_a_gap(anew: str) -> None:
+    read, memory = reader("host"), ["MemTotal: 2097152 kB", "MemAvailable: 1048576 kB"]
+    read.read(sample(1.0, "cpu 100 0 100 800 40 0 0 5", *memory))
+    points = values(read.read(sample(2.0, anew, *memory)))
+    assert points[("cpu.util_percent", "")] is None and points[("cpu.steal_percent", "")] is None and points[("ram.used_gib", "")] == 1.0
+
+
 def test_that_each_metric_belongs_to_one_source_and_says_its_unit() -> None:
     ids = [metric.id for source in sources().values() for metric in source.metrics]
     assert len(ids) == len(set(ids)) == len(metrics())
