@@ -7,11 +7,12 @@ plainly as usual, gets a thread of its own, as the library gives to each.
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import paramiko
@@ -19,9 +20,10 @@ from cryptography.exceptions import InvalidSignature, InvalidTag, UnsupportedAlg
 from paramiko.ssh_exception import MessageOrderError
 
 from gpulease_gui.remote.agreement import Agreeing
+from gpulease_gui.remote.pieces import Several
 
 _DISCONNECT, _IGNORE, _UNIMPLEMENTED, _DEBUG = 1, 2, 3, 4
-_KEX_INIT, _OF_THE_EXCHANGE = 20, range(30, 42)
+_KEX_INIT, _OF_THE_EXCHANGE, _CHANNEL_CLOSE = 20, range(30, 42), 97
 _LIBRARY = cast("Any", paramiko.transport)
 # What a node can bring about by what it sends; that ends its connection, and is told by who waits for it.
 _WRONG = (
@@ -46,7 +48,8 @@ class Driving(Agreeing):
         super().__init__(sock, packetizer_class=packets)
         self._known: Any = self  # the stubs lack most of it
         self._packets: Any = self.packetizer
-        self._taking, self._beginning = threading.Lock(), threading.Lock()
+        self._taking, self._beginning, self._owing = threading.Lock(), threading.Lock(), threading.Lock()
+        self._owed: list[paramiko.Message] = []
         self._alone = self._greeted = False
         self._heard_at = time.monotonic()
 
@@ -88,6 +91,8 @@ class Driving(Agreeing):
         deadline = time.monotonic() + max(seconds, _AT_LEAST_S)
 
         def next_one() -> Packet:
+            if self._owed and not self._packets.holds_one:
+                self._send_owed()
             packet: Packet = self._packets.take(deadline - time.monotonic())
             if packet is NOT_PLAIN:
                 self.go_alone()
@@ -100,11 +105,31 @@ class Driving(Agreeing):
             self._taking.release()
         return max(0.0, deadline - time.monotonic())
 
+    def take_held(self) -> None:
+        """Handle the packets that lie here already; waits for nothing."""
+        if self._packets.holds_one and not self._taking.locked():
+            self.take_in(lambda: not self._packets.holds_one, 0.0)
+
+    def owed(self) -> Sequence[paramiko.Message]:
+        """What nobody waits for, to be sent with what goes now: that the closing of channels by the node was seen."""
+        if not self._owed:
+            return ()
+        with self._owing:
+            owed, self._owed = self._owed, []
+        return owed
+
+    def _send_owed(self) -> None:
+        """Before somebody waits for the node. Not in a key exchange, whose end only who reads can bring."""
+        if self._owed and self._known.clear_to_send.is_set():
+            self._send_user_message(Several(self.owed()))
+
     def run(self) -> None:
         """What the thread of the connection does."""
         _LIBRARY._active_threads.append(self)
         try:
             with self._taking:
+                with contextlib.suppress(OSError, EOFError, paramiko.SSHException):  # a line that is over: reading tells of it
+                    self._send_owed()
                 self._read(lambda: cast("Packet", self._packets.read_message()), lambda: False)
         finally:
             _LIBRARY._active_threads.remove(self)
@@ -181,9 +206,21 @@ class Driving(Agreeing):
         """As `_handle`; what is for a channel that was closed is dropped."""
         known, number = self._known, message.get_int()
         channel = known._channels.get(number)
-        if channel is not None:
+        if channel is None:
+            return number in known.channels_seen
+        if kind == _CHANNEL_CLOSE and not self._alone:
+            self._closed_there(channel)
+        else:
             known._channel_handler_table[kind](channel, message)
-        return channel is not None or number in known.channels_seen
+        return True
+
+    def _closed_there(self, channel: Any) -> None:
+        """The node closed a channel. Our word for it goes with what goes next: a call of the system less for each command."""
+        with channel.lock:
+            messages = [message for message in channel._close_internal() if message is not None]
+            self._known._unlink_channel(channel.chanid)
+        with self._owing:
+            self._owed += messages
 
     def _end(self, error: Exception | None) -> None:
         """The connection is over: everyone who waits for something of it sees that."""

@@ -149,6 +149,7 @@ def close_at_once(channel: paramiko.Channel) -> None:
     if not isinstance(transport, Wire):
         channel.close()
         return
+    transport.take_held()  # where the node's own close lies here, ours has no hurry
     with known.lock:
         messages = [message for message in known._close_internal() if message is not None]
     if messages:

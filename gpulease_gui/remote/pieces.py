@@ -1,4 +1,4 @@
-"""How do many bytes for a channel become packets that lie one behind the other, each byte copied once?"""
+"""How do many bytes for a channel, or several messages, become packets that lie one behind the other?"""
 
 from __future__ import annotations
 
@@ -13,8 +13,16 @@ _CHANNEL_DATA = 94
 _TO, _COUNT = struct.Struct(">BI"), struct.Struct(">I")  # type and channel; bytes of data
 
 
+class Several(paramiko.Message):
+    """Messages that go together, as far as that is possible."""
+
+    def __init__(self, messages: Sequence[paramiko.Message]) -> None:
+        super().__init__()
+        self.messages = messages
+
+
 class Pieces(paramiko.Message):
-    """Bytes for channel `number`, cut into packets of `sizes`, that go together, as far as that is possible.
+    """Bytes for channel `number`, each copied once: cut into packets of `sizes`, that go together, as far as that is possible.
 
     `room` holds all packets, `scratch` one; both are used again for the next.
     """

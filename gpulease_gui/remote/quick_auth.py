@@ -9,7 +9,8 @@ import paramiko
 from paramiko.auth_handler import AuthHandler
 
 from gpulease_gui.remote.driving import go_alone
-from gpulease_gui.remote.wire import Several, Wire
+from gpulease_gui.remote.pieces import Several
+from gpulease_gui.remote.wire import Wire
 
 _SERVICE = "ssh-userauth"
 _SERVICE_REQUEST, _LOGIN = b"\x05", b"\x32"

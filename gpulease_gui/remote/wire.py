@@ -18,7 +18,7 @@ import paramiko
 from paramiko.packet import Packetizer
 
 from gpulease_gui.remote.driving import NOT_PLAIN, NOTHING, Driving, Packet
-from gpulease_gui.remote.pieces import Pieces
+from gpulease_gui.remote.pieces import Pieces, Several
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.rekeys import Rekeys
 from gpulease_gui.remote.seals import AROUND_BYTES, Seals, Told, known
@@ -37,14 +37,6 @@ _LOOK_S = 1.0
 
 def _none() -> None:
     """No channel had anything yet."""
-
-
-class Several(paramiko.Message):
-    """Messages that go together, as far as that is possible."""
-
-    def __init__(self, messages: Sequence[paramiko.Message]) -> None:
-        super().__init__()
-        self.messages = messages
 
 
 class Packets(Packetizer):
@@ -111,6 +103,12 @@ class Packets(Packetizer):
     def can_be_taken(self) -> bool:
         """Whether `take` works."""
         return self._ahead is not None
+
+    @property
+    def holds_one(self) -> bool:
+        """Whether the next packet is here already, all of it."""
+        held = b"" if self._ahead is None else self._ahead.held
+        return len(held) >= AROUND_BYTES and len(held) >= AROUND_BYTES + int.from_bytes(held[:4], "big")
 
     def _wait_for(self, seconds: float) -> None:
         """How long one wait for bytes may last."""
@@ -278,7 +276,7 @@ class Wire(Driving):
 
     def send_together(self, *messages: paramiko.Message) -> None:
         """Send messages of the user's with one call of the system. Raises SSHException, EOFError."""
-        self.send_user(Several(messages))
+        self.send_user(Several((*self.owed(), *messages)))
 
     def send_user(self, message: paramiko.Message) -> None:
         """Send what the user wants sent, after a key exchange that goes on. Raises SSHException, EOFError."""

@@ -20,6 +20,7 @@ from gpulease_gui.facts.fact import Fact
 from gpulease_gui.remote import openings
 from gpulease_gui.remote.collect import collect
 from gpulease_gui.remote.credentials import Credentials
+from gpulease_gui.remote.driving import go_alone, take_in
 from gpulease_gui.remote.failures import ConnectFailed, Phase
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.hostkeys import HostTrust, host_key_of
@@ -28,7 +29,7 @@ from gpulease_gui.remote.session import Connector, SshSession
 from gpulease_gui.remote.stream import Stream, StreamEnding
 from gpulease_gui.remote.task import run_task
 from gpulease_gui.remote.task_wrap import TaskOrder
-from gpulease_gui.remote.transport import LineLost
+from gpulease_gui.remote.transport import Channel, LineLost
 from tests.integration.conftest import wait_until
 
 
@@ -333,3 +334,50 @@ def test_that_a_cancel_of_before_does_not_cost_a_line_that_answers(node):
     channel = held.session.open("again")
     assert b"did again" in channel.read(30).out
     channel.close()
+
+
+def ended_there(session: SshSession, command: str) -> Channel:
+    """A command whose channel was closed by the node, which the session has seen."""
+    channel = session.open(command)
+    known = channel._channel  # type: ignore[attr-defined]
+    take_in(session._transport, lambda: session._openings._asked is None or answered(session), 10)
+    channel.end_input()
+    while not channel.read(10).ended:
+        pass
+    assert take_in(session._transport, lambda: known.closed, 10) > 0
+    return channel
+
+
+def sent_by(session: SshSession, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many bytes each call of the system sends from now on."""
+    packets, sizes = session._transport.packetizer, []
+    write_all = packets.write_all
+    monkeypatch.setattr(packets, "write_all", lambda data: (sizes.append(len(data)), write_all(data)))
+    return sizes
+
+
+def test_that_a_command_in_a_row_costs_two_calls_of_the_system(session, monkeypatch):
+    for command in ("true", "true"):
+        said(session, command)
+    last = ended_there(session, "cat")
+    sizes = sent_by(session, monkeypatch)
+    last.close()
+    assert sizes == []
+    session.open("true").close()
+    # The wish for the command; with that for the next channel goes that the last one is closed.
+    assert sizes[:2] == [52, 36 + 52]
+
+
+def test_that_a_node_is_told_of_a_closed_channel_before_it_is_waited_for(session, monkeypatch):
+    last = ended_there(session, "cat")
+    sizes = sent_by(session, monkeypatch)
+    last.close()
+    take_in(session._transport, lambda: False, 0.01)
+    assert sizes == [36]
+
+
+def test_that_a_node_is_told_of_a_closed_channel_where_nobody_waits_for_it(session, monkeypatch):
+    ended_there(session, "cat").close()
+    sizes = sent_by(session, monkeypatch)
+    go_alone(session._transport)
+    assert wait_until(lambda: sizes == [36])

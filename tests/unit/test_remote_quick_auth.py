@@ -12,7 +12,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from paramiko.auth_handler import AuthHandler
 
 from gpulease_gui.remote import quick_auth
-from gpulease_gui.remote.wire import Several, Wire
+from gpulease_gui.remote.pieces import Several
+from gpulease_gui.remote.wire import Wire
 
 CERTIFICATE = ("ssh-ed25519-cert-v01@openssh.com", b"a certificate of that key")
 

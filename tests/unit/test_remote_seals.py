@@ -10,9 +10,10 @@ import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from paramiko.packet import Packetizer
 
+from gpulease_gui.remote.pieces import Several
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.seals import Told
-from gpulease_gui.remote.wire import Packets, Several
+from gpulease_gui.remote.wire import Packets
 
 KEY, NONCE = os.urandom(32), b"abcd" + bytes(7) + b"\xfe"
 OUT = ("iv_out", "sequence_number_out", "sent_bytes", "sent_packets", "need_rekey")
