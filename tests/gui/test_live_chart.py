@@ -37,7 +37,7 @@ from gpulease_gui.gui.widgets.chart_spec import (
     fixed,
     spans_of,
 )
-from gpulease_gui.gui.widgets.lane_paint import axis_figure
+from gpulease_gui.gui.widgets.lane_paint import axis_figure, tick_decimals
 from gpulease_gui.gui.widgets.lane_stack import LaneStack
 from gpulease_gui.gui.widgets.live_tail import LiveTail
 from gpulease_gui.gui.widgets.strip import Kept, strip
@@ -245,6 +245,17 @@ def test_that_figures_of_an_axis_are_short_and_of_one_size() -> None:
     made = [[axis_figure(tick, most) for tick in (0.0, most / 2, most)] for most in (2000.0, 25_000.0, 1_000_000.0)]
     assert made == [["0", "1,000", "2,000"], ["0", "12.5\u2009k", "25\u2009k"], ["0", "0.5\u2009M", "1\u2009M"]]
     assert axis_figure(0.25, 0.5, 2) == "0.25"
+
+
+def test_that_the_figures_of_an_axis_are_not_rounded_to_others() -> None:
+    made = []
+    for full in (0.01, 0.05, 0.25, 2.5, 5.0, 25.0, 100.0):
+        ticks = value_scale(full, None, full).ticks
+        made.append([axis_figure(tick, max(ticks), tick_decimals(ticks)) for tick in ticks])
+    assert made == [
+        ["0.000", "0.005", "0.010"], ["0.000", "0.025", "0.050"], ["0.000", "0.125", "0.250"], ["0.00", "1.25", "2.50"],
+        ["0.0", "2.5", "5.0"], ["0.0", "12.5", "25.0"], ["0", "50", "100"],
+    ]  # fmt: skip
 
 
 # -- lanes ------------------------------------------------------------------------------------------------------------

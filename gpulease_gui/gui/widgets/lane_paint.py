@@ -99,7 +99,7 @@ def paint_tolerance(painter: QPainter, plot: QRect, promised: Promised, values: 
     if bottom - top < 3:
         return
     painter.fillRect(QRect(plot.left(), top, plot.width(), bottom - top), with_alpha(ink, 0.08))
-    edge = QPen(with_alpha(ink, 0.45), 1)
+    edge = QPen(with_alpha(ink, 0.55), 1)  # with less the light theme has no contrast of 3 to the band, which is all that tells how far it goes
     edge.setDashPattern([2, 3])
     painter.setPen(edge)
     for y in (top, bottom):
@@ -178,6 +178,11 @@ def paint_cursor(painter: QPainter, plot: QRect, x: float) -> None:
     painter.drawLine(QPointF(plot.left() + round(x) + 0.5, plot.top()), QPointF(plot.left() + round(x) + 0.5, plot.bottom()))
 
 
+def tick_decimals(ticks: Sequence[float]) -> int:
+    """As few decimals as tell the figures of an axis as they are: a half of 0.05 is 0.025, not 0.03."""
+    return next((n for n in range(4) if all(abs(round(tick, n) - tick) <= 1e-6 * abs(tick) for tick in ticks)), 4)
+
+
 def axis_figure(value: float, largest: float, decimals: int = 0) -> str:
     """A figure of an axis, short enough for it: in thousands where the largest is ten of them, in millions where it is one."""
     if not value or largest < 10_000:
@@ -194,7 +199,7 @@ def paint_axis(painter: QPainter, rect: QRect, font: QFont, lane: LaneSpec, valu
     metrics, height = painter.fontMetrics(), rect.height() - foot
     flag_y = round(values.y(lane.promised.value, height)) if lane.promised else None
     painter.setPen(QColor(palette.t3))
-    decimals = 0 if all(float(t).is_integer() for t in values.ticks) else 1 if values.full >= 5 else 2
+    decimals = tick_decimals(values.ticks)
     for tick in values.ticks:
         y = round(values.y(tick, height))
         if flag_y is not None and abs(y - flag_y) < metrics.height():
