@@ -38,9 +38,8 @@ FOLDERS = ("/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin", "/usr/loc
 # What comes and goes with containers and pods: it carries nothing that the node's own interfaces do not.
 PASSING = ("lo:", "veth", "cali", "lxc", "lxd", "cilium", "cni", "docker", "flannel", "virbr", "vnet", "tap", "vxlan", "genev",
            "kube-", "nodelocaldns", "dummy", "ifb", "podman", "weave", "azv", "gke", "tunl", "ip6tnl", "sit")  # fmt: skip
-RDMA = "/sys/class/infiniband/*/ports/*"
-BLOCK = "/sys/block"
-PCI_VENDORS, NVIDIA = "/sys/bus/pci/devices/*/vendor", "0x10de"
+RDMA, BLOCK = "/sys/class/infiniband/*/ports/*", "/sys/block"
+PCI_VENDORS, NVIDIA, DISPLAY = "/sys/bus/pci/devices/*/vendor", "0x10de", "0x03"
 RDMA_ERRORS = ("counters/symbol_error", "counters/port_rcv_errors", "counters/link_downed",
                "counters/local_link_integrity_errors", "hw_counters/out_of_sequence", "hw_counters/packet_seq_err",
                "hw_counters/local_ack_timeout_err")  # fmt: skip
@@ -52,8 +51,7 @@ SMI_REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
 NO_GPU, SILENT = "no NVIDIA GPU on the node", "the NVIDIA driver does not answer"
 # A tool that says nothing for so long hangs: it is ended, and asked again. What is longer is no answer, and no row, of one.
 TOOL_S, ROWS_S, TOOL_BYTES, TABLE_BYTES, ROW_BYTES, MOST_ROWS = 20.0, 60.0, 1 << 20, 60000, 4096, 256
-# A child is counted among the living, which are here, or among those that ended; the lock stands between.
-CHILDREN, LEDGER = set(), threading.Lock()
+CHILDREN = set()
 
 # NVML's numbers (nvml.h).
 UNINITIALIZED, DRIVER_NOT_LOADED, TIMEOUT, NO_LIBRARY, NO_FUNCTION, LOST, RESET = 1, 9, 10, 12, 13, 15, 16
@@ -104,11 +102,15 @@ if ctypes is not None:
     Process = _struct("Process", ("pid", U32), ("usedGpuMemory", U64), ("gpuInstanceId", U32), ("computeInstanceId", U32))
     Event = _struct("Event", ("device", PTR), ("eventType", U64), ("eventData", U64), ("gpuInstanceId", U32),
                     ("computeInstanceId", U32))  # fmt: skip
-    NUMBERS = {
-        "nvmlDeviceGetPowerUsage": U32, "nvmlDeviceGetEnforcedPowerLimit": U32, "nvmlDeviceGetTemperature": U32,
-        "nvmlDeviceGetClockInfo": U32, "nvmlDeviceGetCurrentClocksEventReasons": U64, "nvmlDeviceGetPcieThroughput": U32,
-        "nvmlDeviceGetCurrentClocksThrottleReasons": U64, "nvmlDeviceGetTotalEccErrors": U64,
-    }  # fmt: skip
+    # What a call gives back, behind its arguments; pynvml's name of it is without the version.
+    CALLS = {symbol.partition("_v")[0]: (symbol, kind) for kind, symbols in (
+        (None, ("nvmlInit_v2", "nvmlShutdown", "nvmlEventSetFree")),
+        (U32, ("nvmlDeviceGetCount_v2", "nvmlDeviceGetPowerUsage", "nvmlDeviceGetEnforcedPowerLimit", "nvmlDeviceGetTemperature",
+               "nvmlDeviceGetClockInfo", "nvmlDeviceGetPcieThroughput")),
+        (U64, ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons", "nvmlDeviceGetTotalEccErrors")),
+        (PTR, ("nvmlDeviceGetHandleByIndex_v2", "nvmlEventSetCreate")), (Rates, ("nvmlDeviceGetUtilizationRates",)),
+        (Pci, ("nvmlDeviceGetPciInfo_v3",)),
+    ) for symbol in symbols}  # fmt: skip
 
 
 class Direct(object):
@@ -120,49 +122,34 @@ class Direct(object):
     def __init__(self):
         self._lib = ctypes.CDLL("libnvidia-ml.so.1")
 
-    def _call(self, name, *arguments):
-        code = getattr(self._lib, name)(*arguments)
+    def _call(self, symbol, *arguments):
+        code = getattr(self._lib, symbol)(*arguments)
         if code:
             raise Refusal(code)
 
-    def _read(self, kind, name, *arguments):
-        value = kind()
-        self._call(name, *(arguments + (ctypes.byref(value),)))
-        return value
-
     def __getattr__(self, name):
-        if name not in NUMBERS:
+        if name not in CALLS:
             raise AttributeError(name)
-        return lambda *arguments: self._read(NUMBERS[name], name, *arguments).value
+        symbol, kind = CALLS[name]
 
-    def nvmlInit(self):
-        self._call("nvmlInit_v2")
+        def call(*arguments):
+            if kind is None:
+                return self._call(symbol, *arguments)
+            found = kind()
+            self._call(symbol, *(arguments + (ctypes.byref(found),)))
+            return found.value if kind in (U32, U64) else found
 
-    def nvmlShutdown(self):
-        self._call("nvmlShutdown")
-
-    def nvmlDeviceGetCount(self):
-        return self._read(U32, "nvmlDeviceGetCount_v2").value
-
-    def nvmlDeviceGetHandleByIndex(self, index):
-        return self._read(PTR, "nvmlDeviceGetHandleByIndex_v2", U32(index))
+        setattr(self, name, call)
+        return call
 
     def nvmlDeviceGetUUID(self, handle):
         words = ctypes.create_string_buffer(96)
-        self._call("nvmlDeviceGetUUID", PTR(handle) if isinstance(handle, int) else handle, words, U32(96))
+        self._call("nvmlDeviceGetUUID", PTR(address(handle)), words, U32(96))
         return words.value
 
-    def nvmlDeviceGetPciInfo(self, handle):
-        return self._read(Pci, "nvmlDeviceGetPciInfo_v3", handle)
-
-    def nvmlDeviceGetUtilizationRates(self, handle):
-        return self._read(Rates, "nvmlDeviceGetUtilizationRates", handle)
-
     def nvmlDeviceGetMemoryInfo(self, handle, version=None):
-        if version is None:
-            return self._read(Memory, "nvmlDeviceGetMemoryInfo", handle)
-        memory = MemoryV2(version=version)
-        self._call("nvmlDeviceGetMemoryInfo_v2", handle, ctypes.byref(memory))
+        memory = Memory() if version is None else MemoryV2(version=version)
+        self._call("nvmlDeviceGetMemoryInfo" + ("" if version is None else "_v2"), handle, ctypes.byref(memory))
         return memory
 
     def nvmlDeviceGetFieldValues(self, handle, wanted):
@@ -177,12 +164,6 @@ class Direct(object):
         self._call("nvmlDeviceGetComputeRunningProcesses_v3", handle, ctypes.byref(count), found)
         return list(found)[: count.value]
 
-    def nvmlEventSetCreate(self):
-        return self._read(PTR, "nvmlEventSetCreate")
-
-    def nvmlEventSetFree(self, events):
-        self._call("nvmlEventSetFree", events)
-
     def nvmlDeviceRegisterEvents(self, handle, kinds, events):
         self._call("nvmlDeviceRegisterEvents", handle, U64(kinds), events)
 
@@ -192,47 +173,42 @@ class Direct(object):
         return event
 
 
-def usable_pynvml():
-    """[pynvml] where it is installed and can be used. A module of that name can be anything, raise anything, and never come back."""
-    found = []
+def ways_to_nvml():
+    """pynvml, then the library by ctypes, as far as they can be used. A module of that name can be anything, and never come back."""
+    modules = []
 
     def load():
         with contextlib.suppress(BaseException):
             import pynvml
 
             if callable(pynvml.nvmlInit) and issubclass(pynvml.NVMLError, Exception):
-                found.append(pynvml)
+                modules.append(pynvml)
 
     start(load).join(IMPORT_S)
-    return list(found)
-
-
-def ways_to_nvml():
-    """pynvml, then the library by ctypes, where it can be loaded."""
-    found = usable_pynvml()
+    ways = list(modules)
     if ctypes is not None:
-        try:
-            found.append(Direct())
-        except OSError:
-            return found
-    return found
+        with contextlib.suppress(OSError):
+            ways.append(Direct())
+    return ways
 
 
-def no_card_is_listed():
-    """Whether the kernel lists PCI devices, and none of NVIDIA: then no driver is to blame for silence."""
-    vendors = []
-    for path in glob.glob(PCI_VENDORS):
-        try:
-            with open(path) as file:
-                vendors.append(file.read().strip().lower())
-        except OSError:
-            return False
-    return bool(vendors) and NVIDIA not in vendors
+def listed_cards():
+    """How many cards of NVIDIA the kernel lists on the PCI bus; None where it lists nothing at all."""
+    try:
+        found = [(read(path).strip(), read(os.path.dirname(path) + "/class")) for path in glob.glob(PCI_VENDORS)]
+    except OSError:
+        return None
+    return sum(vendor == NVIDIA and kind.startswith(DISPLAY) for vendor, kind in found) if found else None
 
 
 def address(handle):
     """What all handles of one card have in common."""
     return handle if isinstance(handle, int) else ctypes.cast(handle, ctypes.c_void_p).value
+
+
+def code_of(error):
+    """The number of an NVML error; 0 for one that has none."""
+    return getattr(error, "value", 0)
 
 
 def text(value):
@@ -301,68 +277,14 @@ class Pace(object):
         time.sleep(max(0.0, self._next - time.monotonic()))
 
 
-class Xids(object):
-    """Hears the Xids of the cards on a thread of its own, while their driver is held: UUID -> numbers, into `told`.
-
-    `cards`: UUID -> handle, as they are now. One that is lost can't be asked who it is: its handle was noted before.
-    """
-
-    def __init__(self, nvml, told, lock, cards):
-        self._nvml, self._told, self._lock, self.cards, self._off = nvml, told, lock, cards, threading.Event()
-        self._thread = start(self._run)
-
-    def end(self):
-        self._off.set()
-        self._thread.join(1.0)
-
-    def _run(self):
-        while not self._off.is_set():
-            try:
-                self._hear(dict(self.cards))
-            except Exception:  # not allowed in many containers; the kernel's log tells the checks
-                self._off.wait(DEAF_S)
-
-    def _hear(self, cards):
-        """Until there is a card that is not among these, or one of them is lost; those that are there are then heard anew."""
-        nvml, names, is_last = self._nvml, {}, False
-        events = nvml.nvmlEventSetCreate()
-        try:
-            for uuid, handle in cards.items():
-                with contextlib.suppress(nvml.NVMLError):  # a refusal is that of this card alone
-                    nvml.nvmlDeviceRegisterEvents(handle, XID_EVENT, events)
-                    names[address(handle)] = uuid
-            while names:  # what waits to be told is taken before the end
-                is_last = is_last or self._off.is_set() or not cards.keys() >= self.cards.keys()
-                try:
-                    self._note(names, nvml.nvmlEventSetWait_v2(events, 0 if is_last else 500))
-                except nvml.NVMLError as error:
-                    code = getattr(error, "value", 0)
-                    if code not in (TIMEOUT, LOST, RESET):
-                        raise
-                    if is_last:
-                        break
-                    is_last = code != TIMEOUT
-        finally:
-            with contextlib.suppress(nvml.NVMLError):
-                nvml.nvmlEventSetFree(events)
-        self._off.wait(0.1 if names else DEAF_S)
-
-    def _note(self, names, event):
-        uuid = names.get(address(event.device)) or text(self._nvml.nvmlDeviceGetUUID(event.device))
-        with self._lock:
-            xids = self._told.setdefault(uuid, [])
-            if len(xids) < MOST_XIDS:
-                xids.append(int(event.eventData))
-
-
 class Gpus(object):
     """The GPUs of this computer, on a thread of their own. `since` is when the call under way began."""
 
     def __init__(self, voice, interval_s):
-        self._voice, self._interval_s = voice, interval_s
-        self._nvml, self._known, self._refusals, self._slow_at = None, {}, {}, 0.0
-        self._xids, self._lock, self._eyes, self._broken = {}, threading.Lock(), None, ""
-        self._names, self._owners = {}, {}
+        self._voice, self._interval_s, self._again_s = voice, interval_s, min(AGAIN_S, 5 * interval_s)
+        self._nvml, self._known, self._refusals, self._slow_at, self._broken = None, {}, {}, 0.0, ""
+        self._names, self._owners, self._xids = {}, {}, {}
+        self._events, self._heard, self._asked, self._deaf_until_s = None, {}, frozenset(), 0.0
         self.via, self.since, self.rounds = "", None, 0
 
     def run(self):
@@ -382,21 +304,19 @@ class Gpus(object):
 
     def _by_nvml(self, nvml):
         """Sample until it shows that there is no library, or that it is too old for this way."""
-        pace, trouble = Pace(self._interval_s), ""
+        pace = Pace(self._interval_s)
         while True:
-            self.since = time.monotonic()
+            self.since, trouble = time.monotonic(), ""
             try:
                 if self._nvml is None:
                     nvml.nvmlInit()
                     self._nvml = nvml
                 self._round()
-                trouble = ""
             except nvml.NVMLError as error:
-                too_old = getattr(error, "value", 0) in (NO_LIBRARY, NO_FUNCTION)
-                if self._nvml is None and (too_old or not self._known and not hasattr(nvml, "via")):
+                if self._nvml is None and (code_of(error) in (NO_LIBRARY, NO_FUNCTION) or not self._known and not hasattr(nvml, "via")):
                     return  # a pynvml that can't begin has not the last word on the driver
                 trouble = "no NVIDIA driver answers here ({})".format(text(error))
-                if self._nvml is None and not self._known and no_card_is_listed():
+                if self._nvml is None and not self._known and listed_cards() == 0:
                     trouble = NO_GPU
             except Gone as gone:
                 trouble = "the NVIDIA driver stopped answering ({})".format(gone)
@@ -406,25 +326,60 @@ class Gpus(object):
             self.since = None
             self.rounds += 1
             if trouble:
-                time.sleep(min(AGAIN_S, 5 * self._interval_s))
+                time.sleep(self._again_s)
             pace.wait()
 
     def _let_go(self, why):
         """Of the driver; an Xid that nobody told yet says what became of its card."""
-        nvml, eyes, self._nvml, self._eyes, self._refusals, self._names = self._nvml, self._eyes, None, None, {}, {}
-        if eyes is not None:
-            eyes.end()
+        self._take_xids()
+        self._turn_away()
+        nvml, self._nvml, self._refusals, self._names = self._nvml, None, {}, {}
         for uuid in [uuid for uuid in self._known if uuid in self._xids]:
-            self._say({"index": self._known[uuid], "uuid": uuid, "lost": why})
+            self._say(uuid, {"lost": why})
         if nvml is not None:
             with contextlib.suppress(Exception):
                 nvml.nvmlShutdown()
 
-    def _say(self, line):
+    def _hear(self, cards):
+        """Note the Xids of these cards (UUID -> handle). Listen anew where one of them came or is lost, and in a while where all refused."""
+        if self._take_xids() and self._asked.issuperset(cards) or time.monotonic() < self._deaf_until_s:
+            return
+        self._turn_away()
+        with contextlib.suppress(Exception):  # not allowed in many containers; the kernel's log tells the checks
+            self._events = self._nvml.nvmlEventSetCreate()
+            for uuid, handle in cards.items():
+                with contextlib.suppress(self._nvml.NVMLError):  # a refusal is that of this card alone
+                    self._nvml.nvmlDeviceRegisterEvents(handle, XID_EVENT, self._events)
+                    self._heard[address(handle)] = uuid  # one that is lost can't be asked who it is
+        self._asked = frozenset(cards)
+        self._deaf_until_s = 0.0 if self._heard else time.monotonic() + DEAF_S
+
+    def _take_xids(self):
+        """Note the Xids since the last time; whether more can come."""
+        try:
+            while self._heard:
+                event = self._nvml.nvmlEventSetWait_v2(self._events, 1)
+                uuid = self._heard.get(address(event.device)) or text(self._nvml.nvmlDeviceGetUUID(event.device))
+                xids = self._xids.setdefault(uuid, [])
+                xids += [int(event.eventData)] if len(xids) < MOST_XIDS else []
+        except Exception as error:
+            return code_of(error) == TIMEOUT
+        return False
+
+    def _turn_away(self):
+        """Listen to no card any more."""
+        if self._events is not None:
+            with contextlib.suppress(Exception):
+                self._nvml.nvmlEventSetFree(self._events)
+        self._events, self._heard = None, {}
+
+    def _say(self, uuid, said):
         """A line of a card, with the Xids that it had since the one before."""
-        with self._lock:
-            xids = self._xids.pop(line["uuid"], None)
-        self._voice.say("gpu", json.dumps(dict(line, xids=xids) if xids else line))
+        line = {"index": self._known[uuid], "uuid": uuid}
+        if uuid in self._xids:
+            line["xids"] = self._xids.pop(uuid)
+        line.update(said)
+        self._voice.say("gpu", json.dumps(line))
 
     def _ask(self, call, *arguments):
         """One NVML call; None where the driver has no answer."""
@@ -433,7 +388,7 @@ class Gpus(object):
         except (AttributeError, TypeError):
             return None
         except self._nvml.NVMLError as error:
-            if getattr(error, "value", 0) in (UNINITIALIZED, DRIVER_NOT_LOADED, LOST, RESET):
+            if code_of(error) in (UNINITIALIZED, DRIVER_NOT_LOADED, LOST, RESET):
                 raise Gone(text(error)) from error
             return None
 
@@ -455,17 +410,17 @@ class Gpus(object):
         if count and not found:
             raise Gone(why)
         cards = {uuid: handle for uuid, (_, handle) in found.items()}
-        self._eyes = self._eyes or Xids(self._nvml, self._xids, self._lock, cards)
-        self._eyes.cards = cards
-        now = time.monotonic()
-        slow = now - self._slow_at >= SLOW_S
-        self._slow_at = now if slow else self._slow_at
-        for uuid, (index, handle) in found.items():
-            self._known[uuid] = index
-            self._tell(uuid, index, handle, slow)
-        for uuid, index in self._known.items():
-            if uuid not in found:
-                self._say({"index": index, "uuid": uuid, "lost": why})
+        self._hear(cards)
+        slow = time.monotonic() - self._slow_at >= SLOW_S
+        if slow:
+            self._slow_at = time.monotonic()
+        self._known.update((uuid, index) for uuid, (index, _) in found.items())
+        for uuid in self._known:
+            try:
+                said = self._sample(uuid, cards[uuid], slow) if uuid in cards else {"lost": why}
+            except Gone as gone:
+                said = {"lost": str(gone)}
+            self._say(uuid, said)
 
     def _name(self, uuid, handle, index):
         """Its UUID; with its bus address behind that, which no two cards share, where another card had the UUID before."""
@@ -476,40 +431,31 @@ class Gpus(object):
             self._names[key] = uuid if self._owners.setdefault(uuid, bus) == bus else "{}/{}".format(uuid, bus)
         return self._names[key]
 
-    def _tell(self, uuid, index, handle, slow):
-        line = {"index": index, "uuid": uuid}
-        try:
-            line.update(self._sample(uuid, handle, slow))
-        except Gone as gone:
-            line = {"index": index, "uuid": uuid, "lost": str(gone)}
-        self._say(line)
-
     def _sample(self, uuid, handle, slow):
-        rates = self._ask("nvmlDeviceGetUtilizationRates", handle)
-        power_mw = self._ask("nvmlDeviceGetPowerUsage", handle)
-        limit_mw = self._ask("nvmlDeviceGetEnforcedPowerLimit", handle)
-        memory = self._ask("nvmlDeviceGetMemoryInfo", handle, MEMORY_V2) or self._ask("nvmlDeviceGetMemoryInfo", handle)
-        reasons = self._ask("nvmlDeviceGetCurrentClocksEventReasons", handle)
+        ask = self._ask
+        rates, power_mw, limit_mw = (ask(call, handle) for call in (
+            "nvmlDeviceGetUtilizationRates", "nvmlDeviceGetPowerUsage", "nvmlDeviceGetEnforcedPowerLimit"))  # fmt: skip
+        memory = ask("nvmlDeviceGetMemoryInfo", handle, MEMORY_V2) or ask("nvmlDeviceGetMemoryInfo", handle)
+        reasons = ask("nvmlDeviceGetCurrentClocksEventReasons", handle)
         if reasons is None:  # renamed with driver 535
-            reasons = self._ask("nvmlDeviceGetCurrentClocksThrottleReasons", handle)
+            reasons = ask("nvmlDeviceGetCurrentClocksThrottleReasons", handle)
         sample = {
             "util_percent": None if rates is None else rates.gpu,
             "memory_util_percent": None if rates is None else rates.memory,
             "memory_used_mib": None if memory is None else memory.used / 1048576.0,
             "power_w": None if power_mw is None else power_mw / 1000.0,
             "power_limit_w": None if limit_mw is None else limit_mw / 1000.0,
-            "temperature_c": self._ask("nvmlDeviceGetTemperature", handle, 0),
-            "clock_sm_mhz": self._ask("nvmlDeviceGetClockInfo", handle, 1),
-            "clock_memory_mhz": self._ask("nvmlDeviceGetClockInfo", handle, 2),
+            "temperature_c": ask("nvmlDeviceGetTemperature", handle, 0),
+            "clock_sm_mhz": ask("nvmlDeviceGetClockInfo", handle, 1),
+            "clock_memory_mhz": ask("nvmlDeviceGetClockInfo", handle, 2),
             "event_reasons": reasons,
         }
         if all(value is None for value in sample.values()):
             raise Gone("it answers nothing")
-        counters = {"at_s": time.monotonic()}
+        sample["counters"] = counters = {"at_s": time.monotonic()}
         self._fields(uuid, handle, sample, counters)
         if slow:
             self._slowly(handle, sample, counters)
-        sample["counters"] = counters
         return sample
 
     def _fields(self, uuid, handle, sample, counters):
@@ -519,14 +465,9 @@ class Gpus(object):
                 values = self._ask("nvmlDeviceGetFieldValues", handle, [(field, scope) for _, field, scope in group])
                 self._refusals[uuid, number] = refusals + 1 if values is None else 0
             for place, (name, _, _) in enumerate(group):
-                into = sample if name in GAUGES else counters
-                into[name] = None if values is None else self._value(values[place])
-
-    @staticmethod
-    def _value(value):
-        if value.nvmlReturn or value.valueType >= len(VALUES):
-            return None
-        return getattr(value.value, VALUES[value.valueType], None)
+                value = None if values is None else values[place]
+                told = value is not None and not value.nvmlReturn and value.valueType < len(VALUES)
+                (sample if name in GAUGES else counters)[name] = getattr(value.value, VALUES[value.valueType], None) if told else None
 
     def _slowly(self, handle, sample, counters):
         """What takes the driver long: the PCIe rates are measured over 20 ms each, where there are no counters."""
@@ -545,7 +486,7 @@ class Gpus(object):
         """Pass the rows of nvidia-smi on."""
         while shutil.which("nvidia-smi"):
             self.since = time.monotonic()
-            help_text = answer(["nvidia-smi", "--help-query-gpu"])[0]
+            help_text, _ = answer(["nvidia-smi", "--help-query-gpu"])
             asked = [SMI_REASONS[0] if SMI_REASONS[0] in help_text else SMI_REASONS[1]]
             if all('"{}"'.format(field) in help_text for field in SMI_MORE + SMI_SLOW):
                 asked += SMI_MORE + (SMI_SLOW if self._interval_s >= 1 else ())
@@ -561,10 +502,10 @@ class Gpus(object):
                 self.rounds += 1
             end(child)
             self.since = None
-            self._voice.say("gpu", "! " + (NO_GPU if no_card_is_listed() else trouble))
-            time.sleep(min(AGAIN_S, 5 * self._interval_s))
-        missing = self._broken or "nvidia-smi is not installed on the node"
-        self._voice.say("gpu", "! " + (NO_GPU if self._broken and no_card_is_listed() else missing))
+            self._voice.say("gpu", "! " + (NO_GPU if listed_cards() == 0 else trouble))
+            time.sleep(self._again_s)
+        none = self._broken and listed_cards() == 0
+        self._voice.say("gpu", "! " + (NO_GPU if none else self._broken or "nvidia-smi is not installed on the node"))
         self.rounds = sys.maxsize - 1
 
 
@@ -585,9 +526,8 @@ def end(child):
     kill(child)
     child.stdout.close()
     is_over(child, 0)
-    with LEDGER:
-        child.wait()
-        CHILDREN.discard(child)
+    CHILDREN.discard(child)
+    child.wait()
 
 
 def hear(child, seconds):
@@ -726,9 +666,9 @@ class Cost(object):
 
     @staticmethod
     def _now():
-        with LEDGER:
-            times, living = os.times(), [spent(child.pid) for child in list(CHILDREN)]
-        return time.process_time() + times[2] + times[3] + sum(used_s for used_s, _ in living), sum(pages for _, pages in living)
+        """Those that ended first: who ends in between is missing once, and is never counted twice."""
+        ended_s, living = sum(os.times()[2:4]), [spent(child.pid) for child in list(CHILDREN)]
+        return time.process_time() + ended_s + sum(used_s for used_s, _ in living), sum(pages for _, pages in living)
 
     def line(self, via):
         at_s, (used_s, pages) = time.monotonic(), self._now()

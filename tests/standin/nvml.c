@@ -225,7 +225,7 @@ int nvmlEventSetWait_v2(int *set, struct event *event, u32 timeout_ms)
             *event = (struct event){&CARDS[1], 8, 31, 0, 0};
             return OK;
         }
-        usleep(20000);
+        usleep(timeout_ms < 20 ? timeout_ms * 1000 : 20000);
     }
     return TIMEOUT;
 }
