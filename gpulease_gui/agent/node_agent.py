@@ -51,7 +51,9 @@ SMI_REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
 NO_GPU, SILENT = "no NVIDIA GPU on the node", "the NVIDIA driver does not answer"
 # A tool that says nothing for so long hangs: it is ended, and asked again. What is longer is no answer, and no row, of one.
 TOOL_S, ROWS_S, TOOL_BYTES, TABLE_BYTES, ROW_BYTES, MOST_ROWS = 20.0, 60.0, 1 << 20, 60000, 4096, 256
-CHILDREN = set()
+CHILDREN, KEEPERS, LEDGER = set(), [], threading.Lock()
+# Ends the tools where this program is killed: the groups of the last line that came before its stdin ended.
+KEEPER = ["sh", "-c", "while read -r line; do last=$line; done; for group in $last; do kill -KILL -$group; done"]
 
 # NVML's numbers (nvml.h).
 UNINITIALIZED, DRIVER_NOT_LOADED, TIMEOUT, NO_LIBRARY, NO_FUNCTION, LOST, RESET = 1, 9, 10, 12, 13, 15, 16
@@ -241,7 +243,7 @@ def kill(child):
 
 def leave(code):
     """End at once, with all that was started: a thread that waits for a driver would keep the process."""
-    for child in list(CHILDREN):
+    for child in list(CHILDREN) + KEEPERS:
         kill(child)
     os._exit(code)
 
@@ -512,8 +514,18 @@ class Gpus(object):
 def begin(argv):
     child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              bufsize=0, start_new_session=True)  # fmt: skip
-    CHILDREN.add(child)
+    keep_in_mind(CHILDREN.add, child)
     return child
+
+
+def keep_in_mind(change, child):
+    """A child that is to be ended with this program, or not any more: the keeper is told, who is there from the first one on."""
+    with LEDGER, contextlib.suppress(OSError):
+        change(child)
+        if not KEEPERS or KEEPERS[0].poll() is not None:
+            KEEPERS[:] = [subprocess.Popen(KEEPER, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                           bufsize=0, start_new_session=True)]  # fmt: skip
+        KEEPERS[0].stdin.write((" ".join(str(living.pid) for living in CHILDREN) + "\n").encode())
 
 
 def is_over(child, how=os.WNOHANG):
@@ -526,7 +538,7 @@ def end(child):
     kill(child)
     child.stdout.close()
     is_over(child, 0)
-    CHILDREN.discard(child)
+    keep_in_mind(CHILDREN.discard, child)
     child.wait()
 
 
@@ -667,7 +679,7 @@ class Cost(object):
     @staticmethod
     def _now():
         """Those that ended first: who ends in between is missing once, and is never counted twice."""
-        ended_s, living = sum(os.times()[2:4]), [spent(child.pid) for child in list(CHILDREN)]
+        ended_s, living = sum(os.times()[2:4]), [spent(child.pid) for child in list(CHILDREN) + KEEPERS]
         return time.process_time() + ended_s + sum(used_s for used_s, _ in living), sum(pages for _, pages in living)
 
     def line(self, via):

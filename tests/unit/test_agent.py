@@ -76,6 +76,13 @@ class Running:
                     return points
         raise AssertionError("the agent ended")
 
+    def kill(self) -> None:
+        """As the kernel ends what takes too much memory: no word is left to it."""
+        self.process.kill()
+        self.process.wait()
+        self.end()
+        self.ended = 0, b""
+
     def end(self) -> tuple[int, bytes]:
         """Let go of its stdin: (exit code, what it complained)."""
         if self.ended is None:
@@ -87,6 +94,15 @@ class Running:
             with self.process.stderr as said:
                 self.ended = code, said.read()
         return self.ended
+
+
+@pytest.fixture(autouse=True)
+def no_keeper_stays() -> Iterator[None]:
+    yield
+    while node_agent.KEEPERS:
+        keeper = node_agent.KEEPERS.pop()
+        keeper.stdin.close()
+        assert keeper.wait(20) == 0
 
 
 @pytest.fixture(scope="session")
@@ -400,6 +416,32 @@ def test_that_a_tool_that_hangs_in_what_it_started_is_ended_with_it(tmp_path: Pa
         kid = os.pidfd_open(int((tmp_path / "kid").read_text()))
         assert select.select([kid], [], [], 20)[0], "the sleep of a minute is over"
         os.close(kid)
+
+
+HANGS = {
+    "itself": "exec sleep 60", "in what it started": "sleep 60 & echo $! >> {kids}; wait",
+    "two below": "sh -c 'sleep 60 & echo $! >> {kids}; wait' & wait",
+}  # fmt: skip
+
+
+@no_driver
+@pytest.mark.parametrize("hangs", HANGS.values(), ids=HANGS.keys())
+def test_that_an_agent_that_is_killed_leaves_no_tool_behind_that_hangs(hangs: str, start: Callable[..., Running], tmp_path: Path) -> None:
+    kids = tmp_path / "kids"
+    os.mkfifo(kids)
+    told, said = os.open(kids, os.O_RDWR), b""
+    for name in ("nvidia-smi", "npu-smi"):
+        tool(tmp_path / "bin", name, f"echo $$ >> {kids}\n{hangs.format(kids=kids)}\n")
+    running = start("ctypes", driver=False, path=str(tmp_path / "bin"))
+    while said.count(b"\n") < 2 * (1 + hangs.count("{kids}")):
+        assert select.select([told], [], [], 20)[0]
+        said += os.read(told, 4096)
+    os.close(told)
+    left = [os.pidfd_open(int(pid)) for pid in said.split()]
+    running.kill()
+    for one in left:
+        assert select.select([one], [], [], 20)[0], "the sleep of a minute is over"
+        os.close(one)
 
 
 def test_that_what_a_tool_left_behind_does_not_hold_its_answer(tmp_path: Path) -> None:
