@@ -12,24 +12,39 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Address
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import NO_TEXT, Text
-from gpulease_gui.remote.address import Target, check_host, check_port, check_user, parse_place
-from gpulease_gui.remote.pasted_labels import Pair, are_all_labels, fields_of_header, label_alone, pairs_in
+from gpulease_gui.remote.address import Target, check_host, check_port, parse_place, person
+from gpulease_gui.remote.pasted_labels import (
+    LOGIN_FIELDS,
+    Pair,
+    are_all_labels,
+    fields_of_header,
+    label_alone,
+    pairs_in,
+    parted_login,
+)
 from gpulease_gui.remote.ssh_command import is_ssh_line, target_of_command, target_of_words
 
 MAX_LINES = 10_000
 _LINE_MAX = 2000
 _DEFAULT_COLUMNS, _HOST_FIRST = ("name", "host", "port", "user", "key"), ("host", "port", "user", "key")
 _OPTION = re.compile(r"-[A-Za-z0-9]")
-_DELIMITERS = ("\t", ",", "，", ";", "；")
+_DELIMITERS = ("\t", ",", "，", ";", "；", "|", "｜")
+# `user:password@host`, whatever signs stand in the password; and `host` or `user@host`, with or without a port, which is no name.
+_WITH_PASSWORD = re.compile(r"(?i)(?:ssh://)?(?![0-9.]+[:：])[\w.-]+[:/：／]\S*[@＠][\w.\[\]:：-]+\Z")
+_ENDPOINT = re.compile(r"\S+@\S+|[\w.-]+:[0-9]+|\[[0-9a-fA-F:]+\](?::[0-9]+)?|[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
+_ADDRESS = re.compile(r"(?<![\w.@-])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?::[0-9]{1,5})?(?![\w.@-])")
+_USUAL_USER = re.compile(r"[a-z_][a-z0-9._-]{0,31}|Administrator")
+_USUAL_NAME = re.compile(r"(?![0-9.]{7,15}-)[\w.()#+-]{1,80}")  # else the sign that parts the cells may be one of a password
+_ACCOUNT = re.compile("(?i)root|admin|administrator|user|ubuntu|debian|centos|ec2-user")  # no name of a node
+_RULE = re.compile(r"[\s|:+-]*---[\s|:+-]*")
 _PATH = re.compile(r"~|\.{0,2}[/\\]|[A-Za-z]:\\|%\w+%|id_|.*\.(?:pem|pub|key|ppk)\Z")
-_DOTS = "•••"
 
 
 @dataclass(frozen=True, slots=True)
 class ListLine:
     """One node of a pasted text, at the line where it starts: a target, or what is wrong with it, also in both languages.
 
-    `text` is that line with dots in place of a password.
+    `text` is what of the line may be shown: the address that was read, or the IPv4 addresses of a line that was not understood.
     """
 
     number: int
@@ -44,7 +59,7 @@ class _Entry:
     """One node while its lines are read. `said`: what labels say of it."""
 
     number: int
-    text: str
+    text: str = field(repr=False)
     target: Target | None = None
     error: UsageError | None = None
     said: dict[str, str] = field(default_factory=dict, repr=False)
@@ -97,14 +112,14 @@ def _line_of(entry: _Entry, seen: dict[tuple[str, int, str], int]) -> ListLine:
     try:
         target = entry.made()
     except UsageError as error:
-        return ListLine(entry.number, entry.text, None, str(error), error.whole_text)
+        return ListLine(entry.number, _may_show(entry.text), None, str(error), error.whole_text)
     # A private address means another machine behind every jump host.
     place = (target.address.host, target.address.port, target.jump)
     if place in seen:
         same = Text(f"the same host and port as line {seen[place]}", f"与第 {seen[place]} 行的主机和端口相同")
-        return ListLine(entry.number, entry.text, None, same.en, same)
+        return ListLine(entry.number, str(target.address), None, same.en, same)
     seen[place] = entry.number
-    return ListLine(entry.number, entry.text, target)
+    return ListLine(entry.number, str(target.address), target)
 
 
 def _entries(text: str) -> Iterator[_Entry]:
@@ -118,22 +133,27 @@ def _entries(text: str) -> Iterator[_Entry]:
         if len(line) > _LINE_MAX:
             if now is not None:
                 yield now
-            now, waiting = _Entry(number, f"{line[:20]}…", error=_too_long()), ""
+            now, waiting = _Entry(number, "…", error=_too_long()), ""
             continue
         cells = table.cells_of(line)
-        if not waiting and table.begins(cells, line):
+        if not waiting and (table.begins(cells, line) or _RULE.fullmatch(line)):
             continue
         pairs: Sequence[Pair] = (Pair(waiting, line),) if waiting else ()
         waiting = "" if waiting or table.columns else label_alone(line)
         if waiting:
             continue
         if not pairs and not table.columns:
-            pairs = pairs_in(line, is_ssh_line(line))
+            pairs = pairs_in(line, is_ssh_line(line)) or _as_label(cells)
+        if any(pair.field == "unread" for pair in pairs):
+            if now is not None and any(pair.field in ("host", "command", "before") for pair in pairs):
+                yield now
+                now = None
+            pairs = (Pair("unread", ""),)
         for pair in pairs:
             if now is None or not now.takes(pair):
                 if now is not None:
                     yield now
-                now = _Entry(number, _without(line, pairs))
+                now = _Entry(number, line)
             _take(now, pair)
         if not pairs:
             if now is not None:
@@ -143,17 +163,24 @@ def _entries(text: str) -> Iterator[_Entry]:
         yield now
 
 
-def _without(line: str, pairs: Sequence[Pair]) -> str:
-    return _hidden(line, [pair.value for pair in pairs if pair.field == "password"])
+def _as_label(cells: Sequence[str]) -> tuple[Pair, ...]:
+    """A row of a label and its value, such as `password<TAB>...`."""
+    label = label_alone(cells[0]) if len(cells) == 2 else ""
+    return (Pair(label, cells[1]),) if label in LOGIN_FIELDS and cells[1] else ()
 
 
-def _hidden(line: str, words: Sequence[str]) -> str:
-    """With dots in place of each of the words, in one pass."""
-    found = "|".join(map(re.escape, filter(None, words)))
-    return re.sub(found, _DOTS, line) if found else line
+def _may_show(text: str) -> str:
+    """Of a line that was not understood: no word of it but the addresses."""
+    return " … ".join(["", *_ADDRESS.findall(text[:_LINE_MAX]), ""]).strip() or "…"
 
 
 def _take(entry: _Entry, pair: Pair) -> None:
+    if pair.field == "unread":
+        entry.error = entry.error or UsageError(
+            Text("a part of the line is not understood", "该行有一部分无法识别"), "",
+            Text("write user@host:port, or each label with a colon and its value", "请写 user@host:port，或每项写成“名称：值”"),
+        )  # fmt: skip
+        return
     if pair.field != "before":
         entry.said[pair.field] = pair.value
         return
@@ -167,16 +194,8 @@ def _read_line(number: int, line: str, cells: Sequence[str], columns: Sequence[s
     try:
         target = _from_row(cells, columns or _columns_of(cells)) if len(cells) > 1 else _one(line)
     except UsageError as error:
-        return _Entry(number, _shown(line, cells, columns), error=error)
-    text = _hidden(line, [target.password.reveal()]) if target.password else line
-    return _Entry(number, text, target, is_closed=len(cells) > 1)
-
-
-def _shown(line: str, cells: Sequence[str], columns: Sequence[str]) -> str:
-    """A row that can't be read, without what stands in its column of passwords, or may be one."""
-    names = columns or (_columns_of(cells) if len(cells) > 1 else ())
-    line = _hidden(line, [cell for name, cell in zip(names, cells, strict=False) if name == "password"])
-    return re.sub(r"(?i)(sshpass\s+-p\s*|SSHPASS=)(?:'[^']*'|\"[^\"]*\"|\S+)", rf"\1{_DOTS}", re.sub(r"(?i)((?:ssh://|^|(?<=\s))[^:/@\s]*:)[^\s]*@", rf"\1{_DOTS}@", line))
+        return _Entry(number, line, error=error)
+    return _Entry(number, line, target, is_closed=len(cells) > 1)
 
 
 def _one(line: str) -> Target:
@@ -187,7 +206,7 @@ def _one(line: str) -> Target:
     plain = plain.removeprefix("$ ").strip()
     words = plain.split()
     if len(words) > 1 and any(_OPTION.match(word) for word in words) and re.match(r"(?i)-p|[^-]", plain):
-        return target_of_words(plain)
+        return target_of_words(line.strip().removeprefix("$ "))
     if _is_row(raw := line.split()):
         return _from_row(raw, _columns_of(raw))
     return parse_place(line.removeprefix("$ "))
@@ -203,12 +222,31 @@ def _is_row(words: Sequence[str]) -> bool:
 
 
 def _columns_of(cells: Sequence[str]) -> tuple[str, ...]:
-    """What the cells of a row without a header are."""
-    columns = _HOST_FIRST if len(cells) > 1 and cells[1].isascii() and cells[1].isdigit() else _DEFAULT_COLUMNS
+    """What the cells of a row without a header are. Raises UsageError where that can't be told."""
+    is_number = len(cells) > 1 and cells[1].isascii() and cells[1].isdigit()
+    if not is_number and _ENDPOINT.fullmatch(cells[0]) and not (len(cells) > 1 and _ENDPOINT.fullmatch(cells[1])):
+        columns: tuple[str, ...] = ("host", "user", "key")
+        if len(cells) < len(columns) or "@" in cells[0]:
+            raise _which(cells)
+    else:
+        columns = _HOST_FIRST if is_number else _DEFAULT_COLUMNS
+    said = dict(zip(columns, cells, strict=False))
+    before, at, _ = said["host"].rpartition("@")
+    users = [re.split("[:/：／]", words, maxsplit=1)[0] for words in (said.get("user", ""), before if at else "")]
+    name = said.get("name", "")
+    if (name and not _USUAL_NAME.fullmatch(name)) or any(user and not _USUAL_USER.fullmatch(user) for user in users) or (at and _ACCOUNT.fullmatch(name)):
+        raise _which(cells)
     last = len(columns) - 1
     if len(cells) > last and cells[last] and not _PATH.match(cells[last]):
         return (*columns[:-1], "password")
     return columns
+
+
+def _which(cells: Sequence[str]) -> UsageError:
+    return UsageError(
+        Text(f"what each of the {len(cells)} cells is can't be told", f"无法判断这 {len(cells)} 个值各是什么"), "",
+        Text("put a header over them: host, port, user, password", "请在上方加一行表头：主机、端口、用户、密码"),
+    )  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -229,6 +267,8 @@ class _Table:
         """The cells of a row, letter by letter; one where it is none."""
         if not self.columns and is_ssh_line(line):  # the comma of its -J parts jump hosts, not cells
             return [line]
+        if not self.columns and _WITH_PASSWORD.match(line):  # any sign may stand in a password
+            return [line]
         words = line.split()
         if self.delimiter == " " or (not self.delimiter and "\t" not in line and _is_row(words)):
             return words if self.delimiter != " " or len(words) == len(self.columns) or fields_of_header(words) else [line]
@@ -239,6 +279,8 @@ class _Table:
 
 
 def _parted(line: str, delimiter: str) -> list[str]:
+    if delimiter in "|｜":
+        line = line.strip(delimiter + " ")
     try:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])]
     except csv.Error:
@@ -254,8 +296,8 @@ def _from_row(cells: Sequence[str], columns: Sequence[str]) -> Target:
         raise UsageError(Text(f"{len(cells)} cells for {len(columns)} columns", f"有 {len(cells)} 个值，但只有 {len(columns)} 列"), _columns_are(columns))
     said = {name: cell for name, cell in zip(columns, cells, strict=False) if cell and not name.startswith("?")}
     left = [name[1:] for name, cell in zip(columns, cells, strict=False) if cell and name.startswith("?")]
-    names = "、".join(left)
-    notes = (Text(f"not taken over: {', '.join(left)}", f"未采用的列：{names}"),) if left else ()
+    en, zh = ", ".join(name.replace("#", "column ") for name in left), "、".join(re.sub("#(.*)", r"第 \1 列", name) for name in left)
+    notes = (Text(f"not taken over: {en}", f"未采用的列：{zh}"),) if left else ()
     target = _labelled(None, said)
     return replace(target, notes=(*target.notes, *notes))
 
@@ -268,13 +310,20 @@ def _labelled(target: Target | None, said: dict[str, str]) -> Target:
             target = target_of_command(said["command"])
         elif "host" in plain:
             host = plain["host"].removeprefix("[").removesuffix("]")
+            if label_alone(host) in LOGIN_FIELDS:
+                raise UsageError(Text("a label stands where the host should", "主机地址处是一个名称标签"))
             is_place = "@" in host or host.lower().startswith("ssh://") or re.search(r"(?:\]|^[^:]*):\d+\Z", plain["host"])
-            target = parse_place(plain["host"]) if is_place else Target(Address(check_host(host)))
+            target = parse_place(said["host"]) if is_place else Target(Address(check_host(host)))
         else:
             raise UsageError(Text("no host is named", "没有主机地址"), "", Text("write user@host:port or paste the supplier's ssh line", "请写 user@host:port，或粘贴供应商给的 ssh 命令"))
     port = check_port(plain["port"]) if plain.get("port") else target.address.port
-    user = check_user(plain["user"]) if plain.get("user") else target.address.user
-    password = Secret(said["password"]) if said.get("password") else target.password
+    user, password = target.address.user, target.password
+    if said.get("user"):
+        user, beside = person(said["user"])
+        password = beside or password
+    if said.get("login"):
+        user, password = parted_login(said["login"])
+    password = Secret(said["password"]) if said.get("password") else password
     return replace(
         target, address=Address(target.address.host, port, user), name=plain.get("name", "") or target.name,
         identity_file=plain.get("key", "") or target.identity_file, password=password,

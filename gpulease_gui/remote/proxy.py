@@ -58,7 +58,7 @@ def parse_proxy(text: str) -> Proxy | None:
         return None
     match = _PROXY.match(text.strip())
     if match is None:
-        raise UsageError(Text(f"not a proxy: {text!r}", f"不是代理地址：{text!r}"), "", Text("write socks5://host:port or http://host:port", "请写 socks5://host:port 或 http://host:port"))
+        raise UsageError(Text("not a proxy", "不是代理地址"), "", Text("write socks5://host:port or http://host:port", "请写 socks5://host:port 或 http://host:port"))
     kind = ProxyKind.HTTP if match[1] == "http" else ProxyKind.SOCKS5
     user, place = match[2] or "", match[3]
     if ":" in unquote(user):

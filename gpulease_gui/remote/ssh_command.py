@@ -12,10 +12,10 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Address
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import Text
-from gpulease_gui.remote.address import HopName, Target, check_host, check_port, check_user, hop_name, parse_jump
+from gpulease_gui.remote.address import HopName, Target, check_host, check_port, parse_jump, person, read_place
 
 _FLAGS, _VALUED = frozenset("46AaCfGgKkMNnqsTtVvXxYy"), frozenset("BbcDEeFIiJLlmOoPpQRSWw")
-_KEYWORDS = {"p": "port", "l": "user", "i": "identityfile", "J": "proxyjump", "b": "bindaddress", "B": "bindinterface", "c": "ciphers", "m": "macs"}
+_KEYWORDS = {"p": "port", "i": "identityfile", "J": "proxyjump", "b": "bindaddress", "B": "bindinterface", "c": "ciphers", "m": "macs"}
 _NO_FORWARD, _NO_X11 = Text("no forwards are opened", "不建立任何转发"), Text("X11 is never forwarded", "从不转发 X11")
 _WHY_LEFT: Mapping[str, Text] = {
     **dict.fromkeys("LRDWw", _NO_FORWARD), **dict.fromkeys("XY", _NO_X11), "A": Text("the agent is never forwarded", "从不转发 agent"),
@@ -86,6 +86,13 @@ class _Read:
     said: dict[str, list[str]] = field(default_factory=dict)
     notes: list[Text] = field(default_factory=list)
     place: HopName | None = None
+    user: str = ""
+    password: Secret | None = None
+
+    def take_person(self, user: str, password: Secret | None) -> None:
+        """The first user counts, with the password that stands beside that one."""
+        if not self.user:
+            self.user, self.password = user, password
 
     def say(self, keyword: str, value: str) -> None:
         self.said.setdefault(keyword, []).append(value)
@@ -100,39 +107,50 @@ class _Read:
         return next(iter(self.said.get(keyword, ())), "")
 
 
+def _plain(word: str) -> str:
+    plain = unicodedata.normalize("NFKC", word)
+    return _DASHES.sub("-", plain, count=1) if plain[:1] > "\x7f" else plain
+
+
 def _target(words: Sequence[str], password: Secret | None) -> Target:
+    """Of words as they were typed: a password among them is never normalised. No error repeats a word that was not understood."""
     read = _Read()
-    rest = iter([_DASHES.sub("-", word, count=1) if word[:1] > "\x7f" else word for word in (unicodedata.normalize("NFKC", word) for word in words)])
+    rest = iter(words)
     for word in rest:
-        if word == "--":
+        plain = _plain(word)
+        if plain == "--":
             continue
-        if word.startswith("--"):
-            raise UsageError(Text(f"the option {word} of the ssh line is refused", f"不支持 ssh 命令中的选项 {word}"), "", Text("leave it out", "请去掉它"))
-        if word.startswith("-"):
-            _take_options(word[1:], rest, read)
+        if plain.startswith("--"):
+            raise UsageError(
+                Text("an option with two hyphens in the ssh line is refused", "不支持 ssh 命令中以两个连字符开头的选项"),
+                Text("ssh has none such", "ssh 没有该选项"), Text("leave it out", "请去掉它"),
+            )  # fmt: skip
+        if plain.startswith("-"):
+            _take_options(word, rest, read)
         elif read.place is None:
             _take_place(word, read)
         else:
-            more = " ".join([word, *rest])
+            count = 1 + sum(1 for _ in rest)
             raise UsageError(
-                Text(f"more than a host in the ssh line: {more!r}", f"ssh 命令中除主机外还有内容：{more!r}"),
+                Text(f"more than a host in the ssh line: {count} more behind it", f"ssh 命令中除主机外还有内容：其后还有 {count} 个词"),
                 Text("a remote command is not taken over", "不采用远程命令"),
             )  # fmt: skip
     if read.place is None:
         raise UsageError(Text("no host in the ssh line", "ssh 命令中没有主机"))
-    return _made(read, read.place, password)
+    return _made(read, read.place, password or read.password)
 
 
 def _take_place(word: str, read: _Read) -> None:
-    read.place = hop_name(word.removeprefix("ssh://").rstrip("/") if word.startswith("ssh://") else word)
+    read.place, password = read_place(word)
     if read.place.user:
-        read.say("user", read.place.user)
+        read.take_person(read.place.user, password)
     if read.place.port:
         read.say("port", str(read.place.port))
 
 
-def _take_options(letters: str, rest: Iterator[str], read: _Read) -> None:
+def _take_options(word: str, rest: Iterator[str], read: _Read) -> None:
     """One word of options, such as `-vNp 22`."""
+    letters = _plain(word)[1:]
     if not letters:
         raise UsageError(Text("a lone hyphen in the ssh line", "ssh 命令中有单独的连字符"))
     for at, letter in enumerate(letters):
@@ -143,17 +161,24 @@ def _take_options(letters: str, rest: Iterator[str], read: _Read) -> None:
                 read.leave(letter)
             continue
         if letter not in _VALUED:
+            if not re.match("[A-Za-z0-9]", letter):
+                raise UsageError(Text("an option of the ssh line is no letter", "ssh 命令中有不是字母的选项"))
             raise UsageError(Text(f"the option -{letter} of the ssh line is refused", f"不支持 ssh 命令中的选项 -{letter}"), Text("ssh has none such", "ssh 没有该选项"), Text("leave it out", "请去掉它"))
-        value = letters[at + 1 :] or next(rest, "")
+        raw = word[at + 2 :] or next(rest, "")
+        value = unicodedata.normalize("NFKC", raw)
         if not value or (value.startswith("-") and letter in "piJlo"):
+            if not re.match("[A-Za-z0-9]", letter):
+                raise UsageError(Text("an option of the ssh line is no letter", "ssh 命令中有不是字母的选项"))
             raise UsageError(Text(f"the option -{letter} of the ssh line has no value", f"ssh 命令中的选项 -{letter} 没有值"))
-        _take_value(letter, value, read)
+        _take_value(letter, value, raw, read)
         return
 
 
-def _take_value(letter: str, value: str, read: _Read) -> None:
+def _take_value(letter: str, value: str, raw: str, read: _Read) -> None:
     if letter == "o":
-        _take_option(value, read)
+        _take_option(value, raw, read)
+    elif letter == "l":
+        read.take_person(*person(raw))
     elif letter == "P" and value.isascii() and value.isdigit():  # that of scp and PuTTY; a tag of ssh is a word
         read.say("port", value)
         read.notes.append(Text(f"-P {value} is taken as the port, which is -p", f"-P {value} 按端口（-p）处理"))
@@ -165,11 +190,13 @@ def _take_value(letter: str, value: str, read: _Read) -> None:
         read.leave(letter)
 
 
-def _take_option(value: str, read: _Read) -> None:
+def _take_option(value: str, raw: str, read: _Read) -> None:
     from gpulease_gui.remote.ssh_line_options import read_option  # few lines need it
 
     line = read_option(value)
-    if line.keyword in ("userknownhostsfile", "globalknownhostsfile"):
+    if line.keyword == "user":
+        read.take_person(*person(" ".join(read_option(raw).words)))
+    elif line.keyword in ("userknownhostsfile", "globalknownhostsfile"):
         read.said.setdefault(line.keyword, list(line.words))
     else:
         read.say(line.keyword, " ".join(line.words))
@@ -178,13 +205,12 @@ def _take_option(value: str, read: _Read) -> None:
 def _made(read: _Read, place: HopName, password: Secret | None) -> Target:
     host = check_host(read.first("hostname").replace("%h", place.host) or place.host)
     port = check_port(read.first("port")) if read.first("port") else 22
-    user = check_user(read.first("user")) if read.first("user") else "root"
     jump = read.first("proxyjump")
     jump = jump if parse_jump(jump) else ""
-    address = Address(host, port, user)
+    address = Address(host, port, read.user or "root")
     name = place.host if host != place.host else ""
     plain = Target(address, name, "\n".join(dict.fromkeys(read.said.get("identityfile", ()))), jump=jump, notes=tuple(read.notes), password=password)
-    if not set(read.said) - {"port", "user", "identityfile", "proxyjump"}:
+    if not set(read.said) - {"port", "identityfile", "proxyjump"}:
         return plain
     from gpulease_gui.remote.ssh_line_options import with_options
 

@@ -23,6 +23,7 @@ from gpulease_gui.remote.address import (
     check_user,
     parse_jump,
     parse_place,
+    person,
 )
 from gpulease_gui.remote.algorithms import HOST_KEY, METHOD, METHODS, USUAL, narrowed, not_able, spelt_out, taken_away
 from gpulease_gui.remote.credentials import KEYS_MAX
@@ -48,16 +49,15 @@ def resolve_alias(alias: str, *, config_file: str = "") -> Target:
     in a terminal; a `config_file` of another place that has one is refused before ssh sees it. Raises UsageError for a proxy command (it would run a program), UserFacing when the
     config is refused.
     """
-    if ":" in alias or "[" in alias:
+    before, at, word = alias.rpartition("@")
+    if ":" in word or "[" in word:
         return parse_place(alias)
-    user, at, word = alias.rpartition("@")
     check_alias(word)
-    if at:
-        check_user(user)
-    found = resolve_hop(HopName(word, None, user), alias, config_file=config_file)
+    user, password = person(before) if at else ("", None)
+    found = resolve_hop(HopName(word, None, user), f"{user}{at}{word}", config_file=config_file)
     if found.address.host == _as_a_number(word):  # "128": ssh would call 0.0.0.128
         check_host(word)
-    return found
+    return replace(found, password=password)
 
 
 def check_alias(word: str) -> None:
@@ -204,7 +204,10 @@ def _target_of(alias: str, values: Mapping[str, Sequence[str]], lines: Sequence[
     key_alias = _unless_none(_first(values, "hostkeyalias"))
     tokens = Tokens(address, name, key_alias)
     jump = re.sub(r"\[([^]:]*)\]", r"\1", tokens.fill_jump(_first(values, "proxyjump")))  # ssh -G writes [10.0.0.1]
-    hops = parse_jump(jump)
+    try:
+        hops = parse_jump(jump)
+    except UsageError as error:
+        raise UsageError(_at_place(error.what_text, _place_said("proxyjump", _first(values, "proxyjump"), lines)), error.why_text, error.next_text) from error
     tokens = replace(tokens, jump_host=hops[-1].host if hops else "")
     keys = [tokens.fill(path) for path in values.get("identityfile", ()) if _unless_none(path)]
     certificates = [tokens.fill(path) for path in values.get("certificatefile", ()) if _unless_none(path)]

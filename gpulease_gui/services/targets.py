@@ -133,7 +133,7 @@ def _is_pasted(target: str) -> bool:
 
 
 def _new(target: str, place: Target) -> Node:
-    name = str(place.address) if _is_pasted(target) else target
+    name = str(place.address) if _is_pasted(target) or place.password else target
     return Node(new_id(), place.name or name, Reach.SSH, place.address, jump=place.jump)
 
 

@@ -169,7 +169,7 @@ def test_that_what_follows_is_about_the_node_before_until_another_begins() -> No
 def test_that_columns_that_are_not_known_are_left_with_a_note_and_a_header_may_come_in_any_order() -> None:
     (line,) = parse_list("region,Port,IP,rack unit\nsh,34446,203.0.113.9,7\n")
     assert line.target is not None and line.target.address == AT
-    assert said(line.target) == ["not taken over: region, rack unit"]
+    assert said(line.target) == ["not taken over: region, column 4"]
 
 
 def test_that_hosts_with_the_name_of_a_label_are_hosts_and_a_label_of_none_is_not() -> None:
