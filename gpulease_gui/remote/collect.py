@@ -12,7 +12,7 @@ from gpulease_gui.domain.frame import COLLECT, MAX_STDERR_BYTES, MAX_STDOUT_BYTE
 from gpulease_gui.domain.text import visible
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.remote.failures import ConnectFailed
-from gpulease_gui.remote.impatient import impatient
+from gpulease_gui.remote.impatient import Ending, impatient
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost, finish
 from gpulease_gui.remote.wrap import Limits, collect_script, limits_of, steps_of
 
@@ -62,7 +62,8 @@ def collect(
     """Run all `facts` that have a command in one channel; `on_frame` gets each output as it arrives.
 
     At most `deadline_s` seconds pass (and 5 more to end the commands); None: as the limits of the facts say. A node
-    that sends nothing at all is given up early. Cancelling ends the commands on the node and returns what came so far.
+    that sends nothing at all is given up early. Cancelling ends the commands on the node and returns what came so far,
+    within half a second: the commands of a node that stalls end when it sees that the connection did.
     Raises UserFacing when no channel can be opened; a line lost later is in the answer.
     """
     steps = steps_of(facts)
@@ -95,18 +96,22 @@ def gather(
         if not cancel.cancelled:
             raise
         return gathering.end(Reason.NOT_COLLECTED, cancelled=True, far_end_seen=False)
+    ending = Ending(channel, cancel)
     try:
         with impatient(line, cancel):
             why = _handed(channel, script(boundary), gathering)
         if why is None:
+            ending.watch()
             why = _drain(channel, gathering, cancel, waiting)
         # After the end mark or the end of output there is nothing left to end; who floods us is not listened to.
-        seen = why in (None, Reason.NOT_COLLECTED) or (why is Reason.TIMEOUT and finish(channel, END_SECONDS))
+        seen = why in (None, Reason.NOT_COLLECTED) or (why is Reason.TIMEOUT and finish(channel, ending.seconds(END_SECONDS)))
         if why is Reason.NOT_COLLECTED and (gathering.frames or not line.alive):
             why = Reason.CONNECTION_LOST
         return gathering.end(why, cancelled=cancel.cancelled and why is not None, far_end_seen=seen and line.alive)
     finally:
-        channel.close()
+        ending.over()
+        with impatient(line, cancel):
+            channel.close()
 
 
 def _handed(channel: Channel, program: bytes, gathering: _Gathering) -> Reason | None:

@@ -10,7 +10,7 @@ from gpulease_gui.domain.errors import Cancelled, UserFacing
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.frame import ACTIVE, Frame, new_boundary
 from gpulease_gui.remote.collect import END_SECONDS, gather
-from gpulease_gui.remote.impatient import impatient
+from gpulease_gui.remote.impatient import Ending, impatient
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, finish
 from gpulease_gui.remote.wrap import Limits, active_script, server_script
 
@@ -62,14 +62,16 @@ def start_server(line: Line, fact_id: str, command: Command, seconds: int, cance
     except UserFacing:
         cancel.check()
         raise
-    return RunningServer(channel)
+    return RunningServer(channel, cancel)
 
 
 class RunningServer:
     """A server on a node. It ends by itself, by `close`, or when the line ends."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, cancel: CancelToken) -> None:
         self._channel = channel
+        self._ending = Ending(channel, cancel)
+        self._ending.watch()
         self._output = bytearray()
         self.ended = False
 
@@ -103,9 +105,10 @@ class RunningServer:
         self.ended = self.ended or chunk.ended
 
     def close(self) -> None:
-        """End the server on the node and wait until it is gone; any number of times."""
+        """End the server on the node and wait until it is gone, after a cancel for a moment only; any number of times."""
         if not self.ended:
-            self.ended = finish(self._channel, END_SECONDS)
+            self.ended = finish(self._channel, self._ending.seconds(END_SECONDS))
+        self._ending.over()
         self._channel.close()
 
     def __enter__(self) -> RunningServer:

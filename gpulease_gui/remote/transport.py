@@ -23,7 +23,7 @@ class Chunk:
 
 
 class Channel(Protocol):
-    """One running command. All calls but `close` come from one thread."""
+    """One running command. All calls but `end_input` and `close` come from one thread."""
 
     def write(self, data: bytes) -> None:
         """Send `data` to the command's stdin. Raises LineLost."""

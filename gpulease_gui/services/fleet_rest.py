@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 AGAIN = frozenset([Reason.TIMEOUT, Reason.CONNECTION_LOST, Reason.NOT_COLLECTED, Reason.CUT_OFF])
 _ASKED_AGAIN = Text("verify what is not done: only these are asked again", "验收未完成的部分：只会重新询问这些项")
+END_UNSEEN = Text(
+    "cancelled; the node did not answer at once: its commands end when it sees that the connection did",
+    "已取消；节点没有立即响应：待其发现连接已断开，命令会自行结束",
+)  # fmt: skip
 _WITHOUT: Mapping[str, Text] = {
     Reason.TIMEOUT: Text("ran into the time limit", "超时"), Reason.CONNECTION_LOST: Text("lost with the connection", "因连接中断而丢失"),
     Reason.NOT_COLLECTED: Text("never came", "未收到"), Reason.CUT_OFF: Text("were cut off: the node sent more than is kept", "输出过多被截断"),

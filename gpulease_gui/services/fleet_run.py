@@ -20,7 +20,7 @@ from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.remote.failures import PHASE_WORDS
 from gpulease_gui.services.events import CheckChanged, Event, FindingSaved, NodeState, NodeStateChanged, RunStarted
-from gpulease_gui.services.fleet_rest import known_since, unanswered, unanswered_words, what_is_left
+from gpulease_gui.services.fleet_rest import END_UNSEEN, known_since, unanswered, unanswered_words, what_is_left
 from gpulease_gui.services.outcome import Outcome, Trouble
 from gpulease_gui.services.plan import make_plan
 from gpulease_gui.services.run_view import Key, key_of
@@ -321,7 +321,10 @@ class FleetRun:
                 going.end(Phase.NOT_REACHED)
         elif outcome.cancelled:
             with self._lock:
-                self._going[node.id].end(Phase.CANCELLED)
+                going = self._going[node.id]
+                if outcome.end_unseen:
+                    going.reason = END_UNSEEN
+                going.end(Phase.CANCELLED)
         elif request.only:
             self._settle(node.id)
         else:

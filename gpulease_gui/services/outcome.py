@@ -29,7 +29,10 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All that the command line prints of a run. `contract` is an id; `contract` is literally that for a terms file."""
+    """All that the command line prints of a run. `contract` is an id; `contract` is literally that for a terms file.
+
+    `end_unseen`: it was cancelled, and the node did not say at once that its commands ended.
+    """
 
     target: str
     run: str | None
@@ -41,6 +44,7 @@ class Outcome:
     cancelled: bool = False
     error: Trouble | None = None
     states: Mapping[str, str] = field(default_factory=dict)
+    end_unseen: bool = False
 
     @property
     def overall(self) -> Verdict:

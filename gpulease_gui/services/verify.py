@@ -178,6 +178,7 @@ class _Run:
         self._peer = peer
         self._turn = turn
         self._trouble: Trouble | None = None
+        self._end_unseen = False
 
     def go(self, links: Links, cancel: CancelToken) -> Outcome:
         part_of = self._part_of()
@@ -193,7 +194,7 @@ class _Run:
         except ConnectFailed as error:  # the node let us in, but runs nothing for us
             cancelled, self._trouble = False, Trouble(error.phase, error.why, error.next_step, error.why_text, error.next_text)
             links.tell(self._node, error)
-        outcome = self._finish(cancelled=cancelled)
+        outcome = replace(self._finish(cancelled=cancelled), end_unseen=self._end_unseen)
         return replace(outcome, run=None) if self._trouble and not outcome.findings else outcome
 
     def _part_of(self) -> str | None:
@@ -210,6 +211,7 @@ class _Run:
             return False
         end = collect(self._opened.line, facts, self._take, cancel, sudo=self._node.use_sudo)
         if end.cancelled:
+            self._end_unseen = not end.far_end_seen
             return True
         if len(end.missing) == len(facts):  # that is no node of which nothing is known, but one that does not work
             raise no_output(self._node.address.host_port if self._node.address else self._node.target, end.missing[0].reason, end.said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
 import secrets
@@ -166,6 +167,20 @@ class SshServer:
             name = Path(f"/proc/{pid}/comm")
             if name.exists() and name.read_text().startswith("sshd"):
                 os.kill(pid, signal.SIGKILL)
+
+    @contextlib.contextmanager
+    def stalled(self) -> Iterator[None]:
+        """A block in which the processes that hold the connections do nothing; what runs in them goes on."""
+        assert self.process is not None
+        held = [pid for pid in children(self.process.pid) if Path(f"/proc/{pid}/comm").read_text().startswith("sshd")]
+        for pid in held:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in held:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
 
     def stop(self) -> None:
         if self.process is not None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import socket
+import threading
+import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import wait
 from datetime import UTC, datetime
@@ -12,12 +15,13 @@ import pytest
 
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
 from gpulease_gui.domain.node import Address, AuthMethod, HostKey, Node, Reach
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.events import HostKeyQuestion
-from gpulease_gui.services.fleet_rest import unanswered, what_is_left
+from gpulease_gui.services.fleet_rest import END_UNSEEN, unanswered, what_is_left
 from gpulease_gui.services.fleet_run import FleetRun, Phase, totals_of
+from gpulease_gui.services.jobs import REMOTE_THREADS
 from gpulease_gui.services.run_view import prepare
 from gpulease_gui.services.verify import Request
 from gpulease_gui.store import nodes as stored
@@ -115,3 +119,34 @@ def test_that_only_what_never_came_is_asked_again(services: Services) -> None:
     with services.workspace.read() as connection:
         request = Request()
         assert what_is_left(connection, "nobody", request, datetime(2026, 1, 1, tzinfo=UTC)) == request
+
+
+def test_that_fifty_stalled_nodes_are_cancelled_as_quickly_as_one(services: Services, make_sshd, marker, until) -> None:
+    server = make_sshd(f"ForceCommand echo hello; sleep {marker.seconds} & cat >/dev/null; kill $!\n")
+
+    def node(number: int) -> Node:
+        made = Node(f"n{number}", f"n{number}", Reach.SSH, server.address, auth=AuthMethod.KEY, identity_file=server.key_file)
+        services.workspace.submit(lambda db: stored.save_node(db, made)).result()
+        services.links.trust(made, server.keys.host_keys()[0], "test")
+        return made
+
+    fleet = [node(number) for number in range(50)]
+    before = threading.active_count()
+    run = FleetRun(services, fleet, lambda connection, found: prepare(connection, found.id)[1])
+    whole = run.start("all")
+    assert until(lambda: len(marker.processes()) >= 2 * REMOTE_THREADS, 60)  # a shell and its sleep
+    with server.stalled():
+        asked = time.monotonic()
+        run.cancel_all()
+        told_s = time.monotonic() - asked
+        wait([whole.job.done], timeout=20)
+        over_s = time.monotonic() - asked
+        lines = run.lines()
+    assert Counter((line.phase, line.reason) for line in lines) == {
+        (Phase.CANCELLED, END_UNSEEN): REMOTE_THREADS, (Phase.CANCELLED, NO_TEXT): len(fleet) - REMOTE_THREADS,
+    }  # fmt: skip
+    assert told_s < 0.5 and over_s < 3  # 0.01 and 0.47 s; it was more than 5 s
+    assert marker.gone()
+    assert until(lambda: threading.active_count() <= before + REMOTE_THREADS + 1)  # the pool keeps its own
+    with services.workspace.read() as connection:
+        assert {kept.state for kept in list_runs(connection)} == {RunState.CANCELLED}

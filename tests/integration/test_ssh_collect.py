@@ -12,6 +12,7 @@ import pytest
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.frame import MAX_STDERR_BYTES, MAX_STDOUT_BYTES, Frame
+from gpulease_gui.remote import impatient
 from gpulease_gui.remote.collect import CollectEnd, collect
 from gpulease_gui.remote.local import LocalLine
 from gpulease_gui.remote.transport import Line
@@ -206,7 +207,7 @@ def test_that_ux_02_the_deadline_ends_the_commands_and_keeps_the_frames(session,
 
 
 @pytest.mark.parametrize("script", ["sleep {}", "trap '' TERM; sleep {}; sleep {}", "timeout 300 sleep {}", "sleep {} & wait"])
-def test_that_cancelling_leaves_no_process_and_no_file(make_sshd, fact, marker, tmp_path, script):
+def test_that_cancelling_leaves_no_process_and_no_file(make_sshd, fact, marker, tmp_path, until, script):
     server = make_sshd(env={"TMPDIR": str(tmp_path)})
     cancel = CancelToken()
     with server.connect() as session:
@@ -216,9 +217,39 @@ def test_that_cancelling_leaves_no_process_and_no_file(make_sshd, fact, marker, 
         cancel.cancel()
         thread.join(8)
         assert ends[0].cancelled
-        assert ends[0].far_end_seen
-        assert marker.gone(0.5)
-        assert not list(tmp_path.glob("gpulease.*"))
+    assert marker.gone()  # commands that ignore TERM end after the connection did
+    assert until(lambda: not list(tmp_path.glob("gpulease.*")))
+
+
+def test_that_the_end_of_a_node_that_is_well_is_seen(session, fact, marker, monkeypatch):
+    monkeypatch.setattr(impatient, "CANCEL_S", 8.0)  # on a busy computer, too
+    cancel = CancelToken()
+    thread, ends, _ = collect_in_thread(session, [fact("a", f"sleep {marker.seconds}", 60)], cancel)
+    assert marker.seen()
+    cancel.cancel()
+    thread.join(10)
+    assert (ends[0].cancelled, ends[0].far_end_seen) == (True, True)
+    assert marker.gone(0.5)
+
+
+def test_that_cancelling_a_stalled_node_ends_within_half_a_second_and_its_commands_end_when_it_goes_on(make_sshd, fact, marker, tmp_path, until):
+    server, cancel = make_sshd(env={"TMPDIR": str(tmp_path)}), CancelToken()
+    before = threading.active_count()
+    with server.connect() as session:
+        facts = [fact("quick", "echo yes"), fact("slow", f"trap '' TERM; sleep {marker.seconds}; sleep {marker.seconds}", 60)]
+        thread, ends, frames = collect_in_thread(session, facts, cancel)
+        assert until(lambda: frames) and marker.seen()
+        with server.stalled():
+            cancelled = time.monotonic()
+            cancel.cancel()
+            told_s = time.monotonic() - cancelled
+            thread.join(8)
+            session.close()
+            over_s = time.monotonic() - cancelled
+    assert (ends[0].cancelled, ends[0].far_end_seen, [frame.id for frame in frames]) == (True, False, ["quick"])
+    assert told_s < 0.2 and over_s < 2  # 0.41 s on a quiet computer; it was 5.3 s
+    assert marker.gone() and until(lambda: not list(tmp_path.glob("gpulease.*")))
+    assert until(lambda: threading.active_count() <= before)
 
 
 KILLED = """
