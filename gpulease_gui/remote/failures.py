@@ -370,11 +370,16 @@ def no_channel(host_port: str, said: str) -> ConnectFailed:
     )  # fmt: skip
 
 
-def channels_full(host_port: str, count: int) -> ConnectFailed:
-    """We hold as many sessions of the node as we open at once."""
+def channels_full(host_port: str, count: int, *, by_node: bool = False) -> ConnectFailed:
+    """We hold as many sessions of the node as we open at once, or `by_node` as it gives."""
+    ours = Text(f"{count} sessions of this connection are open already", f"此连接已打开 {count} 个会话")
+    theirs = Text(
+        f"the node gives this connection {count} session{'s'[: count - 1]} at once (MaxSessions), and nobody gave one back",
+        f"节点只允许此连接同时打开 {count} 个会话（MaxSessions），且均在使用中",
+    )
     return ConnectFailed(
         Phase.CHANNEL, host_port, "no_channel",
-        Text(f"{count} sessions of this connection are open already", f"此连接已打开 {count} 个会话"),
+        theirs if by_node else ours,
         Text("wait until one of them has ended, or try again", "等其中一个结束后再试"),
     )  # fmt: skip
 

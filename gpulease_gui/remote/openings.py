@@ -17,7 +17,7 @@ import paramiko
 from gpulease_gui.remote.driving import take_in
 from gpulease_gui.remote.ear import Ear
 from gpulease_gui.remote.feed import Feed
-from gpulease_gui.remote.wire import Wire
+from gpulease_gui.remote.wire import Session, Wire
 
 _CHANNEL_OPEN = b"\x5a"
 _AGAIN = 2  # who starts a second command will start a third one
@@ -25,14 +25,14 @@ _AGAIN = 2  # who starts a second command will start a third one
 _FRESH_S = 30.0
 _LOOK_S = 0.1
 # Within this time after one of its commands a node with room for one more has made that room.
-_CLEARED_S, _FIRST_PAUSE_S = 2.0, 0.01
+_CLEARED_S, _FIRST_PAUSE_S, _LAST_PAUSE_S, _MOMENT_S = 2.0, 0.01, 0.1, 0.1
 
 
 @dataclass(slots=True)
 class _Asked:
     """A channel that was asked for; the library's thread sets `answered` when the node has answered or is gone."""
 
-    channel: paramiko.Channel
+    channel: Session
     feed: Feed
     answered: threading.Event
     since: float = field(default_factory=time.monotonic)
@@ -49,14 +49,37 @@ class Openings:
         self._refused = False
         self._closed_at = -_CLEARED_S
 
+    @property
+    def held(self) -> int:
+        """How many channels the node has given that were not closed."""
+        known = cast("Any", self._transport)
+        return sum(channel.active and not channel.closed for channel in known._channels.values())
+
     def take(self, seconds: float) -> tuple[paramiko.Channel, Feed]:
-        """An open channel and its outputs, at the latest after `seconds`. Raises what the library's `open_session` raises."""
+        """An open channel and its outputs, at the latest after `seconds`.
+
+        A node with room for few may not have cleared away yet what was closed a moment ago: then it is asked again, for a
+        moment while others of ours are open. Raises ChannelException when it refuses, SSHException otherwise.
+        """
+        deadline, pause_s, paused_s = time.monotonic() + seconds, _FIRST_PAUSE_S, 0.0
         with self._lock:
-            asked, self._asked = self._asked, None
             self._count += 1
-        if asked is not None and self._is_open(asked, seconds):
-            return asked.channel, asked.feed
-        return self._open(seconds)
+        while True:
+            left = max(0.0, deadline - time.monotonic())
+            with self._lock:
+                asked, self._asked = self._asked, None
+            if asked is not None and self._is_open(asked, left):
+                return asked.channel, asked.feed
+            try:
+                return self._opened(left)
+            except paramiko.ChannelException:
+                if self._asked is not None:
+                    continue  # it was given to one that was asked for ahead, meanwhile
+                if time.monotonic() - self._closed_at > _CLEARED_S or left <= pause_s or (self.held and paused_s > _MOMENT_S):
+                    raise
+            time.sleep(pause_s)
+            paused_s += pause_s
+            pause_s = min(2 * pause_s, _LAST_PAUSE_S)
 
     def _opened(self, seconds: float) -> tuple[paramiko.Channel, Feed]:
         """Ask for a channel and wait for it."""
@@ -67,8 +90,10 @@ class Openings:
             raise paramiko.SSHException("the connection is over")
         asked = _ask(self._transport, self._ear)
         self._await(asked, seconds)
+        if asked.channel.refusal is not None:
+            raise asked.channel.refusal
         if not asked.channel.active or asked.channel.closed:
-            raise self._transport.get_exception() or paramiko.SSHException("the node opens no channel")
+            raise paramiko.SSHException("the node opens no channel")
         return asked.channel, asked.feed
 
     def _await(self, asked: _Asked, seconds: float) -> None:
@@ -78,18 +103,6 @@ class Openings:
             if time.monotonic() >= deadline:
                 raise paramiko.SSHException("the node does not answer")
 
-    def _open(self, seconds: float) -> tuple[paramiko.Channel, Feed]:
-        """Ask for a channel. A node with room for few may not have cleared away yet what was closed a moment ago."""
-        pause_s = _FIRST_PAUSE_S
-        while True:
-            try:
-                return self._opened(seconds)
-            except paramiko.ChannelException:
-                if time.monotonic() - self._closed_at > _CLEARED_S:
-                    raise
-            time.sleep(pause_s)
-            pause_s *= 2
-
     def closed(self) -> None:
         """One of the channels was closed."""
         self._closed_at = time.monotonic()
@@ -98,11 +111,8 @@ class Openings:
         """Whether the channel that was asked for is to be had; waits for the node's answer. Raises SSHException."""
         self._await(asked, seconds)
         channel = asked.channel
-        if not asked.answered.is_set() or channel.closed:
-            return False
-        if not channel.active:
-            self._refused = True
-            self._transport.get_exception()  # that the node refused it is nobody's failure
+        self._refused = self._refused or channel.refusal is not None
+        if not channel.active or channel.closed:
             return False
         if time.monotonic() - asked.since <= _FRESH_S:
             return True
@@ -127,7 +137,7 @@ def _ask(transport: Wire, ear: Ear | None) -> _Asked:
     known = cast("Any", transport)  # the stubs lack most of it
     with known.lock:
         number = known._next_channel()
-        channel, answered = paramiko.Channel(number), threading.Event()
+        channel, answered = Session(number), threading.Event()
         known._channels.put(number, channel)
         known.channel_events[number] = answered
         known.channels_seen[number] = True

@@ -26,6 +26,7 @@ from gpulease_gui.remote.login import KeyToTry, log_in_by_one_of
 from gpulease_gui.remote.openings import Openings, close_at_once
 from gpulease_gui.remote.outpour import Outpour
 from gpulease_gui.remote.read_ahead import ReadAhead
+from gpulease_gui.remote.room import Room
 from gpulease_gui.remote.route import STRAIGHT, Hop, Passed, Route, Way, hang_up_all, told_of_proxy, trusted, way_to
 from gpulease_gui.remote.transport import SLICE_S, Channel, Chunk, LineLost
 
@@ -151,7 +152,7 @@ class SshSession:
         self._transport = transport
         self._beneath = tuple(beneath)
         self._deadlines = deadlines
-        self._room = threading.BoundedSemaphore(CHANNELS_AT_ONCE)
+        self._room = Room(CHANNELS_AT_ONCE)
         self._openings = Openings(transport, ear)
         self.address = address
         self.host_key = host_key
@@ -173,31 +174,45 @@ class SshSession:
         raised by the first call of the channel.
         """
         seconds = self._deadlines.channel_s
-        if not self._room.acquire(timeout=seconds):
-            raise channels_full(self.address.host_port, CHANNELS_AT_ONCE)
+        deadline = time.monotonic() + seconds
+        if not self._room.enter(seconds):
+            raise self._without_place()
         try:
-            channel, feed = self._session(seconds)
+            channel, feed = self._session(deadline)
             self._request(channel, exec_string)
             self._openings.ask_ahead()
         except BaseException:
-            self._room.release()
+            self._room.leave()
             raise
         return SshChannel(channel, feed, self.name, self._gone, self.address.host_port, seconds)
+
+    def _without_place(self) -> UserFacing:
+        """Why no session was to be had."""
+        if not self.alive:
+            return _lost(self._transport, self.name, self.address.host_port)
+        return channels_full(self.address.host_port, self._room.most, by_node=self._room.most < CHANNELS_AT_ONCE)
 
     def _gone(self) -> None:
         """One of the channels was closed."""
         self._openings.closed()
-        self._room.release()
+        self._room.leave()
 
-    def _session(self, seconds: float) -> tuple[paramiko.Channel, Feed]:
-        try:
-            return self._openings.take(seconds)
-        except paramiko.ChannelException as error:
-            raise no_channel(self.address.host_port, error.text) from error
-        except (paramiko.SSHException, EOFError, OSError) as error:
-            if not self.alive:
-                raise _lost(self._transport, self.name, self.address.host_port) from error
-            raise timed_out(Phase.CHANNEL, self.address.host_port, seconds) from error
+    def _session(self, deadline: float) -> tuple[paramiko.Channel, Feed]:
+        """A channel of the node's. Where it refuses one while others are open, the next one to be closed is waited for."""
+        host_port = self.address.host_port
+        while True:
+            try:
+                return self._openings.take(max(0.0, deadline - time.monotonic()))
+            except paramiko.ChannelException as error:
+                given = self._openings.held
+                if not given:
+                    raise no_channel(host_port, error.text) from error
+                if not self._room.again(given, deadline - time.monotonic()):
+                    raise self._without_place() from error
+            except (paramiko.SSHException, EOFError, OSError) as error:
+                if not self.alive:
+                    raise _lost(self._transport, self.name, host_port) from error
+                raise timed_out(Phase.CHANNEL, host_port, self._deadlines.channel_s) from error
 
     def _request(self, channel: paramiko.Channel, exec_string: str) -> None:
         """Ask for the command without waiting for the answer, so that its input travels in the same round trip.
@@ -218,6 +233,7 @@ class SshSession:
 
     def close(self) -> None:
         """Close the connection; every command on it ends by its lifeline. Any number of times."""
+        self._room.close()
         hang_up_all([*self._beneath, self._transport])
 
     def __enter__(self) -> SshSession:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import paramiko
+from paramiko.common import CONNECTION_FAILED_CODE
 from paramiko.packet import Packetizer
 
 from gpulease_gui.remote.driving import NOT_PLAIN, NOTHING, Driving, Packet
@@ -230,6 +231,12 @@ class Packets(Packetizer):
             self.write_all(sealed)
 
 
+class Session(paramiko.Channel):
+    """A channel for a command. `refusal`: what the node said in place of opening it."""
+
+    refusal: paramiko.ChannelException | None = None
+
+
 class Wire(Driving):
     """One connection: the library's, on packets of our own, with nothing worded for a log."""
 
@@ -266,6 +273,20 @@ class Wire(Driving):
                 self.restless = True
                 raise paramiko.SSHException("new keys without a pause")
         super()._negotiate_keys(m)  # type: ignore[misc]  # the stubs lack it
+
+    def _parse_channel_open_failure(self, m: paramiko.Message) -> None:
+        """A channel is refused; that is said of this one, where the library keeps one answer for all."""
+        known: Any = self
+        number, code = m.get_int(), m.get_int()
+        channel = known._channels.get(number)
+        if not isinstance(channel, Session) or number not in known.channel_events:
+            m.rewind()
+            super()._parse_channel_open_failure(m)  # type: ignore[misc]  # the stubs lack it
+            return
+        channel.refusal = paramiko.ChannelException(code, CONNECTION_FAILED_CODE.get(code, "(unknown code)"))
+        with known.lock:
+            known._channels.delete(number)
+            known.channel_events.pop(number).set()
 
     def _filter_algorithm(self, type_: str) -> tuple[str, ...]:
         """All that are preferred: none is switched off besides."""

@@ -6,13 +6,15 @@ import contextlib
 import socket
 import threading
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 
 import paramiko
 import pytest
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import Command
-from gpulease_gui.domain.errors import Cancelled
+from gpulease_gui.domain.errors import Cancelled, UserFacing
 from gpulease_gui.domain.node import Address, AuthMethod
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import NO_TEXT
@@ -34,7 +36,7 @@ from tests.integration.conftest import wait_until
 
 
 class Scripted(paramiko.ServerInterface):
-    """A node that answers a command with its words, and keeps book of its channels. `most`: how many it gives at once, 1 or any number."""
+    """A node that answers a command with its words, and keeps book of its channels. `most`: how many it gives at once, 0, 1 or any number."""
 
     def __init__(self, most: int = 10) -> None:
         self.most = most
@@ -55,7 +57,7 @@ class Scripted(paramiko.ServerInterface):
         return paramiko.AUTH_SUCCESSFUL
 
     def check_channel_request(self, kind: str, chanid: int) -> int:
-        if self.most == 1 and not all(channel.closed for channel in self.channels):
+        if not self.most or (self.most == 1 and not all(channel.closed for channel in self.channels)):
             self.refused += 1
             return paramiko.OPEN_FAILED_RESOURCE_SHORTAGE
         self.asked.append(kind)
@@ -381,3 +383,60 @@ def test_that_a_node_is_told_of_a_closed_channel_where_nobody_waits_for_it(sessi
     sizes = sent_by(session, monkeypatch)
     go_alone(session._transport)
     assert wait_until(lambda: sizes == [36])
+
+
+def all_at_once(session: SshSession, commands: Sequence[str]) -> dict[str, bytes | str]:
+    """What each prints, or why it does not, with all of them wanted at once."""
+    found: dict[str, bytes | str] = {}
+
+    def ask(command: str) -> None:
+        try:
+            found[command] = said(session, command)
+        except UserFacing as error:
+            found[command] = str(error)
+
+    threads = [threading.Thread(target=ask, args=(command,)) for command in commands]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_that_ux_09_callers_at_once_wait_for_one_another_where_a_node_gives_few_sessions(make_sshd, most):
+    with make_sshd(f"MaxSessions {most}\n").connect() as session:
+        commands = [f"sleep 0.2; echo {number}" for number in range(5)]
+        assert all_at_once(session, commands) == {command: f"{command[-1]}\n".encode() for command in commands}
+        assert session._room.most == most
+
+
+def test_that_a_refused_session_is_not_told_as_a_silent_node(node):
+    held = node(Scripted(1))
+    held.session._deadlines = replace(held.session._deadlines, channel_s=0.5)
+    kept = held.session.open("wait")
+    why = (
+        f"{held.session.address.host_port}: opening a channel failed. the node gives this connection 1 session at once"
+        " (MaxSessions), and nobody gave one back. wait until one of them has ended, or try again"
+    )
+    assert all_at_once(held.session, ["a", "b"]) == {"a": why, "b": why}
+    kept.close()
+
+
+def test_that_a_node_that_gives_no_session_at_all_says_so_to_everyone(node):
+    one = node(Scripted(0))
+    found = all_at_once(one.session, ["a", "b", "c"])
+    assert [("the node opens no further session" in str(why), "no answer" in str(why)) for why in found.values()] == [(True, False)] * 3
+
+
+def test_that_closing_a_connection_ends_the_wait_for_a_session(node):
+    one = node(Scripted(1))
+    kept = one.session.open("wait")
+    found: list[dict[str, bytes | str]] = []
+    waiting = threading.Thread(target=lambda: found.append(all_at_once(one.session, ["a"])))
+    waiting.start()
+    assert wait_until(lambda: one.session._room._waiting)
+    one.session.close()
+    waiting.join(5)
+    assert [str(why).startswith("the connection to") for why in found[0].values()] == [True]
+    kept.close()
