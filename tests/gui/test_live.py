@@ -208,7 +208,7 @@ def test_that_a_lane_can_be_put_away(watched: live.LivePage) -> None:
 
 
 def test_that_this_computer_becomes_a_node_with_one_button(
-    make_window: MakeWindow, services: Services, qtbot: QtBot
+    make_window: MakeWindow, services: Services, english: Translations, qtbot: QtBot
 ) -> None:
     window = make_window(live.PAGE)
     window.attach(services)
@@ -217,11 +217,18 @@ def test_that_this_computer_becomes_a_node_with_one_button(
     assert isinstance(page, live.LivePage)
     qtbot.waitUntil(lambda: page.empty.line.text() == "No node to watch yet", timeout=5000)
     assert page.buttons() == (page.local_button,)
+    assert page.add_node.isVisible() and not page.bar.isVisible(), "nothing to choose from yet, but what to do next"
+    english.switch(Language.ZH)
     page.local_button.click()
+    english.switch(Language.EN)
     qtbot.waitUntil(lambda: page.running, timeout=5000)
     assert page.local_button not in page.buttons() and page.buttons()[-1] is page.watch_button
     qtbot.waitUntil(lambda: any(lane.lane.id == "ram:ram_gb" for lane in page.chart.lanes), timeout=20000)
-    assert make_this_computer(services).name in page.crumbs()
+    assert make_this_computer(services, "another name").name == "本机", "as the page of nodes names it, in the language of the window"
+    assert page.crumbs() == ("本机",)
+    target = page.target()
+    assert target is not None and target.address == "", "no English word where there is no address"
+    assert not page.add_node.isVisible() and page.bar.isVisible()
 
 
 def test_that_words_of_a_node_are_never_read_as_html(watched: live.LivePage, qtbot: QtBot) -> None:

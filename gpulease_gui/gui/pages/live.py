@@ -85,7 +85,8 @@ class LivePage(Page):
         self._show_header()
 
     def _build(self) -> None:
-        self.empty = EmptyState("nav-live", "", "")
+        self.add_node = Button(Text("Add a node", "添加节点"), icon="add", kind="primary")
+        self.empty = EmptyState("nav-live", "", "", primary=self.add_node)
         self.parts = ThinSplitter(Qt.Orientation.Vertical)
         self.parts.addWidget(self.chart)
         self.parts.addWidget(self.figures)
@@ -102,6 +103,7 @@ class LivePage(Page):
 
     def _connect(self) -> None:
         self.watch_button.clicked.connect(self._watch_or_stop)
+        self.add_node.clicked.connect(lambda: self.frame.go("nodes"))
         self.chart.chose.connect(self._chosen)
         self.bar.nodes.picked.connect(self.choose)
         self.bar.all_nodes.clicked.connect(lambda: self.show_all(whole=True))
@@ -209,7 +211,7 @@ class LivePage(Page):
     def show_all(self, *, whole: bool) -> None:
         """All nodes at once, or the chosen one."""
         self.whole = whole
-        self.bar.setVisible(not whole)
+        self.bar.setVisible(not whole and bool(self._nodes))
         self.log.show_node()
         if whole:
             self.stack.setCurrentWidget(self.all)
@@ -365,6 +367,7 @@ class LivePage(Page):
         line, sentence = empty_words(name, self._view, running=self.running)
         self.empty.line.set_words(line)
         self.empty.sentence.set_words(sentence)
+        self.add_node.setVisible(not name)
         self.stack.setCurrentWidget(self.empty)
 
     def _tell(self) -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 RULES = Text("Watch rules…", "监控规则…")
 RATE = Text("Sampling rate…", "采样频率…")
+THIS_COMPUTER = Text("this computer", "本机")  # the name of its record, as the page of nodes gives it
 _ODD = re.compile(r"[^\w.-]+")
 
 
@@ -197,7 +198,8 @@ class Acts(QObject):
     def _this_computer(self) -> None:
         services = self._frame.services
         self.local_button.setEnabled(False)
-        self._frame.bridge.when_done(services.jobs.local(lambda: make_this_computer(services)), self._made_local)
+        name = say(THIS_COMPUTER)
+        self._frame.bridge.when_done(services.jobs.local(lambda: make_this_computer(services, name)), self._made_local)
 
     def _made_local(self, node: Node) -> None:
         self.local_button.setEnabled(True)

@@ -16,15 +16,13 @@ from gpulease_gui.checks.watch_rules import WATCH_RULES
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import Chooser
-from gpulease_gui.gui.pages.live_all_parts import Legend, Sums
+from gpulease_gui.gui.pages.live_all_parts import Legend, NodesBar, Sums
 from gpulease_gui.gui.pages.live_lanes import PromiseOf, promise_of, promised
 from gpulease_gui.gui.pages.live_nodes import LiveNode
 from gpulease_gui.gui.pages.live_tile import WINDOWS_S, Known, tile_of
 from gpulease_gui.gui.pages.live_words import age_s
 from gpulease_gui.gui.pages.page import Frame
 from gpulease_gui.gui.widgets.chart_spec import Promised
-from gpulease_gui.gui.widgets.labels import PlainLabel
-from gpulease_gui.gui.widgets.search import FilterBar
 from gpulease_gui.gui.widgets.tile_spec import Broken, Order, Rank, Tile
 from gpulease_gui.gui.widgets.tiles import TileView
 from gpulease_gui.services.events import WatchAlarm
@@ -83,10 +81,9 @@ class AllNodes(QWidget):
         self._turn: list[str] = []
         self._round_s = self._read_s = 0.0
         self._words, self._window_s = "", WINDOWS_S[-1]
-        self.bar, self.sums, self.grid, self.legend = FilterBar(_CHIPS), Sums(), TileView(), Legend()
+        self.bar, self.sums, self.grid, self.legend = NodesBar(_CHIPS), Sums(), TileView(), Legend()
         self.lane = Chooser(Text("What the lines show", "曲线内容"), _LANES)
         self.order = Chooser(Text("Order of the nodes", "节点排序"), _ORDERS)
-        self._range = PlainLabel(level="2", size="dense")
         self._timer = QTimer(self)
         self._timer.setInterval(TURN_MS)
         self._build()
@@ -96,7 +93,6 @@ class AllNodes(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        self.bar.add_tool(self._range)
         self.bar.add_tool(self.lane)
         self.bar.add_tool(self.order)
         row = QHBoxLayout()
@@ -178,7 +174,7 @@ class AllNodes(QWidget):
         running = {view.node_id: view for view in self.watching.views()}
         oldest_s = max((age_s(view, now_s) for view in running.values()), default=WINDOWS_S[-1])
         self._window_s = next((window_s for window_s in WINDOWS_S if oldest_s <= window_s), WINDOWS_S[-1])
-        self._range.set_words(_span_words(now_s, self._window_s))
+        self.bar.range.set_words(_span_words(now_s, self._window_s))
         self.legend.show_window(self._window_s)
         self.sums.show_all(tuple(self._nodes.values()), running, tiles, self._watched, now_s)
         shown = list(model.shown)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.text import Text
@@ -18,6 +18,7 @@ from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.chart_pens import gap_brush, paint_strip
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.lively import Lively
+from gpulease_gui.gui.widgets.search import FilterBar
 from gpulease_gui.gui.widgets.tile_spec import Tile
 from gpulease_gui.services.cost_steps import money as money_words
 
@@ -27,6 +28,33 @@ if TYPE_CHECKING:
 
 _LOW_SHARE = 0.95
 _THIN = "\N{THIN SPACE}"
+
+
+class NodesBar(FilterBar):
+    """The filter with the stretch of time that the tiles show, which gives way where there is no room for all: no word is cut."""
+
+    def __init__(self, chips: Sequence[tuple[str, Words]]) -> None:
+        super().__init__(chips)
+        self.range = PlainLabel(level="2", size="dense")
+        self.add_tool(self.range)
+
+    def fit(self) -> None:
+        """Show the stretch where it has room beside what is always there."""
+        items = [item for place in range(self.row.count()) if (item := self.row.itemAt(place)) is not None and item.widget() is not None]
+        # A part that is hidden has no size in its layout.
+        sizes = [(self.range.sizeHint() if item.widget() is self.range else item.sizeHint()).width() for item in items]
+        self.range.setVisible(sum(sizes) + (len(sizes) - 1) * self.row.spacing() + 32 <= self.width())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width has room for other parts."""
+        super().resizeEvent(event)
+        self.fit()
+
+    def event(self, event: QEvent) -> bool:
+        """Parts with other words take other room."""
+        if event.type() is QEvent.Type.LayoutRequest:
+            self.fit()
+        return super().event(event)
 
 
 class _Sum(QWidget):

@@ -47,8 +47,15 @@ def load_nodes(connection: sqlite3.Connection) -> tuple[LiveNode, ...]:
     return tuple(sorted(made, key=lambda one: one.node.reach is Reach.LOCAL))
 
 
-def make_this_computer(services: Services) -> Node:
-    """The record of this computer, made if there is none; blocks, for a worker thread."""
-    from gpulease_gui.services.targets import LOCAL, node_of
+def make_this_computer(services: Services, name: str) -> Node:
+    """The record of this computer, made with this name if there is none; blocks, for a worker thread."""
+    from gpulease_gui.services.targets import LOCAL_ID
+    from gpulease_gui.store.nodes import list_nodes, save_node
 
-    return node_of(services.workspace, LOCAL)
+    with services.workspace.read() as connection:
+        known = next((node for node in list_nodes(connection) if node.reach is Reach.LOCAL), None)
+    if known is not None:
+        return known
+    made = Node(LOCAL_ID, name, Reach.LOCAL)
+    services.workspace.submit(lambda db: save_node(db, made)).result()
+    return made

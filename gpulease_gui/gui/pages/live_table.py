@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from gpulease_gui.gui.widgets.chart_figures import Summary
 
 # Of the range of all readings: what is known no better than this is shown as a range, in so many characters at most.
-_CLOSE, _FITS = 0.03, 11
+_CLOSE, _FITS = 0.03, 10
 IN_SIGHT = Text("In sight", "可见区间")
+MEAN = Text("Mean / promise", "均值 / 承诺")
+MANY_SAMPLES = 100_000  # from here on their share is told: two such counts have no room
 NO_PROMISE = Badge("verdict-na", "t3", Text("no promise", "无承诺"))
 TOO_LITTLE = Badge("verdict-notrun", "t3", Text("too little load", "负载不足"))
 A_SIZE = Badge("verdict-na", "t3", Text("not judged here", "此处不判定"))
@@ -117,7 +119,7 @@ def _figure(name: str, weight: int = 400) -> Column[Summary]:
             return _between(row.figures, value, *between, _decimals(row))
         return _number(value, _decimals(row), weight)
 
-    return Column(titles[name], cell, width=92 if name in ("p5", "p95") else 78, number=True)
+    return Column(titles[name], cell, width=84 if name in ("p5", "p95") else 72, number=True)
 
 
 def _promised(row: Summary) -> Cell:
@@ -171,7 +173,11 @@ def length_text(seconds: int) -> Text:
 def _samples(row: Summary) -> Cell:
     if row.pending:
         return Cell("…")
-    return Cell(f"{row.figures.count:,} / {row.expected:,}")
+    counted = f"{row.figures.count:,} / {row.expected:,}"
+    if row.expected < MANY_SAMPLES:
+        return Cell(counted)
+    # Rounded down: what is missing must not round to nothing.
+    return Cell(f"{math.floor(1000 * row.figures.count / row.expected) / 10:.1f}\N{THIN SPACE}%", tip=counted)
 
 
 def _verdict(row: Summary) -> Cell:
@@ -187,17 +193,17 @@ def figures_table() -> TableModel[Summary]:
         Column(IN_SIGHT, lambda row: Cell(title_of(row), weight=500), width=220, stretch=True),
         Column(Text("Promised", "承诺"), _promised, width=128, number=True),
         _figure("low"), _figure("p5"), _figure("mean", 600), _figure("p95"), _figure("high"),
-        Column(Text("Mean against promise", "均值对照承诺"), _ruler, width=140),
-        Column(Text("Under promise", "低于承诺"), _under, width=116, number=True),
-        Column(Text("Samples", "样本"), _samples, width=124, number=True),
-        Column(Text("Verdict", "判定"), _verdict, width=140),
+        Column(MEAN, _ruler, width=108),
+        Column(Text("Under promise", "低于承诺"), _under, width=108, number=True),
+        Column(Text("Samples", "样本"), _samples, width=112, number=True),
+        Column(Text("Verdict", "判定"), _verdict, width=132),
     ]  # fmt: skip
     return TableModel(columns, lambda row: row.key, search=lambda row: say(title_of(row)))
 
 
 # Columns that give way first where the window is narrow or the text large.
-_GIVE_WAY = ("p95", "p5", "Mean against promise", "Under promise", "Min", "Max")
-_NAME_PX = 200
+_GIVE_WAY = ("p95", "p5", "Mean / promise", "Under promise", "Min", "Max")
+_NAME_PX = 180
 
 
 class FiguresTable(TableView):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpulease_gui.domain.command import Impact
+from gpulease_gui.domain.node import Reach
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.models.verified import Verified
 from gpulease_gui.gui.pages.live_nodes import LiveNode
@@ -24,4 +25,5 @@ def target_of(node: LiveNode, state: NodeState, impact: Impact, rate: tuple[Word
         facts.append((Text("Clock", "时钟偏差"), verified.clock or NOT_READ))
     if node.supplier:
         facts.append((Text("Supplier", "供应商"), node.supplier))
-    return Target(node.node.name, node.address, node.contract, "", state, impact, tuple(facts))
+    address = "" if node.node.reach is Reach.LOCAL else node.address  # its name says where it is
+    return Target(node.node.name, address, node.contract, "", state, impact, tuple(facts))

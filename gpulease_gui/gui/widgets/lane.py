@@ -43,6 +43,7 @@ class Moment:
     chosen: tuple[float, float] | None = None
     happenings: tuple[Happening, ...] = ()
     coarser: tuple[Coarser, ...] = ()
+    until_s: float | None = None  # where what is in sight ends: a pixel of a month is an hour, and the last one is not whole
 
     @property
     def marks(self) -> tuple[object, ...]:
@@ -290,7 +291,7 @@ class Lane(Lively, QWidget):
             return moment.cursor_s
         last = [end[0] for curve in self.lane.curves if (end := curve.ring.last) is not None]
         newest = max(last, default=None)
-        return newest if newest is None or moment is None else min(newest, moment.scale.end_s)
+        return newest if newest is None or moment is None else min(newest, moment.scale.end_s if moment.until_s is None else moment.until_s)
 
     def readings(self) -> list[float | None]:
         """The value of each curve at that time; None in a gap."""

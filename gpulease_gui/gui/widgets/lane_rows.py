@@ -30,6 +30,7 @@ _LOUDEST = {"fail": 0, "warn": 1}
 EVENTS = Text("Events", "事件")
 AT_CURSOR = Text("At cursor {time}", "游标 {time}")
 LATEST = Text("Latest {time}", "最新 {time}")
+PAUSED, BACK = Text("Paused at {time}", "暂停于 {time}"), Text("Looking back, {time}", "回看 {time}")
 RECEIVED = Text("time received here", "按本机接收时刻")
 
 
@@ -61,9 +62,7 @@ class EventRow(QWidget):
         painter.setFont(sized(self.font(), TextSize.CAPTION))
         painter.setPen(QColor(palette.t3))
         painter.drawText(QRect(16, 0, columns.name - 16, self.height()), _V, say(EVENTS))
-        at_cursor, at_s = self._stack.read_at
-        painter.setPen(QColor(palette.t2))
-        painter.drawText(right.adjusted(16, 0, 0, 0), _V, say(AT_CURSOR if at_cursor else LATEST).format(time=moment_text(at_s)))
+        self._paint_time(painter, right.adjusted(16, 0, 0, 0))
         if self._scale is not None:
             plot = columns.plot(self.height())
             painter.setClipRect(plot)
@@ -72,6 +71,16 @@ class EventRow(QWidget):
         painter.fillRect(QRect(0, self.height() - 1, self.width(), 1), QColor(palette.border2))
         if self._stack.hasFocus():
             painter.fillRect(QRect(0, 0, self.width(), 2), QColor(palette.accent))
+
+    def _paint_time(self, painter: QPainter, room: QRect) -> None:
+        """Of which time the readouts speak; that a chart stands still is told louder than that it goes on."""
+        stack = self._stack
+        at_cursor, at_s = stack.read_at
+        words = AT_CURSOR if at_cursor else BACK if stack.away else PAUSED if stack.paused else LATEST
+        still = stack.paused and not at_cursor
+        painter.setFont(sized(self.font(), TextSize.CAPTION, 600 if still else 400))
+        painter.setPen(QColor(colours().t1 if still else colours().t2))
+        painter.drawText(room, _V, say(words).format(time=moment_text(at_s)))
 
     def _paint_events(self, painter: QPainter, plot: QRect, scale: TimeScale) -> None:
         """What went wrong first, then short ones: a note or a gap keeps its place, a stretch of hours takes what is left."""

@@ -232,7 +232,8 @@ class LaneStack(Lively, QWidget):
         self._events.show_scale(scale)
 
     def _moment(self, scale: TimeScale) -> Moment:
-        return Moment(scale, self._clock(), self._picture.holes, self._cursor_s, self._chosen, self._picture.happenings, self._picture.coarser)
+        return Moment(scale, self._clock(), self._picture.holes, self._cursor_s, self._chosen, self._picture.happenings, self._picture.coarser,
+                      self.span_s[1])  # fmt: skip
 
     def _settle(self) -> None:
         """After a drag, or with other curves: one lane a turn is drawn as it should be, its axis with it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QTimer, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
 
 from gpulease_gui.domain.text import Text
@@ -35,13 +35,13 @@ class SearchBox(Lively, QLineEdit):
         self._wait.timeout.connect(self._tell)
         self.textChanged.connect(self._typed)
         self.returnPressed.connect(self._tell)
-        self.setTextMargins(22, 0, 8, 0)
         self.setMinimumWidth(204)
         self.setClearButtonEnabled(False)
         self.retranslate()
 
     def _typed(self) -> None:
         self._wait.start()
+        self._give_room()
 
     def _tell(self) -> None:
         self._wait.stop()
@@ -49,8 +49,20 @@ class SearchBox(Lively, QLineEdit):
             self._said = self.text()
             self.searched.emit(self._said)
 
+    def _key_width(self) -> int:
+        return QFontMetrics(sized(self.font(), TextSize.CAPTION)).horizontalAdvance(self._keys) + 10
+
+    def _give_room(self) -> None:
+        """The hint ends before the key that leads here."""
+        self.setTextMargins(22, 0, self._key_width() + 10 if self._keys and not self.text() else 8, 0)
+
+    def retheme(self) -> None:
+        """The key grows with the font."""
+        self._give_room()
+
     def retranslate(self) -> None:
         """Say the hint."""
+        self._give_room()
         self.setPlaceholderText(say(self._hint))
         self.setAccessibleName(say(self._hint))
 
@@ -62,8 +74,7 @@ class SearchBox(Lively, QLineEdit):
         if not self._keys or self.text():
             return
         painter.setFont(sized(self.font(), TextSize.CAPTION))
-        metrics = painter.fontMetrics()
-        width, height = metrics.horizontalAdvance(self._keys) + 10, metrics.height() + 2
+        width, height = self._key_width(), painter.fontMetrics().height() + 2
         box = QRectF(self.width() - width - 8.5, (self.height() - height) // 2 + 0.5, width, height - 1)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QColor(palette.border2))

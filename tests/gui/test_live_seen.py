@@ -1,0 +1,133 @@
+"""What does a user see of the Live page at a size, a zoom or a moment where it is easily wrong?"""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from gpulease_gui.domain.text import Language, Text
+from gpulease_gui.gui.language import Translations
+from gpulease_gui.gui.pages.live_all_parts import NodesBar
+from gpulease_gui.gui.pages.live_lanes import Lanes
+from gpulease_gui.gui.pages.live_table import FiguresTable, figures_table
+from gpulease_gui.gui.theme.theme import Theme
+from gpulease_gui.gui.widgets.buttons import Button
+from gpulease_gui.gui.widgets.chart_data import Figures
+from gpulease_gui.gui.widgets.chart_figures import Summary
+from gpulease_gui.gui.widgets.chart_spec import LaneSpec, Picture
+from gpulease_gui.gui.widgets.lane_stack import LaneStack
+from gpulease_gui.gui.widgets.search import SearchBox
+from gpulease_gui.services.series import Ring
+from gpulease_gui.services.watch import WatchView
+
+from .conftest import settle
+from .live_walk import painted
+
+NOW_S = 1_764_600_000.0
+MONTH_S = 30 * 86_400.0
+
+
+def watched_for(seconds: int) -> WatchView:
+    """A card that drew a watt more with each second."""
+    view, ring = WatchView("n", 1.0), Ring()
+    for second in range(seconds):
+        ring.append(NOW_S - seconds + 1 + second, 100.0 + second)
+    view.rings["gpu.power_w", "GPU-a"] = ring
+    return view
+
+
+@pytest.fixture
+def chart(qtbot: QtBot) -> LaneStack:
+    made = LaneStack(lambda: NOW_S)
+    qtbot.addWidget(made)
+    made.resize(1200, 300)
+    made.show()
+    made.show_picture(Picture(Lanes(lambda term: None).of(watched_for(60))))
+    return made
+
+
+def test_that_a_month_in_sight_still_tells_the_newest_reading(chart: LaneStack) -> None:
+    chart.set_window(MONTH_S)
+    assert chart.scale().end_s < NOW_S - 60, "the last pixel, an hour wide, is not whole"
+    assert chart.read_at == (False, NOW_S)
+    assert chart.lanes[0].readings() == [159.0]
+    chart.look_at(NOW_S - 30 - MONTH_S, NOW_S - 30)
+    assert chart.read_at == (False, NOW_S - 30) and chart.lanes[0].readings() == [129.0], "nothing of what is later than what is in sight"
+
+
+def test_that_a_chart_that_stands_still_says_so_and_until_when(
+    chart: LaneStack, english: Translations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told() -> set[str]:
+        return {words for words in painted(chart, monkeypatch) if words.startswith(("Latest", "Paused", "Looking", "At cursor", "最新", "暂停于", "回看"))}
+
+    time = told().pop().removeprefix("Latest ")
+    chart.pause(paused=True)
+    assert told() == {f"Paused at {time}"}
+    chart.move_by(-10)
+    assert {words.split(",")[0] for words in told()} == {"Looking back"}
+    english.switch(Language.ZH)
+    assert {words.split(" ")[0] for words in told()} == {"回看"}
+    chart.pause(paused=False)
+    assert told() == {f"最新 {time}"}
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_that_a_window_of_1280_px_has_room_for_all_figures_and_their_names(language: Language, english: Translations, qtbot: QtBot) -> None:
+    english.switch(language)
+    table = FiguresTable()
+    qtbot.addWidget(table)
+    table.resize(1280 - 48, 150)
+    table.show()
+    assert [str(column.title) for place, column in enumerate(table.figures.columns) if table.isColumnHidden(place)] == []
+    header = table.horizontalHeader()
+    narrow = [str(column.title) for place, column in enumerate(table.figures.columns)
+              if header.fontMetrics().horizontalAdvance(column.title.en if language is Language.EN else column.title.zh) + 16 > table.columnWidth(place)]  # fmt: skip
+    assert narrow == []
+
+
+def test_that_millions_of_samples_are_told_by_their_share_and_missing_ones_round_to_no_whole() -> None:
+    lane = LaneSpec("power:gpu.power_w", Text("Power", "功耗"), "W", ())
+    cells = [
+        figures_table().columns[9].cell(Summary(lane, None, Figures(count), expected)) for count, expected in ((99_000, 99_999), (20_735_999, 20_736_000))
+    ]  # fmt: skip
+    assert [str(cell.text) for cell in cells] == ["99,000 / 99,999", "99.9\u2009%"]
+    assert str(cells[1].tip) == "20,735,999 / 20,736,000"
+
+
+def test_that_a_filter_with_large_text_leaves_the_stretch_out_and_cuts_no_word(theme: Theme, qtbot: QtBot) -> None:
+    bar = NodesBar((("all", Text("All", "全部")), ("below", Text("Below promise", "低于承诺"))))
+    tool = Button(Text("Worst first", "问题优先"))
+    bar.add_tool(tool)
+    bar.range.set_words("last 5 min · 20:21 – 20:26")
+    window = QWidget()
+    qtbot.addWidget(window)
+    bar.setParent(window)
+    window.resize(900, 60)
+    window.show()
+    bar.show()
+    whole = bar.row.sizeHint().width()
+    seen = []
+    for width in (whole, whole - 1):
+        bar.resize(width, 40)
+        settle()
+        parts = [part for place in range(bar.row.count()) if (item := bar.row.itemAt(place)) is not None and (part := item.widget()) is not None]
+        assert [part for part in parts if part.isVisible() and part.width() < part.sizeHint().width()] == []
+        seen.append(bar.range.isVisible())
+    assert seen == [True, False]
+
+
+def test_that_the_hint_of_a_search_ends_before_the_key_that_leads_there(theme: Theme, qtbot: QtBot) -> None:
+    box = SearchBox(keys="Ctrl+K")
+    qtbot.addWidget(box)
+    box.show()
+    before = box.textMargins().right()
+    theme.enlarge(4.0)
+    try:
+        settle()
+        assert box.textMargins().right() > before > box.fontMetrics().horizontalAdvance("Ctrl")
+        box.setText("n")
+        assert box.textMargins().right() == 8, "the key is away while there is text"
+    finally:
+        theme.enlarge(0.0)
