@@ -7,6 +7,7 @@ from enum import StrEnum
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import HostKey
 from gpulease_gui.domain.text import NO_TEXT, Text, visible
+from gpulease_gui.remote.hop_words import of_jump_host
 from gpulease_gui.remote.said_words import in_both
 
 _FOREIGN_MAX = 200
@@ -61,12 +62,13 @@ class ConnectFailed(UserFacing):
 
     def at_hop(self, number: int, count: int) -> None:
         """Say, in the reason too, that a jump host failed and not the node; `hop` is then its host:port."""
-        self.hop, self.place, was, why = self.host_port, (number, count), self.what_text, self.why_text
+        self.hop, self.place, was, why = self.host_port, (number, count), self.what_text, of_jump_host(self.why_text)
         self.what_text = Text(f"jump host {was.en}", f"跳板机 {was.zh}")
         self.why_text = Text(
             f"at jump host {self.hop} ({number} of {count}): {why.en}", f"在跳板机 {self.hop}（第 {number} 个，共 {count} 个）：{why.zh}"
         )
-        self.what, self.why = self.what_text.en, self.why_text.en
+        self.next_text = of_jump_host(self.next_text, self.hop)
+        self.what, self.why, self.next_step = self.what_text.en, self.why_text.en, self.next_text.en
 
 
 class HungUp(ConnectFailed):

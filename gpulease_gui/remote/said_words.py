@@ -26,6 +26,7 @@ _LIBRARY: Mapping[str, Text] = {
     "Authentication timeout.": Text("the login took too long", "登录超时"),
     "Channel closed.": Text("the channel was closed", "通道已关闭"),
     "Signature verification (ssh-ed25519) failed.": Text("the host's signature is wrong", "主机签名错误"),
+    "the node accepts another service than was asked for": Text("the node accepts another service than was asked for", "节点接受了并未请求的服务"),
     "Mismatched MAC": Text("a packet was changed on the way", "数据包在途中被改动"),
     "No MAC in packet": Text("a packet was changed on the way", "数据包在途中被改动"),
 }
