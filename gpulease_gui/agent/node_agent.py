@@ -48,12 +48,15 @@ SMI_FIELDS = "index,uuid,utilization.gpu,utilization.memory,memory.used,power.dr
 SMI_MORE, SMI_SLOW = ("pci.bus_id", "enforced.power.limit", "temperature.memory"), ("ecc.errors.corrected.aggregate.total",
                                                                                    "ecc.errors.uncorrected.aggregate.total")  # fmt: skip
 SMI_REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
-NO_GPU, SILENT = "no NVIDIA GPU on the node", "the NVIDIA driver does not answer"
+NO_GPU, SILENT, NONE_SHOWN = "no NVIDIA GPU on the node", "the NVIDIA driver does not answer", "the NVIDIA driver shows no GPU"
+NONE_OF, SMI_NONE = "the NVIDIA driver shows none of {} NVIDIA GPUs on the PCI bus", "no devices were found"
 # A tool that says nothing for so long hangs: it is ended, and asked again. What is longer is no answer, and no row, of one.
 TOOL_S, ROWS_S, TOOL_BYTES, TABLE_BYTES, ROW_BYTES, MOST_ROWS = 20.0, 60.0, 1 << 20, 60000, 4096, 256
 CHILDREN, KEEPERS, LEDGER = set(), [], threading.Lock()
-# Ends the tools where this program is killed: the groups of the last line that came before its stdin ended.
-KEEPER = ["sh", "-c", "while read -r line; do last=$line; done; for group in $last; do kill -KILL -$group; done"]
+# Where this program is killed, so that the stdin of the keeper ends, it ends the tools: they and what they start bear a mark.
+MARK = {"GPULEASE_TOOL_OF": os.urandom(16).hex()}
+KEEPER = ["sh", "-c", 'read -r x; for n in 1 2; do for f in $(grep -lsF "$0" /proc/[0-9]*/environ); do f=${f#/proc/}; '
+          'kill -KILL "${f%/environ}"; done; done', "GPULEASE_TOOL_OF=" + MARK["GPULEASE_TOOL_OF"]]  # fmt: skip
 
 # NVML's numbers (nvml.h).
 UNINITIALIZED, DRIVER_NOT_LOADED, TIMEOUT, NO_LIBRARY, NO_FUNCTION, LOST, RESET = 1, 9, 10, 12, 13, 15, 16
@@ -83,6 +86,10 @@ class Refusal(Exception):
 
 class Gone(Exception):
     """The GPU, or the driver under it, is not there any more."""
+
+
+class NoneShown(Exception):
+    """The driver shows no GPU, though there may be some."""
 
 
 if ctypes is not None:
@@ -194,13 +201,16 @@ def ways_to_nvml():
     return ways
 
 
-def listed_cards():
-    """How many cards of NVIDIA the kernel lists on the PCI bus; None where it lists nothing at all."""
+def without_cards(trouble):
+    """What is to be said where no card is seen: the PCI bus tells whether any is there, as far as it lists anything."""
     try:
         found = [(read(path).strip(), read(os.path.dirname(path) + "/class")) for path in glob.glob(PCI_VENDORS)]
     except OSError:
-        return None
-    return sum(vendor == NVIDIA and kind.startswith(DISPLAY) for vendor, kind in found) if found else None
+        return trouble
+    count = sum(vendor == NVIDIA and kind.startswith(DISPLAY) for vendor, kind in found)
+    if found and not count:
+        return NO_GPU
+    return NONE_OF.format(count) if count and trouble == NONE_SHOWN else trouble
 
 
 def address(handle):
@@ -284,23 +294,30 @@ class Gpus(object):
 
     def __init__(self, voice, interval_s):
         self._voice, self._interval_s, self._again_s = voice, interval_s, min(AGAIN_S, 5 * interval_s)
-        self._nvml, self._known, self._refusals, self._slow_at, self._broken = None, {}, {}, 0.0, ""
+        self._nvml, self._known, self._refusals, self._slow_at = None, {}, {}, 0.0
         self._names, self._owners, self._xids = {}, {}, {}
         self._events, self._heard, self._asked, self._deaf_until_s = None, {}, frozenset(), 0.0
         self.via, self.since, self.rounds = "", None, 0
 
     def run(self):
-        """Go each way until it is none, or breaks off by a fault that is not NVML's."""
+        """Go each way until it is none, or breaks off by a fault that is not NVML's; and all of them again where none shows a card."""
+        ways, trouble = ways_to_nvml(), NONE_SHOWN
         try:
-            for nvml in ways_to_nvml():
-                self.via = getattr(nvml, "via", "pynvml")
-                try:
-                    self._by_nvml(nvml)
-                except BaseException as error:
-                    self._broken = "{} broke off ({})".format(self.via, type(error).__name__)
-                    self._let_go(self._broken)
-            self.via = "nvidia-smi"
-            self._by_smi()
+            while trouble == NONE_SHOWN:
+                trouble = ""
+                for nvml in ways:
+                    self.via = getattr(nvml, "via", "pynvml")
+                    try:
+                        self._by_nvml(nvml)
+                        continue
+                    except NoneShown:
+                        trouble = NONE_SHOWN
+                    except BaseException as error:
+                        trouble = trouble or "{} broke off ({})".format(self.via, type(error).__name__)
+                    self._let_go(trouble)
+                self.via, self.since = "nvidia-smi", None
+                self._by_smi(trouble)
+                self.rounds += 1
         finally:
             self.since, self.rounds = None, self.rounds + 1
 
@@ -318,8 +335,8 @@ class Gpus(object):
                 if self._nvml is None and (code_of(error) in (NO_LIBRARY, NO_FUNCTION) or not self._known and not hasattr(nvml, "via")):
                     return  # a pynvml that can't begin has not the last word on the driver
                 trouble = "no NVIDIA driver answers here ({})".format(text(error))
-                if self._nvml is None and not self._known and listed_cards() == 0:
-                    trouble = NO_GPU
+                if self._nvml is None and not self._known:
+                    trouble = without_cards(trouble)
             except Gone as gone:
                 trouble = "the NVIDIA driver stopped answering ({})".format(gone)
             if trouble:
@@ -398,6 +415,8 @@ class Gpus(object):
         """A line for each GPU that is there, and one for each that was."""
         count = self._nvml.nvmlDeviceGetCount()
         if not count and not self._known:
+            if without_cards(NONE_SHOWN) != NO_GPU:
+                raise NoneShown
             self._voice.say("gpu", "! " + NO_GPU)
             return
         found, why = {}, "not found any more"
@@ -484,8 +503,8 @@ class Gpus(object):
         told = processes is not None and len(used) == len(processes)
         sample["process_memory_mib"] = sum(used) / 1048576.0 if told else None
 
-    def _by_smi(self):
-        """Pass the rows of nvidia-smi on."""
+    def _by_smi(self, before=""):
+        """Pass the rows of nvidia-smi on; only once where the other ways, by what they say, show no card."""
         while shutil.which("nvidia-smi"):
             self.since = time.monotonic()
             help_text, _ = answer(["nvidia-smi", "--help-query-gpu"])
@@ -494,38 +513,36 @@ class Gpus(object):
                 asked += SMI_MORE + (SMI_SLOW if self._interval_s >= 1 else ())
             child = begin(["nvidia-smi", "--query-gpu=" + SMI_FIELDS + ",".join(asked), "--format=csv,noheader,nounits", "-lms",
                            str(int(self._interval_s * 1000))])  # fmt: skip
-            trouble = "nvidia-smi ended"
+            trouble = before if before == NONE_SHOWN else "nvidia-smi ended"
             for row in rows(child, self._interval_s):
-                if row is None:
-                    trouble = SILENT
+                if row is None or SMI_NONE in row.lower():
+                    trouble = SILENT if row is None else NONE_SHOWN
                     break
                 self._voice.say("gpu", row)
-                self.since = time.monotonic() + self._interval_s
+                self.since, trouble = time.monotonic() + self._interval_s, "nvidia-smi ended"
                 self.rounds += 1
             end(child)
             self.since = None
-            self._voice.say("gpu", "! " + (NO_GPU if listed_cards() == 0 else trouble))
+            self._voice.say("gpu", "! " + without_cards(trouble))
             time.sleep(self._again_s)
-        none = self._broken and listed_cards() == 0
-        self._voice.say("gpu", "! " + (NO_GPU if none else self._broken or "nvidia-smi is not installed on the node"))
-        self.rounds = sys.maxsize - 1
+            if before == NONE_SHOWN:
+                return
+        self._voice.say("gpu", "! " + (without_cards(before) if before else "nvidia-smi is not installed on the node"))
+        if before == NONE_SHOWN:
+            time.sleep(self._again_s)
+        else:
+            self.rounds = sys.maxsize - 1
 
 
 def begin(argv):
-    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                             bufsize=0, start_new_session=True)  # fmt: skip
-    keep_in_mind(CHILDREN.add, child)
-    return child
-
-
-def keep_in_mind(change, child):
-    """A child that is to be ended with this program, or not any more: the keeper is told, who is there from the first one on."""
     with LEDGER, contextlib.suppress(OSError):
-        change(child)
         if not KEEPERS or KEEPERS[0].poll() is not None:
             KEEPERS[:] = [subprocess.Popen(KEEPER, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                           bufsize=0, start_new_session=True)]  # fmt: skip
-        KEEPERS[0].stdin.write((" ".join(str(living.pid) for living in CHILDREN) + "\n").encode())
+                                           start_new_session=True)]  # fmt: skip
+    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             bufsize=0, start_new_session=True, env=dict(os.environ, **MARK))  # fmt: skip
+    CHILDREN.add(child)
+    return child
 
 
 def is_over(child, how=os.WNOHANG):
@@ -538,7 +555,7 @@ def end(child):
     kill(child)
     child.stdout.close()
     is_over(child, 0)
-    keep_in_mind(CHILDREN.discard, child)
+    CHILDREN.discard(child)
     child.wait()
 
 

@@ -24,6 +24,7 @@ TROUBLES: Mapping[str, Text] = {
     "nvidia-smi ended": Text("nvidia-smi ended", "nvidia-smi 已退出"),
     "the NVIDIA driver does not answer": Text("the NVIDIA driver does not answer", "NVIDIA 驱动无应答"),
     "no NVIDIA GPU on the node": Text("no NVIDIA GPU on the node", "节点上没有 NVIDIA GPU"),
+    "the NVIDIA driver shows no GPU": Text("the NVIDIA driver shows no GPU", "NVIDIA 驱动未显示任何 GPU"),
     "npu-smi does not answer": Text("npu-smi does not answer", "npu-smi 无应答"),
     GONE: Text(GONE, "nvidia-smi 不再列出此卡"),
     npu.GONE: Text(npu.GONE, "npu-smi 不再列出此芯片"),
@@ -52,6 +53,7 @@ _PATTERNS = tuple((re.compile(pattern), zh) for pattern, zh in (
     (r"more than (\d+) series: the rest is left out", "超过 {} 条曲线，其余已略去"),
     (r"the line has an unknown form \((\w+)\)", "此行格式未知（{}）"), (r"internal error: (\w+)", "内部错误：{}"),
     (r"(host|network|disk|rdma) can't be read: (.*)", "无法读取 {}：{}"), (r"(cat|head|ports)( [^!]*)? failed", "{}{} 执行失败"),
+    (r"the NVIDIA driver shows none of (\d+) NVIDIA GPUs on the PCI bus", "PCI 总线上有 {} 个 NVIDIA GPU，但驱动一个也未显示"),
     (r"NVML error (\d+)", "NVML 错误 {}"), (r"its reading broke off \((\w+)\)", "读取中断（{}）"),
     (r"(pynvml|ctypes) broke off \((\w+)\)", "{} 读取中断（{}）"),
 ))  # fmt: skip

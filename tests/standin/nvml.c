@@ -4,7 +4,7 @@
  * names says what is wrong at this moment, one word a fault: lost0 lost1 (a card has fallen off the bus), swapped (the
  * cards changed places), unloaded (the driver), hang (every call sleeps), na (power is not told), old (neither field
  * values nor the second memory call), xid79 (once for the first card), xid48 (once for the second), xid31 (so, too, once both are heard), deaf0 (the first card
- * refuses events), twins (both cards have the UUID of the first), hot (a million degrees), more (all counters have risen).
+ * refuses events), none (no card is shown), twins (both cards have the UUID of the first), hot (a million degrees), more (all counters have risen).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ int nvmlInit_v2(void)
 int nvmlInitWithFlags(u32 flags) { return flags ? INVALID : nvmlInit_v2(); }
 int nvmlShutdown(void) { started = 0; return OK; }
 const char *nvmlErrorString(int code) { return code == LOST ? "GPU is lost" : code == NO_LOADED ? "Driver Not Loaded" : "Error"; }
-int nvmlDeviceGetCount_v2(u32 *count) { MEET(NULL); *count = 2; return OK; }
+int nvmlDeviceGetCount_v2(u32 *count) { MEET(NULL); *count = is("none") ? 0 : 2; return OK; }
 int nvmlDeviceGetHandleByIndex_v2(u32 index, device *card)
 {
     MEET(NULL);

@@ -30,7 +30,7 @@ from gpulease_gui.telemetry.source import Point, metrics, sources
 from tests.standin.build import build_nvml
 
 FILE = Path(__file__).resolve().parents[2] / "gpulease_gui" / "agent" / "node_agent.py"
-MARK = "5" * 32
+MARK, BUS = "5" * 32, Path("/sys/bus/pci/devices")
 FIRST, SECOND = "GPU-aaaa0000-0000-4000-8000-000000000000", "GPU-bbbb1111-0000-4000-8000-000000000001"
 GIB = 2**30 / 1e9
 no_driver = pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="this computer has an NVIDIA driver")
@@ -40,14 +40,14 @@ both_ways = pytest.mark.parametrize("way", ["pynvml", "ctypes"])
 class Running:
     """The agent as it is started on a node: its program through stdin, which stays open."""
 
-    def __init__(self, way: str, environment: Mapping[str, str], deadline_s: float = 5.0) -> None:
+    def __init__(self, way: str, environment: Mapping[str, str], deadline_s: float = 5.0, bus: Path = BUS) -> None:
         _, option, code = shlex.split(AGENT)
         python = [sys.executable, *(["-S"] if way == "ctypes" else [])]  # pynvml is a package of this environment
         self.process = subprocess.Popen(
             [*python, option, code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
         )
         wish = json.dumps({"mark": MARK, "interval_s": 0.1, "deadline_s": deadline_s}).encode()
-        program = FILE.read_bytes()
+        program = FILE.read_bytes().replace(str(BUS).encode(), str(bus).encode())
         assert self.process.stdin and self.process.stdout and self.process.stderr
         self.process.stdin.write(b"%d\n%b%b\n" % (len(program), program, wish))
         self.process.stdin.flush()
@@ -124,7 +124,7 @@ def faults(tmp_path: Path) -> Path:
 def start(library: Path, faults: Path) -> Iterator[Callable[..., Running]]:
     started: list[Running] = []
 
-    def begin(way: str, *, driver: bool = True, path: str | None = None, deadline_s: float = 5.0, modules: str = "") -> Running:
+    def begin(way: str, *, driver: bool = True, path: str | None = None, deadline_s: float = 5.0, modules: str = "", bus: Path = BUS) -> Running:
         environment = {**os.environ, "NVML_STANDIN": str(faults)}
         if modules:
             environment["PYTHONPATH"] = modules
@@ -132,7 +132,7 @@ def start(library: Path, faults: Path) -> Iterator[Callable[..., Running]]:
             environment["LD_LIBRARY_PATH"] = str(library)
         if path is not None:
             environment["PATH"] = path + os.pathsep + os.environ["PATH"]
-        started.append(Running(way, environment, deadline_s))
+        started.append(Running(way, environment, deadline_s, bus))
         return started[-1]
 
     yield begin
@@ -365,6 +365,56 @@ def test_that_a_pynvml_that_cannot_be_used_is_passed_over_without_a_word(module:
     assert json.loads(running.first("agent", lambda p: '"via": "ctypes"' in p))["via"] == "ctypes"
 
 
+def pci_bus(folder: Path, *devices: tuple[str, str]) -> Path:
+    """A bus with devices of these vendors and classes."""
+    for number, (vendor, kind) in enumerate(devices):
+        (folder / "bus" / f"0000:0{number}:00.0").mkdir(parents=True)
+        (folder / "bus" / f"0000:0{number}:00.0" / "vendor").write_text(f"{vendor}\n")
+        (folder / "bus" / f"0000:0{number}:00.0" / "class").write_text(f"{kind}\n")
+    return folder / "bus"
+
+
+OTHERS = (("0x10de", "0x068000"), ("0x10de", "0x040300"), ("0x1a03", "0x030000"))  # a switch and a sound device of NVIDIA, a console
+TWO_CARDS = (("0x10de", "0x030200"), ("0x10de", "0x030000"), *OTHERS)
+BLIND = "class NVMLError(Exception): pass\ndef nvmlInit(): pass\ndef nvmlDeviceGetCount(): return 0\ndef nvmlShutdown(): pass"
+
+
+def test_that_a_pynvml_that_shows_no_card_of_those_on_the_bus_hands_over_to_the_library(start: Callable[..., Running], tmp_path: Path) -> None:
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "pynvml.py").write_text(BLIND)
+    running = start("pynvml", modules=str(tmp_path / "modules"), bus=pci_bus(tmp_path, *TWO_CARDS))
+    assert running.first("gpu").startswith("{"), "nothing is told of a way that another one makes up for"
+    assert json.loads(running.first("agent", lambda p: '"via": "ctypes"' in p))["via"] == "ctypes"
+
+
+@no_driver
+@pytest.mark.parametrize(("devices", "said"), [
+    (TWO_CARDS, "! the NVIDIA driver shows none of 2 NVIDIA GPUs on the PCI bus"), (OTHERS, "! no NVIDIA GPU on the node"),
+    ((), "! the NVIDIA driver shows no GPU"),
+])  # fmt: skip
+@pytest.mark.parametrize("smi", ["exit 127", "echo No devices were found; exit 6", ""])
+def test_that_a_driver_that_shows_no_card_is_no_computer_without_one(
+    devices: tuple[tuple[str, str], ...], said: str, smi: str, start: Callable[..., Running], faults: Path, tmp_path: Path
+) -> None:
+    faults.write_text("none")
+    if smi:
+        tool(tmp_path / "bin", "nvidia-smi", f'case "$*" in --help*) exit;; esac\n{smi}\n')
+    running = start("ctypes", path=str(tmp_path / "bin"), bus=pci_bus(tmp_path, *devices))
+    assert [running.first("gpu"), running.first("gpu")] == [said, said]
+    faults.write_text("")
+    assert of(running.points("gpu", is_card(FIRST)), FIRST)["gpu.power_w"] == 412.5
+    assert trouble_words(said[2:]).zh != said[2:]
+
+
+def test_that_an_nvidia_smi_that_sees_cards_is_read_where_the_library_shows_none(start: Callable[..., Running], faults: Path, tmp_path: Path) -> None:
+    faults.write_text("none")
+    tool(tmp_path / "bin", "nvidia-smi", (
+        f"case \"$*\" in --help*) exit;; esac\necho '1, {SECOND}, 97, 41, 71680, 688.41, 63, 1755, 2619, 0x0000000000000004'\nexec sleep 60\n"
+    ))  # fmt: skip
+    running = start("ctypes", path=str(tmp_path / "bin"), bus=pci_bus(tmp_path, *TWO_CARDS))
+    assert running.first("gpu").startswith(f"1, {SECOND}")
+
+
 class Listener:
     """A voice that keeps what is said."""
 
@@ -420,7 +470,7 @@ def test_that_a_tool_that_hangs_in_what_it_started_is_ended_with_it(tmp_path: Pa
 
 HANGS = {
     "itself": "exec sleep 60", "in what it started": "sleep 60 & echo $! >> {kids}; wait",
-    "two below": "sh -c 'sleep 60 & echo $! >> {kids}; wait' & wait",
+    "two below": "sh -c 'sleep 60 & echo $! >> {kids}; wait' & wait", "apart": "setsid sh -c 'echo $$ >> {kids}; exec sleep 60' & wait",
 }  # fmt: skip
 
 
