@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from gpulease_gui.domain.node import Address, HostKey, Node, Reach
 from gpulease_gui.domain.text import Language, Text
-from gpulease_gui.gui.language import Translations
+from gpulease_gui.gui.forms.host_keys_dialog import HostKeysDialog
+from gpulease_gui.gui.language import Translations, say
 from gpulease_gui.gui.pages.live_all_parts import NodesBar
 from gpulease_gui.gui.pages.live_lanes import Lanes
 from gpulease_gui.gui.pages.live_table import FiguresTable, figures_table
+from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import Theme
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.chart_data import Figures
 from gpulease_gui.gui.widgets.chart_figures import Summary
-from gpulease_gui.gui.widgets.chart_spec import LaneSpec, Picture
+from gpulease_gui.gui.widgets.chart_spec import LaneSpec, Mode, Picture
+from gpulease_gui.gui.widgets.lane import Lane
 from gpulease_gui.gui.widgets.lane_stack import LaneStack
 from gpulease_gui.gui.widgets.search import SearchBox
+from gpulease_gui.services.events import HostKeyQuestion
 from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch import WatchView
 
@@ -131,3 +137,48 @@ def test_that_the_hint_of_a_search_ends_before_the_key_that_leads_there(theme: T
         assert box.textMargins().right() == 8, "the key is away while there is text"
     finally:
         theme.enlarge(0.0)
+
+
+def test_that_of_many_cards_the_lowest_and_the_highest_are_listed_and_the_tip_fits_on_a_screen(qtbot: QtBot) -> None:
+    view = WatchView("n", 1.0)
+    for card in range(61):
+        ring = view.rings["gpu.power_w", f"GPU-{card:02d}"] = Ring()
+        for second in range(30):
+            ring.append(NOW_S - 29 + second, 500.0 + {26: -2, 47: 2}.get(card, 0))
+    (spec,) = Lanes(lambda term: None).of(view)
+    lane = Lane(spec, 1.0)
+    qtbot.addWidget(lane)
+    lane.show_lane(spec, Mode.SPREAD, 1.0, [])
+    lines, lowest, _ = lane._lines()
+    assert [(line.name, line.value) for line in lines] == [(str(n), "500") for n in range(6)] + [("26", "498"), ("47", "502")]
+    assert lowest == "lowest GPU 26" and [line.strong for line in lines] == [False] * 6 + [True, False]
+    told = lane.identity_words().split("\n")
+    assert len(told) == 25 and told[-1] == "and 37 more"
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_that_many_host_keys_are_told_in_whole_words_and_a_taller_dialog_shows_more_of_them(
+    language: Language, english: Translations, qtbot: QtBot
+) -> None:
+    english.switch(language)
+    new, old = (HostKey("ssh-ed25519", "SHA256:" + letter * 43) for letter in "ab")
+    nodes = [Node(f"n{n}", f"n{n}", Reach.SSH, Address("203.0.113.117", 34446)) for n in range(30)]
+    dialog = HostKeysDialog([HostKeyQuestion(node, (new,), (old,) if n < 3 else ()) for n, node in enumerate(nodes)])
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.resize(dialog.minimumSize())
+    settle()
+    table, cut = dialog.table, []
+    for column in range(dialog.model.columnCount()):
+        cell = dialog.model.cell(dialog.model.index(0, column))
+        assert cell is not None
+        font = sized(table.font(), TextSize.DENSE, cell.weight)
+        needed = QFontMetrics(font).horizontalAdvance(say(cell.text)) + (36 if cell.icon else 16)
+        if not cell.code and needed > table.columnWidth(column):
+            cut.append(say(cell.text))
+    assert cut == []
+    before = table.viewport().height()
+    dialog.resize(dialog.width(), dialog.height() + 200)
+    settle()
+    assert table.viewport().height() >= before + 190
+    assert dialog.trust.accessibleName() in ("Trust and verify", "信任并验收"), "no number of keys before one is to be trusted"

@@ -60,16 +60,21 @@ class HostKeysDialog(FactDialog):
             "连接均在登录前已断开，没有发送任何数据。每个决定会保留在各节点的历史中。"))  # fmt: skip
         self._asked = asked
         self.setMinimumSize(1000, 460)
+        # With large text a fingerprint needs more room than that, as far as the screen has it.
+        wide, room = round(1000 * max(1.0, self.fontMetrics().height() / 18)), self.screen().availableSize()
+        self.resize(min(wide, room.width() - 40), min(560, room.height() - 80))
         columns = (
             Column[AskedKey](Text("Node", "节点"), lambda a: Cell(foreign(a.question.node.name), weight=500), lambda a: a.question.node.name, width=130),
             Column[AskedKey](Text("Address", "地址"), lambda a: Cell(foreign(a.question.hop or a.question.node.target), code=True, tone="2"), width=180),
             Column[AskedKey](Text("Key offered now", "当前出示的密钥"), _key, width=260, stretch=True),
-            Column[AskedKey](Text("Compared", "比对"), _compared, width=170),
+            Column[AskedKey](Text("Compared", "比对"), _compared, width=230),
         )  # fmt: skip
         self.model = TableModel(columns, lambda asked: asked.question.node.id)
         self.table = TableView(self.model, Text("Host keys", "主机密钥"))
         self.column.addWidget(self.table, 1)
+        self.fill()
         self.lines = QPlainTextEdit()
+        self.lines.setProperty("code", "true")
         self.lines.setAccessibleName(say(_FIELD))
         self.lines.setPlaceholderText(say(Text("one SHA256:… or line of ssh-keygen -l a line", "每行一个 SHA256:… 或 ssh-keygen -l 的输出")))
         self.lines.setMaximumHeight(84)
@@ -91,7 +96,8 @@ class HostKeysDialog(FactDialog):
         self._asked = [AskedKey(a.question, _found(words, a.question.offered)) for a in self._asked]
         self.model.set_rows(self._asked)
         count = len(self._decisions())
-        self.trust.set_words(Text(f"Trust {count} {'key' if count == 1 else 'keys'} and verify", f"信任 {count} 个密钥并验收"))
+        counted = Text(f"Trust {count} {'key' if count == 1 else 'keys'} and verify", f"信任 {count} 个密钥并验收")
+        self.trust.set_words(counted if count else Text("Trust and verify", "信任并验收"))
         self.trust.setEnabled(count > 0)
 
     def _decisions(self) -> list[tuple[HostKeyQuestion, HostKey, str]]:

@@ -26,7 +26,9 @@ from gpulease_gui.gui.widgets.strip import Kept, strip
 
 LEAST_PX = 92
 TROUBLE_PX = 40
+MOST_LISTED, MOST_TOLD = 8, 24  # cards in the readout; in its tip, which must fit on a screen
 NO_DATA = Text("no data", "无数据")
+MORE = Text("and {count} more", "另有 {count} 张")
 LOWEST, SPREAD = Text("lowest {name}", "最低 {name}"), Text("spread {value}", "极差 {value}")
 LOST, AS_INDEX = Text("lost", "丢失"), Text("index {index} on the node", "节点编号 {index}")
 BELOW = Text("below promise", "低于承诺")
@@ -166,7 +168,7 @@ class Lane(Lively, QWidget):
             return
         count = len(self.lane.curves)
         pairs = self.lane.alike and count > 1
-        rows = (min(count, 8) + 1) // 2 + 1 if pairs else count + (2 if self.lane.promised else 0)
+        rows = (min(count, MOST_LISTED) + 1) // 2 + 1 if pairs else count + (2 if self.lane.promised else 0)
         self.least = max(LEAST_PX, rows * line + 14)
         self.setMinimumHeight(self.least + self._extra)
         self.setMaximumHeight(16777215)
@@ -311,17 +313,21 @@ class Lane(Lively, QWidget):
             strong = not lane.alike or curve.number == lowest
             lines.append(Line(lane.short(curve), shown, number=curve.number, strong=strong, token="fail" if gone else "t1" if value is not None else "t3"))
         if lane.alike and len(lane.curves) > 1:
-            return self._fewer(lines), *self._lowest_and_spread(known)
+            return self._fewer(lines, known), *self._lowest_and_spread(known)
         return lines + self._promise_lines(known), "", ""
 
     def _is_read_later(self, curve: Curve) -> bool:
         """What is lost now was only not read at a time after which it was read again."""
         return self.read_at_s is not None and data.is_read_after(data.read(curve.ring), self.read_at_s)
 
-    def _fewer(self, lines: list[Line]) -> list[Line]:
-        """More than eight curves: the odd ones first, as many as fit."""
-        odd = [lines[place] for place in self.tail.odd]
-        return lines if len(lines) <= 8 else (odd + [line for line in lines if line not in odd])[:8]
+    def _fewer(self, lines: list[Line], known: list[tuple[float, int]]) -> list[Line]:
+        """More than eight curves: the odd ones first, then in their order as many as fit, the lowest and the highest among them."""
+        if len(lines) <= MOST_LISTED:
+            return lines
+        odd = [lines[place] for place in self.tail.odd][:MOST_LISTED]
+        ends = {min(known)[1], max(known)[1]} if known else set[int]()
+        others = sorted((line for line in lines if line not in odd), key=lambda line: line.number not in ends)[: MOST_LISTED - len(odd)]
+        return odd + [line for line in lines if line in others]
 
     def _lowest_and_spread(self, known: list[tuple[float, int]]) -> tuple[str, str]:
         if not known:
@@ -362,6 +368,8 @@ class Lane(Lively, QWidget):
             if curve.lost:
                 said.append(f"{say(LOST)}: {say(curve.lost)}")
             lines.append(", ".join(said))
+        if len(lines) > MOST_TOLD:
+            lines = [*lines[:MOST_TOLD], say(MORE).format(count=len(lines) - MOST_TOLD)]
         return "\n".join(lines)
 
     def event(self, event: QEvent) -> bool:
