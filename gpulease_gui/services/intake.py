@@ -10,6 +10,7 @@ from gpulease_gui.checks.watch_rules import Judged
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import NO_TEXT, Text, visible
 from gpulease_gui.services.events import NodeState
+from gpulease_gui.services.handed import Handed
 from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.series import NAN, Paces, Ring
 from gpulease_gui.services.tracks import Tracks
@@ -55,7 +56,7 @@ class WatchView:
     subject (GPU UUID) why one that was there is not read any more; `indexes` are the numbers that the node gives them.
     `by_agent`: whether the samples come from the agent or, on a node without Python, from the shell scripts. `paces`: since
     when how often it was asked, where that was not `interval_s` always. `unjudged`: what lines carry that no test of ours asks for. `away`: cards
-    that were taken away by agreement, since when (UTC seconds).
+    that were taken away by agreement, since when (UTC seconds). `handed`: which of the samples are in which stored block.
     """
 
     node_id: str
@@ -75,6 +76,7 @@ class WatchView:
     unjudged: tuple[Judged, ...] = ()
     away: Mapping[str, float] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
+    handed: Handed = field(default_factory=Handed)
 
     def number(self, subject: str, index: int) -> None:
         """The node gives a card this number now; what it is called does not change any more."""

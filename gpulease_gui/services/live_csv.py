@@ -10,20 +10,20 @@ import csv
 import io
 import math
 from array import array
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from heapq import merge
 from itertools import chain, repeat
 from math import inf
-from operator import itemgetter, sub
+from operator import sub
 from statistics import median
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.reports.as_csv import safe_cell
 from gpulease_gui.services.gap_words import reason_words
+from gpulease_gui.services.handed import Handed
 from gpulease_gui.services.intake import SeriesKey
 from gpulease_gui.services.live_events import REASONS, XID, Happened, happened, held_back, xids
 from gpulease_gui.services.series import Ring
@@ -38,8 +38,6 @@ READINGS_S, SLICES = 86_400.0, 20_000
 _TOGETHER = 0.75
 _USUAL_MS = 1000.0
 _NS, _MS = 1_000_000_000, 1_000_000
-# So many readings before or after its time the first one of a block may have been read.
-_SHIFTED = 4
 _TIME, _GAP, _EVENT = Text("time (UTC)", "时间（UTC）"), Text("gap", "缺口"), Text("event", "事件")
 _LOW, _MEAN, _HIGH = Text("lowest", "最低"), Text("mean", "均值"), Text("highest", "最高")
 # (time in ms, readings by the place of their column).
@@ -70,17 +68,18 @@ _Column = tuple[str, _Read]
 
 
 def readings_csv(
-    connection: Reader, node_id: str, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring], language: Language
+    connection: Reader, node_id: str, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring], language: Language,
+    handed: Handed | None = None,
 ) -> bytes:
     """What was read, and happened, with start <= time < end (UTC seconds), a column each series with its unit in the head, as UTF-8 CSV.
 
-    `live` has what is newer than the last stored block. What was not read is an empty cell; where a gap begins, the last but
+    `live` has what is newer than the last stored block, and `handed` says what that is. What was not read is an empty cell; where a gap begins, the last but
     one column says why. Longer than a day: lowest, mean and highest of each slice. Raises UserFacing when nothing was read.
     """
     all_gaps = list_gaps(connection, node_id, None, int(start_s * _NS), int(end_s * _NS))
     told = happened(connection, node_id, start_s, end_s, all_gaps)
     if end_s - start_s <= READINGS_S:
-        series = _readings(connection, node_id, start_s, end_s, live)
+        series = _readings(connection, node_id, start_s, end_s, live, handed or Handed())
         columns = [(_head(*key), read) for key, read in series.items() if key[0] != XID]
         step_ms = _step_ms(columns)
         for (metric, subject), read in series.items():
@@ -177,7 +176,7 @@ def _head(metric: str, subject: str, language: Language | None = None, more: Tex
 
 
 def _readings(
-    connection: Reader, node_id: str, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring]
+    connection: Reader, node_id: str, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring], handed: Handed
 ) -> dict[SeriesKey, _Read]:
     stored = {
         (series.metric, series.subject): blocks
@@ -189,31 +188,25 @@ def _readings(
         read = found[key] = _Read()
         for block in blocks:
             read.extend((_ms(block.start_ns + n * block.step_ns), value) for n, value in enumerate(block.values))
-        read.extend(_newer(live.get(key), blocks[-1] if blocks else None, int(start_s * 1000), int(end_s * 1000)))
+        after_s = _after_s(handed, blocks[-1]) if blocks else -inf
+        read.extend(_newer(live.get(key), after_s, int(start_s * 1000), int(end_s * 1000)))
     return found
 
 
-def _newer(ring: Ring | None, block: SampleBlock | None, from_ms: int, to_ms: int) -> Iterable[tuple[int, float]]:
-    """What the ring has after the last stored block."""
+def _newer(ring: Ring | None, after_s: float, from_ms: int, to_ms: int) -> Iterable[tuple[int, float]]:
+    """What the ring has that came later."""
     if ring is None or not ring.total:
         return ()
     view = ring.view()
-    pairs = [(round(at_s * 1000), value) for at_s, value in zip(view.times_s.tolist(), view.values.tolist(), strict=True) if value == value]
-    held = pairs if block is None else _after(block, pairs)
-    return [(at_ms, value) for at_ms, value in held if from_ms <= at_ms < to_ms]
+    told = zip(view.times_s.tolist(), view.values.tolist(), strict=True)
+    pairs = ((round(at_s * 1000), value) for at_s, value in told if at_s > after_s and value == value)
+    return [(at_ms, value) for at_ms, value in pairs if from_ms <= at_ms < to_ms]
 
 
-def _after(block: SampleBlock, pairs: Sequence[tuple[int, float]]) -> Sequence[tuple[int, float]]:
-    """Those that were read after a block. Its readings stand in even slots, which tell no time to compare: they are found by what
-    they are. Of one that is not in the ring, as another program kept it, what lies half a step after its last slot goes on.
-    """
-    own = [value for value in block.values if value == value]
-    place = bisect_left(pairs, block.start_ns // _MS - 1, key=itemgetter(0))
-    for first in sorted(range(max(0, place - _SHIFTED), place + _SHIFTED + 1), key=lambda at: abs(at - place)) if own else ():
-        if [value for _, value in pairs[first : first + len(own)]] == own:
-            return pairs[first + len(own) :]
-    last_ms = (block.start_ns + (2 * len(block.values) - 1) * block.step_ns // 2) // _MS
-    return [pair for pair in pairs if pair[0] >= last_ms]
+def _after_s(handed: Handed, block: SampleBlock) -> float:
+    """When (UTC seconds) the last reading came that the store has. Of what another program kept nobody knows it: half a step after its last slot."""
+    known_s = handed.until_s(block)
+    return known_s if known_s is not None else (block.start_ns + (2 * len(block.values) - 1) * block.step_ns // 2) / _NS
 
 
 def _slices(

@@ -58,6 +58,7 @@ def put_back(view: WatchView, connection: sqlite3.Connection, now_s: float) -> f
     """Put what was stored of the last hour before what will come; the time of its last sample (UTC), 0 = there is none."""
     rings, gaps, paces = recall(connection, view.node_id, now_s, view.interval_s)
     last_s = max((end[0] for ring in rings.values() if (end := ring.last) is not None), default=0.0)
+    view.handed.recall(last_s)
     if last_s:
         told = (GapSpan(g.start_ns / _NS, g.reason, min(g.end_ns / _NS, now_s), True) for g in gaps if g.metric is None)
         view.gaps.extend(told)
@@ -69,6 +70,7 @@ def put_back(view: WatchView, connection: sqlite3.Connection, now_s: float) -> f
 def forget(view: WatchView) -> None:
     """Let go of all that was sampled and of its gaps."""
     view.gaps, view.source_gaps, view.rings, view.paces = [], [], {}, ()
+    view.handed.recall(0.0)
 
 
 def recall(

@@ -248,7 +248,7 @@ class _Watch:
         return Stream(line, scripts, self.view.interval_s, self._on_line, on_beat=self._on_beat, start=start, turn=self.turn)
 
     def _on_line(self, source_id: str, line: bytes, received_s: float) -> None:
-        at_s = self._after_sleep(self._timeline.at(received_s), received_s)
+        at_s = self.view.handed.later(self._after_sleep(self._timeline.at(received_s), received_s))
         told, warns = self._intake.read(source_id, words := line.decode("utf-8", "replace")), False
         if told is None:
             self._on_trouble(source_id, at_s, said=line.startswith(b"!") and line != TOO_LONG)
@@ -351,7 +351,7 @@ class _Watch:
             self.rules.renew(lately(self.view.rings))
 
     def _flush(self) -> None:
-        self._saving.readings(self._recorder.take())
+        self._saving.readings(self._recorder.take(), self._last_s)
         self._saving.gaps(flood_gaps(self.view, self._recorder.floods()))
 
     def _lost(self, end: StreamEnd) -> None:

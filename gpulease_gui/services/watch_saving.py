@@ -27,12 +27,14 @@ class Saving:
         self._unsaved: tuple[int, int] | None = None
         self.ahead_s = 0.0  # up to when (UTC) a clock that was ahead wrote down readings
 
-    def readings(self, blocks: Sequence[SampleBlock]) -> None:
-        """Write blocks; of those before it is looked which were written."""
+    def readings(self, blocks: Sequence[SampleBlock], last_s: float) -> None:
+        """Write blocks of what came up to `last_s` (UTC seconds); of those before it is looked which were written."""
         if blocks:
             span = min(b.start_ns for b in blocks), max(b.start_ns + b.step_ns * len(b.values) for b in blocks)
             self._going = [one for one in self._going if not self._over(*one)]
-            self._going.append((self._workspace.submit(lambda db: append_blocks(db, blocks)), span))
+            given = self._view.handed.add(blocks, last_s)
+            given.writing = self._workspace.submit(lambda db: append_blocks(db, blocks))
+            self._going.append((given.writing, span))
             if span[0] < self.ahead_s * _NS:
                 self._workspace.submit(lambda db: read_again(db, self._view.node_id, *span))
 

@@ -77,7 +77,7 @@ def past(one: Scripted, end_s: int) -> Past:
 
 def rows(one: Scripted, end_s: int) -> list[dict[str, str]]:
     with one.services.workspace.read() as connection:
-        table = readings_csv(connection, "scripted", START_S, START_S + end_s, one.watch.view.rings, Language.EN).decode("utf-8-sig")
+        table = readings_csv(connection, "scripted", START_S, START_S + end_s, one.watch.view.rings, Language.EN, one.watch.view.handed).decode("utf-8-sig")
     return list(csv.DictReader(io.StringIO(table)))
 
 

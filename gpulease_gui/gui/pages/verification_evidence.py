@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.forms.fields import Chooser
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.models.cell import NOT_READABLE, Cell, Column, state_cell
+from gpulease_gui.gui.models.local_times import zone
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.pages.nodes_table import local_time
 from gpulease_gui.gui.widgets.buttons import Button, IconButton
@@ -177,9 +179,15 @@ def _origin(output: OutputView) -> list[tuple[Words, Words]]:
     return [
         (Text("Command", "命令"), foreign(command[:120] + more)),
         (Text("Exit · time", "退出码 · 用时"), foreign(ended)),
-        (Text("Collected", "采集时间"), f"{line.collected_at.astimezone():%Y-%m-%d %H:%M:%S %z}"),
+        (Text("Collected", "采集时间"), _local(line.collected_at)),
         ("SHA-256", foreign(grouped_hash(line.stdout_sha256[:16]) + " …")),
     ]
+
+
+def _local(at: datetime) -> str:
+    """On the user's clock, with its zone."""
+    own = at.astimezone()
+    return f"{own:%Y-%m-%d %H:%M:%S} {zone(own)}"
 
 
 class CommandTab(QWidget):
