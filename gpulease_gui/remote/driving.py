@@ -11,7 +11,6 @@ import contextlib
 import struct
 import threading
 import time
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -30,8 +29,6 @@ _WRONG = (
     paramiko.SSHException, OSError, EOFError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, struct.error,
     InvalidTag, InvalidSignature, UnsupportedAlgorithm,
 )  # fmt: skip
-# A connection that nobody waits at for so long gets a thread, which keeps it alive and sees its end.
-_UNHEARD_S = 1.0
 # Who does not want to wait gets what is there.
 _AT_LEAST_S = 0.001
 
@@ -110,6 +107,11 @@ class Driving(Agreeing):
         if self._packets.holds_one and not self._taking.locked():
             self.take_in(lambda: not self._packets.holds_one, 0.0)
 
+    def look(self) -> None:
+        """Handle what came, where nobody reads; waits for nothing."""
+        if self.active and not self._alone and not self._taking.locked():
+            self.take_in(lambda: not self._packets.has_news, 0.0)
+
     def owed(self) -> Sequence[paramiko.Message]:
         """What nobody waits for, to be sent with what goes now: that the closing of channels by the node was seen."""
         if not self._owed:
@@ -128,6 +130,7 @@ class Driving(Agreeing):
         _LIBRARY._active_threads.append(self)
         try:
             with self._taking:
+                self._packets.be_patient()
                 with contextlib.suppress(OSError, EOFError, paramiko.SSHException):  # a line that is over: reading tells of it
                     self._send_owed()
                 self._read(lambda: cast("Packet", self._packets.read_message()), lambda: False)
@@ -257,36 +260,7 @@ def go_alone(transport: paramiko.Transport) -> None:
         transport.go_alone()
 
 
-class Unheard:
-    """Gives connections that nobody waits at a thread of their own; one for all connections of a program."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._minded: weakref.WeakSet[Driving] = weakref.WeakSet()
-        self._works = False
-
-    def mind(self, transport: paramiko.Transport) -> None:
-        """See to it that somebody listens to `transport`."""
-        if not isinstance(transport, Driving) or transport.is_alone:
-            return
-        with self._lock:
-            self._minded.add(transport)
-            if self._works:
-                return
-            self._works = True
-        threading.Thread(target=self._look, name="gpulease-unheard", daemon=True).start()
-
-    def _look(self) -> None:
-        pause = threading.Event()
-        while self._any_left():
-            pause.wait(_UNHEARD_S / 2)
-
-    def _any_left(self) -> bool:
-        with self._lock:
-            for transport in list(self._minded):
-                if transport.unheard_s > _UNHEARD_S:
-                    transport.go_alone()
-                if transport.is_alone or not transport.is_active():
-                    self._minded.discard(transport)
-            self._works = bool(self._minded)
-            return self._works
+def look(transport: paramiko.Transport) -> None:
+    """As `Driving.look`; the library's own connections have threads."""
+    if isinstance(transport, Driving):
+        transport.look()

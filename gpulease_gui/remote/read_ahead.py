@@ -91,8 +91,10 @@ class ReadAhead(socket.socket):
 
     def behind(self) -> bool:
         """Whether bytes came that the reading thread has not done with, as far as another thread can see."""
-        if not self._waits:
-            return True
+        return not self._waits or self.has_come()
+
+    def has_come(self) -> bool:
+        """Whether bytes came, or the end, that nobody has fetched; any thread."""
         try:
             with selectors.DefaultSelector() as selector:
                 selector.register(self, selectors.EVENT_READ)

@@ -14,7 +14,7 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import Address, HostKey
 from gpulease_gui.remote.credentials import Credentials, KeyRing
-from gpulease_gui.remote.driving import Unheard, go_alone, take_in
+from gpulease_gui.remote.driving import go_alone, look, take_in
 from gpulease_gui.remote.ear import Ear
 from gpulease_gui.remote.failures import ConnectFailed, Phase, channels_full, exec_refused, no_channel, timed_out
 from gpulease_gui.remote.feed import Feed
@@ -23,6 +23,7 @@ from gpulease_gui.remote.handshake import Deadlines, gone, hang_up
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.keys_in_turn import KeysInTurn
 from gpulease_gui.remote.login import KeyToTry, log_in_by_one_of
+from gpulease_gui.remote.lookout import Lookout
 from gpulease_gui.remote.openings import Openings, close_at_once
 from gpulease_gui.remote.outpour import Outpour
 from gpulease_gui.remote.read_ahead import ReadAhead
@@ -34,7 +35,6 @@ from gpulease_gui.remote.transport import SLICE_S, Channel, Chunk, LineLost
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 CHANNELS_AT_ONCE = 4
-_KEEPALIVE_S = 15
 _READ_BYTES = 256 * 1024
 _WRITE_S = 15.0
 _AT_ONCE_BYTES = 32 * 1024
@@ -47,7 +47,7 @@ class Connector:
     def __init__(self, gate: HandshakeGate | None = None, keys: KeyRing | None = None) -> None:
         self._gate = gate or HandshakeGate()
         self._keys = keys or KeyRing()
-        self._ear, self._unheard = Ear(), Unheard()
+        self._ear, self._lookout = Ear(), Lookout()
 
     def connect(
         self,
@@ -74,8 +74,7 @@ class Connector:
             hang_up_all([stop.transport for stop in passed])
             raise
         last = passed[-1]
-        last.transport.set_keepalive(_KEEPALIVE_S)
-        self._unheard.mind(last.transport)
+        self._lookout.mind(last.transport)
         return SshSession(
             last.transport, target, last.host_key, last.trusted_by, deadlines, [stop.transport for stop in passed[:-1]],
             tuple((stop.host_port, stop.host_key, stop.trusted_by) for stop in passed[:-1]), self._ear,
@@ -166,7 +165,8 @@ class SshSession:
 
     @property
     def alive(self) -> bool:
-        """Whether the connection stands, as far as is known without asking."""
+        """Whether the connection stands, by what has come; a node that hangs is noticed within three intervals."""
+        look(self._transport)
         return self._transport.is_active()
 
     def open(self, exec_string: str) -> Channel:

@@ -30,7 +30,7 @@ PACKET_MAX_BYTES = 256 * 1024
 _GREETING_MAX_BYTES = 64 * 1024
 _SAID_BYTES = 512
 _START = struct.Struct(">BBII")  # padding, type, channel, bytes of data
-_CHANNEL_DATA, _HEAD_BYTES = 94, 10
+_CHANNEL_DATA, _HEAD_BYTES, _GLOBAL_REQUEST = 94, 10, b"\x50"
 # How often who reads looks whether that is still wanted. The library's own 0.1 s costs CPU on each of many quiet lines, and is
 # not needed where the end of a socket wakes it.
 _LOOK_S = 1.0
@@ -82,6 +82,17 @@ class Packets(Packetizer):
         held = self._held
         return int(held["_Packetizer__received_bytes"] + held["_Packetizer__sent_bytes"]) if self._known else 0
 
+    @property
+    def came_bytes(self) -> int | None:
+        """A number that changes with all that comes; None where the library does not say it."""
+        held_bytes = len(self._ahead.held) if self._ahead is not None else 0
+        return int(self._held["_Packetizer__received_bytes"]) + held_bytes if self._known else None
+
+    @property
+    def has_news(self) -> bool:
+        """Whether who reads has something to do, without waiting."""
+        return self.holds_one or (self._ahead is not None and self._ahead.has_come())
+
     def start_handshake(self, timeout: float) -> None:
         """Seconds until reading gives the handshake up."""
         self._deadline = time.monotonic() + timeout
@@ -115,6 +126,10 @@ class Packets(Packetizer):
         """How long one wait for bytes may last."""
         if self._ahead is not None:
             self._ahead.patience(min(max(seconds, 0.0), _LOOK_S))
+
+    def be_patient(self) -> None:
+        """From now on each wait for bytes lasts as long as it may."""
+        self._wait_for(_LOOK_S)
 
     def take(self, seconds: float) -> Packet:
         """The next packet for who reads without a thread of the connection's own, NOTHING when none came in `seconds` or sooner.
@@ -287,6 +302,24 @@ class Wire(Driving):
         with known.lock:
             known._channels.delete(number)
             known.channel_events.pop(number).set()
+
+    @property
+    def came_bytes(self) -> int | None:
+        """A number that changes with all that comes; None where that is not known."""
+        return self.packetizer.came_bytes if isinstance(self.packetizer, Packets) else None
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something came that nobody has read."""
+        return isinstance(self.packetizer, Packets) and self.packetizer.has_news
+
+    def ask_for_a_word(self) -> None:
+        """Ask what every server has to answer, if only that it does not know it. Raises SSHException, EOFError, OSError."""
+        message = paramiko.Message()
+        message.add_byte(_GLOBAL_REQUEST)
+        message.add_string("keepalive@openssh.com")
+        message.add_boolean(True)
+        self.send_user(message)
 
     def _filter_algorithm(self, type_: str) -> tuple[str, ...]:
         """All that are preferred: none is switched off besides."""
