@@ -11,12 +11,13 @@ from PySide6.QtWidgets import QSystemTrayIcon
 
 from gpulease_gui.checks.watch_rules import WATCH_RULES
 from gpulease_gui.domain.finding import Verdict
-from gpulease_gui.domain.text import Text, visible
+from gpulease_gui.domain.text import NO_TEXT, Text, visible
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.models.cards import card_name
 from gpulease_gui.gui.models.local_times import in_local_time
 from gpulease_gui.gui.theme import icons
+from gpulease_gui.gui.widgets.chart_scale import moment_text
 from gpulease_gui.gui.widgets.labels import plain_tip
 from gpulease_gui.services.events import Event, ReadingsNotKept, WatchAlarm
 from gpulease_gui.services.notice_gate import Heard, NoticeGate, by_rule
@@ -28,11 +29,13 @@ _TITLES = {rule.id: rule.title for rule in WATCH_RULES}
 _WARNS = frozenset(rule.id for rule in WATCH_RULES if rule.verdict is Verdict.WARN)
 _GRAVE = frozenset(_TITLES) - _WARNS
 NAMES_SHOWN = 4
+_Alarm = tuple[str, str, str]  # node, rule, card
 
 
 class Alarms(QObject):
     """Listens to the window's bus. Quiet hours and quiet nodes are decided before, and again when something that had to wait is told;
-    an end disturbs nobody. `clock`: seconds of a clock that is never set; `wall`: local time.
+    an end disturbs nobody, but the band
+    says it. `clock`: seconds of a clock that is never set; `wall`: local time.
     """
 
     def __init__(
@@ -44,20 +47,41 @@ class Alarms(QObject):
         self._tray: QSystemTrayIcon | None = None
         self._gate = NoticeGate(_GRAVE)
         self._services: object = None
+        self._going: set[_Alarm] = set()
+        self._told: tuple[Text, Text] = NO_TEXT, NO_TEXT
+        self._open: set[_Alarm] = set()  # of what the band tells, what still goes on
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.look)
         window.bridge.arrived.connect(self._heard)
 
     def _heard(self, event: Event) -> None:
-        if isinstance(event, WatchAlarm) and event.disturb and event.ended_ms is None:
+        if isinstance(event, WatchAlarm):
             if self._services is not self._window.open_services:
                 self._services = self._window.open_services
                 self._gate.clear()
-            self._gate.hear(event, self._clock())
-            self._wait()
+                self._going, self._open = set(), set()
+            self._follow(event)
+            if event.disturb and event.ended_ms is None:
+                self._gate.hear(event, self._clock())
+                self._wait()
         elif isinstance(event, ReadingsNotKept):
             self._window.trouble(Text("Readings of a run are not kept as evidence yet", "验收读数尚未存证"), event.words)
+
+    def _follow(self, event: WatchAlarm) -> None:
+        """A band that is still there when all it tells is over says so: who comes back to it is not to look for what is no more."""
+        one = event.node_id, event.rule, event.subject
+        if event.ended_ms is None:
+            self._going.add(one)
+            return
+        self._going.discard(one)
+        if one not in self._open:
+            return
+        self._open.discard(one)
+        headline, words = self._told
+        band = self._window.trouble_band
+        if not self._open and not band.isHidden() and band.headline.text() == say(headline):
+            self._window.trouble(headline, _over(words, event.ended_ms / 1000), warning=True)
 
     def _wait(self) -> None:
         next_s = self._gate.next_s()
@@ -86,6 +110,8 @@ class Alarms(QObject):
         services, last = self._window.open_services, heard[0].last
         view = services.watching.view(last.node_id) if services is not None else None
         headline, words = notice_of(heard, names, view.numbers if view is not None else {})
+        self._told = headline, words
+        self._open = {(one.last.node_id, one.last.rule, subject) for one in heard for subject in one.subjects} & self._going
         self._window.trouble(headline, words, warning=all(one.last.rule in _WARNS for one in heard))
         tip = visible(last.subject) if len(heard) == 1 and len(heard[0].subjects) == 1 else ""
         self._window.trouble_band.headline.setToolTip(plain_tip(tip))
@@ -128,6 +154,12 @@ def notice_of(heard: Sequence[Heard], names: Mapping[str, str], numbers: Mapping
     return Text(f"{len(rules)} rules are broken: {of.en}", f"{len(rules)} 条规则被触发：{of.zh}"), Text(
         f"{what.en}: {en}. {listed.en}", f"{what.zh}：{zh}。{listed.zh}"
     )
+
+
+def _over(words: Text, at_s: float) -> Text:
+    """Also of a watch that was stopped meanwhile: nobody saw more of it."""
+    at = moment_text(at_s)
+    return Text(f"Not seen any more since {at}. {words.en}", f"自 {at} 起未再出现。{words.zh}")
 
 
 def headline_of(event: WatchAlarm, node: str, numbers: Mapping[str, int], *, cards: int = 1) -> Text:

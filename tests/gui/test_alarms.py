@@ -69,6 +69,46 @@ def test_that_an_alarm_is_told_once_in_plain_words_and_never_in_quiet_hours(make
     services.close()
 
 
+def test_that_a_band_says_when_all_it_tells_is_over_and_another_band_is_left_alone(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
+) -> None:
+    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
+    window, now_s = make_window(live.PAGE), [1000.0]
+    alarms = Alarms(window, clock=lambda: now_s[0])
+    window.attach(services)
+    ended_ms = int(datetime(2026, 12, 1, 10, 20, 30).timestamp() * 1000)
+
+    def tell(card: str, over_ms: int | None) -> None:
+        services.bus.publish(WatchAlarm(NODE, "watch.lost", card, 0, over_ms, WORDS, disturb=over_ms is None))
+
+    band = window.trouble_band
+    for card in ("GPU-a", "GPU-b"):
+        tell(card, None)
+    qtbot.waitUntil(lambda: alarms._gate.next_s() is not None and len(alarms._going) == 2, timeout=5000)
+    now_s[0] += GATHER_S
+    alarms.look()
+    qtbot.waitUntil(lambda: not band.isHidden(), timeout=5000)
+    headline = band.headline.text()
+    tell("GPU-a", ended_ms)
+    qtbot.waitUntil(lambda: len(alarms._going) == 1, timeout=5000)
+    assert band.property("band") == "fail" and "Not seen" not in band.sentence.text(), "one of both goes on"
+    tell("GPU-b", ended_ms)
+    qtbot.waitUntil(lambda: band.property("band") == "warn", timeout=5000)
+    assert band.headline.text() == headline and band.sentence.text().startswith("Not seen any more since 12-01 10:20:30. ")
+    now_s[0] += 700.0
+    tell("GPU-c", None)
+    qtbot.waitUntil(lambda: alarms._gate.next_s() is not None, timeout=5000)
+    now_s[0] += GATHER_S
+    alarms.look()
+    qtbot.waitUntil(lambda: band.property("band") == "fail", timeout=5000)
+    window.trouble("The file can't be written")
+    tell("GPU-c", ended_ms)
+    qtbot.waitUntil(lambda: not alarms._going, timeout=5000)
+    assert (band.headline.text(), band.property("band")) == ("The file can't be written", "fail")
+    window.detach()
+    services.close()
+
+
 def test_that_many_nodes_in_trouble_are_one_notice_and_what_waited_into_quiet_hours_disturbs_nobody(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
 ) -> None:
