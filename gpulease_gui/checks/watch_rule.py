@@ -53,6 +53,7 @@ class WatchPromise:
     """What the contract says of a watched node. `floors` are promised figures by metric, with their term.
 
     `loads`: the tests of ours that run, by metric. `billed`: whether the node is paid for now. `cards`: whether it has GPUs.
+    `paid`: for how many cards, None = not stated.
     """
 
     floors: Mapping[str, tuple[str, float]] = field(default_factory=dict)
@@ -60,6 +61,7 @@ class WatchPromise:
     billed: bool = False
     thresholds: Thresholds = NOTHING_MOVED
     cards: bool = False
+    paid: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,20 @@
 """For how many card-hours was a node less than what is paid for, and what did they cost?
 
-Of the contract counts: from which day to which it runs, in its time zone; the price of each day; and how many cards it pays for.
-So many are degraded where the whole node is, seen or not, and never more at one time. Where it does not say how many, or there
+Of the contract counts: from which day to which it runs, in its time zone; the price of each day; and how many cards it pays for
+on each of them, be they modules or chips. So many are degraded where the whole node is, seen or not, and never more at one time. Where it does not say how many, or there
 is none, those count that were there.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
 from gpulease_gui.checks.watch_rules import NODE, degraded_s
-from gpulease_gui.checks.watch_time import paid_card
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.money import Money
@@ -23,11 +22,23 @@ from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.supplier import Contract
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.rounding import half_up
-from gpulease_gui.services.cards_of_day import cards_ever, cards_on
+from gpulease_gui.services.cards_of_day import cards_before, cards_ever, cards_on
 from gpulease_gui.services.commerce import DealFacts, deal_in
 from gpulease_gui.services.contract_day import Days, days_of
+from gpulease_gui.services.paid_cards import (
+    BY_CHIP,
+    Counts,
+    Seen,
+    by_chip,
+    change_words,
+    count_on,
+    misfit_words,
+    paid_as,
+    stated_counts,
+)
 from gpulease_gui.services.price_of_day import hour_price, validity
 from gpulease_gui.store.away import away_times, list_away
+from gpulease_gui.store.deals import get_deal
 from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.node_moves import Move, contracts_of_runs, list_moves
 from gpulease_gui.store.suppliers import get_contract
@@ -96,6 +107,7 @@ def degraded_in(connection: Reader, node: Node, start_s: float, end_s: float) ->
     more += [_unpaid(free, "while the node had no contract", "节点当时没有合同")] if free else []
     more += [TODAYS] if _unsure(connection, node, moves) else []
     more += dict.fromkeys(deals.days(held).words for _, held in paid)
+    more += dict.fromkeys(_cards_words(deals, cards, [part for part, hours in paid.items() if hours]))
     return replace(priced, assumed=(*priced.assumed, *more))
 
 
@@ -119,7 +131,7 @@ def _held(node: Node, moves: Sequence[Move]) -> list[tuple[str | None, float, fl
     return list(zip([*(move.before for move in moves), node.contract_id], edges, edges[1:], strict=False))
 
 
-def _within(spans: list[_Span], first_s: float, last_s: float) -> list[_Span]:
+def _within(spans: Sequence[_Span], first_s: float, last_s: float) -> list[_Span]:
     return [(subject, max(begin, first_s), min(end, last_s)) for subject, begin, end in spans if end > first_s and begin < last_s]
 
 
@@ -146,6 +158,31 @@ def _cards_of(event: WatchEvent) -> tuple[str, ...]:
     return (*named, _ALL) if named else (NODE,)
 
 
+def _cards_words(deals: _Deals, cards: _Cards, parts: Sequence[_Part]) -> Iterable[Text]:
+    """What was taken for a card of the contract, where that goes without saying for none."""
+    for held in dict.fromkeys(held for _, held in parts):
+        yield from change_words(deals.counts(held), [day for day, of in parts if of == held])
+    for day, held in parts:
+        stated, day_s = _cards_of_contract(deals.on(day, held)), deals.days(held).bounds_s(day)
+        chips = cards.by_chip(stated, day_s)
+        if chips is not False:
+            yield BY_CHIP if chips else misfit_words(stated, cards.ever)
+
+
+def idle_s(connection: Reader, node: Node, spans: Sequence[_Span]) -> float:
+    """Card-seconds of (card, begin, end) in which nothing worked: two cards that do nothing for an hour are two hours, one of which
+    two programs tell is one.
+    """
+    cards, deals, total_s = _Cards(connection, node.id, ()), _Deals(connection), 0.0
+    for held, first_s, last_s in _held(node, list_moves(connection, node.id)):
+        part, days = _within(spans, first_s, last_s), deals.days(held)
+        for day in sorted({day for _, begin_s, end_s in part for day in days.between(begin_s, end_s)}):
+            day_s = days.bounds_s(day)
+            chips = cards.by_chip(_cards_of_contract(deals.on(day, held)), day_s)
+            total_s += degraded_s(_within(part, *day_s), 1, of=paid_as(chips))
+    return total_s
+
+
 class _Deals:
     """What is stored of the contracts of a node, by day, each looked up once."""
 
@@ -154,6 +191,7 @@ class _Deals:
         self._days: dict[str | None, Days] = {}
         self._facts: dict[_Part, DealFacts | None] = {}
         self._contracts: dict[str | None, Contract | None] = {}
+        self._counts: dict[str | None, Counts] = {}
 
     def days(self, held: str | None) -> Days:
         if held not in self._days:
@@ -171,7 +209,18 @@ class _Deals:
         if one is None:
             return None
         runs = (one.start is None or one.start <= day) and (one.end is None or day <= one.end)
-        return deal_in(self._connection, Subject(HolderOf.CONTRACT, one.id), day) if runs else None
+        if not runs:
+            return None
+        facts = deal_in(self._connection, Subject(HolderOf.CONTRACT, one.id), day)
+        return replace(facts, row=replace(facts.row, gpu_count=count_on(self.counts(held), day)))
+
+    def counts(self, held: str | None) -> Counts:
+        """How many cards it pays for from which day on."""
+        if held not in self._counts:
+            one = self._contract(held)
+            now = None if one is None else get_deal(self._connection, Subject(HolderOf.CONTRACT, one.id)).gpu_count
+            self._counts[held] = ((date.min, None),) if one is None else stated_counts(self._connection, one.id, self.days(held), now)
+        return self._counts[held]
 
     def _contract(self, held: str | None) -> Contract | None:
         """None = there is none here: a move that came with a merged workspace may name one that did not."""
@@ -184,43 +233,57 @@ class _Deals:
 
 
 class _Cards:
-    """How many cards the node had on a day; of a day of which nothing is known all that were ever seen count."""
+    """How many cards the node had on a day. Of a day of which nothing is known it had those of before, else all that were ever seen."""
 
     def __init__(self, connection: Reader, node_id: str, spans: Sequence[_Span]) -> None:
         self._connection, self._node_id = connection, node_id
         self._missed = [one for one in spans if one[0] not in _WHOLE and one[0] != _ALL]
         self._away = away_times(connection, node_id)
-        self._known: dict[float, int] = {}
+        self._known: dict[float, Seen] = {}
+        self._ever: Seen | None = None
 
-    def on(self, day_s: tuple[float, float]) -> int:
+    def on(self, day_s: tuple[float, float]) -> Seen:
         """0 = none was ever seen. `day_s`: begin and end (UTC seconds)."""
         if day_s[0] not in self._known:
-            known = cards_on(self._connection, self._node_id, day_s, self._missed)
-            self._known[day_s[0]] = known or cards_ever(self._connection, self._node_id)
+            found = cards_on(self._connection, self._node_id, day_s, self._missed)
+            found = found if found.modules else cards_before(self._connection, self._node_id, day_s[0])
+            self._known[day_s[0]] = found if found.modules else self.ever
         return self._known[day_s[0]]
+
+    @property
+    def ever(self) -> Seen:
+        """All that were ever seen."""
+        self._ever = self._ever or cards_ever(self._connection, self._node_id)
+        return self._ever
+
+    def by_chip(self, stated: int | None, day_s: tuple[float, float]) -> bool | None:
+        """Whether so many cards of a contract are so many chips on a day, not modules; None = they are neither."""
+        several = stated is not None and self.ever.chips != self.ever.modules
+        return several and by_chip(stated, (self.on(day_s), self.ever))
 
     def away_edges(self, day_s: tuple[float, float]) -> list[float]:
         """The begin and the end of a day, and when in it a card was taken away or came back."""
         edges = {at_s for _, since_s, until_s in self._away for at_s in (since_s, until_s) if day_s[0] < at_s < day_s[1]}
         return sorted({*day_s, *edges})
 
-    def away_at(self, at_s: float) -> int:
+    def away_at(self, at_s: float, of: Callable[[str], str]) -> int:
         """How many are away by agreement."""
-        return len({paid_card(card) for card, since_s, until_s in self._away if since_s <= at_s < until_s})
+        return len({of(card) for card, since_s, until_s in self._away if since_s <= at_s < until_s})
 
 
 def _hours_on(day_s: tuple[float, float], spans: list[_Span], cards: _Cards, facts: DealFacts | None) -> Fraction:
     """Card-hours of a day, of which `facts` are those of the contract that runs on it."""
     stated, total_s, edges = _cards_of_contract(facts), 0.0, cards.away_edges(day_s)
+    of = paid_as(cards.by_chip(stated, day_s) if spans else False)
     for first_s, last_s in zip(edges, edges[1:], strict=False):
         cut = _within(spans, first_s, last_s)
         if stated is not None:
             cut = [(NODE if subject == _ALL else subject, begin_s, end_s) for subject, begin_s, end_s in cut]
-            total_s += degraded_s(cut, max(0, stated - cards.away_at(first_s)), stated)
+            total_s += degraded_s(cut, max(0, stated - cards.away_at(first_s, of)), stated, of)
             continue
         cut = [one for one in cut if one[0] != _ALL]
         seen = any(subject == NODE for subject, _, _ in cut) or _shares_a_node(facts)
-        count = cards.on(day_s) if seen else 0
+        count = cards.on(day_s).modules if seen else 0
         total_s += degraded_s(cut, count or 1, (count or 8) if _shares_a_node(facts) else math.inf)
     # Readings have milliseconds; beyond them a float of a time since 1970 says nothing.
     return Fraction(round(1000 * total_s), 3_600_000)
@@ -239,7 +302,7 @@ def _priced(deals: _Deals, paid: Mapping[_Part, Fraction], total: Fraction, card
     amount, currencies, assumed = Fraction(0), set[str](), list[Text]()
     for (day, held), hours in paid.items():
         facts = deals.on(day, held)
-        seen = cards.on(deals.days(held).bounds_s(day)) or None if _shares_a_node(facts) else None
+        seen = cards.on(deals.days(held).bounds_s(day)).modules or None if _shares_a_node(facts) else None
         price = None if facts is None else hour_price(facts, seen=seen)
         if facts is None or price is None or facts.price is None:
             return Degraded(total, no_money=NO_PRICE)

@@ -29,7 +29,7 @@ def promise_of(connection: Reader, node: Node, catalogue: Catalogue, day: date) 
     floors = {id_: found for id_, metric in metrics().items() if (found := _floor(metric, promise)) is not None}
     contract = get_contract(connection, node.contract_id)
     billed = contract.start is not None and contract.start <= day and (contract.end is None or day <= contract.end)
-    return WatchPromise(floors, billed=billed, thresholds=figures, cards=not _GPU_TERMS.isdisjoint(facts.promised))
+    return WatchPromise(floors, billed=billed, thresholds=figures, cards=not _GPU_TERMS.isdisjoint(facts.promised), paid=facts.row.gpu_count or None)
 
 
 def _floor(metric: Metric, promise: Promise) -> tuple[str, float] | None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.checks.watch_rule import LOST
 from gpulease_gui.checks.watch_rules import LINES, Episode, Judged, WatchPromise, WatchRules
-from gpulease_gui.checks.watch_time import used_together
+from gpulease_gui.checks.watch_time import paid_card, used_together
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding
 from gpulease_gui.domain.node import Node
@@ -18,6 +18,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.services.contract_day import Days, days_of
 from gpulease_gui.services.events import Bus, Event, RecordsChanged, WatchAlarm
 from gpulease_gui.services.intake import Told
+from gpulease_gui.services.paid_cards import Seen, by_chip
 from gpulease_gui.services.timeline import NEVER
 from gpulease_gui.services.watch_cards import Cards
 from gpulease_gui.services.watch_driver import ENDED, SILENT, Driver
@@ -153,7 +154,7 @@ class NodeRules:
         source_id: str,
     ) -> bool:  # fmt: skip
         which = self._chips if source_id == "npu" else self._cards
-        if source_id == "npu":
+        if source_id == "npu" and not self._by_chip:
             cards = used_together(cards)
         # What rows of others leave out is not named by them.
         begins = which.told(at_s, cards, [card for card, why in lost.items() if why != UNNAMED])
@@ -165,6 +166,12 @@ class NodeRules:
             self._tell(self._of_lines(lines, at_s))
         self._look_around(at_s)
         return begins and which.settled
+
+    @property
+    def _by_chip(self) -> bool:
+        """Whether each chip is a card that is paid for, and idle by itself."""
+        chips = self._chips.known
+        return by_chip(self._rules.promise.paid, [Seen(len(set(map(paid_card, chips))), len(chips))]) is True
 
     def quiet(self, at_s: float) -> None:
         """The node is there, and no source of it says anything."""

@@ -25,6 +25,7 @@ from gpulease_gui.gui.models.watched import read_watched
 from gpulease_gui.services.commerce_edit import save_price, state_fields
 from gpulease_gui.services.contract_day import Days, days_of, zone_from
 from gpulease_gui.services.degraded import degraded_in
+from gpulease_gui.services.paid_cards import BY_CHIP
 from gpulease_gui.store import claims, samples, watch_events
 from gpulease_gui.store.away import Away, are_back, away_now, list_away, take_away
 from gpulease_gui.store.nodes import save_node
@@ -47,9 +48,9 @@ class Paid:
         self.desk.contract = replace(self.desk.contract, **changed)
         self.desk.write(lambda db: save_contract(db, self.desk.contract))
 
-    def count(self, cards, term="gpu.count"):
+    def count(self, cards, term="gpu.count", at=None):
         claim = Claim(term, cards, ClaimState.ANSWERED if cards else ClaimState.NOT_ASKED)
-        self.desk.write(lambda db: claims.save_claim(db, claims.Holder.contract("c1"), claim, by="li", at=self.desk.noon))
+        self.desk.write(lambda db: claims.save_claim(db, claims.Holder.contract("c1"), claim, by="li", at=at or self.desk.noon))
 
     def zone(self, *zones):
         self.state(HolderOf.SUPPLIER, "s1", "supplier.contacts", tuple((("name", "Li"), ("zone", one)) for one in zones))
@@ -60,8 +61,8 @@ class Paid:
     def state(self, kind, id_, key, value):
         self.desk.write(lambda db: state_fields(db, Subject(kind, id_), {key: Stated(value)}, load_catalogue()))
 
-    def read(self, *cards, metric="gpu.power_w"):
-        blocks = [SampleBlock(Series("n1", metric, card, ""), int(BEGIN) * S, S, array("f", [1.0] * 60)) for card in cards]
+    def read(self, *cards, metric="gpu.power_w", begin_s=0):
+        blocks = [SampleBlock(Series("n1", metric, card, ""), int(BEGIN + begin_s) * S, S, array("f", [1.0] * 60)) for card in cards]
         self.desk.write(lambda db: samples.append_blocks(db, blocks))
 
     def event(self, rule, subject, begin_s, end_s, named=()):
@@ -103,6 +104,68 @@ def test_that_a_module_of_two_chips_is_one_card(paid, count):
     assert paid.hours_and_money() == (12, Decimal("120.00")), "eight modules, not sixteen cards"
 
 
+def test_that_each_chip_is_a_card_where_the_contract_counts_chips(paid):
+    paid.read(*CHIPS, metric="npu.power_w")
+    paid.count(16, "npu.count")
+    paid.event("watch.lost", "3/0", 0, 2 * HOUR)
+    paid.event("watch.lost", "3/1", HOUR, 3 * HOUR)
+    paid.event("watch.lost", "4/1", 0, HOUR)
+    assert paid.hours_and_money() == (5, Decimal("50.00")) and paid.found().assumed[-1] == BY_CHIP
+    paid.event("watch.driver", "", 10 * HOUR, 11 * HOUR, CHIPS)
+    assert paid.hours_and_money() == (21, Decimal("210.00"))
+    paid.contract(price=Money(Decimal("80"), "CNY"), price_unit="node_hour")
+    assert paid.hours_and_money() == (21, Decimal("105.00")), "a sixteenth of the node each"
+    paid.count(8, "npu.count")
+    assert paid.hours_and_money() == (12, Decimal("120.00")) and BY_CHIP not in paid.found().assumed
+
+
+def test_that_a_count_that_is_neither_of_chips_nor_of_modules_claims_less_and_says_so(paid):
+    paid.read(*CHIPS, metric="npu.power_w")
+    paid.count(12, "npu.count")
+    paid.event("watch.lost", "3/0", 0, 2 * HOUR)
+    paid.event("watch.lost", "3/1", HOUR, 3 * HOUR)
+    assert paid.hours_and_money() == (3, Decimal("30.00"))
+    assert paid.found().assumed[-1].en == "the contract states 12 cards, seen were 8 modules with 16 chips: counted by module"
+
+
+def test_that_chips_that_were_taken_away_by_agreement_are_as_many_cards_as_they_are_paid_for(paid, desk):
+    paid.read(*CHIPS, metric="npu.power_w")
+    for chip in ("0/0", "0/1"):
+        desk.write(lambda db, chip=chip: take_away(db, "n1", Away(chip, datetime.fromtimestamp(BEGIN, UTC), "li", "to the shop")))
+    paid.event("watch.driver", "", HOUR, 2 * HOUR, CHIPS[2:])
+    for stated, left in ((16, 14), (8, 7)):
+        paid.count(stated, "npu.count")
+        assert paid.hours_and_money()[0] == left
+
+
+def test_that_each_day_has_the_count_that_its_contract_had_on_it(paid, desk):
+    """8 cards, written down after the first day, and 16 from 4 March on: the days before stay as they were."""
+    paid.zone("UTC")
+    paid.count(8, at=datetime(2026, 3, 3, 9, tzinfo=UTC))
+    for day in range(4):
+        paid.event("watch.driver", "", day * 24 * HOUR, day * 24 * HOUR + HOUR, ("GPU-a",))
+    assert paid.hours_and_money() == (32, Decimal("320.00"))
+    said = paid.found().assumed
+    paid.count(12, at=datetime(2026, 3, 4, 9, tzinfo=UTC))
+    paid.count(16, at=datetime(2026, 3, 4, 10, tzinfo=UTC))
+    assert paid.hours_and_money() == (8 + 8 + 16 + 16, Decimal("480.00"))
+    assert [one.en for one in paid.found().assumed if one not in said] == [
+        "the contract states 8 cards until 2026-03-04 and 16 from then on; each day counts by its own"
+    ]
+    assert paid.found(0, 30 * HOUR).assumed == said, "none of these days is after the change"
+    paid.contract(price=Money(Decimal("80"), "CNY"), price_unit="node_hour")
+    assert paid.hours_and_money() == (48, Decimal("320.00")), "the node is paid for, whatever is in it"
+
+
+def test_that_a_day_of_which_nothing_was_read_has_the_cards_of_before(paid):
+    paid.zone("UTC")
+    paid.read("GPU-a", "GPU-b")
+    paid.read(*(f"GPU-{n}" for n in range(8)), begin_s=72 * HOUR)
+    for day in range(1, 4):
+        paid.event("watch.driver", "", day * 24 * HOUR, day * 24 * HOUR + HOUR)
+    assert paid.hours_and_money() == (2 + 2 + 8, Decimal("120.00"))
+
+
 def test_that_the_chips_of_a_module_that_was_replaced_in_its_place_are_one_card(paid):
     paid.read(*CHIPS, "0@0000:D1:00.0/0", "0@0000:D1:00.0/1", metric="npu.power_w")
     paid.count(8, "npu.count")
@@ -124,6 +187,11 @@ def test_that_idle_time_of_a_module_is_that_of_both_its_chips_once(paid, desk):
         paid.event("watch.idle", chip, 0, HOUR)
     with desk.workspace.read() as connection:
         assert read_watched(connection, BEGIN, BEGIN + 2 * HOUR).idle_card_hours == 1.0
+    paid.read(*CHIPS, metric="npu.power_w")
+    for stated, hours in ((8, 1.0), (16, 2.0), (12, 1.0)):
+        paid.count(stated, "npu.count")
+        with desk.workspace.read() as connection:
+            assert read_watched(connection, BEGIN, BEGIN + 2 * HOUR).idle_card_hours == hours
 
 
 def test_that_what_is_paid_for_and_was_never_seen_is_degraded_while_the_driver_does_not_answer(paid):

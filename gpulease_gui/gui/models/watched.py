@@ -8,12 +8,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from gpulease_gui.checks.watch_rules import degraded_s
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.widgets.tile_spec import Broken
-from gpulease_gui.services.degraded import degraded_in
+from gpulease_gui.services.degraded import degraded_in, idle_s
 from gpulease_gui.store.nodes import list_nodes
 from gpulease_gui.store.watch_events import WatchEvent, list_events
 
@@ -50,15 +49,16 @@ def read_watched(connection: sqlite3.Connection, since_s: float, now_s: float) -
     nodes = list_nodes(connection)
     begin_ns, end_ns = int(min(since_s, now_s - 1800.0) * _NS), int((now_s + 60.0) * _NS)
     broken = {node.id: tuple(broken_of(one) for one in list_events(connection, node.id, begin_ns, end_ns)) for node in nodes}
-    idle_s = sum(_idle_s(held, since_s, now_s) for held in broken.values())
+    idle = sum(_idle_s(connection, node, broken[node.id], since_s, now_s) for node in nodes)
     hours, money, unpriced = _sums(connection, [node for node in nodes if broken[node.id]], since_s, now_s)
-    return Watched(broken, since_s, hours, money, unpriced, idle_s / 3600)
+    return Watched(broken, since_s, hours, money, unpriced, idle / 3600)
 
 
-def _idle_s(broken: Sequence[Broken], since_s: float, now_s: float) -> float:
-    """Card-seconds of one node: two cards that do nothing for an hour are two hours, one of which two programs tell is one."""
+def _idle_s(connection: sqlite3.Connection, node: Node, broken: Sequence[Broken], since_s: float, now_s: float) -> float:
+    """Idle card-seconds of one node from `since_s` to now."""
     spans = [(one.subject, max(since_s, one.start_s), min(now_s, one.end_s or now_s)) for one in broken if one.rule == _IDLE]
-    return degraded_s([one for one in spans if one[2] > one[1]], 1)
+    spans = [one for one in spans if one[2] > one[1]]
+    return idle_s(connection, node, spans) if spans else 0.0
 
 
 def card_hours_text(hours: float) -> Text:
