@@ -108,6 +108,17 @@ class Intake:
         self._forms = {}
         self._tracks.renew()
 
+    @property
+    def names(self) -> dict[str, Mapping[str, str]]:
+        """By source: what it calls its subjects, by where they are on the node."""
+        return {id_: reader.names for id_, reader in self._readers.items() if isinstance(reader, LastingReader) and reader.names}
+
+    def recall(self, names: Mapping[str, Mapping[str, str]]) -> None:
+        """What they were called by a program before."""
+        for id_, told in names.items():
+            if isinstance(reader := self._readers.get(id_), LastingReader):
+                reader.recall(told)
+
     def read(self, source_id: str, line: str) -> Told | None:
         """The points of a line; None if it is none, and why is then told. Nothing of a source in trouble is joined."""
         if line.startswith("!"):

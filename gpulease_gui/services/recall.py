@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.services.series import RING_POINTS, Paces, Ring
 from gpulease_gui.services.source_gaps import source_spans
 from gpulease_gui.store.ahead import CLOCK_WRONG, tell_ahead
+from gpulease_gui.store.card_names import CardNames, get_names
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import list_gaps, read_blocks, recorded_spans
 from gpulease_gui.store.unread import NOT_WATCHED
@@ -32,11 +33,15 @@ _APART_S = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """When what was put back ends (UTC seconds; 0 = nothing was), why nothing follows it, and up to when a wrong clock wrote ahead."""
+    """When what was put back ends (UTC seconds; 0 = nothing was), why nothing follows it, and up to when a wrong clock wrote ahead.
+
+    `names`: what chips are called, by source and place.
+    """
 
     last_s: float = 0.0
     why: str = NOT_WATCHED
     ahead_s: float = 0.0
+    names: CardNames = field(default_factory=dict)
 
 
 def begin_with(view: WatchView, workspace: Workspace, now_s: float) -> Recalled:
@@ -44,14 +49,14 @@ def begin_with(view: WatchView, workspace: Workspace, now_s: float) -> Recalled:
     telling = workspace.submit(lambda db: tell_ahead(db, view.node_id, int(now_s * _NS)))
     try:
         with workspace.read() as connection:
-            last_s = put_back(view, connection, now_s)
+            last_s, names = put_back(view, connection, now_s), get_names(connection, view.node_id)
     except UserFacing:
         return Recalled()  # the store will say so itself when the first block is written
     wait([telling], WRITTEN_S)
     if not telling.done() or telling.cancelled() or telling.exception() is not None:
-        return Recalled(last_s)
+        return Recalled(last_s, names=names)
     ahead = telling.result()
-    return Recalled(last_s, CLOCK_WRONG if ahead.told else NOT_WATCHED, ahead.until_ns / _NS)
+    return Recalled(last_s, CLOCK_WRONG if ahead.told else NOT_WATCHED, ahead.until_ns / _NS, names)
 
 
 def put_back(view: WatchView, connection: sqlite3.Connection, now_s: float) -> float:

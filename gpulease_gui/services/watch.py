@@ -198,6 +198,7 @@ class _Watch:
         """Put what was stored of the last hour before what will come; what lies between is a gap, if the next line is not here yet."""
         found = begin_with(self.view, self._workspace, self._clock.wall())
         self._saving.ahead_s = found.ahead_s
+        self._intake.recall(found.names)
         begin_s = found.last_s + self.view.interval_s
         if found.last_s and not (goes_on and begin_s + self.view.interval_s > self._clock.wall()):
             self._gap(begin_s, found.why)
@@ -351,7 +352,7 @@ class _Watch:
             self.rules.renew(lately(self.view.rings))
 
     def _flush(self) -> None:
-        self._saving.readings(self._recorder.take(), self._last_s)
+        self._saving.readings(self._recorder.take(), self._last_s, self._intake.names)
         self._saving.gaps(flood_gaps(self.view, self._recorder.floods()))
 
     def _lost(self, end: StreamEnd) -> None:

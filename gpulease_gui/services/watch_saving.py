@@ -9,6 +9,7 @@ from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.services.intake import WatchView
 from gpulease_gui.services.recall import unread
 from gpulease_gui.store.ahead import read_again
+from gpulease_gui.store.card_names import CardNames, keep_names
 from gpulease_gui.store.doors import Database
 from gpulease_gui.store.records import Gap, SampleBlock
 from gpulease_gui.store.samples import append_blocks, append_gap
@@ -25,11 +26,17 @@ class Saving:
         self._workspace, self._view = workspace, view
         self._going: list[tuple[Future[None], tuple[int, int]]] = []
         self._unsaved: tuple[int, int] | None = None
+        self._names: CardNames = {}
         self.ahead_s = 0.0  # up to when (UTC) a clock that was ahead wrote down readings
 
-    def readings(self, blocks: Sequence[SampleBlock], last_s: float) -> None:
-        """Write blocks of what came up to `last_s` (UTC seconds); of those before it is looked which were written."""
+    def readings(self, blocks: Sequence[SampleBlock], last_s: float, names: CardNames) -> None:
+        """Write blocks of what came up to `last_s` (UTC seconds), before them the `names` of chips that they are of; of those before
+        it is looked which were written.
+        """
         if blocks:
+            if names != self._names:
+                self._names = names
+                self._workspace.submit(lambda db: keep_names(db, self._view.node_id, names))
             span = min(b.start_ns for b in blocks), max(b.start_ns + b.step_ns * len(b.values) for b in blocks)
             self._going = [one for one in self._going if not self._over(*one)]
             given = self._view.handed.add(blocks, last_s)

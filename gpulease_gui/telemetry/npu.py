@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import islice
+
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts import npu_smi
@@ -49,6 +52,17 @@ class _Reader:
     def __init__(self) -> None:
         self._named: dict[str, None] = {}
         self._names: dict[str, str] = {}  # by the bus address
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The name of each chip by its bus address; a chip that was replaced in its place has the name of the one before."""
+        return dict(self._names)
+
+    def recall(self, names: Mapping[str, str]) -> None:
+        """Names of a program before. Where this one called another chip so already, both keep what they have here."""
+        taken = set(self._names.values())
+        more = {bus: name for bus, name in names.items() if bus not in self._names and name not in taken}
+        self._names.update(islice(more.items(), _MOST_CHIPS - len(self._names)))
 
     def renewed(self) -> _Reader:
         """The reader of the next stream: a chip that has another number after it is still the same chip."""

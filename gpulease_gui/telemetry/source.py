@@ -66,6 +66,13 @@ class LineReader(Protocol):
 class LastingReader(LineReader, Protocol):
     """One that knows its subjects by more than what the node calls them, over streams that follow one another."""
 
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What it calls its subjects, by where they are on the node."""
+
+    def recall(self, names: Mapping[str, str]) -> None:
+        """What they were called by a program before; what it knows itself stays."""
+
     def renewed(self) -> LineReader:
         """The reader of the next stream of the same node."""
 
