@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode, colours
 from gpulease_gui.gui.widgets.chart_picture import Caption, caption_of, chart_image
 from gpulease_gui.gui.widgets.chart_spec import LaneSpec, Promised, Rule
@@ -41,6 +41,9 @@ def test_that_it_names_node_contract_span_zone_groups_and_contract_lines(zone, e
         "Power: Contract 700 W (gpu.power_w)",
     )  # fmt: skip
     assert caption_of("n", "", (0.0, 60.0), (CPU,)).lines == "no contract line"
+    english.switch(Language.ZH)
+    said = caption_of("n", "", (0.0, 60.0), (POWER, CPU))
+    assert (said.groups, said.lines) == ("功耗 [W]，CPU [%]", "功耗：合同 700 W（gpu.power_w）"), "signs of the same language"
 
 
 def test_that_a_clock_put_back_in_between_leaves_no_doubt(zone, english) -> None:

@@ -19,7 +19,7 @@ from gpulease_gui.gui.theme.theme import Theme
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.chart_data import Figures
 from gpulease_gui.gui.widgets.chart_figures import Summary
-from gpulease_gui.gui.widgets.chart_spec import LaneSpec, Mode, Picture
+from gpulease_gui.gui.widgets.chart_spec import LaneSpec, Mode, Picture, share_text
 from gpulease_gui.gui.widgets.lane import Lane
 from gpulease_gui.gui.widgets.lane_stack import LaneStack
 from gpulease_gui.gui.widgets.search import SearchBox
@@ -182,3 +182,9 @@ def test_that_many_host_keys_are_told_in_whole_words_and_a_taller_dialog_shows_m
     settle()
     assert table.viewport().height() >= before + 190
     assert dialog.trust.accessibleName() in ("Trust and verify", "信任并验收"), "no number of keys before one is to be trusted"
+
+
+def test_that_no_share_of_samples_rounds_to_a_whole_that_is_not_there() -> None:
+    assert [share_text(*pair) for pair in ((20, 20), (0, 0), (1999, 2000), (2897, 3000), (0, 7))] == [
+        f"{share}\u2009%" for share in ("100.0", "100.0", "99.9", "96.5", "0.0")
+    ]  # fmt: skip

@@ -16,6 +16,7 @@ from gpulease_gui.gui.pages.live_tile import WINDOWS_S
 from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.chart_pens import gap_brush, paint_strip
+from gpulease_gui.gui.widgets.chart_spec import share_text
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.search import FilterBar
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from gpulease_gui.services.watch import WatchView
 
 _LOW_SHARE = 0.95
-_THIN = "\N{THIN SPACE}"
 
 
 class NodesBar(FilterBar):
@@ -107,9 +107,9 @@ class Sums(QFrame):
         self.busy.tell(Text(f"{busy} of {cards}", f"{busy} / {cards}") if cards else "–")
         slots = [share for tile in tiles if tile.node_id in running for share in _since_first(tile)]
         read = sum(1 for share in slots if share is not None)
-        share = read / len(slots) if slots else 1.0
+        share, shown = read / len(slots) if slots else 1.0, share_text(read, len(slots))
         self.samples.tell(
-            Text(f"{100 * share:.1f}{_THIN}% of expected", f"应有的 {100 * share:.1f}{_THIN}%") if slots else "–", "1" if share >= _LOW_SHARE else "warn"
+            Text(f"{shown} of expected", f"应有的 {shown}") if slots else "–", "1" if share >= _LOW_SHARE else "warn"
         )
         if told is not None:
             self._show_told(told)

@@ -16,7 +16,7 @@ from gpulease_gui.gui.pages.live_marks import error_spans, promised_figure, slow
 from gpulease_gui.gui.pages.live_past import History
 from gpulease_gui.gui.pages.live_table import FiguresTable
 from gpulease_gui.gui.pages.page import Frame
-from gpulease_gui.gui.widgets.chart_spec import Happening, Hole, LaneSpec, Picture, Rule, spans_of
+from gpulease_gui.gui.widgets.chart_spec import Happening, Hole, LaneSpec, Picture, Rule, share_text, spans_of
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.models.past import Past, Wish
@@ -165,9 +165,9 @@ class Sight:
 
     def _show_samples(self, count: int, expected: int) -> None:
         share = count / expected if expected else 1.0
-        shown = f"{100 * share:.1f}"
-        words = Text(f"Samples {shown}\N{THIN SPACE}% of expected", f"样本 {shown}\N{THIN SPACE}%")
-        self._bar.show_samples(words, low=share < _LOW_SHARE, short=Text(f"Samples {shown}\N{THIN SPACE}%", f"样本 {shown}\N{THIN SPACE}%"))
+        shown = share_text(count, expected)
+        words = Text(f"Samples {shown} of expected", f"样本 {shown}")
+        self._bar.show_samples(words, low=share < _LOW_SHARE, short=Text(f"Samples {shown}", f"样本 {shown}"))
 
 
 def _told_of(had: Wish, wish: Wish, *, following: bool) -> bool:

@@ -13,7 +13,7 @@ from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.models.cell import EMPTY, NOT_STATED, NOTHING, Cell, Column, state_cell
 from gpulease_gui.gui.models.table import TableModel
-from gpulease_gui.gui.widgets.chart_spec import Rule, fixed
+from gpulease_gui.gui.widgets.chart_spec import Rule, fixed, share_text
 from gpulease_gui.gui.widgets.lasting import LEAST_S
 from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.pdf.badges import Badge, badge_of
@@ -176,8 +176,7 @@ def _samples(row: Summary) -> Cell:
     counted = f"{row.figures.count:,} / {row.expected:,}"
     if row.expected < MANY_SAMPLES:
         return Cell(counted)
-    # Rounded down: what is missing must not round to nothing.
-    return Cell(f"{math.floor(1000 * row.figures.count / row.expected) / 10:.1f}\N{THIN SPACE}%", tip=counted)
+    return Cell(share_text(row.figures.count, row.expected), tip=counted)
 
 
 def _verdict(row: Summary) -> Cell:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QImage, QPainter
 from PySide6.QtWidgets import QWidget
 
-from gpulease_gui.domain.text import Text, visible
+from gpulease_gui.domain.text import NO_TEXT, Text, visible
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
@@ -42,8 +42,9 @@ def caption_of(node: str, contract: str, span_s: tuple[float, float], lanes: Ite
     early = f" {zone_name(timezone(before))}" if before is not None and before != offset else ""
     span = f"{first:%Y-%m-%d %H:%M:%S}{early} – {last:%Y-%m-%d %H:%M:%S} {zone}"
     shown = tuple(lanes)
-    groups = ", ".join(f"{say(lane.title)} [{lane.unit}]" if lane.unit else say(lane.title) for lane in shown)
-    stated = "; ".join(filter(None, map(_line, shown))) or say(Text("no contract line", "无合同线"))
+    listed, ended = say(Text(", ", "，")), say(Text("; ", "；"))
+    groups = listed.join(f"{say(lane.title)} [{lane.unit}]" if lane.unit else say(lane.title) for lane in shown)
+    stated = ended.join(filter(None, map(_line, shown))) or say(Text("no contract line", "无合同线"))
     of = Text(f"contract {visible(contract)[:48]}", f"合同 {visible(contract)[:48]}")
     return Caption(" · ".join((visible(node)[:96], say(of))) if contract else visible(node)[:96], span, groups, stated)
 
@@ -52,8 +53,9 @@ def _line(lane: LaneSpec) -> str:
     """A contract line by its name, as it stands in its lane, and the term that promises it; "" for a lane without."""
     if lane.promised is None:
         return ""
-    of = f" ({lane.term})" if lane.term else ""
-    return f"{say(lane.title)}: {promise_words(lane, lane.promised)}{of}"
+    words = promise_words(lane, lane.promised)
+    of = Text(f" ({lane.term})", f"（{lane.term}）") if lane.term else NO_TEXT
+    return say(Text(f"{say(lane.title)}: {words}{of.en}", f"{say(lane.title)}：{words}{of.zh}"))
 
 
 def chart_image(chart: QWidget, caption: Caption) -> QImage:

@@ -185,6 +185,11 @@ def fixed(value: float, decimals: int) -> str:
     return text.removeprefix("\N{MINUS SIGN}") if not text.strip("\N{MINUS SIGN}0.,") else text
 
 
+def share_text(count: int, expected: int) -> str:
+    """So many of those that were expected, in percent and rounded down: what is missing never rounds to nothing."""
+    return f"{1000 * count // expected / 10 if expected else 100.0:.1f}\N{THIN SPACE}%"
+
+
 def spans_of(happenings: Sequence[Happening], term: str, now_s: float) -> list[tuple[float, float]]:
     """(start, end) of the stretches in which `term` was put to the test."""
     return [(max(h.start_s, h.judged_from_s), now_s if h.end_s is None else h.end_s) for h in happenings if term and term in h.terms]
