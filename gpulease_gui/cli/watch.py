@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import queue
+import sys
 import time
 from collections.abc import Mapping
+from concurrent.futures import wait
 from datetime import UTC, datetime
 from pathlib import Path
 
 from gpulease_gui.cli.codes import Exit
 from gpulease_gui.cli.verify import ask_on_terminal, fingerprints_of, interruptible
+from gpulease_gui.cli.watch_told import Troubles
 from gpulease_gui.cli.workspace_file import say_note, services_of
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Node
@@ -24,6 +27,7 @@ from gpulease_gui.services.watch_rate import LEAST_HZ, MOST_HZ, parse_rate
 
 _LOOK_S = 0.2
 _MOST_S = 30 * 86_400
+_WRITTEN_S = 10.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Watch into the workspace and tell what happens; 3 where no node was read at all."""
+    """Watch into the workspace and tell what happens; 130 where Ctrl+C or TERM ended it, 3 where no node was read at all."""
     rate_hz = None if options.rate_hz is None else parse_rate(options.rate_hz)
     if options.seconds is not None and not 0 < options.seconds <= _MOST_S:
         raise UsageError(f"--for {options.seconds:g} is out of range", next_step=f"seconds, up to {_MOST_S}")
@@ -67,9 +71,13 @@ def _watch(services: Services, nodes: Mapping[str, Node], rate_hz: float | None,
     end_s = float("inf") if options.seconds is None else time.monotonic() + options.seconds
     states: dict[str, str] = {}
     read: set[str] = set()
+    troubles = Troubles()
     with interruptible() as interrupted:
         while not interrupted and time.monotonic() < end_s and services.watching.views():
             read |= {view.node_id for view in services.watching.views() if view.state is NodeState.CONNECTED}
+            for node_id, kind, words in troubles.changes(services.watching.views(), time.monotonic()):
+                if node_id in nodes:
+                    _print(nodes[node_id], kind, time.time(), words, as_json=options.json)
             try:
                 event = told.get(timeout=min(_LOOK_S, max(0.0, end_s - time.monotonic())))
             except queue.Empty:
@@ -77,6 +85,11 @@ def _watch(services: Services, nodes: Mapping[str, Node], rate_hz: float | None,
             _tell(event, nodes, states, as_json=options.json)
         for view in services.watching.views():
             services.watching.stop(view.node_id)
+        if interrupted:
+            services.watching.close()
+            wait([services.workspace.submit(lambda db: None)], _WRITTEN_S)
+            print(visible(f"stopped; what was read and could be written is kept in {services.workspace.path}"), file=sys.stderr, flush=True)
+            return Exit.INTERRUPTED
     return Exit.OK if read else Exit.NOT_CONNECTED
 
 
@@ -90,17 +103,22 @@ def _tell(event: Event, nodes: Mapping[str, Node], states: dict[str, str], *, as
         if states.get(node_id) == kind:
             return
         states[node_id] = kind
+    _print(nodes[node_id], kind, at_s, words, as_json=as_json)
+
+
+def _print(node: Node, kind: str, at_s: float, words: Text, *, as_json: bool) -> None:
     at = datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     if as_json:
-        print(json.dumps({"at": at, "node": nodes[node_id].name, "event": kind, "words": visible(words.en)}, ensure_ascii=False), flush=True)
+        said = {"at": at, "node": node.name, "event": kind, "words": visible(words.en), "words_zh": visible(words.zh)}
+        print(json.dumps(said, ensure_ascii=False), flush=True)
     else:
-        print(visible(f"{at} {nodes[node_id].name}: {kind}{': ' if words.en else ''}{words.en}"), flush=True)
+        print(visible(f"{at} {node.name}: {kind}{': ' if words.en else ''}{words.en}"), flush=True)
 
 
 def _said(event: Event) -> tuple[str, str, float, Text] | None:
     """(node, kind, UTC seconds, words) of what concerns a watch."""
     if isinstance(event, NodeStateChanged):
-        return event.node_id, event.state.value, time.time(), foreign(event.reason)
+        return event.node_id, event.state.value, time.time(), event.reason_text if event.reason_text.en else foreign(event.reason)
     if isinstance(event, GapOpened):
         return event.node_id, "gap", event.since_ms / 1000, GAP_WORDS.get(event.reason, foreign(event.reason))
     if isinstance(event, GapClosed):
