@@ -176,6 +176,8 @@ class Driving(Agreeing):
     def _handle(self, kind: int, message: paramiko.Message) -> bool:
         """Do what a packet asks for; False if it ends the connection. Raises SSHException for one that is not allowed now."""
         known = self._known
+        if kind in known._channel_handler_table and not known._expected_packet:
+            return self._handle_at_channel(kind, message)
         if kind in (_IGNORE, _DEBUG):
             known._enforce_strict_kex(kind)
             return True
@@ -192,8 +194,6 @@ class Driving(Agreeing):
                 return True
         if kind in known._handler_table:
             known._handler_table[kind](message)
-        elif kind in known._channel_handler_table:
-            return self._handle_at_channel(kind, message)
         elif known.auth_handler is not None and kind in known.auth_handler._handler_table:
             known.auth_handler._handler_table[kind](message)
         elif kind != _UNIMPLEMENTED:
@@ -244,8 +244,12 @@ class Driving(Agreeing):
 
     def _send_user_message(self, data: paramiko.Message) -> None:
         """Send what the user wants sent, after a key exchange that goes on. Raises SSHException, EOFError."""
-        if not self._known.clear_to_send.is_set():
-            self.take_in(self._known.clear_to_send.is_set, self._known.clear_to_send_timeout)
+        known = self._known
+        with known.clear_to_send_lock:
+            if self.active and known.clear_to_send.is_set():
+                known._send_message(data)
+                return
+        self.take_in(known.clear_to_send.is_set, known.clear_to_send_timeout)
         super()._send_user_message(data)  # type: ignore[misc]  # the stubs lack it
 
 

@@ -30,8 +30,11 @@ class Room:
 
     def enter(self, seconds: float) -> bool:
         """Wait for a place, at most `seconds`; False without one, and as soon as the room is closed."""
-        one = _Waiting()
         with self._lock:
+            if not self._waiting and not self._closed and self._inside < self.most:
+                self._inside += 1
+                return True
+            one = _Waiting()
             self._waiting.append(one)
             self._admit()
         return self._wait(one, seconds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +39,7 @@ CHANNELS_AT_ONCE = 4
 _READ_BYTES = 256 * 1024
 _WRITE_S = 15.0
 _AT_ONCE_BYTES = 32 * 1024
-_CHANNEL_REQUEST = 98
+_CHANNEL_REQUEST, _EXEC = 98, struct.Struct(">BII4s?I")
 
 
 class Connector:
@@ -219,12 +220,8 @@ class SshSession:
 
         The library's own call waits, so this is what it does, up to there.
         """
-        message = paramiko.Message()
-        message.add_byte(bytes([_CHANNEL_REQUEST]))
-        message.add_int(channel.remote_chanid)
-        message.add_string("exec")
-        message.add_boolean(True)
-        message.add_string(exec_string)
+        command = exec_string.encode()
+        message = paramiko.Message(_EXEC.pack(_CHANNEL_REQUEST, channel.remote_chanid, 4, b"exec", True, len(command)) + command)
         channel._event_pending()  # type: ignore[attr-defined]  # the stubs lack both
         try:
             self._transport._send_user_message(message)  # type: ignore[attr-defined]

@@ -251,6 +251,9 @@ class Session(paramiko.Channel):
 
     refusal: paramiko.ChannelException | None = None
 
+    def _log(self, level: int, msg: object, *args: object) -> None:
+        """As `Wire._log`."""
+
 
 class Wire(Driving):
     """One connection: the library's, on packets of our own, with nothing worded for a log."""

@@ -132,7 +132,8 @@ def test_that_ux_10_an_idle_connection_whose_node_hangs_is_lost_within_three_int
 def test_that_ux_10_who_waits_for_a_node_that_hangs_is_told_within_three_intervals(make_sshd: Callable[..., SshServer], hurried: float) -> None:
     server = make_sshd()
     with server.connect() as session:
-        channel = session.open("cat")
+        channel = session.open("echo yes; cat")
+        assert channel.read(30).out == b"yes\n"
         with server.stalled():
             since = time.monotonic()
             assert channel.read(30).ended
@@ -143,7 +144,8 @@ def test_that_ux_10_who_waits_for_a_node_that_hangs_is_told_within_three_interva
 def test_that_ux_10_what_is_sent_to_a_node_that_hangs_ends_within_three_intervals(make_sshd: Callable[..., SshServer], hurried: float) -> None:
     server = make_sshd()
     with server.connect() as session:
-        channel = session.open("cat >/dev/null")
+        channel = session.open("echo yes; cat >/dev/null")
+        assert channel.read(30).out == b"yes\n"
         with server.stalled():
             since = time.monotonic()
             with pytest.raises(LineLost):
