@@ -91,7 +91,7 @@ def test_that_each_jump_host_has_its_own_login(sshd, two):
     stranger = Credentials(identity_file=str(sshd.keys.user("stranger")))
     error = failure(sshd, Route((hop(two[0], credentials=stranger),)))
     assert (error.phase, error.cause) == (Phase.AUTH, "key_refused")
-    assert error.why == f"at jump host {two[0].address.host_port} (1 of 1): the node refuses this key for this user"
+    assert error.why == f"at jump host {two[0].address.host_port} (1 of 1): the jump host refuses this key for this user"
 
 
 def test_that_a_closed_port_behind_a_jump_host_names_both(sshd, two):

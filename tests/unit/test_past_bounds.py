@@ -50,7 +50,9 @@ def test_that_a_steady_card_is_known_closely_and_noise_is_not() -> None:
 def test_that_a_percentile_that_is_not_known_closely_is_shown_as_a_range_or_not_at_all() -> None:
     figures = Figures(3600, 100.0, 343.0, 400.0, 658.0, 700.0, estimated=True)
     assert _between(figures, 343.0, 341.0, 350.0, 1).text == "≈ 343.0"
-    assert _between(figures, 343.0, 104.2, 380.1, 1).text == "104.2–380.1"
+    short = _between(figures, 343.0, 104.2, 380.1, 1)
+    assert short.text == "104–380" and isinstance(short.tip, Text) and "104.2–380.1" in short.tip.en
+    assert _between(figures, 343.0, 14.2, 80.1, 1).text == "14.2–80.1"
     wide = _between(figures, 343.0, 1104.2, 2380.1, 1)
     assert wide.text == "1,104–2,380" and isinstance(wide.tip, Text) and "1,104.2–2,380.1" in wide.tip.en and "1,104.2–2,380.1" in wide.tip.zh
     assert _between(figures, 343.0, 104_000.0, 380_000.0, 0).text == "–"
