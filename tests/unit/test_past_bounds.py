@@ -54,7 +54,7 @@ def test_that_a_percentile_that_is_not_known_closely_is_shown_as_a_range_or_not_
     assert short.text == "104–380" and isinstance(short.tip, Text) and "104.2–380.1" in short.tip.en
     assert _between(figures, 343.0, 14.2, 80.1, 1).text == "14.2–80.1"
     wide = _between(figures, 343.0, 1104.2, 2380.1, 1)
-    assert wide.text == "1,104–2,380" and isinstance(wide.tip, Text) and "1,104.2–2,380.1" in wide.tip.en and "1,104.2–2,380.1" in wide.tip.zh
+    assert wide.text == "1104–2380" and isinstance(wide.tip, Text) and "1,104.2–2,380.1" in wide.tip.en and "1,104.2–2,380.1" in wide.tip.zh
     assert _between(figures, 343.0, 104_000.0, 380_000.0, 0).text == "–"
 
 

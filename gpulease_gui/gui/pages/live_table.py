@@ -99,7 +99,7 @@ def _between(figures: Figures, value: float, low: float, high: float, decimals: 
     )
     if high - low <= _CLOSE * ((figures.high or 0.0) - (figures.low or 0.0)):
         return Cell(f"≈ {fixed(value, decimals)}", tip=tip)
-    short = between if len(between) <= _FITS else f"{fixed(low, 0)}–{fixed(high, 0)}"
+    short = between if len(between) <= _FITS else f"{low:.0f}–{high:.0f}"  # without commas four digits have room
     return Cell(short if len(short) <= _FITS else "–", tip=tip)
 
 
