@@ -57,6 +57,7 @@ class WatchView:
     `by_agent`: whether the samples come from the agent or, on a node without Python, from the shell scripts. `paces`: since
     when how often it was asked, where that was not `interval_s` always. `unjudged`: what lines carry that no test of ours asks for. `away`: cards
     that were taken away by agreement, since when (UTC seconds). `handed`: which of the samples are in which stored block.
+    `missed`: gaps of curves whose card is lost.
     """
 
     node_id: str
@@ -77,6 +78,12 @@ class WatchView:
     away: Mapping[str, float] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     handed: Handed = field(default_factory=Handed)
+    missed: tuple[GapSpan, ...] = ()
+
+    @property
+    def lasting(self) -> tuple[GapSpan, ...]:
+        """The gaps that last now, which the store does not know yet."""
+        return tuple(gap for gap in (*self.gaps, *self.source_gaps, *self.missed) if gap.end_s is None)
 
     def number(self, subject: str, index: int) -> None:
         """The node gives a card this number now; what it is called does not change any more."""

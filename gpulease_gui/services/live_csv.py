@@ -24,13 +24,13 @@ from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.reports.as_csv import safe_cell
 from gpulease_gui.services.gap_words import reason_words
 from gpulease_gui.services.handed import Handed
-from gpulease_gui.services.intake import SeriesKey
+from gpulease_gui.services.intake import GapSpan, SeriesKey
 from gpulease_gui.services.live_events import REASONS, XID, Happened, happened, held_back, xids
 from gpulease_gui.services.series import Ring
 from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.records import Gap, SampleBlock
 from gpulease_gui.store.samples import list_gaps, read_blocks, read_range
-from gpulease_gui.telemetry.source import metrics
+from gpulease_gui.telemetry.source import metrics, sources
 
 # Up to so long every reading is in the table; beyond it a row stands for an even slice of the time.
 READINGS_S, SLICES = 86_400.0, 20_000
@@ -69,11 +69,11 @@ _Column = tuple[str, _Read]
 
 def readings_csv(
     connection: Reader, node_id: str, start_s: float, end_s: float, live: Mapping[SeriesKey, Ring], language: Language,
-    handed: Handed | None = None,
+    handed: Handed | None = None, lasting: Iterable[GapSpan] = (),
 ) -> bytes:
     """What was read, and happened, with start <= time < end (UTC seconds), a column each series with its unit in the head, as UTF-8 CSV.
 
-    `live` has what is newer than the last stored block, and `handed` says what that is. What was not read is an empty cell; where a gap begins, the last but
+    `live` has what is newer than the last stored block, and `handed` says what that is; `lasting` are gaps that have no end yet. What was not read is an empty cell; where a gap begins, the last but
     one column says why. Longer than a day: lowest, mean and highest of each slice. Raises UserFacing when nothing was read.
     """
     all_gaps = list_gaps(connection, node_id, None, int(start_s * _NS), int(end_s * _NS))
@@ -92,7 +92,7 @@ def readings_csv(
     if not any(len(read.times_ms) for _, read in columns):
         raise UserFacing("nothing was read in this stretch", "", "choose another stretch of time")
     told = sorted((one for one in told if start_s * 1000 <= one.at_ms < end_s * 1000), key=lambda one: one.at_ms)
-    gaps = _reasons(all_gaps, int(start_s * 1000), language)
+    gaps = _reasons(chain(all_gaps, _open_gaps(node_id, lasting, end_s)), int(start_s * 1000), language)
     return _written([head for head, _ in columns], _with_moments(_rows(columns, step_ms), step_ms, gaps, told, language), language)
 
 
@@ -143,6 +143,13 @@ def _with_moments(
             yield alone_ms, {}, gaps.pop(alone_ms, ""), "; ".join(alone.get(alone_ms, ()))
         alone.clear()
         before_ms, before, events = at_ms, held, later
+
+
+def _open_gaps(node_id: str, lasting: Iterable[GapSpan], end_s: float) -> Iterable[Gap]:
+    for gap in lasting:
+        if gap.end_s is None and gap.start_s < end_s:
+            of = sources()[gap.source].metrics[0].id if gap.source else gap.metric or None
+            yield Gap(node_id, int(gap.start_s * _NS), int(end_s * _NS), gap.reason, of)
 
 
 def _reasons(gaps: Iterable[Gap], start_ms: int, language: Language) -> dict[int, str]:

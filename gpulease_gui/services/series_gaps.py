@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 from gpulease_gui.services.gap_words import NOT_AVAILABLE, SERIES_LOST, series_reason
 from gpulease_gui.services.intake import GapSpan, SeriesKey, Told, WatchView
@@ -28,6 +29,8 @@ class SeriesGaps:
         self._open: dict[SeriesKey, tuple[GapSpan, bool]] = {}
         self._told_s: dict[SeriesKey, float] = {}
         self._never: set[SeriesKey] = set()
+        self._absent: frozenset[str] = frozenset()
+        self._missed: set[SeriesKey] = set()  # gaps of what is absent
 
     def hear(self, told: Told, at_s: float) -> tuple[Gap, ...]:
         """A line of readings: what is to be stored of the gaps that it ends."""
@@ -43,9 +46,30 @@ class SeriesGaps:
                     self._begin(point, at_s)
         return self._end(ended, at_s)
 
+    def miss(self, absent: Collection[str], at_s: float) -> tuple[Gap, ...]:
+        """Which cards the node does not name any more, though it had them: what is to be stored of the gaps that end with that."""
+        if self._absent == frozenset(absent):
+            return ()
+        self._absent = frozenset(absent)
+        for key in self._view.rings:
+            if key[1] in absent and key not in self._open and len(self._open) < _MOST_OPEN and self._was_read(key):
+                since_s = self._absent_s(key, at_s)
+                self._open[key] = GapSpan(since_s, series_reason(SERIES_LOST, key[1]), metric=key[0]), False
+                self._missed.add(key)
+                self._view.missed = (*self._view.missed, self._open[key][0])
+        return self._end([key for key in self._open if key in self._missed and key[1] not in absent], at_s)
+
+    def _absent_s(self, key: SeriesKey, at_s: float) -> float:
+        """When the first reading of a card was missed that nothing tells of: with the first one after a cut, or after the last one."""
+        last = self._view.rings[key].last
+        if last is not None and not math.isnan(last[1]):
+            return min(at_s, last[0] + self._view.interval_s)
+        back_s = self._view.gaps[-1].end_s if self._view.gaps else None
+        return at_s if back_s is None or last is None or back_s < last[0] else min(at_s, back_s)
+
     def end_all(self, at_s: float) -> tuple[Gap, ...]:
         """The stream stops."""
-        self._never = set()
+        self._never, self._absent = set(), frozenset()
         return self._end(list(self._open), at_s)
 
     @staticmethod
@@ -61,7 +85,9 @@ class SeriesGaps:
         wrong = bool(point.why) and at_s - self._told_s.get(key, -math.inf) >= ONCE_S
         gap = GapSpan(self._missed_s(key, at_s) if point.lost == GONE else at_s, series_reason(code, point.subject), metric=point.metric)
         self._open[key] = gap, wrong
-        if not point.lost:  # that a card is lost is told by the rules of the watch
+        if point.lost:  # the rules of the watch tell of it
+            self._view.missed = (*self._view.missed, gap)
+        else:
             self._view.source_gaps = [*self._view.source_gaps[-_MOST_SHOWN:], gap]
 
     def _missed_s(self, key: SeriesKey, at_s: float) -> float:
@@ -89,6 +115,8 @@ class SeriesGaps:
         made: list[Gap] = []
         for key in keys:
             gap, wrong = self._open.pop(key)
+            self._missed.discard(key)
+            self._view.missed = tuple(one for one in self._view.missed if one is not gap)
             if not wrong and at_s - gap.start_s < max(LEAST_S, LEAST_INTERVALS * self._view.interval_s):
                 self._view.source_gaps = [one for one in self._view.source_gaps if one is not gap]
                 continue

@@ -313,6 +313,7 @@ class _Watch:
     def _settle(self, rules: NodeRules) -> None:
         """Lost are cards that the node calls so and those that it no longer names; not those of which others took the place."""
         seen, absent, self.view.away = rules.seen, rules.absent, rules.away
+        self._saving.gaps(self._series.miss(absent, self._last_s))
         lost = {**absent, **{card: why for card, why in self.view.lost.items() if card in seen or card in absent}}
         if lost != self.view.lost:
             self.view.lost = lost

@@ -18,6 +18,7 @@ from gpulease_gui.services.live_csv import readings_csv
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import append_gap, list_gaps
 from tests.integration.test_watch_scripted import NS, POWER, RX, START_S, TX, A, B, Scripted
+from tests.unit.test_telemetry import npus
 
 
 @pytest.fixture
@@ -130,3 +131,46 @@ def test_that_every_reason_of_a_gap_is_told_in_both_languages(node: Scripted) ->
         node.services.workspace.submit(lambda db, gap=gap: append_gap(db, gap)).result()
     assert list(told(node, Language.ZH).values()) == [words.zh for words in GAP_WORDS.values()]
     assert all(words.zh != words.en and words.zh for words in (*GAP_WORDS.values(), *SERIES_WORDS.values()))
+
+
+@pytest.mark.parametrize("kind", ["gpu", "npu"])
+def test_that_a_card_that_does_not_come_back_is_missing_among_the_samples_and_a_gap_with_its_reason(node: Scripted, kind: str) -> None:
+    lost, metric = {"gpu": (B, POWER), "npu": ("1/0", "npu.power_w")}[kind]
+
+    def say(*, both: bool) -> None:
+        if kind == "gpu":
+            node.cards((0, A, "500"), *([(1, B, "400")] if both else []))
+        else:
+            node.say("npu", npus((0, "0000:9D:00.0", "40"), *([(1, "0000:C1:00.0", "50")] if both else [])))
+
+    for node.at in range(20):
+        say(both=True)
+    node.at = 30
+    node.reconnect()
+    for node.at in range(30, 60):
+        say(both=False)
+    for first, count, expected in ((0, 70, 118), (40, 20, 38)):
+        node.end()
+        with node.services.workspace.read() as connection:
+            past = read_past(connection, Wish("scripted", START_S + first, START_S + 60, 900, (START_S + first, START_S + 60)), {})
+        assert (past.figures[metric, ""][0].count, past.figures[metric, ""][1]) == (count, expected)
+    assert {(gap.reason, gap.start_s - START_S) for gap in node.watch.view.lasting} == {(f"lost {lost}", 30)}
+    with node.services.workspace.read() as connection:
+        table = readings_csv(connection, "scripted", START_S, START_S + 60, {}, Language.EN, None, node.watch.view.lasting).decode("utf-8-sig")
+    assert [(row[0][17:19], row[-2]) for row in csv.reader(io.StringIO(table)) if row[-2].endswith(": lost")] == [("30", f"{lost}: lost")]
+    node.at = 70
+    node.reconnect()
+    for node.at in range(70, 90):
+        say(both=node.at >= 80)
+    assert node.watch.view.lasting == ()
+    assert {(reason, first, last) for reason, of, first, last in stored(node) if of == metric} == {(f"lost {lost}", 30, 69), (f"lost {lost}", 70, 80)}
+
+
+def test_that_a_card_whose_place_another_one_took_is_missed_no_longer_than_that(node: Scripted) -> None:
+    for node.at in range(10):
+        node.cards((0, A, "500"), (1, B, "400"))
+    node.reconnect()
+    for node.at in range(10, 40):
+        node.cards((0, A, "500"), *([(1, "GPU-new", "400")] if node.at >= 20 else []))
+    assert node.watch.view.lasting == () and node.watch.view.lost == {}
+    assert {(reason, first) for reason, of, first, _ in stored(node) if of == POWER} == {(f"lost {B}", 10)}

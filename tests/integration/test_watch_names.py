@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from gpulease_gui.store.card_names import get_names, keep_names
+from tests.unit.test_telemetry import npus
 
-from ..unit.test_telemetry import npus
 from .test_watch_scripted import Scripted
 
 HEAT = "npu.temperature_c"

@@ -104,10 +104,10 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
         alike = list(subjects.values())
         if not metric.startswith(_ALIKE):
             figures |= {(metric, subject): _figures([one], wish, counted_paces, own_pace=metric in own) for subject, one in subjects.items()}
-        if metric.startswith(_ALIKE) and metric not in own:
+        if metric.startswith(_ALIKE):
             missing = [span for (of, subject), spans in lost.items() if of == metric and subject not in subjects for span in spans]
             until_s = max((one.last_s for other in (told, counted) for (of, _), one in other.items() if of == metric), default=-math.inf)
-            figures[metric, ""] = _figures(alike, wish, counted_paces, own_pace=False, until_s=until_s, missing=missing,
+            figures[metric, ""] = _figures(alike, wish, counted_paces, own_pace=metric in own, until_s=until_s, missing=missing,
                                            gone_s=[away.get(subject, math.inf) for subject in subjects])  # fmt: skip
         else:
             figures[metric, ""] = _figures(alike, wish, counted_paces, own_pace=metric in own)
@@ -253,7 +253,9 @@ def _figures(
     """
     begin, end = wish.figures_s
     inside = [one.between(begin, end).known() for one in read]
-    expected = sum(round(asked(paces, wish.interval_s, max(begin, a), min(end, z, until_s))) for a, z in missing)
+    usual_s = min((one.pace_s(wish.interval_s) for one in read), default=wish.interval_s)
+    lost = [(max(begin, a), min(end, z, until_s)) for a, z in missing]
+    expected = sum(max(0, round((z - a) / usual_s)) if own_pace else round(asked(paces, wish.interval_s, a, z)) for a, z in lost)
     for one, away_s in zip(read, gone_s or [math.inf] * len(read), strict=True):
         since, until = max(begin, one.first_s), min(end, max(one.last_s, min(until_s, away_s)))
         # What is older than all readings that are kept says itself how often it was asked for.

@@ -114,11 +114,11 @@ class Acts(QObject):
         page, workspace, language = self._page, self._frame.services.workspace, current_language()
         node_id = page.node.node.id if page.node else ""
         (start_s, end_s), live = page.chart.chosen_s or page.chart.span_s, dict(page.view.rings) if page.view else {}
-        handed = page.view.handed if page.view else None
+        handed, lasting = (page.view.handed, page.view.lasting) if page.view else (None, ())
 
         def work() -> None:
             with workspace.read() as connection:
-                content = readings_csv(connection, node_id, start_s, end_s, live, language, handed)
+                content = readings_csv(connection, node_id, start_s, end_s, live, language, handed, lasting)
             write_whole(path, content)
 
         return work
