@@ -261,10 +261,10 @@ def agent_present(agent: str = "") -> bool:
 
 
 def is_of_no_use(path: str) -> bool:
-    """Whether a private key file can't be used as it is: it is locked, other users can read it, or we can't."""
+    """Whether a private key file can't be used as it is: it is locked, of hardware, none, not there, others can read it, or we can't."""
     try:
-        return is_encrypted(path) or _open_to_others(place_of(path))
-    except PermissionError:
+        return is_encrypted(path) or _open_to_others(place_of(path)) or no_key_in(plain(read_file(place_of(path), KEY_BYTES_MAX))) is not None
+    except (PermissionError, FileNotFoundError):
         return True
     except (OSError, ValueError):
         return False

@@ -20,7 +20,7 @@ from gpulease_gui.remote.driving import go_alone
 from gpulease_gui.remote.failures import ConnectFailed, Phase, key_trouble, login_refused, one_line, timed_out
 from gpulease_gui.remote.handshake import Deadlines, cut, gone
 from gpulease_gui.remote.key_shapes import not_accepted, shapes_of, sign_with
-from gpulease_gui.remote.quick_auth import auth_publickey
+from gpulease_gui.remote.quick_auth import auth_if_welcome, auth_publickey
 from gpulease_gui.remote.rsa_length import is_too_short, rsa_bits, short_user_key
 from gpulease_gui.remote.said_words import in_both
 
@@ -67,7 +67,7 @@ def log_in_by_one_of(
     """
     for number, (credentials, key) in enumerate(keys, 1):
         try:
-            return log_in(transport, address, credentials, key, deadlines, cancel)
+            return log_in(transport, address, credentials, key, deadlines, cancel, several=len(keys) + len(before) > 1)
         except ConnectFailed as error:
             if number < len(keys) and error.cause == "key_refused" and transport.is_active():
                 continue
@@ -107,9 +107,14 @@ def log_in(
     key: paramiko.PKey | None,
     deadlines: Deadlines,
     cancel: CancelToken,
+    *,
+    several: bool = False,
 ) -> None:
-    """Log in by the one chosen way, then by what the node asks for on top. Raises ConnectFailed (auth), Cancelled."""
-    login = _Login(transport, address, credentials, deadlines)
+    """Log in by the one chosen way, then by what the node asks for on top. Raises ConnectFailed (auth), Cancelled.
+
+    `several`: this key is one of some that are shown in turn.
+    """
+    login = _Login(transport, address, credentials, deadlines, several)
     take_back = cancel.on_cancel(partial(cut, transport))
     try:
         rest = login.first(key)
@@ -130,6 +135,7 @@ class _Login:
     address: Address
     credentials: Credentials
     deadlines: Deadlines
+    several: bool = False
 
     def first(self, key: paramiko.PKey | None) -> list[str]:
         if self.credentials.method is not AuthMethod.PASSWORD and not self._may("publickey"):
@@ -166,9 +172,10 @@ class _Login:
                     raise
         return self._publickey(last)
 
-    def _publickey(self, key: paramiko.PKey) -> list[str]:
+    def _publickey(self, key: paramiko.PKey, *, ask_first: bool = False) -> list[str]:
         sign_with(self.transport, key, self.credentials.key_algorithms)
-        return self._attempt("key_refused", lambda: auth_publickey(self.transport, self.address.user, key))
+        show = auth_if_welcome if ask_first else auth_publickey
+        return self._attempt("key_refused", lambda: show(self.transport, self.address.user, key))
 
     def _may(self, way: str) -> bool:
         return way in (self.credentials.methods or METHODS)
@@ -224,7 +231,8 @@ class _Login:
                 raise not_accepted(self.address.host_port, chosen)
             for number, key in enumerate(keys[:TRIES_MAX]):
                 try:
-                    return self._publickey(key)
+                    # With several, nobody has to touch or confirm one that the node refuses.
+                    return self._publickey(key, ask_first=self.several or len(keys) > 1)
                 except ConnectFailed as error:
                     if error.cause == "hung_up" and number:
                         raise held.too_many(self.address.host_port) from error

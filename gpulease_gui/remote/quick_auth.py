@@ -53,6 +53,30 @@ class _AtOnce(AuthHandler):
             raise paramiko.SSHException("the node accepts another service than was asked for")
 
 
+class _Asking(_AtOnce):
+    """Shows the key without a signature and asks whether it would do (RFC 4252, section 7): nobody has to touch or confirm it for that."""
+
+    is_welcome = False
+
+    def _login(self) -> paramiko.Message:
+        known: Any = self
+        kind, blob = known._get_key_type_and_bits(known.private_key)
+        message = paramiko.Message()
+        message.add_bytes(_LOGIN)
+        for words in (known.username, "ssh-connection", "publickey"):
+            message.add_string(words)
+        message.add_boolean(False)
+        message.add_string(known._finalize_pubkey_algorithm(kind))
+        message.add_string(blob)
+        return message
+
+    def _parse_userauth_info_request(self, message: paramiko.Message) -> None:
+        """The number of this message means in a login by key that the key would do."""
+        known: Any = self
+        self.is_welcome = True
+        known.auth_event.set()
+
+
 def can_be_quick(transport: paramiko.Transport, key: paramiko.PKey) -> bool:
     """An RSA key waits: the node's list of the signatures that it takes may still be under way."""
     return not key.get_name().startswith("ssh-rsa") or bool(transport.server_extensions)  # type: ignore[attr-defined]
@@ -63,10 +87,29 @@ def auth_publickey(transport: paramiko.Transport, user: str, key: paramiko.PKey)
     if not isinstance(transport, Wire) or not can_be_quick(transport, key):
         go_alone(transport)
         return transport.auth_publickey(user, key)
+    return _answer_to(_AtOnce(transport), transport, user, key)[0]
+
+
+def auth_if_welcome(transport: paramiko.Transport, user: str, key: paramiko.PKey) -> list[str]:
+    """The same, but the node is asked first whether it takes the key, so that one that it refuses signs nothing."""
+    if isinstance(transport, Wire) and can_be_quick(transport, key):
+        asking = _Asking(transport)
+        left, is_over = _answer_to(asking, transport, user, key)
+        if is_over:
+            return left
+    return auth_publickey(transport, user, key)
+
+
+def _answer_to(handler: _AtOnce, transport: Wire, user: str, key: paramiko.PKey) -> tuple[list[str], bool]:
+    """The ways that the node wants besides, and whether that is its last word on the key. Raises as the library does."""
     answered = threading.Event()
-    handler = _AtOnce(transport)
     transport.auth_handler = handler
     handler.auth_publickey(user, key, answered)
     if not transport.take_in(answered.is_set, transport.auth_timeout) and not answered.is_set():
         raise paramiko.AuthenticationException("no answer in time")
-    return handler.wait_for_response(answered)
+    try:
+        return handler.wait_for_response(answered), True
+    except paramiko.AuthenticationException:  # the library knows no answer but yes and no
+        if isinstance(handler, _Asking) and handler.is_welcome:
+            return [], False
+        raise
