@@ -29,7 +29,7 @@ from gpulease_gui.gui.theme.theme import Theme, ThemeMode
 from gpulease_gui.gui.widgets.chart_spec import Mode
 from gpulease_gui.pdf.fonts import load_fonts
 from gpulease_gui.services.composition import Services
-from gpulease_gui.services.small_heap import search_seldom
+from gpulease_gui.services.small_heap import keep_heap_small, search_seldom
 from gpulease_gui.store.samples import list_gaps, read_blocks
 from tests.bench.fleet_ours import fleet_of
 from tests.gui.guards import StallGuard
@@ -168,6 +168,7 @@ def stored(services: Services, node_id: str) -> tuple[int, int, int, int]:
 
 if __name__ == "__main__":
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    keep_heap_small()  # as gui/app does
     sys.setswitchinterval(0.0002)  # as gui/app does
     with tempfile.TemporaryDirectory(prefix="gpulease-soak-") as name:
         soak = Soak(json.loads(sys.argv[1]), Path(name))
