@@ -297,7 +297,7 @@ class Gpus(object):
         self._nvml, self._known, self._refusals, self._slow_at = None, {}, {}, 0.0
         self._names, self._owners, self._xids = {}, {}, {}
         self._events, self._heard, self._asked, self._deaf_until_s = None, {}, frozenset(), 0.0
-        self.via, self.since, self.rounds = "", None, 0
+        self.via, self.since, self.rounds, self._shown = "", None, 0, False
 
     def run(self):
         """Go each way until it is none, or breaks off by a fault that is not NVML's; and all of them again where none shows a card."""
@@ -519,11 +519,12 @@ class Gpus(object):
                     trouble = SILENT if row is None else NONE_SHOWN
                     break
                 self._voice.say("gpu", row)
+                self._shown = self._shown or "GPU-" in row
                 self.since, trouble = time.monotonic() + self._interval_s, "nvidia-smi ended"
                 self.rounds += 1
             end(child)
             self.since = None
-            self._voice.say("gpu", "! " + without_cards(trouble))
+            self._voice.say("gpu", "! " + (trouble if self._shown else without_cards(trouble)))
             time.sleep(self._again_s)
             if before == NONE_SHOWN:
                 return

@@ -38,8 +38,8 @@ CARRIED = Text(
     "供应商、机房、报价、合同、附件、清单、节点、验收记录（含原始输出与检查结果）、供应商发来的输出、任务运行记录与已存任务、全部历史版本、已调整的阈值、回收站。",
 )
 LEFT_OUT = Text(
-    "Left out: trust in host keys (each computer decides it), keys, passwords and paths of files, proxies, samples of Live, written reports, drafts, the steps that Undo knows.",
-    "不包含：主机密钥信任记录（由每台电脑自行确认）、密钥、密码与文件路径、代理、实时监控采样、已生成的报告、草稿、撤销记录。",
+    "Left out: trust in host keys (each computer decides it), keys, passwords and paths of files, proxies, samples of Live with what broke a rule and the degraded hours, written reports, drafts, the steps that Undo knows.",
+    "不包含：主机密钥信任记录（由每台电脑自行确认）、密钥、密码与文件路径、代理、实时监控采样及其告警事件与降级时长、已生成的报告、草稿、撤销记录。",
 )
 
 

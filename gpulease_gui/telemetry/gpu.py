@@ -62,21 +62,73 @@ NOT_INSTALLED = "nvidia-smi is not installed on the node"
 _BUS = re.compile(r"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]\Z")
 _LOST, _WARNING = ("gpu is lost", "gpu requires reset"), "WARNING:"
 
+# An nvidia-smi that says nothing for so long hangs: it is ended with what it started, and asked again.
+_SILENT_S, _AGAIN_S = 60, 2
+NO_GPU, NONE_SHOWN = "no NVIDIA GPU on the node", "the NVIDIA driver shows no GPU"
+_NONE_OF, _SILENT = "the NVIDIA driver shows none of $n NVIDIA GPUs on the PCI bus", "the NVIDIA driver does not answer"
+
 SCRIPT = (
-    f"command -v nvidia-smi >/dev/null 2>&1 || {{ printf '! {NOT_INSTALLED}\\n'; exit; }}\n"
-    f"reasons={REASONS[1]}\n"
-    "limit=\n"
-    "command -v timeout >/dev/null 2>&1 && limit='timeout -s KILL 20'\n"
-    'help=$($limit nvidia-smi --help-query-gpu 2>/dev/null | grep \'^"\')\n'
-    f"case $help in *{REASONS[0]}*) reasons={REASONS[0]} ;; esac\n"
-    f'more=,{",".join(MORE)}\n'
-    f'[ "$GPULEASE_INTERVAL_MS" -lt 1000 ] || more=$more,{",".join(COUNTERS)}\n'
-    f"for field in {' '.join((*MORE, *COUNTERS))}; do\n"
-    "  case $help in *\"$field\"*) ;; *) more= ;; esac\n"
+    "exec 2>/dev/null\n"
+    f"command -v nvidia-smi >&2 || {{ printf '! {NOT_INSTALLED}\\n'; exit; }}\n"
+    "t=$GPULEASE_TMP/gpu\n"
+    'kids() { for k in $(cat /proc/"$1"/task/*/children); do echo "$k"; kids "$k"; done; }\n'
+    "say() { printf '%s\\n' \"! $1\"; }\n"
+    "ask() {\n"
+    f"  reasons={REASONS[1]}\n"
+    "  help=$(nvidia-smi --help-query-gpu 2>/dev/null | grep '^\"')\n"
+    f"  case $help in *{REASONS[0]}*) reasons={REASONS[0]} ;; esac\n"
+    f'  more=,{",".join(MORE)}\n'
+    f'  [ "$GPULEASE_INTERVAL_MS" -lt 1000 ] || more=$more,{",".join(COUNTERS)}\n'
+    f"  for field in {' '.join((*MORE, *COUNTERS))}; do\n"
+    "    case $help in *\"$field\"*) ;; *) more= ;; esac\n"
+    "  done\n"
+    f"  exec nvidia-smi --query-gpu={','.join(FIELDS)},$reasons$more --format=csv,noheader,nounits "
+    "-lms \"$GPULEASE_INTERVAL_MS\"\n"
+    "}\n"
+    # What it says is passed on by a reader; the guard ends both where no row came between two looks.
+    "pass() {\n"
+    "  while IFS= read -r row; do\n"
+    '    case $row in *"o devices were found"*) true > "$t.none"; continue ;; *GPU-*) true > "$t.shown" ;; esac\n'
+    "    printf '%s\\n' \"$row\"\n"
+    '    true > "$t.row"\n'
+    "  done\n"
+    "}\n"
+    "guard() {\n"
+    "  trap 'kill $s; exit' TERM\n"
+    f'  while rm -f "$t.row"; do sleep $(({_SILENT_S} + GPULEASE_INTERVAL_MS / 500)) & s=$!; wait $s; [ -e "$t.row" ] || break; done\n'
+    '  true > "$t.late"\n'
+    '  read -r p < "$t.pid" && kill -KILL $(kids "$p") "$p"\n'
+    '  kill -KILL "$1"\n'
+    "}\n"
+    # How many cards of NVIDIA the PCI bus lists; "" where it lists nothing.
+    "bus() {\n"
+    "  n=\n"
+    "  for v in /sys/bus/pci/devices/*/vendor; do\n"
+    '    read -r vendor < "$v" && read -r kind < "${v%vendor}class" || { n=; return; }\n'
+    "    case $vendor$kind in 0x10de0x03*) n=$((${n:-0} + 1)) ;; *) n=${n:-0} ;; esac\n"
+    "  done\n"
+    "}\n"
+    "while hash -r; command -v nvidia-smi >&2; do\n"
+    '  rm -f "$t.late" "$t.none"\n'
+    '  { ask 2>&1 & echo $! > "$t.pid"; wait $!; } | pass &\n'
+    "  reader=$!\n"
+    "  guard $reader >&2 &\n"
+    "  dog=$!\n"
+    "  wait $reader; kill $dog; wait $dog\n"
+    "  bus\n"
+    '  if [ "$n" = 0 ] && [ ! -e "$t.shown" ]; then\n'
+    f"    say '{NO_GPU}'\n"
+    '  elif [ -e "$t.late" ]; then\n'
+    f"    say '{_SILENT}'\n"
+    '  elif [ -e "$t.none" ]; then\n'
+    f'    [ "${{n:-0}}" = 0 ] && say \'{NONE_SHOWN}\' || say "{_NONE_OF}"\n'
+    "  else\n"
+    "    say 'nvidia-smi ended'\n"
+    "  fi\n"
+    # What the kernel holds is waited for: another one would only be held beside it.
+    f'  read -r p < "$t.pid" && while sleep {_AGAIN_S}; kill -0 "$p"; do say \'{_SILENT}\'; done\n'
     "done\n"
-    f"nvidia-smi --query-gpu={','.join(FIELDS)},$reasons$more --format=csv,noheader,nounits "
-    "-lms \"$GPULEASE_INTERVAL_MS\" 2>&1\n"
-    "printf '! nvidia-smi ended\\n'\n"
+    f"printf '! {NOT_INSTALLED}\\n'\n"
 )
 
 

@@ -2,7 +2,7 @@
 
 A script prints one line per sample for ever, `$GPULEASE_INTERVAL` seconds (`$GPULEASE_INTERVAL_MS`) apart, and may write
 below `$GPULEASE_TMP`. Line ends inside a sample travel as
-the byte 0x1E. A line that starts with `!` says why the source can't be read; a script prints nothing after it. The agent
+the byte 0x1E. A line that starts with `!` says why the source can't be read at this moment. The agent
 sends the lines of all sources itself; a source without a script comes from the agent only.
 """
 

@@ -7,9 +7,11 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.node import Address, HostKey, Node, Reach
 from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.gui.forms.host_keys_dialog import HostKeysDialog
+from gpulease_gui.gui.forms.watch_dialog import read_seen
 from gpulease_gui.gui.language import Translations, say
 from gpulease_gui.gui.pages.live_all_parts import NodesBar
 from gpulease_gui.gui.pages.live_lanes import Lanes
@@ -23,9 +25,12 @@ from gpulease_gui.gui.widgets.chart_spec import LaneSpec, Mode, Picture, share_t
 from gpulease_gui.gui.widgets.lane import Lane
 from gpulease_gui.gui.widgets.lane_stack import LaneStack
 from gpulease_gui.gui.widgets.search import SearchBox
+from gpulease_gui.services.composition import Services
 from gpulease_gui.services.events import HostKeyQuestion
 from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch import WatchView
+from gpulease_gui.store.records import EvidenceBlob
+from gpulease_gui.store.watch_events import WatchEvent, save_event
 
 from .conftest import settle
 from .live_walk import painted
@@ -188,3 +193,13 @@ def test_that_no_share_of_samples_rounds_to_a_whole_that_is_not_there() -> None:
     assert [share_text(*pair) for pair in ((20, 20), (0, 0), (1999, 2000), (2897, 3000), (0, 7))] == [
         f"{share}\u2009%" for share in ("100.0", "100.0", "99.9", "96.5", "0.0")
     ]  # fmt: skip
+
+
+def test_that_broken_leases_stand_over_warnings_that_came_later(demo: Services) -> None:
+    blob = EvidenceBlob.of(b"readings")
+    for rule, verdict, began_s in (("watch.floor", Verdict.FAIL, NOW_S - 900), ("watch.hot", Verdict.WARN, NOW_S - 60), ("watch.lost", Verdict.FAIL, NOW_S - 600)):
+        finding = Finding(rule, verdict, Text("why", "原因"), "gpu.power_w", evidence=(blob.sha256,))
+        event = WatchEvent(rule, "demo-capped", rule, "GPU-a", int(began_s * 1e9), None, False, finding)
+        demo.workspace.submit(lambda db, event=event: save_event(db, event, blob)).result()
+    rows = demo.query(lambda connection: read_seen(connection, "demo-capped", NOW_S, {})).result().rows
+    assert [row.event.rule for row in rows] == ["watch.lost", "watch.floor", "watch.hot"]

@@ -537,6 +537,16 @@ def test_that_an_nvidia_smi_that_falls_silent_is_ended_and_asked_again(tmp_path:
     ]  # fmt: skip
 
 
+def test_that_a_card_that_is_on_no_bus_is_there_when_nvidia_smi_told_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = f"0, {FIRST}, 97"
+    tool(tmp_path, "nvidia-smi", f'case "$*" in --help*) exit;; esac\necho \'{row}\'; rm "$0"\n')
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(node_agent, "PCI_VENDORS", str(pci_bus(tmp_path, *OTHERS) / "*" / "vendor"))
+    listener = Listener()
+    node_agent.Gpus(listener, 0.001)._by_smi()
+    assert listener.said == [f"gpu {row}", "gpu ! nvidia-smi ended", "gpu ! nvidia-smi is not installed on the node"]
+
+
 BURNS = "import os,time\nwhile time.process_time() < 0.4: pass\nprint('burnt', flush=True)\ntime.sleep(60)"
 
 

@@ -385,10 +385,11 @@ def test_that_no_line_breaks_a_reader(id_: str, lines: list[str]) -> None:
 
 
 def run_source(id_: str, folder: Path, interval_ms: int, seconds: float = 20.0) -> Generator[str]:
-    """The lines of a source's script beside the tools of a folder; it is ended when nobody reads on."""
+    """The lines of a source's script beside the tools and the PCI devices of a folder; it is ended when nobody reads on."""
+    script = sources()[id_].script.replace("/sys/bus/pci/devices", str(folder / "bus"))
     environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "GPULEASE_TMP": str(folder), "GPULEASE_INTERVAL": f"{interval_ms / 1000:g}",
                    "GPULEASE_INTERVAL_MS": str(interval_ms)}  # fmt: skip
-    with subprocess.Popen(["sh", "-c", sources()[id_].script], stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True) as running:
+    with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True) as running:
         alarm = threading.Timer(seconds, lambda: os.killpg(running.pid, signal.SIGKILL))
         alarm.start()
         assert running.stdout is not None
@@ -412,13 +413,62 @@ def test_that_the_script_asks_nvidia_smi_for_what_it_knows_and_for_slow_counters
     assert ("gpu.ecc_corrected" in metrics_told) == (columns == 15)
 
 
+def smi(folder: Path, script: str) -> None:
+    (folder / "nvidia-smi").write_text(f"#!/bin/sh\n{script}\n")
+    (folder / "sleep").write_text("#!/bin/sh\nexec /bin/sleep 0.5\n")  # a minute of silence
+    for name in ("nvidia-smi", "sleep"):
+        (folder / name).chmod(0o755)
+
+
 def test_that_an_older_nvidia_smi_is_asked_for_what_it_knows(tmp_path: Path) -> None:
-    (tmp_path / "nvidia-smi").write_text('#!/bin/sh\ncase $1 in --help*) echo \'"pci.bus_id"\';; *) echo "$1";; esac\n')
-    (tmp_path / "nvidia-smi").chmod(0o755)
-    assert list(run_source("gpu", tmp_path, 1000)) == [
-        "--query-gpu=index,uuid,utilization.gpu,utilization.memory,memory.used,power.draw,temperature.gpu,clocks.sm,clocks.mem,clocks_throttle_reasons.active",
-        "! nvidia-smi ended",
-    ]  # fmt: skip
+    smi(tmp_path, 'case $1 in --help*) echo \'"pci.bus_id"\';; *) echo "$1";; esac')
+    lines = run_source("gpu", tmp_path, 1000)
+    asked = "--query-gpu=index,uuid,utilization.gpu,utilization.memory,memory.used,power.draw,temperature.gpu,clocks.sm,clocks.mem,clocks_throttle_reasons.active"
+    assert list(itertools.islice(lines, 4)) == [asked, "! nvidia-smi ended"] * 2, "what ended is begun again"
+    lines.close()
+
+
+@pytest.mark.parametrize("hangs", ["exec /bin/sleep 60", "/bin/sleep 60 & wait", "sh -c '/bin/sleep 60 & wait' & wait"])
+def test_that_an_nvidia_smi_that_hangs_is_ended_with_what_it_started_said_and_asked_again(hangs: str, tmp_path: Path) -> None:
+    smi(tmp_path, (
+        f'case $1 in --help*) exit;; esac\necho x >> {tmp_path}/calls\n[ $(wc -l < {tmp_path}/calls) = 1 ] || {{ echo back; rm "$0"; exit; }}\n'
+        f"echo row\n{hangs}"
+    ))  # fmt: skip
+    silent = "! the NVIDIA driver does not answer"
+    assert list(run_source("gpu", tmp_path, 100)) == ["row", silent, "back", "! nvidia-smi ended", "! nvidia-smi is not installed on the node"]
+
+
+def test_that_an_nvidia_smi_that_hangs_from_the_first_call_on_is_said(tmp_path: Path) -> None:
+    smi(tmp_path, f'echo x >> {tmp_path}/calls; [ $(wc -l < {tmp_path}/calls) -lt 3 ] || rm "$0"; exec /bin/sleep 60')
+    silent = "! the NVIDIA driver does not answer"
+    assert list(run_source("gpu", tmp_path, 100)) == [silent, silent, silent, "! nvidia-smi is not installed on the node"]
+
+
+def pci(folder: Path, *devices: str) -> None:
+    for number, device in enumerate(devices):
+        (folder / "bus" / str(number)).mkdir(parents=True)
+        for name, word in zip(("vendor", "class"), device.split(), strict=True):
+            (folder / "bus" / str(number) / name).write_text(f"{word}\n")
+
+
+def test_that_a_card_that_is_on_no_bus_is_there_when_nvidia_smi_told_of_it(tmp_path: Path) -> None:
+    pci(tmp_path, "0x1a03 0x030000")
+    smi(tmp_path, f"echo '0, {UUID}, 97'")
+    lines = run_source("gpu", tmp_path, 1000)
+    assert list(itertools.islice(lines, 2)) == [f"0, {UUID}, 97", "! nvidia-smi ended"]
+    lines.close()
+
+
+@pytest.mark.parametrize(("devices", "said"), [
+    (("0x10de 0x030200", "0x10de 0x030000", "0x10de 0x068000"), "the NVIDIA driver shows none of 2 NVIDIA GPUs on the PCI bus"),
+    (("0x10de 0x068000", "0x1a03 0x030000"), "no NVIDIA GPU on the node"), ((), "the NVIDIA driver shows no GPU"),
+])  # fmt: skip
+def test_that_an_nvidia_smi_that_finds_no_devices_is_judged_by_what_the_bus_lists(devices: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    pci(tmp_path, *devices)
+    smi(tmp_path, "echo 'No devices were found'; exit 6")
+    lines = run_source("gpu", tmp_path, 1000)
+    assert next(lines) == f"! {said}"
+    lines.close()
 
 
 def test_that_the_interval_runs_while_the_script_works(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from gpulease_gui.checks.watch_rule import LOST
 from gpulease_gui.checks.watch_rules import WATCH_RULES
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Text, foreign, visible
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.forms.away_dialog import AwayDialog
@@ -64,7 +65,7 @@ class WatchRow:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the dialog shows: episodes, newest first, what they come to by node, when they disturb."""
+    """What the dialog shows: episodes, broken before warned, then newest first, what they come to by node, when they disturb."""
 
     rows: tuple[WatchRow, ...]
     sums: tuple[tuple[str, Degraded], ...]
@@ -82,8 +83,8 @@ def read_seen(connection: sqlite3.Connection, node_id: str, now_s: float, number
     ]  # fmt: skip
     told = {row.event.node_id for row in rows if row.event.degraded}
     sums = tuple((node.name, degraded_in(connection, node, start_s, now_s)) for node in nodes if node.id in told)
-    # Cards of one node that break a rule in one second stand by their numbers.
-    ordered = sorted(rows, key=lambda row: (-(row.event.began_ns // _NS), row.node, row.place, row.event.subject))
+    # Rules that say a lease is broken stand over those that warn. Cards of one node that break one in one second stand by their numbers.
+    ordered = sorted(rows, key=lambda row: (row.event.finding.verdict is not Verdict.FAIL, -(row.event.began_ns // _NS), row.node, row.place, row.event.subject))
     return Seen(tuple(ordered), sums, get_notices(connection), user_name_in(connection))
 
 

@@ -16,7 +16,7 @@ from gpulease_gui.gui.widgets.chart_spec import Promised, fixed
 from gpulease_gui.gui.widgets.tile_spec import Broken, Rank, Tile, TileFigure
 from gpulease_gui.pdf.paint import Ruler
 from gpulease_gui.services.events import NodeState
-from gpulease_gui.services.watch_words import TROUBLES
+from gpulease_gui.services.watch_words import trouble_words
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.widgets.tile_lines import LaneChoice
@@ -100,7 +100,7 @@ def _state(known: Known, now_s: float) -> tuple[Rank, Text, Text]:
         return Rank.CONNECTING, Text("connecting", "正在连接"), NO_TEXT
     trouble = next((words for source, words in view.troubles.items() if source == "gpu"), "")
     if trouble and not any(metric.startswith("npu.") for metric, _ in view.rings):
-        return Rank.WARNED, TROUBLES.get(trouble, Text(trouble, trouble)), NO_TEXT
+        return Rank.WARNED, trouble_words(trouble), NO_TEXT
     return Rank.FINE, Text("no rule broken", "未违反规则") if known.node.contract else Text("no contract", "无合同"), NO_TEXT
 
 
@@ -117,7 +117,7 @@ def lost_words(view: WatchView) -> Text:
     subject, why = next(iter(view.lost.items()))
     name = card_name(subject, view.numbers)
     more_en, more_zh = (f" and {len(view.lost) - 1} more", f" 等 {len(view.lost)} 张") if len(view.lost) > 1 else ("", "")
-    said = TROUBLES.get(why, Text(why, why))
+    said = trouble_words(why)
     return Text(f"{name}{more_en} lost: {said.en}", f"{name}{more_zh} 丢失：{said.zh}")
 
 
