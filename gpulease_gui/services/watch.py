@@ -27,7 +27,6 @@ from gpulease_gui.services.source_gaps import SourceGaps, source_of
 from gpulease_gui.services.source_silence import STALE, Silence
 from gpulease_gui.services.timeline import NEVER, Clock, Timeline, own_clock
 from gpulease_gui.services.watch_cards import OddRounds, lately
-from gpulease_gui.services.watch_driver import NO_GPU
 from gpulease_gui.services.watch_rate import WatchRates
 from gpulease_gui.services.watch_rules import NodeRules, RuleKeeper
 from gpulease_gui.services.watch_saving import Saving
@@ -288,8 +287,8 @@ class _Watch:
         self._sources.begin(source_id, why, at_s if missed_s is None else missed_s)
         if source_id == "gpu":
             self._odd.tell(at_s)
-        if self.rules is not None and self.rules.trouble(source_id, why, at_s, said=said):
-            self.view.troubles = {**self.view.troubles, source_id: NO_GPU}
+        if self.rules is not None:
+            self.rules.trouble(source_id, why, at_s, said=said)
 
     def _on_beat(self, received_s: float) -> None:
         """The node is there, whether or not a source of it says anything."""

@@ -15,8 +15,8 @@ SILENT = "nothing is heard of its cards any more"
 # The agent's words, and those of nvidia-smi, where there is nothing to be driven.
 NO_CARDS = ("no nvidia gpu on the node", "no devices were found")
 NOT_INSTALLED = "is not installed"
-# What the script of a node says whose nvidia-smi ended without another word, and what that is where no card is known of.
-ENDED, NO_GPU = "nvidia-smi ended", "no NVIDIA GPU on the node"
+# What the script of a node says whose nvidia-smi ended without another word; where no card was ever known that breaks no promise.
+ENDED = "nvidia-smi ended"
 _NEVER = float("inf")
 
 

@@ -21,7 +21,7 @@ from gpulease_gui.services.intake import Told
 from gpulease_gui.services.paid_cards import Seen, by_chip
 from gpulease_gui.services.timeline import NEVER
 from gpulease_gui.services.watch_cards import Cards
-from gpulease_gui.services.watch_driver import ENDED, SILENT, Driver
+from gpulease_gui.services.watch_driver import SILENT, Driver
 from gpulease_gui.services.watch_last_seen import last_seen
 from gpulease_gui.services.watch_loads import Loads
 from gpulease_gui.services.watch_owed import Owed
@@ -270,17 +270,12 @@ class NodeRules:
             self._rules.promise = replace(self._rules.promise, loads=loads)
         return self._rules.feed_lines(lines, at_s)
 
-    def trouble(self, source_id: str, words: str, at_s: float, *, said: bool = True) -> bool:
-        """A source of the node can't be read: it says so itself (`said`), or a line of it is odd.
-
-        Whether it only means that the node has no GPU: none is promised, and none was ever seen.
-        """
+    def trouble(self, source_id: str, words: str, at_s: float, *, said: bool = True) -> None:
+        """A source of the node can't be read: it says so itself (`said`), or a line of it is odd."""
         driver = self._drivers.get(source_id)
         known = bool(self._cards.known) or self._rules.promise.cards if source_id == "gpu" else self._npus
         if driver is not None and driver.trouble(words, at_s, said=said, known=known):
             self._tell(self._rules.lose("", words, at_s, driver.missed_s))
-            return False
-        return words == ENDED and not known
 
     def unseen(self, at_s: float, steady: tuple[float, float] = NEVER) -> None:
         """The stream stopped: nobody sees whether anything goes on. A card of a UUID is the same one when it is read again."""
