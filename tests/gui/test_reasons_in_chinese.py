@@ -48,7 +48,7 @@ def nodes_of(faulty: World) -> dict[str, Node]:
         "silent-proxy": replace(plain, proxy=f"http://127.0.0.1:{places['silent'].port}"),
     }  # fmt: skip
     made |= {name: replace(node, id=name, name=name) for name, node in extra.items()}
-    for good in ("plain", "narrow", "shell", "trap"):
+    for good in ("plain", "narrow", "shell", "strict", "talkative", "trap"):
         made.pop(good)
     return made
 
