@@ -129,7 +129,7 @@ def test_that_a_trouble_of_a_node_that_never_had_a_card_is_no_event(watched):
 def test_that_an_nvidia_smi_that_ends_at_once_is_an_event_where_the_contract_promises_gpus(desk, watched):
     desk.write(lambda db: db.execute("DELETE FROM sample_packs"))
     Watched(desk).rules.trouble("gpu", "nvidia-smi ended", watched.at_s)
-    assert watched.events() == []
+    assert watched.events() == ()
     desk.write(lambda db: claims.save_claim(db, claims.Holder.contract("c1"), Claim("gpu.count", 2, ClaimState.ANSWERED), by="li", at=desk.noon))
     Watched(desk).rules.trouble("gpu", "nvidia-smi ended", watched.at_s)
     assert [one.rule for one in watched.events()] == ["watch.driver"]
