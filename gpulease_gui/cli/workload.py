@@ -199,16 +199,16 @@ class _Said:
     """Says every few seconds how it stands, and at once what goes wrong."""
 
     def __init__(self) -> None:
-        self._phase: TaskPhase | None = None
+        self._phase: tuple[TaskPhase, str] | None = None
         self._at_s = 0.0
 
     def take(self, progress: TaskProgress) -> None:
         for fault in progress.faults:
             print(visible(f"line {fault.number}: {fault.line}"), file=sys.stderr, flush=True)
-        now = time.monotonic()
-        if progress.phase is self._phase and now - self._at_s < _SAY_S:
+        now, phase = time.monotonic(), (progress.phase, progress.waits)
+        if phase == self._phase and now - self._at_s < _SAY_S:
             return
-        self._phase, self._at_s = progress.phase, now
+        self._phase, self._at_s = phase, now
         print(visible(progress_line(progress)), file=sys.stderr, flush=True)
 
 

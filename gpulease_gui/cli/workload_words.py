@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gpulease_gui.domain.finding import totals
 from gpulease_gui.domain.task import TaskPhase, TaskProgress, TaskReading, TaskRun
+from gpulease_gui.services.log_words import waiting_words
 from gpulease_gui.services.outcome import finding_line
 from gpulease_gui.services.task_runs import TaskOutcome
 
@@ -15,6 +16,8 @@ def progress_line(progress: TaskProgress) -> str:
     if progress.phase is TaskPhase.SENDING:
         return f"sending: {progress.sent_bytes:,} of {progress.total_bytes:,} bytes"
     words = f"{progress.phase}: {progress.seconds:.0f} s, {progress.log_lines:,} lines"
+    if progress.waits:
+        words = f"{words}, {waiting_words(progress.waits).en}"
     if not progress.points:
         return words
     last = progress.points[-1]

@@ -194,6 +194,7 @@ class TaskProgress:
     """How a running task stands. `seconds` since its command began; `points`, `lines` and `faults` are new ones only.
 
     `last_words` are the last lines of the log (foreign text, at most 2,000 characters); `log_bytes` all that came so far.
+    `waits`: why the file of a log that is followed can't be read now (missing, no_folder, no_file, denied); "" = it is.
     """
 
     run_id: str
@@ -208,6 +209,7 @@ class TaskProgress:
     last_words: str = ""
     faults: tuple[TaskFault, ...] = ()
     form: str = ""
+    waits: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,9 @@ from gpulease_gui.facts.train_forms.form import Form, StepLine
 from gpulease_gui.facts.train_pattern import own_form
 
 LONGEST_LINE = 2000
+# Written into a log by who followed it, where another file begins; a line that it ends is torn there.
+REPLACED, SHORTENED = " [another file of this name begins here]", " [the file was cut short and begins anew here]"
+_ANEW = (REPLACED, SHORTENED)
 _DECIDED = 40  # a form with so many lines ahead of the others is the trainer's
 _COLOUR = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _RANK = re.compile(r"\[(?:rank|default)(\d{1,5})\]: ?")  # as torchrun and PyTorch write it before what a process prints
@@ -70,10 +73,21 @@ class LogReader:
             self.faults.look(self.lines, self._held[:LONGEST_LINE])
         self._held = ""
 
+    def _torn(self, line: str) -> None:
+        """Where another file begins: what was begun of a line counts as in `close`, and the words alone are no line of the log."""
+        begun = next(line.removesuffix(words) for words in _ANEW if line.endswith(words))
+        if begun:
+            self.faults.look(self.lines, begun[:LONGEST_LINE])
+        else:
+            self.lines -= 1
+
     def _line(self, line: str) -> None:
         self.lines += 1
         if self._dropping:
             self._dropping = False
+            return
+        if line.endswith(_ANEW):
+            self._torn(line)
             return
         # What said nothing says nothing when it is repeated; a log may hold a million such lines.
         if line == self._dull or not line or line.isspace():

@@ -13,6 +13,7 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.frame import TASK, new_boundary
 from gpulease_gui.domain.text import visible
 from gpulease_gui.remote.failures import ConnectFailed
+from gpulease_gui.remote.follow_program import WAITS
 from gpulease_gui.remote.impatient import impatient
 from gpulease_gui.remote.task_wrap import TaskOrder, follow_script, task_script
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost
@@ -51,6 +52,13 @@ class TaskEars(Protocol):
         """The task is being ended by us."""
 
 
+class FollowEars(TaskEars, Protocol):
+    """Who hears how a log is followed."""
+
+    def file(self, word: str) -> None:
+        """What became of the file between the pieces of log before and after: a word of remote.follow_program."""
+
+
 @dataclass(frozen=True, slots=True)
 class TaskReport:
     """What the node said of a task. `why`: exit, or what ended it: line, time, space, disk, silent, killed; or
@@ -58,7 +66,7 @@ class TaskReport:
 
     `code` is the command's exit code. `left_out_bytes` of its log did not come, between `head` and tail. `kept` is the
     folder kept on request, of `kept_kib`; `remains` what could not be removed; `processes` still alive afterwards (None:
-    not told). `oom_kills` happened on the node meanwhile.
+    not told). `oom_kills` happened on the node meanwhile. `waits`: why a log that was followed could not be read at its end.
     """
 
     why: str
@@ -76,6 +84,7 @@ class TaskReport:
     processes: int | None = None
     tool: str = ""
     cancelled: bool = False
+    waits: str = ""
 
     @property
     def clean(self) -> bool | None:
@@ -94,10 +103,10 @@ def run_task(line: Line, order: TaskOrder, blocks: Iterable[bytes], ears: TaskEa
     return _Running(line, boundary, ears, cancel, order.time_limit_s).go(script, blocks)
 
 
-def follow_log(line: Line, path: str, time_limit_s: int, ears: TaskEars, cancel: CancelToken) -> TaskReport:
-    """Read the end of a log on the node and follow it, until cancelled or for `time_limit_s`. Raises as run_task."""
+def follow_log(line: Line, path: str, time_limit_s: int, ears: FollowEars, cancel: CancelToken) -> TaskReport:
+    """Wait for a log on the node, read its end and follow it, until cancelled or for `time_limit_s`. Raises as run_task."""
     boundary = new_boundary()
-    return _Running(line, boundary, ears, cancel, time_limit_s).go(follow_script(boundary, path, time_limit_s), ())
+    return _Following(line, boundary, ears, cancel, time_limit_s).go(follow_script(boundary, path, time_limit_s), ())
 
 
 class _Running:
@@ -230,7 +239,7 @@ class _Running:
     def _output(self, data: bytes) -> None:
         """Both outputs come in their own time, so the log has a first line of its own; what stands before it is noise."""
         if self._log_begun:
-            self._ears.log(data)
+            self._piece(data)
             return
         self._noise = (self._noise + data)[-_MARKS_MOST_BYTES:]
         before, mark, log = self._noise.partition(b"\n" + self._mark + b"LOG\n")
@@ -238,7 +247,10 @@ class _Running:
             self._log_begun = True
             self._noise = before
             if log:
-                self._ears.log(bytes(log))
+                self._piece(bytes(log))
+
+    def _piece(self, data: bytes) -> None:
+        self._ears.log(data)
 
     def _marks(self, data: bytes) -> None:
         *lines, rest = (self._held + data).split(b"\n")
@@ -280,6 +292,45 @@ class _Running:
             self._report = replace(self._report, remains=(*self._report.remains, more[:_SAID_MOST]))
         elif word == "CLEAN" and _counts(words, 1):
             self._report = replace(self._report, processes=int(words[0]))
+
+
+class _Following(_Running):
+    """One log on one channel; what becomes of its file is told within it."""
+
+    def __init__(self, line: Line, boundary: str, ears: FollowEars, cancel: CancelToken, limit_s: int) -> None:
+        super().__init__(line, boundary, ears, cancel, limit_s)
+        self._file, self._file_mark = ears.file, self._mark + b"FILE "
+        self._begun = b""  # of a mark whose end is still to come
+
+    def _piece(self, data: bytes) -> None:
+        whole = self._begun + data
+        while (at := whole.find(self._file_mark)) >= 0:
+            word, end, rest = whole[at + len(self._file_mark) :].partition(b"\n")
+            if not end:
+                break
+            self._pass_on(whole[:at])
+            self._become(word.decode("ascii", "replace"))
+            whole = rest
+        at = _mark_at(whole, self._file_mark) if at < 0 else at
+        self._begun = whole[at:]
+        self._pass_on(whole[:at])
+
+    def _pass_on(self, log: bytes) -> None:
+        if log:
+            self._ears.log(log)
+
+    def _become(self, word: str) -> None:
+        self._report = replace(self._report, waits=word if word in WAITS else "")
+        self._file(word)
+
+    def _answer(self) -> TaskReport:
+        self._pass_on(self._begun)
+        return super()._answer()
+
+
+def _mark_at(data: bytes, mark: bytes) -> int:
+    """Where at the end of `data` a mark begins whose rest is not there yet."""
+    return next((at for at in range(max(0, len(data) - len(mark) + 1), len(data)) if mark.startswith(data[at:])), len(data))
 
 
 def _counts(words: list[str], count: int) -> bool:

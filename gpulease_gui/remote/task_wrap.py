@@ -12,6 +12,7 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.frame import head_line
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.task import ContainerTool, TaskContainer, TaskVariable
+from gpulease_gui.remote.follow_program import FOLLOW
 from gpulease_gui.remote.programs import TEMP
 from gpulease_gui.remote.task_pack import LargeFile
 from gpulease_gui.remote.task_program import BOX, CLEAN, HUNT, KEEP, MAIN, MARKS, PLACE, PYTHON, RECEIVE, SPARE_KIB
@@ -19,8 +20,6 @@ from gpulease_gui.remote.wrap import TOOL_FOLDERS
 
 HEAD_BYTES = 16 * 1024 * 1024
 TAIL_BYTES = 4 * 1024 * 1024
-# What is read of a log that is already there, before it is followed.
-FOLLOW_BYTES = 8 * 1024 * 1024
 _ENDLESS_BYTES = 1 << 60
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}\Z")
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@+-]{0,254}\Z")
@@ -91,13 +90,11 @@ def task_script(boundary: str, order: TaskOrder) -> bytes:
 
 
 def follow_script(boundary: str, path: str, time_limit_s: int) -> bytes:
-    """The program that reads the end of a log on the node and follows it over rotation and truncation."""
+    """The program that waits for a log on the node, reads its end and follows it over rotation and truncation."""
     settings: dict[str, str | int] = {
-        "KEEP": "", "HEAD": _ENDLESS_BYTES, "TAIL": 0, "LIMIT": time_limit_s, "MOST": 0, "BLOCKS": 0, "TOOL": "", "LOG": path,
+        "KEEP": "", "HEAD": _ENDLESS_BYTES, "TAIL": 0, "LIMIT": time_limit_s, "MOST": 0, "BLOCKS": 0, "TOOL": "", "LOG": path, "FOLLOW": FOLLOW,
     }  # fmt: skip
-    # tail keeps to the name: a log that is renamed or cut short goes on with what stands at its place.
-    start = f'keep tail -c {FOLLOW_BYTES} -F -- "$LOG"'
-    body = MAIN.replace("@START@", start).replace("@EXPORTS@", "")
+    body = MAIN.replace("@START@", 'keep sh -c "$FOLLOW" gpulease-follow "$LOG"').replace("@EXPORTS@", "")
     return _program(boundary, _settings(settings), TEMP, MARKS, "S=$d W=/ PY=\n", _FIND_LOG, HUNT, CLEAN, KEEP, body)
 
 
@@ -108,7 +105,7 @@ case $LOG in
   *) LOG=${HOME%/}/$LOG ;;
 esac
 why=
-if [ ! -e "$LOG" ]; then why=missing; elif [ ! -f "$LOG" ]; then why=no_file; elif [ ! -r "$LOG" ]; then why=denied; fi
+if [ ! -e "$LOG" ]; then :; elif [ ! -f "$LOG" ]; then why=no_file; elif [ ! -r "$LOG" ]; then why=denied; fi
 if [ -n "$why" ]; then
   rm -rf "$d"
   say REFUSE log $why

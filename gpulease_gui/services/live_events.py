@@ -11,6 +11,7 @@ from gpulease_gui.checks.watch_rules import WATCH_RULES
 from gpulease_gui.domain.finding import VERDICT_WORDS
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.services.gap_words import reason_words
+from gpulease_gui.services.log_words import LOG_MARK, log_mark_words
 from gpulease_gui.store.ahead import CLOCK_MARK
 from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.records import Gap, RunKind
@@ -77,6 +78,8 @@ def _noted(connection: Reader, node_id: str, start_s: float, end_s: float) -> It
             yield Happened(_ms(mark.at), Text(f"note: {mark.words}", f"备注：{mark.words}"))
         elif mark.kind == CLOCK_MARK:
             yield Happened(_ms(mark.at), Text("the clock of the watching computer was set back", "监控端时钟被调回"))
+        elif mark.kind == LOG_MARK:
+            yield Happened(_ms(mark.at), log_mark_words(mark.words))
 
 
 def _verified(connection: Reader, node_id: str) -> Iterator[Happened]:

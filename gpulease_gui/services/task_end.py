@@ -11,6 +11,7 @@ from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.remote.task import TaskReport
 from gpulease_gui.remote.task_program import SILENT_S, SPARE_KIB
 from gpulease_gui.remote.transport import LineLost
+from gpulease_gui.services.log_words import WAITS
 
 _NO_ROOM = ("No space left on device", "File too large", "Disk quota exceeded", "SIGXFSZ")
 # The numbers of a node's Linux, not of this computer: macOS counts some otherwise, Windows has hardly any.
@@ -25,6 +26,7 @@ _ROOM = Text("let it write less, or allow more with --scratch-gib", "请让任�
 _MAKE_ROOM = Text("make room on the node, or ask the supplier for a larger disk", "请在节点上腾出空间，或向供应商要更大的磁盘")
 _SHELL = Text("log in by hand and run `sh`: the node must start a POSIX shell", "请手动登录并运行 `sh`：节点须能启动 POSIX shell")
 _LONGER = Text("give it more time with --time-limit if its end matters", "若需跑完，请用 --time-limit 放宽时间")
+_PATH = Text("check the path on the node", "请检查节点上的路径")
 _MEMORY = Text("give it less work at once, or ask which memory limit the node has", "请减小单次负载，或询问节点的内存上限")
 
 
@@ -45,6 +47,9 @@ def ending_of(report: TaskReport, last_words: str, *, builtin: bool = False, end
         return Ending(TaskEnd.CANCELLED, Text("ended by you", "由您结束"))
     if report.why == "refused":
         return _refused(report)
+    if report.why == "time" and report.waits:
+        why = WAITS.get(report.waits, WAITS["missing"])
+        return Ending(TaskEnd.TIME_LIMIT, Text(f"its time was over while the file was waited for: {why.en}", f"等待文件期间达到时间上限：{why.zh}"), _PATH)
     return _ENDED.get(report.why) or Ending(TaskEnd.CUT, _with(Text("the connection was lost", "连接中断"), report.said), _AGAIN)
 
 
@@ -101,15 +106,9 @@ def _refused(report: TaskReport) -> Ending:
         "temp": Ending(TaskEnd.OUT_OF_SPACE, Text("there is no folder on the node that can be written to", "节点上没有可写目录"), _MAKE_ROOM),
         "tool": Ending(TaskEnd.NO_TOOL, _no_box(said), Text("install it, or run the task without an image", "请安装它，或不用镜像运行")),
         "unpack": Ending(TaskEnd.REFUSED, _with(Text("the node could not unpack it", "节点无法解包"), said), _MAKE_ROOM),
-        "log": Ending(TaskEnd.REFUSED, _LOG_WORDS.get(said.strip(), Text("there is no such log", "没有此日志")), Text("check the path on the node", "请检查节点上的路径")),
+        "log": Ending(TaskEnd.REFUSED, WAITS.get(said.strip(), Text("there is no such log", "没有此日志")), _PATH),
     }  # fmt: skip
     return known.get(report.refusal, Ending(TaskEnd.REFUSED, _with(Text("the node would not start it", "节点拒绝启动"), said), _SHELL))
-
-
-_LOG_WORDS: Mapping[str, Text] = {
-    "missing": Text("there is no such file on the node", "节点上没有此文件"), "no_file": Text("it is no plain file", "这不是普通文件"),
-    "denied": Text("the node denies reading it", "节点拒绝读取"),
-}  # fmt: skip
 
 
 def _no_box(tool: str) -> Text:

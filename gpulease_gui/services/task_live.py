@@ -9,8 +9,12 @@ from dataclasses import dataclass
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.task import TaskPhase, TaskProgress
+from gpulease_gui.remote.follow_program import READING, REPLACED, SHORTER
 from gpulease_gui.services.events import Bus, TaskProgressed
+from gpulease_gui.services.log_words import LOG_MARK, log_mark
 from gpulease_gui.services.task_log import TaskLog
+from gpulease_gui.store.records import Mark, new_id
+from gpulease_gui.store.samples import save_mark
 from gpulease_gui.store.task_runs import add_task_log, add_task_points
 from gpulease_gui.store.workspace import Workspace
 
@@ -20,6 +24,7 @@ _SAVED_S = 5.0
 # So long without a step is looked at beside the GPUs.
 PAUSE_S = 10.0
 _MOST_PAUSES = 200
+_MOST_MARKS = 200
 
 OnProgress = Callable[[TaskProgress], None]
 
@@ -37,7 +42,10 @@ class Pause:
 class TaskLive:
     """Hears a task (remote.task.TaskEars): five words a second at most, and every few seconds what came is saved."""
 
-    def __init__(self, workspace: Workspace, bus: Bus, run_id: str, node: Node, log: TaskLog, total_bytes: int, tell: OnProgress | None) -> None:
+    def __init__(
+        self, workspace: Workspace, bus: Bus, run_id: str, node: Node, log: TaskLog, total_bytes: int, tell: OnProgress | None, path: str = ""
+    ) -> None:
+        """`path`: of the log on the node that is followed."""
         self._workspace, self._bus, self._run_id, self._node, self._tell = workspace, bus, run_id, node, tell
         self.taken = log
         self.phase = TaskPhase.QUEUED
@@ -49,6 +57,7 @@ class TaskLive:
         self._saved_points, self._saved_bytes = 0, 0
         self.pauses: list[Pause] = []
         self._step_s, self._step_line, self._steps = 0.0, 0, 0
+        self._path, self._file, self._waits, self._marks = path, "", "", 0
 
     @property
     def seconds(self) -> float:
@@ -73,6 +82,20 @@ class TaskLive:
         if steps != self._steps:
             self._pause(before)
             self._step_s, self._step_line, self._steps = time.time(), self.taken.reader.lines, steps
+
+    def file(self, word: str) -> None:
+        """What became of the file of a log that is followed (remote.task.FollowEars): told at once, and kept as a mark."""
+        if word in (REPLACED, SHORTER):
+            self.taken.anew(round(self.seconds, 3), cut=word == SHORTER)
+        else:
+            self._waits = "" if word == READING else word
+        first, self._file = not self._file, word
+        # Who writes the log decides how often that is. A new file is readable: that is no news of its own.
+        if not (first and word == READING) and self._marks < _MOST_MARKS:
+            self._marks += 1
+            mark = Mark(new_id(), self._node.id, utc_now(), LOG_MARK, log_mark(word, self._path), self._run_id)
+            self._workspace.submit(lambda db: save_mark(db, mark))
+        self.say()
 
     def over(self) -> None:
         """Nothing more comes of it."""
@@ -114,7 +137,7 @@ class TaskLive:
         self._points, self._faults = log.reader.curve.points_seen, self._faults + len(faults)
         progress = TaskProgress(
             self._run_id, self._node.id, self.phase, self._sent, self._total_bytes, self.seconds, log.bytes_in, log.reader.lines, points,
-            log.last_words, faults, self._form,
+            log.last_words, faults, self._form, self._waits,
         )  # fmt: skip
         if self._tell is not None:
             self._tell(progress)

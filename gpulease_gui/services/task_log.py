@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from gpulease_gui.domain.task import DOTS, TaskFault, TaskPoint, TaskRate, TaskReading
 from gpulease_gui.domain.text import visible
 from gpulease_gui.facts.train_log import TrainLog
-from gpulease_gui.facts.train_reader import LogReader
+from gpulease_gui.facts.train_reader import REPLACED, SHORTENED, LogReader
 
 _LAST_CHARACTERS = 2000
 # Of a log that is followed: what it may hold before, and what is read of it a second on and on. A core reads six times that.
@@ -78,6 +78,10 @@ class TaskLog:
             self._keep(self._redactor.feed(data[:room]))
         if len(data) > room:
             self._beyond(data[room:])
+
+    def anew(self, at_s: float, *, cut: bool) -> None:
+        """Another file begins, or (`cut`) the same one from its beginning: said in the log itself, so that who reads it later knows, too."""
+        self.take(f"{SHORTENED if cut else REPLACED}\n".encode(), at_s)
 
     def _keep(self, clean: bytes) -> None:
         self._head += clean

@@ -169,7 +169,7 @@ class TaskWork:
         aim, spec = self._aim, self._aim.spec
         log = TaskLog(spec.pattern, secrets_of(spec.environment), HEAD_BYTES, TAIL_BYTES, endless=aim.pack is None)
         total = aim.pack.stream_bytes if aim.pack else 0
-        live = TaskLive(self._parts.workspace, self._parts.bus, self._task.id, aim.node, log, total, self._tell)
+        live = TaskLive(self._parts.workspace, self._parts.bus, self._task.id, aim.node, log, total, self._tell, spec.source.place if aim.pack is None else "")
         live.say()
         if cancel.cancelled:
             report = TaskReport("cancelled", cancelled=True)

@@ -7,6 +7,7 @@ import io
 import time
 from array import array
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -31,7 +32,9 @@ from gpulease_gui.gui.pages.live_report import ReportDialog
 from gpulease_gui.gui.pages.live_table import title_of
 from gpulease_gui.gui.widgets.chart_spec import Mode, Picture
 from gpulease_gui.services.composition import Services
+from gpulease_gui.services.events import TaskProgressed
 from gpulease_gui.services.live_csv import readings_csv
+from gpulease_gui.services.live_events import happened
 from gpulease_gui.services.live_export import (
     STRETCHES,
     put_into_report,
@@ -39,14 +42,15 @@ from gpulease_gui.services.live_export import (
     take_out_of_report,
 )
 from gpulease_gui.services.live_stretches import live_stretches
+from gpulease_gui.services.log_words import LOG_MARK, log_mark
 from gpulease_gui.services.notices import get_notices
 from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch import WatchView
 from gpulease_gui.store import runs, watch_events
 from gpulease_gui.store.kept_state import kept_states
-from gpulease_gui.store.records import EvidenceBlob, Gap, Run, RunState, SampleBlock, Series
+from gpulease_gui.store.records import EvidenceBlob, Gap, Mark, Run, RunState, SampleBlock, Series
 from gpulease_gui.store.retention import get_retention
-from gpulease_gui.store.samples import append_blocks, append_gap
+from gpulease_gui.store.samples import append_blocks, append_gap, save_mark
 
 NODE, START_S = "demo-capped", 1_764_600_000
 NS = 1_000_000_000
@@ -295,10 +299,36 @@ def test_that_a_log_on_the_node_is_followed_beside_its_hardware_and_let_go_of(wi
     assert page.running, "the hardware is watched on"
 
 
+def test_that_what_became_of_a_followed_log_stands_in_the_chart_and_in_the_list_of_events(window: MainWindow) -> None:
+    at = datetime(2026, 12, 2, 8, tzinfo=UTC)
+    mark = Mark("m", NODE, at, LOG_MARK, log_mark("shorter", "/run/train.log"))
+    workspace, now_s = window.services.workspace, at.timestamp()
+    workspace.submit(lambda db: save_mark(db, mark)).result()
+    said = Text("the log was cut short and begins anew: /run/train.log", "日志被截短，重新开始：/run/train.log")
+    with workspace.read() as connection:
+        shown = [(one.start_s, one.words) for one in read_stored(connection, NODE, now_s + 60).happenings if one.icon == "document"]
+        told = [one.words for one in happened(connection, NODE, now_s - 1, now_s + 1, ())]
+    assert (shown, told) == ([(now_s, said)], [said])
+
+
+def test_that_the_band_says_that_a_log_is_waited_for_until_its_file_is_there(window: MainWindow, qtbot: QtBot) -> None:
+    window.go("live", NODE)
+    page = window.page
+    assert isinstance(page, live.LivePage)
+    qtbot.waitUntil(lambda: page.crumbs() == ("capped",), timeout=5000)
+    page.log._paths[NODE] = "/run/train.log"
+    words = page.log.band.headline
+    for waits, headline in (("missing", "Waiting for /run/train.log"), ("", "Following /run/train.log")):
+        page.log.handle(TaskProgressed(TaskProgress("r", NODE, TaskPhase.RUNNING, waits=waits)))
+        assert (words.text(), page.log.detach_button.isVisible()) == (headline, True)
+
+
 def test_that_the_words_of_a_followed_log_are_its_last_figures_or_that_there_are_none() -> None:
     running = TaskProgress("r", NODE, TaskPhase.RUNNING, log_lines=1200)
     assert said_of(None, None).en == "opening…"
     assert said_of(running, None).en.startswith("1,200 lines, none of progress so far")
+    waits = replace(running, waits="missing")
+    assert said_of(waits, None) == Text("there is no such file on the node; it is read as soon as it can be", "节点上没有此文件；一旦可读即开始读取")
     point = TaskPoint(3.0, 1200, 2.13456, (("tokens/s", 61_000.4), ("s/step", 0.25)))
     assert said_of(running, point) == Text("step 1,200 · 61,000 tokens/s · 0.250 s/step · loss 2.135", "第 1,200 步 · 61,000 tokens/s · 0.250 s/step · 损失 2.135")
 

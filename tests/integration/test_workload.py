@@ -449,7 +449,7 @@ def test_that_a_log_on_the_node_is_followed_over_rotation_and_truncation(tasks: 
     assert until(lambda: seen() == 20, PATIENCE_S)
     with log.open("r+") as file:
         file.truncate(0)
-    assert until(lambda: "truncated" in tasks.told[-1].last_words, PATIENCE_S)
+    assert until(lambda: "cut short and begins anew" in tasks.told[-1].last_words, PATIENCE_S)
     with log.open("a") as file:
         file.write("".join(lines[20:]))
     assert until(lambda: seen() == 30, PATIENCE_S)
@@ -458,11 +458,6 @@ def test_that_a_log_on_the_node_is_followed_over_rotation_and_truncation(tasks: 
     task = found[0].task
     assert task.reading is not None and (task.end, task.clean, task.reading.steps) == (TaskEnd.CANCELLED, True, 30)
     assert not found[0].outcome.cancelled and tasks.left == []
-
-
-def test_that_a_log_that_is_not_there_is_said(tasks: Tasks) -> None:
-    found = tasks.go(TaskSpec("gone", TaskSource(SourceKind.LOG, "/no/such/log")))
-    assert (found.task.end, found.task.reason.en) == (TaskEnd.REFUSED, "there is no such file on the node")
 
 
 def test_that_the_small_gpt_trains_live_and_on_processors_judges_no_gpu(services: Services, node: Callable[..., Any], folder: Path, torch_bin: Path) -> None:

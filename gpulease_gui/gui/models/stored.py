@@ -20,6 +20,7 @@ from gpulease_gui.gui.models.verified import Verified, read_verified
 from gpulease_gui.gui.widgets.chart_spec import Happening
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.services.live_export import REPORT_MARK, span_of
+from gpulease_gui.services.log_words import LOG_MARK, log_mark_words
 from gpulease_gui.services.watch_warmup import judged_from, with_warmup
 from gpulease_gui.store.ahead import CLOCK_MARK
 from gpulease_gui.store.records import Mark, RunKind
@@ -131,6 +132,8 @@ def _happenings(connection: sqlite3.Connection, node_id: str, now_s: float) -> t
             made.append(Happening(at_s, at_s, Text(f"note: {mark.words}", f"备注：{mark.words}"), "flag", ""))
         elif mark.kind == CLOCK_MARK:
             made.append(Happening(mark.at.timestamp(), mark.at.timestamp(), _clock_words(mark), "clock", ""))
+        elif mark.kind == LOG_MARK:
+            made.append(Happening(mark.at.timestamp(), mark.at.timestamp(), log_mark_words(mark.words), "document", ""))
         elif mark.kind == REPORT_MARK and (span := span_of(mark)) is not None:
             made.append(Happening(span[0] / _NS, span[1] / _NS, Text("in the report", "已加入报告"), "nav-reports", "run"))
     return (*made, *_broken(connection, node_id, now_s))

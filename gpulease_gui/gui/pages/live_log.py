@@ -27,6 +27,7 @@ from gpulease_gui.gui.widgets.bands import Band
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
 from gpulease_gui.services.events import Event, TaskEnded, TaskProgressed
+from gpulease_gui.services.log_words import WAITS
 from gpulease_gui.telemetry.task_log import values_of
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ LONGEST_S = 7 * 24 * 3600
 _NO_PATH = Text("Write the log's path on the node, such as /workspace/train.log", "请填写日志在节点上的路径，例如 /workspace/train.log")
 _BUSY = Text("Something else runs on this node; a log can be followed when that is over.", "此节点上有其他作业在运行，结束后才能跟踪日志。")
 _KEPT = Text(
-    "The log is only read. Its curves stand among the lanes, and its run is kept under Verification, own task.",
-    "只读取日志。其曲线显示在各通道中，运行记录保存在“验收 > 自有任务”。",
+    "The log is only read, and waited for where it is not there yet. Its curves stand among the lanes, and its run is kept under Verification, own task.",
+    "只读取日志；文件尚不存在时会等待。其曲线显示在各通道中，运行记录保存在“验收 > 自有任务”。",
 )
 # Metric -> (decimals, unit).
 _SAID = {
@@ -157,8 +158,11 @@ class LogFollow(QObject):
     def handle(self, event: Event) -> None:
         """What logs of any node tell, and how following them ends."""
         if isinstance(event, TaskProgressed):
-            told = event.progress
+            told, before = event.progress, self._told.get(event.progress.node_id)
             self._told[told.node_id] = told
+            node = self._page.node
+            if before is not None and before.waits != told.waits and node is not None and node.node.id == told.node_id:
+                self._page.history.refresh()  # it left a mark in the chart
             if told.points:
                 self._last[told.node_id] = told.points[-1]
             self.show_node()
@@ -194,7 +198,11 @@ class LogFollow(QObject):
         if path is None and id_ not in self._told:
             self.band.hide()
             return
-        headline = Text(f"Following {visible(path)}", f"正在跟踪 {visible(path)}") if path else Text("A task runs on this node", "此节点上有任务在运行")
+        waits = self._told[id_].waits if id_ in self._told else ""
+        headline = Text("A task runs on this node", "此节点上有任务在运行")
+        if path:
+            name = visible(path)
+            headline = Text(f"Waiting for {name}", f"正在等待 {name}") if waits else Text(f"Following {name}", f"正在跟踪 {name}")
         self.detach_button.setVisible(path is not None)
         told = self._told.get(id_)
         self.detach_button.setEnabled(told is None or told.phase is not TaskPhase.STOPPING)
@@ -209,6 +217,9 @@ def said_of(told: TaskProgress | None, last: TaskPoint | None) -> Text:
     """The last line of progress in figures, or that none was read so far."""
     if told is None or told.phase in (TaskPhase.QUEUED, TaskPhase.SENDING):
         return Text("opening…", "正在打开…")
+    if told.waits:
+        why = WAITS.get(told.waits, WAITS["missing"])
+        return Text(f"{why.en}; it is read as soon as it can be", f"{why.zh}；一旦可读即开始读取")
     if last is None:
         lines = told.log_lines
         return Text(f"{lines:,} lines, none of progress so far; a pattern can tell how to read them", f"已读 {lines:,} 行，尚无进度行；可填写模式说明如何读取")

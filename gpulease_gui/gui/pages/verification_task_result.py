@@ -21,6 +21,7 @@ from gpulease_gui.gui.widgets.panes import KeyValues, Section
 from gpulease_gui.gui.widgets.raw import RawOutput
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.reports.wording import finding_name
+from gpulease_gui.services.log_words import waiting_words
 
 if TYPE_CHECKING:
     from gpulease_gui.domain.term import Term
@@ -216,6 +217,8 @@ def _progress_words(told: TaskProgress) -> Text:
     if told.phase is TaskPhase.SENDING:
         sent = f"{size_words(told.sent_bytes)} / {size_words(told.total_bytes)}"
         return Text(f"{word.en}: {sent}", f"{word.zh}：{sent}")
+    if told.waits:
+        return waiting_words(told.waits)
     since, log = seconds_words(told.seconds), size_words(told.log_bytes)
     return Text(f"{word.en} for {since.en}; {told.log_lines} lines, {log} of log", f"{word.zh}，已 {since.zh}；日志 {told.log_lines} 行，{log}")
 
