@@ -9,27 +9,33 @@ import paramiko
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import visible
 from gpulease_gui.remote.credentials import Credentials, Prompt
+from gpulease_gui.remote.password_questions import asks_for_password
 
 PROMPTS_MAX = 20
 _WORDS_MAX = 300
 
 
 class Answers:
-    """Answers the questions of one try; called in the thread of the connection.
+    """Answers the questions of one try, the `number`th of its login; called in the thread of the connection.
 
-    A password that the credentials hold answers the first hidden question, once; all others go to the user. `typed`:
-    the user answered something; `gave_up`: the question that the user did not answer.
+    Once, and only where a hidden question asks for a password, the one that is known answers it: that of the credentials
+    in the first try, else what `ask_password` gives, who is told of the `wrong` one. All else goes to the user. `known`: no
+    password was accepted a moment ago, else it is no answer to what comes after it. `heard`: there was a round of questions;
+    `can_differ`: another try can have other answers; `password`: the one that was given; `gave_up`: the question without an answer.
     """
 
-    def __init__(self, credentials: Credentials, *, again: bool = False) -> None:
-        self._password = None if again else credentials.password
-        self._ask = credentials.ask_prompt
+    def __init__(self, credentials: Credentials, number: int = 1, *, known: bool = True, wrong: Secret | None = None) -> None:
+        self._known = credentials.password if known and number == 1 else None
+        self._ask_password = credentials.ask_password if known else None
+        self._ask, self._number, self._wrong = credentials.ask_prompt, number, wrong
         self._asked = 0
-        self.typed = False
+        self.heard = self.can_differ = False
+        self.password: Secret | None = None
         self.gave_up = ""
 
     def handle(self, title: str, instructions: str, prompts: Sequence[tuple[str, bool]]) -> list[str]:
         """The answers to one round of questions. Raises SSHException when the user gives up or is asked on and on."""
+        self.heard = True
         self._asked += len(prompts)
         if self._asked > PROMPTS_MAX:
             raise paramiko.SSHException("too many questions")
@@ -37,14 +43,21 @@ class Answers:
         return [self._answer(Prompt(_plain(words.strip()), echo, said)).reveal() for words, echo in prompts]
 
     def _answer(self, prompt: Prompt) -> Secret:
-        if self._password is not None and not prompt.echo:
-            known, self._password = self._password, None
-            return known
-        answer = self._ask(prompt) if self._ask is not None else None
+        if self.password is None and not prompt.echo and asks_for_password(prompt.words):
+            if self._known is not None:
+                self.can_differ |= self._ask_password is not None
+                self.password = self._known
+                return self.password
+            if self._ask_password is not None and not prompt.said:  # words of the node's own are for the user to read
+                self.password = self._typed(prompt, self._ask_password(self._number, self._wrong))
+                return self.password
+        return self._typed(prompt, self._ask(prompt) if self._ask is not None else None)
+
+    def _typed(self, prompt: Prompt, answer: Secret | None) -> Secret:
         if answer is None:
             self.gave_up = prompt.words or "a question without words"
             raise paramiko.SSHException("no answer")
-        self.typed = True
+        self.can_differ = True
         return answer
 
 

@@ -44,6 +44,8 @@ class Prompt:
 
 
 AskPrompt = Callable[[Prompt], Secret | None]
+# Which try of the password it is, from 1, and the one that was refused a moment ago.
+AskPassword = Callable[[int, Secret | None], Secret | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,9 @@ class Credentials:
     answers the node's questions, None gives up, too. With an agent, `identity_file` picks its key: a public key file
     (or the private one beside it) or `SHA256:...`; `agent` is where it listens ("" = as the environment says, "none" =
     no agent is used). `key_algorithms` that a key may sign with, and the `methods` of ssh that may be used, in their
-    order: () = all of ours. RSA keys of fewer bits than `rsa_bits_least` are not shown.
+    order: () = all of ours. RSA keys of fewer bits than `rsa_bits_least` are not shown. `ask_password` is called once the
+    host wants a password that is not known, or refused the one that was; None gives up. `else_password`: where no key is
+    taken, a password or the host's own questions are the next way, as nobody chose one.
     """
 
     method: AuthMethod = AuthMethod.KEY
@@ -72,6 +76,8 @@ class Credentials:
     key_algorithms: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     rsa_bits_least: int = 0
+    ask_password: AskPassword | None = None
+    else_password: bool = False
 
 
 _PUBLIC_NAME = NoKey("key_public", Text("is a public key", "是公钥"), Text("name the private key beside it", "请指定对应的私钥"))

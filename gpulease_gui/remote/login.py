@@ -11,6 +11,7 @@ import paramiko
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address, AuthMethod
+from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.agent_keys import keys_of_agent
 from gpulease_gui.remote.algorithms import METHODS
@@ -31,6 +32,7 @@ _WHY: dict[str, Text] = {
     "key_refused": Text("the node refuses this key for this user", "节点拒绝该用户使用此密钥"),
     "password_refused": Text("the node refuses the password", "节点拒绝该密码"),
     "answer_refused": Text("the node refuses the answers to its questions", "节点不接受所填的验证信息"),
+    "no_password_wanted": Text("the node takes neither a password nor answers", "节点不接受密码，也不提问"),
 }
 
 
@@ -149,17 +151,31 @@ class _Login:
 
     def second(self, rest: tuple[str, ...]) -> None:
         """What the node wants on top: a password, or answers to its own questions."""
-        allowed, knows = tuple(filter(self._may, rest)), self.credentials.password is not None
-        if self.credentials.method is not AuthMethod.PASSWORD and knows and "password" in allowed:
-            rest = tuple(self._by("password"))
-        elif "keyboard-interactive" in allowed and (self.credentials.ask_prompt is not None or knows):
-            # A password that was accepted a moment ago is no answer to the question that comes after it.
-            rest = tuple(self._by_answers(known=self.credentials.method is not AuthMethod.PASSWORD))
+        knows = self.credentials.password is not None or self.credentials.ask_password is not None
+        # A password that was accepted a moment ago is no answer to the question that comes after it.
+        gave_one = self.credentials.method is AuthMethod.PASSWORD
+        for _ in _STEPS:
+            allowed = tuple(filter(self._may, rest))
+            if "password" in allowed and knows and not gave_one:
+                rest, gave_one = self._password_on_top(rest), True
+            elif "keyboard-interactive" in allowed and (self.credentials.ask_prompt is not None or knows):
+                rest = tuple(self._by_answers(known=not gave_one))
+                break
+            else:
+                break
         if rest and not any(self._may(way) for way in rest):
             raise _barred(self.address.host_port, rest, self.credentials.methods)
         if rest:
             why = Text("the node asks for a second factor", "节点要求第二种认证")
             raise login_refused(self.address.host_port, "second_factor", why, rest)
+
+    def _password_on_top(self, rest: tuple[str, ...]) -> tuple[str, ...]:
+        try:
+            return tuple(self._by("password"))
+        except ConnectFailed as error:
+            if error.cause == "no_password":  # nobody was there to type one
+                return rest
+            raise
 
     def _by_key(self, key: paramiko.PKey) -> list[str]:
         only = bool(self.credentials.certificate_file)
@@ -185,6 +201,8 @@ class _Login:
         methods = [way for way in self.credentials.methods or METHODS[::-1] if way in _STEPS]
         if not methods:
             raise _barred(self.address.host_port, ("password",), self.credentials.methods)
+        if self.credentials.password is None and self.credentials.else_password:
+            return self._by_what_it_takes()
         for way in methods[:-1]:
             try:
                 return self._by(way)
@@ -195,20 +213,53 @@ class _Login:
                     raise
         return self._by(methods[-1])
 
-    def _by(self, way: str) -> list[str]:
-        if way == "keyboard-interactive":
-            return self._by_answers()
-        secret = self.credentials.password
-        if secret is None:
-            raise key_trouble(self.address.host_port, "no_password", Text("no password was given", "未提供密码"))
-        user = self.address.user
+    def _by_what_it_takes(self) -> list[str]:
+        """Nobody is asked for what the host does not take. As in ssh, its own questions come before the password."""
+        host_port = self.address.host_port
         go_alone(self.transport)
-        return self._attempt("password_refused", lambda: self.transport.auth_password(user, secret.reveal(), fallback=False))
+        try:
+            return self._attempt("no_password_wanted", lambda: self.transport.auth_none(self.address.user))
+        except ConnectFailed as error:
+            if not isinstance(error.__cause__, paramiko.BadAuthenticationType):
+                raise
+            taken = tuple(error.__cause__.allowed_types)
+        ways = [way for way in self.credentials.methods or METHODS if way in _STEPS and way in taken]
+        for way in ways:
+            try:
+                return self._by(way)
+            except ConnectFailed as error:
+                if error.cause != "nothing_asked" or way == ways[-1]:
+                    raise
+        raise login_refused(host_port, "no_password_wanted", _WHY["no_password_wanted"], taken)
+
+    def _by(self, way: str) -> list[str]:
+        return self._by_answers() if way == "keyboard-interactive" else self._by_secret()
+
+    def _by_secret(self) -> list[str]:
+        """Up to three tries while the user types new ones; one that is known is the first."""
+        secret, ask, refused = self.credentials.password, self.credentials.ask_password, None
+        go_alone(self.transport)
+        for number in range(1, TRIES_MAX + 1):
+            if ask is not None and (secret is None or number > 1):
+                secret = ask(number, secret)
+            if secret is None:
+                break
+            try:
+                return self._attempt("password_refused", partial(self._send, secret))
+            except ConnectFailed as error:
+                refused = error
+                if ask is None or error.cause != "password_refused" or isinstance(error.__cause__, paramiko.BadAuthenticationType):
+                    break
+        raise refused or key_trouble(self.address.host_port, "no_password", Text("no password was given", "未提供密码"))
+
+    def _send(self, password: Secret) -> list[str]:
+        return self.transport.auth_password(self.address.user, password.reveal(), fallback=False)
 
     def _by_answers(self, *, known: bool = True) -> list[str]:
         """Up to three tries while the user types new answers; what was given beforehand (if `known`) is tried once."""
+        wrong: Secret | None = None
         for number in range(1, TRIES_MAX + 1):
-            answers = Answers(self.credentials, again=number > 1 or not known)
+            answers = Answers(self.credentials, number, known=known, wrong=wrong)
             go_alone(self.transport)
             step = partial(self.transport.auth_interactive, self.address.user, answers.handle)
             try:
@@ -217,8 +268,11 @@ class _Login:
                 if answers.gave_up:
                     why = Text(f"no answer to {answers.gave_up!r}", f"未回答 {answers.gave_up!r}")
                     raise login_refused(self.address.host_port, "no_answer", why, ()) from error
-                if error.cause != "answer_refused" or not answers.typed or number == TRIES_MAX:
+                if error.cause == "answer_refused" and not answers.heard and not isinstance(error.__cause__, paramiko.BadAuthenticationType):
+                    error.cause = "nothing_asked"
+                if error.cause != "answer_refused" or not answers.can_differ or number == TRIES_MAX:
                     raise
+                wrong = answers.password
         raise AssertionError("unreachable")
 
     def _by_agent(self) -> list[str]:

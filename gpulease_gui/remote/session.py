@@ -8,6 +8,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import paramiko
 
@@ -17,6 +18,7 @@ from gpulease_gui.domain.node import Address, HostKey
 from gpulease_gui.remote.credentials import Credentials, KeyRing
 from gpulease_gui.remote.driving import go_alone, look, take_in
 from gpulease_gui.remote.ear import Ear
+from gpulease_gui.remote.else_password import by_password_instead, told_of_both
 from gpulease_gui.remote.failures import ConnectFailed, Phase, channels_full, exec_refused, no_channel, timed_out
 from gpulease_gui.remote.feed import Feed
 from gpulease_gui.remote.gate import HandshakeGate
@@ -82,6 +84,22 @@ class Connector:
         )  # fmt: skip
 
     def _pass(self, stop: Hop, way: Way, deadlines: Deadlines, cancel: CancelToken) -> Passed:
+        """Get into one stop by key or, where its credentials say so, else by password.
+
+        The host is called anew for that: keys that it refused count among the tries that it grants on one connection.
+        """
+        try:
+            return self._by_key(stop, way, deadlines, cancel)
+        except ConnectFailed as error:
+            typed = by_password_instead(stop.credentials, error)
+            if typed is None:
+                raise
+            try:
+                return self._enter(replace(stop, credentials=typed), way, ((typed, None),), (), deadlines, cancel)
+            except ConnectFailed as second:
+                raise told_of_both(error, second) from second
+
+    def _by_key(self, stop: Hop, way: Way, deadlines: Deadlines, cancel: CancelToken) -> Passed:
         """Get into one stop with the first of its keys that is taken.
 
         For each key whose passphrase has to be asked for the host is called anew: nobody thinks while a server counts

@@ -18,7 +18,7 @@ from gpulease_gui.store.doors import Database, Reader
 from gpulease_gui.store.settings import get_setting, save_setting
 from gpulease_gui.store.workspace import Workspace
 
-PASSPHRASE, PROXY, PASSWORD = "passphrase of ", "password of the proxy ", "password"
+PASSPHRASE, PROXY, JUMP, PASSWORD = "passphrase of ", "password of the proxy ", "password of the jump host ", "password"
 _SETTING = "keyring.kept"
 
 
@@ -38,7 +38,7 @@ class KeptSecret:
 
 def may_be_kept(what: str) -> bool:
     """Whether that kind of secret is ever kept: an answer to a node's own question is not."""
-    return (what == PASSWORD or what.startswith((PASSPHRASE, PROXY))) and not {"\t", "\n"} & set(what)
+    return (what == PASSWORD or what.startswith((PASSPHRASE, PROXY, JUMP))) and not {"\t", "\n"} & set(what)
 
 
 def kept_for(node: Node, kept: tuple[KeptSecret, ...]) -> tuple[KeptSecret, ...]:

@@ -280,7 +280,7 @@ class Links:
             self._bus.publish(HostKeyQuestion(node, (error.new,), (error.old,), error.hop, (), self._stated(node), lately))
         was_login = error.phase in (Phase.AUTH, Phase.PROXY) and error.cause != "no_password_yet"
         if was_login:  # else nobody has judged a password
-            self._ways.forget(node)
+            self._ways.forget(node, error.hop)
         self._ways.kept.refused(node, login=was_login)
         self._publish(node, state, error)
         return NotConnected(node, str(error.phase), error, offered)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpulease_gui.domain.node import Address, AuthMethod, HostKey, Node
@@ -17,15 +16,16 @@ from gpulease_gui.remote.proxy import Proxy, parse_proxy
 from gpulease_gui.remote.route import Hop, Route
 from gpulease_gui.remote.ssh_config import resolve_jumps, user_known_hosts
 from gpulease_gui.remote.ssh_options import SshOptions, parse_options
-from gpulease_gui.services.kept_secrets import PASSPHRASE, PASSWORD, PROXY, KeptSecrets
+from gpulease_gui.services.kept_secrets import JUMP, PASSPHRASE, PASSWORD, PROXY, KeptSecrets
 from gpulease_gui.services.system_keyring import SystemKeyring
+from gpulease_gui.services.typed_passwords import Owner, TypedPasswords
 from gpulease_gui.store import hop_keys, hostkeys
 from gpulease_gui.store.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class SecretAsked:
-    """What is asked for: "passphrase of PATH", "password", or the words of the node or jump host that asks.
+    """What is asked for: "passphrase of PATH", "password", "password of the jump host USER@HOST:PORT", or the words of who asks.
 
     `hop`: host:port of the jump host that it is for, "" = the node. `number`: which try of this secret it is.
     """
@@ -62,17 +62,19 @@ def _and(trust: HostTrust, key: HostKey | None) -> HostTrust:
 def _by_key(credentials: Credentials) -> Credentials:
     """No password and no answer, as far as the config leaves the way by key."""
     left = tuple(way for way in credentials.methods or METHODS if way == "publickey")
-    return replace(credentials, password=None, ask_prompt=None, methods=left or ("none",))
+    return replace(credentials, password=None, ask_password=None, ask_prompt=None, methods=left or ("none",))
 
 
 class Ways:
-    """Finds the way to a node. Passwords are asked for once a session; where the user wants it, the keyring has them."""
+    """Finds the way to a node. Passwords are asked for once a session; where the user wants it, the keyring has them.
+
+    That of a jump host is asked for once for all nodes that are reached over it by the same way.
+    """
 
     def __init__(self, workspace: Workspace, ask_secret: AskSecret | None, fingerprints: tuple[str, ...]) -> None:
         self._workspace = workspace
         self._fingerprints = fingerprints
-        self._lock = threading.Lock()
-        self._passwords: dict[tuple[str, str], Secret] = {}
+        self._typed = TypedPasswords()
         self.ask_secret = ask_secret
         self.ask_open: AskSecret | None = None
         self.kept = KeptSecrets(workspace, SystemKeyring())
@@ -88,7 +90,7 @@ class Ways:
         files = tuple(node.known_hosts.split("\n")) if node.known_hosts else ()
         trust = trust_of(address, pins, given, node.host_key_alias, files, parse_options(node.ssh_options))
         places = resolve_jumps(node.jump)
-        hops = tuple(self._hop(node, place, given) for place in places)
+        hops = tuple(self._hop(node, place, given, _owner(node, places[:number])) for number, place in enumerate(places, 1))
         # Only the first stop is called from this computer.
         way_out = parse_options(places[0].ssh_options if places else node.ssh_options).way_out
         credentials = self._credentials(node, keys_only=keys_only)
@@ -96,33 +98,34 @@ class Ways:
             credentials, hops = _by_key(credentials), tuple(replace(hop, credentials=_by_key(hop.credentials)) for hop in hops)
         return WayThere(address, credentials, trust, Route(hops, self._proxy(node), way_out))
 
-    def forget(self, node: Node) -> None:
-        """Ask for this node's passwords again: one of them may have been wrong."""
-        with self._lock:
-            self._passwords = {key: value for key, value in self._passwords.items() if key[0] != node.id}
+    def forget(self, node: Node, hop: str = "") -> None:
+        """Ask for this node's passwords again, and for that of a jump host (host:port): one of them may have been wrong."""
+        self._typed.forget(lambda owner: owner[0] == node.id or (bool(hop) and owner[:2] == ("", hop)))
 
     def know(self, node: Node, password: Secret) -> None:
         """The password of a node, until the program ends or the node refuses it; it is not asked for."""
-        with self._lock:
-            self._passwords[node.id, PASSWORD] = password
+        self._typed.know((node.id, PASSWORD), password)
 
     def close(self) -> None:
         """Forget all passwords."""
-        with self._lock:
-            self._passwords.clear()
+        self._typed.forget(lambda owner: True)
         self.kept.close()
 
-    def _hop(self, node: Node, place: Target, given: tuple[str, ...]) -> Hop:
+    def _hop(self, node: Node, place: Target, given: tuple[str, ...], owner: Owner) -> Hop:
         with self._workspace.read() as connection:
             pins = hop_keys.list_trusted_hop_keys(connection, place.address.host_port)
         trust = trust_of(place.address, pins, given, place.host_key_alias, place.known_hosts, parse_options(place.ssh_options))
-        return Hop(place.address, self._hop_credentials(node, place), trust)
+        return Hop(place.address, self._hop_credentials(node, place, owner), trust)
 
-    def _hop_credentials(self, node: Node, place: Target) -> Credentials:
-        """The key that ssh's config names for the hop, else one of the agent, else the node's own: as far as it allows."""
+    def _hop_credentials(self, node: Node, place: Target, owner: Owner) -> Credentials:
+        """The key that ssh's config names for the hop, else one of the agent, else the node's own: as far as it allows.
+
+        Nobody chooses a way for a jump host, so that as in ssh a password is the next.
+        """
         options = parse_options(place.ssh_options)
+        asking = self._asking(node, place.address, place.address.host_port, f"{JUMP}{place.address}", owner)
         base = replace(
-            self._asking(node, place.address, place.address.host_port), certificate_file=place.certificate_file,
+            asking, certificate_file=place.certificate_file, else_password=True,
             identity_file=place.identity_file, agent=options.agent, key_algorithms=options.key_algorithms, methods=options.methods,
             rsa_bits_least=options.rsa_bits_least,
         )  # fmt: skip
@@ -142,13 +145,17 @@ class Ways:
         # The ssh config may say so of a node that has had a key for long.
         method, identity_file = (AuthMethod.PASSWORD, "") if options.no_key else (node.auth, node.identity_file)
         password = self._password(node, PASSWORD) if method is AuthMethod.PASSWORD and not keys_only else None
+        asking = self._asking(node, node.address, "", PASSWORD, (node.id, PASSWORD))
+        if method is AuthMethod.PASSWORD and password is None:  # given up a moment ago
+            asking = replace(asking, ask_password=None)
         return replace(
-            self._asking(node, node.address), method=method, identity_file=identity_file, password=password,
+            asking, method=method, identity_file=identity_file, password=password,
             certificate_file=node.certificate_file, agent=options.agent, key_algorithms=options.key_algorithms, methods=options.methods,
             rsa_bits_least=options.rsa_bits_least,
         )  # fmt: skip
 
-    def _asking(self, node: Node, address: Address, hop: str = "") -> Credentials:
+    def _asking(self, node: Node, address: Address, hop: str, password: str, owner: Owner) -> Credentials:
+        """Who asks for what on the way: `password` is the name of the one that the host may want."""
         ask = self.ask_secret
 
         def passphrase(path: str, number: int) -> Secret | None:
@@ -156,6 +163,11 @@ class Ways:
 
         def wrong(path: str) -> None:
             self.kept.drop(node, f"{PASSPHRASE}{path}")
+
+        def type_password(number: int, refused: Secret | None) -> Secret | None:
+            if refused is not None:
+                self.kept.drop(node, password)
+            return self._typed.get(owner, lambda: self._kept_or_asked(node, SecretAsked(password, hop, number)), refused)
 
         if ask is None:
             return Credentials(ask_passphrase=passphrase, wrong_passphrase=wrong)
@@ -165,7 +177,7 @@ class Ways:
             said = f" ({prompt.said})" if prompt.said else ""
             return way(node, SecretAsked(f"{address.host_port} asks: {prompt.words}{said}", hop))
 
-        return Credentials(ask_passphrase=passphrase, wrong_passphrase=wrong, ask_prompt=answer)
+        return Credentials(ask_passphrase=passphrase, wrong_passphrase=wrong, ask_prompt=answer, ask_password=type_password)
 
     def _kept_or_asked(self, node: Node, asked: SecretAsked) -> Secret | None:
         known = self.kept.find(node, asked.what)
@@ -178,14 +190,12 @@ class Ways:
         return replace(proxy, password=self._password(node, f"{PROXY}{proxy.host_port}"))
 
     def _password(self, node: Node, what: str) -> Secret | None:
-        with self._lock:
-            known = self._passwords.get((node.id, what))
-        if known is None:
-            known = self._kept_or_asked(node, SecretAsked(what))
-            if known is not None:
-                with self._lock:
-                    self._passwords[node.id, what] = known
-        return known
+        return self._typed.get((node.id, what), lambda: self._kept_or_asked(node, SecretAsked(what)))
+
+
+def _owner(node: Node, places: Sequence[Target]) -> Owner:
+    """Whose password that of the last of the jump hosts is: behind another way the same address may be another machine."""
+    return "", places[-1].address.host_port, node.proxy, *(str(place.address) for place in places)
 
 
 def method_for(identity_file: str) -> AuthMethod:

@@ -49,3 +49,13 @@ def test_that_enter_alone_is_no_password(qtbot: QtBot, what: str) -> None:
 @pytest.mark.parametrize(("shown", "mode"), [(True, QLineEdit.EchoMode.Normal), (False, QLineEdit.EchoMode.Password)])
 def test_that_ux_13_what_the_node_lets_be_seen_is_seen_and_nothing_else(qtbot: QtBot, shown: bool, mode: QLineEdit.EchoMode) -> None:
     assert opened(qtbot, PUSH, shown=shown).line.echoMode() is mode
+
+
+def test_that_the_password_of_a_jump_host_is_asked_for_in_its_name_and_a_refused_one_is_told(qtbot: QtBot) -> None:
+    asked = SecretAsked("password of the jump host ops@gw.example:2222", "gw.example:2222", 2)
+    dialog = SecretDialog(NODE, asked, keepable=True)
+    qtbot.addWidget(dialog)
+    said = {label.text() for label in dialog.findChildren(QLabel)}
+    assert {"Jump host gw.example:2222 asks for a password", "ops@gw.example:2222", "node-01"} <= said
+    assert "the login was refused; try 2 of 3" in said
+    assert dialog.line.echoMode() is QLineEdit.EchoMode.Password and not dialog.go_on.isEnabled() and not dialog.keep.isHidden()

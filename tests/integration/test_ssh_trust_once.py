@@ -98,7 +98,7 @@ def test_that_the_first_connection_after_a_key_was_replaced_sends_no_password_an
     assert error.why == "its host key was replaced a moment ago: on the first connection after that no password is sent or asked for"
     assert asked == [] and error.next_step.endswith("connect again to log in with a password")
     refused(services, node)
-    assert asked == [SecretAsked("password")]
+    assert asked == [SecretAsked("password", number=number) for number in (1, 2, 3)]
 
 
 def test_that_a_replaced_key_does_not_hinder_a_node_that_takes_our_key(services, sshd):

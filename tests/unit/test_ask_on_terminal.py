@@ -38,6 +38,14 @@ def test_that_the_prompt_names_the_file_the_jump_host_and_the_try(prompts: list[
     ]
 
 
+def test_that_the_password_of_a_jump_host_is_asked_for_by_its_name_and_login(prompts: list[str]) -> None:
+    ask_on_terminal(NODE, SecretAsked("password of the jump host ops@gw:2222", "gw:2222", 2))
+    ask_on_terminal(NODE, SecretAsked("password"))
+    assert prompts == [
+        "wrong, try 2 of 3: password of the jump host ops@gw:2222 on the way to root@203.0.113.1:22: ", "password for root@203.0.113.1:22: ",
+    ]  # fmt: skip
+
+
 def test_that_an_empty_passphrase_gives_the_key_up_and_an_empty_answer_is_one(prompts: list[str]) -> None:
     assert ask_on_terminal(NODE, SecretAsked("passphrase of nothing")) is None
     assert ask_on_terminal(NODE, SecretAsked("gw:22 asks: nothing")) == Secret("")

@@ -13,7 +13,7 @@ from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.remote.credentials import PASSPHRASES_MAX
-from gpulease_gui.services.kept_secrets import PASSPHRASE, PASSWORD, PROXY
+from gpulease_gui.services.kept_secrets import JUMP, PASSPHRASE, PASSWORD, PROXY
 from gpulease_gui.services.ways import SecretAsked
 
 _KEPT = Text("It is sent to nobody but this program's own login and is kept in memory until you quit.",
@@ -43,7 +43,11 @@ class SecretDialog(FactDialog):
         field = Field(name, self.line)
         if asked.number > 1:
             again = f"{asked.number} of {PASSPHRASES_MAX}", f"第 {asked.number} 次，共 {PASSPHRASES_MAX} 次"
-            field.complain(Text(f"it does not open this key; try {again[0]}", f"口令不正确，无法解开该密钥；{again[1]}"))
+            wrong = (
+                Text("it does not open this key", "口令不正确，无法解开该密钥") if asked.what.startswith(PASSPHRASE)
+                else Text("the login was refused", "登录被拒绝")  # it may have been another answer
+            )  # fmt: skip
+            field.complain(Text(f"{wrong.en}; try {again[0]}", f"{wrong.zh}；{again[1]}"))
         self.column.addWidget(field)
         self.keep = TickBox(_KEEP)
         self.keep.setVisible(keepable)
@@ -88,6 +92,9 @@ def _words(node: Node, asked: SecretAsked) -> tuple[Text, Text, list[tuple[Words
     if what.startswith(PROXY):
         headline = Text(f"The proxy on the way to {node.name} asks for a password", f"连接 {node.name} 的代理需要密码")
         return password, headline, [(Text("Proxy", "代理"), foreign(what.removeprefix(PROXY)))]
+    if what.startswith(JUMP):
+        headline = Text(f"Jump host {asked.hop} asks for a password", f"跳板机 {asked.hop} 需要密码")
+        return password, headline, [(Text("Login", "登录"), foreign(what.removeprefix(JUMP)))]
     if what == PASSWORD:
         return password, Text(f"{node.name} asks for a password", f"{node.name} 需要密码"), []
     said = (Text("The node says", "节点提示"), foreign(what[:400]))

@@ -17,7 +17,7 @@ from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
 from gpulease_gui.gui.widgets.panes import Icon, KeyValues, Pane, Section, clear_layout, hairline
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.reports.known_notes import note_text
-from gpulease_gui.services.kept_secrets import PASSPHRASE, PASSWORD, PROXY, KeptSecret
+from gpulease_gui.services.kept_secrets import JUMP, PASSPHRASE, PASSWORD, PROXY, KeptSecret
 from gpulease_gui.store.records import KeyDecision, KeyState
 
 _DECIDED = {
@@ -26,6 +26,7 @@ _DECIDED = {
 }  # fmt: skip
 _KEPT_KINDS = (
     (PASSPHRASE, Text("passphrase of the key", "密钥口令")), (PROXY, Text("password of the proxy", "代理密码")),
+    (JUMP, Text("password of the jump host", "跳板机密码")),
     (PASSWORD, Text("password", "登录密码")),
 )  # fmt: skip
 _NOT_READ = Text("not read", "未读取")

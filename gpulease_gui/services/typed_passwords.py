@@ -1,0 +1,59 @@
+"""Which passwords were typed since the program began?"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gpulease_gui.domain.secret import Secret
+
+# Whose it is: the id of a node and what it is for, or a jump host and the way there.
+Owner = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Place:
+    """One password; whoever asks for it holds the lock, so that the user is asked once."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    secret: Secret | None = None
+    given_up: int = 0
+
+
+class TypedPasswords:
+    """Each is asked for once, however many connections want it, and kept in memory until it is forgotten. Any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._places: dict[Owner, _Place] = {}
+
+    def get(self, owner: Owner, ask: Callable[[], Secret | None], wrong: Secret | None = None) -> Secret | None:
+        """The password that is known and not the `wrong` one, else what `ask` gives; None when the user gives up.
+
+        Who waits while another asks gets that answer, and gives up with him.
+        """
+        place = self._place(owner)
+        given_up = place.given_up
+        with place.lock:
+            if place.secret is not None and place.secret != wrong:
+                return place.secret
+            if place.given_up != given_up:
+                return None
+            place.secret = ask()
+            place.given_up += place.secret is None
+            return place.secret
+
+    def know(self, owner: Owner, secret: Secret) -> None:
+        """One that came by another way than a question."""
+        with self._lock:
+            self._places[owner] = _Place(secret=secret)
+
+    def forget(self, mine: Callable[[Owner], bool]) -> None:
+        """Ask again for those of the owners that are `mine`: one of them may have been wrong."""
+        with self._lock:
+            self._places = {owner: place for owner, place in self._places.items() if not mine(owner)}
+
+    def _place(self, owner: Owner) -> _Place:
+        with self._lock:
+            return self._places.setdefault(owner, _Place())

@@ -1,0 +1,74 @@
+"""How often is the user asked for one password?"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from gpulease_gui.domain.secret import Secret
+from gpulease_gui.services.typed_passwords import TypedPasswords
+
+HOP = ("", "gate:22", "", "root@gate:22")
+
+
+def never() -> Secret | None:
+    pytest.fail("nobody is asked")
+
+
+def test_that_a_password_is_asked_for_once_until_it_is_refused_or_forgotten() -> None:
+    typed = TypedPasswords()
+    assert typed.get(HOP, lambda: Secret("a")) == Secret("a") == typed.get(HOP, never)
+    assert typed.get(HOP, lambda: Secret("b"), Secret("a")) == Secret("b")
+    assert typed.get(HOP, never, Secret("a")) == Secret("b")  # another had asked anew meanwhile
+    typed.know(("n1", "password"), Secret("c"))
+    typed.forget(lambda owner: owner[:2] == ("", "gate:22"))
+    assert typed.get(("n1", "password"), never) == Secret("c")
+    assert typed.get(HOP, lambda: None) is None and typed.get(HOP, lambda: Secret("d")) == Secret("d")
+
+
+def test_that_another_way_to_the_same_address_is_another_password() -> None:
+    typed = TypedPasswords()
+    typed.get(HOP, lambda: Secret("a"))
+    other = ("", "gate:22", "", "root@first:22", "root@gate:22")
+    assert typed.get(other, lambda: Secret("b")) == Secret("b") and typed.get(HOP, never) == Secret("a")
+
+
+@pytest.mark.parametrize("answer", [Secret("a"), None])
+def test_that_who_waits_while_another_is_asked_gets_the_same_answer(answer: Secret | None) -> None:
+    typed, asked, go_on = TypedPasswords(), threading.Event(), threading.Event()
+    found: list[Secret | None] = []
+
+    def slowly() -> Secret | None:
+        asked.set()
+        assert go_on.wait(30)
+        return answer
+
+    def get(ask: Callable[[], Secret | None]) -> threading.Thread:
+        thread = threading.Thread(target=lambda: found.append(typed.get(HOP, ask)))
+        thread.start()
+        return thread
+
+    first = get(slowly)
+    assert asked.wait(30)
+    place = typed._place(HOP)
+    place.lock = Waited(place.lock, go_on)  # type: ignore[assignment]  # it lets the first one go on once the second waits
+    second = get(never)
+    first.join(30)
+    second.join(30)
+    assert found == [answer, answer]
+
+
+class Waited:
+    """A lock that tells when somebody waits for it."""
+
+    def __init__(self, lock: threading.Lock, told: threading.Event) -> None:
+        self._lock, self._told = lock, told
+
+    def __enter__(self) -> None:
+        self._told.set()
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
