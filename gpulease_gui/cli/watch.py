@@ -14,20 +14,22 @@ from pathlib import Path
 
 from gpulease_gui.cli.codes import Exit
 from gpulease_gui.cli.verify import ask_on_terminal, fingerprints_of, interruptible
-from gpulease_gui.cli.watch_told import Troubles
+from gpulease_gui.cli.watch_told import Sums, Troubles, said_of
 from gpulease_gui.cli.workspace_file import say_note, services_of
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Node
-from gpulease_gui.domain.text import Text, foreign, visible
+from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.services.composition import Services
-from gpulease_gui.services.events import Event, GapClosed, GapOpened, NodeState, NodeStateChanged, WatchAlarm
-from gpulease_gui.services.gap_words import GAP_WORDS
+from gpulease_gui.services.events import Event, NodeState, NodeStateChanged, ReadingsNotKept
+from gpulease_gui.services.intake import WatchView
 from gpulease_gui.services.targets import is_demo, node_of
 from gpulease_gui.services.watch_rate import LEAST_HZ, MOST_HZ, parse_rate
 
 _LOOK_S = 0.2
 _MOST_S = 30 * 86_400
 _WRITTEN_S = 10.0
+_STOPPED, _OVER = Text("stopped", "已停止"), Text("its time is over", "时间已到")
+_NOBODY = Text("no node is watched any more", "已没有在监控的节点")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,67 +66,71 @@ def run(options: argparse.Namespace) -> int:
 def _watch(services: Services, nodes: Mapping[str, Node], rate_hz: float | None, options: argparse.Namespace) -> Exit:
     told: queue.SimpleQueue[Event] = queue.SimpleQueue()
     services.bus.subscribe(told.put)
-    for node in nodes.values():
-        if rate_hz is not None:
-            services.watching.set_rate(node.id, rate_hz).result()
-        services.watching.start(node)
+    views: list[WatchView] = []
     end_s = float("inf") if options.seconds is None else time.monotonic() + options.seconds
     states: dict[str, str] = {}
     read: set[str] = set()
-    troubles = Troubles()
+    troubles, sums = Troubles(), Sums()
     with interruptible() as interrupted:
+        for node in nodes.values():
+            if rate_hz is not None:
+                services.watching.set_rate(node.id, rate_hz).result()
+            views.append(services.watching.start(node))
         while not interrupted and time.monotonic() < end_s and services.watching.views():
             read |= {view.node_id for view in services.watching.views() if view.state is NodeState.CONNECTED}
             for node_id, kind, words in troubles.changes(services.watching.views(), time.monotonic()):
                 if node_id in nodes:
-                    _print(nodes[node_id], kind, time.time(), words, as_json=options.json)
+                    _print(nodes[node_id].name, kind, time.time(), words, as_json=options.json)
             try:
                 event = told.get(timeout=min(_LOOK_S, max(0.0, end_s - time.monotonic())))
             except queue.Empty:
                 continue
-            _tell(event, nodes, states, as_json=options.json)
-        for view in services.watching.views():
-            services.watching.stop(view.node_id)
+            _tell(event, nodes, states, sums, as_json=options.json)
+        while not told.empty():
+            _tell(told.get(), nodes, states, sums, as_json=options.json)
+        why = _STOPPED if interrupted else _OVER if time.monotonic() >= end_s else _NOBODY
+        services.watching.close()
+        wait([services.workspace.submit(lambda db: None)], _WRITTEN_S)
+        _say_end(sums, why, sum(view.lines for view in views), services.workspace.path, as_json=options.json)
         if interrupted:
-            services.watching.close()
-            wait([services.workspace.submit(lambda db: None)], _WRITTEN_S)
-            print(visible(f"stopped; what was read and could be written is kept in {services.workspace.path}"), file=sys.stderr, flush=True)
             return Exit.INTERRUPTED
     return Exit.OK if read else Exit.NOT_CONNECTED
 
 
-def _tell(event: Event, nodes: Mapping[str, Node], states: dict[str, str], *, as_json: bool) -> None:
+def _tell(event: Event, nodes: Mapping[str, Node], states: dict[str, str], sums: Sums, *, as_json: bool) -> None:
     """`states`: what was said last of each node; both the connection and its first reading say that it is connected."""
-    said = _said(event)
-    if said is None or said[0] not in nodes:
+    said = said_of(event)
+    if said is None or (said[0] not in nodes and not isinstance(event, ReadingsNotKept)):
         return
     node_id, kind, at_s, words = said
     if isinstance(event, NodeStateChanged):
         if states.get(node_id) == kind:
             return
         states[node_id] = kind
-    _print(nodes[node_id], kind, at_s, words, as_json=as_json)
+    sums.count(event)
+    _print(nodes[node_id].name if node_id in nodes else node_id, kind, at_s, words, as_json=as_json)
 
 
-def _print(node: Node, kind: str, at_s: float, words: Text, *, as_json: bool) -> None:
-    at = datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def _print(node: str, kind: str, at_s: float, words: Text, *, as_json: bool) -> None:
     if as_json:
-        said = {"at": at, "node": node.name, "event": kind, "words": visible(words.en), "words_zh": visible(words.zh)}
+        said = {"at": _moment(at_s), "node": node, "event": kind, "words": visible(words.en), "words_zh": visible(words.zh)}
         print(json.dumps(said, ensure_ascii=False), flush=True)
     else:
-        print(visible(f"{at} {node.name}: {kind}{': ' if words.en else ''}{words.en}"), flush=True)
+        print(visible(f"{_moment(at_s)} {node}: {kind}{': ' if words.en else ''}{words.en}"), flush=True)
 
 
-def _said(event: Event) -> tuple[str, str, float, Text] | None:
-    """(node, kind, UTC seconds, words) of what concerns a watch."""
-    if isinstance(event, NodeStateChanged):
-        return event.node_id, event.state.value, time.time(), event.reason_text if event.reason_text.en else foreign(event.reason)
-    if isinstance(event, GapOpened):
-        return event.node_id, "gap", event.since_ms / 1000, GAP_WORDS.get(event.reason, foreign(event.reason))
-    if isinstance(event, GapClosed):
-        return event.node_id, "read_again", event.at_ms / 1000, foreign("")
-    if isinstance(event, WatchAlarm):
-        ended_ms = event.ended_ms
-        kind, at_ms = ("rule_broken", event.began_ms) if ended_ms is None else ("rule_kept_again", ended_ms)
-        return event.node_id, kind, at_ms / 1000, event.words
-    return None
+def _say_end(sums: Sums, why: Text, lines: int, kept_in: Path, *, as_json: bool) -> None:
+    """As JSON it is the last object, without a node."""
+    words = sums.said(why, lines, kept_in)
+    if as_json:
+        said = {
+            "at": _moment(time.time()), "event": "ended", "lines": lines, "gaps": sums.gaps, "events": sums.events,
+            "words": visible(words.en), "words_zh": visible(words.zh),
+        }  # fmt: skip
+        print(json.dumps(said, ensure_ascii=False), flush=True)
+    else:
+        print(visible(words.en), file=sys.stderr, flush=True)
+
+
+def _moment(at_s: float) -> str:
+    return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

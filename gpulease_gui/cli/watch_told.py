@@ -1,12 +1,25 @@
-"""What does `gpulease watch` say of troubles that no event tells: readings that are not kept, a source that can't be read?"""
+"""What does `gpulease watch` say of events, of troubles that no event tells, and of all of it at its end?"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
+from pathlib import Path
 
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
+from gpulease_gui.services.events import (
+    Event,
+    GapClosed,
+    GapOpened,
+    LoadChanged,
+    NodeStateChanged,
+    ReadingsNotKept,
+    WatchAlarm,
+)
+from gpulease_gui.services.gap_words import GAP_WORDS
 from gpulease_gui.services.intake import WatchView
 from gpulease_gui.services.watch_words import trouble_words
+from gpulease_gui.telemetry.source import metrics
 
 # A node decides how often what it says changes: a source is not told of more often than this.
 AGAIN_S = 5.0
@@ -46,3 +59,49 @@ def _event(source: str, words: str) -> tuple[str, Text]:
 
 def _not_kept(why: str) -> Text:
     return Text(f"readings are not kept: {why}", f"采样未能保存：{why}")
+
+
+def said_of(event: Event) -> tuple[str, str, float, Text] | None:
+    """(node, kind, UTC seconds, words) of what concerns a watch; None for what doesn't."""
+    match event:
+        case NodeStateChanged():
+            return event.node_id, event.state.value, time.time(), event.reason_text if event.reason_text.en else foreign(event.reason)
+        case GapOpened():
+            return event.node_id, "gap", event.since_ms / 1000, GAP_WORDS.get(event.reason, foreign(event.reason))
+        case GapClosed():
+            return event.node_id, "read_again", event.at_ms / 1000, NO_TEXT
+        case WatchAlarm():
+            ended_ms = event.ended_ms
+            kind, at_ms = ("rule_broken", event.began_ms) if ended_ms is None else ("rule_kept_again", ended_ms)
+            return event.node_id, kind, at_ms / 1000, event.words
+        case LoadChanged():
+            return event.node_id, "load_begins" if event.runs else "load_ends", time.time(), _load_words(event)
+        case ReadingsNotKept():
+            words = Text(f"readings of a run are not kept as evidence yet: {event.words.en}", f"验收读数尚未存证：{event.words.zh}")
+            return event.node_id, "evidence_not_kept", time.time(), words
+    return None
+
+
+def _load_words(event: LoadChanged) -> Text:
+    metric = metrics().get(event.load.metric)
+    title = metric.title if metric is not None else foreign(event.load.metric)
+    return Text(f"a test of ours asks for all of it: {title.en}", f"本程序的测试占满：{title.zh}")
+
+
+class Sums:
+    """What was told while nodes were watched."""
+
+    def __init__(self) -> None:
+        self.gaps = self.events = 0
+
+    def count(self, event: Event) -> None:
+        """One more event that was told."""
+        self.gaps += isinstance(event, GapOpened)
+        self.events += isinstance(event, WatchAlarm) and event.ended_ms is None
+
+    def said(self, why: Text, lines: int, kept_in: Path) -> Text:
+        """The last line: why it ended, lines of readings, gaps, events (broken rules), and where it is kept."""
+        return Text(
+            f"{why.en}: {lines:,} lines of readings, {self.gaps:,} gaps, {self.events:,} events; what was read and could be written is kept in {kept_in}",
+            f"{why.zh}：读数 {lines:,} 行，空缺 {self.gaps:,} 处，事件 {self.events:,} 个；已读取且可写入的内容保存在 {kept_in}",
+        )

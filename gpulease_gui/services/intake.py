@@ -57,7 +57,7 @@ class WatchView:
     `by_agent`: whether the samples come from the agent or, on a node without Python, from the shell scripts. `paces`: since
     when how often it was asked, where that was not `interval_s` always. `unjudged`: what lines carry that no test of ours asks for. `away`: cards
     that were taken away by agreement, since when (UTC seconds). `handed`: which of the samples are in which stored block.
-    `missed`: gaps of curves whose card is lost.
+    `missed`: gaps of curves whose card is lost. `lines` of readings came since the watch began.
     """
 
     node_id: str
@@ -79,6 +79,7 @@ class WatchView:
     numbers: dict[str, int] = field(default_factory=dict)
     handed: Handed = field(default_factory=Handed)
     missed: tuple[GapSpan, ...] = ()
+    lines: int = 0
 
     @property
     def lasting(self) -> tuple[GapSpan, ...]:
@@ -144,6 +145,8 @@ class Intake:
     def take(self, source_id: str, told: Told, at_s: float) -> None:
         """Keep the samples of a line that came at `at_s` (UTC seconds)."""
         self._clear(source_id)
+        if told:
+            self._view.lines += 1
         if isinstance(told, Row):
             self._present(told.form)
             self._keep(source_id, told, at_s)

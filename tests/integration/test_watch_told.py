@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.cli import watch
 from gpulease_gui.cli.main import main
-from gpulease_gui.cli.watch_told import AGAIN_S, Troubles
+from gpulease_gui.cli.watch_told import AGAIN_S, Sums, Troubles, said_of
+from gpulease_gui.domain.text import Text
+from gpulease_gui.services.events import GapOpened, LoadChanged, ReadingsNotKept
 from gpulease_gui.services.intake import WatchView
 from gpulease_gui.services.watch_driver import SILENT
 
@@ -39,7 +45,7 @@ def test_that_a_node_whose_words_change_all_the_time_is_told_of_now_and_then() -
     assert said == 10 / AGAIN_S
 
 
-def test_that_a_watch_ended_by_the_user_says_so_by_its_code_and_where_the_readings_are(
+def test_that_a_watch_ended_by_the_user_says_so_by_its_code_and_in_both_languages(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupts(*given: object, **named: object) -> None:
@@ -49,6 +55,49 @@ def test_that_a_watch_ended_by_the_user_says_so_by_its_code_and_where_the_readin
     monkeypatch.setattr(watch, "_tell", interrupts)
     monkeypatch.setattr(watch, "_LOOK_S", 60.0)
     assert main(["watch", "local", "--workspace", str(place), "--for", "60", "--json"]) == 130
-    out = capsys.readouterr()
-    assert out.err.splitlines()[-1] == f"stopped; what was read and could be written is kept in {place}"
-    assert all(json.loads(line)["event"] for line in out.out.splitlines())
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert all(one["event"] for one in said)
+    assert (said[-1]["event"], said[-1]["words"].split(":")[0], said[-1]["words_zh"].split("：")[0]) == ("ended", "stopped", "已停止")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_that_a_real_interrupt_of_a_real_process_ends_it_with_130_and_its_last_line_counts(tmp_path: Path, number: signal.Signals) -> None:
+    place = tmp_path / "own.db"
+    words = [sys.executable, "-m", "gpulease_gui.cli.main", "watch", "local", "--workspace", str(place), "--for", "600"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert any("connected" in line.split() for line in process.stdout), process.stderr
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    found = re.fullmatch(r"stopped: (\d+) lines of readings, (\d+) gaps, (\d+) events; what was read and could be written is kept in (.+)", err.splitlines()[-1])
+    assert found is not None and int(found[1]) >= 1 and found[4] == str(place), err
+
+
+def test_that_a_watch_that_is_over_says_so_and_no_more_lines_than_came(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["watch", "demo:honest", "--workspace", str(tmp_path / "demo.db"), "--for", "3", "--json"]) == 0
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    end = said[-1]
+    counts = [sum(one["event"] == kind for one in said) for kind in ("gap", "rule_broken")]
+    assert (end["event"], [end["gaps"], end["events"]]) == ("ended", counts) and 1 <= end["lines"] < 100
+    assert end["words"].startswith(f"its time is over: {end['lines']} lines of readings, ")
+    assert end["words_zh"].startswith(f"时间已到：读数 {end['lines']} 行，空缺 {end['gaps']} 处，事件 {end['events']} 个；")
+
+
+def test_that_tests_of_ours_and_evidence_that_is_not_kept_are_told() -> None:
+    load = Load("net.rx_gbit_s", 10.0)
+    said = [said_of(LoadChanged("n1", load, runs)) for runs in (True, False)]
+    assert [(one[0], one[1], one[3]) for one in said if one] == [
+        ("n1", kind, Text("a test of ours asks for all of it: Received", "本程序的测试占满：接收")) for kind in ("load_begins", "load_ends")
+    ]
+    kept = said_of(ReadingsNotKept("n1", "run", Text("the disk is full", "磁盘已满")))
+    assert kept is not None
+    assert (kept[:2], kept[3].en) == (("n1", "evidence_not_kept"), "readings of a run are not kept as evidence yet: the disk is full")
+
+
+def test_that_what_is_not_kept_is_said_of_any_node_and_the_rest_of_those_that_are_watched(capsys: pytest.CaptureFixture[str]) -> None:
+    sums = Sums()
+    for event in (ReadingsNotKept("other", "run", Text("full", "满")), GapOpened("other", 0, "line_lost"), LoadChanged("other", Load("net.rx_gbit_s", 1.0), True)):
+        watch._tell(event, {}, {}, sums, as_json=True)
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(one["node"], one["event"]) for one in said] == [("other", "evidence_not_kept")] and sums.gaps == 0
