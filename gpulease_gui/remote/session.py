@@ -27,11 +27,12 @@ from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.keys_in_turn import KeysInTurn
 from gpulease_gui.remote.login import KeyToTry, log_in_by_one_of
 from gpulease_gui.remote.lookout import Lookout
+from gpulease_gui.remote.lost_hops import told
 from gpulease_gui.remote.openings import Openings, close_at_once
 from gpulease_gui.remote.outpour import Outpour
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.room import Room
-from gpulease_gui.remote.route import STRAIGHT, Hop, Passed, Route, Way, hang_up_all, told_of_proxy, trusted, way_to
+from gpulease_gui.remote.route import STRAIGHT, Hop, Passed, Route, Way, hang_up_all, trusted, way_to
 from gpulease_gui.remote.transport import SLICE_S, Channel, Chunk, LineLost
 
 # Without a handler Python prints the library's warnings to stderr; every failure is told by our own errors.
@@ -70,7 +71,7 @@ class Connector:
         passed: list[Passed] = []
         try:
             for number, stop in enumerate(stops, 1):
-                with _told(number, route):
+                with told(number, route, passed):
                     way = way_to(stop.address, route, passed[-1] if passed else None, deadlines, cancel)
                     passed.append(self._pass(stop, way, deadlines, cancel))
         except BaseException:
@@ -136,18 +137,6 @@ class Connector:
             except TimeoutError:
                 raise timed_out(Phase.TCP, host_port, deadlines.gate_s) from None
             yield
-
-
-@contextlib.contextmanager
-def _told(number: int, route: Route) -> Iterator[None]:
-    """What fails at a jump host, or behind a proxy before SSH began, is said of that."""
-    try:
-        yield
-    except ConnectFailed as failed:
-        error = told_of_proxy(failed, route.proxy) if number == 1 and route.proxy is not None else failed
-        if number <= len(route.hops):
-            error.at_hop(number, len(route.hops))
-        raise error from failed.__cause__
 
 
 class SshSession:

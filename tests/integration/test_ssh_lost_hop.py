@@ -1,0 +1,111 @@
+"""A jump host dies while what lies behind it is called: it is the one that is blamed, by its name and number; real sshds."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+import pytest
+
+from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.node import Address
+from gpulease_gui.domain.secret import Secret
+from gpulease_gui.remote.failures import ConnectFailed
+from gpulease_gui.remote.handshake import Deadlines
+from gpulease_gui.remote.route import Hop, Route
+from gpulease_gui.remote.session import Connector
+from tests.integration.test_ssh_auth import Doorman, kept_by
+
+pytestmark = pytest.mark.sshd
+
+
+@contextmanager
+def called(then: Callable[[], object], greeting: bytes = b"") -> Iterator[Address]:
+    """Where something listens that does `then` once it is called, and says nothing more; it hangs up on nobody."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    callers: list[socket.socket] = []
+
+    def serve() -> None:
+        while True:
+            try:
+                caller, _ = listener.accept()
+            except OSError:
+                return
+            callers.append(caller)
+            with suppress(OSError):
+                caller.sendall(greeting)
+            then()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield Address("127.0.0.1", listener.getsockname()[1], "anna")
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join(10)
+        for caller in callers:
+            caller.close()
+
+
+def hop(server) -> Hop:
+    return Hop(server.address, server.credentials, server.trust)
+
+
+def blamed(server, hops: tuple[Hop, ...], last: Hop) -> ConnectFailed:
+    with pytest.raises(ConnectFailed) as caught:
+        Connector().connect(last.address, last.credentials, last.trust, Deadlines(), CancelToken(), Route(hops))
+    return caught.value
+
+
+def is_blamed(error: ConnectFailed, server, number: int, count: int) -> None:
+    place = server.address.host_port
+    assert (error.cause, error.hop) == ("lost", place)
+    assert error.what == f"jump host {place}: opening a channel failed"
+    assert error.why == f"at jump host {place} ({number} of {count}): the connection to it was lost on the way on"
+    assert error.why_text.zh.startswith(f"在跳板机 {place}（第 {number} 个，共 {count} 个）：")
+
+
+@pytest.mark.parametrize("greeting", [b"", b"SSH-2.0-OpenSSH_9.9\r\n"])
+def test_that_the_first_of_two_jump_hosts_is_blamed_for_its_own_end_while_the_second_is_called(make_sshd, sshd, greeting):
+    first = make_sshd()
+    with called(first.cut_sessions, greeting) as place:
+        second = replace(hop(sshd), address=place)
+        is_blamed(blamed(sshd, (hop(first), second), hop(sshd)), first, 1, 2)
+
+
+@pytest.mark.parametrize("dying", [1, 2])
+def test_that_whichever_jump_host_ends_while_the_node_is_called_is_blamed_and_not_the_node(make_sshd, sshd, dying):
+    hops = [make_sshd(), make_sshd()]
+    with called(hops[dying - 1].cut_sessions) as place:
+        error = blamed(sshd, (hop(hops[0]), hop(hops[1])), replace(hop(sshd), address=place))
+    is_blamed(error, hops[dying - 1], dying, 2)
+
+
+@pytest.mark.parametrize("dying", [1, 2])
+def test_that_a_jump_host_that_ends_while_the_node_logs_us_in_is_blamed(make_sshd, sshd, dying):
+    hops = [make_sshd(), make_sshd()]
+    with kept_by(Doorman(((("Code:", False),),))) as gate:
+
+        def ask(_: object) -> Secret:
+            hops[dying - 1].cut_sessions()
+            return Secret("otp")
+
+        node = Hop(gate.address, replace(sshd.credentials, ask_prompt=ask), gate.trust)
+        error = blamed(sshd, (hop(hops[0]), hop(hops[1])), node)
+    is_blamed(error, hops[dying - 1], dying, 2)
+
+
+def test_that_a_jump_host_that_lives_is_not_blamed_for_a_node_that_hangs_up(make_sshd, sshd):
+    listener = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=lambda: [listener.accept()[0].close() for _ in range(4)])
+    thread.start()
+    place = Address("127.0.0.1", listener.getsockname()[1], "anna")
+    first = make_sshd()
+    error = blamed(sshd, (hop(first),), replace(hop(sshd), address=place))
+    thread.join(10)
+    listener.close()
+    assert (error.cause, error.host_port, error.hop) == ("hung_up", place.host_port, "")
