@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import paramiko
 
@@ -179,7 +180,7 @@ class SshSession:
 
     def open(self, exec_string: str) -> Channel:
         """Start `exec_string`. Raises ConnectFailed (channel), LineLost; the node's refusal of the command itself is
-        raised by the first call of the channel.
+        raised by the first call of the channel. A thread that has all sessions itself is told so at once.
         """
         seconds = self._deadlines.channel_s
         deadline = time.monotonic() + seconds
@@ -192,7 +193,7 @@ class SshSession:
         except BaseException:
             self._room.leave()
             raise
-        return SshChannel(channel, feed, self.name, self._gone, self.address.host_port, seconds)
+        return SshChannel(channel, feed, self.name, partial(self._gone, threading.get_ident()), self.address.host_port, seconds)
 
     def _without_place(self) -> UserFacing:
         """Why no session was to be had."""
@@ -200,10 +201,10 @@ class SshSession:
             return _lost(self._transport, self.name, self.address.host_port)
         return channels_full(self.address.host_port, self._room.most, by_node=self._room.most < CHANNELS_AT_ONCE)
 
-    def _gone(self) -> None:
-        """One of the channels was closed."""
+    def _gone(self, opener: int) -> None:
+        """One of the channels was closed, which the thread `opener` had opened."""
         self._openings.closed()
-        self._room.leave()
+        self._room.leave(opener)
 
     def _session(self, deadline: float) -> tuple[paramiko.Channel, Feed]:
         """A channel of the node's. Where it refuses one while others are open, the next one to be closed is waited for."""

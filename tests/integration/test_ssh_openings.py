@@ -27,7 +27,7 @@ from gpulease_gui.remote.failures import ConnectFailed, Phase
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.hostkeys import HostTrust, host_key_of
 from gpulease_gui.remote.run import start_server
-from gpulease_gui.remote.session import Connector, SshSession
+from gpulease_gui.remote.session import CHANNELS_AT_ONCE, Connector, SshSession
 from gpulease_gui.remote.stream import Stream, StreamEnding
 from gpulease_gui.remote.task import run_task
 from gpulease_gui.remote.task_wrap import TaskOrder
@@ -411,10 +411,29 @@ def test_that_ux_09_callers_at_once_wait_for_one_another_where_a_node_gives_few_
         assert session._room.most == most
 
 
+@pytest.mark.parametrize("most", [1, 2, CHANNELS_AT_ONCE])
+def test_that_who_has_all_sessions_himself_is_told_at_once_and_not_left_to_wait(make_sshd, monkeypatch, most):
+    with make_sshd(f"MaxSessions {most}\n").connect() as session:
+        waits: list[float] = []
+        monkeypatch.setattr(session._room, "_wait", lambda one, seconds: waits.append(seconds))
+        kept = [session.open("cat") for _ in range(most)]
+        for _ in range(2):
+            with pytest.raises(ConnectFailed, match="session.* at once|are open already") as caught:
+                session.open("true")
+            assert (caught.value.phase, waits) == (Phase.CHANNEL, [])
+        closing = threading.Thread(target=kept[0].close)  # by another than who opened it
+        closing.start()
+        closing.join()
+        assert said(session, "echo on") == b"on\n"
+        assert waits == []
+        for channel in kept:
+            channel.close()
+
+
 def test_that_a_refused_session_is_not_told_as_a_silent_node(node):
     held = node(Scripted(1))
     held.session._deadlines = replace(held.session._deadlines, channel_s=0.5)
-    kept = held.session.open("wait")
+    kept = held.session.open("wait")  # by another than those who wait
     why = (
         f"{held.session.address.host_port}: opening a channel failed. the node gives this connection 1 session at once"
         " (MaxSessions), and nobody gave one back. wait until one of them has ended, or try again"
