@@ -78,9 +78,10 @@ class SeriesGaps:
         return gap.reason.startswith(NOT_NAMED) and at_s - gap.start_s >= ONCE_S
 
     def _begin(self, point: Point, at_s: float) -> None:
+        """Of a curve that never had a value nothing is missing, but a value that can't be is told from its first line on."""
         key = point.metric, point.subject
         code = SERIES_LOST if point.lost else point.why or NOT_AVAILABLE
-        if key in self._open or len(self._open) >= _MOST_OPEN or not self._was_read(key):
+        if key in self._open or len(self._open) >= _MOST_OPEN or not (point.why not in ("", NOT_NAMED) or self._was_read(key)):
             return
         wrong = bool(point.why) and at_s - self._told_s.get(key, -math.inf) >= ONCE_S
         gap = GapSpan(self._missed_s(key, at_s) if point.lost == GONE else at_s, series_reason(code, point.subject), metric=point.metric)

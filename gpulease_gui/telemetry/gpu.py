@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from gpulease_gui.domain.errors import Unreadable
@@ -187,7 +188,7 @@ class _Reader:
         """What not each card tells: a metric that it never told makes no curve. Counters become what they rose by."""
         values = [number(cell) for cell in cells]
         counts = zip(_COUNTER_IDS, values[len(_MORE_IDS) :], strict=False)
-        risen = [(id_, None if count is None else self._changes.since(id_ + uuid, count)) for id_, count in counts]
+        risen = [(id_, None if count is None or math.isnan(count) else self._changes.since(id_ + uuid, count)) for id_, count in counts]
         return [*zip(_MORE_IDS, values, strict=False), *risen]
 
     def _missing(self, uuid: str, index: int) -> tuple[Point, ...]:
@@ -211,13 +212,15 @@ def _point(metric: str, uuid: str, said: float | None, index: int, lost: str) ->
 
 
 def number(cell: str) -> float | None:
-    """A cell as a number within all bounds; None for every spelling of "not available" and for words."""
+    """A cell as a number within all bounds, NaN for one that is not finite; None for every spelling of "not available" and for words."""
     if cell.lower() in NO_VALUES:
         return None
     try:
         found = float(int(cell, 16)) if cell.startswith("0x") else float(cell)
     except (ValueError, OverflowError):
         return None
+    if not math.isfinite(found):
+        return math.nan
     return found if -gpu_alike.MOST < found < gpu_alike.MOST else None
 
 

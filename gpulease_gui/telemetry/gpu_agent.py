@@ -7,12 +7,13 @@ clock, new Xids; or "lost" with the reason. Whatever has another type, is below 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import visible
-from gpulease_gui.telemetry.figure_bounds import MOST_OF, possible
+from gpulease_gui.telemetry.figure_bounds import BEYOND, MOST_OF, possible
 from gpulease_gui.telemetry.gpu_alike import MOST, Alike, Shape
 from gpulease_gui.telemetry.rates import Changes, Rates
 from gpulease_gui.telemetry.row import Row, form_of
@@ -63,7 +64,7 @@ _ANY = ("gpu.util_percent",)
 
 
 class Reader:
-    """Reads the lines of one stream; a metric that a card never told makes no curve."""
+    """Reads the lines of one stream; a metric that a card never told makes no curve, unless what it told can't be."""
 
     def __init__(self) -> None:
         self._rates, self._changes = {name: Rates(most) for name, most in MOST_COUNTS.items()}, Changes()
@@ -120,7 +121,7 @@ class Reader:
         for metric, value, why in (*_gauges(said), *self._counted(said, uuid)):
             if value is not None:
                 told.add(metric)
-            if metric in told:
+            if metric in told or why:
                 yield Point(metric, uuid, value, index, why=why)
         yield from _xids(said, uuid, index)
 
@@ -175,7 +176,9 @@ def _gauges(said: Mapping[str, object]) -> Iterator[tuple[str, float | None, str
     for name, (metric, factor) in _GAUGES.items():
         if name in said:
             value = figure(said[name])
-            if value is not None or not metric.startswith("gpu.pcie"):
+            if value is None and _is_wrong(said[name]):
+                yield metric, None, BEYOND
+            elif value is not None or not metric.startswith("gpu.pcie"):
                 yield metric, *possible(metric, None if value is None else value * factor)
 
 
@@ -205,6 +208,13 @@ def figure(value: object) -> float | None:
     except OverflowError:
         return None
     return number if 0 <= number < MOST else None
+
+
+def _is_wrong(said: object) -> bool:
+    """Whether it is a number that no figure can be; all bits set is how a driver says that it has none."""
+    if isinstance(said, bool) or not isinstance(said, int | float):
+        return False
+    return not said >= 0 or said == math.inf
 
 
 def parsed(line: str) -> Mapping[str, object]:

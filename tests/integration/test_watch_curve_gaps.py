@@ -80,6 +80,25 @@ def test_that_what_was_never_read_and_a_single_missing_reading_are_no_gaps(node:
     assert stored(node) == [] and holes_of(node.watch.view) == ()
 
 
+@pytest.mark.parametrize("watts", ["1000000000", "-1", "NaN"])
+@pytest.mark.parametrize("by_agent", [True, False])
+def test_that_a_figure_that_was_impossible_from_the_first_line_on_is_a_gap_with_its_reason(node: Scripted, by_agent: bool, watts: str) -> None:
+    for node.at in range(30):
+        now = watts if node.at < 20 else "500"
+        if by_agent:
+            node.say("gpu", f'{{"index": 0, "uuid": "{A}", "util_percent": 97, "power_w": {now}}}')
+        else:
+            node.cards((0, A, now))
+    assert stored(node) == [(f"impossible_figure {A}", POWER, 0, 20)]
+    assert told(node, Language.EN) == {0: f"Power {A}: a figure that no device can have"}
+
+
+def test_that_an_interface_that_came_and_went_unread_is_no_gap(node: Scripted) -> None:
+    for node.at in range(80):
+        node.network(100.0 + node.at, eth0=node.at * 125_000_000, **({"eth9": 5} if node.at == 4 else {}))
+    assert stored(node) == [] and holes_of(node.watch.view) == ()
+
+
 @pytest.mark.parametrize("jump", [2**64 - 1, 2**63, 10**16])
 def test_that_a_counter_that_jumps_beyond_all_devices_makes_no_rate_and_is_told_once(node: Scripted, jump: int) -> None:
     for node.at in range(30):

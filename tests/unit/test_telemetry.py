@@ -273,6 +273,22 @@ def test_that_a_figure_that_no_card_can_have_is_no_value_and_says_why(metric: st
         assert point_value(source.look(before.replace('"at_s": 1.0', '"at_s": 3.0')), metric) is not None
 
 
+@pytest.mark.parametrize(("said", "why"), [
+    ("1e9", "impossible_figure"), ("NaN", "impossible_figure"), ("-1", "impossible_figure"), ("Infinity", "impossible_figure"),
+    ("null", None), (str(2**64 - 1), None), ('"412"', None),
+])  # fmt: skip
+def test_that_an_impossible_figure_of_the_first_line_of_all_says_why_and_one_that_was_not_told_makes_no_curve(said: str, why: str | None) -> None:
+    points = reader("gpu").read(f'{{"index": 0, "uuid": "{UUID}", "util_percent": 97, "power_w": {said}}}')
+    assert [(point.value, point.why) for point in points if point.metric == "gpu.power_w"] == ([] if why is None else [(None, why)])
+    assert [(point.metric, point.value) for point in points if point.value is not None] == [("gpu.util_percent", 97)]
+
+
+@pytest.mark.parametrize("watts", ["1e9", "nan", "-1", "inf"])
+def test_that_an_impossible_cell_of_the_first_row_of_all_says_why(watts: str) -> None:
+    points = reader("gpu").read(f"0, {UUID}, 97, 41, 71680, {watts}, 63, 1755, 2619, 0x4")
+    assert {point.metric: point.why for point in points if point.value is None} == {"gpu.power_w": "impossible_figure"}
+
+
 def point_value(told: Row | tuple[Point, ...], metric: str) -> float | None:
     points = [Point(*key, value) for key, value in zip(told.form.keys, told.values, strict=True)] if isinstance(told, Row) else told
     return next(point.value for point in points if point.metric == metric)
