@@ -41,7 +41,7 @@ _ACTIONS = ("verify", "connect", "watch", "delete")
 
 _KEEP: Mapping[str, Callable[[ShownNode], bool]] = {
     "attention": lambda shown: shown.needs_attention,
-    "new": lambda shown: shown.row.run is None,
+    "new": lambda shown: not shown.is_verified,
     "changed": lambda shown: shown.drifted is not None or bool(shown.twice),
 }
 
@@ -104,6 +104,7 @@ class NodesPage(Page):
         self.fleet.closed.connect(lambda: self._show_fleet(shown=False))
         self.fleet.opener.clicked.connect(lambda: self._show_fleet(shown=True))
         self.fleet.changed.connect(self.header_changed)
+        self.fleet.edited.connect(self._edit)
         self.column.addWidget(self._stack, 1)
 
     def _left(self) -> QWidget:
@@ -236,9 +237,8 @@ class NodesPage(Page):
         self.model.set_rows(rows)
         bad = sum(1 for row in self.model.rows if row.needs_attention)
         self._chips[""].set_count(len(rows))
-        self._chips["attention"].set_count(bad)
-        self._chips["new"].set_count(sum(1 for row in self.model.rows if row.row.run is None))
-        self._chips["changed"].set_count(sum(1 for row in self.model.rows if row.drifted or row.twice))
+        for key, keep in _KEEP.items():
+            self._chips[key].set_count(sum(map(keep, self.model.rows)))
         self.frame.set_count("nodes", str(bad or len(rows) or ""), alarm=bad > 0)
         self._selected()
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import open_dialog
-from gpulease_gui.gui.pages.nodes_fleet_table import fleet_table, totals_words, why_words
+from gpulease_gui.gui.pages.nodes_fleet_table import fleet_table, totals_words, who_words, why_words
 from gpulease_gui.gui.widgets.buttons import Button, Chip
-from gpulease_gui.gui.widgets.labels import PlainLabel
-from gpulease_gui.gui.widgets.panes import Pane
+from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel
+from gpulease_gui.gui.widgets.panes import Pane, hairline
 from gpulease_gui.gui.widgets.progress import show_progress
 from gpulease_gui.gui.widgets.table import TableView
-from gpulease_gui.services.fleet_run import FleetLine, totals_of
+from gpulease_gui.services.fleet_run import FleetLine, Phase, totals_of
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.pages.nodes_work import NodeWork
@@ -29,17 +29,21 @@ LOOK_MS, PARTS = 50, 10
 _KEEP: Mapping[str, Callable[[FleetLine], bool]] = {
     "bad": lambda line: line.failed > 0 or line.warned > 0,
     "left": lambda line: line.is_over and not line.is_done,
+    "going": lambda line: not line.is_over,
 }
 
 
 class FleetPane(Pane):
-    """A table that fills in while nodes answer. `closed`: back to the nodes; `changed`: the page's buttons say something else.
+    """A table that fills in while nodes answer; the foot says the current row's reason, or its worst finding, in full.
+
+    `closed`: back to the nodes; `changed`: the page's buttons say something else; `edited`: the Node is to be corrected.
 
     It asks twice a second how far each is, while it is in sight; no event of a node reaches a widget by itself.
     """
 
     closed = Signal()
     changed = Signal()
+    edited = Signal(object)
 
     def __init__(self, frame: Frame, work: NodeWork) -> None:
         super().__init__(2)
@@ -64,9 +68,8 @@ class FleetPane(Pane):
         self.table.acted.connect(lambda line, _: self._work.ask_kept(line.node.id))
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
         self.column.addWidget(self.table, 1)
-        self.why = PlainLabel("", size="dense", level="2", wrap=True, select=True)
-        self.why.setContentsMargins(16, 8, 16, 8)
-        self.column.addWidget(self.why)
+        self.column.addWidget(hairline())
+        self.column.addWidget(self._foot())
 
     def _head(self) -> QWidget:
         head = QWidget()
@@ -85,6 +88,28 @@ class FleetPane(Pane):
         row.addWidget(self.bar)
         return head
 
+    def _foot(self) -> QWidget:
+        """Always there, two lines high at least: rows do not jump from node to node."""
+        foot = QWidget()
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(16, 8, 16, 8)
+        row.setSpacing(16)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        self.who = ElidedLabel("", size="dense", weight=600)
+        self.why = PlainLabel("", size="dense", level="2", wrap=True, select=True)
+        self.why.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        words.addWidget(self.who)
+        words.addWidget(self.why)
+        row.addLayout(words, 1)
+        self.edit = Button(Text("Edit node…", "编辑节点…"), icon="edit", small=True)
+        self.edit.clicked.connect(self._edit)
+        self.decide = Button(Text("Decide on its key…", "决定其密钥…"), icon="key", small=True)
+        self.decide.clicked.connect(lambda: self._work.ask_kept(self.table.current_row.node.id))
+        for button in (self.edit, self.decide):
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        return foot
+
     def _filters(self) -> QWidget:
         bar = QWidget()
         row = QHBoxLayout(bar)
@@ -92,11 +117,12 @@ class FleetPane(Pane):
         row.setSpacing(8)
         self.chips = {
             "": Chip(Text("All", "全部")), "bad": Chip(Text("Fail or warning", "不符或警告")), "left": Chip(Text("Not done", "未完成")),
+            "going": Chip(Text("Under way", "进行中")),
         }  # fmt: skip
         for key, chip in self.chips.items():
             chip.setAutoExclusive(True)
             chip.setChecked(not key)
-            chip.clicked.connect(lambda _=False, wanted=key: self.model.only(_KEEP.get(wanted)))
+            chip.clicked.connect(lambda _=False, wanted=key: self._only(wanted))
             row.addWidget(chip)
         row.addStretch()
         self.keys = Button(Text("Host keys…", "主机密钥…"), icon="key", small=True)
@@ -105,24 +131,39 @@ class FleetPane(Pane):
         self.cancel.clicked.connect(self._cancel_selected)
         self.findings = Button(Text("Findings", "检查结果"), icon="nav-verify", small=True)
         self.findings.clicked.connect(lambda: self._open(self.table.current_row))
+        self.again = Button(Text("Verify selected", "验收所选"), icon="refresh", small=True)
+        self.again.clicked.connect(lambda: self._again(self._selected_left()))
         self.heavy = Button(Text("Measure under load…", "带负载测量…"), icon="heavy", small=True)
         self.heavy.clicked.connect(self._ask_for_load)
-        for button in (self.keys, self.heavy, self.findings, self.cancel):
+        for button in (self.keys, self.heavy, self.again, self.findings, self.cancel):
             row.addWidget(button)
         return bar
 
     # -- what the page asks -------------------------------------------------------------------------------------------
 
     def start(self, nodes: Sequence[Node]) -> None:
-        """Verify these nodes, unless a fleet is under way: then that one is shown."""
-        if self._work.fleet is None or not self._work.fleet.running:
+        """Verify these nodes, unless a fleet is under way: then that one is shown, and that the others wait is said."""
+        fleet = self._work.fleet
+        if fleet is None or not fleet.running:
             self.table.way = self._frame.services.workspace.way
-            self._work.verify_many(nodes)
-            self.model.only(None)
-            self.chips[""].setChecked(True)
+            taken = len(self._work.verify_many(nodes).lines())
+            self._tell_left_out(len(nodes) - taken)
+            self._only("")
+        else:
+            self._tell_under_way(len(fleet.lines()))
         self._clock.start()
         self.look()
         self.table.choose_first()
+        self.table.setFocus()
+
+    def _tell_under_way(self, nodes: int) -> None:
+        self._frame.note(Text(f"Nothing was started: the verification of {nodes} nodes is still under way",
+                              f"未启动新的验收：{nodes} 个节点的验收仍在进行"))  # fmt: skip
+
+    def _tell_left_out(self, count: int) -> None:
+        if count:
+            nodes = "1 node that is" if count == 1 else f"{count} nodes that are"
+            self._frame.note(Text(f"Without {nodes} busy with other work", f"{count} 个节点正在处理其他工作，未纳入"))
 
     def buttons(self) -> tuple[Button, ...]:
         """While nodes are under way they can be ended, then what is left can be asked."""
@@ -146,9 +187,22 @@ class FleetPane(Pane):
             self.said.set_words(totals_words(totals))
             show_progress(self.bar, totals.over, totals.nodes)
             self._count(lines)
-            self.heavy.setVisible(totals.over == totals.nodes and any(line.is_done for line in lines))
+            self._offer(is_over=totals.over == totals.nodes, is_any_done=any(line.is_done for line in lines))
             self._selected()
         self._tell(totals.left, over=totals.over == totals.nodes)
+
+    def _offer(self, *, is_over: bool, is_any_done: bool) -> None:
+        """What can be done while nodes are under way, and what when all are over."""
+        self.heavy.setVisible(is_over and is_any_done)
+        self.again.setVisible(is_over)
+        self.cancel.setVisible(not is_over)
+        self.chips["going"].setVisible(not is_over)
+        if is_over and self.chips["going"].isChecked():
+            self._only("")
+
+    def _only(self, wanted: str) -> None:
+        self.chips[wanted].setChecked(True)
+        self.model.only(_KEEP.get(wanted))
 
     def _look_at_a_part(self) -> None:
         """Show how far some are; when all are over, or in an order of the user's, all at once but twice a second."""
@@ -198,9 +252,24 @@ class FleetPane(Pane):
 
     def _selected(self) -> None:
         line: FleetLine | None = self.table.current_row
+        self.who.set_words(who_words(line) if line is not None else "")
         self.why.set_words(why_words(line) if line is not None else "")
+        self.why.setMinimumHeight(2 * self.why.fontMetrics().lineSpacing())
+        is_shut_out = line is not None and line.phase is Phase.NOT_REACHED
+        asks = line is not None and is_shut_out and self._has_question(line.node.id)
+        self.decide.setVisible(asks)
+        self.edit.setVisible(is_shut_out and not asks)
         self.findings.setEnabled(line is not None and line.run_id is not None)
         self.cancel.setEnabled(any(not chosen.is_over for chosen in self.table.selected_rows))
+        self.again.setEnabled(bool(self._selected_left()))
+
+    def _selected_left(self) -> list[str]:
+        return [line.node.id for line in self.table.selected_rows if _KEEP["left"](line)]
+
+    def _edit(self) -> None:
+        line: FleetLine | None = self.table.current_row
+        if line is not None:
+            self.edited.emit(line.node)
 
     def _open(self, line: FleetLine | None) -> None:
         if line is not None:

@@ -24,29 +24,55 @@ _BADGES = {
     Phase.CANCELLED: badge_of(CheckState.CANCELLED),
     Phase.BROKEN: Badge("verdict-error", "warn", Text("Broke off", "意外中断")),
 }
-_SHOWN: tuple[tuple[Verdict, str, Text], ...] = (
-    (Verdict.PASS, "passed", Text("Pass", "通过")), (Verdict.WARN, "warned", Text("Warning", "警告")),
-    (Verdict.FAIL, "failed", Text("Fail", "不符")), (Verdict.INCONCLUSIVE, "unknown", Text("Inconcl.", "无法判定")),
+# It ended by itself, but it is asked again: not to be taken for one that answered all.
+_PARTLY = Badge("state-degraded", "warn", Text("Partly done", "部分完成"))
+# What somebody has to see to comes first when the user sorts.
+_URGENCY = {phase: place for place, phase in enumerate((
+    Phase.NOT_REACHED, Phase.BROKEN, Phase.CANCELLED, Phase.CANCELLING, Phase.READING, Phase.CONNECTING, Phase.WAITING, Phase.DONE,
+))}  # fmt: skip
+_LOUDNESS = {verdict: place for place, verdict in enumerate((Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.PASS))}
+_REST = len(_URGENCY)
+_ASK_AGAIN = Text("verify what is not done: this node is asked again", "验收未完成的部分：会重新询问该节点")
+_SHOWN: tuple[tuple[Verdict, str, Text, int], ...] = (
+    (Verdict.PASS, "passed", Text("Pass", "通过"), 54), (Verdict.WARN, "warned", Text("Warning", "警告"), 70),
+    (Verdict.FAIL, "failed", Text("Fail", "不符"), 54), (Verdict.INCONCLUSIVE, "unknown", Text("Inconcl.", "无法判定"), 74),
 )  # fmt: skip
 
 
 def fleet_table(has_question: Callable[[str], bool]) -> TableModel[FleetLine]:
     """Nodes of a fleet; `has_question`: whether a node stopped at a host key that can be decided."""
     columns = (
-        Column[FleetLine](Text("State", "状态"), _state, lambda line: line.phase, width=118),
-        Column[FleetLine](Text("Node", "节点"), lambda line: Cell(foreign(line.node.name), weight=500, tip=foreign(line.node.target)), lambda line: line.node.name, width=150),
-        Column[FleetLine](Text("Checks", "检查项"), _checks, lambda line: line.answered, width=84, number=True),
-        *(_count(verdict, name, title) for verdict, name, title in _SHOWN),
-        Column[FleetLine](Text("s", "秒"), lambda line: NOTHING if line.seconds is None else Cell(str(line.seconds), tone="2"), lambda line: line.seconds or 0, width=52, number=True),
-        Column[FleetLine](Text("Verdict", "判定"), _verdict, lambda line: str(line.overall or ""), width=110),
-        Column[FleetLine](Text("Worst finding, or why there is none", "最严重的结果，或未得到结果的原因"), lambda line: _worst(line, has_question), width=300, stretch=True),
+        Column[FleetLine](Text("State", "状态"), _state, _urgency, width=118),
+        Column[FleetLine](Text("Node", "节点"), lambda line: Cell(foreign(line.node.name), weight=500, tip=who_words(line)), lambda line: line.node.name, width=150),
+        Column[FleetLine](Text("Checks", "检查项"), _checks, lambda line: line.answered, width=72, number=True),
+        *(_count(verdict, name, title, width) for verdict, name, title, width in _SHOWN),
+        Column[FleetLine](Text("Time, s", "用时，秒"), lambda line: NOTHING if line.seconds is None else Cell(str(line.seconds), tone="2"), lambda line: line.seconds or 0, width=70, number=True),
+        Column[FleetLine](Text("Verdict", "判定"), _verdict, lambda line: _rank(_shown_verdict(line)), width=110),
+        Column[FleetLine](Text("Worst finding, or why there is none", "最严重的结果，或未得到结果的原因"), lambda line: _worst(line, has_question), _like, width=300, stretch=True),
     )  # fmt: skip
     return TableModel(columns, lambda line: line.node.id, search=_words)
 
 
 def _state(line: FleetLine) -> Cell:
-    badge = _BADGES[line.phase]
+    badge = _PARTLY if _is_partly(line) else _BADGES[line.phase]
     return Cell(badge.word, badge=badge)
+
+
+def _is_partly(line: FleetLine) -> bool:
+    return line.phase is Phase.DONE and not line.is_done
+
+
+def _urgency(line: FleetLine) -> float:
+    return _URGENCY[Phase.CANCELLED] + 0.5 if _is_partly(line) else _URGENCY[line.phase]
+
+
+def _rank(verdict: Verdict | None) -> int:
+    return _REST if verdict is None else _LOUDNESS.get(verdict, _REST)
+
+
+def _like(line: FleetLine) -> str:
+    """Nodes with the same trouble stand together, the worst first."""
+    return f"{_rank(line.worst)} {line.worst_check} {line.worst_words.en} {line.reason.en}"
 
 
 def _checks(line: FleetLine) -> Cell:
@@ -56,7 +82,7 @@ def _checks(line: FleetLine) -> Cell:
     return Cell(f"{line.answered} / {line.planned}", tone="warn" if short else "1", weight=600 if short else 400)
 
 
-def _count(verdict: Verdict, name: str, title: Text) -> Column[FleetLine]:
+def _count(verdict: Verdict, name: str, title: Text, width: int) -> Column[FleetLine]:
     loud = verdict in (Verdict.FAIL, Verdict.WARN)
 
     def number(line: FleetLine) -> int:
@@ -68,11 +94,17 @@ def _count(verdict: Verdict, name: str, title: Text) -> Column[FleetLine]:
             return NOTHING
         return Cell(str(found), tone=badge_of(verdict).token if loud and found else "2", weight=600 if loud and found else 400)
 
-    return Column[FleetLine](title, cell, number, width=76, number=True)
+    return Column[FleetLine](title, cell, number, width=width, number=True)
+
+
+def _shown_verdict(line: FleetLine) -> Verdict | None:
+    """The verdict of a node that ended by itself; None while it is under way and where it was not asked to the end."""
+    return line.overall if line.phase is Phase.DONE else None
 
 
 def _verdict(line: FleetLine) -> Cell:
-    return NOTHING if line.overall is None or line.phase is not Phase.DONE else state_cell(badge_of(line.overall))
+    verdict = _shown_verdict(line)
+    return NOTHING if verdict is None else state_cell(badge_of(verdict))
 
 
 def _worst(line: FleetLine, has_question: Callable[[str], bool]) -> Cell:
@@ -81,10 +113,21 @@ def _worst(line: FleetLine, has_question: Callable[[str], bool]) -> Cell:
     if line.reason.en and (line.phase is not Phase.DONE or line.worst is None):
         return Cell(line.reason, tone="2", tip=why_words(line))
     if line.worst is None:
-        return NOTHING
-    badge, title = badge_of(line.worst), _title(line.worst_check)
-    words = Text(f"{title.en}: {line.worst_words.en}", f"{title.zh}：{line.worst_words.zh}")
-    return Cell(words, icon=badge.icon, icon_tone=badge.token, tip=words)
+        return Cell(_cancelled(line), tone="2", tip=why_words(line)) if line.phase is Phase.CANCELLED else NOTHING
+    return Cell(_loudest(line), icon=badge_of(line.worst).icon, icon_tone=badge_of(line.worst).token, tip=why_words(line))
+
+
+def _loudest(line: FleetLine) -> Text:
+    title = _title(line.worst_check)
+    return Text(f"{title.en}: {line.worst_words.en}", f"{title.zh}：{line.worst_words.zh}")
+
+
+def _cancelled(line: FleetLine) -> Text:
+    """What a cancelled node leaves behind."""
+    if not line.answered:
+        return Text("cancelled before it answered anything", "未得到任何结果即已取消")
+    return Text(f"cancelled; {line.answered} of {line.planned} checks were answered and stay",
+                f"已取消；{line.planned} 项中已得到 {line.answered} 项结果，予以保留")  # fmt: skip
 
 
 def _title(check_id: str) -> Text:
@@ -92,12 +135,25 @@ def _title(check_id: str) -> Text:
     return rule.check.title if rule else Text(check_id, check_id)
 
 
+def who_words(line: FleetLine) -> Text:
+    """Name and address of a node, whole."""
+    return foreign(f"{line.node.name} · {line.node.target}")
+
+
 def why_words(line: FleetLine) -> Text:
-    """Why there is no answer, and what to do; empty where all is well."""
+    """Why there is no answer and what to do, then the worst that was found; empty where all is well."""
     why, step = line.reason, line.next_step
-    if not why.en or not step.en:
-        return why
-    return Text(f"{why.en}. Next: {step.en}", f"{why.zh}。下一步：{step.zh}")
+    if line.phase is Phase.CANCELLED:
+        why, step = _joined(_cancelled(line), why), _ASK_AGAIN
+    if why.en and step.en:
+        why = Text(f"{why.en}. Next: {step.en}", f"{why.zh}。下一步：{step.zh}")
+    return why if line.worst is None else _joined(why, _loudest(line))
+
+
+def _joined(first: Text, second: Text) -> Text:
+    if not first.en or not second.en:
+        return first if first.en else second
+    return Text(f"{first.en}. {second.en}", f"{first.zh}。{second.zh}")
 
 
 def totals_words(totals: FleetTotals) -> Text:
@@ -109,7 +165,7 @@ def totals_words(totals: FleetTotals) -> Text:
     )  # fmt: skip
     en = ", ".join(f"{count} {word}" for count, word, _ in parts if count)
     zh = "，".join(f"{word} {count}" for count, _, word in parts if count)
-    head = Text(f"{totals.over} of {totals.nodes} nodes", f"{totals.nodes} 个节点已完成 {totals.over} 个")
+    head = Text(f"{totals.over} of {totals.nodes} nodes", f"{totals.nodes} 个节点已结束 {totals.over} 个")
     return Text(f"{head.en}: {en}", f"{head.zh}：{zh}") if en else head
 
 

@@ -52,6 +52,12 @@ class ShownNode:
         return bad_line or self.is_other_machine or (self.row.run is not None and self.row.run.overall is Verdict.FAIL)
 
     @property
+    def is_verified(self) -> bool:
+        """Whether its last run went to its end: one that was cancelled or interrupted leaves the node to be asked."""
+        run = self.row.run
+        return run is not None and run.state not in (RunState.CANCELLED, RunState.INTERRUPTED)
+
+    @property
     def is_other_machine(self) -> bool:
         """Whether it is no longer what was accepted, or its cards are in another node, too."""
         broken = self.drifted is not None and self.drifted.changes[0].verdict is Verdict.FAIL

@@ -1,0 +1,207 @@
+"""Is each node of a fleet told in full: its state, its reason, the next step, and never as anything but plain words?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
+from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.node_form import NodeForm
+from gpulease_gui.gui.language import say
+from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.models.table import TableModel
+from gpulease_gui.gui.pages import nodes, verification
+from gpulease_gui.gui.pages.nodes import NodesPage
+from gpulease_gui.gui.pages.nodes_fleet_table import fleet_table, who_words, why_words
+from gpulease_gui.gui.pages.nodes_table import ShownNode
+from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.fleet_run import FleetLine, Phase
+from gpulease_gui.services.nodes_view import NodeRow
+from gpulease_gui.store import nodes as stored
+from gpulease_gui.store.records import Run, RunState
+
+from .test_nodes_fleet import held_up
+
+LONG_MS = 60_000
+Flag = QItemSelectionModel.SelectionFlag
+DEAD = Node("dead", "dead", Reach.SSH, Address("127.0.0.1", 1, "ops"), auth=AuthMethod.AGENT)
+STATE, NAME, VERDICT, REASON = 0, 1, 8, 9
+LIMITED = Text("limited to 500 W, 700 W were promised", "上限只有 500 W，承诺 700 W")
+
+
+def line(name: str, phase: Phase, **more: object) -> FleetLine:
+    return replace(FleetLine(Node(name, name, Reach.SSH, Address("h", 22, "u"))), phase=phase, **more)  # type: ignore[arg-type]
+
+
+def names(model: TableModel[FleetLine]) -> list[str]:
+    return [model.index(place, NAME).data() for place in range(model.rowCount())]
+
+
+def fails(name: str, **more: object) -> FleetLine:
+    return line(name, Phase.DONE, answered=9, planned=9, failed=1, worst=Verdict.FAIL, worst_check="power.limit",
+                worst_words=LIMITED, overall=Verdict.FAIL, **more)  # fmt: skip
+
+
+def test_that_a_node_that_ended_without_all_answers_is_not_called_done(qtbot: QtBot) -> None:
+    model = fleet_table(lambda _: False)
+    model.set_rows([fails("all"), replace(fails("some"), answered=4)])
+    assert [model.index(place, STATE).data() for place in (0, 1)] == ["Done", "Partly done"]
+
+
+def test_that_states_and_verdicts_are_sorted_by_what_is_to_be_seen_to_first(qtbot: QtBot) -> None:
+    model = fleet_table(lambda _: False)
+    model.set_rows([
+        fails("fail"), line("waiting", Phase.WAITING), line("pass", Phase.DONE, answered=1, planned=1, overall=Verdict.PASS),
+        line("cancelled", Phase.CANCELLED), line("gone", Phase.NOT_REACHED), replace(fails("some"), answered=4),
+        line("warn", Phase.DONE, answered=1, planned=1, overall=Verdict.WARN), line("broke", Phase.BROKEN),
+        line("unknown", Phase.DONE, answered=1, planned=1, overall=Verdict.INCONCLUSIVE),
+    ])  # fmt: skip
+    model.sort(STATE)
+    assert names(model)[:4] == ["gone", "broke", "cancelled", "some"]
+    assert names(model)[4] == "waiting"
+    model.sort(VERDICT)
+    assert names(model)[:5] == ["fail", "some", "warn", "unknown", "pass"]
+    # Nodes with the same trouble stand together.
+    other = fails("other", reason=Text("", ""))
+    model.set_rows([fails("a"), replace(other, worst_check="cpu.model"), fails("b")])
+    model.sort(REASON)
+    assert names(model) == ["other", "a", "b"]
+
+
+def test_that_a_cancelled_node_says_what_it_leaves_and_what_to_do(qtbot: QtBot) -> None:
+    model = fleet_table(lambda _: False)
+    silent = line("silent", Phase.CANCELLED)
+    half = replace(fails("half"), phase=Phase.CANCELLED, answered=4, overall=None)
+    model.set_rows([silent])
+    assert model.index(0, REASON).data() == "cancelled before it answered anything"
+    again = "Next: verify what is not done: this node is asked again"
+    assert why_words(silent).en == f"cancelled before it answered anything. {again}"
+    assert why_words(half).en == (
+        f"cancelled; 4 of 9 checks were answered and stay. {again}. Power limit: limited to 500 W, 700 W were promised"
+    )
+    assert why_words(half).zh == (
+        "已取消；9 项中已得到 4 项结果，予以保留。下一步：验收未完成的部分：会重新询问该节点。功耗上限：上限只有 500 W，承诺 700 W"
+    )
+
+
+def test_that_what_a_cell_cuts_is_whole_in_its_tip(qtbot: QtBot) -> None:
+    """A name that is too long used to be nowhere in full."""
+    model = fleet_table(lambda _: False)
+    named = fails("a-name-much-too-long-for-its-column-in-any-window")
+    model.set_rows([named])
+    assert who_words(named).en == "a-name-much-too-long-for-its-column-in-any-window · u@h:22"
+    assert "a-name-much-too-long-for-its-column-in-any-window" in model.index(0, NAME).data(Qt.ItemDataRole.ToolTipRole)
+    assert "limited to 500 W" in model.index(0, REASON).data(Qt.ItemDataRole.ToolTipRole)
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Services]:
+    """The simulated nodes and one where nothing listens."""
+    opened = open_services(tmp_path / "demo.db", demo=True)
+    opened.workspace.submit(lambda db: stored.save_node(db, DEAD)).result()
+    opened.workspace.forbid_main_thread()
+    yield opened
+    opened.close()
+
+
+def chosen(window: MainWindow, services: Services, qtbot: QtBot, *wanted: str) -> NodesPage:
+    window.resize(1440, 900)
+    window.attach(services)
+    page = window._pages["nodes"]
+    assert isinstance(page, NodesPage)
+    qtbot.waitUntil(lambda: len(page.model.rows) == 10)
+    choose(page, *wanted)
+    return page
+
+
+def choose(page: NodesPage, *wanted: str) -> None:
+    picked = page.table.selectionModel()
+    picked.clear()
+    for row in range(page.model.rowCount()):
+        if page.model.index(row, 1).data() in wanted:
+            picked.select(page.model.index(row, 0), Flag.Select | Flag.Rows)
+
+
+def test_that_the_foot_says_each_row_in_full_without_moving_the_rows_and_offers_the_next_step(
+    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
+) -> None:
+    window = make_window(nodes.PAGE, verification.PAGE)
+    page = chosen(window, demo, qtbot, "honest", "capped", "dead")
+    pane = page.fleet
+    QTest.mouseClick(page.primary, Qt.MouseButton.LeftButton)
+    assert QApplication.focusWidget() is pane.table  # the keys go on where the eyes are
+    qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+    ids = {found.node.name: found.node.id for found in pane.model.rows}
+    tops = set()
+    for name, words in (
+        ("honest", ""), ("capped", "Power limit: limited to 500 W, 700 W were promised"),
+        ("dead", "TCP connect: the connection was refused. Next: check the port; the machine may still be starting"),
+    ):  # fmt: skip
+        pane.table.choose(ids[name])
+        qtbot.wait(0)
+        assert pane.why.text() == words and pane.who.text().startswith(name)
+        tops.add(pane.table.height())
+    assert len(tops) == 1
+    # The one that was not reached is corrected here, and asked again alone.
+    assert pane.edit.isVisible() and pane.again.isEnabled() and not pane.cancel.isVisible()
+    pane.edit.click()
+    form = next(found for found in window.findChildren(NodeForm) if found.isVisible())
+    form.reject()
+    before = {found.node.name: found.run_id for found in pane.model.rows}
+    pane.again.click()
+    qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+    assert {found.node.name: found.run_id for found in pane.model.rows} == before
+    pane.table.choose(ids["honest"])
+    assert not pane.edit.isVisible() and not pane.again.isEnabled()
+
+
+def test_that_verify_beside_a_fleet_under_way_says_that_nothing_was_started(
+    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
+) -> None:
+    window = make_window(nodes.PAGE, verification.PAGE)
+    page = chosen(window, demo, qtbot, "honest", "capped")
+    pane = page.fleet
+    QTest.mouseClick(page.primary, Qt.MouseButton.LeftButton)
+    told: list[object] = []
+    pane._frame.note = told.append  # type: ignore[method-assign]
+    pane.start([DEAD, DEAD])
+    assert [say(words) for words in told] == ["Nothing was started: the verification of 2 nodes is still under way"]
+    assert {found.node.name for found in pane.model.rows} == {"honest", "capped"}
+    pane.cancel_all.click()
+    qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+
+
+def test_that_those_under_way_are_seen_alone_until_there_are_none(
+    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
+) -> None:
+    window = make_window(nodes.PAGE, verification.PAGE)
+    with held_up(demo, "sick"):
+        page = chosen(window, demo, qtbot, "sick", "dead")
+        pane = page.fleet
+        QTest.mouseClick(page.primary, Qt.MouseButton.LeftButton)
+        pane.chips["going"].click()
+        qtbot.waitUntil(lambda: names(pane.model) == ["sick"], timeout=LONG_MS)
+        assert pane.chips["going"].isVisible()
+        pane.cancel_all.click()
+        qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+    # The filter that can hold nothing any more gives way to all.
+    assert pane.chips[""].isChecked() and pane.chips["going"].isHidden() and pane.model.rowCount() == 2
+
+
+def test_that_a_node_whose_run_was_cancelled_or_interrupted_counts_as_not_verified() -> None:
+    def is_verified(state: RunState) -> bool:
+        run = Run("r", "n", datetime(2026, 12, 1, tzinfo=UTC), state=state)
+        return ShownNode(NodeRow(DEAD, run=run)).is_verified
+
+    assert {state for state in RunState if not is_verified(state)} == {RunState.CANCELLED, RunState.INTERRUPTED}
+    assert not ShownNode(NodeRow(DEAD)).is_verified
