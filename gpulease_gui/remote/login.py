@@ -50,6 +50,13 @@ def _barred(host_port: str, wanted: Sequence[str], methods: Sequence[str]) -> Co
     return error
 
 
+def _typed_too_late(host_port: str) -> ConnectFailed:
+    return login_refused(host_port, "typed_too_late", Text(
+        "the node ended the login while the password was typed; it waits only for so long (LoginGraceTime)",
+        "输入密码期间节点结束了登录：它只等待有限的时间（LoginGraceTime）",
+    ), ())  # fmt: skip
+
+
 # A way of logging in with its private key, which one of the agent has none of.
 KeyToTry = tuple[Credentials, paramiko.PKey | None]
 
@@ -244,6 +251,8 @@ class _Login:
                 secret = ask(number, secret)
             if secret is None:
                 break
+            if not self.transport.is_active() and ask is not None:
+                raise _typed_too_late(self.address.host_port)
             try:
                 return self._attempt("password_refused", partial(self._send, secret))
             except ConnectFailed as error:

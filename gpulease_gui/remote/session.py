@@ -86,6 +86,15 @@ class Connector:
         )  # fmt: skip
 
     def _pass(self, stop: Hop, way: Way, deadlines: Deadlines, cancel: CancelToken) -> Passed:
+        """Get into one stop. One that did not wait until a password was typed is called anew, once: it is known now."""
+        try:
+            return self._by_any_way(stop, way, deadlines, cancel)
+        except ConnectFailed as error:
+            if error.cause != "typed_too_late":
+                raise
+        return self._by_any_way(stop, way, deadlines, cancel)
+
+    def _by_any_way(self, stop: Hop, way: Way, deadlines: Deadlines, cancel: CancelToken) -> Passed:
         """Get into one stop by key or, where its credentials say so, else by password.
 
         The host is called anew for that: keys that it refused count among the tries that it grants on one connection.

@@ -16,6 +16,7 @@ from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.credentials import Credentials
+from gpulease_gui.remote.else_password import is_of_keys, without_password
 from gpulease_gui.remote.failures import ConnectFailed, HostKeyChanged, Phase, UnknownHostKey, no_password_yet
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
@@ -142,7 +143,8 @@ class Links:
         with self._lock:
             once = self._once.pop(node.id, {})
         try:
-            opened = self._open(node, cancel, fingerprints, once)
+            with cancel.calls.calling():
+                opened = self._open(node, cancel, fingerprints, once)
         except ConnectFailed as error:
             if error.phase is Phase.HOST_KEY:  # of another stop: what was decided waits for that one to be decided, too
                 with self._lock:
@@ -171,6 +173,8 @@ class Links:
                 self._replaced.discard(node.id)
                 if (replaced or once) and error.cause in _WANTS_MORE:
                     raise no_password_yet(error, once=bool(once)) from error
+                if (replaced or once) and error.hop and is_of_keys(error):
+                    raise without_password(error, once=bool(once)) from error.__cause__
             raise
         self._replaced.discard(node.id)
         self._remember(node, way, session)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field, replace
 
+import paramiko
 import pytest
 
 from gpulease_gui.domain.cancel import CancelToken
@@ -207,6 +209,30 @@ def test_that_a_jump_host_whose_key_was_replaced_a_moment_ago_gets_no_password(s
     node = behind(services, sshd, gate)
     services.links.replace_key(node, sshd.keys.host_keys()[0], "the test", hop=gate.address.host_port)
     services.links.trust(node, sshd.keys.host_keys()[0], "the test", hop=gate.address.host_port)
-    assert "the jump host refuses this key" in refused(services, node, User([])).why
+    error = refused(services, node, User([]))
+    assert error.why == (
+        f"at jump host {gate.address.host_port} (1 of 1): the jump host refuses this key for this user; "
+        "its host key was replaced a moment ago: on the first connection after that no password is sent or asked for"
+    )
+    assert error.next_step.endswith("; the new key was shown again; connect again to log in with a password")
     assert failed(gate, "password") == 0
+    user = User([PASSWORD])
+    get_in(services, node, user)
+    assert user.asked == [password_of(gate)]
+
+
+@pytest.mark.parametrize("at_node", [False, True])
+def test_that_who_types_longer_than_the_host_waits_is_asked_once_and_gets_in(services, sshd, make_password_sshd, until, at_node):
+    config = "PasswordAuthentication yes\nAuthenticationMethods publickey,password\n" if at_node else ONLY_PASSWORD
+    slow = make_password_sshd(f"LoginGraceTime 2\n{config}")
+    node = behind(services, slow) if at_node else behind(services, sshd, slow)
+
+    class Slow(User):
+        def __call__(self, node: Node, asked: SecretAsked) -> Secret | None:
+            assert until(lambda: not any(isinstance(thread, paramiko.Transport) for thread in threading.enumerate()), 30)
+            return super().__call__(node, asked)
+
+    user = Slow([PASSWORD])
+    get_in(services, node, user)
+    assert user.asked == [SecretAsked("password") if at_node else password_of(slow)]
 
