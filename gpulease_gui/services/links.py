@@ -143,8 +143,7 @@ class Links:
         with self._lock:
             once = self._once.pop(node.id, {})
         try:
-            with cancel.calls.calling():
-                opened = self._open(node, cancel, fingerprints, once)
+            opened = self._open(node, cancel, fingerprints, once)
         except ConnectFailed as error:
             if error.phase is Phase.HOST_KEY:  # of another stop: what was decided waits for that one to be decided, too
                 with self._lock:
