@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.services.outcome import Outcome, outcome_json
+from gpulease_gui.services.whole_file import whole_file
 from gpulease_gui.store import evidence, runs
 from gpulease_gui.store.workspace import Workspace
 
@@ -61,14 +62,11 @@ def refuse_bundle_path(path: Path) -> None:
 
 
 def _write_whole(path: Path, contents: Mapping[str, bytes]) -> None:
-    beside = path.with_name(path.name + ".part")
     try:
-        with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as file:
+        with whole_file(path) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as file:
             for name, content in contents.items():
                 file.writestr(name, content)
-        os.replace(beside, path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise UserFacing(
             f"the bundle {path} was not written", error.strerror or str(error), "check the disk; the run itself is saved"
         ) from error

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import secrets
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -36,6 +34,7 @@ from gpulease_gui.services.checklist_paper import checklist_facts
 from gpulease_gui.services.kept_words import kept_readings
 from gpulease_gui.services.live_stretches import live_stretches
 from gpulease_gui.services.task_paper import task_facts
+from gpulease_gui.services.whole_file import whole_file
 from gpulease_gui.store import claims, evidence, hostkeys, inspection, nodes, runs, settings, suppliers
 from gpulease_gui.store.claims import Holder
 from gpulease_gui.store.imported import imported_from
@@ -186,16 +185,9 @@ def write_whole(path: Path, content: bytes) -> str:
 
     A file that was there stays as it was until all is on the disk. Raises UserFacing.
     """
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        try:
-            with part.open("xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
+        with whole_file(path) as file:
+            file.write(content)
     except OSError as error:
         raise UserFacing(f"{path} can't be written", error.strerror or str(error), "name another file or folder") from error
     return hashlib.sha256(content).hexdigest()

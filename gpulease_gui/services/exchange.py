@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +14,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.reports.run_hash import run_hash
 from gpulease_gui.services.acting import recorder
 from gpulease_gui.services.exchange_valid import valid_bundle
+from gpulease_gui.services.whole_file import whole_file
 from gpulease_gui.store import evidence, runs
 from gpulease_gui.store.codec import utc_text
 from gpulease_gui.store.exchange.bundle import bundle_bytes
@@ -98,13 +98,8 @@ def apply_merge(db: Database, merge: Merge, source: str = "") -> int:
 
 def write_private(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; only its owner may read it. Raises UserFacing; an earlier file stays then."""
-    beside = path.with_name(f"{path.name}.part")
     try:
-        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        with whole_file(path, private=True) as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise UserFacing(f"{path.name} was not written", error.strerror or str(error), "check the folder and the disk") from error

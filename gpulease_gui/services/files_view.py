@@ -12,6 +12,7 @@ from gpulease_gui.domain.commercial import Subject
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.supplier import Attachment
 from gpulease_gui.services.commerce_edit import attach
+from gpulease_gui.services.whole_file import whole_file
 from gpulease_gui.store import attachments, evidence, term_versions
 from gpulease_gui.store.records import EvidenceBlob
 
@@ -89,7 +90,8 @@ def write_file(connection: sqlite3.Connection, file: Attachment, path: Path) -> 
     if hashlib.sha256(content).hexdigest() != file.sha256:
         raise UsageError(f"{file.name} is damaged", "its bytes do not match their hash", "take a copy from a backup")
     try:
-        path.write_bytes(content)
+        with whole_file(path) as new:
+            new.write(content)
     except OSError as error:
         raise UsageError(f"{path} could not be written", str(error.strerror or error), "choose another place") from error
     return path

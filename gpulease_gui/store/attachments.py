@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _ATTACHMENT = "SELECT id, holder_kind, holder_id, sha256, name, kind, added_at, added_by, note FROM attachments"
 _LONGEST = 120
+# Names of devices on Windows, whatever their ending; ":" there leads into a hidden part of a file.
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
+_NEVER_IN_NAMES = str.maketrans(dict.fromkeys('<>:"|?*', "_"))
 
 
 def add_attachment(recorder: Recorder, attachment: Attachment, blob: EvidenceBlob) -> None:
@@ -52,13 +55,14 @@ def get_attachments(connection: sqlite3.Connection, ids: Iterable[str]) -> dict[
 
 
 def safe_name(name: str) -> str:
-    """A name of a file without folders, control or bidi characters, and not longer than people read.
+    """A name of a file without folders, control or bidi characters, that each system takes, and not longer than people read.
 
-    >>> safe_name("../../etc/passwd"), safe_name("C:\\\\offers\\\\quote 7.pdf"), safe_name("")
-    ('passwd', 'quote 7.pdf', 'file')
+    >>> safe_name("../../etc/passwd"), safe_name("C:\\\\offers\\\\quote 7.pdf"), safe_name(""), safe_name("CON.txt")
+    ('passwd', 'quote 7.pdf', 'file', '_CON.txt')
     """
     last = re.split(r"[/\\]", name)[-1]
-    kept = "".join(character for character in last if unicodedata.category(character)[0] != "C").strip(" .")
+    kept = "".join(character for character in last if unicodedata.category(character)[0] != "C").translate(_NEVER_IN_NAMES).strip(" .")
+    kept = f"_{kept}" if _DEVICE.match(kept) else kept
     stem, dot, ending = kept.rpartition(".")
     if len(kept) > _LONGEST and dot and len(ending) <= 10:
         return f"{stem[: _LONGEST - len(ending) - 1]}.{ending}"

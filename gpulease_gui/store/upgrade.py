@@ -60,7 +60,7 @@ def back_up(connection: sqlite3.Connection, path: Path, now: datetime) -> Path:
 
 
 def _copy(connection: sqlite3.Connection, target: Path) -> None:
-    target.touch(mode=0o600)
+    target.touch(mode=0o600, exist_ok=False)  # never through a link that was planted there
     keep_private(target)
     copy = sqlite3.connect(target, isolation_level=None)
     try:

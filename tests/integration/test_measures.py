@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import socket
@@ -23,6 +24,7 @@ from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.events import Event, LoadChanged
 from gpulease_gui.services.targets import node_of
 from gpulease_gui.services.verify import Request
+from gpulease_gui.store.evidence import list_run_evidence
 
 pytestmark = pytest.mark.sshd
 
@@ -146,10 +148,59 @@ def test_that_both_directions_are_measured_once_for_two_checks_and_told_as_loads
     assert loads == [(way, 1, runs) for way in ("net.tx_gbit_s", "net.rx_gbit_s") for runs in (True, False)]
 
 
-def test_that_one_stream_is_named_as_what_it_is_and_is_no_load(measure: Measure, services: Services) -> None:
+@contextlib.contextmanager
+def counted(port: int) -> Iterator[tuple[int, list[int]]]:
+    """A port that leads to another one of this computer, and how many bytes each piece had that came through."""
+    listener, pieces, ends, threads = socket.create_server(("127.0.0.1", 0)), list[int](), list[socket.socket](), list[threading.Thread]()
+
+    def pump(source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                pieces.append(len(data))
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+
+    def accept() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                pair = listener.accept()[0], socket.create_connection(("127.0.0.1", port))
+                ends.extend(pair)
+                for one in (pair, pair[::-1]):
+                    threads.append(threading.Thread(target=pump, args=one))
+                    threads[-1].start()
+
+    accepting = threading.Thread(target=accept)
+    accepting.start()
+    try:
+        yield listener.getsockname()[1], pieces
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        accepting.join()
+        for end in ends:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+        for thread in threads:
+            thread.join()
+        for end in (listener, *ends):
+            end.close()
+
+
+def test_that_ux_28_one_stream_flows_between_the_nodes_and_not_through_our_channel_and_is_no_load(
+    server: Any, other: Any, services: Services
+) -> None:
     heard: list[Event] = []
     services.bus.subscribe(heard.append)
-    there, back = measure("net.iperf_single", 1, {"network.gbit_s": 0.01}, peer=True)
+    peer = node_of(services.workspace, str(other.address), other.key_file)
+    with counted(server.port) as (port, pieces):
+        node = node_of(services.workspace, f"{server.address.user}@127.0.0.1:{port}", server.key_file)
+        request = Request({"network.gbit_s": 0.01}, only=("net.iperf_single",), seconds=1, peer=peer)
+        outcome = services.verification.run(node, request, CancelToken())
+    there, back = outcome.findings
+    measured_bytes = sum(float(found.measured or 0) * 1e9 / 8 for found in (there, back))
+    assert 5_000 < sum(pieces) < 500_000 < measured_bytes / 20, "the orders and what the tool says of it, and no more"
+    with services.workspace.read() as connection:
+        commands = {line.fact_id: line.command for line in list_run_evidence(connection, str(outcome.run))}
+    assert commands["iperf_single"] == "iperf3 -c PEER -p PORT -J -t SECONDS -O 1 -P 1"
     assert not any(isinstance(one, LoadChanged) for one in heard), "one stream asks for less than a line gives"
     assert (there.direction, back.direction) == ("target->peer", "peer->target")
     assert (there.verdict, back.verdict) == (Verdict.PASS, Verdict.PASS)

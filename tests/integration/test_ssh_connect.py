@@ -381,18 +381,6 @@ def test_that_a_connect_can_be_cancelled(sshd, until):
         timer.join()
 
 
-def test_that_ux_08_twenty_failures_leave_no_thread_and_no_socket(sshd, until):
-    before = len(list(Path("/proc/self/fd").iterdir()))
-    threads = set(threading.enumerate())
-    connector = Connector()
-    for number in range(20):
-        trust = HostTrust((OTHER,)) if number % 2 else HostTrust()
-        with pytest.raises(ConnectFailed):
-            connector.connect(sshd.address, sshd.credentials, trust, Deadlines(), CancelToken())
-    assert until(lambda: set(threading.enumerate()) <= threads)
-    assert len(list(Path("/proc/self/fd").iterdir())) <= before
-
-
 def test_that_eight_connects_at_once_share_four_places(sshd):
     connector = Connector()
     sessions: list[SshSession] = []

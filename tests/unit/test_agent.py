@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import importlib.util
 import json
 import os
 import select
@@ -357,12 +358,33 @@ def test_that_a_lost_card_with_an_xid_stays_lost() -> None:
     "class NVMLError(Exception): pass\ndef nvmlInit(): raise RuntimeError('torn')", "class NVMLError(Exception): pass\ndef nvmlInit(): pass",
     "class NVMLError(Exception): value = 999\ndef nvmlInit(): raise NVMLError", "import time; time.sleep(1000)",
 ])  # fmt: skip
-def test_that_a_pynvml_that_cannot_be_used_is_passed_over_without_a_word(module: str, start: Callable[..., Running], tmp_path: Path) -> None:
+def test_that_ux_27_a_pynvml_that_cannot_be_used_is_passed_over_without_a_word(module: str, start: Callable[..., Running], tmp_path: Path) -> None:
     (tmp_path / "modules").mkdir()
     (tmp_path / "modules" / "pynvml.py").write_text(module)
     running = start("pynvml", modules=str(tmp_path / "modules"))
     assert of(running.points("gpu", is_card(FIRST)), FIRST)["gpu.power_w"] == 412.5
     assert json.loads(running.first("agent", lambda p: '"via": "ctypes"' in p))["via"] == "ctypes"
+
+
+# As before version 11: words are bytes.
+OF_BYTES = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("of_today", {path!r})
+of_today = sys.modules["of_today"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(of_today)
+globals().update({{name: value for name, value in vars(of_today).items() if name[:1] != "_"}})
+def nvmlDeviceGetUUID(handle): return of_today.nvmlDeviceGetUUID(handle).encode()
+"""
+
+
+def test_that_ux_27_a_pynvml_whose_words_are_bytes_names_the_cards_alike(start: Callable[..., Running], tmp_path: Path) -> None:
+    spec = importlib.util.find_spec("pynvml")
+    assert spec and spec.origin
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "pynvml.py").write_text(OF_BYTES.format(path=spec.origin))
+    running = start("pynvml", modules=str(tmp_path / "modules"))
+    assert of(running.points("gpu", is_card(FIRST)), FIRST)["gpu.power_w"] == 412.5
+    assert json.loads(running.first("agent", lambda p: '"via": ""' not in p))["via"] == "pynvml"
 
 
 def pci_bus(folder: Path, *devices: tuple[str, str]) -> Path:

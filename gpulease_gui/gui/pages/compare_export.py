@@ -19,6 +19,7 @@ from gpulease_gui.gui.theme.sizes import row_height
 from gpulease_gui.gui.widgets.matrix import Matrix
 from gpulease_gui.services.compare_sheet import csv_bytes, sheet_bytes, tsv_text
 from gpulease_gui.services.overview import local_day
+from gpulease_gui.services.whole_file import whole_file
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.pages.compare import ComparePage
@@ -87,7 +88,8 @@ class CompareExport:
 
 def _write_bytes(path: Path, content: bytes) -> None:
     try:
-        path.write_bytes(content)
+        with whole_file(path) as file:
+            file.write(content)
     except OSError as fault:
         raise _not_written(path, fault.strerror or str(fault)) from fault
 
