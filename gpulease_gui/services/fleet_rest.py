@@ -7,11 +7,14 @@ line that was lost, a frame that never came and an output that was cut off are n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING
 
+from gpulease_gui.checks.check import GROUPS, rules
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.services.joined import join, joined_in
@@ -33,7 +36,9 @@ _WITHOUT: Mapping[str, Text] = {
     Reason.TIMEOUT: Text("ran into the time limit", "超时"), Reason.CONNECTION_LOST: Text("lost with the connection", "因连接中断而丢失"),
     Reason.NOT_COLLECTED: Text("never came", "未收到"), Reason.CUT_OFF: Text("were cut off: the node sent more than is kept", "输出过多被截断"),
 }  # fmt: skip
+_LOUDEST = (Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE)
 _MOST_NAMED = 3
+MANY = 10
 
 
 def unanswered(findings: Iterable[Finding]) -> frozenset[str]:
@@ -57,9 +62,48 @@ def unanswered_words(findings: Iterable[Finding]) -> tuple[Text, Text]:
     return Text(f"{count} {'check has' if count == 1 else 'checks have'} no answer ({en})", f"{count} 项检查没有结果（{zh}）"), _ASKED_AGAIN
 
 
+def untold_words(findings: Sequence[Finding]) -> tuple[Text, Text]:
+    """(why a node does not say all that it was asked, what to do): what is without an answer, else what can't be judged."""
+    without, step = unanswered_words(findings)
+    return (without, step) if without.en else (unjudged_words(findings), NO_TEXT)
+
+
+def unjudged_words(findings: Sequence[Finding]) -> Text:
+    """The one reason why a quarter or more of what was asked can't be judged; empty where there is no such reason.
+
+    A node without nvidia-smi answers all, but of its GPUs says nothing.
+    """
+    told = Counter(
+        finding.reason for finding in findings
+        if finding.verdict is Verdict.INCONCLUSIVE and finding.reason_code not in AGAIN and finding.reason_code != Reason.NOT_PROMISED
+    )  # fmt: skip
+    why, count = next(iter(told.most_common(1)), (NO_TEXT, 0))
+    if count < MANY or count * 4 < len(findings):
+        return NO_TEXT
+    return Text(f"{count} of {len(findings)} findings can't be judged: {why.en}", f"{len(findings)} 项结果中有 {count} 项无法判定：{why.zh}")
+
+
 def _named(checks: list[str]) -> str:
     more = f" +{len(checks) - _MOST_NAMED}" if len(checks) > _MOST_NAMED else ""
     return ", ".join(checks[:_MOST_NAMED]) + more
+
+
+def loudness(finding: Finding) -> tuple[int, int] | None:
+    """How loud a finding is, the loudest first: fails, warnings, what is unknown; of each the required ones before others.
+
+    Of equals the check that stands first in the list of checks: nodes with the same faults say the same, whatever came
+    first. None = not worth a word.
+    """
+    if finding.verdict not in _LOUDEST or (finding.verdict is Verdict.INCONCLUSIVE and not finding.required):
+        return None
+    return _LOUDEST.index(finding.verdict) * 2 + (not finding.required), _places().get(finding.check, len(_places()))
+
+
+@cache
+def _places() -> Mapping[str, int]:
+    groups = list(GROUPS)
+    ordered = sorted(rules(), key=lambda id_: (groups.index(id_.split(".")[0]) if id_.split(".")[0] in groups else len(groups), id_))
+    return {id_: place for place, id_ in enumerate(ordered)}
 
 
 def known_since(connection: Reader, node_id: str, request: Request, since: datetime) -> tuple[Run | None, tuple[Finding, ...]]:

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -14,16 +15,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import CheckState, Finding, Verdict, overall
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.remote.failures import PHASE_WORDS
 from gpulease_gui.services.events import CheckChanged, Event, FindingSaved, NodeState, NodeStateChanged, RunStarted
-from gpulease_gui.services.fleet_rest import END_UNSEEN, known_since, unanswered, unanswered_words, what_is_left
+from gpulease_gui.services.fleet_rest import END_UNSEEN, known_since, loudness, unanswered, untold_words, what_is_left
 from gpulease_gui.services.outcome import Outcome, Trouble
 from gpulease_gui.services.plan import make_plan
 from gpulease_gui.services.run_view import Key, key_of
+from gpulease_gui.store.nodes import get_node
 
 if TYPE_CHECKING:
     from gpulease_gui.services.composition import Services
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
     from gpulease_gui.store.doors import Reader
 
 RequestOf = Callable[["Reader", Node], "Request"]
-_LOUDEST = (Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE)
 
 
 class Phase(StrEnum):
@@ -120,11 +122,12 @@ class _Going:
     node: Node
     phase: Phase = Phase.WAITING
     run_id: str | None = None
+    is_asked: bool = False
     planned: int = 0
     open_checks: set[str] = field(default_factory=set)
     verdicts: dict[Key, Verdict] = field(default_factory=dict)
     counts: Counter[Verdict] = field(default_factory=Counter)
-    worst: tuple[int, Verdict, str, Text] | None = None
+    worst: tuple[tuple[int, int], Verdict, str, Text] | None = None
     overall: Verdict | None = None
     began: float | None = None
     ended: float | None = None
@@ -137,7 +140,7 @@ class _Going:
         if not is_asked and self.shown is not None:
             return self.shown
         said = self.counts
-        _, verdict, check, words = self.worst or (0, None, "", NO_TEXT)
+        _, verdict, check, words = self.worst or ((0, 0), None, "", NO_TEXT)
         made = FleetLine(
             self.node, self.phase, self.run_id, self.planned - len(self.open_checks), self.planned,
             said[Verdict.PASS], said[Verdict.WARN], said[Verdict.FAIL], said[Verdict.INCONCLUSIVE],
@@ -155,7 +158,7 @@ class _Going:
             self.counts[self.verdicts[key]] -= 1
         self.counts[finding.verdict] += 1
         self.verdicts[key] = finding.verdict
-        loud = _loudness(finding)
+        loud = loudness(finding)
         if loud is not None and (self.worst is None or loud < self.worst[0]):
             self.worst = (loud, finding.verdict, finding.check, finding.reason)
 
@@ -181,13 +184,6 @@ def _in_its_phase(trouble: Trouble) -> Text:
         if phase == trouble.phase:
             return Text(f"{words.en}: {why.en}", f"{words.zh}：{why.zh}")
     return why
-
-
-def _loudness(finding: Finding) -> int | None:
-    """0 is the loudest; a required finding is louder than another of its verdict; None = not worth a word."""
-    if finding.verdict not in _LOUDEST or (finding.verdict is Verdict.INCONCLUSIVE and not finding.required):
-        return None
-    return _LOUDEST.index(finding.verdict) * 2 + (not finding.required)
 
 
 class FleetRun:
@@ -226,7 +222,7 @@ class FleetRun:
         with self._lock:
             for node_id in node_ids:
                 self._going[node_id].begin()
-        works = [self._work(self._going[node_id].node) for node_id in node_ids]
+        works = [self._work(node_id) for node_id in node_ids]
         whole = self._services.jobs.start_all(title, works)
         self._jobs.update(zip(node_ids, whole.parts, strict=True))
         for node_id, part in zip(node_ids, whole.parts, strict=True):
@@ -291,12 +287,12 @@ class FleetRun:
 
     # -- what happens -------------------------------------------------------------------------------------------------
 
-    def _work(self, node: Node) -> Callable[[CancelToken], object]:
+    def _work(self, id_: str) -> Callable[[CancelToken], object]:
         def work(cancel: CancelToken) -> None:
-            going = self._going[node.id]
+            going = self._going[id_]
             with self._lock:
                 going.began, going.phase = time.monotonic(), Phase.CONNECTING
-            request = self._request(node)
+            node, request = self._request(going.node)
             if request is None:
                 self._settle(node.id)
                 return
@@ -308,10 +304,16 @@ class FleetRun:
 
         return work
 
-    def _request(self, node: Node) -> Request | None:
+    def _request(self, node: Node) -> tuple[Node, Request | None]:
+        """The node, from the second round on as it is written now (it may have been corrected), and what it is asked."""
+        going = self._going[node.id]
+        with self._services.workspace.read() as connection, suppress(UsageError):  # removed meanwhile, or never kept
+            if going.is_asked:
+                node = going.node = get_node(connection, node.id)
+        going.is_asked = True
         with self._services.workspace.read() as connection:
             request = self._request_of(connection, node)
-            return what_is_left(connection, node.id, request, self._since) if self._since else request
+            return node, what_is_left(connection, node.id, request, self._since) if self._since else request
 
     def _ended(self, node: Node, request: Request, outcome: Outcome) -> None:
         if outcome.run is None and outcome.error is not None:
@@ -351,7 +353,7 @@ class FleetRun:
             going.planned = max(going.planned, len({finding.check for finding in findings}))
             going.run_id = run_id or going.run_id
             going.overall = overall(findings)
-            going.reason, going.next_step = unanswered_words(findings)
+            going.reason, going.next_step = untold_words(findings)
             going.end(Phase.DONE)
 
     def _over(self, node_id: str, done: Future[object]) -> None:

@@ -205,3 +205,13 @@ def test_that_a_node_whose_run_was_cancelled_or_interrupted_counts_as_not_verifi
 
     assert {state for state in RunState if not is_verified(state)} == {RunState.CANCELLED, RunState.INTERRUPTED}
     assert not ShownNode(NodeRow(DEAD)).is_verified
+
+
+def test_that_a_node_that_says_nothing_of_most_is_told_by_that_reason(qtbot: QtBot) -> None:
+    model = fleet_table(lambda _: False)
+    tool = Text("42 of 89 findings can't be judged: no nvidia-smi", "89 项结果中有 42 项无法判定：没有 nvidia-smi")
+    most, few = fails("most", reason=tool, unknown=5, passed=3), fails("few", reason=tool, unknown=4, passed=3)
+    model.set_rows([most, few])
+    assert [model.index(place, REASON).data() for place in (0, 1)] == [
+        "42 of 89 findings can't be judged: no nvidia-smi", "Power limit: limited to 500 W, 700 W were promised"]  # fmt: skip
+    assert why_words(most).en == "42 of 89 findings can't be judged: no nvidia-smi. Power limit: limited to 500 W, 700 W were promised"

@@ -112,9 +112,15 @@ def _worst(line: FleetLine, has_question: Callable[[str], bool]) -> Cell:
         return Cell(Text("Host key: decide…", "主机密钥：待决定…"), tone="accent", action=DECIDE, tip=why_words(line))
     if line.reason.en and (line.phase is not Phase.DONE or line.worst is None):
         return Cell(line.reason, tone="2", tip=why_words(line))
+    if line.reason.en and _is_mostly_unknown(line):
+        return Cell(line.reason, icon=badge_of(Verdict.INCONCLUSIVE).icon, icon_tone=badge_of(Verdict.INCONCLUSIVE).token, tip=why_words(line))
     if line.worst is None:
         return Cell(_cancelled(line), tone="2", tip=why_words(line)) if line.phase is Phase.CANCELLED else NOTHING
     return Cell(_loudest(line), icon=badge_of(line.worst).icon, icon_tone=badge_of(line.worst).token, tip=why_words(line))
+
+
+def _is_mostly_unknown(line: FleetLine) -> bool:
+    return line.unknown > line.passed + line.warned + line.failed
 
 
 def _loudest(line: FleetLine) -> Text:
