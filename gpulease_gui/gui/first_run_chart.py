@@ -137,6 +137,6 @@ class ExampleChart(Lively, QWidget):
     def _paint_strip(painter: QPainter, plot: QRectF, gap: QRectF, palette: Palette) -> None:
         strip = QRectF(plot.left(), plot.bottom() - _STRIP, plot.width(), _STRIP)
         kept = QRectF(strip.left(), strip.top(), strip.width() * _KEPT_UNTIL, _STRIP)
-        painter.fillRect(kept, with_alpha(palette.t3, 0.55))
+        painter.fillRect(kept, QColor(palette.t3))
         painter.fillRect(QRectF(kept.right(), strip.top(), gap.left() - kept.right(), _STRIP), QColor(palette.fail))
         painter.fillRect(QRectF(gap.right(), strip.top(), strip.right() - gap.right(), _STRIP), QColor(palette.fail))

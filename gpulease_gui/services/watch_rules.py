@@ -38,6 +38,7 @@ from gpulease_gui.telemetry.row import Form, Row
 from gpulease_gui.telemetry.source import metrics
 
 WATCH_MARK = "watch"
+CUT = "cut"  # the reason code of an episode whose end nobody saw
 _NS, _MOST_FORMS = 1_000_000_000, 256
 # What lasts and gets worse is written no more often.
 GROWN_S = 10.0
@@ -304,7 +305,7 @@ class NodeRules:
 
     def _save(self, event: WatchEvent, blob: EvidenceBlob, episode: Episode) -> None:
         at_s = episode.began_s if episode.ended_s is None else episode.ended_s
-        mark = Mark(f"{event.id}-{'begin' if event.ended_ns is None else 'end'}", event.node_id, datetime.fromtimestamp(at_s, UTC), WATCH_MARK, mark_words(episode))
+        mark = Mark(f"{event.id}-begin" if event.ended_ns is None else end_mark(event.id), event.node_id, datetime.fromtimestamp(at_s, UTC), WATCH_MARK, mark_words(episode))
         words, bus, anew = alarm_words(event.finding), self._keeper.bus, not episode.goes_on
         self._keeper.owed.write(event, blob, mark, lambda disturb: bus.publish(WatchAlarm(
             event.node_id, event.rule, event.subject, event.began_ns // 1_000_000,
@@ -316,9 +317,14 @@ def _key(episode: Episode) -> tuple[str, str, str]:
     return episode.rule.id, episode.subject, episode.worst.metric
 
 
+def end_mark(event_id: str) -> str:
+    """The id of the mark that who told the end of an episode leaves."""
+    return f"{event_id}-end"
+
+
 def mark_words(episode: Episode) -> str:
     """What a mark keeps: rule, subject and whether it is the end. Words are put together where they are shown."""
-    state = "cut" if episode.cut else "end" if episode.ended_s is not None else "begin"
+    state = CUT if episode.cut else "end" if episode.ended_s is not None else "begin"
     return f"{episode.rule.id}\t{episode.subject}\t{state}"
 
 
@@ -358,6 +364,6 @@ def finding_of(episode: Episode, promise: WatchPromise, sha256: str, cards: Iter
     subjects = tuple(SubjectFinding(one, rule.verdict, value) for one in ([episode.subject] if episode.subject else sorted(cards)))
     return Finding(
         rule.id, rule.verdict, Text(en, zh), worst.term, worst.promised, worst.value, worst.unit, subjects,
-        reason_code="cut" if episode.cut else "", next_step=rule.next_step, basis=Basis.REPORTED, required=rule.degraded, evidence=(sha256,),
+        reason_code=CUT if episode.cut else "", next_step=rule.next_step, basis=Basis.REPORTED, required=rule.degraded, evidence=(sha256,),
         judged_by=promise.thresholds.judged_by(rule.thresholds, worst.term),
     )  # fmt: skip

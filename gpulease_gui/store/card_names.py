@@ -1,4 +1,4 @@
-"""What are the chips of a node called that have no name of their own, by where they sit?
+"""What are the cards of a node called: chips without a name of their own by where they sit, GPUs by the number last seen?
 
 Chips are numbered anew when one is gone. What was read of one stands under the name that it got first, so that name is kept
 beside the node for the next program that watches it.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # By the id of the source that tells of them: the name by the place on the node (a bus address).
 CardNames = Mapping[str, Mapping[str, str]]
-_KEY = "cards.names."
+_KEY, _NUMBERS = "cards.names.", "cards.numbers."
 _MOST, _MOST_CHARACTERS = 1024, 128
 
 
@@ -38,3 +38,21 @@ def keep_names(db: Database, node_id: str, names: CardNames) -> None:
         held[source] = {**told, **held.get(source, {})}
     rows = [(source, place, name) for source, told in held.items() for place, name in told.items() if (place + name).isprintable()]
     save_setting(db, _KEY + node_id, "\n".join(["\t".join(row) for row in rows[:_MOST]]))
+
+
+def get_numbers(connection: sqlite3.Connection, node_id: str) -> dict[str, int]:
+    """By UUID the number that a watch of the node called each card by last, also of those that are gone; no two have one."""
+    found: dict[str, int] = {}
+    for line in get_setting(connection, _NUMBERS + node_id, "").split("\n")[:_MOST]:
+        uuid, _, number = line.partition("\t")
+        if 0 < len(uuid) <= _MOST_CHARACTERS and number.isascii() and number.isdigit() and len(number) <= 4:
+            found[uuid] = int(number)
+    return found
+
+
+def keep_numbers(db: Database, node_id: str, numbers: Mapping[str, int]) -> None:
+    """Keep them; a card that has one already gets this one, and one that was called so before has none any more."""
+    told = {uuid: number for uuid, number in numbers.items() if uuid.isprintable()}
+    held = {uuid: number for uuid, number in get_numbers(db.conn, node_id).items() if uuid not in told and number not in told.values()}
+    rows = [f"{uuid}\t{number}" for uuid, number in (*told.items(), *held.items())]
+    save_setting(db, _NUMBERS + node_id, "\n".join(rows[:_MOST]))

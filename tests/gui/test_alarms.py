@@ -180,7 +180,7 @@ def test_that_broken_rules_are_stretches_of_the_chart(tmp_path: Path) -> None:
     with services.workspace.read() as connection:
         happenings = read_stored(connection, NODE, now_s).happenings
     assert [(str(one.words), one.end_s is None, one.token, one.concerns) for one in happenings] == [
-        ("Under the contract, GPU-0a1b2c3d", False, "fail", "gpu.power_w"), ("Under the contract, GPU-0a1b2c3d", True, "fail", "gpu.power_w")
+        ("Under the contract, GPU-0a1b2c3d, not seen to its end", False, "fail", "gpu.power_w"), ("Under the contract, GPU-0a1b2c3d", True, "fail", "gpu.power_w")
     ]  # fmt: skip
     services.close()
 

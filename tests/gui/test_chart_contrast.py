@@ -11,6 +11,7 @@ from PySide6.QtGui import QFont, QImage, QPainter
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode, colours
 from gpulease_gui.gui.widgets import lane_paint as parts
+from gpulease_gui.gui.widgets.chart_pens import IDLE, KEPT, paint_strip
 from gpulease_gui.gui.widgets.chart_scale import TimeScale, value_scale
 from gpulease_gui.gui.widgets.chart_spec import Coarser, Hole, Promised, Rule
 from gpulease_gui.pdf.palette import contrast
@@ -119,3 +120,17 @@ def test_that_the_figures_of_the_axis_and_the_readout_are_read(mode: ThemeMode, 
 def test_that_a_gap_is_told_from_a_stretch_without_one(mode: ThemeMode, theme: Theme) -> None:
     theme.choose(mode)
     assert over(drawn(gap), drawn(), QRect(20, 20, 60, 40)) >= LINE
+
+
+@BOTH
+@pytest.mark.parametrize("token", [KEPT, IDLE, "warn", "fail"])
+@pytest.mark.parametrize("ground", ["plot", "surface", "surface2", "bg0", "bg1", "accent_bg"])
+def test_that_a_promise_kept_broken_or_not_judged_is_seen_on_every_ground(token: str, ground: str, mode: ThemeMode, theme: Theme) -> None:
+    theme.choose(mode)
+    under = QImage(PLOT.size(), QImage.Format.Format_RGB32)
+    under.fill(colours().colour(ground))
+    image = QImage(under)
+    painter = QPainter(image)
+    paint_strip(painter, QRect(0, 100, PLOT.width(), 4), token)
+    painter.end()
+    assert over(image, under, QRect(0, 98, PLOT.width(), 8)) >= LINE

@@ -46,6 +46,7 @@ from gpulease_gui.services.log_words import LOG_MARK, log_mark
 from gpulease_gui.services.notices import get_notices
 from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch import WatchView
+from gpulease_gui.services.watch_rules import WATCH_MARK, end_mark
 from gpulease_gui.store import runs, watch_events
 from gpulease_gui.store.kept_state import kept_states
 from gpulease_gui.store.records import EvidenceBlob, Gap, Mark, Run, RunState, SampleBlock, Series
@@ -232,13 +233,14 @@ def test_that_broken_rules_are_listed_and_quiet_hours_kept(window: MainWindow, d
     blob, now_s = EvidenceBlob.of(b"readings"), time.time()
     finding = Finding("watch.floor", Verdict.FAIL, Text("below", "低于"), "gpu.power_w", evidence=(blob.sha256,))
     event = watch_events.WatchEvent("e", NODE, "watch.floor", "GPU-0a1b2c3d-4e5f", int((now_s - 7200) * NS), int((now_s - 3600) * NS), True, finding)
-    demo.workspace.submit(lambda db: watch_events.save_event(db, event, blob)).result()
+    mark = Mark(end_mark("e"), NODE, datetime.fromtimestamp(now_s - 3600, UTC), WATCH_MARK)
+    demo.workspace.submit(lambda db: (watch_events.save_event(db, event, blob), save_mark(db, mark))).result()
     dialog = WatchDialog(window, (NODE, "capped"), {"GPU-0a1b2c3d-4e5f": 3}, lambda: now_s, parent=window)
     qtbot.waitUntil(dialog.save.isEnabled, timeout=5000)
     model = dialog.rows
     assert str(model.index(0, 0).data()) == "Under the contract", "episodes stand under their rule"
     shown = [str(model.index(1, place).data() or "") for place in range(model.columnCount())]
-    assert (shown[1], shown[4]) == ("GPU 3", "1 h 0 min") and dialog.whole.text() == "GPU 3 · GPU-0a1b2c3d-4e5f: below"
+    assert (shown[1], shown[3]) == ("GPU 3", "1 h 0 min") and dialog.whole.text() == "GPU 3 · GPU-0a1b2c3d-4e5f: below"
     assert dialog.sums.text().startswith("capped: 1.00 card-hours under promise, ")
     dialog.quiet_from.setText("25:00")
     dialog.save.click()
@@ -352,7 +354,26 @@ def test_that_cards_that_break_one_rule_together_are_one_stretch_of_the_chart(de
         demo.workspace.submit(lambda db, event=event: watch_events.save_event(db, event, blob)).result()
     with demo.workspace.read() as connection:
         happenings = read_stored(connection, NODE, now_s).happenings
-    assert [(str(one.words), one.end_s is None, one.token) for one in happenings] == [("Too hot, 2 cards", True, "warn"), ("Too hot, GPU-c", False, "warn")]
+    assert [(str(one.words), one.end_s is None, one.token) for one in happenings] == [("Too hot, 2 cards", True, "warn"), ("Too hot, GPU-c, not seen to its end", False, "warn")]
+
+
+def test_that_an_episode_whose_watch_was_killed_lasted_at_least_as_long_as_was_seen(window: MainWindow, demo: Services, qtbot: QtBot) -> None:
+    blob, now_s = EvidenceBlob.of(b"readings"), time.time()
+    finding = Finding("watch.hot", Verdict.WARN, Text("hot", "热"), evidence=(blob.sha256,))
+    for number, (code, told) in enumerate((("", False), ("cut", True), ("", True))):
+        begun_ns = int((now_s - 3600 * (number + 1)) * NS)
+        event = watch_events.WatchEvent(f"e{number}", NODE, "watch.hot", "GPU-a", begun_ns, begun_ns + 75 * NS, False, replace(finding, reason_code=code))
+        mark = Mark(end_mark(event.id), NODE, datetime.fromtimestamp(begun_ns / NS + 75, UTC), WATCH_MARK)
+        demo.workspace.submit(lambda db, event=event: watch_events.save_event(db, event, blob)).result()
+        if told:
+            demo.workspace.submit(lambda db, mark=mark: save_mark(db, mark)).result()
+    dialog = WatchDialog(window, (NODE, "capped"), {"GPU-a": 3}, lambda: now_s, parent=window)
+    qtbot.waitUntil(dialog.save.isEnabled, timeout=5000)
+    assert [str(dialog.rows.index(place, 3).data()) for place in (1, 2, 3)] == ["at least 1 min 15 s", "at least 1 min 15 s", "1 min 15 s"]
+    assert ". Lasted at least 1 min 15 s, not seen to its end (to " in dialog.whole.text()
+    with demo.workspace.read() as connection:
+        shown = [str(one.words).removeprefix("Too hot, GPU-a") for one in read_stored(connection, NODE, now_s).happenings]
+    assert shown == ["", ", not seen to its end", ", not seen to its end"]
 
 
 def test_that_a_lost_card_is_recorded_as_taken_away_and_that_is_taken_back(window: MainWindow, demo: Services, qtbot: QtBot) -> None:
@@ -366,14 +387,14 @@ def test_that_a_lost_card_is_recorded_as_taken_away_and_that_is_taken_back(windo
     def told(place: int) -> str:
         return str(dialog.rows.index(1, place).data() or "")
 
-    assert (told(3), told(6)) == ("goes on", "Taken away…")
+    assert (told(3), told(5)) == ("goes on", "Taken away…")
     dialog.table.acted.emit(dialog.rows.rows[0], "away")
     (asked,) = dialog.findChildren(AwayDialog)
     assert asked.by.text() == "me" and not asked.record.isEnabled()
     asked.note.setText("back to the shop")
     asked.record.click()
-    qtbot.waitUntil(lambda: told(6) == "Expect again", timeout=5000)
-    assert told(5) == "taken away by agreement: back to the shop (me)" and told(4) == "1 h 0 min"
+    qtbot.waitUntil(lambda: told(5) == "Expect again", timeout=5000)
+    assert told(4) == "taken away by agreement: back to the shop (me)" and told(3) == "1 h 0 min"
     assert dialog.sums.text().startswith("capped: 1.00 card-hours under promise, ")
     dialog.table.acted.emit(dialog.rows.rows[0], "expect")
     qtbot.waitUntil(lambda: told(3) == "goes on", timeout=5000)

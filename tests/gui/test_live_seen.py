@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 import pytest
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QWidget
@@ -11,8 +14,10 @@ from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.node import Address, HostKey, Node, Reach
 from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.gui.forms.host_keys_dialog import HostKeysDialog
-from gpulease_gui.gui.forms.watch_dialog import read_seen
+from gpulease_gui.gui.forms.watch_dialog import read_seen, watch_dialog
 from gpulease_gui.gui.language import Translations, say
+from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.pages import live
 from gpulease_gui.gui.pages.live_all_parts import NodesBar
 from gpulease_gui.gui.pages.live_lanes import Lanes
 from gpulease_gui.gui.pages.live_table import FiguresTable, figures_table
@@ -29,7 +34,10 @@ from gpulease_gui.services.composition import Services
 from gpulease_gui.services.events import HostKeyQuestion
 from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch import WatchView
+from gpulease_gui.store.card_names import get_numbers, keep_numbers
+from gpulease_gui.store.nodes import get_node
 from gpulease_gui.store.records import EvidenceBlob
+from gpulease_gui.store.settings import save_setting
 from gpulease_gui.store.watch_events import WatchEvent, save_event
 
 from .conftest import settle
@@ -203,3 +211,57 @@ def test_that_broken_leases_stand_over_warnings_that_came_later(demo: Services) 
         demo.workspace.submit(lambda db, event=event: save_event(db, event, blob)).result()
     rows = demo.query(lambda connection: read_seen(connection, "demo-capped", NOW_S, {})).result().rows
     assert [row.event.rule for row in rows] == ["watch.lost", "watch.floor", "watch.hot"]
+
+
+def test_that_cards_of_nodes_that_nobody_watches_have_the_numbers_that_they_had_last(demo: Services) -> None:
+    blob = EvidenceBlob.of(b"readings")
+    for number, card in enumerate(("GPU-0a1b2c3d-4e5f", "GPU-ffff0000-4e5f", "GPU-replaced-long-ago")):
+        finding = Finding("watch.floor", Verdict.FAIL, Text("why", "原因"), "gpu.power_w", evidence=(blob.sha256,))
+        event = WatchEvent(card, "demo-capped", "watch.floor", card, int((NOW_S - 900 + number) * 1e9), None, False, finding)
+        demo.workspace.submit(lambda db, event=event: save_event(db, event, blob)).result()
+    keep = demo.workspace.submit
+    keep(lambda db: keep_numbers(db, "demo-capped", {"GPU-replaced-long-ago": 3, "GPU-ffff0000-4e5f": 5})).result()
+    keep(lambda db: keep_numbers(db, "demo-capped", {"GPU-0a1b2c3d-4e5f": 3})).result()
+    for known, names in (({}, ["GPU-replaced", "GPU 5", "GPU 3"]), ({"GPU-ffff0000-4e5f": 6}, ["GPU-replaced", "GPU 6", "GPU 3"])):
+        rows = demo.query(lambda connection, known=known: read_seen(connection, "", NOW_S, known)).result().rows
+        assert [row.card for row in rows] == names
+
+
+def test_that_numbers_edited_into_something_else_are_not_known(demo: Services) -> None:
+    wrong = "GPU-a\t3\nGPU-b\t-1\nGPU-c\t99999\n\t4\nGPU-d\nGPU-e\t²\n" + "x" * 300 + "\t1"
+    demo.workspace.submit(lambda db: save_setting(db, "cards.numbers.n", wrong)).result()
+    assert demo.query(lambda connection: get_numbers(connection, "n")).result() == {"GPU-a": 3}
+
+
+def test_that_a_watch_leaves_the_numbers_of_its_cards_for_the_next_program(demo: Services, qtbot: QtBot) -> None:
+    with demo.workspace.read() as connection:
+        view = demo.watching.start(get_node(connection, "demo-honest"))
+    qtbot.waitUntil(lambda: len(view.numbers) == 8, timeout=20_000)
+    demo.watching.close()
+    assert demo.query(lambda connection: get_numbers(connection, "demo-honest")).result() == view.numbers
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_that_in_the_largest_font_the_table_of_broken_rules_is_not_moved_sideways(
+    make_window: Callable[..., MainWindow], demo: Services, theme: Theme, english: Translations, qtbot: QtBot, language: Language
+) -> None:
+    blob = EvidenceBlob.of(b"readings")
+    finding = Finding("watch.floor", Verdict.FAIL, Text("why", "原因"), "gpu.power_w", 700, 431.5, "W", evidence=(blob.sha256,))
+    event = WatchEvent("e", "demo-capped", "watch.floor", "GPU-a", int((time.time() - 7200) * 1e9), None, False, finding)
+    demo.workspace.submit(lambda db: save_event(db, event, blob)).result()
+    window = make_window(live.PAGE)
+    window.attach(demo)
+    theme.enlarge(4.0)
+    english.switch(language)
+    try:
+        dialog = watch_dialog(window, window)
+        qtbot.waitUntil(lambda: dialog.save.isEnabled() and dialog.table.isVisible(), timeout=5000)
+        settle()
+        assert dialog.table.horizontalScrollBar().maximum() == 0
+        heads = dialog.table.horizontalHeader()
+        last = str(dialog.rows.index(1, 4).data())
+        assert heads.sectionSize(4) >= QFontMetrics(dialog.table.font()).horizontalAdvance(last), "it says goes on, whole"
+        dialog.close()
+    finally:
+        theme.enlarge(0.0)
+        english.switch(Language.EN)

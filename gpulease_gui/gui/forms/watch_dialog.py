@@ -32,8 +32,10 @@ from gpulease_gui.services.acting import user_name_in
 from gpulease_gui.services.cost_steps import money
 from gpulease_gui.services.degraded import Degraded, degraded_in
 from gpulease_gui.services.notices import Notices, get_notices, parse_time, save_notices
+from gpulease_gui.services.watch_ends import NOT_SEEN, unseen_ends
 from gpulease_gui.services.watch_rules import alarm_words
 from gpulease_gui.store.away import Away, take_away, undo_away
+from gpulease_gui.store.card_names import get_numbers
 from gpulease_gui.store.nodes import list_nodes
 from gpulease_gui.store.watch_events import WatchEvent, list_events
 
@@ -54,13 +56,14 @@ _BAD_TIME = Text("Write hours and minutes, such as 22:30", "请填写时分，�
 
 @dataclass(frozen=True, slots=True)
 class WatchRow:
-    """An episode with the name of its node and of its card."""
+    """An episode with the name of its node and of its card. Not `seen_end`: its watch, or the line, ended before it."""
 
     event: WatchEvent
     node: str
     card: str
     now_s: float
     place: int = 0  # of the card among those of the node
+    seen_end: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +77,20 @@ class Seen:
 
 
 def read_seen(connection: sqlite3.Connection, node_id: str, now_s: float, numbers: Mapping[str, int]) -> Seen:
-    """Of one node, or of all when `node_id` is empty, over DAYS days up to now (UTC seconds). `numbers` of cards by UUID."""
+    """Of one node, or of all when `node_id` is empty, over DAYS days up to now (UTC seconds).
+
+    `numbers` by UUID of cards that are watched now; the others have those that they were called by last.
+    """
     start_s = now_s - DAYS * 86_400.0
     nodes = [node for node in list_nodes(connection) if node_id in ("", node.id)]
-    rows = [
-        WatchRow(event, node.name, card_name(event.subject, numbers), now_s, card_place(event.subject, numbers)) for node in nodes
-        for event in list_events(connection, node.id, int(start_s * _NS), int((now_s + 60.0) * _NS))
-    ]  # fmt: skip
+    rows: list[WatchRow] = []
+    for node in nodes:
+        known, events = {**get_numbers(connection, node.id), **numbers}, list_events(connection, node.id, int(start_s * _NS), int((now_s + 60.0) * _NS))
+        unseen = unseen_ends(connection, node.id, events)
+        rows += [
+            WatchRow(event, node.name, card_name(event.subject, known), now_s, card_place(event.subject, known), event.id not in unseen)
+            for event in events
+        ]
     told = {row.event.node_id for row in rows if row.event.degraded}
     sums = tuple((node.name, degraded_in(connection, node, start_s, now_s)) for node in nodes if node.id in told)
     # Rules that say a lease is broken stand over those that warn. Cards of one node that break one in one second stand by their numbers.
@@ -104,9 +114,17 @@ def _seconds(row: WatchRow) -> int:
 
 
 def _lasted(row: WatchRow) -> Cell:
+    """How long it took; one that goes on, or whose end nobody saw, at least so long."""
     from gpulease_gui.gui.pages.live_table import length_text
 
-    return Cell(length_text(_seconds(row)))
+    took, ended_ns = length_text(_seconds(row)), row.event.ended_ns
+    if ended_ns is None:
+        return Cell(Text("goes on", "仍在持续"), tone="fail", note=took)
+    until = Text(f"to {_when(ended_ns)}", f"至 {_when(ended_ns)}")
+    if row.seen_end:
+        return Cell(took, tip=until)
+    least = Text(f"at least {took.en}", f"至少 {took.zh}")
+    return Cell(least, tip=Text(f"{least.en}, {NOT_SEEN.en} ({until.en})", f"{least.zh}，{NOT_SEEN.zh}（{until.zh}）"))
 
 
 def _how_bad(row: WatchRow) -> Cell:
@@ -136,6 +154,10 @@ def whole_words(row: WatchRow) -> Text:
     said = reason_words(row) if row.event.away else None
     en, zh = (f"{said.en}. {why.en}", f"{said.zh}。{why.zh}") if said else (why.en, why.zh)
     named = f"{row.card} · {card}" if card and row.card != card else card
+    if not row.seen_end:
+        lasted = _lasted(row).tip
+        assert isinstance(lasted, Text)
+        en, zh = f"{en.rstrip('.')}. Lasted {lasted.en}.", f"{zh.rstrip('。')}。持续{lasted.zh}。"
     return Text(f"{named}: {en}", f"{named}：{zh}") if named else Text(en, zh)
 
 
@@ -146,18 +168,18 @@ def _act(row: WatchRow) -> Cell:
     return action_cell(Text("Expect again", "恢复计入"), EXPECT) if row.event.away else action_cell(Text("Taken away…", "已移除…"), AWAY)
 
 
+# At 1080 px all of it is in sight in the largest font, too.
 def _columns(*, several: bool) -> list[Column[WatchRow]]:
-    node: list[Column[WatchRow]] = [Column(Text("Node", "节点"), lambda row: Cell(foreign(row.node)), lambda row: row.node, width=110)] if several else []
+    node: list[Column[WatchRow]] = [Column(Text("Node", "节点"), lambda row: Cell(foreign(row.node)), lambda row: row.node, width=96)] if several else []
     return [
-        Column(Text("Verdict", "判定"), lambda row: state_cell(badge_of(row.event.finding.verdict)), width=112),
+        Column(Text("Verdict", "判定"), lambda row: state_cell(badge_of(row.event.finding.verdict)), width=88),
         *node,
         Column(Text("Card", "卡"), lambda row: Cell(foreign(row.card), tip=foreign(row.event.subject)) if row.card else NOTHING,
-               lambda row: f"{row.place:010}{row.card}", width=112),
-        Column(Text("From", "开始"), lambda row: Cell(_when(row.event.began_ns)), lambda row: row.event.began_ns, width=112, number=True),
-        Column(Text("To", "结束"), lambda row: Cell(Text("goes on", "仍在持续"), tone="fail") if row.event.ended_ns is None else Cell(_when(row.event.ended_ns)), width=112, number=True),
-        Column(Text("Lasted", "持续"), _lasted, _seconds, width=92, number=True),
+               lambda row: f"{row.place:010}{row.card}", width=88),
+        Column(Text("From", "开始"), lambda row: Cell(_when(row.event.began_ns)), lambda row: row.event.began_ns, width=108, number=True),
+        Column(Text("Lasted", "持续"), _lasted, _seconds, width=132, number=True),
         Column(Text("Worst, or why", "最差值或原因"), _how_bad, width=180, stretch=True),
-        Column("", _act, width=112, number=True),
+        Column("", _act, width=92, number=True),
     ]  # fmt: skip
 
 

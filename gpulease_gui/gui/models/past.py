@@ -28,6 +28,7 @@ from gpulease_gui.services.series import RING_POINTS, Paces, Ring, asked
 from gpulease_gui.services.source_gaps import source_spans
 from gpulease_gui.services.watch import GapSpan, SeriesKey, WatchView
 from gpulease_gui.store.away import away_now
+from gpulease_gui.store.card_names import get_numbers
 from gpulease_gui.store.samples import list_gaps, outline, series_by_id
 from gpulease_gui.store.watch_events import list_events
 from gpulease_gui.telemetry.source import metrics
@@ -114,7 +115,8 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
     gaps = _gaps(connection, wish, busiest, start_s, end_s, max((one.step_s for one in told.values()), default=0.0))
     ends_ns = int(start_s * _NS), int(end_s * _NS)
     apart = source_spans(list_gaps(connection, wish.node_id, None, *ends_ns))
-    view = WatchView(wish.node_id, max(wish.interval_s, step_s), rings, gaps, state=NodeState.CONNECTED, source_gaps=apart, away=away)
+    view = WatchView(wish.node_id, max(wish.interval_s, step_s), rings, gaps, state=NodeState.CONNECTED, source_gaps=apart, away=away,
+                     numbers=get_numbers(connection, wish.node_id))  # fmt: skip
     return Past(wish, view, figures, tuple(Coarser(*(at_ns / _NS for at_ns in one)) for one in coarser), _times(wish, counted, counted_paces))
 
 

@@ -21,6 +21,7 @@ from gpulease_gui.gui.widgets.chart_spec import Happening
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.services.live_export import REPORT_MARK, span_of
 from gpulease_gui.services.log_words import LOG_MARK, log_mark_words
+from gpulease_gui.services.watch_ends import NOT_SEEN, unseen_ends
 from gpulease_gui.services.watch_warmup import judged_from, with_warmup
 from gpulease_gui.store.ahead import CLOCK_MARK
 from gpulease_gui.store.records import Mark, RunKind
@@ -166,12 +167,13 @@ def _broken(connection: sqlite3.Connection, node_id: str, now_s: float) -> Itera
     """What the watch rules noticed; the time that something cost stands in red."""
     titles = {rule.id: rule.title for rule in WATCH_RULES}
     events = list_events(connection, node_id, int((now_s - REACH_S) * _NS), int((now_s + DAY_S) * _NS))
+    unseen = unseen_ends(connection, node_id, events)
     for cards in _together(events):
         first, ends = cards[0], [one.ended_ns for one in cards]
         title = titles.get(first.rule, Text(first.rule, first.rule))
         known = [end_ns for end_ns in ends if end_ns is not None]
         end_s = None if len(known) < len(ends) else max(known) / _NS
-        of_cards, token = _of_cards(title, cards), "fail" if first.degraded else "warn"
+        of_cards, token = _of_cards(title, cards, seen=end_s is None or unseen.isdisjoint(one.id for one in cards)), "fail" if first.degraded else "warn"
         yield Happening(first.began_ns / _NS, end_s, of_cards.words({}), "bell", token, concerns=first.finding.term or "", of_cards=of_cards)
 
 
@@ -190,8 +192,8 @@ def _together(events: Sequence[WatchEvent]) -> list[list[WatchEvent]]:
     return made
 
 
-def _of_cards(title: Text, cards: Sequence[WatchEvent]) -> OfCards:
+def _of_cards(title: Text, cards: Sequence[WatchEvent], *, seen: bool) -> OfCards:
     away, subjects = cards[0].away if len(cards) == 1 else None, tuple(one.subject for one in cards)
     if away is None:
-        return OfCards(title, subjects)
+        return OfCards(title, subjects) if seen else OfCards(title, subjects, Text(f", {NOT_SEEN.en}", f"，{NOT_SEEN.zh}"))
     return OfCards(title, subjects, Text(f", then taken away by agreement: {visible(away.note)}", f"，随后经协商移除：{visible(away.note)}"))

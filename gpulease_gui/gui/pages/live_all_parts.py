@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.text import Text
@@ -17,6 +17,7 @@ from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.chart_pens import gap_brush, paint_strip
 from gpulease_gui.gui.widgets.chart_spec import share_text
+from gpulease_gui.gui.widgets.fitted import Fitted
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.search import FilterBar
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _LOW_SHARE = 0.95
 
 
-class NodesBar(FilterBar):
+class NodesBar(Fitted, FilterBar):
     """The filter with the stretch of time that the tiles show, which gives way where there is no room for all: no word is cut."""
 
     def __init__(self, chips: Sequence[tuple[str, Words]]) -> None:
@@ -44,17 +45,6 @@ class NodesBar(FilterBar):
         # A part that is hidden has no size in its layout.
         sizes = [(self.range.sizeHint() if item.widget() is self.range else item.sizeHint()).width() for item in items]
         self.range.setVisible(sum(sizes) + (len(sizes) - 1) * self.row.spacing() + 32 <= self.width())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width has room for other parts."""
-        super().resizeEvent(event)
-        self.fit()
-
-    def event(self, event: QEvent) -> bool:
-        """Parts with other words take other room."""
-        if event.type() is QEvent.Type.LayoutRequest:
-            self.fit()
-        return super().event(event)
 
 
 class _Sum(QWidget):

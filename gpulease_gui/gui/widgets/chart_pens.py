@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPixmap, QPolygonF
 
 from gpulease_gui.gui.theme.theme import colours
-from gpulease_gui.pdf.paint import hatch_brush, with_alpha
+from gpulease_gui.pdf.paint import hatch_brush
 from gpulease_gui.pdf.palette import Palette, SeriesStyle
 
 MARKER = 6.0
@@ -91,10 +91,10 @@ def paint_strip(painter: QPainter, rect: QRect, token: str) -> None:
     """
     palette, third = colours(), max(1, round(rect.height() / 3))
     if token == IDLE:
-        painter.fillRect(QRect(rect.left(), rect.top() + rect.height() // 2, rect.width(), 1), QColor(palette.border2))
+        painter.fillRect(QRect(rect.left(), rect.top() + rect.height() // 2, rect.width(), 1), QColor(palette.t3))
     elif token == KEPT:
         half = max(1, rect.height() // 2)
-        painter.fillRect(QRect(rect.left(), rect.bottom() + 1 - half, rect.width(), half), with_alpha(palette.t3, 0.55))
+        painter.fillRect(QRect(rect.left(), rect.bottom() + 1 - half, rect.width(), half), QColor(palette.t3))
     elif token == "warn":
         for top in (rect.top(), rect.bottom() + 1 - third):
             painter.fillRect(QRect(rect.left(), top, rect.width(), third), QColor(palette.warn))

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame
 
 from gpulease_gui.gui.widgets.lively import Lively
 
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
 
-class FittedBand(Lively, QFrame):
-    """It fits itself into the window, and not the window to itself: `fit` shows and hides its parts by the room there is.
+    _Base = QWidget
+else:
+    _Base = object
+
+
+class Fitted(_Base):
+    """Mixed in before the Qt class. It fits itself into the window, and not the window to itself: `fit` shows and hides its parts
+    by the room there is.
 
     Qt asks for it again when the width changes and when a part has words of another length, or in another language.
     """
@@ -29,3 +39,7 @@ class FittedBand(Lively, QFrame):
         if event.type() is QEvent.Type.LayoutRequest:
             self.fit()
         return super().event(event)
+
+
+class FittedBand(Fitted, Lively, QFrame):
+    """A band of its own that fits itself."""
