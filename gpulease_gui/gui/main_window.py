@@ -389,7 +389,7 @@ class MainWindow(QMainWindow):
     def _ask_to_close(self, running: Sequence[str]) -> None:
         dialog = question(
             Text("Quit", "退出"), Text("Work is still running", "仍有任务在执行"), "\n".join(running),
-            Text("Cancel the work and quit", "取消任务并退出"), danger=True, parent=self,
+            Text("Stop the work and quit", "停止任务并退出"), danger=True, parent=self,
         )  # fmt: skip
         dialog.accepted.connect(self._close_anyway)
         dialog.finished.connect(dialog.deleteLater)

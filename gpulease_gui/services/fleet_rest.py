@@ -37,6 +37,8 @@ _WITHOUT: Mapping[str, Text] = {
     Reason.NOT_COLLECTED: Text("never came", "未收到"), Reason.CUT_OFF: Text("were cut off: the node sent more than is kept", "输出过多被截断"),
 }  # fmt: skip
 _LOUDEST = (Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE)
+# The cards are what is rented: their troubles are named before those of the machine around them.
+_CARDS = ("gpu", "mem", "npu", "health", "power", "clock", "thermal", "topo", "nvlink", "pcie", "nccl", "perf")
 _MOST_NAMED = 3
 MANY = 10
 
@@ -91,8 +93,8 @@ def _named(checks: list[str]) -> str:
 def loudness(finding: Finding) -> tuple[int, int] | None:
     """How loud a finding is, the loudest first: fails, warnings, what is unknown; of each the required ones before others.
 
-    Of equals the check that stands first in the list of checks: nodes with the same faults say the same, whatever came
-    first. None = not worth a word.
+    Of equals what concerns the cards, then the order of the list of checks: nodes with the same faults say the same,
+    whatever came first. None = not worth a word.
     """
     if finding.verdict not in _LOUDEST or (finding.verdict is Verdict.INCONCLUSIVE and not finding.required):
         return None
@@ -101,8 +103,8 @@ def loudness(finding: Finding) -> tuple[int, int] | None:
 
 @cache
 def _places() -> Mapping[str, int]:
-    groups = list(GROUPS)
-    ordered = sorted(rules(), key=lambda id_: (groups.index(id_.split(".")[0]) if id_.split(".")[0] in groups else len(groups), id_))
+    groups = {group: place for place, group in enumerate(dict.fromkeys((*_CARDS, *GROUPS)))}
+    ordered = sorted(rules(), key=lambda id_: (groups.get(id_.partition(".")[0], len(groups)), id_))
     return {id_: place for place, id_ in enumerate(ordered)}
 
 

@@ -14,8 +14,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.finding import Verdict
-from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
+from gpulease_gui.domain.node import Address, AuthMethod, HostKey, Node, Reach
 from gpulease_gui.domain.text import Text
+from gpulease_gui.gui.forms.host_keys_dialog import HostKeysDialog
 from gpulease_gui.gui.forms.node_form import NodeForm
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.main_window import MainWindow
@@ -25,6 +26,7 @@ from gpulease_gui.gui.pages.nodes import NodesPage
 from gpulease_gui.gui.pages.nodes_fleet_table import fleet_table, who_words, why_words
 from gpulease_gui.gui.pages.nodes_table import ShownNode
 from gpulease_gui.services.composition import Services, open_services
+from gpulease_gui.services.events import HostKeyQuestion
 from gpulease_gui.services.fleet_run import FleetLine, Phase
 from gpulease_gui.services.nodes_view import NodeRow
 from gpulease_gui.store import nodes as stored
@@ -215,3 +217,58 @@ def test_that_a_node_that_says_nothing_of_most_is_told_by_that_reason(qtbot: QtB
     assert [model.index(place, REASON).data() for place in (0, 1)] == [
         "42 of 89 findings can't be judged: no nvidia-smi", "Power limit: limited to 500 W, 700 W were promised"]  # fmt: skip
     assert why_words(most).en == "42 of 89 findings can't be judged: no nvidia-smi. Power limit: limited to 500 W, 700 W were promised"
+
+
+def test_that_a_table_at_rest_goes_on_when_a_node_is_asked_again_from_elsewhere(
+    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
+) -> None:
+    """A host key that was decided on in its own dialog asked its node again behind a table that stood still."""
+    window = make_window(nodes.PAGE, verification.PAGE)
+    page = chosen(window, demo, qtbot, "honest", "dead")
+    pane = page.fleet
+    QTest.mouseClick(page.primary, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+    pane._work._kept["dead"] = HostKeyQuestion(DEAD, (HostKey("ssh-ed25519", "SHA256:" + "a" * 43),))
+    ids = [found.node.id for found in pane.model.rows]
+    shown: list[Phase] = []
+    pane.model.dataChanged.connect(lambda *_: shown.append(pane.model.rows[ids.index("dead")].phase))
+    pane._work._trusted(DEAD)
+    assert pane._clock.isActive()
+    qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+    assert shown[-1] is Phase.NOT_REACHED and page.buttons() == (pane.rest,)
+
+
+@pytest.mark.parametrize("changed", [(True,), (True, True), (False, True), (False, False)])
+def test_that_a_key_is_asked_about_together_with_others_only_where_they_can_be_trusted_together(
+    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot, changed: tuple[bool, ...]
+) -> None:
+    """One changed key used to open a list in which nothing could be decided."""
+    window = make_window(nodes.PAGE, verification.PAGE)
+    page = chosen(window, demo, qtbot, "dead")
+    old, new = (HostKey("ssh-ed25519", "SHA256:" + letter * 43) for letter in "ab")
+    asked: list[str] = []
+    page.fleet._work.ask_kept = asked.append  # type: ignore[method-assign]
+    for number, is_changed in enumerate(changed):
+        node = replace(DEAD, id=f"n{number}", name=f"n{number}")
+        page.fleet._work._kept[node.id] = HostKeyQuestion(node, (new,), (old,) if is_changed else ())
+    page.fleet._ask_for_keys()
+    together = [found for found in window.findChildren(HostKeysDialog) if found.isVisible()]
+    assert (len(together), asked) == ((1, []) if changed == (False, False) else (0, [f"n{number}" for number in range(len(changed))]))
+    for dialog in together:
+        dialog.reject()
+
+
+def test_that_a_search_or_filter_without_a_hit_says_so(
+    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
+) -> None:
+    window = make_window(nodes.PAGE, verification.PAGE)
+    page = chosen(window, demo, qtbot, "honest", "dead")
+    pane = page.fleet
+    QTest.mouseClick(page.primary, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+    page.search("nowhere")
+    assert (pane.who.text(), pane.why.text()) == ("No node matches the filter or the search", "")
+    page.search("")
+    assert pane.who.text() == "Select a node: its reason and the next step stand here"
+    pane.chips["left"].click()
+    assert pane.who.text().startswith("dead")  # what a filter leaves is told at once

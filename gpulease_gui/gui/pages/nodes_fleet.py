@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 TITLE = Text("Verification of many nodes", "批量验收")
 # Twice a second all rows are looked at, a tenth of them at a time: a hundred rows at once would be felt.
 LOOK_MS, PARTS = 50, 10
+_SELECT = Text("Select a node: its reason and the next step stand here", "选择一个节点，这里显示原因和下一步")
+_NO_ROW = Text("No node matches the filter or the search", "没有符合筛选或搜索的节点")
 _KEEP: Mapping[str, Callable[[FleetLine], bool]] = {
     "bad": lambda line: line.failed > 0 or line.warned > 0,
     "left": lambda line: line.is_over and not line.is_done,
@@ -52,6 +54,7 @@ class FleetPane(Pane):
         self._clock = QTimer(self)
         self._clock.setInterval(LOOK_MS)
         self._clock.timeout.connect(self._look_at_a_part)
+        self._work.fleet_goes_on.connect(self._go_on)
         self._part = 0
         self._seen: tuple[FleetLine, ...] = ()
         self.opener = Button(TITLE, icon="nav-verify", small=True)
@@ -70,6 +73,7 @@ class FleetPane(Pane):
         self.column.addWidget(self.table, 1)
         self.column.addWidget(hairline())
         self.column.addWidget(self._foot())
+        self.model.layoutChanged.connect(lambda *_: self._selected())  # a search or a filter can take the current row away
 
     def _head(self) -> QWidget:
         head = QWidget()
@@ -203,6 +207,8 @@ class FleetPane(Pane):
     def _only(self, wanted: str) -> None:
         self.chips[wanted].setChecked(True)
         self.model.only(_KEEP.get(wanted))
+        if self.table.current_row is None:
+            self.table.choose_first()
 
     def _look_at_a_part(self) -> None:
         """Show how far some are; when all are over, or in an order of the user's, all at once but twice a second."""
@@ -252,7 +258,7 @@ class FleetPane(Pane):
 
     def _selected(self) -> None:
         line: FleetLine | None = self.table.current_row
-        self.who.set_words(who_words(line) if line is not None else "")
+        self.who.set_words(who_words(line) if line is not None else _SELECT if self.model.rowCount() else _NO_ROW)
         self.why.set_words(why_words(line) if line is not None else "")
         self.why.setMinimumHeight(2 * self.why.fontMetrics().lineSpacing())
         is_shut_out = line is not None and line.phase is Phase.NOT_REACHED
@@ -277,7 +283,6 @@ class FleetPane(Pane):
 
     def _again(self, node_ids: Sequence[str] | None) -> None:
         self._work.verify_again(node_ids)
-        self._go_on()
 
     def _go_on(self) -> None:
         self._clock.start()
@@ -294,9 +299,16 @@ class FleetPane(Pane):
         self.look()
 
     def _ask_for_keys(self) -> None:
+        """New keys of several nodes are one question; a changed key is only ever decided in its own dialog."""
+        from gpulease_gui.gui.forms.host_key_dialog import is_changed
         from gpulease_gui.gui.forms.host_keys_dialog import HostKeysDialog
 
-        dialog = HostKeysDialog(self._work.kept_questions, parent=self.window())
+        asked = self._work.kept_questions
+        if sum(not is_changed(question) for question in asked) < 2:
+            for question in asked:
+                self._work.ask_kept(question.node.id)
+            return
+        dialog = HostKeysDialog(asked, parent=self.window())
         dialog.decided.connect(self._trust)
         open_dialog(dialog)
 
@@ -317,7 +329,6 @@ class FleetPane(Pane):
 
     def _trust(self, decided: object) -> None:
         self._work.trust_kept(decided)  # type: ignore[arg-type]  # a signal carries object
-        self._clock.start()
 
 
 def may_verify(nodes: Sequence[Node], *, busy: bool) -> Text:

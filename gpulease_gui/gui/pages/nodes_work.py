@@ -79,13 +79,14 @@ def work_of(frame: Frame) -> NodeWork:
 
 
 class NodeWork(QObject):
-    """`changed` carries the id of a node whose job or state changed; `not_reached` an id and the Trouble of its run.
+    """`changed`: id of a node whose job or state changed; `not_reached`: an id, its Trouble; `fleet_goes_on`: it asks again.
 
     A question for a host key or a secret is a dialog, one at a time, whatever page is in sight.
     """
 
     changed = Signal(str)
     not_reached = Signal(str, object)
+    fleet_goes_on = Signal()
     _asked = Signal(object)
 
     def __init__(self, frame: Frame) -> None:
@@ -164,6 +165,7 @@ class NodeWork(QObject):
         if self.fleet is not None:
             count = len(self.fleet.left if node_ids is None else node_ids)
             self.fleet.again(Text(f"Verify {count} nodes again", f"再次验收 {count} 个节点"), node_ids)
+            self.fleet_goes_on.emit()
 
     def measure_many(self, nodes: Sequence[Node], checks: tuple[str, ...]) -> None:
         """Run checks that load a node, which was confirmed, on nodes of the fleet; their answers join its runs."""
