@@ -358,7 +358,7 @@ def test_that_closing_with_work_under_way_asks_and_keeps_on_by_default(opened: M
     assert "Verify node-07" in {label.text() for label in dialog.findChildren(QLabel)}
     buttons = {button.accessibleName(): button for button in dialog.findChildren(Button)}
     assert buttons["Cancel"].isDefault()
-    buttons["Cancel the work and quit"].click()
+    buttons["Stop the work and quit"].click()
     assert not opened.isVisible()
     job.cancel.cancel()
     with contextlib.suppress(CancelledError):  # it may not have begun yet
