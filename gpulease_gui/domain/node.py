@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gpulease_gui.domain.text import Text
+
+# What the record of this computer is called, in the language of who reads it, until the user gives it a name.
+THIS_COMPUTER = Text("this computer", "本机")
+
 
 class Reach(StrEnum):
     """How commands get to a node."""

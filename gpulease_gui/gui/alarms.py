@@ -19,7 +19,7 @@ from gpulease_gui.gui.models.local_times import in_local_time
 from gpulease_gui.gui.theme import icons
 from gpulease_gui.gui.widgets.chart_scale import moment_text
 from gpulease_gui.gui.widgets.labels import plain_tip
-from gpulease_gui.services.events import Event, ReadingsNotKept, WatchAlarm
+from gpulease_gui.services.events import Event, ReadingsNotKept, RecordsChanged, WatchAlarm
 from gpulease_gui.services.notice_gate import Heard, NoticeGate, by_rule
 from gpulease_gui.services.notices import get_notices
 from gpulease_gui.store.doors import Reader
@@ -49,6 +49,9 @@ class Alarms(QObject):
         self._services: object = None
         self._going: set[_Alarm] = set()
         self._told: tuple[Text, Text] = NO_TEXT, NO_TEXT
+        self._heard_of: tuple[Heard, ...] = ()  # what the band tells
+        self._numbers: Mapping[str, int] = {}
+        self._over_s: float | None = None
         self._open: set[_Alarm] = set()  # of what the band tells, what still goes on
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -65,6 +68,8 @@ class Alarms(QObject):
             if event.disturb and event.ended_ms is None:
                 self._gate.hear(event, self._clock())
                 self._wait()
+        elif isinstance(event, RecordsChanged) and "node" in event.kinds:
+            self._name_anew()
         elif isinstance(event, ReadingsNotKept):
             self._window.trouble(Text("Readings of a run are not kept as evidence yet", "验收读数尚未存证"), event.words)
 
@@ -79,9 +84,33 @@ class Alarms(QObject):
             return
         self._open.discard(one)
         headline, words = self._told
+        if not self._open and self._shown:
+            self._over_s = event.ended_ms / 1000
+            self._window.trouble(headline, _over(words, self._over_s), warning=True)
+
+    @property
+    def _shown(self) -> bool:
+        """Whether the band still tells what was heard here."""
         band = self._window.trouble_band
-        if not self._open and not band.isHidden() and band.headline.text() == say(headline):
-            self._window.trouble(headline, _over(words, event.ended_ms / 1000), warning=True)
+        return not band.isHidden() and band.headline.text() == say(self._told[0])
+
+    def _name_anew(self) -> None:
+        """A band that is still there calls a node by the name that the user has given it meanwhile."""
+        window, of = self._window, self._services
+        if not self._heard_of or not self._shown or window.open_services is None or window.open_services is not of:
+            return
+        future = window.services.query(lambda connection: {node.id: node.name for node in list_nodes(connection)})
+        window.bridge.when_done(future, self._rename)
+
+    def _rename(self, names: Mapping[str, str]) -> None:
+        heard = tuple(one for one in self._heard_of if one.last.node_id in names)
+        if not heard or not self._shown:
+            return
+        told = notice_of(heard, names, self._numbers)
+        if told != self._told:
+            self._told = headline, words = told
+            grave = self._over_s is None and not _only_warns(heard)
+            self._window.trouble(headline, words if self._over_s is None else _over(words, self._over_s), warning=not grave)
 
     def _wait(self) -> None:
         next_s = self._gate.next_s()
@@ -109,10 +138,10 @@ class Alarms(QObject):
             return
         services, last = self._window.open_services, heard[0].last
         view = services.watching.view(last.node_id) if services is not None else None
-        headline, words = notice_of(heard, names, view.numbers if view is not None else {})
-        self._told = headline, words
+        self._heard_of, self._numbers, self._over_s = heard, dict(view.numbers) if view is not None else {}, None
+        self._told = headline, words = notice_of(heard, names, self._numbers)
         self._open = {(one.last.node_id, one.last.rule, subject) for one in heard for subject in one.subjects} & self._going
-        self._window.trouble(headline, words, warning=all(one.last.rule in _WARNS for one in heard))
+        self._window.trouble(headline, words, warning=_only_warns(heard))
         tip = visible(last.subject) if len(heard) == 1 and len(heard[0].subjects) == 1 else ""
         self._window.trouble_band.headline.setToolTip(plain_tip(tip))
         self._window.note(headline)
@@ -126,6 +155,10 @@ class Alarms(QObject):
         # A notification service may read markup: words of a node must be none.
         plain = say(words).replace("&", "+").replace("<", "(").replace(">", ")")
         self._tray.showMessage(say(headline).replace("&", "+").replace("<", "(").replace(">", ")"), plain)
+
+
+def _only_warns(heard: Sequence[Heard]) -> bool:
+    return all(one.last.rule in _WARNS for one in heard)
 
 
 def notice_of(heard: Sequence[Heard], names: Mapping[str, str], numbers: Mapping[str, int]) -> tuple[Text, Text]:

@@ -25,6 +25,7 @@ from gpulease_gui.gui.theme.theme import Theme
 from gpulease_gui.pdf.fonts import load_fonts
 
 if TYPE_CHECKING:
+    from gpulease_gui.gui.own_computer import OwnComputer
     from gpulease_gui.services.composition import Services
 
 _log = logging.getLogger(__name__)
@@ -95,6 +96,7 @@ class Program(QObject):
         self._opener = ThreadPoolExecutor(1, thread_name_prefix="open-workspace")
         self._opening: Future[Services] | None = None
         self._listeners: tuple[QObject, ...] = ()
+        self._own: OwnComputer | None = None
         self.window = MainWindow(theme, translations, preferences, find_pages(), default_data_folder())
         self.window.workspace_wanted.connect(self.open)
         self._old_hook = sys.excepthook
@@ -134,10 +136,14 @@ class Program(QObject):
 
         if not self._listeners:
             from gpulease_gui.gui.alarms import Alarms
+            from gpulease_gui.gui.own_computer import OwnComputer
             from gpulease_gui.gui.recording_line import RecordingLine
 
-            self._listeners = Alarms(self.window), RecordingLine(self.window)
+            self._own = OwnComputer(self.window)
+            self._listeners = Alarms(self.window), RecordingLine(self.window), self._own
         self.window.attach(services)
+        if self._own is not None:
+            self._own.look()
         # What was imported and built by now stays: a full collection over it would stop the window for 50 ms.
         search_seldom()
         if old is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from gpulease_gui.demo.nodes import demo_nodes
 from gpulease_gui.domain.errors import UsageError
-from gpulease_gui.domain.node import AuthMethod, Node, Reach
+from gpulease_gui.domain.node import THIS_COMPUTER, AuthMethod, Node, Reach
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.address import Target
@@ -62,7 +62,7 @@ def node_of(workspace: Workspace, target: str, identity_file: str = "", *, note:
     record = _record_of(node, _named(known, target))
     if record not in known:
         workspace.submit(lambda db: nodes.save_node(db, record)).result()
-    return node
+    return replace(node, name=THIS_COMPUTER.en) if is_own_unnamed(node) else node
 
 
 def _record_of(node: Node, before: Node | None) -> Node:
@@ -83,8 +83,14 @@ def same_node(one: Node, other: Node) -> bool:
 
 
 def _local(known: Iterable[Node]) -> Node:
+    """The record of this computer, or a new one."""
     mine = (node for node in known if node.reach is Reach.LOCAL)
-    return next(mine, Node(LOCAL_ID, "this computer", Reach.LOCAL))
+    return next(mine, Node(LOCAL_ID, THIS_COMPUTER.en, Reach.LOCAL))
+
+
+def is_own_unnamed(node: Node) -> bool:
+    """Whether it is the record of this computer, and the user gave it no name: a window in Chinese calls it otherwise."""
+    return node.reach is Reach.LOCAL and node.name in (THIS_COMPUTER.en, THIS_COMPUTER.zh)
 
 
 def _over_ssh(known: Iterable[Node], target: str, identity_file: str, note: Callable[[Text], None] | None) -> Node:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from datetime import time as dtime
 from decimal import Decimal
@@ -29,10 +30,12 @@ from gpulease_gui.services.events import ReadingsNotKept, WatchAlarm
 from gpulease_gui.services.notice_gate import GATHER_S, Heard
 from gpulease_gui.services.notices import Notices, save_notices
 from gpulease_gui.store import watch_events
-from gpulease_gui.store.nodes import get_node, list_nodes
+from gpulease_gui.store.nodes import get_node, list_nodes, save_node
 from gpulease_gui.store.recorded import recorded_bytes
 from gpulease_gui.store.records import EvidenceBlob, SampleBlock, Series
 from gpulease_gui.store.samples import append_blocks
+
+from .conftest import settle
 
 NODE = "demo-capped"
 WORDS = Text("<b>under the contract</b>", "低于合同")
@@ -160,6 +163,41 @@ def test_that_readings_that_were_not_kept_are_told(make_window: Callable[..., Ma
     services.bus.publish(ReadingsNotKept(NODE, "r1", Text("the disk is full", "磁盘已满")))
     qtbot.waitUntil(lambda: not window.trouble_band.isHidden(), timeout=5000)
     assert window.trouble_band.sentence.text() == "the disk is full" and alarms.parent() is window
+    window.detach()
+    services.close()
+
+
+def test_that_the_band_calls_a_node_by_its_new_name_and_leaves_another_band_alone(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot) -> None:
+    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
+    window, now_s = make_window(live.PAGE), [1000.0]
+    alarms = Alarms(window, clock=lambda: now_s[0])
+    window.attach(services)
+    band = window.trouble_band
+
+    def rename(name: str) -> None:
+        with services.workspace.read() as connection:
+            node = replace(get_node(connection, NODE), name=name)
+        services.change(lambda db: save_node(db, node), "node").result()
+
+    services.bus.publish(WatchAlarm(NODE, "watch.lost", "GPU-a", 0, None, WORDS, disturb=True))
+    qtbot.waitUntil(lambda: alarms._gate.next_s() is not None, timeout=5000)
+    now_s[0] += GATHER_S
+    alarms.look()
+    qtbot.waitUntil(lambda: band.headline.text() == "GPU lost: capped · GPU-a" and not band.isHidden(), timeout=5000)
+    rename("west-7")
+    qtbot.waitUntil(lambda: band.headline.text() == "GPU lost: west-7 · GPU-a", timeout=5000)
+    assert (band.sentence.text(), band.property("band")) == (WORDS.en, "fail")
+    services.bus.publish(WatchAlarm(NODE, "watch.lost", "GPU-a", 0, 5000, WORDS))
+    qtbot.waitUntil(lambda: band.property("band") == "warn", timeout=5000)
+    over = band.sentence.text()
+    rename("west-8")
+    qtbot.waitUntil(lambda: band.headline.text() == "GPU lost: west-8 · GPU-a", timeout=5000)
+    assert (band.sentence.text(), band.property("band")) == (over, "warn") and over.startswith("Not seen any more")
+    window.trouble("The file can't be written")
+    rename("west-9")
+    services.query(lambda connection: None).result()
+    settle()
+    assert band.headline.text() == "The file can't be written"
     window.detach()
     services.close()
 

@@ -13,7 +13,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from gpulease_gui.domain.errors import UserFacing
-from gpulease_gui.domain.node import Node
+from gpulease_gui.domain.node import THIS_COMPUTER, Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import open_dialog
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 RULES = Text("Watch rules…", "监控规则…")
 RATE = Text("Sampling rate…", "采样频率…")
-THIS_COMPUTER = Text("this computer", "本机")  # the name of its record, as the page of nodes gives it
 _ODD = re.compile(r"[^\w.-]+")
 
 

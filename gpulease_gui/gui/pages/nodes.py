@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
-from gpulease_gui.domain.node import AuthMethod, Node, Reach
+from gpulease_gui.domain.node import THIS_COMPUTER, AuthMethod, Node, Reach
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import say
@@ -376,7 +376,7 @@ class NodesPage(Page):
         return Node("", "", Reach.SSH, auth=AuthMethod.AGENT if agent_present() else AuthMethod.KEY)
 
     def _add_local(self) -> None:
-        self._save((Node(new_id(), say(Text("this computer", "本机")), Reach.LOCAL),))
+        self._save((Node(new_id(), say(THIS_COMPUTER), Reach.LOCAL),))
 
     def _remove(self, node: Node) -> None:
         def removed(_: None) -> None:
