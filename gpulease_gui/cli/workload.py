@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--container-tool", choices=list(ContainerTool), default=ContainerTool.AUTO, help="default: the first that the node has")
     run.add_argument("--network", default="", help="the container's network, as its tool names it")
     _add_common(run, "20m")
-    log = commands.add_parser("log", help="follow a training log that is already on a node")
+    log = commands.add_parser("log", help="follow a training log on a node; one that is not there yet is waited for")
     log.add_argument("target", help="user@host:port, an ssh alias, or local")
     log.add_argument("path", help="the log on the node")
     _add_common(log, "1h")

@@ -9,6 +9,7 @@ from gpulease_gui.store.codec import json_text, mark_document
 
 # The kind of mark of a node that keeps it.
 LOG_MARK = "log"
+AWAITED = "awaited"  # was not there when it began to be followed
 _MOST_LETTERS = 80
 
 WAITS: Mapping[str, Text] = {
@@ -19,6 +20,7 @@ WAITS: Mapping[str, Text] = {
 }
 WAITING = Text("waiting for the file", "正在等待文件")
 _BECAME: Mapping[str, Text] = {
+    AWAITED: Text("the log is waited for", "等待日志文件"),
     "missing": Text("the log is gone", "日志文件已消失"), "no_folder": Text("the log is gone", "日志文件已消失"),
     "no_file": Text("the log is no plain file any more", "日志不再是普通文件"), "denied": Text("the log may not be read any more", "日志不再可读"),
     "reading": Text("the log can be read", "日志可以读取"), "replaced": Text("the log goes on in a new file", "日志换了新文件"),
@@ -33,7 +35,7 @@ def waiting_words(word: str) -> Text:
 
 
 def log_mark(word: str, path: str) -> str:
-    """The words of the mark that keeps what became of a log. `word`: of remote.follow_program."""
+    """The words of the mark that keeps what became of a log. `word`: of remote.follow_program, or AWAITED."""
     return json_text({"became": word, "log": path})
 
 

@@ -11,7 +11,7 @@ from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.task import TaskPhase, TaskProgress
 from gpulease_gui.remote.follow_program import READING, REPLACED, SHORTER
 from gpulease_gui.services.events import Bus, TaskProgressed
-from gpulease_gui.services.log_words import LOG_MARK, log_mark
+from gpulease_gui.services.log_words import AWAITED, LOG_MARK, log_mark
 from gpulease_gui.services.task_log import TaskLog
 from gpulease_gui.store.records import Mark, new_id
 from gpulease_gui.store.samples import save_mark
@@ -93,7 +93,7 @@ class TaskLive:
         # Who writes the log decides how often that is. A new file is readable: that is no news of its own.
         if not (first and word == READING) and self._marks < _MOST_MARKS:
             self._marks += 1
-            mark = Mark(new_id(), self._node.id, utc_now(), LOG_MARK, log_mark(word, self._path), self._run_id)
+            mark = Mark(new_id(), self._node.id, utc_now(), LOG_MARK, log_mark(AWAITED if first else word, self._path), self._run_id)
             self._workspace.submit(lambda db: save_mark(db, mark))
         self.say()
 

@@ -88,6 +88,7 @@ def test_that_a_log_that_is_not_there_yet_is_waited_for_and_read_from_its_first_
     log.write_text("".join(map(step, range(7))))
     assert followed.wait_for(lambda: followed.steps() == list(range(7)))
     assert followed.waits()[-1] == "", "nothing is waited for any more"
+    assert followed.marks()[0] == "awaited" and followed.marks()[-1] == "reading"
     found = followed.end()
     assert (found.task.end, found.task.clean, found.task.reading.lines, tasks.left) == (TaskEnd.CANCELLED, True, 7, [])  # type: ignore[attr-defined]
 

@@ -203,6 +203,7 @@ class LogFollow(QObject):
         if path:
             name = visible(path)
             headline = Text(f"Waiting for {name}", f"正在等待 {name}") if waits else Text(f"Following {name}", f"正在跟踪 {name}")
+        self.band.show_mark("clock" if waits else "check")
         self.detach_button.setVisible(path is not None)
         told = self._told.get(id_)
         self.detach_button.setEnabled(told is None or told.phase is not TaskPhase.STOPPING)

@@ -51,6 +51,10 @@ class Band(QFrame):
         self._mark.set_icon(f"verdict-{tone}", tone)
         self.headline.set_level(tone)
 
+    def show_mark(self, icon: str) -> None:
+        """Another icon, in the same colour."""
+        self._mark.set_icon(icon, _MARKS[str(self.property("band"))][1])
+
     def tell(self, headline: Words, sentence: Words = "") -> None:
         """Say something else and show the band."""
         self.headline.set_words(headline)
