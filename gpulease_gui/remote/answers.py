@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import paramiko
 
@@ -21,7 +22,8 @@ class Answers:
     Once, and only where a hidden question asks for a password, the one that is known answers it: that of the credentials
     in the first try, else what `ask_password` gives, who is told of the `wrong` one. All else goes to the user. `known`: no
     password was accepted a moment ago, else it is no answer to what comes after it. `heard`: there was a round of questions;
-    `can_differ`: another try can have other answers; `password`: the one that was given; `gave_up`: the question without an answer.
+    `can_differ`: another try can have other answers; `password`: the one that was given, `password_typed`: by the user;
+    `gave_up`: the question without an answer; `waits_for`: the one that the user has before him.
     """
 
     def __init__(self, credentials: Credentials, number: int = 1, *, known: bool = True, wrong: Secret | None = None) -> None:
@@ -29,9 +31,9 @@ class Answers:
         self._ask_password = credentials.ask_password if known else None
         self._ask, self._number, self._wrong = credentials.ask_prompt, number, wrong
         self._asked = 0
-        self.heard = self.can_differ = False
+        self.heard = self.can_differ = self.password_typed = False
         self.password: Secret | None = None
-        self.gave_up = ""
+        self.gave_up = self.waits_for = ""
 
     def handle(self, title: str, instructions: str, prompts: Sequence[tuple[str, bool]]) -> list[str]:
         """The answers to one round of questions. Raises SSHException when the user gives up or is asked on and on."""
@@ -49,16 +51,25 @@ class Answers:
                 self.password = self._known
                 return self.password
             if self._ask_password is not None and not prompt.said:  # words of the node's own are for the user to read
-                self.password = self._typed(prompt, self._ask_password(self._number, self._wrong))
+                self.password = self._typed(prompt, partial(self._ask_password, self._number, self._wrong))
+                self.password_typed = True
                 return self.password
-        return self._typed(prompt, self._ask(prompt) if self._ask is not None else None)
+        return self._typed(prompt, partial(self._ask, prompt) if self._ask is not None else _nobody)
 
-    def _typed(self, prompt: Prompt, answer: Secret | None) -> Secret:
+    def _typed(self, prompt: Prompt, ask: Callable[[], Secret | None]) -> Secret:
+        words = prompt.words or "a question without words"
+        self.waits_for = words
+        answer = ask()
+        self.waits_for = ""
         if answer is None:
-            self.gave_up = prompt.words or "a question without words"
+            self.gave_up = words
             raise paramiko.SSHException("no answer")
         self.can_differ = True
         return answer
+
+
+def _nobody() -> None:
+    """There is nobody to be asked."""
 
 
 def _plain(words: str) -> str:

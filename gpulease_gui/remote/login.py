@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import paramiko
 
@@ -22,6 +23,7 @@ from gpulease_gui.remote.failures import ConnectFailed, Phase, key_trouble, logi
 from gpulease_gui.remote.handshake import Deadlines, cut, gone
 from gpulease_gui.remote.key_shapes import not_accepted, shapes_of, sign_with
 from gpulease_gui.remote.quick_auth import auth_if_welcome, auth_publickey
+from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.rsa_length import is_too_short, rsa_bits, short_user_key
 from gpulease_gui.remote.said_words import in_both
 
@@ -55,6 +57,14 @@ def _typed_too_late(host_port: str) -> ConnectFailed:
         "the node ended the login while the password was typed; it waits only for so long (LoginGraceTime)",
         "输入密码期间节点结束了登录：它只等待有限的时间（LoginGraceTime）",
     ), ())  # fmt: skip
+
+
+def _no_more_tries(before: ConnectFailed | None, error: ConnectFailed) -> ConnectFailed:
+    """`error`, but where a node hangs up after it had refused what was typed `before`, that is the reason."""
+    if before is None or error.cause != "hung_up":
+        return error
+    before.also(Text("then it ended the login: it takes no more tries (MaxAuthTries)", "随后结束了登录：它不再接受更多尝试（MaxAuthTries）"))
+    return before
 
 
 # A way of logging in with its private key, which one of the agent has none of.
@@ -256,7 +266,7 @@ class _Login:
             try:
                 return self._attempt("password_refused", partial(self._send, secret))
             except ConnectFailed as error:
-                refused = error
+                refused = _no_more_tries(refused, error)
                 if ask is None or error.cause != "password_refused" or isinstance(error.__cause__, paramiko.BadAuthenticationType):
                     break
         raise refused or key_trouble(self.address.host_port, "no_password", Text("no password was given", "未提供密码"))
@@ -266,23 +276,45 @@ class _Login:
 
     def _by_answers(self, *, known: bool = True) -> list[str]:
         """Up to three tries while the user types new answers; what was given beforehand (if `known`) is tried once."""
-        wrong: Secret | None = None
+        wrong, refused = None, None
         for number in range(1, TRIES_MAX + 1):
             answers = Answers(self.credentials, number, known=known, wrong=wrong)
             go_alone(self.transport)
-            step = partial(self.transport.auth_interactive, self.address.user, answers.handle)
+            left = False
+
+            def answer(*asked: Any) -> list[str]:
+                nonlocal left
+                found = answers.handle(*asked)  # noqa: B023 - it is called in this round only
+                left = answers.password_typed and self._has_left()  # noqa: B023
+                return found
+
+            step = partial(self.transport.auth_interactive, self.address.user, answer)
             try:
                 return self._attempt("answer_refused", step, self.deadlines.ask_s)
             except ConnectFailed as error:
                 if answers.gave_up:
                     why = Text(f"no answer to {answers.gave_up!r}", f"未回答 {answers.gave_up!r}")
                     raise login_refused(self.address.host_port, "no_answer", why, ()) from error
+                if error.cause == "timeout" and answers.waits_for:
+                    words, limit_s = answers.waits_for, self.deadlines.ask_s
+                    why = Text(f"no answer to {words!r} within {limit_s:g} s", f"{limit_s:g} 秒内未回答 {words!r}")
+                    raise login_refused(self.address.host_port, "no_answer", why, ()) from error
+                if error.cause == "hung_up" and left:
+                    raise _typed_too_late(self.address.host_port) from error
                 if error.cause == "answer_refused" and not answers.heard and not isinstance(error.__cause__, paramiko.BadAuthenticationType):
                     error.cause = "nothing_asked"
+                refused = _no_more_tries(refused, error)
                 if error.cause != "answer_refused" or not answers.can_differ or number == TRIES_MAX:
-                    raise
+                    raise refused from error.__cause__
                 wrong = answers.password
         raise AssertionError("unreachable")
+
+    def _has_left(self) -> bool:
+        """Whether something, or the end, came of a node that has asked and waits for the answer."""
+        sock: Any = self.transport.sock
+        if isinstance(sock, ReadAhead):
+            return sock.has_come()
+        return isinstance(sock, paramiko.Channel) and bool(sock.closed or sock.eof_received or sock.recv_ready())
 
     def _by_agent(self) -> list[str]:
         """The chosen key only; without a choice the agent's first ones, fewer than sshd takes."""

@@ -257,6 +257,20 @@ def test_that_ux_13_an_empty_answer_is_an_answer(sshd):
     assert (doorman.heard, doorman.tries) == ([[""]], 1)
 
 
+def test_that_a_question_that_the_user_leaves_open_is_no_fault_of_the_node(sshd):
+    left = threading.Event()
+
+    def ask(prompt: Prompt) -> Secret | None:
+        left.wait(1)
+        return None
+
+    doorman = Doorman(((("Code:", False),),))
+    with kept_by(doorman) as gate:
+        error = failure(gate, by_key(sshd, ask), ask_s=0.3)
+    assert (error.phase, error.cause, error.why) == (Phase.AUTH, "no_answer", "no answer to 'Code:' within 0.3 s")
+    assert error.why_text.zh == "0.3 秒内未回答 'Code:'"
+
+
 def test_that_a_user_who_gives_up_ends_the_login(sshd):
     doorman = Doorman(((("Code:", False),),))
     with kept_by(doorman) as gate:

@@ -15,6 +15,7 @@ from gpulease_gui.services.composition import Services
 from gpulease_gui.services.links import NotConnected
 from gpulease_gui.services.ways import SecretAsked
 from gpulease_gui.store import nodes
+from tests.integration.conftest import children
 from tests.integration.password_sshds import CODE, PASSWORD, make_password_sshd
 from tests.keyrings import MemoryKeyring, system_keyring
 
@@ -221,18 +222,47 @@ def test_that_a_jump_host_whose_key_was_replaced_a_moment_ago_gets_no_password(s
     assert user.asked == [password_of(gate)]
 
 
-@pytest.mark.parametrize("at_node", [False, True])
-def test_that_who_types_longer_than_the_host_waits_is_asked_once_and_gets_in(services, sshd, make_password_sshd, until, at_node):
-    config = "PasswordAuthentication yes\nAuthenticationMethods publickey,password\n" if at_node else ONLY_PASSWORD
-    slow = make_password_sshd(f"LoginGraceTime 2\n{config}")
+@pytest.mark.parametrize(
+    ("config", "questions", "why"),
+    [
+        (ONLY_PASSWORD, (), "the jump host refuses the password"),
+        (ONLY_QUESTIONS, [("Password: ", PASSWORD)], "the jump host refuses the answers to its questions"),
+    ],
+)
+def test_that_a_host_that_takes_fewer_tries_than_three_is_told_as_that(services, sshd, make_password_sshd, config, questions, why):
+    gate = make_password_sshd(f"MaxAuthTries 2\n{config}", questions)
+    user = User(["wrong", "wrong, too", "never asked"])
+    error = refused(services, behind(services, sshd, gate), user)
+    assert error.why == (
+        f"at jump host {gate.address.host_port} (1 of 1): {why}; then it ended the login: it takes no more tries (MaxAuthTries)"
+    )
+    assert user.types == ["never asked"]
+
+
+@pytest.mark.parametrize(
+    ("config", "questions", "at_node"),
+    [
+        (ONLY_PASSWORD, (), False),
+        ("PasswordAuthentication yes\nAuthenticationMethods publickey,password\n", (), True),
+        (ONLY_QUESTIONS, [("Password: ", PASSWORD)], False),
+    ],
+)
+def test_that_who_types_longer_than_the_host_waits_is_asked_once_and_gets_in(
+    services, sshd, make_password_sshd, until, config, questions, at_node
+):  # fmt: skip
+    slow = make_password_sshd(f"LoginGraceTime 2\n{config}", questions)
     node = behind(services, slow) if at_node else behind(services, sshd, slow)
+
+    def is_left() -> bool:
+        """The server has gone, and who reads the connection, if that is not who asks, has seen it."""
+        readers = [thread for thread in threading.enumerate() if isinstance(thread, paramiko.Transport)]
+        return not children(slow.process.pid) and not [reader for reader in readers if reader is not threading.current_thread()]
 
     class Slow(User):
         def __call__(self, node: Node, asked: SecretAsked) -> Secret | None:
-            assert until(lambda: not any(isinstance(thread, paramiko.Transport) for thread in threading.enumerate()), 30)
+            assert until(is_left, 30)
             return super().__call__(node, asked)
 
     user = Slow([PASSWORD])
     get_in(services, node, user)
     assert user.asked == [SecretAsked("password") if at_node else password_of(slow)]
-
