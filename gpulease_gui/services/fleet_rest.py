@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from gpulease_gui.checks.check import GROUPS, rules
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
 from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.remote.failures import PHASE_WORDS
 from gpulease_gui.services.joined import join, joined_in
 from gpulease_gui.services.plan import make_plan
 from gpulease_gui.store import runs
@@ -24,14 +25,16 @@ from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.records import Run, RunState
 
 if TYPE_CHECKING:
+    from gpulease_gui.services.outcome import Trouble
     from gpulease_gui.services.verify import Request
 
 AGAIN = frozenset([Reason.TIMEOUT, Reason.CONNECTION_LOST, Reason.NOT_COLLECTED, Reason.CUT_OFF])
 _ASKED_AGAIN = Text("verify what is not done: only these are asked again", "验收未完成的部分：只会重新询问这些项")
-END_UNSEEN = Text(
-    "cancelled; the node did not answer at once: its commands end when it sees that the connection did",
-    "已取消；节点没有立即响应：待其发现连接已断开，命令会自行结束",
+NOT_AT_ONCE = Text(
+    "the node did not answer at once: its commands end when it sees that the connection did",
+    "节点没有立即响应：待其发现连接已断开，命令会自行结束",
 )  # fmt: skip
+END_UNSEEN = Text(f"cancelled; {NOT_AT_ONCE.en}", f"已取消；{NOT_AT_ONCE.zh}")
 _WITHOUT: Mapping[str, Text] = {
     Reason.TIMEOUT: Text("ran into the time limit", "超时"), Reason.CONNECTION_LOST: Text("lost with the connection", "因连接中断而丢失"),
     Reason.NOT_COLLECTED: Text("never came", "未收到"), Reason.CUT_OFF: Text("were cut off: the node sent more than is kept", "输出过多被截断"),
@@ -88,6 +91,15 @@ def unjudged_words(findings: Sequence[Finding]) -> Text:
 def _named(checks: list[str]) -> str:
     more = f" +{len(checks) - _MOST_NAMED}" if len(checks) > _MOST_NAMED else ""
     return ", ".join(checks[:_MOST_NAMED]) + more
+
+
+def in_its_phase(trouble: Trouble) -> Text:
+    """Why a node was not reached, after the part of connecting in which it ended."""
+    why = trouble.reason_text
+    for phase, words in PHASE_WORDS.items():
+        if phase == trouble.phase:
+            return Text(f"{words.en}: {why.en}", f"{words.zh}：{why.zh}")
+    return why
 
 
 def loudness(finding: Finding) -> tuple[int, int] | None:

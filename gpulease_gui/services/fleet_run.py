@@ -20,10 +20,17 @@ from gpulease_gui.domain.finding import CheckState, Finding, Verdict, overall
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
-from gpulease_gui.remote.failures import PHASE_WORDS
 from gpulease_gui.services.events import CheckChanged, Event, FindingSaved, NodeState, NodeStateChanged, RunStarted
-from gpulease_gui.services.fleet_rest import END_UNSEEN, known_since, loudness, unanswered, untold_words, what_is_left
-from gpulease_gui.services.outcome import Outcome, Trouble
+from gpulease_gui.services.fleet_rest import (
+    END_UNSEEN,
+    in_its_phase,
+    known_since,
+    loudness,
+    unanswered,
+    untold_words,
+    what_is_left,
+)
+from gpulease_gui.services.outcome import Outcome
 from gpulease_gui.services.plan import make_plan
 from gpulease_gui.services.run_view import Key, key_of
 from gpulease_gui.store.nodes import get_node
@@ -177,15 +184,6 @@ class _Going:
         self.ended = time.monotonic()
 
 
-def _in_its_phase(trouble: Trouble) -> Text:
-    """Why a node was not reached, after the part of connecting in which it ended."""
-    why = trouble.reason_text
-    for phase, words in PHASE_WORDS.items():
-        if phase == trouble.phase:
-            return Text(f"{words.en}: {why.en}", f"{words.zh}：{why.zh}")
-    return why
-
-
 class FleetRun:
     """Verifies nodes side by side. Everything may be called from any thread; `lines` never waits for a node.
 
@@ -234,23 +232,26 @@ class FleetRun:
         """From when on (UTC) an answer of these nodes counts."""
         return self._since or self.started
 
-    def cancel(self, node_id: str) -> None:
-        """End the work on one node; what it found stays."""
-        job = self._jobs.get(node_id)
-        with self._lock:
-            going = self._going[node_id]
-            if job is None or going.phase not in UNDER_WAY:
-                return
-            if going.phase is Phase.WAITING:
-                going.end(Phase.CANCELLED)
-            else:
-                going.phase = Phase.CANCELLING
-        job.cancel.cancel()
+    def cancel(self, *node_ids: str) -> None:
+        """End the work on nodes; what they found stays. `lines` says so at once, their connections are told beside."""
+        told = []
+        for node_id in node_ids:
+            job = self._jobs.get(node_id)
+            with self._lock:
+                going = self._going[node_id]
+                if job is None or going.phase not in UNDER_WAY:
+                    continue
+                if going.phase is Phase.WAITING:
+                    going.end(Phase.CANCELLED)
+                else:
+                    going.phase = Phase.CANCELLING
+            told.append(job.cancel)
+        if told:  # one after another, whatever the node is at: nobody who clicks waits for that
+            threading.Thread(target=lambda: list(map(CancelToken.cancel, told)), name="fleet-cancel", daemon=True).start()
 
     def cancel_all(self) -> None:
         """End the work on all nodes."""
-        for node_id in self._going:
-            self.cancel(node_id)
+        self.cancel(*self._going)
 
     def close(self) -> None:
         """Listen to events no more."""
@@ -291,6 +292,8 @@ class FleetRun:
         def work(cancel: CancelToken) -> None:
             going = self._going[id_]
             with self._lock:
+                if going.phase is Phase.CANCELLED:  # in this moment, before its turn
+                    return
                 going.began, going.phase = time.monotonic(), Phase.CONNECTING
             node, request = self._request(going.node)
             if request is None:
@@ -319,7 +322,7 @@ class FleetRun:
         if outcome.run is None and outcome.error is not None:
             with self._lock:
                 going = self._going[node.id]
-                going.reason, going.next_step = _in_its_phase(outcome.error), outcome.error.next_text
+                going.reason, going.next_step = in_its_phase(outcome.error), outcome.error.next_text
                 going.end(Phase.NOT_REACHED)
         elif outcome.cancelled:
             with self._lock:

@@ -178,7 +178,7 @@ class _Run:
         self._peer = peer
         self._turn = turn
         self._trouble: Trouble | None = None
-        self._end_unseen = False
+        self._end_unseen = self._is_cut = False
 
     def go(self, links: Links, cancel: CancelToken) -> Outcome:
         part_of = self._part_of()
@@ -209,8 +209,8 @@ class _Run:
         facts = self._facts()
         if not facts:
             return False
-        end = collect(self._opened.line, facts, self._take, cancel, sudo=self._node.use_sudo)
-        if end.cancelled:
+        end = collect(self._opened.line, facts, lambda frame: self._take(frame, cancel), cancel, sudo=self._node.use_sudo)
+        if end.cancelled or self._is_cut:
             self._end_unseen = not end.far_end_seen
             return True
         if len(end.missing) == len(facts):  # that is no node of which nothing is known, but one that does not work
@@ -218,20 +218,23 @@ class _Run:
         for missing in end.missing:
             self._judging.give_up(missing.id, Reason(missing.reason))
         active = {rule.check.id for rule in self._plan.active}
-        self._judge([rule for rule in self._judging.rest() if rule.check.id not in active])
-        return False
+        self._judge([rule for rule in self._judging.rest() if rule.check.id not in active], cancel)
+        return self._is_cut
 
     def _facts(self) -> tuple[Fact, ...]:
         """The planned facts, and the node's clock for the time of handover."""
         clock = readers()[CLOCK_FACT].fact
         return self._plan.passive if clock in self._plan.passive else (clock, *self._plan.passive)
 
-    def _take(self, frame: Frame) -> None:
+    def _take(self, frame: Frame, cancel: CancelToken) -> None:
         with self._turn:
+            if cancel.cancelled:  # of many nodes the last would wait for seconds until all that has come is judged
+                self._is_cut = True
+                return
             ready = self._read(frame)
         if frame.id in MARK_FACTS:
             self._recall()
-        self._judge(ready)
+        self._judge(ready, cancel)
 
     def _read(self, frame: Frame) -> list[Rule]:
         command = readers()[frame.id].fact.command
@@ -250,10 +253,11 @@ class _Run:
             history = history_of(connection, self._node, self._started, self._opened.host_key, machine)
         self._judging.promise = replace(self._judging.promise, history=replace(history, fleet=self._fleet))
 
-    def _judge(self, rules: Sequence[Rule]) -> None:
-        """Judge rules and save what they say in one go; only then is it told."""
+    def _judge(self, rules: Sequence[Rule], cancel: CancelToken | None = None) -> None:
+        """Judge rules, as far as a `cancel` lets it, and save what they say in one go; only then is it told."""
         with self._turn:
-            judged = [(rule, self._said(rule)) for rule in rules]
+            judged = [(rule, self._said(rule)) for rule in rules if cancel is None or not cancel.cancelled]
+        self._is_cut |= len(judged) < len(rules)
         writes = [self._write(rule, finding) for rule, said in judged if not isinstance(said, RuleFault) for finding in said]
 
         def work(db: Database) -> None:

@@ -27,6 +27,7 @@ from gpulease_gui.gui.pages.nodes_fleet_table import fleet_table, who_words, why
 from gpulease_gui.gui.pages.nodes_table import ShownNode
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.events import HostKeyQuestion
+from gpulease_gui.services.fleet_rest import END_UNSEEN
 from gpulease_gui.services.fleet_run import FleetLine, Phase
 from gpulease_gui.services.nodes_view import NodeRow
 from gpulease_gui.store import nodes as stored
@@ -272,3 +273,15 @@ def test_that_a_search_or_filter_without_a_hit_says_so(
     assert pane.who.text() == "Select a node: its reason and the next step stand here"
     pane.chips["left"].click()
     assert pane.who.text().startswith("dead")  # what a filter leaves is told at once
+
+
+def test_that_a_node_that_did_not_answer_a_cancel_says_so_once_and_still_shows_what_it_found(qtbot: QtBot) -> None:
+    model = fleet_table(lambda _: False)
+    half = replace(fails("half"), phase=Phase.CANCELLED, answered=4, overall=None, reason=END_UNSEEN)
+    model.set_rows([half, line("none", Phase.CANCELLED, reason=END_UNSEEN)])
+    assert [model.index(place, REASON).data() for place in (0, 1)] == [
+        "Power limit: limited to 500 W, 700 W were promised", "cancelled before it answered anything"]  # fmt: skip
+    assert why_words(half).en == (
+        "cancelled; 4 of 9 checks were answered and stay; the node did not answer at once: its commands end when it sees that "
+        "the connection did. Next: verify what is not done: this node is asked again. Power limit: limited to 500 W, 700 W were promised"
+    )

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from gpulease_gui.checks.check import Rule
+from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
+from gpulease_gui.domain.frame import Frame
 from gpulease_gui.domain.node import Address, Node, Reach
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.fleet_rest import loudness, untold_words
 from gpulease_gui.services.fleet_run import FleetRun, Phase, _Going
 from gpulease_gui.services.run_view import prepare
+from gpulease_gui.services.verify import _Run
 from gpulease_gui.store import nodes as stored
+from gpulease_gui.store.records import RunState
+from gpulease_gui.store.runs import list_current_findings, list_runs
 
 pytestmark = pytest.mark.sshd
 
@@ -70,3 +77,41 @@ def test_that_the_one_reason_of_many_checks_is_told_and_promises_that_nobody_mad
     assert untold_words([*missing, *others, one_more]) == untold_words(missing[:9]) == untold_words(others) == (NO_TEXT, NO_TEXT)
     late = Finding("d", Verdict.INCONCLUSIVE, NO_TEXT, reason_code=Reason.TIMEOUT)
     assert untold_words([*missing, late])[0].en.startswith("1 check has no answer")
+
+
+def test_that_who_cancels_waits_for_no_connection_and_what_has_come_is_judged_no_more(services: Services, sshd, monkeypatch) -> None:
+    """Cancelling took as long as all connections together, and each node judged first what lay there: seconds, of many nodes."""
+    node = Node("n", "n", Reach.SSH, sshd.address, identity_file=str(sshd.keys.user("id_ed25519")))
+    services.workspace.submit(lambda db: stored.save_node(db, node)).result()
+    services.links.trust(node, sshd.keys.host_keys()[0], "test")
+    told = threading.Event()
+    read: list[str] = []
+    usual = _Run._read
+
+    def slow(self: _Run, frame: Frame) -> list[Rule]:
+        read.append(frame.id)
+        if len(read) == 3:
+            run.cancel_all()
+            told.wait(10)  # until the token is set
+        return usual(self, frame)
+
+    monkeypatch.setattr(_Run, "_read", slow)
+    run = FleetRun(services, [node], lambda connection, found: prepare(connection, found.id)[1])
+    real = CancelToken.cancel
+
+    def late(token: CancelToken) -> None:
+        assert threading.current_thread().name == "fleet-cancel"
+        real(token)
+        told.set()
+
+    monkeypatch.setattr(CancelToken, "cancel", late)
+    whole = run.start("one")
+    whole.job.done.result()
+    (line,) = run.lines()
+    assert (line.phase, len(read)) == (Phase.CANCELLED, 3)
+    with services.workspace.read() as connection:
+        (kept,) = list_runs(connection, node_id="n")
+        saved = list_current_findings(connection, kept.id)
+    assert kept.state is RunState.CANCELLED and line.answered == len({one.finding.check for one in saved}) < line.planned
+    monkeypatch.undo()
+    run.close()

@@ -289,8 +289,8 @@ class FleetPane(Pane):
         self.look()
 
     def _cancel_selected(self) -> None:
-        for line in self.table.selected_rows:
-            self._work.cancel(line.node.id)
+        if self._work.fleet is not None:
+            self._work.fleet.cancel(*(line.node.id for line in self.table.selected_rows))
         self.look()
 
     def _cancel_all(self) -> None:

@@ -11,6 +11,7 @@ from gpulease_gui.gui.models.cell import NOTHING, Cell, Column, state_cell
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.pdf.badges import Badge, badge_of
 from gpulease_gui.services.events import NodeState
+from gpulease_gui.services.fleet_rest import END_UNSEEN, NOT_AT_ONCE
 from gpulease_gui.services.fleet_run import FleetLine, FleetTotals, Phase
 
 DECIDE = "decide"
@@ -110,7 +111,7 @@ def _verdict(line: FleetLine) -> Cell:
 def _worst(line: FleetLine, has_question: Callable[[str], bool]) -> Cell:
     if line.phase is Phase.NOT_REACHED and has_question(line.node.id):
         return Cell(Text("Host key: decide…", "主机密钥：待决定…"), tone="accent", action=DECIDE, tip=why_words(line))
-    if line.reason.en and (line.phase is not Phase.DONE or line.worst is None):
+    if line.reason.en and line.phase is not Phase.CANCELLED and (line.phase is not Phase.DONE or line.worst is None):
         return Cell(line.reason, tone="2", tip=why_words(line))
     if line.reason.en and _is_mostly_unknown(line):
         return Cell(line.reason, icon=badge_of(Verdict.INCONCLUSIVE).icon, icon_tone=badge_of(Verdict.INCONCLUSIVE).token, tip=why_words(line))
@@ -150,16 +151,16 @@ def why_words(line: FleetLine) -> Text:
     """Why there is no answer and what to do, then the worst that was found; empty where all is well."""
     why, step = line.reason, line.next_step
     if line.phase is Phase.CANCELLED:
-        why, step = _joined(_cancelled(line), why), _ASK_AGAIN
+        why, step = _joined(_cancelled(line), NOT_AT_ONCE if why == END_UNSEEN else why, "; ", "；"), _ASK_AGAIN
     if why.en and step.en:
         why = Text(f"{why.en}. Next: {step.en}", f"{why.zh}。下一步：{step.zh}")
     return why if line.worst is None else _joined(why, _loudest(line))
 
 
-def _joined(first: Text, second: Text) -> Text:
+def _joined(first: Text, second: Text, en: str = ". ", zh: str = "。") -> Text:
     if not first.en or not second.en:
         return first if first.en else second
-    return Text(f"{first.en}. {second.en}", f"{first.zh}。{second.zh}")
+    return Text(f"{first.en}{en}{second.en}", f"{first.zh}{zh}{second.zh}")
 
 
 def totals_words(totals: FleetTotals) -> Text:
