@@ -238,6 +238,7 @@ def test_that_a_watch_leaves_the_numbers_of_its_cards_for_the_next_program(demo:
         view = demo.watching.start(get_node(connection, "demo-honest"))
     qtbot.waitUntil(lambda: len(view.numbers) == 8, timeout=20_000)
     demo.watching.close()
+    demo.workspace.submit(lambda db: None).result()  # behind what the watch wrote last
     assert demo.query(lambda connection: get_numbers(connection, "demo-honest")).result() == view.numbers
 
 
