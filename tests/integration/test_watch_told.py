@@ -71,7 +71,7 @@ def test_that_a_real_interrupt_of_a_real_process_ends_it_with_130_and_its_last_l
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     found = re.fullmatch(r"stopped: (\d+) lines of readings, (\d+) gaps, (\d+) events; what was read and could be written is kept in (.+)", err.splitlines()[-1])
-    assert found is not None and int(found[1]) >= 1 and found[4] == str(place), err
+    assert found is not None and found[4] == str(place), err  # it may be connected, and nothing read yet
 
 
 def test_that_a_watch_that_is_over_says_so_and_no_more_lines_than_came(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
