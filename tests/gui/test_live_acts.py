@@ -320,9 +320,9 @@ def test_that_the_band_says_that_a_log_is_waited_for_until_its_file_is_there(win
     qtbot.waitUntil(lambda: page.crumbs() == ("capped",), timeout=5000)
     page.log._paths[NODE] = "/run/train.log"
     words = page.log.band.headline
-    for waits, headline in (("missing", "Waiting for /run/train.log"), ("", "Following /run/train.log")):
+    for waits, headline, icon in (("missing", "Waiting for /run/train.log", "clock"), ("", "Following /run/train.log", "check")):
         page.log.handle(TaskProgressed(TaskProgress("r", NODE, TaskPhase.RUNNING, waits=waits)))
-        assert (words.text(), page.log.detach_button.isVisible()) == (headline, True)
+        assert (words.text(), page.log.band._mark._name, page.log.detach_button.isVisible()) == (headline, icon, True)
 
 
 def test_that_the_words_of_a_followed_log_are_its_last_figures_or_that_there_are_none() -> None:

@@ -115,16 +115,24 @@ def _seconds(row: WatchRow) -> int:
 
 def _lasted(row: WatchRow) -> Cell:
     """How long it took; one that goes on, or whose end nobody saw, at least so long."""
-    from gpulease_gui.gui.pages.live_table import length_text
-
-    took, ended_ns = length_text(_seconds(row)), row.event.ended_ns
+    took, ended_ns = _length(row), row.event.ended_ns
     if ended_ns is None:
         return Cell(Text("goes on", "仍在持续"), tone="fail", note=took)
-    until = Text(f"to {_when(ended_ns)}", f"至 {_when(ended_ns)}")
     if row.seen_end:
-        return Cell(took, tip=until)
-    least = Text(f"at least {took.en}", f"至少 {took.zh}")
-    return Cell(least, tip=Text(f"{least.en}, {NOT_SEEN.en} ({until.en})", f"{least.zh}，{NOT_SEEN.zh}（{until.zh}）"))
+        return Cell(took, tip=Text(f"to {_when(ended_ns)}", f"至 {_when(ended_ns)}"))
+    return Cell(took, tip=_unseen_words(row, ended_ns))
+
+
+def _length(row: WatchRow) -> Text:
+    from gpulease_gui.gui.pages.live_table import length_text
+
+    took = length_text(_seconds(row))
+    return took if row.seen_end else Text(f"at least {took.en}", f"至少 {took.zh}")
+
+
+def _unseen_words(row: WatchRow, ended_ns: int) -> Text:
+    least, until = _length(row), _when(ended_ns)
+    return Text(f"{least.en}, {NOT_SEEN.en} (to {until})", f"{least.zh}，{NOT_SEEN.zh}（至 {until}）")
 
 
 def _how_bad(row: WatchRow) -> Cell:
@@ -154,9 +162,8 @@ def whole_words(row: WatchRow) -> Text:
     said = reason_words(row) if row.event.away else None
     en, zh = (f"{said.en}. {why.en}", f"{said.zh}。{why.zh}") if said else (why.en, why.zh)
     named = f"{row.card} · {card}" if card and row.card != card else card
-    if not row.seen_end:
-        lasted = _lasted(row).tip
-        assert isinstance(lasted, Text)
+    if not row.seen_end and row.event.ended_ns is not None:
+        lasted = _unseen_words(row, row.event.ended_ns)
         en, zh = f"{en.rstrip('.')}. Lasted {lasted.en}.", f"{zh.rstrip('。')}。持续{lasted.zh}。"
     return Text(f"{named}: {en}", f"{named}：{zh}") if named else Text(en, zh)
 
