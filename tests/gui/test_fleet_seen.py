@@ -10,21 +10,22 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.node import Address, AuthMethod, HostKey, Node, Reach
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.gui.forms.host_keys_dialog import HostKeysDialog
 from gpulease_gui.gui.forms.node_form import NodeForm
-from gpulease_gui.gui.language import say
+from gpulease_gui.gui.language import Translations, say
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.pages import nodes, verification
 from gpulease_gui.gui.pages.nodes import NodesPage
 from gpulease_gui.gui.pages.nodes_fleet_table import fleet_table, who_words, why_words
 from gpulease_gui.gui.pages.nodes_table import ShownNode
+from gpulease_gui.gui.theme.theme import Theme
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.events import HostKeyQuestion
 from gpulease_gui.services.fleet_rest import END_UNSEEN
@@ -278,10 +279,59 @@ def test_that_a_search_or_filter_without_a_hit_says_so(
 def test_that_a_node_that_did_not_answer_a_cancel_says_so_once_and_still_shows_what_it_found(qtbot: QtBot) -> None:
     model = fleet_table(lambda _: False)
     half = replace(fails("half"), phase=Phase.CANCELLED, answered=4, overall=None, reason=END_UNSEEN)
-    model.set_rows([half, line("none", Phase.CANCELLED, reason=END_UNSEEN)])
+    model.set_rows([half, line("none", Phase.CANCELLED, reason=END_UNSEEN, unknown=1)])
     assert [model.index(place, REASON).data() for place in (0, 1)] == [
         "Power limit: limited to 500 W, 700 W were promised", "cancelled before it answered anything"]  # fmt: skip
     assert why_words(half).en == (
         "cancelled; 4 of 9 checks were answered and stay; the node did not answer at once: its commands end when it sees that "
         "the connection did. Next: verify what is not done: this node is asked again. Power limit: limited to 500 W, 700 W were promised"
     )
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_that_no_button_of_the_fleet_is_cut_in_a_small_window_with_large_letters(
+    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot, theme: Theme, english: Translations, language: Language
+) -> None:
+    """The row of filters and acts was 100 px too wide: `ost keys to decide`."""
+    english.switch(language)
+    window = make_window(nodes.PAGE, verification.PAGE)
+    page = chosen(window, demo, qtbot, "honest", "dead")
+    pane = page.fleet
+    theme.enlarge(4)
+    try:
+        with held_up(demo, "honest"):
+            QTest.mouseClick(page.primary, Qt.MouseButton.LeftButton)
+            window.resize(1000, 640)
+            qtbot.waitUntil(lambda: any(found.phase is Phase.NOT_REACHED for found in pane.model.rows))
+            pane._work._kept["dead"] = HostKeyQuestion(DEAD, (HostKey("ssh-ed25519", "SHA256:" + "a" * 43),))
+            pane.look()
+            pane.table.choose("dead")
+            assert pane.keys.isVisible() and pane.cancel.isVisible() and pane.decide.isVisible()
+            assert cut(pane) == []
+        qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+        assert pane.heavy.isVisible() and pane.again.isVisible() and pane.keys.isVisible()
+        assert cut(pane) == []
+    finally:
+        theme.enlarge(0)
+        qtbot.wait(0)
+
+
+def cut(pane: QWidget) -> list[str]:
+    QTest.qWait(1)
+    return [found.text() for found in pane.findChildren(QAbstractButton) if found.isVisible() and found.width() < found.sizeHint().width()]
+
+
+def test_that_a_filter_of_nodes_never_leaves_the_primary_with_a_node_that_is_not_shown(
+    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
+) -> None:
+    """It went on to say `Verify capped`, though that node was filtered out."""
+    window = make_window(nodes.PAGE, verification.PAGE)
+    page = chosen(window, demo, qtbot, "capped")
+    page._only("new")
+    assert page.primary.accessibleName() == "Verify capped" and page.primary.isEnabled()
+    page._only("changed")
+    assert page.model.rowCount() == 0 and page.primary.accessibleName() == "Verify" and not page.primary.isEnabled()
+    page._only("")
+    choose(page, "capped")
+    page.search("nowhere")
+    assert page.model.rowCount() == 0 and page.primary.accessibleName() == "Verify" and not page.primary.isEnabled()

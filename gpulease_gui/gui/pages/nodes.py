@@ -91,6 +91,7 @@ class NodesPage(Page):
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self.inspector = NodeInspector()
         self.inspector.wanted.connect(self.act)
+        self.model.layoutChanged.connect(lambda *_: self._selected())  # a filter or a search can take rows away
         splitter = self._splitter = ThinSplitter()  # kept: its handles alone would not hold it
         splitter.addWidget(self._left())
         splitter.addWidget(self.inspector)
@@ -251,8 +252,7 @@ class NodesPage(Page):
         return ShownNode(row, self._work.state_of(node_id), busy, acceptance, drift.of(node_id), drift.since(node_id), twice)
 
     def _only(self, wanted: str) -> None:
-        keep = _KEEP.get(wanted)
-        self.model.only(keep)
+        self.model.only(_KEEP.get(wanted))
 
     def _chosen(self) -> list[Node]:
         return [shown.row.node for shown in self.table.selected_rows]

@@ -70,6 +70,7 @@ class FleetPane(Pane):
         self.table.opened.connect(self._open)
         self.table.acted.connect(lambda line, _: self._work.ask_kept(line.node.id))
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
+        self.table.chosen.connect(lambda _: self._selected())
         self.column.addWidget(self.table, 1)
         self.column.addWidget(hairline())
         self.column.addWidget(self._foot())
@@ -82,13 +83,15 @@ class FleetPane(Pane):
         row.setSpacing(10)
         self.back = Button(Text("All nodes", "全部节点"), icon="chevron-left", small=True)
         self.back.clicked.connect(self.closed)
-        self.said = PlainLabel("", weight=600)
+        self.said = ElidedLabel("", weight=600)
+        self.keys = Button(Text("Host keys…", "主机密钥…"), icon="key", small=True)
+        self.keys.clicked.connect(self._ask_for_keys)
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(160)
         row.addWidget(self.back)
-        row.addWidget(self.said)
-        row.addStretch()
+        row.addWidget(self.said, 1)
+        row.addWidget(self.keys)
         row.addWidget(self.bar)
         return head
 
@@ -110,7 +113,9 @@ class FleetPane(Pane):
         self.edit.clicked.connect(self._edit)
         self.decide = Button(Text("Decide on its key…", "决定其密钥…"), icon="key", small=True)
         self.decide.clicked.connect(lambda: self._work.ask_kept(self.table.current_row.node.id))
-        for button in (self.edit, self.decide):
+        self.findings = Button(Text("Findings", "检查结果"), icon="nav-verify", small=True)
+        self.findings.clicked.connect(lambda: self._open(self.table.current_row))
+        for button in (self.edit, self.decide, self.findings):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         return foot
 
@@ -129,17 +134,13 @@ class FleetPane(Pane):
             chip.clicked.connect(lambda _=False, wanted=key: self._only(wanted))
             row.addWidget(chip)
         row.addStretch()
-        self.keys = Button(Text("Host keys…", "主机密钥…"), icon="key", small=True)
-        self.keys.clicked.connect(self._ask_for_keys)
         self.cancel = Button(Text("Cancel selected", "取消所选"), icon="stop", small=True)
         self.cancel.clicked.connect(self._cancel_selected)
-        self.findings = Button(Text("Findings", "检查结果"), icon="nav-verify", small=True)
-        self.findings.clicked.connect(lambda: self._open(self.table.current_row))
         self.again = Button(Text("Verify selected", "验收所选"), icon="refresh", small=True)
         self.again.clicked.connect(lambda: self._again(self._selected_left()))
         self.heavy = Button(Text("Measure under load…", "带负载测量…"), icon="heavy", small=True)
         self.heavy.clicked.connect(self._ask_for_load)
-        for button in (self.keys, self.heavy, self.again, self.findings, self.cancel):
+        for button in (self.heavy, self.again, self.cancel):
             row.addWidget(button)
         return bar
 
@@ -197,6 +198,7 @@ class FleetPane(Pane):
 
     def _offer(self, *, is_over: bool, is_any_done: bool) -> None:
         """What can be done while nodes are under way, and what when all are over."""
+        self.bar.setVisible(not is_over)
         self.heavy.setVisible(is_over and is_any_done)
         self.again.setVisible(is_over)
         self.cancel.setVisible(not is_over)
@@ -265,7 +267,7 @@ class FleetPane(Pane):
         asks = line is not None and is_shut_out and self._has_question(line.node.id)
         self.decide.setVisible(asks)
         self.edit.setVisible(is_shut_out and not asks)
-        self.findings.setEnabled(line is not None and line.run_id is not None)
+        self.findings.setVisible(line is not None and line.run_id is not None)
         self.cancel.setEnabled(any(not chosen.is_over for chosen in self.table.selected_rows))
         self.again.setEnabled(bool(self._selected_left()))
 

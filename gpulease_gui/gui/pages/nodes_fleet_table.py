@@ -121,7 +121,7 @@ def _worst(line: FleetLine, has_question: Callable[[str], bool]) -> Cell:
 
 
 def _is_mostly_unknown(line: FleetLine) -> bool:
-    return line.unknown > line.passed + line.warned + line.failed
+    return line.phase is Phase.DONE and line.unknown > line.passed + line.warned + line.failed
 
 
 def _loudest(line: FleetLine) -> Text:
