@@ -335,3 +335,22 @@ def test_that_a_filter_of_nodes_never_leaves_the_primary_with_a_node_that_is_not
     choose(page, "capped")
     page.search("nowhere")
     assert page.model.rowCount() == 0 and page.primary.accessibleName() == "Verify" and not page.primary.isEnabled()
+
+
+def test_that_nothing_of_a_hostile_node_is_rich_text_in_the_foot_or_in_a_tip(
+    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
+) -> None:
+    window = make_window(nodes.PAGE, verification.PAGE)
+    page = chosen(window, demo, qtbot, "dead")
+    pane = page.fleet
+    page._show_fleet(shown=True)
+    said = Text("<b>H100</b><img src=/etc/passwd>", "<b>H100</b><img src=/etc/passwd>")
+    name = "<h1>n</h1>\x1b[2J"
+    pane.model.set_rows([replace(fails("n"), node=replace(DEAD, name=name), worst_words=said)])
+    pane.table.choose_first()
+    assert pane.who.textFormat() is pane.why.textFormat() is Qt.TextFormat.PlainText
+    assert "<h1>n</h1>" in pane.who.text() and "\x1b" not in pane.who.text()
+    assert pane.why.text() == "Power limit: <b>H100</b><img src=/etc/passwd>"
+    tips = [pane.who.toolTip(), *(pane.model.index(0, column).data(Qt.ItemDataRole.ToolTipRole) for column in (NAME, REASON))]
+    assert not any(mark in tip for tip in tips for mark in ("<h1>", "<img", "<b>H100", "\x1b"))
+    assert "&lt;img" in tips[2]
