@@ -5,15 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from gpulease_gui.domain.calls import Calls
 from gpulease_gui.domain.errors import Cancelled
 
 
 class CancelToken:
-    """A one-way switch that any thread may set; work checks it, blocking work is woken by `on_cancel`."""
+    """A one-way switch that any thread may set; work checks it, blocking work is woken by `on_cancel`.
 
-    __slots__ = ("_callbacks", "_event", "_lock")
+    `calls`: whether the work that may be stopped by it waits for somebody who does not answer.
+    """
+
+    __slots__ = ("_callbacks", "_event", "_lock", "calls")
 
     def __init__(self) -> None:
+        self.calls = Calls()
         self._event = threading.Event()
         self._lock = threading.Lock()
         self._callbacks: list[Callable[[], None]] = []

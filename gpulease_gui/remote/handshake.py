@@ -92,6 +92,7 @@ def dial(address: Address, seconds: float, cancel: CancelToken, way_out: WayOut 
             sock.close()
             raise
         if code == 0:
+            cancel.calls.heard()
             _tune(sock)
             return sock
         sock.close()
@@ -179,6 +180,7 @@ def _await_keys(
         take_back()
     cancel.check()
     if transport.is_active():
+        cancel.calls.heard()
         return
     if transport.is_late:
         phase, seconds = (Phase.KEX, deadlines.kex_s) if transport.remote_version else (Phase.BANNER, deadlines.banner_s)

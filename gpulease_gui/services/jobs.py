@@ -5,11 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 import uuid
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
+from gpulease_gui.domain.calls import Calls
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Cancelled, UserFacing
 from gpulease_gui.domain.text import Text
@@ -19,7 +22,13 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 LOCAL_THREADS = 4
+# Nodes that are worked on at once: more would be no sooner done, and take memory for their lines and outputs.
 REMOTE_THREADS = 32
+# Nodes besides that were called and say nothing. Each costs a thread that sleeps.
+SILENT_MOST = 200
+# Without a word for so long, a node counts as one of those; the next one is begun in its place.
+SILENT_S = 1.0
+_LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +72,87 @@ def cancelled() -> Future[T]:
     return future
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Turn:
+    """Work on one node, and whether it waits for a word of the node."""
+
+    calls: Calls
+    work: Callable[[], None]
+
+
+class Turns:
+    """Runs work on nodes, REMOTE_THREADS at once; a node that was called and is silent holds no place (see `Calls`).
+
+    What comes back from such a call goes on at once, it has waited long enough: for a while more may be at work then.
+    """
+
+    def __init__(self) -> None:
+        self._change = threading.Condition()
+        self._waiting: deque[_Turn] = deque()
+        self._begun: list[_Turn] = []
+        self._threads: set[threading.Thread] = set()
+        self._looker: threading.Thread | None = None
+
+    def submit(self, calls: Calls, work: Callable[[], None]) -> None:
+        """Run `work` when its turn comes; it must not raise. `calls` are those that it makes."""
+        with self._change:
+            self._waiting.append(_Turn(calls, work))
+            self._begin()
+            if self._waiting and self._looker is None:
+                self._looker = threading.Thread(target=self._look, name="remote-turns", daemon=True)
+                self._looker.start()
+
+    def _next(self) -> _Turn | None:
+        """The next one if there is a place for it; with the lock in hand."""
+        begun = self._begun
+        if not self._waiting or len(begun) >= REMOTE_THREADS + SILENT_MOST:
+            return None
+        if sum(turn.calls.silent_s < SILENT_S for turn in begun) >= REMOTE_THREADS:
+            return None
+        begun.append(self._waiting.popleft())
+        return begun[-1]
+
+    def _begin(self) -> None:
+        while turn := self._next():
+            thread = threading.Thread(target=self._go, args=(turn,), name=f"remote-{len(self._begun)}")
+            self._threads.add(thread)
+            thread.start()
+
+    def _go(self, turn: _Turn | None) -> None:
+        while turn is not None:
+            turn.work()
+            with self._change:
+                self._begun.remove(turn)
+                turn = self._next()
+                self._begin()
+                if turn is None:
+                    self._threads.discard(threading.current_thread())
+
+    def _look(self) -> None:
+        """Nobody tells that a node says nothing."""
+        with self._change:
+            while self._waiting:
+                self._change.wait(_LOOK_S)
+                self._begin()
+            self._looker = None
+
+    def close(self) -> None:
+        """Begin nothing more, and wait for what was begun; may be called twice."""
+        with self._change:
+            self._waiting.clear()
+            self._change.notify_all()
+            threads = [*self._threads, *([self._looker] if self._looker else [])]
+        for thread in threads:
+            thread.join()
+
+
 class Jobs:
-    """Two pools: local (reading the store, documents) and remote (one node each)."""
+    """Two pools: local (reading the store, documents) and remote (one node each, see `Turns`)."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
         self._local = ThreadPoolExecutor(LOCAL_THREADS, thread_name_prefix="local")
-        self._remote = ThreadPoolExecutor(REMOTE_THREADS, thread_name_prefix="remote")
+        self._remote = Turns()
         self._lock = threading.Lock()
         self._running: dict[str, Job] = {}
         self._closed = False
@@ -83,8 +166,10 @@ class Jobs:
         """Run `work` with a cancel token; start and end are published as JobChanged."""
         job = self._admit(title)
         self._bus.publish(JobChanged(job.id, title))
-        pool = self._remote if remote else self._local
-        pool.submit(self._run, job, work)
+        if remote:
+            self._remote.submit(job.cancel.calls, partial(self._run, job, work))
+        else:
+            self._local.submit(self._run, job, work)
         return job
 
     def start_all(self, title: Text | str, works: Sequence[Callable[[CancelToken], object]]) -> Whole:
@@ -96,7 +181,7 @@ class Jobs:
         for part, work in zip(parts, works, strict=True):
             whole.cancel.on_cancel(part.cancel.cancel)
             part.done.add_done_callback(lambda _: self._count(counted))
-            self._remote.submit(self._run, part, work)
+            self._remote.submit(part.cancel.calls, partial(self._run, part, work))
         return Whole(whole, parts)
 
     def _admit(self, title: Text | str, *, is_part: bool = False) -> Job:
@@ -149,5 +234,5 @@ class Jobs:
             running = tuple(self._running.values())
         for job in running:
             job.cancel.cancel()
-        self._remote.shutdown(wait=True, cancel_futures=True)
+        self._remote.close()
         self._local.shutdown(wait=True, cancel_futures=True)

@@ -143,7 +143,8 @@ class Links:
         with self._lock:
             once = self._once.pop(node.id, {})
         try:
-            opened = self._open(node, cancel, fingerprints, once)
+            with cancel.calls.calling():
+                opened = self._open(node, cancel, fingerprints, once)
         except ConnectFailed as error:
             if error.phase is Phase.HOST_KEY:  # of another stop: what was decided waits for that one to be decided, too
                 with self._lock:

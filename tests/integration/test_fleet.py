@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 import time
@@ -83,6 +84,34 @@ def test_that_nobody_waits_for_the_dead_the_silent_and_the_changed(services: Ser
     again.job.done.result()
     assert "changed" not in run.left
     run.close()
+
+
+def test_that_four_good_nodes_behind_thirty_six_dead_ones_are_done_while_those_are_waited_for(services: Services, sshd, until) -> None:
+    """Half of the dead take calls and say nothing, half take none; all are still called when the good ones are done."""
+    services.links._deadlines = Deadlines(tcp_s=300, banner_s=300)
+    with socket.create_server(("0.0.0.0", 0), backlog=200) as mute, socket.socket() as full, contextlib.ExitStack() as stack:
+        full.bind(("0.0.0.0", 0))
+        full.listen(0)
+        for _ in range(4):  # more than it keeps waiting: the next calls get no answer at all
+            caller = stack.enter_context(socket.socket())
+            caller.setblocking(False)
+            caller.connect_ex(full.getsockname())
+        places = [(f"127.0.1.{number}", (mute, full)[number % 2].getsockname()[1]) for number in range(1, 37)]
+        fleet = []
+        for number, (host, port) in enumerate([*places, *[("127.0.0.1", sshd.address.port)] * 4]):
+            address = Address(host, port, sshd.address.user)
+            fleet.append(Node(f"n{number}", f"n{number}", Reach.SSH, address, identity_file=str(sshd.keys.user("id_ed25519"))))
+            services.workspace.submit(lambda db: stored.save_node(db, fleet[-1])).result()
+        for node in fleet[-4:]:
+            services.links.trust(node, sshd.keys.host_keys()[0], "test")
+        run = FleetRun(services, fleet, lambda connection, found: prepare(connection, found.id)[1])
+        whole = run.start("all")
+        assert until(lambda: all(line.is_over for line in run.lines()[-4:]), 60)
+        assert Counter(line.phase for line in run.lines()) == {Phase.DONE: 4, Phase.CONNECTING: 36}
+        run.cancel_all()
+        whole.job.done.result()
+        assert Counter(line.phase for line in run.lines()) == {Phase.DONE: 4, Phase.CANCELLED: 36}
+        run.close()
 
 
 def test_that_a_node_that_lets_in_but_runs_nothing_is_not_reached_and_the_others_go_on(services: Services, sshd, make_sshd) -> None:

@@ -1,0 +1,36 @@
+"""Does a piece of work wait for somebody who does not answer?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Calls:
+    """How long the call that a piece of work makes has gone without a word; whoever gives out places for work may look."""
+
+    __slots__ = ("_heard_at",)
+
+    def __init__(self) -> None:
+        self._heard_at: float | None = None
+
+    @contextmanager
+    def calling(self) -> Iterator[None]:
+        """A block that may have to wait for the other end."""
+        self._heard_at = time.monotonic()
+        try:
+            yield
+        finally:
+            self._heard_at = None
+
+    def heard(self) -> None:
+        """The other end, or the line before it, got a step on; nothing where nobody is called. Any thread."""
+        if self._heard_at is not None:
+            self._heard_at = time.monotonic()
+
+    @property
+    def silent_s(self) -> float:
+        """Seconds without a word; 0 where nobody is called."""
+        heard_at = self._heard_at
+        return 0.0 if heard_at is None else time.monotonic() - heard_at
