@@ -11,7 +11,7 @@ from gpulease_gui.services.recall import unread
 from gpulease_gui.store.ahead import read_again
 from gpulease_gui.store.card_names import CardNames, keep_names, keep_numbers
 from gpulease_gui.store.doors import Database
-from gpulease_gui.store.records import Gap, SampleBlock
+from gpulease_gui.store.records import Gap, SampleBlock, new_id
 from gpulease_gui.store.samples import append_blocks, append_gap
 from gpulease_gui.store.workspace import Workspace
 
@@ -28,6 +28,7 @@ class Saving:
         self._unsaved: tuple[int, int] | None = None
         self._names: CardNames = {}
         self._numbers: Mapping[str, int] = {}
+        self._watch, self._begun_ns = new_id(), 0  # whose packs and gaps are, and where the newest of its packs begin
         self.ahead_s = 0.0  # up to when (UTC) a clock that was ahead wrote down readings
 
     def readings(self, blocks: Sequence[SampleBlock], last_s: float, names: CardNames) -> None:
@@ -43,8 +44,11 @@ class Saving:
                 self._workspace.submit(lambda db: keep_numbers(db, self._view.node_id, numbers))
             span = min(b.start_ns for b in blocks), max(b.start_ns + b.step_ns * len(b.values) for b in blocks)
             self._going = [one for one in self._going if not self._over(*one)]
+            if span[0] < self._begun_ns:  # our clock was set back: what is read now fills gaps of before
+                self._watch = new_id()
+            watch, self._begun_ns = self._watch, span[0]
             given = self._view.handed.add(blocks, last_s)
-            given.writing = self._workspace.submit(lambda db: append_blocks(db, blocks))
+            given.writing = self._workspace.submit(lambda db: append_blocks(db, blocks, watch))
             self._going.append((given.writing, span))
             if span[0] < self.ahead_s * _NS:
                 self._workspace.submit(lambda db: read_again(db, self._view.node_id, *span))
@@ -52,9 +56,11 @@ class Saving:
     def gaps(self, gaps: tuple[Gap, ...]) -> None:
         """Write gaps."""
 
+        watch = self._watch
+
         def work(db: Database) -> None:
             for gap in gaps:
-                append_gap(db, gap)
+                append_gap(db, gap, watch)
 
         if gaps:
             self._workspace.submit(work)

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
-from gpulease_gui.store import step_006_thresholds, step_007_commerce, step_008_rates, step_009_tasks, step_010_pyramids
+from gpulease_gui.store import (
+    step_006_thresholds,
+    step_007_commerce,
+    step_008_rates,
+    step_009_tasks,
+    step_010_pyramids,
+    step_011_watches,
+)
 
 APPLICATION_ID = 0x67504C53  # "gPLS": how other programs, and we, know the file
 
@@ -266,7 +273,7 @@ def _append_only(table: str) -> tuple[str, str]:
 
 
 _LATER_GUARDED = ("sightings", "pastes", "paste_outputs", "paste_findings")
-_STEPS = (step_006_thresholds, step_007_commerce, step_008_rates, step_009_tasks, step_010_pyramids)
+_STEPS = (step_006_thresholds, step_007_commerce, step_008_rates, step_009_tasks, step_010_pyramids, step_011_watches)
 _GUARDS = {
     table: _append_only(table)
     for table in (
@@ -347,4 +354,10 @@ def m010_pyramids(db: Database) -> None:
     _build(db, step_010_pyramids.SCRIPT, step_010_pyramids.GUARDED, 10)
 
 
-LATEST_VERSION = 10
+@migrations()
+def m011_watches(db: Database) -> None:
+    """Packs and gaps say whose they are."""
+    _build(db, step_011_watches.SCRIPT, step_011_watches.GUARDED, 11)
+
+
+LATEST_VERSION = 11

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-def append_blocks(db: Database, blocks: Iterable[SampleBlock]) -> None:
-    """Keep blocks; one with the start of a kept block replaces it. Raises sqlite3.IntegrityError (unknown node)."""
+def append_blocks(db: Database, blocks: Iterable[SampleBlock], watch: str | None = None) -> None:
+    """Keep blocks that a `watch` (its id) took; one with the start of a kept block replaces it. Raises sqlite3.IntegrityError (unknown node)."""
     by_node: dict[str, list[SampleBlock]] = {}
     for block in blocks:
         if len(block.values):
@@ -36,7 +36,9 @@ def append_blocks(db: Database, blocks: Iterable[SampleBlock]) -> None:
     for node_id, kept in by_node.items():
         # By executemany on the connection: the row-by-row door of sqlite-utils is five times slower.
         rows = [_row(node_id, group) for group in _groups(_short(_numbered(db.conn, node_id, kept)))]
-        db.conn.executemany("INSERT INTO sample_packs (node_id, level, start_ns, end_ns, content) VALUES (?, 0, ?, ?, ?)", rows)
+        db.conn.executemany(
+            "INSERT INTO sample_packs (node_id, level, start_ns, end_ns, content, watch) VALUES (?, 0, ?, ?, ?, ?)", [(*row, watch) for row in rows]
+        )
         cover(db.conn, node_id, max(row[2] for row in rows), rows[0][1])
 
 
@@ -88,11 +90,11 @@ def _row(node_id: str, blocks: list[Block]) -> tuple[str, int, int, bytes]:
     return node_id, blocks[0][1], max([at + step * len(values) for _, at, step, values in blocks]), pack(blocks)
 
 
-def append_gap(db: Database, gap: Gap) -> None:
-    """Keep why a stretch has no samples."""
+def append_gap(db: Database, gap: Gap, watch: str | None = None) -> None:
+    """Keep why a `watch` (its id) has no samples of a stretch."""
     row = {
         "node_id": gap.node_id, "metric": gap.metric, "start_ns": gap.start_ns, "end_ns": gap.end_ns,
-        "reason": gap.reason,
+        "reason": gap.reason, "watch": watch,
     }  # fmt: skip
     db.table("sample_gaps").insert(row)
 
@@ -207,11 +209,11 @@ def list_gaps(
     What another program read of it is no part of a gap of the whole node.
     """
     rows = connection.execute(
-        f"SELECT node_id, start_ns, end_ns, reason, metric, {TOUCHED} FROM sample_gaps g "
+        f"SELECT node_id, start_ns, end_ns, reason, metric, watch, {TOUCHED} FROM sample_gaps g "
         "WHERE node_id = ? AND (metric IS NULL OR metric = coalesce(?, metric)) AND start_ns < ? AND end_ns >= ? ORDER BY start_ns, entry",
         (node_id, metric, end_ns, start_ns),
     ).fetchall()
-    made = (part for *gap, touched in rows for part in (unread(connection, Gap(*gap)) if touched else (Gap(*gap),)))
+    made = (part for *gap, watch, touched in rows for part in (unread(connection, Gap(*gap), watch) if touched else (Gap(*gap),)))
     return tuple(gap for gap in made if gap.start_ns < end_ns and gap.end_ns >= start_ns)
 
 

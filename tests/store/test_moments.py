@@ -168,3 +168,40 @@ def test_that_a_gap_that_begins_or_ends_with_a_reading_of_its_own_watch_stays(de
     keep(desk, (90, [500.0] * 10, POWER), (159, [500.0] * 10, POWER))
     assert gaps(desk, (99, 160), (400, 400)) == [(99, 160), (400, 400)]
     assert gaps(desk, (150, 170), reason="clock_wrong") == [(99, 160), (150, 170), (400, 400)]
+
+
+def named(desk, watch, at_s, values, step_s=1):
+    block = SampleBlock(POWER, START + round(at_s * S), step_s * S, array("f", values))
+    desk.write(lambda db: samples.append_blocks(db, [block], watch))
+
+
+def named_gap(desk, watch, begin_s, end_s, reason="connection_lost"):
+    desk.write(lambda db: samples.append_gap(db, Gap("n1", START + round(begin_s * S), START + round(end_s * S), reason), watch))
+
+
+def test_that_a_reading_of_the_watch_itself_is_no_part_of_its_gap_however_seldom_it_asks(desk):
+    named(desk, "w1", 69, [500.0] * 4, step_s=10)  # the last one at 99: its step reaches to 109
+    named_gap(desk, "w1", 99, 160)
+    named_gap(desk, "w1", 400, 406)
+    named(desk, "w1", 370, [500.0] * 4, step_s=10)  # reaches over all of it
+    assert gaps(desk) == [(99, 160), (400, 406)]
+    named(desk, "w2", 65, [500.0] * 7, step_s=10)  # another one read up to 125, and again from 155 on
+    named(desk, "w2", 155, [500.0] * 3, step_s=10)
+    named(desk, "w2", 395, [500.0] * 3, step_s=10)
+    assert gaps(desk) == [(125, 155)]
+
+
+def test_that_another_program_that_lost_the_node_at_the_same_time_covers_no_cut(desk):
+    named_gap(desk, "w1", 99.0, 102.5)
+    named(desk, "w2", 90.5, [500.0] * 9)  # to 98.5, and again from 102.6 on
+    named(desk, "w2", 102.6, [500.0] * 9)
+    assert gaps(desk) == [(99.0, 102.5)]
+    named(desk, None, 89.8, [500.0] * 10)  # one of before this format, in two packs: it read on
+    named(desk, None, 99.8, [500.0] * 10)
+    assert gaps(desk) == []
+
+
+def test_that_gaps_of_before_packs_had_names_are_told_as_they_were(desk):
+    named(desk, None, 90, [500.0] * 10)
+    named_gap(desk, None, 99.0, 99.9)
+    assert gaps(desk) == [(99.0, 99.9)]
