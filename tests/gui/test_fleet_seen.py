@@ -34,7 +34,7 @@ from gpulease_gui.services.nodes_view import NodeRow
 from gpulease_gui.store import nodes as stored
 from gpulease_gui.store.records import Run, RunState
 
-from .test_nodes_fleet import held_up
+from .test_nodes_fleet import held_at, held_up
 
 LONG_MS = 60_000
 Flag = QItemSelectionModel.SelectionFlag
@@ -234,8 +234,9 @@ def test_that_a_table_at_rest_goes_on_when_a_node_is_asked_again_from_elsewhere(
     ids = [found.node.id for found in pane.model.rows]
     shown: list[Phase] = []
     pane.model.dataChanged.connect(lambda *_: shown.append(pane.model.rows[ids.index("dead")].phase))
-    pane._work._trusted(DEAD)
-    assert pane._clock.isActive()
+    with held_at(demo, "127.0.0.1:1"):
+        pane._work._trusted(DEAD)
+        assert pane._clock.isActive()
     qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
     assert shown[-1] is Phase.NOT_REACHED and page.buttons() == (pane.rest,)
 
@@ -354,3 +355,14 @@ def test_that_nothing_of_a_hostile_node_is_rich_text_in_the_foot_or_in_a_tip(
     tips = [pane.who.toolTip(), *(pane.model.index(0, column).data(Qt.ItemDataRole.ToolTipRole) for column in (NAME, REASON))]
     assert not any(mark in tip for tip in tips for mark in ("<h1>", "<img", "<b>H100", "\x1b"))
     assert "&lt;img" in tips[2]
+
+
+def test_that_a_header_that_is_made_anew_is_never_seen_without_its_crumbs(
+    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
+) -> None:
+    """Each node of a fleet that ended could show a button as wide as the window for a moment."""
+    window = make_window(nodes.PAGE, verification.PAGE)
+    page = chosen(window, demo, qtbot, "honest", "dead")
+    page.header_changed.emit()
+    window.grab()
+    assert page.primary.width() == page.primary.sizeHint().width()

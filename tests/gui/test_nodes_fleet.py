@@ -109,12 +109,18 @@ def test_that_one_click_fills_a_table_and_the_dead_node_delays_nobody(
 
 @contextmanager
 def held_up(services: Services, name: str) -> Iterator[None]:
-    """Nobody gets in at that node meanwhile, however fast it would be asked."""
-    links = services.links
-    place = services.jobs.local(lambda: links._demo_server().address(name).host_port).result()
+    """Nobody gets in at that node of the demo meanwhile, however fast it would be asked."""
+    place = services.jobs.local(lambda: services.links._demo_server().address(name).host_port).result()
+    with held_at(services, place):
+        yield
+
+
+@contextmanager
+def held_at(services: Services, place: str) -> Iterator[None]:
+    """Nobody gets in at that host:port meanwhile."""
     with ExitStack() as held:
         for _ in range(AT_ONCE):
-            held.enter_context(links._connector._gate.hold(place, 9, CancelToken()))
+            held.enter_context(services.links._connector._gate.hold(place, 9, CancelToken()))
         yield
 
 

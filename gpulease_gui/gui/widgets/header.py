@@ -71,6 +71,10 @@ class PageHeader(Lively, QFrame):
                 self._crumbs.addWidget(between, 2)
             else:
                 self._crumbs.addWidget(PlainLabel(words, level="2"))
+        for place in range(self._crumbs.count()):
+            item = self._crumbs.itemAt(place)
+            if item is not None and (made := item.widget()) is not None:
+                made.show()  # now, not with the next event: meanwhile the buttons would take the room of the crumbs
         self._take_buttons(buttons)
 
     def _take_buttons(self, buttons: Sequence[Button]) -> None:
