@@ -37,11 +37,19 @@ def unread(connection: sqlite3.Connection, gap: Gap, watch: str | None = None) -
 
     `watch`: who noted it; None = a program that did not say so, whose own readings are told from those of others by their length.
     """
+    where = "FROM sample_packs WHERE node_id = ? AND level = 0 AND (? IS NULL OR watch IS NOT ?) AND"
+    own = gap.node_id, watch, watch
     rows = connection.execute(
-        "SELECT content FROM sample_packs WHERE node_id = ? AND level = 0 AND end_ns > ? AND end_ns <= ? AND start_ns < ? "
-        "AND (? IS NULL OR watch IS NOT ?)",
-        (gap.node_id, gap.start_ns, gap.end_ns + _PACK_NS, gap.end_ns, watch, watch),
-    )
+        f"SELECT content {where} end_ns > ? AND end_ns <= ? AND start_ns < ?", (*own, gap.start_ns, gap.end_ns + _PACK_NS, gap.end_ns)
+    ).fetchall()
+    if rows and watch is not None:  # what others read just before and after it says whether they read on
+        rows += connection.execute(
+            f"SELECT content {where} end_ns > ? AND end_ns <= ? ORDER BY end_ns DESC LIMIT 1", (*own, gap.start_ns - _PACK_NS // 2, gap.start_ns)
+        ).fetchall()
+        rows += connection.execute(
+            f"SELECT content {where} end_ns > ? AND end_ns <= ? AND start_ns >= ? ORDER BY end_ns LIMIT 1",
+            (*own, gap.end_ns, gap.end_ns + _PACK_NS, gap.end_ns),
+        ).fetchall()
     packs = [unpack(content) for (content,) in rows]
     if watch is not None:
         yield from _without(gap, _read_on(packs))

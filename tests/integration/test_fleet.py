@@ -18,6 +18,7 @@ from gpulease_gui.domain.finding import Finding, Reason, Verdict
 from gpulease_gui.domain.node import Address, AuthMethod, HostKey, Node, Reach
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.handshake import Deadlines
+from gpulease_gui.services import jobs
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.events import HostKeyQuestion
 from gpulease_gui.services.fleet_rest import END_UNSEEN, unanswered, what_is_left
@@ -150,7 +151,10 @@ def test_that_only_what_never_came_is_asked_again(services: Services) -> None:
         assert what_is_left(connection, "nobody", request, datetime(2026, 1, 1, tzinfo=UTC)) == request
 
 
-def test_that_fifty_stalled_nodes_are_cancelled_as_quickly_as_one(services: Services, make_sshd, marker, until) -> None:
+def test_that_fifty_stalled_nodes_are_cancelled_as_quickly_as_one(
+    services: Services, make_sshd, marker, until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "SILENT_S", 3600.0)  # a slow machine is no silent node
     server = make_sshd(f"ForceCommand echo hello; sleep {marker.seconds} & cat >/dev/null; kill $!\n")
 
     def node(number: int) -> Node:
