@@ -229,8 +229,9 @@ def test_that_a_note_and_a_file_belong_to_the_item_and_can_be_taken_back(
     page.table.choose("NS-01")
     paper = tmp_path / "quote <b>7.pdf"
     paper.write_bytes(b"%PDF-1.4 a quote")
+    kept = "quote _b_7.pdf"  # such that each system can save it again
     page.desk.attach(paper)
-    wait_for(qtbot, lambda: page.seen is not None and any(f.name == paper.name for f in page.seen.files.values()))
+    wait_for(qtbot, lambda: page.seen is not None and any(f.name == kept for f in page.seen.files.values()))
     answer = view_of(window).row("NS-01").answer
     assert answer is not None and answer.state is AnswerState.EVIDENCED and len(answer.evidence) == 1, "a claim became evidenced"
     QTest.keyClick(page.table, Qt.Key.Key_W)
@@ -239,7 +240,7 @@ def test_that_a_note_and_a_file_belong_to_the_item_and_can_be_taken_back(
     dialog.reject()
     back_to(window, page, qtbot)
     QTest.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    wait_for(qtbot, lambda: page.seen is not None and not any(f.name == paper.name for f in page.seen.files.values()))
+    wait_for(qtbot, lambda: page.seen is not None and not any(f.name == kept for f in page.seen.files.values()))
     answer = view_of(window).row("NS-01").answer
     assert answer is not None and answer.state is AnswerState.ANSWERED and answer.evidence == ()
 
