@@ -22,7 +22,7 @@ from gpulease_gui.services.paid_cards import Seen, by_chip
 from gpulease_gui.services.timeline import NEVER
 from gpulease_gui.services.watch_cards import Cards
 from gpulease_gui.services.watch_driver import SILENT, Driver
-from gpulease_gui.services.watch_last_seen import last_seen
+from gpulease_gui.services.watch_last_seen import last_chips, last_seen
 from gpulease_gui.services.watch_loads import Loads
 from gpulease_gui.services.watch_owed import Owed
 from gpulease_gui.services.watch_promise import promise_of
@@ -96,13 +96,14 @@ class NodeRules:
         for driver in self._drivers.values():
             driver.begin()
         self._keep_up(now_s)
-        self._chips.expect()
-        if self._cards.known:
+        if self._cards.known or self._chips.known:
             self._cards.expect()
+            self._chips.expect()
             return
         try:
             with workspace.read() as connection:
                 self._cards.expect(last_seen(connection, node_id, seen, now_s))
+                self._chips.expect(last_chips(connection, node_id, now_s))
         except UserFacing:
             return  # the store says so itself when the first readings are written
 
@@ -215,8 +216,8 @@ class NodeRules:
                 self._drivers[source_id].read(at_s)
             return list(self._rules.answer(at_s) if answers else ())
         self._rules.gone_still(at_s)
-        # A node without NPUs says nothing of them.
-        driver = self._drivers["npu" if self._npus else "gpu"]
+        # A node without NPUs says nothing of them, nor does one that has GPUs in their place now.
+        driver = self._drivers["npu" if self._npus or (self._chips.known and not self._cards.seen) else "gpu"]
         return list(self._rules.lose("", SILENT, at_s, driver.missed_s) if driver.silent(at_s) else ())
 
     def _look_for_away(self, cards: Iterable[str], at_s: float) -> None:
@@ -274,7 +275,7 @@ class NodeRules:
     def trouble(self, source_id: str, words: str, at_s: float, *, said: bool = True) -> None:
         """A source of the node can't be read: it says so itself (`said`), or a line of it is odd."""
         driver = self._drivers.get(source_id)
-        known = bool(self._cards.known) or self._rules.promise.cards if source_id == "gpu" else self._npus
+        known = bool(self._cards.known) or self._rules.promise.cards if source_id == "gpu" else self._npus or bool(self._chips.known)
         if driver is not None and driver.trouble(words, at_s, said=said, known=known):
             self._tell(self._rules.lose("", words, at_s, driver.missed_s))
 
