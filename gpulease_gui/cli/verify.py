@@ -40,7 +40,7 @@ from gpulease_gui.services.bundle import refuse_bundle_path, write_bundle
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.events import Event, LinesSkipped, ReadingsNotKept
 from gpulease_gui.services.fleet_rest import unanswered_words
-from gpulease_gui.services.kept_secrets import JUMP, PASSPHRASE
+from gpulease_gui.services.kept_secrets import JUMP, PASSPHRASE, PROXY
 from gpulease_gui.services.key_swap import replace_host_keys
 from gpulease_gui.services.outcome import Outcome, finding_line, outcome_json
 from gpulease_gui.services.plan import LEFT_OUT_WORDS, Level, make_plan
@@ -219,7 +219,7 @@ def ask_on_terminal(node: Node, asked: SecretAsked) -> Secret | None:
 def _question(node: Node, asked: SecretAsked) -> str:
     again = f"wrong, try {asked.number} of {PASSPHRASES_MAX}: " if asked.number > 1 else ""
     place = f"jump host {asked.hop} on the way to {node.target}" if asked.hop else node.target
-    if asked.what.startswith(JUMP):
+    if asked.what.startswith((JUMP, PROXY)):
         return visible(f"{again}{asked.what} on the way to {node.target}: ")
     # In one line: a node whose question has several could begin one that looks like ours.
     return visible(f"{again}{' '.join(asked.what.split())} for {place}: ")

@@ -48,6 +48,11 @@ class Proxy:
         """host:port, IPv6 in brackets."""
         return Address(self.host, self.port).host_port
 
+    @property
+    def user_at(self) -> str:
+        """user@host:port: whose the password is."""
+        return f"{self.user}@{self.host_port}"
+
 
 def parse_proxy(text: str) -> Proxy | None:
     """`socks5://[user@]host[:port]` or `http://[user@]host[:port]` (1080 and 8080 where not said); None for "".

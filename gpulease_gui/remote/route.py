@@ -88,6 +88,8 @@ def way_to(
 
 
 def _through(proxy: Proxy, address: Address, way_out: WayOut, deadlines: Deadlines, cancel: CancelToken) -> socket.socket:
+    if proxy.user and proxy.password is None:  # an empty one would be one more that it refuses
+        raise proxy_failed(address.host_port, proxy.host_port, "no_password", Text("no password was given", "未提供密码"))
     try:
         sock = dial(Address(proxy.host, proxy.port), deadlines.tcp_s, cancel, way_out)
     except ConnectFailed as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from gpulease_gui.remote.failures import ConnectFailed, HostKeyChanged, Phase, U
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.local import LocalLine
+from gpulease_gui.remote.login import TRIES_MAX
 from gpulease_gui.remote.route import STRAIGHT
 from gpulease_gui.remote.said_words import in_both
 from gpulease_gui.remote.session import Connector, SshSession
@@ -167,7 +168,7 @@ class Links:
         way = self._ways.way_to(self._as_of_now(node), node.address, fingerprints, keys_only=replaced or bool(once)).trusting(once)
         self._say_skipped(way)
         try:
-            session = self._connect(way, cancel)
+            session = self._connect_past_proxy(node, way, cancel)
         except ConnectFailed as error:
             if error.phase is Phase.AUTH:
                 self._replaced.discard(node.id)
@@ -206,6 +207,23 @@ class Links:
             en, zh = "; ".join(note.en for note in told), "；".join(note.zh for note in told)
             rest, rest_zh = (f"; and {more} more", f"；另有 {more} 行") if more > 0 else ("", "")
             self._bus.publish(LinesSkipped(Text(f"lines that can't be used: {en}{rest}", f"无法使用的行：{zh}{rest_zh}")))
+
+    def _connect_past_proxy(self, node: Node, way: WayThere, cancel: CancelToken) -> SshSession:
+        """A proxy that refuses the password of its user is called again with another, as long as the user types new ones."""
+        number = 1
+        while True:
+            try:
+                return self._connect(way, cancel)
+            except ConnectFailed as error:
+                proxy = way.route.proxy
+                if proxy is None or not proxy.user or (error.phase, error.cause) != (Phase.PROXY, "auth"):
+                    raise
+                number += 1
+                other = self._ways.other_proxy_password(node, proxy, number)
+                cancel.check()
+                if other is None or number > TRIES_MAX:
+                    raise
+                way = replace(way, route=replace(way.route, proxy=other))
 
     def _connect(self, way: WayThere, cancel: CancelToken) -> SshSession:
         return self._connector.connect(way.address, way.credentials, way.trust, self._deadlines, cancel, way.route)
@@ -282,7 +300,7 @@ class Links:
             state, offered = NodeState.KEY_CHANGED, error.new
             lately = 0 if error.hop else self._replaced_lately(node)
             self._bus.publish(HostKeyQuestion(node, (error.new,), (error.old,), error.hop, (), self._stated(node), lately))
-        was_login = error.phase in (Phase.AUTH, Phase.PROXY) and error.cause != "no_password_yet"
+        was_login = error.phase is Phase.AUTH and error.cause != "no_password_yet"
         if was_login:  # else nobody has judged a password
             self._ways.forget(node, error.hop)
         self._ways.kept.refused(node, login=was_login)

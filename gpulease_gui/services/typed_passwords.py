@@ -7,18 +7,28 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gpulease_gui.domain.secret import Secret
+from gpulease_gui.remote.login import TRIES_MAX
 
-# Whose it is: the id of a node and what it is for, or a jump host and the way there.
+# Whose it is: the id of a node and what it is for, or a jump host and the way there, or a proxy and its user.
 Owner = tuple[str, ...]
 
 
 @dataclass(slots=True)
 class _Place:
-    """One password; whoever asks for it holds the lock, so that the user is asked once."""
+    """One password; whoever asks for it holds the lock, so that the user is asked once.
+
+    `wrong`: how many were refused since somebody came who had none; `over`: then the user gave up, or had all tries.
+    """
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     secret: Secret | None = None
     given_up: int = 0
+    wrong: int = 0
+    over: bool = False
+
+    def give_up(self) -> None:
+        self.secret, self.over = None, True
+        self.given_up += 1
 
 
 class TypedPasswords:
@@ -31,17 +41,20 @@ class TypedPasswords:
     def get(self, owner: Owner, ask: Callable[[], Secret | None], wrong: Secret | None = None) -> Secret | None:
         """The password that is known and not the `wrong` one, else what `ask` gives; None when the user gives up.
 
-        Who waits while another asks gets that answer, and gives up with him.
+        Who waits while another asks gets that answer, and gives up with him; so does who comes with a `wrong` one after the
+        third was wrong for another, too. Who comes with none begins anew.
         """
         place = self._place(owner)
         given_up = place.given_up
         with place.lock:
             if place.secret is not None and place.secret != wrong:
                 return place.secret
-            if place.given_up != given_up:
+            if place.given_up != given_up or (wrong is not None and place.over):
                 return None
-            place.secret = ask()
-            place.given_up += place.secret is None
+            place.wrong = 0 if wrong is None else place.wrong + 1
+            place.secret, place.over = None if place.wrong >= TRIES_MAX else ask(), False
+            if place.secret is None:
+                place.give_up()
             return place.secret
 
     def know(self, owner: Owner, secret: Secret) -> None:

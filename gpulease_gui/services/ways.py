@@ -25,7 +25,8 @@ from gpulease_gui.store.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class SecretAsked:
-    """What is asked for: "passphrase of PATH", "password", "password of the jump host USER@HOST:PORT", or the words of who asks.
+    """What is asked for: "passphrase of PATH", "password", "password of the jump host USER@HOST:PORT", "password of the proxy
+    USER@HOST:PORT", or the words of who asks.
 
     `hop`: host:port of the jump host that it is for, "" = the node. `number`: which try of this secret it is.
     """
@@ -68,7 +69,8 @@ def _by_key(credentials: Credentials) -> Credentials:
 class Ways:
     """Finds the way to a node. Passwords are asked for once a session; where the user wants it, the keyring has them.
 
-    That of a jump host is asked for once for all nodes that are reached over it by the same way.
+    That of a jump host is asked for once for all nodes that are reached over it by the same way, that of a proxy's user once
+    for all nodes behind it.
     """
 
     def __init__(self, workspace: Workspace, ask_secret: AskSecret | None, fingerprints: tuple[str, ...]) -> None:
@@ -97,6 +99,12 @@ class Ways:
         if keys_only:
             credentials, hops = _by_key(credentials), tuple(replace(hop, credentials=_by_key(hop.credentials)) for hop in hops)
         return WayThere(address, credentials, trust, Route(hops, self._proxy(node), way_out))
+
+    def other_proxy_password(self, node: Node, proxy: Proxy, number: int) -> Proxy | None:
+        """The proxy, after it refused its password, with another one, which is the `number`th; None = there is none."""
+        self.kept.drop(node, f"{PROXY}{proxy.user_at}")
+        password = self._proxy_password(node, proxy, number)
+        return replace(proxy, password=password) if password is not None else None
 
     def forget(self, node: Node, hop: str = "") -> None:
         """Ask for this node's passwords again, and for that of a jump host (host:port): one of them may have been wrong."""
@@ -167,7 +175,7 @@ class Ways:
         def type_password(number: int, refused: Secret | None) -> Secret | None:
             if refused is not None:
                 self.kept.drop(node, password)
-            return self._typed.get(owner, lambda: self._kept_or_asked(node, SecretAsked(password, hop, number)), refused)
+            return self._typed.get(owner, lambda: self._kept_or_asked(node, SecretAsked(password, hop, number), refused), refused)
 
         if ask is None:
             return Credentials(ask_passphrase=passphrase, wrong_passphrase=wrong)
@@ -179,15 +187,22 @@ class Ways:
 
         return Credentials(ask_passphrase=passphrase, wrong_passphrase=wrong, ask_prompt=answer, ask_password=type_password)
 
-    def _kept_or_asked(self, node: Node, asked: SecretAsked) -> Secret | None:
+    def _kept_or_asked(self, node: Node, asked: SecretAsked, wrong: Secret | None = None) -> Secret | None:
         known = self.kept.find(node, asked.what)
+        if known is not None and known == wrong:  # it was kept for several nodes, and another one had tried it
+            self.kept.drop(node, asked.what)
+            known = None
         return known if known is not None or self.ask_secret is None else self.ask_secret(node, asked)
 
     def _proxy(self, node: Node) -> Proxy | None:
         proxy = parse_proxy(node.proxy)
         if proxy is None or not proxy.user:
             return proxy
-        return replace(proxy, password=self._password(node, f"{PROXY}{proxy.host_port}"))
+        return replace(proxy, password=self._proxy_password(node, proxy))
+
+    def _proxy_password(self, node: Node, proxy: Proxy, number: int = 1) -> Secret | None:
+        asked, wrong = SecretAsked(f"{PROXY}{proxy.user_at}", number=number), proxy.password
+        return self._typed.get(("proxy", proxy.kind, proxy.user_at), lambda: self._kept_or_asked(node, asked, wrong), wrong)
 
     def _password(self, node: Node, what: str) -> Secret | None:
         return self._typed.get((node.id, what), lambda: self._kept_or_asked(node, SecretAsked(what)))

@@ -34,7 +34,7 @@ def test_that_ux_13_enter_alone_answers_a_question_of_the_node_with_nothing(qtbo
     assert ends == [SecretDialog.DialogCode.Accepted] and dialog.secret == Secret("")
 
 
-@pytest.mark.parametrize("what", ["password", "passphrase of /keys/id", "password of the proxy gw:1080"])
+@pytest.mark.parametrize("what", ["password", "passphrase of /keys/id", "password of the proxy anna@gw:1080"])
 def test_that_enter_alone_is_no_password(qtbot: QtBot, what: str) -> None:
     dialog = opened(qtbot, what)
     ends: list[int] = []
@@ -59,3 +59,10 @@ def test_that_the_password_of_a_jump_host_is_asked_for_in_its_name_and_a_refused
     assert {"Jump host gw.example:2222 asks for a password", "ops@gw.example:2222", "node-01"} <= said
     assert "the login was refused; try 2 of 3" in said
     assert dialog.line.echoMode() is QLineEdit.EchoMode.Password and not dialog.go_on.isEnabled() and not dialog.keep.isHidden()
+
+
+def test_that_the_password_of_a_proxy_is_asked_for_in_its_name_and_not_in_that_of_one_node(qtbot: QtBot) -> None:
+    dialog = SecretDialog(NODE, SecretAsked("password of the proxy anna@gw.example:1080", number=2))
+    qtbot.addWidget(dialog)
+    said = {label.text() for label in dialog.findChildren(QLabel)}
+    assert {"Proxy gw.example:1080 asks for a password", "anna@gw.example:1080", "the login was refused; try 2 of 3"} <= said

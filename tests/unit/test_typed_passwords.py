@@ -60,6 +60,25 @@ def test_that_who_waits_while_another_is_asked_gets_the_same_answer(answer: Secr
     assert found == [answer, answer]
 
 
+def test_that_after_three_wrong_ones_nobody_is_asked_who_comes_with_one_of_them_and_who_has_none_begins_anew() -> None:
+    typed = TypedPasswords()
+    assert typed.get(HOP, lambda: Secret("a")) == Secret("a")
+    assert typed.get(HOP, lambda: Secret("b"), Secret("a")) == Secret("b")
+    assert typed.get(HOP, lambda: Secret("c"), Secret("b")) == Secret("c")
+    assert typed.get(HOP, never, Secret("a")) == Secret("c")
+    assert typed.get(HOP, never, Secret("c")) is None
+    assert typed.get(HOP, never, Secret("b")) is None
+    assert typed.get(HOP, lambda: Secret("d")) == Secret("d")
+    assert typed.get(HOP, lambda: Secret("e"), Secret("d")) == Secret("e")
+
+
+def test_that_who_comes_with_a_wrong_one_after_another_gave_up_is_not_asked() -> None:
+    typed = TypedPasswords()
+    typed.get(HOP, lambda: Secret("a"))
+    assert typed.get(HOP, lambda: None, Secret("a")) is None
+    assert typed.get(HOP, never, Secret("a")) is None
+
+
 class Waited:
     """A lock that tells when somebody waits for it."""
 

@@ -90,8 +90,9 @@ def _words(node: Node, asked: SecretAsked) -> tuple[Text, Text, list[tuple[Words
         return Text("Passphrase", "口令"), headline, [(Text("Key file", "密钥文件"), file)]
     password = Text("Password", "密码")
     if what.startswith(PROXY):
-        headline = Text(f"The proxy on the way to {node.name} asks for a password", f"连接 {node.name} 的代理需要密码")
-        return password, headline, [(Text("Proxy", "代理"), foreign(what.removeprefix(PROXY)))]
+        login = what.removeprefix(PROXY)
+        by = login.rpartition("@")[2]
+        return password, Text(f"Proxy {by} asks for a password", f"代理 {by} 需要密码"), [(Text("Login", "登录"), foreign(login))]
     if what.startswith(JUMP):
         headline = Text(f"Jump host {asked.hop} asks for a password", f"跳板机 {asked.hop} 需要密码")
         return password, headline, [(Text("Login", "登录"), foreign(what.removeprefix(JUMP)))]
