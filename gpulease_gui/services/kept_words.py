@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from gpulease_gui.domain.text import Text
 from gpulease_gui.reports.facts import KeptReadings
 from gpulease_gui.reports.wording import utc_moment
+from gpulease_gui.store.kept_slots import SlotsState
 from gpulease_gui.store.kept_state import KeptState
 
 _NS = 1_000_000_000
@@ -24,18 +25,41 @@ def trouble_of(state: KeptState) -> Text | None:
     """What was done to them, in a sentence with times in UTC; None where they are what they were."""
     if state.intact:
         return None
+    if state.fits and state.slots:
+        return _of(state, _of_slots(state))
     if state.fits:
         return _of(state, Text("the copy that was kept was changed afterwards; the readings themselves are unchanged",
                                "存证副本后来被改动；读数本身未变"))  # fmt: skip
     if not state.copy_fits:
         return _of(state, Text("they were changed afterwards, and so was the copy that was kept: nobody can say which",
                                "后来被改动，存证副本也被改动：无法指出改动之处"))  # fmt: skip
-    counted = ((state.changed, "changed", "被改动"), (state.missing, "missing", "缺失"), (state.added, "added", "后来加入"))
-    en = ", ".join(f"{count} {word}" for count, word, _ in counted if count) or "order of the blocks"
-    zh = "，".join(f"{word} {count} 段" for count, _, word in counted if count) or "数据段次序"
+    counted = _counted(state)
+    en, zh = counted.en or "order of the blocks", counted.zh or "数据段次序"
     first = "" if state.first_ns is None else _when(state.first_ns)
     return _of(state, Text(f"they are not what was kept; blocks: {en}" + (f", the first at {first}" if first else ""),
                            f"与存证不符：{zh}" + (f"，最早为 {first}" if first else "")))  # fmt: skip
+
+
+def _counted(state: KeptState | SlotsState) -> Text:
+    counted = ((state.changed, "changed", "被改动"), (state.missing, "missing", "缺失"), (state.added, "added", "后来加入"))
+    return Text(", ".join(f"{count} {word}" for count, word, _ in counted if count),
+                "，".join(f"{word} {count} 段" for count, _, word in counted if count))  # fmt: skip
+
+
+def _of_slots(state: KeptState) -> Text:
+    """Summaries are not kept: what they should be, the readings say."""
+    first = _when(min(one.first_ns for one in state.slots))
+    told = [(_length(one), _counted(one)) for one in state.slots]
+    en = "; ".join(f"of {length.en}: {count.en}" for length, count in told)
+    zh = "；".join(f"{length.zh}：{count.zh}" for length, count in told)
+    copy = Text("", "") if state.copy_fits else Text("; the copy that was kept was changed, too", "；存证副本也被改动")
+    return Text(f"the readings are unchanged, but the summaries that longer charts are drawn from are not what they make; {en}, the first at {first}{copy.en}",
+                f"读数未变，但长时段图表所用的汇总与读数不符；{zh}，最早为 {first}{copy.zh}")  # fmt: skip
+
+
+def _length(slots: SlotsState) -> Text:
+    seconds = slots.step_ns // _NS
+    return Text(f"{seconds} s", f"{seconds} 秒") if seconds < 60 else Text(f"{seconds // 60} min", f"{seconds // 60} 分钟")
 
 
 def _of(state: KeptState, what: Text) -> Text:

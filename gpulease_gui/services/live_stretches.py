@@ -49,7 +49,7 @@ def live_stretches(
     known.sort(key=lambda metric: lines[metric.id][0] is None)
     spans = stretches_in_report(connection, run.node_id, run.id) or _span(connection, run, known)
     found: list[LiveStretch] = []
-    others = [one.kept for one in (kept_states(connection, run.id) if states is None else states) if not one.fits]
+    others = [one.kept for one in (kept_states(connection, run.id) if states is None else states) if not one.drawn_as_kept]
     for span in spans:
         altered = any(kept.start_ns < span[1] and kept.end_ns > span[0] for kept in others)
         made = (_stretch(connection, run.node_id, metric, lines[metric.id], span) for metric in known)

@@ -120,9 +120,11 @@ def pack_slots(ids: Sequence[int], slots: int, values: array[float]) -> bytes:
 
 
 def slots_head(content: bytes) -> tuple[int, bytes, int]:
-    """(slots, bytes of the series ids, place of the numbers) of what `pack_slots` wrote."""
-    count, slots = _HEADS.unpack_from(content)
+    """(slots, bytes of the series ids, place of the numbers) of what `pack_slots` wrote; no series of what was damaged since."""
+    count, slots = _HEADS.unpack_from(content) if len(content) >= _HEADS.size else (0, 0)
     after = 8 + 4 * count
+    if len(content) != after + 4 * FIELDS * count * slots:
+        return 0, b"", len(content)
     return slots, content[8:after], after
 
 

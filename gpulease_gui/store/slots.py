@@ -195,12 +195,7 @@ def _make(connection: sqlite3.Connection, node_id: str, begin_ns: int, end_ns: i
     spans = {level: (begin_ns // row * row, (-(-end_ns // row) if part else end_ns // row) * row) for level, row in ROWS.items()}
     closed = {level: span for level, span in spans.items() if span[1] > span[0]}
     first_ns, last_ns = min(begin for begin, _ in closed.values()), max(end for _, end in closed.values())
-    contents, left_out = _told_once(connection, node_id, [row[2] for row in rows_between(connection, node_id, 0, first_ns, last_ns)])
-    masks = {
-        row[0] for row in connection.execute("SELECT id, metric FROM sample_series WHERE node_id = ?", (node_id,))
-        if row[1] in BIT_MASKS
-    }  # fmt: skip
-    kept = by_slots(contents, first_ns, last_ns)
+    kept, masks, left_out = _read_between(connection, node_id, first_ns, last_ns)
     for level, (begin, end) in closed.items():
         there = {row_end: content for _, row_end, content in rows_between(connection, node_id, level, begin, end)}
         made = [
@@ -215,6 +210,24 @@ def _make(connection: sqlite3.Connection, node_id: str, begin_ns: int, end_ns: i
             "INSERT INTO sample_packs (node_id, level, start_ns, end_ns, content) VALUES (?, ?, ?, ?, ?)",
             [(node_id, level, *row) for row in made],
         )
+
+
+def derived(connection: sqlite3.Connection, node_id: str, begin_ns: int, end_ns: int) -> dict[int, list[tuple[int, int, bytes]]]:
+    """(start, end, content) of the rows that the readings of whole half hours make, by level; nothing is kept."""
+    kept, masks, _ = _read_between(connection, node_id, begin_ns, end_ns)
+    return {level: list(_rows(kept, level, begin_ns, end_ns, masks)) for level in LEVELS}
+
+
+def _read_between(
+    connection: sqlite3.Connection, node_id: str, begin_ns: int, end_ns: int
+) -> tuple[list[InSlots], set[int], Counter[int]]:
+    """The readings of a stretch, each moment once; which series are bit masks; how many readings are left out, as `_told_once` says."""
+    contents, left_out = _told_once(connection, node_id, [row[2] for row in rows_between(connection, node_id, 0, begin_ns, end_ns)])
+    masks = {
+        row[0] for row in connection.execute("SELECT id, metric FROM sample_series WHERE node_id = ?", (node_id,))
+        if row[1] in BIT_MASKS
+    }  # fmt: skip
+    return by_slots(contents, begin_ns, end_ns), masks, left_out
 
 
 def _told_once(connection: sqlite3.Connection, node_id: str, contents: list[bytes]) -> tuple[list[bytes], Counter[int]]:

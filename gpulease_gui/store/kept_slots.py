@@ -1,0 +1,120 @@
+"""Are the summaries under a stretch of readings still those that its readings make?
+
+A chart of more than a few hours is drawn from summaries alone. They are made anew from the readings, half an hour at a time.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from gpulease_gui.store.packing import FIELDS, ids_of, slots_head, unpacked
+from gpulease_gui.store.slot_reading import whole_from
+from gpulease_gui.store.slots import LEVELS, LONGEST_NS, ROWS, covered, derived, rows_between
+
+_WINDOW_NS = LONGEST_NS // 2
+# Sums of the same readings may be rounded otherwise by another version of Python.
+_ROUNDED = 1e-6
+_Row = tuple[int, int, bytes]
+_Numbers = tuple[float, ...]
+# (series id, start of the slot)
+_Slot = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SlotsState:
+    """How many summaries of `step_ns` of one series each are not what the readings make them, and where the first begins (UTC).
+
+    `changed` tell something else, `missing` are not there, `added` tell of what was never read.
+    """
+
+    step_ns: int
+    changed: int
+    missing: int
+    added: int
+    first_ns: int
+
+
+def slot_states(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int) -> tuple[SlotsState, ...]:
+    """The levels of which a summary that touches start <= time < end is another one; none where all are as they should be.
+
+    Readings around the stretch may be gone for their age: a slot that reaches there may know of more than there is.
+    """
+    until_ns = covered(connection, node_id)
+    if until_ns is None:
+        return ()
+    found: dict[int, Counter[str]] = {level: Counter() for level in LEVELS}
+    first: dict[int, int] = {}
+    for begin_ns in range(start_ns // _WINDOW_NS * _WINDOW_NS, min(end_ns, until_ns), _WINDOW_NS):
+        for level, what, at_ns in _window(connection, node_id, begin_ns, (start_ns, end_ns), until_ns):
+            found[level][what] += 1
+            first[level] = min(at_ns, first.get(level, at_ns))
+    return tuple(
+        SlotsState(LEVELS[level], count["changed"], count["missing"], count["added"], first[level])
+        for level, count in found.items() if count
+    )  # fmt: skip
+
+
+def _window(
+    connection: sqlite3.Connection, node_id: str, begin_ns: int, stretch: tuple[int, int], until_ns: int
+) -> Iterator[tuple[int, str, int]]:
+    """(level, what was done, start of the slot) of half an hour."""
+    end_ns, made = begin_ns + _WINDOW_NS, derived(connection, node_id, begin_ns, begin_ns + _WINDOW_NS)
+    spans = [row[:2] for row in rows_between(connection, node_id, 0, begin_ns, end_ns)]
+    whole_ns = whole_from(connection, node_id, 0, spans, begin_ns, end_ns)
+    for level, row_ns in ROWS.items():
+        # What ends later is drawn from the readings.
+        wanted = [row for row in made[level] if row[1] <= until_ns]
+        there = [row for row in rows_between(connection, node_id, level, begin_ns, end_ns) if row[1] <= until_ns]
+        if wanted == there:
+            continue
+        for at_ns in [row[0] for row in there if row[0] % row_ns or row[1] - row[0] != row_ns]:
+            yield level, "added", at_ns
+        step_ns, should, told = LEVELS[level], _slots(wanted, LEVELS[level]), _slots(there, LEVELS[level])
+        for series_id, at_ns in sorted(should.keys() | told.keys()):
+            if at_ns + step_ns <= stretch[0] or at_ns >= stretch[1]:
+                continue
+            inside = (stretch[0] <= at_ns and at_ns + step_ns <= stretch[1]) or at_ns >= whole_ns
+            what = _done(should.get((series_id, at_ns), ()), told.get((series_id, at_ns), ()), inside=inside)
+            if what:
+                yield level, what, at_ns
+
+
+def _slots(rows: Iterable[_Row], step_ns: int) -> Mapping[_Slot, _Numbers]:
+    """The numbers of all slots in which anything was read; of a slot that is told twice those of all."""
+    found: dict[_Slot, _Numbers] = {}
+    for start_ns, _, content in rows:
+        slots, ids, place = slots_head(content)
+        values = unpacked(content[place:]).tolist()
+        for number, series_id in enumerate(ids_of(ids)):
+            for slot in range(slots):
+                at = (number * slots + slot) * FIELDS
+                if values[at + 4]:
+                    key = series_id, start_ns + slot * step_ns
+                    found[key] = (*found.get(key, ()), *values[at : at + FIELDS])
+    return found
+
+
+def _done(should: _Numbers, told: _Numbers, *, inside: bool) -> str:
+    """What was done to a slot, "" where nothing was. `inside`: all of its readings are there."""
+    if not told:
+        return "missing"
+    if should and _alike(should, told):
+        return ""
+    if not inside and (not should or _is_more(should, told)):
+        return ""
+    return "changed" if should else "added"
+
+
+def _alike(should: _Numbers, told: _Numbers) -> bool:
+    if should == told:
+        return True
+    near = abs(should[1] - told[1]) <= _ROUNDED * max(abs(should[0]), abs(should[3]))
+    return near and (should[0], should[2:]) == (told[0], told[2:])
+
+
+def _is_more(should: _Numbers, told: _Numbers) -> bool:
+    """Whether a slot may be of these readings and of others."""
+    return len(told) == FIELDS and told[0] <= should[0] and told[3] >= should[3] and told[4] > should[4]
