@@ -14,13 +14,12 @@ from gpulease_gui.store.evidence import get_blob, get_content
 from gpulease_gui.store.exchange.bundle_schema import FORMAT, MOST_BYTES, MOST_RECORDS, VERSION, Tick
 from gpulease_gui.store.exchange.bundle_sections import SECTIONS, Section, Value
 from gpulease_gui.store.exchange.bundle_tasks import without_paths
+from gpulease_gui.store.exchange.bundle_watch import EVENT_OVER, SHARED_SETTINGS_SQL
 from gpulease_gui.store.imported import IMPORTED
 
 if TYPE_CHECKING:
     Entry = dict[str, Value]
 
-# The settings that belong to the workspace; who writes here and what was looked at belong to the computer.
-SHARED_SETTINGS = ("offers.workload",)
 
 _DEAL = "CASE WHEN d.offer_id IS NULL THEN 'contract' ELSE 'offer' END, coalesce(d.offer_id, d.contract_id)"
 _CLAIM_HOLDER = "CASE WHEN c.offer_id IS NULL THEN 'contract' ELSE 'offer' END, coalesce(c.offer_id, c.contract_id)"
@@ -44,7 +43,7 @@ _SQL = {
     "waivers": f"SELECT {_DEAL}, w.item_id, w.given_by, w.reason, w.expires, w.given_at FROM waivers w JOIN deals d ON d.id = w.deal_id",
     "setups": f"SELECT {_DEAL}, d.template_id, d.scenario FROM deals d WHERE (d.template_id <> '' OR d.scenario <> '')",
     "rates": "SELECT DISTINCT from_currency, to_currency, day, rate, source, surcharge FROM fx_rates",
-    "settings": f"SELECT key, value FROM settings WHERE key IN ({', '.join(repr(key) for key in SHARED_SETTINGS)})",
+    "settings": f"SELECT key, value FROM settings WHERE {SHARED_SETTINGS_SQL}",
     "runs": "SELECT id, node_id, started_at, contract_id, finished_at, state, overall, terms, tool_version, host_key_type, host_key_fingerprint, "
             "demo, clock_offset_s, kind, original_id, '' FROM runs WHERE state <> 'running'",
     "outputs": "SELECT id, run_id, fact_id, command, collected_at, exit_code, seconds, stdout_sha256, stderr_sha256, stdout_cut, stderr_cut "
@@ -63,6 +62,8 @@ _SQL = {
                    f"FROM task_curves WHERE run_id IN ({_TASK_OVER})",
     "task_logs": "SELECT run_id, row_number() OVER (PARTITION BY run_id ORDER BY entry), full_size, hex(zlib_bytes) "
                  f"FROM task_log_pieces WHERE run_id IN ({_TASK_OVER})",
+    "watch_events": "SELECT id, node_id, rule, subject, CAST(began_ns AS TEXT), CAST(ended_ns AS TEXT), degraded, document, sha256 FROM watch_events "
+                    f"WHERE {EVENT_OVER}",
     "task_references": "SELECT task, row_number() OVER (PARTITION BY task ORDER BY entry), run_id, marked_at, marked_by, why "
                        f"FROM task_references WHERE (run_id IS NULL OR run_id IN ({_TASK_OVER}))",
     "term_versions": "SELECT holder_kind, holder_id, row_number() OVER (PARTITION BY holder_kind, holder_id ORDER BY version), document, saved_at, "
@@ -95,7 +96,8 @@ _CONTENTS = (
     "SELECT sha256 FROM attachments UNION SELECT sha256 FROM paste_outputs UNION SELECT f.sha256 FROM finding_evidence f JOIN findings g "
     f"ON g.id = f.finding_id WHERE g.run_id IN ({_OVER}) UNION SELECT stdout_sha256 FROM run_evidence WHERE run_id IN ({_OVER}) "
     f"UNION SELECT stderr_sha256 FROM run_evidence WHERE stderr_sha256 IS NOT NULL AND run_id IN ({_OVER}) "
-    f"UNION SELECT log_sha256 FROM task_runs WHERE log_sha256 IS NOT NULL AND run_id IN ({_TASK_OVER}) ORDER BY 1"
+    f"UNION SELECT log_sha256 FROM task_runs WHERE log_sha256 IS NOT NULL AND run_id IN ({_TASK_OVER}) "
+    f"UNION SELECT sha256 FROM watch_events WHERE {EVENT_OVER} ORDER BY 1"
 )
 
 

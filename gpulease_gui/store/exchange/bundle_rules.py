@@ -16,7 +16,9 @@ from gpulease_gui.store.codec import finding_from, finding_text
 Rule = Callable[[object], bool]
 MOST_TEXT = 1_000_000
 MOST_FINDING = 4_000_000
+MOST_NAME = 1000
 _FAR = 2**53
+_WHOLE_DIGITS = re.compile(r"0|[1-9][0-9]{0,18}")
 
 
 def text(value: object) -> bool:
@@ -85,6 +87,16 @@ def currency(value: object) -> bool:
 def whole(value: object) -> bool:
     """A whole number that every program reads exactly."""
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _FAR
+
+
+def nanoseconds(value: object) -> bool:
+    """Nanoseconds since 1970 UTC as decimal text, up to the year 2262: as a number other programs would round them."""
+    return isinstance(value, str) and _WHOLE_DIGITS.fullmatch(value) is not None and int(value) < 2**63
+
+
+def name(value: object) -> bool:
+    """Words that name something: an id, a card, an interface."""
+    return text(value) and len(str(value)) <= MOST_NAME
 
 
 def number(value: object) -> bool:

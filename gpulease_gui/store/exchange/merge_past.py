@@ -15,6 +15,7 @@ from gpulease_gui.store.codec import json_text
 from gpulease_gui.store.exchange.bundle import section_rows
 from gpulease_gui.store.exchange.bundle_schema import Bundle, Record
 from gpulease_gui.store.exchange.bundle_sections import SECTIONS, Value, section_of
+from gpulease_gui.store.exchange.bundle_watch import node_of_cards
 from gpulease_gui.store.kept import Document
 
 _HISTORIES = tuple(section for section in SECTIONS if section.history)
@@ -108,8 +109,10 @@ class Past:
 
     def standing(self, record: Record, now: Document) -> Standing:
         """Which side counts for a record that stands here as `now`, with the fields of the record."""
-        if self._first or record.section.kind == "setting":
-            return Standing.OURS if record.section.kind == "setting" else Standing.THEIRS
+        if record.section.kind == "setting":  # what cards are called holds all of ours
+            return Standing.THEIRS if node_of_cards(record.key[0]) else Standing.OURS
+        if self._first:
+            return Standing.THEIRS
         kind, key, said = record.section.kind, record.key, dict(record.fields)
         if kind == "task_spec":  # it has no earlier states: the one that was saved later counts
             return Standing.OURS if str(now["saved_at"]) >= str(said["saved_at"]) else Standing.THEIRS

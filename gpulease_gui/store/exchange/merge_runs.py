@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _TABLES = {
     "runs": "runs", "outputs": "run_evidence", "sightings": "sightings", "marks": "marks", "pastes": "pastes", "paste_outputs": "paste_outputs",
-    "task_runs": "task_runs",
+    "task_runs": "task_runs", "watch_events": "watch_events",
 }  # fmt: skip
 
 

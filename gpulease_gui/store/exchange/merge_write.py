@@ -14,6 +14,8 @@ from gpulease_gui.store import deals, reference
 from gpulease_gui.store.codec import utc_from
 from gpulease_gui.store.exchange import merge_runs, merge_versions
 from gpulease_gui.store.exchange.bundle_schema import Record
+from gpulease_gui.store.exchange.bundle_watch import node_of_cards
+from gpulease_gui.store.exchange.merge_cards import with_ours
 from gpulease_gui.store.exchange.merge_keys import key_of, number_of
 from gpulease_gui.store.exchange.merging import Difference, Merge
 from gpulease_gui.store.journal import Recorder
@@ -135,13 +137,15 @@ def _filled(kind: str, record: Record, before: Document | None, after: Document)
 
 
 def _write_apart(recorder: Recorder, record: Record, new: set[tuple[str, str]]) -> None:
-    """What is no act: rates are only added; a setting is taken where none was chosen; a saved task is replaced; the trash keeps who threw it away."""
+    """What is no act: rates are only added; a setting is taken where none was chosen, what cards are called is added; a saved task is replaced; the trash keeps who threw it away."""
     db, name = recorder.db, record.section.name
     if name == "rates":
         one, other, day, rate, source, surcharge = record.key
         reference.save_rate(db, FxRate(one, other, Decimal(rate), date.fromisoformat(day), source, Decimal(surcharge)), by=recorder.by, at=recorder.at)
     elif name == "settings":
-        db.conn.execute("INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING", (record.key[0], record.value("value")))
+        of_cards = node_of_cards(record.key[0])  # a watch may have told more of them since it was shown
+        how, value = ("INSERT OR REPLACE", with_ours(db.conn, record).value("value")) if of_cards else ("INSERT OR IGNORE", record.value("value"))
+        db.conn.execute(f"{how} INTO settings (key, value) VALUES (?, ?)", (record.key[0], value))
     elif name == "task_specs":
         db.conn.execute("INSERT OR REPLACE INTO task_specs (name, saved_at, document) VALUES (?, ?, ?)", (*record.key, *record.said))
     else:

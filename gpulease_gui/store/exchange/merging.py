@@ -15,9 +15,10 @@ from dataclasses import dataclass, field, replace
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.store.attachments import safe_name
 from gpulease_gui.store.codec import json_text, maybe_value_from, maybe_value_text
-from gpulease_gui.store.exchange import merge_fixed, merge_past, merge_removed, merge_trash
+from gpulease_gui.store.exchange import merge_cards, merge_fixed, merge_past, merge_removed, merge_trash
 from gpulease_gui.store.exchange.bundle_schema import Bundle, Record
 from gpulease_gui.store.exchange.bundle_sections import SECTIONS
+from gpulease_gui.store.exchange.bundle_watch import node_of_cards
 from gpulease_gui.store.exchange.merge_keys import HOLDERS, before_of, buried_of
 from gpulease_gui.store.kept import Document
 
@@ -114,7 +115,7 @@ def compare(connection: sqlite3.Connection, bundle: Bundle) -> Merge:
         elif section.history:
             sorted_.take(record, is_new=past.is_new(record))
         else:
-            _sort(connection, record, sorted_, past, fates)
+            _sort(connection, merge_cards.with_ours(connection, record), sorted_, past, fates)
     sorted_.found += [Difference(r, new=False, back=True, at=past.touched_at((r.section.kind, *r.key))) for r in fates.revived]
     for gone in merge_removed.removals(connection, bundle, past):
         difference = Difference(gone.record, new=False, both=gone.standing.both, removed_at=gone.at)
@@ -212,7 +213,13 @@ def _refuse_dangling(connection: sqlite3.Connection, bundle: Bundle) -> None:
             where = HOLDERS[str(record.value("holder_kind"))] if target == "holder" else target
             known = value in given[where] or (value in there[where] and record.section.part_of != where)
             if value is not None and not known:
-                raise UserFacing(
-                    "this bundle is not whole", f"a record of {record.section.name} refers to {str(value)[:40]!r}, which is neither in it nor here",
-                    "export it again",
-                )  # fmt: skip
+                raise _dangling(record, str(value))
+        node = node_of_cards(record.key[0]) if record.section.kind == "setting" else ""
+        if node and node not in given["nodes"] | there["nodes"]:
+            raise _dangling(record, node)
+
+
+def _dangling(record: Record, value: str) -> UserFacing:
+    return UserFacing(
+        "this bundle is not whole", f"a record of {record.section.name} refers to {value[:40]!r}, which is neither in it nor here", "export it again"
+    )
