@@ -364,6 +364,24 @@ def test_that_files_hold_what_the_window_shows(window: MainWindow, three: tuple[
     assert QImage(str(tmp_path / "c.png")).height() > 200 + 28 * page.rows.rowCount()
 
 
+def test_that_a_picture_that_can_not_be_written_leaves_the_old_file(
+    window: MainWindow, three: tuple[Subject, ...], tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, target = comparing(window, qtbot, *three), tmp_path / "c.png"
+    target.write_bytes(b"the picture of yesterday")
+    tried: list[Path] = []
+
+    def full(part: Path, _: Path) -> None:
+        tried.append(part)
+        assert part.read_bytes().startswith(b"\x89PNG") and target.read_bytes() == b"the picture of yesterday"
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("gpulease_gui.services.whole_file.os.replace", full)
+    page.export.save(target, "png")
+    wait_for(qtbot, lambda: bool(tried) and not tried[0].exists())
+    assert target.read_bytes() == b"the picture of yesterday" and list(tmp_path.glob(".c.png*")) == []
+
+
 # -- the whole ---------------------------------------------------------------------------------------------------------------------
 
 

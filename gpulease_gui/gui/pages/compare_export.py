@@ -15,6 +15,7 @@ from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import current_language, say
+from gpulease_gui.gui.png import png_bytes
 from gpulease_gui.gui.theme.sizes import row_height
 from gpulease_gui.gui.widgets.matrix import Matrix
 from gpulease_gui.services.compare_sheet import csv_bytes, sheet_bytes, tsv_text
@@ -74,7 +75,7 @@ class CompareExport:
         if look is None:
             return
         if kind == "png":
-            self._drawing = _Drawing(self._page.matrix, lambda image: self._write(path, lambda: _picture(image, path)))
+            self._drawing = _Drawing(self._page.matrix, lambda image: self._write(path, lambda: _write_bytes(path, png_bytes(image))))
             return
         comparison, language, only = look.comparison, current_language(), self._page.bar.differences.isChecked()
         make = csv_bytes if kind == "csv" else sheet_bytes
@@ -91,16 +92,7 @@ def _write_bytes(path: Path, content: bytes) -> None:
         with whole_file(path) as file:
             file.write(content)
     except OSError as fault:
-        raise _not_written(path, fault.strerror or str(fault)) from fault
-
-
-def _picture(image: QImage, path: Path) -> None:
-    if not image.save(str(path)):
-        raise _not_written(path, "the folder can't be written to")
-
-
-def _not_written(path: Path, why: str) -> UserFacing:
-    return UserFacing(f"{path.name} could not be written", why, "choose another folder")
+        raise UserFacing(f"{path.name} could not be written", fault.strerror or str(fault), "choose another folder") from fault
 
 
 class _Drawing:

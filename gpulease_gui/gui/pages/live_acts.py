@@ -12,7 +12,6 @@ from PySide6.QtCore import QObject, QStandardPaths
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QMenu
 
-from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import THIS_COMPUTER, Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
@@ -94,7 +93,7 @@ class Acts(QObject):
         future: Future[None]
         if kind == "png":
             image = self._picture()
-            future = services.jobs.local(lambda: _write_image(image, path))
+            future = services.jobs.local(_png_work(image, path))
         else:
             future = services.jobs.local(self._csv_work(path))
         self._frame.bridge.when_done(future, lambda _: self._frame.note(Text(f"Written: {path.name}", f"已写入：{path.name}")))
@@ -222,7 +221,11 @@ class Acts(QObject):
         self._unsaved = unsaved
 
 
-def _write_image(image: QImage, path: Path) -> None:
-    """Raises UserFacing."""
-    if not image.save(str(path)):
-        raise UserFacing(f"{path} can't be written", "", "name another file or folder")
+def _png_work(image: QImage, path: Path) -> Callable[[], None]:
+    from gpulease_gui.gui.png import png_bytes
+    from gpulease_gui.services.evaluate import write_whole
+
+    def work() -> None:
+        write_whole(path, png_bytes(image))
+
+    return work
