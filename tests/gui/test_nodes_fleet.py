@@ -176,7 +176,7 @@ def test_that_keys_of_many_nodes_are_one_question_and_a_changed_one_is_never_tru
     decided: list[object] = []
     dialog.decided.connect(decided.append)
     dialog.show()
-    assert dialog.headline.text() == "1 node with a CHANGED host key, 2 nodes with a host key that is not known"
+    assert dialog.headline.text() == "1 node with a changed host key, 2 nodes with a host key that is not known"
     assert dialog.model.row_at(0).question is questions[2]  # the worst first
     assert not dialog.trust.isEnabled()
     dialog.lines.setPlainText(f"n1 {new.fingerprint}\n")

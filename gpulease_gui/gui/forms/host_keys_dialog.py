@@ -116,7 +116,7 @@ def _headline(changed: int, unknown: int) -> Text:
     """What the user has to decide on, the most severe first: a changed key may be somebody between."""
     parts = []
     if changed:
-        parts.append(Text(f"{_nodes(changed)} with a CHANGED host key", f"{changed} 个节点的主机密钥已变更"))
+        parts.append(Text(f"{_nodes(changed)} with a changed host key", f"{changed} 个节点的主机密钥已变更"))
     if unknown:
         parts.append(Text(f"{_nodes(unknown)} with a host key that is not known", f"{unknown} 个节点的主机密钥未知"))
     return Text(", ".join(part.en for part in parts), "，".join(part.zh for part in parts))
