@@ -70,8 +70,8 @@ def _reason(found: Course, rates: FioSet) -> Text:
 
 _NO_LOG = Text("fio kept no course of the rate over time", "fio 没有记录速率随时间的变化")
 _LONGER = Text(
-    "Measure for at least ten minutes (--seconds 900): credits last that long.",
-    "请至少测量十分钟（--seconds 900），突发额度能撑这么久。",
+    "Measure for at least ten minutes (command line: --seconds 900): credits last that long.",
+    "请至少测量十分钟（命令行：--seconds 900），突发额度能撑这么久。",
 )
 _STEPS = {
     "too_short": _LONGER,

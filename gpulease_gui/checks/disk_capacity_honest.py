@@ -165,7 +165,7 @@ def _lost(fill: DiskFill) -> Text:
     )
 
 
-_LONGER = Text("Give it more time, such as --seconds 3600.", "请延长时间，例如 --seconds 3600。")
+_LONGER = Text("Give it more time (command line: --seconds 3600).", "请延长时间（命令行：--seconds 3600）。")
 _THIN_STEP = Text(
     "Ask the supplier for the real size of the pool or the quota behind this disk.", "请询问供应商该磁盘背后存储池的实际大小或配额。"
 )

@@ -157,7 +157,7 @@ _RUN_ON_HOST = Text(
     "Run lsblk and df -T on the host, or ask the supplier for both.",
     "请在宿主机上运行 lsblk 和 df -T，或向供应商索取。",
 )
-_MEASURE = Text("Measure it: gpulease verify with --only disk.seq.", "请实测：gpulease verify 加 --only disk.seq。")
+_MEASURE = Text("Measure it: run the check disk.seq.", "请实测：运行检查项 disk.seq。")
 _ASK_DISKS = Text("Ask the supplier for the missing disks or for a lower price.", "请供应商补齐磁盘或降价。")
 
 

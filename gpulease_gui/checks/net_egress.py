@@ -93,8 +93,8 @@ def _reason(one: WebTry, stated: Stated) -> Text:
 
 _NO_URL = Text("no address to load from was given", "没有给出用于测速的下载地址")
 _NAME_URL = Text(
-    "Name two large files on fast servers that you choose: `--url https://…` twice. Or run curl -o /dev/null URL on the node.",
-    "请给出您信任的高速服务器上的两个大文件：两次 `--url https://…`；或在节点上运行 curl -o /dev/null URL。",
+    "Name two large files on fast servers that you choose (command line: `--url https://…` twice), or run curl -o /dev/null URL on the node.",
+    "请给出您信任的高速服务器上的两个大文件（命令行：两次 `--url https://…`），或在节点上运行 curl -o /dev/null URL。",
 )
 _INSTALL = Text("Install curl on the node: apt-get install -y curl", "请在节点上安装 curl：apt-get install -y curl")
 _AGAIN = Text("Measure again, from another server too.", "请复测，并换一个服务器。")

@@ -73,8 +73,8 @@ def _reason(found: Course) -> Text:
 
 _NO_SERIES = Text("iperf3 told no course of the rate over time", "iperf3 没有给出速率随时间的变化")
 _LONGER = Text(
-    "Measure for ten minutes (--seconds 600): credits last that long.",
-    "请测量十分钟（--seconds 600），突发额度能撑这么久。",
+    "Measure for ten minutes (command line: --seconds 600): credits last that long.",
+    "请测量十分钟（命令行：--seconds 600），突发额度能撑这么久。",
 )
 _STEPS = {
     "too_short": _LONGER,

@@ -83,7 +83,7 @@ _BENT_STEP = Text(
     "不要相信该节点的任何跑分；请检查 LD_PRELOAD 和 faketime，并询问供应商虚拟机是否被暂停。",
 )
 _AGAIN = Text("Measure again over a quiet line.", "请在线路空闲时复测。")
-_NEARER = Text("Measure again from nearer by, or for longer (--seconds 60).", "请换到更近的地方测，或延长时间（--seconds 60）。")
+_NEARER = Text("Measure again from nearer by, or for longer (command line: --seconds 60).", "请换到更近的地方测，或延长时间（命令行：--seconds 60）。")
 _NTP = Text("Set the node's clock: timedatectl set-ntp true, or chronyc makestep.", "请校准节点时钟：timedatectl set-ntp true 或 chronyc makestep。")
 
 

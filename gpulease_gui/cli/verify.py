@@ -43,7 +43,7 @@ from gpulease_gui.services.fleet_rest import unanswered_words
 from gpulease_gui.services.kept_secrets import JUMP, PASSPHRASE, PROXY
 from gpulease_gui.services.key_swap import replace_host_keys
 from gpulease_gui.services.outcome import Outcome, finding_line, outcome_json
-from gpulease_gui.services.plan import LEFT_OUT_WORDS, Level, make_plan
+from gpulease_gui.services.plan import LEFT_OUT_WORDS, LeftOutBy, Level, make_plan
 from gpulease_gui.services.small_heap import keep_heap_small
 from gpulease_gui.services.targets import demo_brings, is_demo, node_of, same_node
 from gpulease_gui.services.verify import Request
@@ -271,7 +271,8 @@ def _say_loads(services: Services, request: Request) -> None:
         print(f"loads the node: {check.id}: {check.writes.en}; usually {_length(check, request)} s", file=sys.stderr)
     if request.names_a_plan:
         for id_, reason in plan.left_out.items():
-            print(f"not run: {id_}: {LEFT_OUT_WORDS[reason].en}", file=sys.stderr)
+            how = ", or add --sustained" if reason is LeftOutBy.TAKES_LONG else ""
+            print(f"not run: {id_}: {LEFT_OUT_WORDS[reason].en}{how}", file=sys.stderr)
         if plan.is_part(promise):
             print("this run leaves out checks that an acceptance needs: it joins the newest whole run", file=sys.stderr)
     sys.stderr.flush()

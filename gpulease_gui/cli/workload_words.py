@@ -8,6 +8,7 @@ from gpulease_gui.domain.finding import totals
 from gpulease_gui.domain.task import TaskPhase, TaskProgress, TaskReading, TaskRun
 from gpulease_gui.services.log_words import waiting_words
 from gpulease_gui.services.outcome import finding_line
+from gpulease_gui.services.task_end import LONGER, ROOM
 from gpulease_gui.services.task_runs import TaskOutcome
 
 
@@ -35,7 +36,8 @@ def result_lines(found: TaskOutcome) -> Iterator[str]:
         return
     yield f"{task.spec.name}: {task.end}{_code(task)}{_after(task)}{f': {task.reason.en}' if task.reason.en else ''}"
     if task.next_step.en:
-        yield f"  {task.next_step.en}"
+        flag = {LONGER: " (--time-limit)", ROOM: " (--scratch-gib)"}.get(task.next_step, "")
+        yield f"  {task.next_step.en}{flag}"
     for rate in task.reading.rates if task.reading else ():
         yield f"  {rate.median:g} {rate.unit} (p5 {rate.p5:g}, p95 {rate.p95:g}, {rate.n} values, drift {_percent(rate.drift)})"
     yield from (finding_line(finding) for finding in outcome.findings)

@@ -9,13 +9,19 @@ class UserFacing(Exception):
     """A failure with its cause outside the program.
 
     `what` failed on which target, `why` in one sentence, `next_step` says what the user can do. Each also stands in both
-    languages (`what_text`, `why_text`, `next_text`); a plain word is the same in both.
+    languages (`what_text`, `why_text`, `next_text`); a plain word is the same in both. `at_terminal` is what the command
+    line says in place of `next_step`, as it has a flag where the window has a button.
     """
 
-    def __init__(self, what: str | Text, why: str | Text = "", next_step: str | Text = "") -> None:
+    def __init__(self, what: str | Text, why: str | Text = "", next_step: str | Text = "", at_terminal: str = "") -> None:
         super().__init__(str(what))
-        self.what, self.why, self.next_step = str(what), str(why), str(next_step)
+        self.what, self.why, self.at_terminal = str(what), str(why), at_terminal
         self.what_text, self.why_text, self.next_text = _in_both(what), _in_both(why), _in_both(next_step)
+
+    @property
+    def next_step(self) -> str:
+        """What the user can do, as the command line says it."""
+        return self.at_terminal or self.next_text.en
 
     def __str__(self) -> str:
         return ". ".join(part.rstrip(".") for part in (self.what, self.why, self.next_step) if part)

@@ -31,10 +31,9 @@ class Held:
         )
         error = login_refused(host_port, "too_many_failures", why, ())
         error.next_text = Text(
-            "choose one: name its public key file as the node's key (--identity KEY.pub)",
-            "请选定一个密钥：将其公钥文件设为该节点的密钥（--identity KEY.pub）",
+            "choose one: name its public key file as the node's key", "请选定一个密钥：将其公钥文件设为该节点的密钥",
         )
-        error.next_step = error.next_text.en
+        error.at_terminal = f"{error.next_text.en} (--identity KEY.pub)"
         return error
 
 

@@ -107,7 +107,8 @@ class KeyRing:
         if not credentials.identity_file:
             raise key_trouble(
                 host_port, "no_key", Text("no key file was named", "未指定密钥文件"),
-                Text("name one (command line: --identity FILE), or load the key into ssh-agent", "请指定密钥文件（命令行：--identity FILE），或将密钥载入 ssh-agent"),
+                Text("name one in the node's form, or load the key into ssh-agent", "请在节点表单中指定密钥文件，或将密钥载入 ssh-agent"),
+                "name one with --identity FILE, or load the key into ssh-agent",
             )  # fmt: skip
         path = place_of(credentials.identity_file)
         try:
@@ -240,7 +241,8 @@ def _unlocked(host_port: str, path: Path, data: bytes, credentials: Credentials)
 def _encrypted(host_port: str, path: Path) -> ConnectFailed:
     return key_trouble(
         host_port, "key_encrypted", Text(f"the key {path} is encrypted", f"密钥 {path} 已加密"),
-        Text("enter it when asked (on the command line, in a terminal), or load the key into ssh-agent", "请在询问时输入口令（命令行须在终端中运行），或将密钥载入 ssh-agent"),
+        Text("enter its passphrase when asked, or load the key into ssh-agent", "请在询问时输入口令，或将密钥载入 ssh-agent"),
+        "enter its passphrase when asked, which is done in a terminal, or load the key into ssh-agent",
     )  # fmt: skip
 
 

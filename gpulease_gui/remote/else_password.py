@@ -35,7 +35,7 @@ def without_password(error: ConnectFailed, *, once: bool) -> ConnectFailed:
     plain = no_password_yet(ConnectFailed(Phase.AUTH, error.host_port, "", NO_TEXT), once=once)
     error.also(plain.why_text)
     error.next_text = Text(f"{error.next_text.en}; {plain.next_text.en}", f"{error.next_text.zh}；{plain.next_text.zh}")
-    error.next_step = error.next_text.en
+    error.at_terminal = f"{error.at_terminal}; {plain.next_text.en}" if error.at_terminal else ""
     return error
 
 

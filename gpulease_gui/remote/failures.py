@@ -47,9 +47,9 @@ PHASE_WORDS: dict[Phase, Text] = {
 class ConnectFailed(UserFacing):
     """No connection. `cause` is a stable word; the sentences exist in both languages."""
 
-    def __init__(self, phase: Phase, host_port: str, cause: str, why: Text, next_step: Text = NO_TEXT) -> None:
+    def __init__(self, phase: Phase, host_port: str, cause: str, why: Text, next_step: Text = NO_TEXT, at_terminal: str = "") -> None:
         words = PHASE_WORDS[phase]
-        super().__init__(Text(f"{host_port}: {words.en} failed", f"{host_port}：{words.zh}失败"), why, next_step)
+        super().__init__(Text(f"{host_port}: {words.en} failed", f"{host_port}：{words.zh}失败"), why, next_step, at_terminal)
         self.phase = phase
         self.host_port = host_port
         self.cause = cause
@@ -68,7 +68,8 @@ class ConnectFailed(UserFacing):
             f"at jump host {self.hop} ({number} of {count}): {why.en}", f"在跳板机 {self.hop}（第 {number} 个，共 {count} 个）：{why.zh}"
         )
         self.next_text = of_jump_host(self.next_text, self.hop)
-        self.what, self.why, self.next_step = self.what_text.en, self.why_text.en, self.next_text.en
+        self.at_terminal = of_jump_host(Text(self.at_terminal, ""), self.hop).en
+        self.what, self.why = self.what_text.en, self.why_text.en
 
 
 class HungUp(ConnectFailed):
@@ -112,11 +113,9 @@ class UnknownHostKey(ConnectFailed):
         if notes:
             told = "；".join(in_both(note).zh for note in notes[:3])
             why = Text(f"{why.en}; not used: {'; '.join(notes[:3])}", f"{why.zh}；未采用：{told}")
-        step = Text(
-            f"compare it with the supplier's, then accept it (command line: --fingerprint {key.fingerprint})",
-            f"与供应商提供的指纹核对后再接受（命令行：--fingerprint {key.fingerprint}）",
-        )
-        super().__init__(Phase.HOST_KEY, host_port, cause, why, step)
+        step = Text("compare it with the supplier's, then choose “Trust this key” in its dialog", "与供应商提供的指纹核对后，在其对话框中选择“信任此密钥”")
+        at_terminal = f"compare it with the supplier's, then accept it with --fingerprint {key.fingerprint}"
+        super().__init__(Phase.HOST_KEY, host_port, cause, why, step, at_terminal)
         self.key = key
         self.others = others
         self.known = known
@@ -132,12 +131,10 @@ class HostKeyChanged(ConnectFailed):
             f"the {new.kind} host key has changed from {old.fingerprint}{where} to {new.fingerprint}",
             f"{new.kind} 主机密钥已由 {old.fingerprint}{where_zh} 变为 {new.fingerprint}",
         )
-        step = Text(
-            "ask the supplier whether the machine was rebuilt or its address reused; replace the key only then "
-            "(command line: verify --replace-host-key with the new fingerprint)",
-            "向供应商确认机器是否重装或地址被重新分配，确认后才可更换密钥（命令行：verify --replace-host-key 加新指纹）",
-        )
-        super().__init__(Phase.HOST_KEY, host_port, "changed", why, step)
+        ask = "ask the supplier whether the machine was rebuilt or its address reused"
+        step = Text(f"{ask}; only then choose “Replace key” in its dialog", "向供应商确认机器是否重装或地址被重新分配，确认后才可在其对话框中选择“替换密钥”")
+        at_terminal = f"{ask}; replace the key only then, with verify --replace-host-key and the new fingerprint"
+        super().__init__(Phase.HOST_KEY, host_port, "changed", why, step, at_terminal)
         self.old = old
         self.new = new
 
@@ -255,7 +252,6 @@ def proxy_hung_up(host_port: str, by: str) -> ConnectFailed:
         "check whether the proxy allows this address and port; if it does, the SSH server behind it may be full or refuse the proxy's address",
         "检查代理是否允许该地址和端口；若允许，则可能是其后的 SSH 服务连接数已满，或拒绝代理的地址",
     )
-    error.next_step = error.next_text.en
     return error
 
 
@@ -331,9 +327,9 @@ def open_to_truncation(host_port: str) -> ConnectFailed:
     )  # fmt: skip
 
 
-def key_trouble(host_port: str, cause: str, why: Text, step: Text = NO_TEXT) -> ConnectFailed:
+def key_trouble(host_port: str, cause: str, why: Text, step: Text = NO_TEXT, at_terminal: str = "") -> ConnectFailed:
     """The private key can't be used."""
-    return ConnectFailed(Phase.AUTH, host_port, cause, why, step)
+    return ConnectFailed(Phase.AUTH, host_port, cause, why, step, at_terminal)
 
 
 def login_refused(host_port: str, cause: str, why: Text, allowed: tuple[str, ...]) -> ConnectFailed:

@@ -11,11 +11,12 @@ _OF_NODE = re.compile(r"the node(?= (?:refuses|ended|asks|takes|may be|opens|acc
 _OF_NODE_ZH = re.compile("节点(?=拒绝|结束|要求|接受|不接受|可能|不再)")
 # What belongs to a jump host is said in the ssh config alone.
 _OWN = (
-    ("the node's SSH options", "the SSH options of the jump host{} in the ssh config"), ("the node's key (--identity KEY.pub)", "the IdentityFile of the jump host{} in the ssh config"),
+    ("the node's SSH options", "the SSH options of the jump host{} in the ssh config"), (" (--identity KEY.pub)", ""),
+    ("key file as the node's key", "key file as the IdentityFile of the jump host{} in the ssh config"),
     ("belongs to this node", "belongs to the jump host{}"),
 )  # fmt: skip
 _OWN_ZH = (
-    ("该节点的 SSH 选项", "跳板机{}在 ssh 配置中的 SSH 选项"), ("设为该节点的密钥（--identity KEY.pub）", "在 ssh 配置中设为跳板机{}的 IdentityFile"), ("属于该节点", "属于跳板机{}"),
+    ("该节点的 SSH 选项", "跳板机{}在 ssh 配置中的 SSH 选项"), ("设为该节点的密钥", "在 ssh 配置中设为跳板机{}的 IdentityFile"), ("属于该节点", "属于跳板机{}"),
 )  # fmt: skip
 
 

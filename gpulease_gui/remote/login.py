@@ -48,7 +48,6 @@ def _barred(host_port: str, wanted: Sequence[str], methods: Sequence[str]) -> Co
         f"SSH 选项 PreferredAuthentications 只允许 {left}，而此处需要 {asked}",
     ), ())  # fmt: skip
     error.next_text = Text("add it to the option, or choose another way of logging in", "请在该选项中加入，或选择其他登录方式")
-    error.next_step = error.next_text.en
     return error
 
 
@@ -103,7 +102,7 @@ def _all_refused(address: Address, tried: Sequence[str], last: ConnectFailed) ->
     files = ", ".join(tried)
     why = Text(f"{last.why_text.en} (tried in turn: {files})", f"{last.why_text.zh}（依次尝试：{files}）")
     error = login_refused(address.host_port, last.cause, why, ())
-    error.next_text, error.next_step = last.next_text, last.next_step
+    error.next_text, error.at_terminal = last.next_text, last.at_terminal
     return error
 
 
@@ -115,7 +114,6 @@ def too_many_tries(host_port: str, refused: Sequence[str], left: Sequence[str]) 
         f"节点拒绝 {tried} 后结束了登录：它不再接受更多尝试（MaxAuthTries），以下密钥未经判断：{open_}",
     ), ())  # fmt: skip
     error.next_text = Text("name the key that belongs to this node alone, or first", "请只指定属于该节点的密钥，或将其放在最前")
-    error.next_step = error.next_text.en
     return error
 
 

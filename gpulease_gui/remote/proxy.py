@@ -210,7 +210,6 @@ def _other_ways(talk: _Talk, ways: Sequence[str]) -> ConnectFailed:
         "ask for a SOCKS5 proxy or one with Basic, or run a helper on this computer that speaks it, such as px or cntlm, and name that as the proxy",
         "请改用 SOCKS5 或支持 Basic 的代理，或在本机运行支持该认证的中转程序（如 px、cntlm），并将其设为代理",
     )
-    error.next_step = error.next_text.en
     return error
 
 

@@ -202,7 +202,6 @@ def _say_what_is_left(error: ConnectFailed, trust: HostTrust) -> None:
             shown = ", ".join(names)
             error.also(Text(f"{option} leaves {shown}", f"{option} 只允许 {shown}"))
             error.next_text = Text("add one that the host has, or take the option out", "请加入主机支持的一种，或去掉该选项")
-            error.next_step = error.next_text.en
             return
 
 

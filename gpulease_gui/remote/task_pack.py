@@ -96,7 +96,7 @@ def pack_script(path: Path) -> Pack:
     """One script. Raises UsageError for what is no plain file, or too large."""
     found = _stat(path)
     if not stat.S_ISREG(found.st_mode):
-        raise UsageError(f"{path} is no plain file", next_step="name the script itself, or --folder for a folder")
+        raise UsageError(f"{path} is no plain file", next_step="name the script itself, or choose a folder", at_terminal="name the script itself, or a folder with --folder")
     entry = Entry(_checked(path.name), str(path), found.st_size, executable=True)
     _refuse_too_much(path, [entry])
     return Pack((entry,))
@@ -108,7 +108,7 @@ def pack_folder(root: Path) -> Pack:
     Raises UsageError for links, devices, sockets, names with control characters, and for too much.
     """
     if not stat.S_ISDIR(_stat(root).st_mode):
-        raise UsageError(f"{root} is no folder", next_step="name a folder, or --script for one file")
+        raise UsageError(f"{root} is no folder", next_step="name a folder, or choose a script", at_terminal="name a folder, or one file with --script")
     entries: list[Entry] = []
     for entry in _walk(os.path.realpath(root), ""):
         entries.append(entry)

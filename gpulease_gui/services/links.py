@@ -61,7 +61,7 @@ class NotConnected(UserFacing):
     """A node that was not reached. `phase` as in the JSON; `offered` is a host key that was shown but not trusted."""
 
     def __init__(self, node: Node, phase: str, error: UserFacing, offered: HostKey | None = None) -> None:
-        super().__init__(error.what_text, error.why_text, error.next_text)
+        super().__init__(error.what_text, error.why_text, error.next_text, error.at_terminal)
         self.node = node
         self.phase = phase
         self.offered = offered
@@ -329,7 +329,7 @@ class Links:
         with self._lock:
             self._states[node.id] = state
         why, step = (error.why_text if error.why else error.what_text, error.next_text) if error is not None else (NO_TEXT, NO_TEXT)
-        self._bus.publish(NodeStateChanged(node.id, state, why.en, step.en, why, step))
+        self._bus.publish(NodeStateChanged(node.id, state, why.en, error.next_step if error is not None else "", why, step))
 
     def close(self) -> None:
         """Stop the simulated nodes; may be called twice."""

@@ -56,7 +56,7 @@ class MeasureLines:
     def peer(self, cancel: CancelToken) -> Opened:
         """The peer's line. Raises NotConnected, NoPeer."""
         if self._peer is None:
-            raise NoPeer("no peer node was named", next_step="name the second node: --peer user@host")
+            raise NoPeer("no peer node was named", next_step="name the second node", at_terminal="name the second node: --peer user@host")
         if self._peer_opened is None:
             self._peer_opened = self._links.open(self._peer, cancel)
         return self._peer_opened
@@ -65,11 +65,11 @@ class MeasureLines:
     def peer_host(self) -> str:
         """The address under which the node reaches its peer. Raises NoPeer."""
         if self._peer is None:
-            raise NoPeer("no peer node was named", next_step="name the second node: --peer user@host")
+            raise NoPeer("no peer node was named", next_step="name the second node", at_terminal="name the second node: --peer user@host")
         own = self._peer.address.host if self._peer.address else self._peer.demo_name or "127.0.0.1"
         host = self._peer_address or own
         if host.startswith("-"):
-            raise NoPeer(f"{host!r} is no address of a peer", next_step="name it as an IP address: --peer-address 10.0.0.2")
+            raise NoPeer(f"{host!r} is no address of a peer", next_step="name it as an IP address, such as 10.0.0.2", at_terminal="name it as an IP address: --peer-address 10.0.0.2")
         return host
 
     @contextmanager

@@ -17,7 +17,8 @@ from gpulease_gui.reports.wording import value_text
 class Trouble:
     """Why a node was not reached: phase (dns, tcp, banner, kex, host_key, auth, channel), reason, next step.
 
-    `reason_text`, `next_text`: the same in both languages, as far as they are known.
+    `reason_text`, `next_text`: the same in both languages, as far as they are known; `next_step` names flags of the command
+    line where `next_text` names buttons.
     """
 
     phase: str

@@ -65,7 +65,8 @@ class Peer:
         step = error.next_text if error.next_step else Text("check its address", "请检查其地址")
         why = Text(f"the peer {name} was not reached: {said.en}", f"未能连接对端 {name}：{said.zh}")
         step = Text(f"for the peer {name}: {step.en}", f"对端 {name}：{step.zh}")
-        return Trouble(error.phase, why.en, step.en, why, step)
+        at_terminal = f"for the peer {name}: {error.at_terminal}" if error.at_terminal else step.en
+        return Trouble(error.phase, why.en, at_terminal, why, step)
 
 
 def _boot_id(line: Line, cancel: CancelToken) -> str | None:

@@ -71,7 +71,7 @@ LEFT_OUT_WORDS: Mapping[LeftOutBy, Text] = {
     LeftOutBy.USER: Text("left out by you", "已由您取消"),
     LeftOutBy.NO_PEER: Text("needs a second node", "需要另一个节点"),
     LeftOutBy.NO_ADDRESS: Text("needs an address to download from", "需要指定下载地址"),
-    LeftOutBy.TAKES_LONG: Text("takes ten minutes or more; name it, or add --sustained", "需十分钟以上，请单独勾选"),
+    LeftOutBy.TAKES_LONG: Text("takes ten minutes or more: choose it by itself", "需十分钟以上，请单独勾选"),
 }
 
 
@@ -164,7 +164,7 @@ def _refuse_unknown(ids: Iterable[str]) -> None:
     unknown = [id_ for id_ in ids if id_ not in rules()]
     if unknown:
         raise UsageError(
-            f"there is no check {unknown[0]!r} that can run", next_step="`gpulease checks` lists those that are ready"
+            f"there is no check {unknown[0]!r} that can run", next_step="choose one of the list", at_terminal="`gpulease checks` lists those that are ready"
         )
 
 

@@ -22,10 +22,10 @@ _SIGNALS = {
 }  # fmt: skip
 _READ = Text("read the last lines of its log", "请查看日志最后几行")
 _AGAIN = Text("run it again; if it happens again, ask the supplier about the SSH service and the network", "请重新运行；若再次发生，请向供应商询问 SSH 服务与网络情况")
-_ROOM = Text("let it write less, or allow more with --scratch-gib", "请让任务少写，或用 --scratch-gib 放宽上限")
+ROOM = Text("let it write less, or raise what it writes at most", "请让任务少写，或放宽“最多写入”")
 _MAKE_ROOM = Text("make room on the node, or ask the supplier for a larger disk", "请在节点上腾出空间，或向供应商要更大的磁盘")
 _SHELL = Text("log in by hand and run `sh`: the node must start a POSIX shell", "请手动登录并运行 `sh`：节点须能启动 POSIX shell")
-_LONGER = Text("give it more time with --time-limit if its end matters", "若需跑完，请用 --time-limit 放宽时间")
+LONGER = Text("give it a longer time limit if its end matters", "若需跑完，请放宽时间上限")
 _PATH = Text("check the path on the node", "请检查节点上的路径")
 _MEMORY = Text("give it less work at once, or ask which memory limit the node has", "请减小单次负载，或询问节点的内存上限")
 
@@ -58,12 +58,12 @@ def broken_off(trouble: UserFacing) -> Ending:
     why = f"{trouble.what}: {trouble.why}" if trouble.why else trouble.what
     if isinstance(trouble, LineLost):
         return Ending(TaskEnd.CUT, _with(Text("the connection was lost", "连接中断"), why), _AGAIN)
-    return Ending(TaskEnd.ERROR, foreign(why), foreign(trouble.next_step) if trouble.next_step else _AGAIN)
+    return Ending(TaskEnd.ERROR, foreign(why), trouble.next_text if trouble.next_text.en else _AGAIN)
 
 
 _ENDED: Mapping[str, Ending] = {
-    "time": Ending(TaskEnd.TIME_LIMIT, Text("its time was over", "达到时间上限"), _LONGER),
-    "space": Ending(TaskEnd.OUT_OF_SPACE, Text("it wrote more than it may", "写入超过上限"), _ROOM),
+    "time": Ending(TaskEnd.TIME_LIMIT, Text("its time was over", "达到时间上限"), LONGER),
+    "space": Ending(TaskEnd.OUT_OF_SPACE, Text("it wrote more than it may", "写入超过上限"), ROOM),
     "disk": Ending(
         TaskEnd.OUT_OF_SPACE, Text(f"the node's disk was full to the last {SPARE_KIB // 1024} MiB", f"节点磁盘只剩 {SPARE_KIB // 1024} MiB"), _MAKE_ROOM
     ),
@@ -83,7 +83,7 @@ def _by_itself(report: TaskReport, last_words: str, *, builtin: bool) -> Ending:
         step = Text("install PyTorch on the node: python3 -m pip install torch", "请在节点上安装 PyTorch：python3 -m pip install torch")
         return Ending(TaskEnd.NO_TOOL, Text("PyTorch does not load on the node", "节点上 PyTorch 不可用"), step)
     if code == 128 + _SIGXFSZ or any(words in last_words for words in _NO_ROOM):
-        return Ending(TaskEnd.OUT_OF_SPACE, _last(Text("it had no room to write", "没有空间可写"), last_words), _ROOM)
+        return Ending(TaskEnd.OUT_OF_SPACE, _last(Text("it had no room to write", "没有空间可写"), last_words), ROOM)
     if code == 127:
         return Ending(TaskEnd.NO_TOOL, _last(Text("a program that it calls is not there", "节点上缺少所调用的程序"), last_words), _READ)
     if code is not None and code > 128:

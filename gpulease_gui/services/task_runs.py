@@ -93,7 +93,7 @@ def _not_reached(node: Node, request: TaskRequest, started: datetime, error: Not
     reason, step, trouble = Text("ended by you", "由您结束"), NO_TEXT, None
     if error:
         reason, step = error.why_text if error.why else error.what_text, error.next_text
-        trouble = Trouble(error.phase, reason.en, step.en, reason, step)
+        trouble = Trouble(error.phase, reason.en, error.next_step, reason, step)
     task = TaskRun(
         new_id(), request.spec.hidden(), node.id, started, utc_now(), end, reason=reason, next_step=step,
         repeat_command=repeat_command(node, request.spec, contract_id=request.contract_id, watch=request.watch),

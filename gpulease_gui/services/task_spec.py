@@ -87,7 +87,7 @@ def check_spec(spec: TaskSpec, catalogue: Catalogue) -> None:
     if len(spec.command) > _LONGEST_COMMAND or "\0" in spec.command:
         raise UsageError("the command is too long, or holds a null byte", next_step="put it into a script")
     if spec.source.kind is SourceKind.FOLDER and not spec.command.strip():
-        raise UsageError("a folder needs a command", next_step='--command "python3 train.py"')
+        raise UsageError("a folder needs a command", next_step="name one, such as python3 train.py", at_terminal='--command "python3 train.py"')
     if spec.source.kind is SourceKind.LOG and not _is_log_path(spec.source.place):
         raise UsageError(f"{spec.source.place!r} is no path of a log", next_step="write /path/to/log or ~/log")
     for term, _ in spec.serves:

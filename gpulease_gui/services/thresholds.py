@@ -112,7 +112,7 @@ def find_threshold(check: str, name: str) -> Threshold:
     if names:
         raise UsageError(f"{check} has no figure {name!r}", next_step=f"its figures are {', '.join(names)}")
     why = "it compares with no figure" if check in rules() else "there is no such check"
-    raise UsageError(f"{check!r} has no figure to set", why, "list them with: gpulease checks --thresholds")
+    raise UsageError(f"{check!r} has no figure to set", why, "choose one of the list", "list them with: gpulease checks --thresholds")
 
 
 def parse_amount(threshold: Threshold, words: str) -> float:

@@ -140,7 +140,7 @@ class Verification:
 
     def _not_connected(self, node: Node, request: Request, started: datetime, error: NotConnected) -> Outcome:
         why, step = error.why_text if error.why else error.what_text, error.next_text
-        trouble = Trouble(error.phase, why.en, step.en, why, step)
+        trouble = Trouble(error.phase, why.en, error.next_step, why, step)
         return _outcome(node, request, started, None, error.offered, (), error=trouble)
 
 

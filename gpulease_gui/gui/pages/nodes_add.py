@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.errors import UsageError
-from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import LineField
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel
@@ -75,7 +75,7 @@ class AddBar(QWidget):
             self._target = parse_target(words)
         except UsageError as error:
             self._mark.set_icon("verdict-fail", "fail")
-            self.answer.set_words(foreign(str(error)))
+            self.answer.set_words(error.whole_text)
             return
         at = self._target.address
         key = f" · {self._target.identity_file}" if self._target.identity_file else ""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.term import TermValue
-from gpulease_gui.domain.text import foreign
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.services.acceptance import promises_in
 
@@ -26,7 +25,7 @@ def measure_pairs(frame: Frame, chosen: Sequence[Node], parent: QWidget) -> None
     try:
         refuse(chosen)
     except UsageError as error:
-        frame.trouble(foreign(error.what), foreign(error.next_step))
+        frame.trouble(error.what_text, error.next_text)
         return
     contracts = {node.contract_id for node in chosen}
     shared = contracts.pop() if len(contracts) == 1 else None

@@ -223,7 +223,7 @@ class VerificationPage(Page):
 
     def _not_reached(self, node_id: str, trouble: Trouble) -> None:
         if node_id == self._node_id and trouble.phase != "host_key":
-            en, zh = ((trouble.reason, trouble.next_step), (trouble.reason_text.zh or trouble.reason, trouble.next_text.zh or trouble.next_step))
+            en, zh = ((trouble.reason, trouble.next_text.en or trouble.next_step), (trouble.reason_text.zh or trouble.reason, trouble.next_text.zh or trouble.next_step))
             sentence = Text(". ".join(filter(None, en)), "。".join(filter(None, zh)))
             name = self._node.node.name if self._node else ""
             self.findings.trouble.tell(Text(f"{name} was not reached", f"未能连接 {name}"), sentence)

@@ -129,7 +129,8 @@ def _no_constant(word: str) -> object:
 
 
 def _refuse(why: str) -> UserFacing:
-    return UserFacing("this is no exchange bundle", why, "ask for a file written by gpulease export-data --format json")
+    return UserFacing("this is no exchange bundle", why, "ask for a file that was written as an exchange bundle",
+                      "ask for a file written by gpulease export-data --format json")  # fmt: skip
 
 
 def _records(section: Section, said: object, unknown: list[str]) -> list[Record]:
