@@ -316,6 +316,23 @@ def test_that_stored_days_are_drawn_as_a_band_around_the_mean(theme: Theme) -> N
     assert column[5].alpha() == column[95].alpha() == 0
 
 
+@pytest.mark.parametrize(("outlined", "last"), [(True, 396), (False, 395)])
+def test_that_the_spread_of_stored_time_reaches_to_the_newest_reading(theme: Theme, outlined: bool, last: int) -> None:
+    """A pixel of a month is three quarters of an hour; what a watch goes on with is drawn when its slot is over."""
+    times, values = array("d"), array("f")
+    for slot in range(387):
+        times.extend(400.0 + slot * 40 + share for share in (0.4, 0.8, 1.2))
+        values.extend((10.0, 90.0, 50.0))
+    times.extend((15_851.998, 15_851.999, 15_852.0))
+    values.extend((20.0, 20.0, 20.0))
+    curves = tuple(Curve(name, number, name, Ring.of(times, values, outlined=outlined)) for number, name in enumerate("ab"))
+    tail = LiveTail(LaneSpec("gpu.power_w", Text("Power", "功率"), "W", curves, alike=True), 40.0, Mode.SPREAD)
+    tail.frame(TimeScale.ending(16_000.0, 16_000.0, 400), ValueScale(100.0, 100.0), 101, 1.0)
+    image = tail.image.toImage()
+    band = [x for x in range(400) if image.pixelColor(x, 30).alpha()]
+    assert band == list(range(10, last + 1))
+
+
 def test_that_days_and_drags_do_not_stall_the_window(page: live.LivePage, qtbot: QtBot, stalls: StallGuard) -> None:
     """Readings come from workers; what they bring is drawn one lane a turn."""
     with stalls.allow("another window draws all lanes anew"):

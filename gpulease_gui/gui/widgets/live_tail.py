@@ -260,7 +260,7 @@ class LiveTail:
     # -- spread and strip ---------------------------------------------------------------------------------------------
 
     def _draw_slots(self, painter: QPainter) -> None:
-        """Band, median and strip of the slots that are complete since the last frame."""
+        """Band, median and strip of the slots that are complete since the last frame, as all are of stored time."""
         needs = self.mode is Mode.SPREAD or self.has_strip
         if not needs or self._scale is None:
             return
@@ -277,7 +277,8 @@ class LiveTail:
     def _new_grid(self, scale: TimeScale) -> Grid:
         step = max(self.interval_s, scale.seconds_per_px)
         last = [end[0] for curve in self.lane.curves if (end := curve.ring.last) is not None]
-        complete = int(max(last) // step) if last else 0
+        # What is stored grows no more: its last slot, half an hour of a month, is drawn as far as it was read.
+        complete = int(max(last) // step) + any(curve.ring.outlined for curve in self.lane.curves) if last else 0
         first = self._slot or int(max(scale.start_s, self._begin_s()) // step)
         return Grid(first, max(0, complete - first), step)
 
