@@ -11,19 +11,18 @@ from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.catalog.fields import validate_terms
 from gpulease_gui.catalog.terms import validate_term
 from gpulease_gui.checks.thresholds import Threshold
-from gpulease_gui.checks.watch_rules import WATCH_RULES
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.finding import Finding
 from gpulease_gui.remote.address import check_host, check_user, parse_jump
 from gpulease_gui.reports.run_hash import run_hash
+from gpulease_gui.services import exchange_live
 from gpulease_gui.services.thresholds import all_thresholds
 from gpulease_gui.store.codec import finding_from, maybe_value_from
 from gpulease_gui.store.exchange.bundle_schema import Bundle, Record
 from gpulease_gui.store.exchange.bundle_tasks import refuse_damaged_tasks
-from gpulease_gui.store.exchange.bundle_watch import is_shared, refuse_damaged_cards, refuse_damaged_events
+from gpulease_gui.store.exchange.bundle_watch import refuse_damaged_events
 from gpulease_gui.store.term_versions import terms_from, terms_text
 
-_RULES = frozenset(rule.id for rule in WATCH_RULES)
 Figures = Mapping[tuple[str, str], Threshold]
 
 
@@ -53,26 +52,12 @@ def _known(record: Record, catalogue: Catalogue, unknown: list[str]) -> Record |
         return None
     if name == "claims":
         _refuse_claim(record, catalogue)
-    if name == "settings":
-        return _known_setting(record, unknown)
-    if name == "watch_events" and record.value("rule") not in _RULES:
-        raise UserFacing(
-            "an event of the bundle is of a rule that this version does not know", f"watch_events {record.key[0][:40]}: {str(record.value('rule'))[:40]!r}",
-            "update the program, or ask who wrote it",
-        )  # fmt: skip
+    if name in exchange_live.SECTIONS:
+        return exchange_live.known_of_live(record, unknown)
     if name == "terms":
         return _known_terms(record, catalogue, unknown)
     if name == "term_versions":
         return _known_version(record, catalogue, unknown)
-    return record
-
-
-def _known_setting(record: Record, unknown: list[str]) -> Record | None:
-    """A file from elsewhere says nothing of this computer, such as the SSH options of a node."""
-    if not is_shared(record.key[0]):
-        unknown.append(f"settings: {record.key[0][:60]}")
-        return None
-    refuse_damaged_cards(record)
     return record
 
 

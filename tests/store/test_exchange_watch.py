@@ -273,3 +273,42 @@ def test_that_a_file_of_version_one_knows_no_events(make):
     said = {"format": "gpulease-exchange", "version": 1, "made_at": "", "tool_version": "", "demo": False, "watch_events": [{"id": 7}]}
     bundle = parse_bundle(json.dumps(said).encode())
     assert (bundle.records, bundle.unknown) == ((), ("watch_events",))
+
+
+def test_that_what_ends_in_the_time_to_come_is_left_out_and_named(make):
+    said, there = json.loads(said_of(make("here", *STEPS))), make("there")
+    first(ended_ns=str(2**63 - 1))(said)
+    found = merged(there, json.dumps(said).encode())
+    assert found.bundle.unknown == ("watch_events: dead.e1 ends in the time to come",)
+    assert [row[0] for row in rows(there)] == ["live.e2"]
+
+
+def mark(kind, words):
+    return lambda said: said["marks"].append({"id": "m9", "node_id": "n1", "run_id": None, "at": "2026-12-01T09:00:00.000000Z", "kind": kind, "words": words})
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "taken"),
+    [
+        ("clock", "2026-12-01T10:00:00.000000Z", True), ("clock", "2026-12-01T10:00:00", False), ("clock", "yesterday", False),
+        ("report", "5\t6", True), ("report", "²\t6", False), ("report", "5", False), ("report", "9" * 5000 + "\t6", False),
+        ("note", "x" * 1000, True), ("note", "x" * 1001, False), ("watch", "watch.of_tomorrow\tGPU-a\tbegin", True),
+    ],
+)  # fmt: skip
+def test_that_a_mark_that_could_not_be_shown_is_refused(make, kind, words, taken):
+    said, there = json.loads(said_of(make("here", *STEPS))), make("there")
+    mark(kind, words)(said)
+    if taken:
+        assert merged(there, json.dumps(said).encode()).counts()["marks"] == (3, 0)
+        return
+    with pytest.raises(UserFacing, match=f"a mark of the bundle can't be meant. marks m9: {kind} can't be"):
+        merged(there, json.dumps(said).encode())
+    assert rows(there) == []
+
+
+def test_that_no_file_says_of_a_run_or_an_event_of_ours_that_it_was_imported(make):
+    here = make("here", *STEPS)
+    said = json.loads(said_of(here))
+    mark("imported", "theirs.json")(said)
+    found = merged(here, json.dumps(said).encode())
+    assert (found.bundle.unknown, found.has_work) == (("marks: imported",), False)

@@ -1,0 +1,69 @@
+"""Is what a bundle says of watched nodes such as this version can mean it, and can show it?"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from gpulease_gui.checks.watch_rules import WATCH_RULES
+from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.span import utc_now
+from gpulease_gui.services.live_events import NOTE
+from gpulease_gui.services.live_export import REPORT_MARK
+from gpulease_gui.store.ahead import CLOCK_MARK
+from gpulease_gui.store.exchange import bundle_rules as may
+from gpulease_gui.store.exchange.bundle_schema import Record
+from gpulease_gui.store.exchange.bundle_watch import is_shared, refuse_damaged_cards
+from gpulease_gui.store.imported import IMPORTED
+
+SECTIONS = ("settings", "marks", "watch_events")
+# Clocks of two computers, and time zones that are set wrong, are no further apart.
+_AHEAD = timedelta(days=1)
+_RULES = frozenset(rule.id for rule in WATCH_RULES)
+
+
+def known_of_live(record: Record, unknown: list[str]) -> Record | None:
+    """A record of `SECTIONS` as it is, or None for what is left out, which is then named in `unknown`. Raises UserFacing for what can't be meant."""
+    if record.section.name == "settings":
+        return _known_setting(record, unknown)
+    return _known_mark(record, unknown) if record.section.name == "marks" else _known_event(record, unknown)
+
+
+def _known_setting(record: Record, unknown: list[str]) -> Record | None:
+    """A file from elsewhere says nothing of this computer, such as the SSH options of a node."""
+    if not is_shared(record.key[0]):
+        unknown.append(f"settings: {record.key[0][:60]}")
+        return None
+    refuse_damaged_cards(record)
+    return record
+
+
+def _known_event(record: Record, unknown: list[str]) -> Record | None:
+    """What ends in the time to come was seen by nobody yet: it would cost hours that did not pass."""
+    id_, rule = record.key[0][:40], str(record.value("rule"))
+    if rule not in _RULES:
+        raise UserFacing("an event of the bundle is of a rule that this version does not know", f"watch_events {id_}: {rule[:40]!r}", "update the program, or ask who wrote it")
+    if int(str(record.value("ended_ns"))) > (utc_now() + _AHEAD).timestamp() * 1e9:
+        unknown.append(f"watch_events: {id_} ends in the time to come")
+        return None
+    return record
+
+
+def _known_mark(record: Record, unknown: list[str]) -> Record | None:
+    """What was imported is told by the computer that imports it; of runs and events of ours no file says so."""
+    kind, words = str(record.value("kind")), str(record.value("words"))
+    if kind == IMPORTED:
+        unknown.append(f"marks: {IMPORTED}")
+        return None
+    if not _can_be_shown(kind, words):
+        raise UserFacing("a mark of the bundle can't be meant", f"marks {record.key[0][:40]}: {kind} can't be {words[:40]!r}", "export it again")
+    return record
+
+
+def _can_be_shown(kind: str, words: str) -> bool:
+    """Whether a mark has such words as its kind has: some are read as times wherever its node is shown."""
+    if kind == CLOCK_MARK:
+        return may.at(words)
+    if kind == REPORT_MARK:
+        edges = words.split("\t")
+        return len(edges) == 2 and all(may.nanoseconds(edge) for edge in edges)
+    return kind != NOTE or may.name(words)
