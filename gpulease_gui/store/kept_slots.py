@@ -19,6 +19,7 @@ _WINDOW_NS = LONGEST_NS // 2
 _ROUNDED = 1e-6
 _Row = tuple[int, int, bytes]
 _Numbers = tuple[float, ...]
+_Span = tuple[int, int]
 # (series id, start of the slot)
 _Slot = tuple[int, int]
 
@@ -40,15 +41,17 @@ class SlotsState:
 def slot_states(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int) -> tuple[SlotsState, ...]:
     """The levels of which a summary that touches start <= time < end is another one; none where all are as they should be.
 
-    Readings around the stretch may be gone for their age: a slot that reaches there may know of more than there is.
+    Readings around the stretch may be gone for their age, and some of it may have been when it was kept: nothing is said of
+    slots there, and one that reaches there may know of more than there is.
     """
     until_ns = covered(connection, node_id)
     if until_ns is None:
         return ()
+    whole = _whole(connection, node_id, start_ns, end_ns)
     found: dict[int, Counter[str]] = {level: Counter() for level in LEVELS}
     first: dict[int, int] = {}
     for begin_ns in range(start_ns // _WINDOW_NS * _WINDOW_NS, min(end_ns, until_ns), _WINDOW_NS):
-        for level, what, at_ns in _window(connection, node_id, begin_ns, (start_ns, end_ns), until_ns):
+        for level, what, at_ns in _window(connection, node_id, begin_ns, (start_ns, end_ns), whole, until_ns):
             found[level][what] += 1
             first[level] = min(at_ns, first.get(level, at_ns))
     return tuple(
@@ -57,8 +60,29 @@ def slot_states(connection: sqlite3.Connection, node_id: str, start_ns: int, end
     )  # fmt: skip
 
 
+def _whole(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int) -> tuple[_Span, ...]:
+    """Where all that was ever read is there: of each stretch that was kept from its first reading on that no earlier one held.
+
+    What is old goes oldest first, so that nothing is gone after a reading that nothing held.
+    """
+    kept = connection.execute(
+        "SELECT entry, start_ns, end_ns FROM kept_stretches WHERE node_id = ? AND start_ns < ? AND end_ns > ?", (node_id, end_ns, start_ns)
+    ).fetchall()
+    found = []
+    for entry, first_ns, last_ns in kept:
+        row = connection.execute(
+            "SELECT p.start_ns FROM sample_packs p WHERE p.node_id = ? AND p.level = 0 AND p.end_ns > ? AND p.end_ns <= ? AND p.start_ns < ? "
+            "AND NOT EXISTS (SELECT 1 FROM kept_stretches k WHERE k.node_id = p.node_id AND k.entry < ? AND k.start_ns < p.end_ns "
+            "AND k.end_ns > p.start_ns) ORDER BY p.end_ns LIMIT 1",
+            (node_id, first_ns, last_ns + LONGEST_NS, last_ns, entry),
+        ).fetchone()
+        if row is not None:
+            found.append((max(first_ns, row[0]), last_ns))
+    return tuple(found)
+
+
 def _window(
-    connection: sqlite3.Connection, node_id: str, begin_ns: int, stretch: tuple[int, int], until_ns: int
+    connection: sqlite3.Connection, node_id: str, begin_ns: int, stretch: _Span, whole: tuple[_Span, ...], until_ns: int
 ) -> Iterator[tuple[int, str, int]]:
     """(level, what was done, start of the slot) of half an hour."""
     end_ns, made = begin_ns + _WINDOW_NS, derived(connection, node_id, begin_ns, begin_ns + _WINDOW_NS)
@@ -76,7 +100,9 @@ def _window(
         for series_id, at_ns in sorted(should.keys() | told.keys()):
             if at_ns + step_ns <= stretch[0] or at_ns >= stretch[1]:
                 continue
-            inside = (stretch[0] <= at_ns and at_ns + step_ns <= stretch[1]) or at_ns >= whole_ns
+            inside = at_ns >= whole_ns or any(first <= at_ns and at_ns + step_ns <= last for first, last in whole)
+            if not inside and not any(at_ns < last and at_ns + step_ns > first for first, last in whole):
+                continue
             what = _done(should.get((series_id, at_ns), ()), told.get((series_id, at_ns), ()), inside=inside)
             if what:
                 yield level, what, at_ns

@@ -150,6 +150,30 @@ def test_that_a_slot_that_reaches_beyond_the_stretch_may_know_of_readings_that_w
     assert states(desk) == (SlotsState(1800 * S, 1, 0, 0, START),), "it tells less than the readings that are there"
 
 
+def test_that_readings_that_were_gone_before_they_were_kept_are_held_against_no_summary(desk):
+    def removed(days, hours=0.0):
+        now = datetime.fromtimestamp(START / S, UTC) + timedelta(days=days, hours=hours)
+        desk.write(lambda db: [None for _ in range(100) if retention.remove_some(db, now)])
+
+    def kept(first_s, last_s):
+        desk.write(lambda db: retention.keep_stretch(db, "r1", "n1", START + first_s * S, START + last_s * S))
+
+    desk.write(lambda db: filled(db, 0, HOURS * 360))
+    kept(1000, 1400)
+    removed(30, hours=2.2)
+    kept(300, 16_000)
+    kept(8000, 12_000)
+    removed(400)
+    there = desk.rows(f"SELECT (min(start_ns) - {START}) / {S}, (max(end_ns) - {START}) / {S} FROM sample_packs WHERE level = 0 GROUP BY start_ns < {START + 3600 * S}")
+    assert sorted(there) == [(1000, 1400), (7200, 16_000)]
+    for start_s, end_s in ((1000, 1400), (300, 16_000), (8000, 12_000)):
+        assert states(desk, START + start_s * S, START + end_s * S) == ()
+    entry, content = row(desk, 4, START + 9000 * S)
+    put(desk, entry, with_number(with_number(content, 0, 0, 4, 1900.0), 0, 0, 3, 9999.0))
+    for start_s, end_s in ((300, 16_000), (8000, 12_000)):
+        assert states(desk, START + start_s * S, START + end_s * S) == (SlotsState(1800 * S, 1, 0, 0, START + 9000 * S),)
+
+
 def test_that_readings_that_came_late_and_twice_and_the_last_minute_are_as_they_should_be(desk):
     desk.write(lambda db: filled(db, 0, 300))
     desk.write(lambda db: filled(db, 330, 500))
