@@ -39,7 +39,7 @@ from .test_nodes_fleet import held_at, held_up
 LONG_MS = 60_000
 Flag = QItemSelectionModel.SelectionFlag
 DEAD = Node("dead", "dead", Reach.SSH, Address("127.0.0.1", 1, "ops"), auth=AuthMethod.AGENT)
-STATE, NAME, VERDICT, REASON = 0, 1, 8, 9
+STATE, NAME, PASSED, WARNED, FAILED, UNKNOWN, SECONDS, VERDICT, REASON = 0, 1, 3, 4, 5, 6, 7, 8, 9
 LIMITED = Text("limited to 500 W, 700 W were promised", "上限只有 500 W，承诺 700 W")
 
 
@@ -366,3 +366,40 @@ def test_that_a_header_that_is_made_anew_is_never_seen_without_its_crumbs(
     page.header_changed.emit()
     window.grab()
     assert page.primary.width() == page.primary.sizeHint().width()
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_that_a_narrow_window_keeps_room_for_the_reason_and_goes_without_numbers(
+    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot, theme: Theme, english: Translations, language: Language
+) -> None:
+    """It was 120 px of a sentence, beside five columns of numbers."""
+    english.switch(language)
+    window = make_window(nodes.PAGE, verification.PAGE)
+    page = chosen(window, demo, qtbot, "honest", "dead")
+    pane = page.fleet
+    QTest.mouseClick(page.primary, Qt.MouseButton.LeftButton)
+
+    def hidden() -> list[int]:
+        QTest.qWait(1)
+        return [place for place in range(pane.model.columnCount()) if pane.table.isColumnHidden(place)]
+
+    qtbot.waitUntil(lambda: any(found.phase is Phase.NOT_REACHED for found in pane.model.rows))
+    qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
+    assert hidden() == []
+    window.resize(1000, 640)
+    assert hidden() in ([PASSED, SECONDS], [PASSED, UNKNOWN, SECONDS])  # as wide as the letters of this system are
+    assert pane.table.columnWidth(REASON) >= 300 and not pane.table.horizontalScrollBar().isVisible()
+    theme.enlarge(4)
+    try:
+        assert {PASSED, UNKNOWN, SECONDS} <= set(hidden()) <= {PASSED, WARNED, FAILED, UNKNOWN, SECONDS}
+        assert pane.table.columnWidth(REASON) >= 300
+    finally:
+        theme.enlarge(0)
+    window.resize(1440, 900)
+    assert hidden() == []
+
+
+def test_that_numbers_without_a_column_stand_in_the_tip_of_the_checks() -> None:
+    model = fleet_table(lambda _: False)
+    model.set_rows([fails("a", passed=5, unknown=3, seconds=12)])
+    assert model.index(0, 2).data(Qt.ItemDataRole.ToolTipRole).count("Pass 5, Warning 0, Fail 1, Inconclusive 3; 12 s") == 1

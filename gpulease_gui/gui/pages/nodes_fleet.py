@@ -11,12 +11,11 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.fields import open_dialog
-from gpulease_gui.gui.pages.nodes_fleet_table import fleet_table, totals_words, who_words, why_words
+from gpulease_gui.gui.pages.nodes_fleet_table import FleetTable, fleet_table, totals_words, who_words, why_words
 from gpulease_gui.gui.widgets.buttons import Button, Chip
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel
 from gpulease_gui.gui.widgets.panes import Pane, hairline
 from gpulease_gui.gui.widgets.progress import show_progress
-from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.services.fleet_run import FleetLine, Phase, totals_of
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ class FleetPane(Pane):
         self.column.addWidget(self._head())
         self.column.addWidget(self._filters())
         self.model = fleet_table(self._has_question)
-        self.table = TableView(self.model, TITLE, many=True)
+        self.table = FleetTable(self.model, TITLE, many=True)
         self.table.opened.connect(self._open)
         self.table.acted.connect(lambda line, _: self._work.ask_kept(line.node.id))
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtGui import QResizeEvent
+
 from gpulease_gui.checks.check import rules
 from gpulease_gui.domain.finding import CheckState, Verdict
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.gui.models.cell import NOTHING, Cell, Column, state_cell
 from gpulease_gui.gui.models.table import TableModel
+from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.pdf.badges import Badge, badge_of
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.fleet_rest import END_UNSEEN, NOT_AT_ONCE
 from gpulease_gui.services.fleet_run import FleetLine, FleetTotals, Phase
 
 DECIDE = "decide"
+# The columns that a narrow window goes without, the most important first: fails, warnings, inconclusive, time, passes.
+_SPARE = (5, 4, 6, 7, 3)
 _BADGES = {
     Phase.WAITING: Badge("clock", "t3", Text("Waiting", "排队中")),
     Phase.CONNECTING: badge_of(NodeState.CONNECTING),
@@ -54,6 +59,28 @@ def fleet_table(has_question: Callable[[str], bool]) -> TableModel[FleetLine]:
     return TableModel(columns, lambda line: line.node.id, search=_words)
 
 
+class FleetTable(TableView):
+    """In a narrow window the reason gets its room from columns of numbers; these stand in the tip of the checks, too."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width has room for other columns."""
+        self._spare()
+        super().resizeEvent(event)
+
+    def retheme(self) -> None:
+        """Larger letters want more room, too."""
+        super().retheme()
+        self._spare()
+        self._give_room()
+
+    def _spare(self) -> None:
+        columns, scale = self._table.columns, max(1.0, self.fontMetrics().height() / 18)
+        room = self.viewport().width() - scale * sum(column.width for place, column in enumerate(columns) if place not in _SPARE)
+        for place in _SPARE:
+            room -= scale * columns[place].width
+            self.setColumnHidden(place, room < 0)
+
+
 def _state(line: FleetLine) -> Cell:
     badge = _PARTLY if _is_partly(line) else _BADGES[line.phase]
     return Cell(badge.word, badge=badge)
@@ -80,7 +107,13 @@ def _checks(line: FleetLine) -> Cell:
     if not line.planned:
         return NOTHING
     short = line.is_over and line.answered < line.planned
-    return Cell(f"{line.answered} / {line.planned}", tone="warn" if short else "1", weight=600 if short else 400)
+    return Cell(f"{line.answered} / {line.planned}", tone="warn" if short else "1", weight=600 if short else 400, tip=_numbers(line))
+
+
+def _numbers(line: FleetLine) -> Text:
+    parts = [(badge_of(verdict).word, getattr(line, name)) for verdict, name, _, _ in _SHOWN]
+    en, zh = ", ".join(f"{word.en} {count}" for word, count in parts), "，".join(f"{word.zh} {count}" for word, count in parts)
+    return Text(en, zh) if line.seconds is None else Text(f"{en}; {line.seconds} s", f"{zh}；{line.seconds} 秒")
 
 
 def _count(verdict: Verdict, name: str, title: Text, width: int) -> Column[FleetLine]:
