@@ -40,6 +40,7 @@ from gpulease_gui.services.price_of_day import hour_price, validity
 from gpulease_gui.store.away import away_times, list_away
 from gpulease_gui.store.deals import get_deal
 from gpulease_gui.store.doors import Reader
+from gpulease_gui.store.imported import imported_events
 from gpulease_gui.store.node_moves import Move, contracts_of_runs, list_moves
 from gpulease_gui.store.suppliers import get_contract
 from gpulease_gui.store.watch_ends import lasts_until
@@ -57,6 +58,7 @@ TODAYS = Text(
     "priced by today's contract, though a run was held against another one: when the node moved is not known",
     "按现在的合同计价，但有验收对应另一份合同：节点何时更换合同未知",
 )
+OTHERS = Text("some of it was measured by another computer (imported)", "部分时长由另一台电脑实测（导入）")
 SEVERAL = Text("prices in several currencies are not added up", "多种币种的价格不相加")
 
 _Span = tuple[str, float, float]
@@ -106,6 +108,7 @@ def degraded_in(connection: Reader, node: Node, start_s: float, end_s: float) ->
     more = [_unpaid(outside, "outside the time of the contract", "不在合同期内")] if outside else []
     more += [_unpaid(free, "while the node had no contract", "节点当时没有合同")] if free else []
     more += [TODAYS] if _unsure(connection, node, moves) else []
+    more += [OTHERS] if _has_others(connection, node.id, start_s, end_s) else []
     more += dict.fromkeys(deals.days(held).words for _, held in paid)
     more += dict.fromkeys(_cards_words(deals, cards, [part for part, hours in paid.items() if hours]))
     return replace(priced, assumed=(*priced.assumed, *more))
@@ -123,6 +126,13 @@ def _spans(connection: Reader, node_id: str, start_s: float, end_s: float) -> li
             ends += [gone.at_ns / _NS for gone in away if gone.card == subject and gone.at_ns >= one.began_ns]
             made.append((subject, max(start_s, one.began_ns / _NS), min(ends)))
     return [one for one in made if one[2] > one[1]]
+
+
+def _has_others(connection: Reader, node_id: str, start_s: float, end_s: float) -> bool:
+    """Whether any of the degraded time came in a file."""
+    known = imported_events(connection, node_id)
+    events = list_events(connection, node_id, int(start_s * _NS), int(end_s * _NS)) if known else ()
+    return any(one.degraded and one.id in known for one in events)
 
 
 def _held(node: Node, moves: Sequence[Move]) -> list[tuple[str | None, float, float]]:

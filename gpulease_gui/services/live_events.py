@@ -12,6 +12,7 @@ from gpulease_gui.domain.finding import VERDICT_WORDS
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.services.gap_words import reason_words
 from gpulease_gui.services.log_words import LOG_MARK, log_mark_words
+from gpulease_gui.services.watch_ends import FROM_FILE
 from gpulease_gui.store.ahead import CLOCK_MARK
 from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.records import Gap, RunKind
@@ -104,6 +105,7 @@ def _broken(connection: Reader, node_id: str, start_s: float, end_s: float) -> I
     for event in list_events(connection, node_id, int(start_s * _NS), int(end_s * _NS)):
         title, of = titles.get(event.rule, Text(event.rule, event.rule)), visible(event.subject)
         en, zh = (f"{words}, {of}" if of else words for words in (title.en, title.zh))
+        en, zh = (f"{en}, {FROM_FILE.en}", f"{zh}，{FROM_FILE.zh}") if event.imported else (en, zh)
         yield Happened(event.began_ns // _MS, Text(f"begins: {en}", f"开始：{zh}"))
         if event.ended_ns is not None:
             yield Happened(event.ended_ns // _MS, Text(f"ends: {en}", f"结束：{zh}"))

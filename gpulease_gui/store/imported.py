@@ -1,4 +1,4 @@
-"""Which runs were not measured by this copy of the program, but came in a file?"""
+"""Which runs and events of Live were not measured by this copy of the program, but came in a file?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.text import Text, visible
-from gpulease_gui.store.codec import utc_from, utc_text
+from gpulease_gui.store.codec import json_text, mark_document, utc_from, utc_text
 from gpulease_gui.store.records import new_id
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ IMPORTED = "imported"  # the kind of mark that says so
 
 @dataclass(frozen=True, slots=True)
 class ImportedFrom:
-    """The file that a run came in, as it was named, and when (UTC) it was merged."""
+    """The file that a run or an event came in, as it was named, and when (UTC) it was merged."""
 
     source: str
     at: datetime
@@ -48,3 +48,18 @@ def imported_from(connection: sqlite3.Connection, run_id: str) -> ImportedFrom |
         (IMPORTED, run_id),
     ).fetchone()
     return None if row is None else ImportedFrom(row[0], utc_from(row[1]))
+
+
+def note_imported_events(db: Database, events: Iterable[tuple[str, str]], source: str, at: datetime) -> None:
+    """Note that these events of Live (id, node) came in the file `source`."""
+    db.conn.executemany(
+        "INSERT INTO marks (id, node_id, run_id, at, kind, words) VALUES (?, ?, NULL, ?, ?, ?)",
+        [(new_id(), node, utc_text(at), IMPORTED, json_text({"event": event, "source": source})) for event, node in events],
+    )
+
+
+def imported_events(connection: sqlite3.Connection, node_id: str) -> dict[str, ImportedFrom]:
+    """By its id where each event of a node came from that this workspace did not measure itself."""
+    rows = connection.execute("SELECT words, at FROM marks WHERE node_id = ? AND kind = ? AND run_id IS NULL ORDER BY at", (node_id, IMPORTED))
+    told = [(mark_document(words), at) for words, at in rows]
+    return {str(said.get("event")): ImportedFrom(str(said.get("source")), utc_from(at)) for said, at in told}

@@ -11,6 +11,7 @@ from gpulease_gui.domain.finding import Finding
 from gpulease_gui.store.away import Away, list_away
 from gpulease_gui.store.codec import finding_from, finding_text, storable
 from gpulease_gui.store.evidence import save_blobs
+from gpulease_gui.store.imported import ImportedFrom, imported_events
 from gpulease_gui.store.records import EvidenceBlob
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class WatchEvent:
 
     `degraded`: whether its time counts as less than what is paid for. `finding` names the evidence by its hash.
     `away`: the card was lost, and is missed no more since it was taken away by agreement; that is its end then.
+    `imported`: another computer measured it, and it came in a file.
     """
 
     id: str
@@ -34,6 +36,7 @@ class WatchEvent:
     degraded: bool
     finding: Finding
     away: Away | None = None
+    imported: ImportedFrom | None = None
 
 
 def save_event(db: Database, event: WatchEvent, blob: EvidenceBlob) -> None:
@@ -66,9 +69,9 @@ def list_events(connection: sqlite3.Connection, node_id: str, start_ns: int, end
         "WHERE node_id = ? AND began_ns < ? AND coalesce(ended_ns, ?) >= ? ORDER BY began_ns, id",
         (node_id, end_ns, end_ns, start_ns),
     )
-    away = list_away(connection, node_id)
+    away, imported = list_away(connection, node_id), imported_events(connection, node_id)
     made = (
-        _until_away(WatchEvent(id_, node, rule, subject, began, ended, bool(degraded), finding_from(document)), away)
+        _until_away(WatchEvent(id_, node, rule, subject, began, ended, bool(degraded), finding_from(document), imported=imported.get(id_)), away)
         for id_, node, rule, subject, began, ended, degraded, document in rows
     )
     return tuple(event for event in made if event.ended_ns is None or event.ended_ns >= start_ns)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,10 +15,15 @@ import pytest
 from gpulease_gui.catalog.catalogue import load_catalogue
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.finding import Finding, SubjectFinding, Verdict
+from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.node import Address, Node, Reach
+from gpulease_gui.domain.supplier import Contract, Supplier
 from gpulease_gui.domain.text import Text
-from gpulease_gui.services.degraded import degraded_in
+from gpulease_gui.gui.forms.watch_dialog import _how_bad, read_seen, whole_words
+from gpulease_gui.gui.models.stored import read_stored
+from gpulease_gui.services.degraded import OTHERS, degraded_in
 from gpulease_gui.services.exchange import apply_merge, export_bundle, merge_in, valid_bundle
+from gpulease_gui.services.live_events import happened
 from gpulease_gui.services.watch_ends import unseen_ends
 from gpulease_gui.store import evidence, nodes, watch_events
 from gpulease_gui.store.card_names import get_names, get_numbers, keep_names, keep_numbers
@@ -24,6 +31,7 @@ from gpulease_gui.store.exchange.bundle_schema import parse_bundle
 from gpulease_gui.store.records import EvidenceBlob, Mark
 from gpulease_gui.store.samples import save_mark
 from gpulease_gui.store.settings import get_setting, save_setting
+from gpulease_gui.store.suppliers import save_contract, save_supplier
 from gpulease_gui.store.watch_events import WatchEvent
 from gpulease_gui.store.workspace import Workspace
 
@@ -119,7 +127,7 @@ def test_that_events_that_are_over_come_out_as_they_went_in_to_the_nanosecond(ma
     ]  # fmt: skip
     with here.read() as ours, there.read() as theirs:
         told = [watch_events.list_events(connection, "n1", 0, 2**62) for connection in (ours, theirs)]
-        assert told[1] == tuple(one for one in told[0] if one.id in ("dead.e1", "live.e2"))
+        assert tuple(replace(one, imported=None) for one in told[1]) == tuple(one for one in told[0] if one.id in ("dead.e1", "live.e2"))
         assert evidence.get_content(theirs, told[1][0].finding.evidence[0]) == READINGS
         assert unseen_ends(theirs, "n1", told[1]) == {"dead.e1"}
         assert (get_numbers(theirs, "n1"), get_names(theirs, "n1")) == ({"GPU-a": 0, "GPU-b": 1}, {"npu": {"0000:C1:00.0": "7/0"}})
@@ -312,3 +320,41 @@ def test_that_no_file_says_of_a_run_or_an_event_of_ours_that_it_was_imported(mak
     mark("imported", "theirs.json")(said)
     found = merged(here, json.dumps(said).encode())
     assert (found.bundle.unknown, found.has_work) == (("marks: imported",), False)
+
+
+def test_that_an_event_says_that_it_came_in_a_file_and_its_own_workspace_says_nothing(make):
+    here, there = make("here", *STEPS), make("there")
+    merged(there, said_of(here))
+    own = json.loads(said_of(there))
+    merged(here, said_of(there))
+    merged(there, said_of(here))
+    assert [one["kind"] for one in own["marks"]] == ["watch", "note"], "each computer says it for itself"
+    there.submit(lambda db: keep(db, event("ours.e9", subject="GPU-a"))).result(30)
+    with here.read() as ours, there.read() as theirs:
+        assert {one.imported for one in watch_events.list_events(ours, "n1", 0, 2**62)} == {None}
+        told = {one.id: one.imported for one in watch_events.list_events(theirs, "n1", 0, 2**62)}
+        assert (told["ours.e9"], told["dead.e1"].source, told["live.e2"].source) == (None, "theirs.json", "theirs.json")
+        assert "not measured by this computer" in told["dead.e1"].words.en
+        assert theirs.execute("SELECT count(*) FROM marks WHERE kind = 'imported'").fetchone() == (2,)
+        rows = {row.event.id: row for row in read_seen(theirs, "n1", NOW.timestamp() + 86_400, {}).rows}
+        assert "imported" in str(_how_bad(rows["dead.e1"]).note) and "imported" not in str(_how_bad(rows["ours.e9"]).note)
+        assert "Imported from theirs.json on " in whole_words(rows["dead.e1"]).en and "Imported" not in whole_words(rows["ours.e9"]).en
+        began = [one.words.en for one in happened(theirs, "n1", 0, NOW.timestamp() + 86_400, ()) if one.words.en.startswith("begins: Under")]
+        assert began == ["begins: Under the contract, GPU-b, imported", "begins: Under the contract, GPU-a"]
+        bands = [one.words.en for one in read_stored(theirs, "n1", NOW.timestamp() + 7200).happenings if one.icon == "bell"]
+        assert bands == [
+            "Under the contract, GPU-b, not seen to its end, imported", "GPU lost, GPU-b, imported", "Under the contract, GPU-a, not seen to its end",
+        ]  # fmt: skip
+
+
+def test_that_money_for_hours_that_came_in_a_file_says_so(make):
+    contract = Contract("c1", "s1", "HT-1", start=date(2026, 11, 1), end=date(2027, 11, 1), price=Money(Decimal("10"), "CNY"), price_unit="gpu_hour")
+    node = replace(NODE, contract_id="c1")
+    first_steps = (lambda db: save_supplier(db, Supplier("s1", "Haven")), lambda db: save_contract(db, contract), lambda db: nodes.save_node(db, node))
+    here = make("here", *first_steps, *STEPS[1:])
+    there = make("there")
+    merged(there, said_of(here))
+    for workspace, of_others in ((here, False), (there, True)):
+        with workspace.read() as connection:
+            told = degraded_in(connection, node, 0, NOW.timestamp() + 3600)
+        assert (told.money, OTHERS in told.assumed) == (Money(Decimal("10.00"), "CNY"), of_others)

@@ -32,7 +32,7 @@ from gpulease_gui.services.acting import user_name_in
 from gpulease_gui.services.cost_steps import money
 from gpulease_gui.services.degraded import Degraded, degraded_in
 from gpulease_gui.services.notices import Notices, get_notices, parse_time, save_notices
-from gpulease_gui.services.watch_ends import NOT_SEEN, unseen_ends
+from gpulease_gui.services.watch_ends import FROM_FILE, NOT_SEEN, unseen_ends
 from gpulease_gui.services.watch_rules import alarm_words
 from gpulease_gui.store.away import Away, take_away, undo_away
 from gpulease_gui.store.card_names import get_numbers
@@ -139,12 +139,18 @@ def _how_bad(row: WatchRow) -> Cell:
     """The worst figure, where there is one: why stands over all of them."""
     finding = row.event.finding
     if row.event.away is not None or not isinstance(finding.measured, int | float):
-        return Cell(reason_words(row), tone="2", tip=whole_words(row))
+        return Cell(reason_words(row), tone="2", note=_origin(row), tip=whole_words(row))
     worst = f"{number_text(finding.measured)} {finding.unit}".strip()
     if not isinstance(finding.promised, int | float):
-        return Cell(worst, tip=whole_words(row))
+        return Cell(worst, note=_origin(row), tip=whole_words(row))
     least = f"{number_text(finding.promised)} {finding.unit}".strip()
-    return Cell(worst, note=Text(f"of {least}", f"承诺 {least}"), tip=whole_words(row))
+    more_en, more_zh = (f", {FROM_FILE.en}", f"，{FROM_FILE.zh}") if row.event.imported else ("", "")
+    return Cell(worst, note=Text(f"of {least}{more_en}", f"承诺 {least}{more_zh}"), tip=whole_words(row))
+
+
+def _origin(row: WatchRow) -> Words:
+    """Nobody takes for measured here what came in a file."""
+    return FROM_FILE if row.event.imported else ""
 
 
 def reason_words(row: WatchRow) -> Text:
@@ -165,6 +171,9 @@ def whole_words(row: WatchRow) -> Text:
     if not row.seen_end and row.event.ended_ns is not None:
         lasted = _unseen_words(row, row.event.ended_ns)
         en, zh = f"{en.rstrip('.')}. Lasted {lasted.en}.", f"{zh.rstrip('。')}。持续{lasted.zh}。"
+    if row.event.imported is not None:
+        origin = row.event.imported.words
+        en, zh = f"{en.rstrip('.')}. {origin.en}.", f"{zh.rstrip('。')}。{origin.zh}。"
     return Text(f"{named}: {en}", f"{named}：{zh}") if named else Text(en, zh)
 
 

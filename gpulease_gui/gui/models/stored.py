@@ -21,7 +21,7 @@ from gpulease_gui.gui.widgets.chart_spec import Happening
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.services.live_export import REPORT_MARK, span_of
 from gpulease_gui.services.log_words import LOG_MARK, log_mark_words
-from gpulease_gui.services.watch_ends import NOT_SEEN, unseen_ends
+from gpulease_gui.services.watch_ends import FROM_FILE, NOT_SEEN, unseen_ends
 from gpulease_gui.services.watch_warmup import judged_from, with_warmup
 from gpulease_gui.store.ahead import CLOCK_MARK
 from gpulease_gui.store.records import Mark, RunKind
@@ -183,7 +183,7 @@ def _together(events: Sequence[WatchEvent]) -> list[list[WatchEvent]]:
     for event in events:
         alike = next((
             held for held in reversed(made) if held[0].rule == event.rule and event.began_ns - held[0].began_ns < _TOGETHER_NS
-            and event.subject not in {one.subject for one in held}
+            and event.subject not in {one.subject for one in held} and (event.imported is None) == (held[0].imported is None)
         ), None)  # fmt: skip
         if alike is None:
             made.append([event])
@@ -195,5 +195,6 @@ def _together(events: Sequence[WatchEvent]) -> list[list[WatchEvent]]:
 def _of_cards(title: Text, cards: Sequence[WatchEvent], *, seen: bool) -> OfCards:
     away, subjects = cards[0].away if len(cards) == 1 else None, tuple(one.subject for one in cards)
     if away is None:
-        return OfCards(title, subjects) if seen else OfCards(title, subjects, Text(f", {NOT_SEEN.en}", f"，{NOT_SEEN.zh}"))
+        notes = [*([] if seen else [NOT_SEEN]), *([FROM_FILE] if cards[0].imported else [])]
+        return OfCards(title, subjects, Text("".join(f", {one.en}" for one in notes), "".join(f"，{one.zh}" for one in notes)))
     return OfCards(title, subjects, Text(f", then taken away by agreement: {visible(away.note)}", f"，随后经协商移除：{visible(away.note)}"))

@@ -10,7 +10,7 @@ from gpulease_gui.store.codec import finding_from, utc_from
 from gpulease_gui.store.evidence import save_blobs
 from gpulease_gui.store.exchange.bundle_schema import Bundle, Record
 from gpulease_gui.store.exchange.merging import Merge
-from gpulease_gui.store.imported import note_imported
+from gpulease_gui.store.imported import note_imported, note_imported_events
 from gpulease_gui.store.records import StoredFinding
 from gpulease_gui.store.runs import finding_row
 
@@ -34,7 +34,7 @@ def save_contents(db: Database, bundle: Bundle) -> None:
 
 
 def write_runs(db: Database, merge: Merge, source: str, at: datetime) -> None:
-    """Add what is new, as the file says it, and note of each run where it came from."""
+    """Add what is new, as the file says it, and note of each run and event where it came from."""
     new = [difference.record for difference in merge.differences if difference.record.section.fixed or difference.record.section.part_of]
     db.conn.execute("PRAGMA defer_foreign_keys = ON")  # a run that was judged again may stand before the one that it judged
     for name, table in _TABLES.items():
@@ -42,6 +42,8 @@ def write_runs(db: Database, merge: Merge, source: str, at: datetime) -> None:
         _insert(db, table, records)
         if name == "runs":
             note_imported(db, [(record.key[0], str(record.value("node_id"))) for record in records], source, at)
+        if name == "watch_events":
+            note_imported_events(db, [(record.key[0], str(record.value("node_id"))) for record in records], source, at)
     for record in new:
         if record.section.name == "findings":
             _insert_finding(db, record)
