@@ -22,9 +22,11 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.watch_dialog import _how_bad, read_seen, whole_words
 from gpulease_gui.gui.models.stored import read_stored
 from gpulease_gui.services.degraded import OTHERS, degraded_in
+from gpulease_gui.services.events import Bus
 from gpulease_gui.services.exchange import apply_merge, export_bundle, merge_in, valid_bundle
 from gpulease_gui.services.live_events import happened
 from gpulease_gui.services.watch_ends import unseen_ends
+from gpulease_gui.services.watch_rules import RuleKeeper
 from gpulease_gui.store import evidence, nodes, watch_events
 from gpulease_gui.store.card_names import get_names, get_numbers, keep_names, keep_numbers
 from gpulease_gui.store.exchange.bundle_schema import parse_bundle
@@ -34,6 +36,7 @@ from gpulease_gui.store.settings import get_setting, save_setting
 from gpulease_gui.store.suppliers import save_contract, save_supplier
 from gpulease_gui.store.watch_events import WatchEvent
 from gpulease_gui.store.workspace import Workspace
+from gpulease_gui.telemetry.source import Point
 
 CATALOGUE = load_catalogue()
 NOW = datetime(2026, 12, 1, 9, tzinfo=UTC)
@@ -358,3 +361,37 @@ def test_that_money_for_hours_that_came_in_a_file_says_so(make):
         with workspace.read() as connection:
             told = degraded_in(connection, node, 0, NOW.timestamp() + 3600)
         assert (told.money, OTHERS in told.assumed) == (Money(Decimal("10.00"), "CNY"), of_others)
+
+
+def test_that_whatever_the_rules_write_comes_out_as_it_went_in(make):
+    here, there = make("here", STEPS[0]), make("there")
+    rules, at_s = RuleKeeper(here, Bus(), CATALOGUE, lambda: NOW.timestamp()).of(NODE), NOW.timestamp() + 0.1
+    rules.renew()
+
+    def tell(seconds: int, mask: int = 0, lost: str = "") -> None:
+        nonlocal at_s
+        for _ in range(seconds):
+            cards = [card for card in ("GPU-a", "GPU-b") if card != lost]
+            for card in cards:
+                rules.take([Point("gpu.power_w", card, 350.0, 0), Point("gpu.event_reasons", card, mask, 0), Point("gpu.temperature_c", card, 95.0, 0)], at_s)
+            if lost:
+                rules.take([Point("gpu.power_w", lost, None, 0, "GPU is lost")], at_s)
+            at_s += 1
+
+    tell(20, mask=0x40)
+    tell(20)
+    tell(5, lost="GPU-b")
+    tell(20)
+    rules.trouble("gpu", "NVML: driver not loaded", at_s)
+    at_s += 30
+    tell(20)
+    rules.unseen(at_s)
+    here.submit(lambda db: None).result(30)
+    data = said_of(here)
+    told = json.loads(data)["watch_events"]
+    assert {one["rule"] for one in told} == {"watch.throttled", "watch.hot", "watch.lost", "watch.driver"}
+    merged(there, data)
+    assert said_of(there) == data
+    with here.read() as ours, there.read() as theirs:
+        mine, their = (watch_events.list_events(connection, "n1", 0, 2**62) for connection in (ours, theirs))
+    assert tuple(replace(one, imported=None) for one in their) == mine and len(mine) == len(told)
