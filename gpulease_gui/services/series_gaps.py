@@ -19,6 +19,7 @@ LEAST_INTERVALS, LEAST_S = 2.5, 2.5
 ONCE_S = 60.0
 _MOST_SHOWN, _MOST_OPEN = 500, 1024
 _NS = 1_000_000_000
+_CARDS = frozenset({"gpu", "npu"})
 
 
 class SeriesGaps:
@@ -51,20 +52,32 @@ class SeriesGaps:
         if self._absent == frozenset(absent):
             return ()
         self._absent = frozenset(absent)
-        for key in self._view.rings:
-            if key[1] in absent and key not in self._open and len(self._open) < _MOST_OPEN and self._was_read(key):
+        for key in (*(key for key in self._view.rings if key[1] in absent and self._was_read(key)), *self._unread(absent)):
+            if key not in self._open and len(self._open) < _MOST_OPEN:
                 since_s = self._absent_s(key, at_s)
                 self._open[key] = GapSpan(since_s, series_reason(SERIES_LOST, key[1]), metric=key[0]), False
                 self._missed.add(key)
                 self._view.missed = (*self._view.missed, self._open[key][0])
         return self._end([key for key in self._open if key in self._missed and key[1] not in absent], at_s)
 
+    def _unread(self, absent: Collection[str]) -> list[SeriesKey]:
+        """The curves of absent cards of which nothing was read as far back as is known here: those that its other cards have."""
+        kinds = {_kind(metric) for metric, _ in self._view.rings} & _CARDS
+        without = {*absent} - {subject for _, subject in self._view.rings}
+        if len(kinds) != 1 or not without:
+            return []  # of a node with both, nobody knows which of them it was
+        curves = {metric for metric, subject in self._view.rings if _kind(metric) in kinds and self._was_read((metric, subject))}
+        return [(metric, card) for card in sorted(without) for metric in sorted(curves)]
+
     def _absent_s(self, key: SeriesKey, at_s: float) -> float:
         """When the first reading of a card was missed that nothing tells of: with the first one after a cut, or after the last one."""
-        last = self._view.rings[key].last
+        ring, back_s = self._view.rings.get(key), self._view.gaps[-1].end_s if self._view.gaps else None
+        if ring is None:
+            begun_s = (one.view().times_s[0] for (metric, _), one in self._view.rings.items() if metric == key[0] and one.total)
+            return min(at_s, back_s or min(begun_s, default=at_s))
+        last = ring.last
         if last is not None and not math.isnan(last[1]):
             return min(at_s, last[0] + self._view.interval_s)
-        back_s = self._view.gaps[-1].end_s if self._view.gaps else None
         return at_s if back_s is None or last is None or back_s < last[0] else min(at_s, back_s)
 
     def end_all(self, at_s: float) -> tuple[Gap, ...]:
@@ -126,3 +139,7 @@ class SeriesGaps:
             gap.resumed, gap.end_s = True, at_s
             made.append(Gap(self._view.node_id, int(gap.start_s * _NS), int(at_s * _NS), gap.reason, gap.metric))
         return tuple(made)
+
+
+def _kind(metric: str) -> str:
+    return metric.partition(".")[0]

@@ -13,7 +13,7 @@ from gpulease_gui.services.watch_cards import NOT_BACK
 from gpulease_gui.store.samples import list_gaps
 from tests.unit.test_telemetry import npus
 
-from .test_watch_scripted import NS, START_S, A, B, Scripted
+from .test_watch_scripted import NS, POWER, START_S, A, B, Scripted
 
 FIRST, SECOND = (0, "0000:9D:00.0", "40"), (1, "0000:C1:00.0", "50")
 
@@ -52,6 +52,31 @@ def test_that_a_chip_that_went_while_the_program_was_closed_is_an_event_a_findin
         kept = {(g.start_ns // NS - START_S, g.end_ns // NS - START_S) for g in list_gaps(connection, "scripted", None, 0, 2**62) if g.metric == "npu.power_w"}
         table = readings_csv(connection, "scripted", START_S, START_S + 130, {}, Language.EN).decode("utf-8-sig")
     assert kept == {(100, 120)} and "1/0" in table.splitlines()[0] and "1/0: lost" in table
+
+
+@pytest.mark.parametrize("kind", ["gpu", "npu"])
+def test_that_one_that_went_so_long_ago_that_none_of_its_readings_is_at_hand_is_a_gap_too(node: Scripted, kind: str) -> None:
+    metric, lost = {"gpu": (POWER, B), "npu": ("npu.power_w", "1/0")}[kind]
+
+    def watched(start: int, end: int, *, both: bool) -> None:
+        if kind == "npu":
+            told(node, start, end, FIRST, *([SECOND] if both else []))
+            return
+        for node.at in range(start, end):
+            node.cards((0, A, "500"), *([(1, B, "400")] if both else []))
+        node.at = end
+
+    watched(0, 30, both=True)
+    node.at = 7200
+    again(node)
+    watched(7200, 7220, both=False)
+    assert node.events() == [("watch.lost", lost, 7200, None)]
+    assert (metric, f"lost {lost}", 7200.0) in {(gap.metric, gap.reason, gap.start_s - START_S) for gap in node.watch.view.lasting}
+    watched(7220, 7230, both=True)
+    assert node.events() == [("watch.lost", lost, 7200, 7220)] and not [gap for gap in node.watch.view.lasting if gap.reason.endswith(lost)]
+    with node.services.workspace.read() as connection:
+        kept = [(g.start_ns // NS - START_S, g.end_ns // NS - START_S) for g in list_gaps(connection, "scripted", None, 0, 2**62) if g.metric == metric]
+    assert kept == [(7200, 7220)]
 
 
 def test_that_a_chip_that_was_lost_stays_lost_through_a_stop_and_a_start_and_is_no_gpu(node: Scripted) -> None:
