@@ -21,7 +21,7 @@ from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.events import Event, GapClosed, GapOpened, NodeState, NodeStateChanged, TaskProgressed
 from gpulease_gui.services.watch import WatchView
 from gpulease_gui.store.nodes import get_node, save_node
-from gpulease_gui.store.samples import list_gaps, list_series, read_range
+from gpulease_gui.store.samples import list_gaps, read_blocks, read_range
 
 from .conftest import SshServer
 
@@ -112,10 +112,10 @@ def test_that_everything_sampled_is_saved_and_no_thread_is_left(demo: Services, 
     )  # fmt: skip
     demo.workspace.submit(lambda db: None).result()
     with demo.workspace.read() as connection:
-        stretches = read_range(connection, "demo-honest", "gpu.power_w", 0, 2**62, 100_000).stretches
-        units = {series.unit for series in list_series(connection, "demo-honest") if series.metric == "gpu.power_w"}
-    assert sorted(round(value, 3) for stretch in stretches for value in stretch.low) == drawn
-    assert units == {"W"}
+        kept = [(one, block) for one, blocks in read_blocks(connection, "demo-honest", 0, 2**62).items() for block in blocks]
+    powers = [(one.unit, value) for one, block in kept if one.metric == "gpu.power_w" for value in block.values]
+    assert sorted(round(value, 3) for _, value in powers if not math.isnan(value)) == drawn
+    assert {unit for unit, _ in powers} == {"W"}
 
 
 def test_that_stopping_returns_at_once_and_keeps_what_was_sampled(demo: Services, until: Until) -> None:
