@@ -247,8 +247,8 @@ class SshSession:
 
     def close(self) -> None:
         """Close the connection; every command on it ends by its lifeline. Any number of times."""
-        self._room.close()
         hang_up_all([*self._beneath, self._transport])
+        self._room.close()  # after that: who waited for a place sees that the line is gone
 
     def __enter__(self) -> SshSession:
         return self
