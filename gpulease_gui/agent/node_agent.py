@@ -61,6 +61,7 @@ KEEPER = ["sh", "-c", 'read -r x; for n in 1 2; do for f in $(grep -lsF "$0" /pr
 # NVML's numbers (nvml.h).
 UNINITIALIZED, DRIVER_NOT_LOADED, TIMEOUT, NO_LIBRARY, NO_FUNCTION, LOST, RESET = 1, 9, 10, 12, 13, 15, 16
 XID_EVENT, ALL_LINKS, MEMORY_V2 = 8, 0xFFFFFFFF, 0x2000028
+AWAY = (UNINITIALIZED, DRIVER_NOT_LOADED, LOST, RESET)
 MOST_XIDS, DEAF_S, MOST_REFUSALS = 16, 30.0, 3
 NOT_AVAILABLE = 0xFFFFFFFFFFFFFFFF
 VALUES = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
@@ -297,6 +298,7 @@ class Gpus(object):
         self._nvml, self._known, self._refusals, self._slow_at = None, {}, {}, 0.0
         self._names, self._owners, self._xids = {}, {}, {}
         self._events, self._heard, self._asked, self._deaf_until_s = None, {}, frozenset(), 0.0
+        self._deaf, self._told_deaf = frozenset(), set()
         self.via, self.since, self.rounds, self._shown = "", None, 0, False
 
     def run(self):
@@ -361,7 +363,7 @@ class Gpus(object):
 
     def _hear(self, cards):
         """Note the Xids of these cards (UUID -> handle). Listen anew where one of them came or is lost, and in a while where all refused."""
-        if self._take_xids() and self._asked.issuperset(cards) or time.monotonic() < self._deaf_until_s:
+        if self._take_xids() == TIMEOUT and self._asked.issuperset(cards) or time.monotonic() < self._deaf_until_s:
             return
         self._turn_away()
         with contextlib.suppress(Exception):  # not allowed in many containers; the kernel's log tells the checks
@@ -370,11 +372,14 @@ class Gpus(object):
                 with contextlib.suppress(self._nvml.NVMLError):  # a refusal is that of this card alone
                     self._nvml.nvmlDeviceRegisterEvents(handle, XID_EVENT, self._events)
                     self._heard[address(handle)] = uuid  # one that is lost can't be asked who it is
+        if self._take_xids() not in (TIMEOUT,) + AWAY:  # nobody hears where one can register but not wait
+            self._heard = {}
         self._asked = frozenset(cards)
+        self._deaf = self._deaf.union(cards).difference(self._heard.values())
         self._deaf_until_s = 0.0 if self._heard else time.monotonic() + DEAF_S
 
     def _take_xids(self):
-        """Note the Xids since the last time; whether more can come."""
+        """Note the Xids since the last time; TIMEOUT where more can come, else what NVML refused, or 0."""
         try:
             while self._heard:
                 event = self._nvml.nvmlEventSetWait_v2(self._events, 1)
@@ -382,8 +387,8 @@ class Gpus(object):
                 xids = self._xids.setdefault(uuid, [])
                 xids += [int(event.eventData)] if len(xids) < MOST_XIDS else []
         except Exception as error:
-            return code_of(error) == TIMEOUT
-        return False
+            return code_of(error)
+        return 0
 
     def _turn_away(self):
         """Listen to no card any more."""
@@ -393,8 +398,11 @@ class Gpus(object):
         self._events, self._heard = None, {}
 
     def _say(self, uuid, said):
-        """A line of a card, with the Xids that it had since the one before."""
+        """A line of a card, with the Xids that it had since the one before, and once whether none of them can be heard."""
         line = {"index": self._known[uuid], "uuid": uuid}
+        if (uuid in self._deaf) != (uuid in self._told_deaf):
+            line["deaf"] = uuid in self._deaf
+            self._told_deaf ^= {uuid}
         if uuid in self._xids:
             line["xids"] = self._xids.pop(uuid)
         line.update(said)
@@ -407,7 +415,7 @@ class Gpus(object):
         except (AttributeError, TypeError):
             return None
         except self._nvml.NVMLError as error:
-            if code_of(error) in (UNINITIALIZED, DRIVER_NOT_LOADED, LOST, RESET):
+            if code_of(error) in AWAY:
                 raise Gone(text(error)) from error
             return None
 

@@ -19,11 +19,14 @@ from gpulease_gui.services.events import (
 from gpulease_gui.services.gap_words import GAP_WORDS
 from gpulease_gui.services.intake import WatchView
 from gpulease_gui.services.watch_words import trouble_words
+from gpulease_gui.telemetry.gpu_agent import UNHEARD, XID
 from gpulease_gui.telemetry.source import metrics
 
 # A node decides how often what it says changes: a source is not told of more often than this.
 AGAIN_S = 5.0
-_KEPT = "\0kept"
+_KEPT, _XIDS = "\0kept", "\0xids"
+_UNHEARD = Text("Xid events of cards are not told here, so that none is shown does not mean that none occurred",
+                "此处收不到显卡的 Xid 事件，未显示不代表未发生")  # fmt: skip
 
 
 class Troubles:
@@ -33,10 +36,15 @@ class Troubles:
         self._said: dict[tuple[str, str], tuple[str, float]] = {}
 
     def changes(self, views: Iterable[WatchView], now_s: float) -> tuple[tuple[str, str, Text], ...]:
-        """(node, kind, words) of what is new at `now_s` (monotonic seconds); the kinds are `not_kept`, `kept_again`, `trouble`, `trouble_over`."""
+        """(node, kind, words) of what is new at `now_s` (monotonic seconds); the kinds are `not_kept`, `kept_again`, `trouble`, `trouble_over`.
+
+        `unheard` is said once of a node, however often it is connected again: cards whose Xids nobody hears.
+        """
         made: list[tuple[str, str, Text]] = []
         for view in views:
             now = {**view.troubles, _KEPT: view.unsaved}
+            if (view.node_id, _XIDS) in self._said or any(gap.metric == XID and gap.end_s is None for gap in view.source_gaps):
+                now[_XIDS] = UNHEARD
             before = {source for node_id, source in self._said if node_id == view.node_id}
             for source in (*now, *sorted(before - now.keys())):
                 words = now.get(source, "")
@@ -49,6 +57,8 @@ class Troubles:
 
 
 def _event(source: str, words: str) -> tuple[str, Text]:
+    if source == _XIDS:
+        return "unheard", _UNHEARD
     if source == _KEPT:
         return ("not_kept", _not_kept(words)) if words else ("kept_again", NO_TEXT)
     why = trouble_words(words)

@@ -15,6 +15,7 @@ from gpulease_gui.services.watch_words import trouble_words
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.unread import NOT_WATCHED
 from gpulease_gui.telemetry.figure_bounds import BEYOND
+from gpulease_gui.telemetry.gpu_agent import UNHEARD
 from gpulease_gui.telemetry.rates import IMPOSSIBLE, NOT_NAMED
 from gpulease_gui.telemetry.source import metrics, sources
 
@@ -51,6 +52,7 @@ SERIES_WORDS: Mapping[str, Text] = {
     IMPOSSIBLE: Text("a counter that jumped: no device is so fast", "计数器跳变，速率超出任何设备的能力"),
     BEYOND: Text("a figure that no device can have", "数值超出任何设备的可能范围"),
     NOT_NAMED: Text("not named by the node any more", "节点不再列出"),
+    UNHEARD: Text("not told here, so that none is shown does not mean that none occurred", "此处收不到，未显示不代表未发生"),
     SERIES_LOST: Text("lost", "丢失"),
 }
 

@@ -15,7 +15,7 @@ from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.series import NAN, Paces, Ring
 from gpulease_gui.services.tracks import Tracks
 from gpulease_gui.telemetry.row import Form, Row, RowReader, form_of, row_of
-from gpulease_gui.telemetry.source import LastingReader, LineReader, Point, sources
+from gpulease_gui.telemetry.source import LastingReader, LineReader, Point, metrics, sources
 
 # A large node has some four hundred; a node that invents names must not fill the memory.
 MOST_SERIES = 1024
@@ -164,16 +164,20 @@ class Intake:
         """Points that were never told together, or of which one is lost or told twice: a line may tell more than one Xid."""
         for point in told:
             self._presence(point)
-        kept = [point for point in told if not point.lost or self._goes_on(point)]
+        kept = [point for point in told if (not point.lost or self._goes_on(point)) and not self._is_no_event(point)]
         if len({(point.metric, point.subject) for point in kept}) == len(kept):
             self._keep(source_id, row_of(form_of(kept), kept), at_s)
         else:
             for point in kept:
                 self._keep(source_id, row_of(form_of([point]), [point]), at_s)
 
+    def _is_no_event(self, point: Point) -> bool:
+        """Whether it only says that events are heard, or that they are not: no sample of a curve."""
+        return point.value is None and metrics()[point.metric].apart
+
     def _remember(self, key: _Key, told: Sequence[Point]) -> None:
         """Lines that tell this, and nothing but what is there and once, have a form from now on."""
-        if len({name[:2] for name in key}) == len(key) and not any(point.lost for point in told):
+        if len({name[:2] for name in key}) == len(key) and not any(point.lost or self._is_no_event(point) for point in told):
             if len(self._forms) >= _MOST_FORMS:
                 self._forms = {}
             self._forms[key] = form_of(told)

@@ -11,7 +11,7 @@ from gpulease_gui.store.records import Gap
 from gpulease_gui.telemetry.gpu import GONE
 from gpulease_gui.telemetry.rates import NOT_NAMED
 from gpulease_gui.telemetry.row import Row
-from gpulease_gui.telemetry.source import Point
+from gpulease_gui.telemetry.source import Point, metrics
 
 # A single missing value is a missing reading, as that of a counter that began anew; what is wrong with a value is told always.
 LEAST_INTERVALS, LEAST_S = 2.5, 2.5
@@ -40,10 +40,10 @@ class SeriesGaps:
                 return ()
             ended = [key for key in told.form.keys if key in self._open]
         else:
-            ended = [key for point in told if point.value is not None and (key := (point.metric, point.subject)) in self._open]
+            ended = [key for point in told if _is_told(point) and (key := (point.metric, point.subject)) in self._open]
             ended += [key for key, (gap, _) in self._open.items() if key not in ended and self._is_over(gap, at_s)] if self._open else []
             for point in told:
-                if point.value is None:
+                if not _is_told(point):
                     self._begin(point, at_s)
         return self._end(ended, at_s)
 
@@ -139,6 +139,11 @@ class SeriesGaps:
             gap.resumed, gap.end_s = True, at_s
             made.append(Gap(self._view.node_id, int(gap.start_s * _NS), int(at_s * _NS), gap.reason, gap.metric))
         return tuple(made)
+
+
+def _is_told(point: Point) -> bool:
+    """Whether it has a value, or is an event that is heard from now on and did not happen."""
+    return point.value is not None or (not point.why and not point.lost and metrics()[point.metric].apart)
 
 
 def _kind(metric: str) -> str:

@@ -178,7 +178,9 @@ class _Reader:
         said = [*zip(_IDS, values, strict=True), *self._more(uuid, cells[_LEAST + 1 :])]
         told.update(dict.fromkeys(id_ for id_, value in said if value is not None))
         points = tuple(_point(id_, uuid, value, index, lost) for id_, value in said if id_ in told)
-        return (*self._missing(uuid, index), *points)
+        # nvidia-smi tells the Xids of no card: that is said once, of the whole node.
+        unheard = () if self._indexes else (Point(gpu_agent.XID, "", None, why=gpu_agent.UNHEARD),)
+        return (*unheard, *self._missing(uuid, index), *points)
 
     def _name(self, uuid: str, bus: str) -> str:
         other = _BUS.match(bus) is not None and self._buses.setdefault(uuid, bus) != bus

@@ -1,7 +1,7 @@
 """What does one line of the agent say of a GPU?
 
 An object: index and uuid, gauges by name, the counters of the card under "counters" with the second of the node's steady
-clock, new Xids; or "lost" with the reason. Whatever has another type, is below zero or beyond all bounds is no value.
+clock, new Xids; or "lost" with the reason. "deaf" says once that the Xids of a card can't be heard, or can be again. Whatever has another type, is below zero or beyond all bounds is no value.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ _COUNTER_NAMES = frozenset({"at_s", *_RATES, *(name for names in _CHANGES.values
 _VITAL = frozenset({"gpu.util_percent", "gpu.power_w", "gpu.temperature_c"})
 # Such a card is gone for who uses it, whatever the driver calls it; NVML would say that it is lost.
 MUTE = "it answers nothing"
+# Why no Xid is told of a card: nobody hears whether there is one.
+XID, UNHEARD = "gpu.xid", "unheard"
 # What stands for a card that is lost from its first line on.
 _ANY = ("gpu.util_percent",)
 
@@ -192,7 +194,10 @@ def _xids(said: Mapping[str, object], uuid: str, index: int) -> Iterator[Point]:
     xids = said.get("xids")
     for xid in xids[:_MOST_XIDS] if isinstance(xids, list) else ():
         if (value := figure(xid)) is not None:
-            yield Point("gpu.xid", uuid, value, index)
+            yield Point(XID, uuid, value, index)
+    deaf = said.get("deaf")
+    if isinstance(deaf, bool):
+        yield Point(XID, uuid, None, index, why=UNHEARD if deaf else "")
 
 
 def _is_index(index: object) -> bool:

@@ -12,12 +12,16 @@ import pytest
 
 from gpulease_gui.domain.text import Language
 from gpulease_gui.gui.models.past import Wish, read_past
+from gpulease_gui.gui.models.stored import Stored
+from gpulease_gui.gui.pages.live_holes import NOT_RECORDED, unknown_holes
 from gpulease_gui.gui.pages.live_lanes import Lanes, holes_of
+from gpulease_gui.gui.widgets.chart_spec import Hole
 from gpulease_gui.services.gap_words import GAP_WORDS, SERIES_WORDS
 from gpulease_gui.services.live_csv import readings_csv
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import append_gap, list_gaps
-from tests.integration.test_watch_scripted import NS, POWER, RX, START_S, TX, A, B, Scripted
+from gpulease_gui.telemetry.gpu_agent import UNHEARD
+from tests.integration.test_watch_scripted import NS, POWER, RX, START_S, TX, A, B, Scripted, loud_holes
 from tests.unit.test_telemetry import npus
 
 
@@ -56,7 +60,7 @@ def test_that_a_figure_that_is_not_available_for_a_while_is_a_gap_of_its_curve_w
     with node.services.workspace.read() as connection:
         past = read_past(connection, Wish("scripted", START_S, START_S + 200, 900, (START_S, START_S + 200)), {})
     for view in (node.watch.view, past.view):
-        (hole,) = holes_of(view)
+        (hole,) = loud_holes(view)
         assert (hole.start_s - START_S, hole.end_s and hole.end_s - START_S, hole.source) == (50, 150, "power:gpu.power_w")
     lanes = Lanes(lambda term: None)
     lanes.of(past.view)
@@ -67,17 +71,17 @@ def test_that_a_figure_that_is_not_available_for_a_while_is_a_gap_of_its_curve_w
 def test_that_a_curve_that_others_of_its_lane_outlive_hatches_nothing_but_is_told(node: Scripted) -> None:
     for node.at in range(60):
         node.cards((0, A, "500" if node.at < 20 else "[N/A]"), (1, B, "400"))
-    (hole,) = holes_of(node.watch.view)
+    (hole,) = loud_holes(node.watch.view)
     assert (hole.source, hole.end_s, str(hole.reason)) == (f"curve:{POWER}", None, "Power GPU 0: not available on the node")
     node.reconnect()
-    assert stored(node) == [(f"not_available {A}", POWER, 20, 58)], "what nobody saw is no part of it"
+    assert [gap for gap in stored(node) if gap[1] == POWER] == [(f"not_available {A}", POWER, 20, 58)], "what nobody saw is no part of it"
 
 
 def test_that_what_was_never_read_and_a_single_missing_reading_are_no_gaps(node: Scripted) -> None:
     for node.at in range(30):
         node.cards((0, A, "[N/A]"), (1, B, "[N/A]" if node.at == 9 else "400"))
         node.network(100.0 + node.at, eth0=(node.at % 10) * 125_000_000)
-    assert stored(node) == [] and holes_of(node.watch.view) == ()
+    assert stored(node) == [] and loud_holes(node.watch.view) == []
 
 
 @pytest.mark.parametrize("watts", ["1000000000", "-1", "NaN"])
@@ -173,15 +177,16 @@ def test_that_a_card_that_does_not_come_back_is_missing_among_the_samples_and_a_
         with node.services.workspace.read() as connection:
             past = read_past(connection, Wish("scripted", START_S + first, START_S + 60, 900, (START_S + first, START_S + 60)), {})
         assert (past.figures[metric, ""][0].count, past.figures[metric, ""][1]) == (count, expected)
-    assert {(gap.reason, gap.start_s - START_S) for gap in node.watch.view.lasting} == {(f"lost {lost}", 30)}
+    assert {(gap.reason, gap.start_s - START_S) for gap in node.watch.view.lasting if gap.reason != UNHEARD} == {(f"lost {lost}", 30)}
     with node.services.workspace.read() as connection:
         table = readings_csv(connection, "scripted", START_S, START_S + 60, {}, Language.EN, None, node.watch.view.lasting).decode("utf-8-sig")
-    assert [(row[0][17:19], row[-2]) for row in csv.reader(io.StringIO(table)) if row[-2].endswith(": lost")] == [("30", f"{lost}: lost")]
+    whys = [(row[0][17:19], why) for row in csv.reader(io.StringIO(table)) for why in row[-2].split("; ")]
+    assert [why for why in whys if why[1].endswith(": lost")] == [("30", f"{lost}: lost")]
     node.at = 70
     node.reconnect()
     for node.at in range(70, 90):
         say(both=node.at >= 80)
-    assert node.watch.view.lasting == ()
+    assert {gap.reason for gap in node.watch.view.lasting} <= {UNHEARD}
     assert {(reason, first, last) for reason, of, first, last in stored(node) if of == metric} == {(f"lost {lost}", 30, 69), (f"lost {lost}", 70, 80)}
 
 
@@ -191,5 +196,42 @@ def test_that_a_card_whose_place_another_one_took_is_missed_no_longer_than_that(
     node.reconnect()
     for node.at in range(10, 40):
         node.cards((0, A, "500"), *([(1, "GPU-new", "400")] if node.at >= 20 else []))
-    assert node.watch.view.lasting == () and node.watch.view.lost == {}
+    assert [gap.reason for gap in node.watch.view.lasting] == [UNHEARD] and node.watch.view.lost == {}
     assert {(reason, first) for reason, of, first, _ in stored(node) if of == POWER} == {(f"lost {B}", 10)}
+
+
+XID = "gpu.xid"
+UNHEARD_WORDS = "not told here, so that none is shown does not mean that none occurred"
+
+
+def test_that_rows_of_nvidia_smi_say_once_of_the_node_that_no_xid_is_heard_and_make_no_curve_of_it(node: Scripted) -> None:
+    for node.at in range(20):
+        node.cards((0, A, "500"), (1, B, "400"))
+    (hole,) = holes_of(node.watch.view)
+    assert (str(hole.reason), hole.start_s - START_S, hole.end_s, hole.source, hole.quiet) == (f"Xid: {UNHEARD_WORDS}", 0, None, "curve:gpu.xid", True)
+    node.reconnect()
+    assert stored(node) == [(UNHEARD, XID, 0, 18)] and told(node, Language.ZH) == {0: "Xid：此处收不到，未显示不代表未发生"}
+    with node.services.workspace.read() as connection:
+        past = read_past(connection, Wish("scripted", START_S, START_S + 20, 900, (START_S, START_S + 20)), {})
+    assert [(str(one.reason), one.end_s and one.end_s - START_S) for one in holes_of(past.view)] == [(f"Xid: {UNHEARD_WORDS}", 18)]
+    assert not any(metric == XID for metric, _ in (*node.watch.view.rings, *node.end()))
+
+
+@pytest.mark.parametrize(("deaf", "of"), [((A,), " GPU 0"), ((A, B), "")])
+def test_that_deaf_cards_of_the_agent_are_told_in_one_hole_until_they_are_heard(node: Scripted, deaf: tuple[str, ...], of: str) -> None:
+    for node.at in range(40):
+        for index, uuid in ((0, A), (1, B)):
+            said = {"deaf": node.at == 0} if node.at in (0, 30) and uuid in deaf else {}
+            node.say("gpu", json.dumps({"index": index, "uuid": uuid, "util_percent": 97, "power_w": 500.0, "counters": {"at_s": 1.0 * node.at}, **said}))
+        (hole,) = holes_of(node.watch.view)
+        assert (str(hole.reason), hole.quiet) == (f"Xid{of}: {UNHEARD_WORDS}", True)
+        assert (hole.end_s and hole.end_s - START_S) == (30 if node.at >= 30 else None)
+    assert stored(node) == [(f"{UNHEARD} {uuid}", XID, 0, 30) for uuid in deaf]
+    assert not any(metric == XID for metric, _ in (*node.watch.view.rings, *node.end()))
+
+
+def test_that_unheard_xids_hide_no_time_that_was_not_recorded() -> None:
+    known = Stored("n", span_s=(0.0, 100.0), recorded_s=((0.0, 40.0), (60.0, 100.0)))
+    unheard = Hole(0.0, 41.0, "Xid", "curve:gpu.xid", quiet=True)
+    (hole,) = unknown_holes((0.0, 100.0), (), None, known, [unheard], 100.0, running=False)
+    assert (hole.start_s, hole.end_s, hole.reason) == (40.0, 60.0, NOT_RECORDED)

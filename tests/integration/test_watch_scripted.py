@@ -22,10 +22,12 @@ from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.text import Language
 from gpulease_gui.gui.models.past import Wish, read_past
 from gpulease_gui.gui.pages.live_lanes import holes_of
+from gpulease_gui.gui.widgets.chart_spec import Hole
 from gpulease_gui.remote.stream import TOO_LONG
 from gpulease_gui.services.composition import open_services
 from gpulease_gui.services.degraded import degraded_in
 from gpulease_gui.services.events import NodeState
+from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.services.live_csv import readings_csv
 from gpulease_gui.services.live_export import put_into_report
 from gpulease_gui.services.live_stretches import live_stretches
@@ -45,6 +47,7 @@ from gpulease_gui.store.runs import finish_run, get_run, save_run
 from gpulease_gui.store.samples import list_gaps, list_marks, read_blocks
 from gpulease_gui.store.sightings import save_sightings
 from gpulease_gui.store.watch_events import list_events
+from gpulease_gui.telemetry.gpu_agent import UNHEARD
 from gpulease_gui.telemetry.source import RECORD_END, Point
 from gpulease_gui.telemetry.task_log import SOURCE as TASK_LOG
 
@@ -52,6 +55,11 @@ START_S, NS = 1_772_323_200, 1_000_000_000
 A, B = "GPU-0a1b2c3d-4e5f-4a6b-8c9d-000000000001", "GPU-0a1b2c3d-4e5f-4a6b-8c9d-000000000002"
 RX, TX, POWER = "net.rx_gbit_s", "net.tx_gbit_s", "gpu.power_w"
 Told = dict[int, float | None]
+
+
+def loud_holes(view: WatchView) -> list[Hole]:
+    """What could not be read; rows of nvidia-smi tell no Xids besides, which is quiet."""
+    return [hole for hole in holes_of(view) if not hole.quiet]
 
 
 class Scripted:
@@ -117,6 +125,10 @@ class Scripted:
                     first = block.start_ns // NS - START_S
                     told.update({first + n: None if math.isnan(v) else round(v, 3) for n, v in enumerate(block.values)})
         return found
+
+    def source_gaps(self) -> list[GapSpan]:
+        """Without the one that lasts wherever rows of nvidia-smi are read: they tell no Xids."""
+        return [gap for gap in self.watch.view.source_gaps if gap.reason != UNHEARD]
 
     def drawn(self, metric: str, subject: str) -> list[float]:
         return [round(value, 3) for value in self.watch.view.rings[metric, subject].view().values]
@@ -452,10 +464,10 @@ def test_that_a_source_in_trouble_is_a_gap_of_its_own_with_the_reason_stored_and
             node.say("network", "! cat /proc/net/dev failed")
         else:
             node.network(100.0 + node.at, eth0=node.at * 125_000_000)
-        (hole,) = holes_of(node.watch.view)[:1] or (None,)
+        (hole,) = loud_holes(node.watch.view)[:1] or (None,)
         assert (hole is None) == (node.at < 5)
     node.end()
-    assert [(hole.start_s - START_S, hole.end_s and hole.end_s - START_S, hole.source) for hole in holes_of(node.watch.view)] == [(5, 11, "network")]
+    assert [(hole.start_s - START_S, hole.end_s and hole.end_s - START_S, hole.source) for hole in loud_holes(node.watch.view)] == [(5, 11, "network")]
     assert node.gaps() == [], "the node was read all the time, and one missing line is no gap"
     with node.services.workspace.read() as connection:
         kept = [(g.metric, g.start_ns // NS - START_S, g.end_ns // NS - START_S) for g in list_gaps(connection, "scripted", None, 0, 2**62)]
@@ -641,7 +653,7 @@ def test_that_warnings_in_the_place_of_rows_are_a_driver_that_does_not_answer_an
         assert bool(node.events()) == (node.at >= 24)
         assert node.watch.view.troubles == ({"gpu": warning} if 22 <= node.at < 30 else {"gpu": STALE} if 30 <= node.at < 40 else {})
     assert node.events() == [("watch.driver", "", 20, 40)] and node.degraded_s() == 40.0
-    assert [(gap.start_s - START_S, gap.end_s and gap.end_s - START_S) for gap in node.watch.view.source_gaps] == [(20.0, 40.0)]
+    assert [(gap.start_s - START_S, gap.end_s and gap.end_s - START_S) for gap in node.source_gaps()] == [(20.0, 40.0)]
 
 
 @pytest.mark.parametrize(("pause", "told"), [(8, True), (40, False)])
@@ -672,7 +684,7 @@ def test_that_what_a_flood_leaves_out_is_a_gap_of_its_source_that_says_so(node: 
     assert {metric for metric, _, _ in kept if metric is None or not metric.startswith("gpu.")} == set()
     begin, end = min(begin for _, begin, _ in kept), max(end for _, _, end in kept)
     assert 10 <= begin <= 12 and 29 <= end <= 32
-    (hole,) = holes_of(node.watch.view)
+    (hole,) = loud_holes(node.watch.view)
     assert (hole.start_s - START_S, hole.end_s and hole.end_s - START_S) == (begin, end) and "left out" in str(hole.reason)
 
 

@@ -17,7 +17,7 @@ from gpulease_gui.cli.main import main
 from gpulease_gui.cli.watch_told import AGAIN_S, Sums, Troubles, said_of
 from gpulease_gui.domain.text import Text
 from gpulease_gui.services.events import GapOpened, LoadChanged, ReadingsNotKept
-from gpulease_gui.services.intake import WatchView
+from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.services.watch_driver import SILENT
 
 
@@ -34,6 +34,17 @@ def test_that_a_full_disk_and_troubles_of_a_source_are_said_once_and_again_when_
     view.unsaved, view.troubles = "", {}
     assert [kind for _, kind, _ in told.changes([view], 61.0)] == ["kept_again", "trouble_over"]
     assert told.changes([view], 120.0) == ()
+
+
+def test_that_cards_whose_xids_nobody_hears_are_said_once_of_a_node_however_often_it_is_connected_again() -> None:
+    view, told = WatchView("n1", 1.0), Troubles()
+    view.source_gaps = [GapSpan(1.0, "unheard GPU-a", 9.0, metric="gpu.xid")]
+    assert told.changes([view], 10.0) == (), "those of the hour before are heard now"
+    view.source_gaps = [GapSpan(10.0, "unheard", metric="gpu.xid")]
+    ((node_id, kind, words),) = told.changes([view], 20.0)
+    assert (node_id, kind) == ("n1", "unheard") and words.en.startswith("Xid events of cards are not told here") and "未发生" in words.zh
+    for view.source_gaps in ([], [GapSpan(40.0, "unheard GPU-b", metric="gpu.xid")]):
+        assert told.changes([view], 60.0) == ()
 
 
 def test_that_a_node_whose_words_change_all_the_time_is_told_of_now_and_then() -> None:

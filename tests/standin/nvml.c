@@ -3,8 +3,8 @@
  * A stand-in for tests, built as libnvidia-ml.so.1. Types and numbers are those of nvml.h. The file that NVML_STANDIN
  * names says what is wrong at this moment, one word a fault: lost0 lost1 (a card has fallen off the bus), swapped (the
  * cards changed places), unloaded (the driver), hang (every call sleeps), na (power is not told), old (neither field
- * values nor the second memory call), xid79 (once for the first card), xid48 (once for the second), xid31 (so, too, once both are heard), deaf0 (the first card
- * refuses events), none (no card is shown), twins (both cards have the UUID of the first), hot (a million degrees), more (all counters have risen).
+ * values nor the second memory call), xid79 (once for the first card), xid48 (once for the second), xid31 (so, too, once both are heard), deaf0 deaf1 (a card
+ * refuses events), mute (events can't be waited for), none (no card is shown), twins (both cards have the UUID of the first), hot (a million degrees), more (all counters have risen).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,7 +199,7 @@ int nvmlEventSetFree(void *set) { free(set); return OK; }
 int nvmlDeviceRegisterEvents(device card, u64 kinds, int *set)
 {
     MEET(card);
-    if (!card->place && is("deaf0"))
+    if (is(card->place ? "deaf1" : "deaf0"))
         return UNSUPPORTED;
     *set |= 1 << card->place;
     return kinds == 8 ? OK : INVALID;
@@ -207,6 +207,8 @@ int nvmlDeviceRegisterEvents(device card, u64 kinds, int *set)
 int nvmlEventSetWait_v2(int *set, struct event *event, u32 timeout_ms)
 {
     MEET(NULL);
+    if (is("mute"))
+        return UNSUPPORTED;
     for (u32 waited = 0; waited <= timeout_ms; waited += 20) {
         if (*set & 1 && !told_79 && is("xid79")) {
             told_79 = 1;

@@ -605,7 +605,7 @@ def test_that_without_the_library_the_rows_of_nvidia_smi_are_passed_on(start: Ca
     ))  # fmt: skip
     running = start("ctypes", driver=False, path=str(tmp_path / "bin"))
     points = running.points("gpu")
-    assert of(points, SECOND)["gpu.power_w"] == 688.41 and points[0].index == 1
+    assert of(points, SECOND)["gpu.power_w"] == 688.41 and points[-1].index == 1
     assert json.loads(running.first("agent"))["via"] == "nvidia-smi"
 
 

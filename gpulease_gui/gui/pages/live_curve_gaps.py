@@ -9,15 +9,18 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.models.cards import card_name
 from gpulease_gui.gui.widgets.chart_spec import Hole
 from gpulease_gui.services.gap_words import SERIES_WORDS, of_series
+from gpulease_gui.telemetry.gpu_agent import UNHEARD
 from gpulease_gui.telemetry.source import metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from gpulease_gui.services.series import Ring
     from gpulease_gui.services.watch import GapSpan, WatchView
 
 _CARDS = ("gpu.", "npu.")
+# The cards of a node tell one after the other that nobody hears their events.
+_TOGETHER_S = 5.0
 
 
 def curve_hole(gap: GapSpan, view: WatchView, numbers: Mapping[str, int]) -> Hole:
@@ -31,6 +34,33 @@ def curve_hole(gap: GapSpan, view: WatchView, numbers: Mapping[str, int]) -> Hol
     alone = not any(_is_read(ring, gap) for ring in others)
     words = Text(f"{metric.title.en}{name}: {why.en}", f"{metric.title.zh}{name}：{why.zh}")
     return Hole(gap.start_s, gap.end_s, words, f"{metric.lane}:{metric.term or ''}" if alone else f"curve:{metric.id}")
+
+
+def is_unheard(gap: GapSpan) -> bool:
+    """Whether nobody heard the events of a card; of their absence nothing follows."""
+    return bool(gap.metric) and gap.reason.startswith(UNHEARD)
+
+
+def unheard_holes(gaps: Iterable[GapSpan], numbers: Mapping[str, int]) -> Iterator[Hole]:
+    """One hole for all cards whose events were not heard in the same time, in no lane; nothing went wrong with what is read."""
+    groups: list[list[GapSpan]] = []
+    for gap in sorted(gaps, key=lambda one: one.start_s):
+        if groups and _is_beside(gap, groups[-1][0]):
+            groups[-1].append(gap)
+        else:
+            groups.append([gap])
+    for first, *more in groups:
+        subjects = dict.fromkeys((of_series(gap.reason) or ("", ""))[1] for gap in (first, *more))
+        whole = "" in subjects or numbers.keys() <= subjects.keys()
+        of = "" if whole else ",".join(_name(first.metric, subject, numbers) for subject in subjects)
+        title, why = metrics()[first.metric].title, SERIES_WORDS[UNHEARD]
+        yield Hole(first.start_s, first.end_s, Text(f"{title.en}{of}: {why.en}", f"{title.zh}{of}：{why.zh}"), f"curve:{first.metric}", quiet=True)
+
+
+def _is_beside(gap: GapSpan, other: GapSpan) -> bool:
+    """Whether two gaps of events began and ended together, or both last."""
+    begins_s, ends_s = gap.start_s - other.start_s, (gap.end_s or 0.0) - (other.end_s or 0.0)
+    return gap.metric == other.metric and begins_s <= _TOGETHER_S and abs(ends_s) <= _TOGETHER_S
 
 
 def _name(metric: str, subject: str, numbers: Mapping[str, int]) -> str:

@@ -17,7 +17,7 @@ from gpulease_gui.checks.repeats import Bands
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
-from gpulease_gui.gui.pages.live_curve_gaps import curve_hole
+from gpulease_gui.gui.pages.live_curve_gaps import curve_hole, is_unheard, unheard_holes
 from gpulease_gui.gui.widgets.chart_spec import Curve, Hole, LaneSpec, Promised, Rule
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.services.gap_words import NOT_REACHED
@@ -257,10 +257,12 @@ def holes_of(view: WatchView, numbers: Mapping[str, int] | None = None) -> tuple
 
     `numbers`: what the lanes call the cards, where the view is of what was stored and knows none.
     """
-    return tuple(
-        curve_hole(gap, view, view.numbers if numbers is None else numbers) if gap.metric else Hole(gap.start_s, gap.end_s, _hole_words(gap), gap.source)
-        for gap in (*view.gaps, *view.source_gaps)
-    )
+    named, gaps = view.numbers if numbers is None else numbers, (*view.gaps, *view.source_gaps)
+    holes = [
+        curve_hole(gap, view, named) if gap.metric else Hole(gap.start_s, gap.end_s, _hole_words(gap), gap.source)
+        for gap in gaps if not is_unheard(gap)
+    ]  # fmt: skip
+    return (*holes, *unheard_holes([gap for gap in gaps if is_unheard(gap)], named))
 
 
 def _hole_words(gap: GapSpan) -> Words:
