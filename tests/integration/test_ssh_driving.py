@@ -42,16 +42,16 @@ def test_that_a_node_is_asked_by_the_thread_that_asks_and_no_other(sshd: SshServ
 
 
 def test_that_two_who_wait_at_once_are_both_told(session: SshSession, until: Callable[..., bool]) -> None:
-    heard: list[bytes] = []
-    slow, quick = session.open("cat; echo slow"), session.open("echo quick")
-    waiting = threading.Thread(target=lambda: heard.append(words_of(slow)))
-    waiting.start()
-    assert until(lambda: session._transport.unheard_s == 0)  # type: ignore[attr-defined]  # it reads
-    assert words_of(quick) == b"quick\n"
-    assert len(own_threads()) == 1
-    slow.end_input()
-    waiting.join(10)
-    assert heard == [b"slow\n"]
+    heard: dict[str, bytes] = {}
+    channels = {word: session.open(f"cat; echo {word}") for word in ("one", "other")}
+    waiting = [threading.Thread(target=lambda word=word: heard.update({word: words_of(channels[word])})) for word in channels]
+    for thread in waiting:
+        thread.start()
+    assert until(lambda: len(own_threads()) == 1)
+    for channel, thread in zip(channels.values(), waiting, strict=True):
+        channel.end_input()
+        thread.join(10)
+    assert heard == {"one": b"one\n", "other": b"other\n"} and len(own_threads()) == 1
 
 
 def test_that_the_end_of_a_connection_that_nobody_waits_at_is_seen(session: SshSession, until: Callable[..., bool], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -400,7 +400,7 @@ def test_that_no_line_breaks_a_reader(id_: str, lines: list[str]) -> None:
         assert all(point.value is None or math.isfinite(point.value) for point in points)
 
 
-def run_source(id_: str, folder: Path, interval_ms: int, seconds: float = 20.0) -> Generator[str]:
+def run_source(id_: str, folder: Path, interval_ms: int, seconds: float = 60.0) -> Generator[str]:
     """The lines of a source's script beside the tools and the PCI devices of a folder; it is ended when nobody reads on."""
     script = sources()[id_].script.replace("/sys/bus/pci/devices", str(folder / "bus"))
     environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "GPULEASE_TMP": str(folder), "GPULEASE_INTERVAL": f"{interval_ms / 1000:g}",
@@ -429,9 +429,18 @@ def test_that_the_script_asks_nvidia_smi_for_what_it_knows_and_for_slow_counters
     assert ("gpu.ecc_corrected" in metrics_told) == (columns == 15)
 
 
+# The pause after a tool is over once that is gone; a minute of silence passes once somebody says that the tool hangs.
+SLEEP = """#!/bin/sh
+case $1 in
+  2) rm -f {0}/hangs; while kill -0 "$(cat {0}/gpu.pid)"; do /bin/sleep 0.01; done 2>/dev/null ;;
+  *) until [ -e {0}/hangs ]; do /bin/sleep 0.01; done ;;
+esac
+"""
+
+
 def smi(folder: Path, script: str) -> None:
     (folder / "nvidia-smi").write_text(f"#!/bin/sh\n{script}\n")
-    (folder / "sleep").write_text("#!/bin/sh\nexec /bin/sleep 0.5\n")  # a minute of silence
+    (folder / "sleep").write_text(SLEEP.format(folder))
     for name in ("nvidia-smi", "sleep"):
         (folder / name).chmod(0o755)
 
@@ -450,12 +459,14 @@ def test_that_an_nvidia_smi_that_hangs_is_ended_with_what_it_started_said_and_as
         f'case $1 in --help*) exit;; esac\necho x >> {tmp_path}/calls\n[ $(wc -l < {tmp_path}/calls) = 1 ] || {{ echo back; rm "$0"; exit; }}\n'
         f"echo row\n{hangs}"
     ))  # fmt: skip
-    silent = "! the NVIDIA driver does not answer"
-    assert list(run_source("gpu", tmp_path, 100)) == ["row", silent, "back", "! nvidia-smi ended", "! nvidia-smi is not installed on the node"]
+    lines, silent = run_source("gpu", tmp_path, 100), "! the NVIDIA driver does not answer"
+    assert next(lines) == "row"
+    (tmp_path / "hangs").touch()
+    assert list(lines) == [silent, "back", "! nvidia-smi ended", "! nvidia-smi is not installed on the node"]
 
 
 def test_that_an_nvidia_smi_that_hangs_from_the_first_call_on_is_said(tmp_path: Path) -> None:
-    smi(tmp_path, f'echo x >> {tmp_path}/calls; [ $(wc -l < {tmp_path}/calls) -lt 3 ] || rm "$0"; exec /bin/sleep 60')
+    smi(tmp_path, f'echo x >> {tmp_path}/calls; [ $(wc -l < {tmp_path}/calls) -lt 3 ] || rm "$0"; true > {tmp_path}/hangs; exec /bin/sleep 60')
     silent = "! the NVIDIA driver does not answer"
     assert list(run_source("gpu", tmp_path, 100)) == [silent, silent, silent, "! nvidia-smi is not installed on the node"]
 
