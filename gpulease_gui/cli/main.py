@@ -6,6 +6,7 @@ import argparse
 import importlib
 import io
 import os
+import re
 import sys
 from types import ModuleType, TracebackType
 from typing import NoReturn
@@ -47,12 +48,19 @@ COMMANDS = {
 _MODULES = {"import": "importing", "import-market": "importing_market", "export-data": "export_data", "import-data": "import_data"}
 
 
+_OPTION = re.compile("--[a-z][a-z-]*|-[A-Za-z]")
+_WRONG_VALUE = re.compile(
+    r"""(invalid [\w ]+: |ignored explicit argument )(?!'[a-z-]+'( |\Z)).*?(?= \(choose|\Z)|(ambiguous option: [^ =]+)=.*(?= could match)""", re.DOTALL
+)
+_WITHOUT = r"\1\3…"
+
+
 class _Parser(argparse.ArgumentParser):
-    """argparse with our exit code for a wrong call."""
+    """argparse with our exit code for a wrong call. What was not understood may be a password: no word of it is repeated."""
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
-        print(f"{self.prog}: {message}", file=sys.stderr)
+        print(f"{self.prog}: {_WRONG_VALUE.sub(_WITHOUT, message)}", file=sys.stderr)
         sys.exit(Exit.USAGE)
 
 
@@ -85,7 +93,9 @@ def _run(arguments: list[str] | None) -> int:
         sub = commands.add_parser(name, help=help_line, description=help_line)
         if name == asked:
             _module(name).add_arguments(sub)
-    options = parser.parse_args(words)
+    options, rest = parser.parse_known_args(words)
+    if rest:
+        parser.error(_not_known(rest))
     try:
         code = int(_module(options.command).run(options))
         sys.stdout.flush()
@@ -101,6 +111,14 @@ def _run(arguments: list[str] | None) -> int:
             raise
         print(f"gpulease {options.command}: the output could not be written: {error.strerror or error}", file=sys.stderr)
         return Exit.OUR_FAULT
+
+
+def _not_known(rest: list[str]) -> str:
+    """The names of the options among them; what follows these, or stands alone, is counted."""
+    names = [found[0] for word in rest if (found := _OPTION.match(word))]
+    count = len(rest) - len(names)
+    left = f"{count} {'word' if count == 1 else 'words'}"
+    return f"unrecognized arguments: {', '.join(names)}{f' and {left}' if count else ''}" if names else f"unrecognized arguments: {left}"
 
 
 def _module(command: str) -> ModuleType:

@@ -193,7 +193,7 @@ def _check_peer_address(words: str) -> None:
         check_host(words)
     except UsageError as error:
         raise UsageError(
-            f"--peer-address {words!r} is no address", error.what, "write an IP address or a host name, without user and port"
+            "what --peer-address names is no address", error.what, "write an IP address or a host name, without user and port"
         ) from error
 
 

@@ -36,6 +36,8 @@ _ADDRESS = re.compile(r"(?<![\w.@-])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?::[0-9]{1,5})
 _USUAL_USER = re.compile(r"[a-z_][a-z0-9._-]{0,31}|Administrator")
 _USUAL_NAME = re.compile(r"(?![0-9.]{7,15}-)[\w.()#+-]{1,80}")  # else the sign that parts the cells may be one of a password
 _ACCOUNT = re.compile("(?i)root|admin|administrator|user|ubuntu|debian|centos|ec2-user")  # no name of a node
+# No address, and no name of the DNS that somebody would write: such words are passwords, too.
+_BARE = re.compile(r"(?![0-9.]+\Z)(?!(?:[a-z0-9-]+\.)+[a-z]{2,}\Z)[\w.-]+")
 _RULE = re.compile(r"[\s|:+-]*---[\s|:+-]*")
 _PATH = re.compile(r"~|\.{0,2}[/\\]|[A-Za-z]:\\|%\w+%|id_|.*\.(?:pem|pub|key|ppk)\Z")
 
@@ -68,6 +70,11 @@ class _Entry:
     @property
     def has_place(self) -> bool:
         return self.target is not None or "host" in self.said or "command" in self.said
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing but its place says that the word is a host."""
+        return self.target is not None and not self.said and bool(_BARE.fullmatch(self.text))
 
     def takes(self, pair: Pair) -> bool:
         """Whether a label may be about this node still."""
@@ -102,10 +109,19 @@ def parse_list(text: str) -> tuple[ListLine, ...]:
     """Many nodes: ssh lines, addresses, labelled lines (`主机: ... 端口: ...`), or rows of a table (tab, comma or semicolon).
 
     Without a header a row is `name,host,port,user,key` or `host,port,user,key`; a last cell that is no path is a password.
-    Blank lines and lines that start with # are left out. A bad line is an error of its own, never of the others.
+    Blank lines and lines that start with # are left out. A bad line is an error of its own, never of the others. A bare word is
+    a host where nothing else stands; beside other nodes it may be the password that was sent below one, and is refused.
     """
     seen: dict[tuple[str, int, str], int] = {}
-    return tuple(_line_of(entry, seen) for entry in _entries(text.removeprefix("\ufeff")))
+    entries = list(_entries(text.removeprefix("\ufeff")))
+    bare = [entry for entry in entries if entry.is_bare]
+    if len(bare) < len(entries):
+        for entry in bare:
+            entry.error = UsageError(
+                Text("a word alone, which may be a host or a password", "仅有一个词，可能是主机，也可能是密码"), "",
+                Text("write user@host, or password: and the word", "请写 user@host，或“密码：”加该词"),
+            )  # fmt: skip
+    return tuple(_line_of(entry, seen) for entry in entries)
 
 
 def _line_of(entry: _Entry, seen: dict[tuple[str, int, str], int]) -> ListLine:

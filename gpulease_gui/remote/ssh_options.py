@@ -26,6 +26,7 @@ from gpulease_gui.remote.algorithms import (
     spelt_out,
 )
 from gpulease_gui.remote.rsa_length import RSA_BITS_LEAST
+from gpulease_gui.remote.ssh_keywords import is_classified
 from gpulease_gui.remote.ssh_lines import ALSO_CALLED
 from gpulease_gui.remote.way_out import WayOut
 
@@ -154,26 +155,28 @@ def _names(keyword: str, words: str) -> tuple[str, ...]:
     names = tuple(words.split(",")) if keyword == METHOD else spelt_out(keyword, words)
     if names is None:
         raise UsageError(
-            Text(f"{OPTIONS[keyword]} {words}: ssh knows no such list", f"{OPTIONS[keyword]} {words}：ssh 不认识这样的列表"), "",
+            Text(f"{OPTIONS[keyword]}: ssh knows no such list", f"{OPTIONS[keyword]}：ssh 不认识这样的列表"), "",
             Text(f"write names with commas, such as {ABLE[keyword][-1]}", f"请写以逗号分隔的名称，例如 {ABLE[keyword][-1]}"),
         )  # fmt: skip
     return narrowed(keyword, OPTIONS[keyword], names)
 
 
 def _wrong(found: Mapping[str, str]) -> Iterator[Text]:
+    """What is wrong, without the words that are: they may be a password that came along."""
     for keyword, value in found.items():
         if keyword not in OPTIONS:
-            yield Text(f"not an ssh option that is followed: {keyword!r}", f"不支持的 ssh 选项：{keyword!r}")
+            name, name_zh = (f": {keyword!r}", f"：{keyword!r}") if is_classified(keyword) else ("", "")
+            yield Text(f"not an ssh option that is followed{name}", f"不支持的 ssh 选项{name_zh}")
         elif not value or not value.isprintable():
             yield Text(f"{OPTIONS[keyword]} has no value", f"{OPTIONS[keyword]} 没有值")
         elif keyword == "addressfamily" and value.lower() not in FAMILIES:
-            yield Text(f"AddressFamily {value}: write {', '.join(FAMILIES)}", f"AddressFamily {value}：请写 {'、'.join(FAMILIES)} 之一")
+            yield Text(f"AddressFamily: write {', '.join(FAMILIES)}", f"AddressFamily：请写 {'、'.join(FAMILIES)} 之一")
         elif keyword in _SWITCHES and value.lower() not in (_SWITCHES[keyword], *_USUAL[keyword]):
-            yield Text(f"{OPTIONS[keyword]} {value}: write yes or no", f"{OPTIONS[keyword]} {value}：请写 yes 或 no")
+            yield Text(f"{OPTIONS[keyword]}: write yes or no", f"{OPTIONS[keyword]}：请写 yes 或 no")
         elif keyword == "requiredrsasize" and not _BITS.fullmatch(value):
-            yield Text(f"RequiredRSASize {value}: write how many bits, such as 2048", f"RequiredRSASize {value}：请写位数，例如 2048")
+            yield Text("RequiredRSASize: write how many bits, such as 2048", "RequiredRSASize：请写位数，例如 2048")
         elif keyword == "bindinterface" and not _INTERFACE.match(value):
-            yield Text(f"BindInterface {value}: not the name of an interface", f"BindInterface {value}：不是网络接口名")
+            yield Text("BindInterface: not the name of an interface", "BindInterface：不是网络接口名")
         elif keyword == "bindaddress":
             check_host(value.partition("%")[0])
 

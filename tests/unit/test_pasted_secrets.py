@@ -43,6 +43,7 @@ TEMPLATES = (
     "host: H user, password: root, {pw}", "host: H user & pass: root {pw}", "host: H credentials: root {pw}", "host: H pw={pw}", "host: H pass {pw}", "host: H login root {pw}",
     "host: H secret: {pw}", "host: H port: 22 token={pw}", "host=H;user=root;pwd={pw}", "password for root is {pw} host: H", "Host: H\nUser: root\nPassword: {pw}", "密码\n{pw}",
     "主机\nH\n用户名/密码\nroot / {pw}", "host\tH\nuser\troot\npassword\t{pw}", "H\n密码：{pw}", "登录指令\nssh root@H\n账号密码\nroot {pw}", "root {pw}", "pw={pw}", "password={pw}",
+    "ssh root@H\n{pw}", "root@H\n{pw}\n", "{pw}\nssh -p 22 root@H", "H\n{pw}", "主机：H\n{pw}", "ssh root@H\n\n{pw}\n", "H\x0b{pw}", "IP,user\nH,root\n{pw}",
     "H,22,root,{pw}", "H\t22\troot\t{pw}", "H;22;root;{pw};x", "n,H,22,root,{pw}", "H,root,{pw}", "H:22,root,{pw}", "H,22,root:{pw}", "H,{pw}", "H,22,{pw}", "n,H,22,{pw}", "n,H,{pw}", "n1,root:{pw}@H",
     "H | 22 | root | {pw}", "| H | 22 | root | {pw} |", "H / 22 / root / {pw}", "H - root - {pw}", "H => root => {pw}", "H  22  root  {pw}  x", '"n,H,22,{pw}"', "H，root，{pw}", "H｜22｜root｜{pw}",
     "IP\t端口\t账号密码\nH\t22\troot/{pw}", "IP,user,password\nH,root,{pw}", "IP\tport\tlogin\nH\t22\troot:{pw}", "IP\t备注\nH\t{pw}", "IP,x\nH,{pw}", "| IP | 密码 |\n|---|---|\n| H | {pw} |",
@@ -147,6 +148,21 @@ def test_that_labels_that_are_not_understood_are_refused_and_make_no_node(text: 
 def test_that_a_row_whose_cells_can_not_be_told_makes_no_node(text: str) -> None:
     (line,) = parse_list(text)
     assert line.target is None and "can't be told" in line.error
+
+
+@pytest.mark.parametrize("word", ["Abc123", "hunter2", "Abc.123", "abc-def", "a.B.com"])
+def test_that_a_word_alone_beside_a_node_is_no_host_and_is_not_shown(word: str) -> None:
+    for text in (f"ssh root@{HOST}\n{word}", f"{word}\nroot@{HOST}:22", f"主机：{HOST}\n{word}\n"):
+        *_, bare = sorted(parse_list(text), key=lambda line: line.target is None)
+        assert bare.target is None and bare.text == "…" and word not in bare.error
+        assert bare.error_text.zh.startswith("仅有一个词")
+
+
+def test_that_names_alone_are_hosts_where_nothing_else_stands_and_full_names_are_anywhere() -> None:
+    assert [line.text for line in parse_list("gpu01\ngpu02\n")] == ["root@gpu01:22", "root@gpu02:22"]
+    assert [line.text for line in parse_list(f"root@{HOST}\nn7.example.com\n203.0.113.8")] == [f"root@{HOST}:22", "root@n7.example.com:22", "root@203.0.113.8:22"]
+    (line,) = parse_list("gpu01\n密码：a.b")
+    assert (line.text, line.target and line.target.password) == ("root@gpu01:22", Secret("a.b"))
 
 
 def test_that_a_user_of_the_ssh_config_is_what_ssh_takes_and_one_that_is_typed_before_an_alias_is_not(tmp_path) -> None:

@@ -147,7 +147,7 @@ def test_that_a_list_that_ssh_refuses_is_refused_by_its_line_where_there_is_no_s
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("AddressFamily ipv4", "AddressFamily ipv4"), ("BindAddress -x", "not a host name"), ("BindInterface a b", "BindInterface a b"),
+        ("AddressFamily ipv4", "AddressFamily: write any, inet, inet6"), ("BindAddress -x", "not a host name"), ("BindInterface a b", "BindInterface: not the name"),
         ("IdentityAgent", "IdentityAgent has no value"), ("ForwardAgent yes", "'forwardagent'"),
     ],
 )  # fmt: skip
