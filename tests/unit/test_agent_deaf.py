@@ -69,6 +69,19 @@ def test_that_a_card_that_is_heard_after_a_while_is_told_to_be_so_once(monkeypat
     assert [json.loads(line).get("deaf") for line in said] == [True, None, False, None, None]
 
 
+def test_that_a_deaf_card_that_is_lost_is_not_told_to_be_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    voice: Any = node_agent.Voice("")
+    monkeypatch.setattr(voice, "say", lambda source, payload: said.append(payload))
+    gpus = node_agent.Gpus(voice, 1.0)
+    gpus._nvml, gpus._known = Card(), {FIRST: 0, SECOND: 1}
+    for at_s, cards in ((100.0, {FIRST: 7, SECOND: 8}), (131.0, {SECOND: 8})):
+        monkeypatch.setattr(node_agent.time, "monotonic", lambda at_s=at_s: at_s)
+        gpus._hear(cards)
+        gpus._say(FIRST, {} if FIRST in cards else {"lost": "GPU is lost"})
+    assert [json.loads(line).get("deaf") for line in said] == [True, None]
+
+
 def xids(*lines: str) -> list[list[tuple[float | None, str]]]:
     """(value, why) of the Xids that each line tells."""
     reader = sources()["gpu"].reader()
