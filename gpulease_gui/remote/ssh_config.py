@@ -28,7 +28,7 @@ from gpulease_gui.remote.address import (
 from gpulease_gui.remote.algorithms import HOST_KEY, METHOD, METHODS, USUAL, narrowed, not_able, spelt_out, taken_away
 from gpulease_gui.remote.credentials import KEYS_MAX
 from gpulease_gui.remote.key_certificates import pairs
-from gpulease_gui.remote.ssh_keywords import SAID, UNKNOWN, Unfollowed, is_classified
+from gpulease_gui.remote.ssh_keywords import MAY_HOLD_SECRETS, SAID, UNKNOWN, Unfollowed, is_classified
 from gpulease_gui.remote.ssh_lines import ALSO_CALLED, ConfigLine, all_lines, programs_in
 from gpulease_gui.remote.ssh_options import OPTIONS, SYSTEM_KNOWN_HOSTS, options_text, parse_options
 from gpulease_gui.remote.ssh_own import SWITCHED_WAYS, own_answer
@@ -363,7 +363,8 @@ def _place_of(key: str, names: Sequence[str], lines: Iterable[ConfigLine]) -> st
 
 def _note(option: str, value: str, place: str, instead: Text = NO_TEXT) -> Text:
     en, zh = (f": {instead.en}", f"：{instead.zh}") if instead.en else ("", "")
-    return Text(f"{place}: {option} {value} is not honoured{en}", f"{place}：不支持 {option} {value}，已忽略{zh}")
+    shown = option if option.lower() in MAY_HOLD_SECRETS else f"{option} {value}"
+    return Text(f"{place}: {shown} is not honoured{en}", f"{place}：不支持 {shown}，已忽略{zh}")
 
 
 def user_known_hosts() -> tuple[str, ...]:

@@ -65,6 +65,9 @@ SAID: Mapping[str, Unfollowed] = {
     "controlpath": Unfollowed("ControlPath", _NO, _OWN_LINE),
 }  # fmt: skip
 
+# What stands behind these may hold a password or a token: their line is named, and not repeated.
+MAY_HOLD_SECRETS = frozenset({"knownhostscommand", "localcommand", "remotecommand", "setenv"})
+
 # Followed as far as docs/ssh.md says; the lists of algorithms as far as we are able to do them.
 FOLLOWED = frozenset({
     "host", "match", "include", "ignoreunknown", "tag", "hostname", "user", "port", "hostkeyalias", "canonicaldomains", "canonicalizefallbacklocal",
