@@ -269,3 +269,16 @@ def test_that_ux_19_another_node_at_the_address_is_told_before_its_key_is_truste
     dialog = UnknownKeyDialog(HostKeyQuestion(node, (STRANGER,), others=(words,)))
     qtbot.addWidget(dialog)
     assert {"Same address", "node-03 has the same address and another key"} <= {label.text() for label in dialog.findChildren(QLabel)}
+
+
+def test_that_the_headline_names_the_jump_host_whose_key_it_is(qtbot: QtBot) -> None:
+    node, hop = Node("n11", "node-11", Reach.SSH, Address("203.0.113.41"), jump="gate"), "198.51.100.9:22"
+    other = HostKey("ssh-ed25519", "SHA256:" + "B" * 43)
+    new, kind = HostKeyQuestion(node, (other,), hop=hop), HostKeyQuestion(node, (other,), (HostKey("ssh-rsa", STRANGER.fingerprint),), hop)
+    for question, said in ((new, "is not known yet"), (kind, "shows a new type of host key")):
+        unknown = UnknownKeyDialog(question)
+        qtbot.addWidget(unknown)
+        assert unknown.headline.text() == f"Jump host {hop} {said}"
+    changed = ChangedKeyDialog(HostKeyQuestion(node, (other,), (STRANGER,), hop))
+    qtbot.addWidget(changed)
+    assert f"Jump host {hop} answered with a different host key" in [label.text() for label in changed.findChildren(QLabel)]

@@ -36,6 +36,11 @@ def is_changed(question: HostKeyQuestion) -> bool:
     return bool(question.offered) and question.offered[0].kind in kinds
 
 
+def _whose(question: HostKeyQuestion) -> Text:
+    """Who showed the key: the node, or the jump host on the way to it."""
+    return Text(f"Jump host {question.hop}", f"跳板机 {question.hop}") if question.hop else foreign(question.node.name)
+
+
 def _hop_facts(question: HostKeyQuestion) -> list[tuple[Text, Text]]:
     """That the key is not the node's own but that of a jump host on the way to it."""
     return [(Text("Key of jump host", "密钥所属跳板机"), foreign(question.hop))] if question.hop else []
@@ -63,9 +68,10 @@ class UnknownKeyDialog(FactDialog):
     def __init__(self, question: HostKeyQuestion, *, parent: QWidget | None = None) -> None:
         node, self._offered = question.node, question.offered
         title = Text("New type of host key", "新类型主机密钥") if question.pinned else Text("Unknown host key", "未知主机密钥")
+        who = _whose(question)
         headline = (
-            Text(f"{node.name} shows a new type of host key", f"{node.name} 出示了新类型的主机密钥") if question.pinned
-            else Text(f"{node.name} is not known yet", f"首次连接 {node.name}，主机密钥未知")
+            Text(f"{who.en} shows a new type of host key", f"{who.zh} 出示了新类型的主机密钥") if question.pinned
+            else Text(f"{who.en} is not known yet", f"首次连接 {who.zh}，主机密钥未知")
         )  # fmt: skip
         facts = [(Text("Node", "节点"), foreign(node.name)), (Text("Address", "地址"), foreign(node.target))]
         facts += _path_facts(node) + _hop_facts(question)
@@ -322,7 +328,8 @@ def _changed_head(question: HostKeyQuestion) -> QWidget:
     row.addWidget(Icon("verdict-fail", "fail", 24))
     words = QVBoxLayout()
     words.setSpacing(2)
-    headline = Text(f"{node.name} answered with a different host key", f"{node.name} 出示了不同的主机密钥")
+    who = _whose(question)
+    headline = Text(f"{who.en} answered with a different host key", f"{who.zh} 出示了不同的主机密钥")
     words.addWidget(PlainLabel(headline, size="headline", weight=600, level="fail", wrap=True))
     words.addWidget(PlainLabel(
         Text(f"{place}. The connection was closed before any login. Nothing was sent.",
