@@ -63,9 +63,10 @@ class TypedPasswords:
             self._places[owner] = _Place(secret=secret)
 
     def forget(self, mine: Callable[[Owner], bool]) -> None:
-        """Ask again for those of the owners that are `mine`: one of them may have been wrong."""
+        """Ask again for those of the owners that are `mine`, one of which may have been wrong; not who comes with a wrong one of before."""
         with self._lock:
-            self._places = {owner: place for owner, place in self._places.items() if not mine(owner)}
+            for place in (place for owner, place in self._places.items() if mine(owner)):
+                place.give_up()
 
     def _place(self, owner: Owner) -> _Place:
         with self._lock:

@@ -72,6 +72,14 @@ def test_that_after_three_wrong_ones_nobody_is_asked_who_comes_with_one_of_them_
     assert typed.get(HOP, lambda: Secret("e"), Secret("d")) == Secret("e")
 
 
+def test_that_who_comes_with_a_wrong_one_after_it_was_forgotten_is_not_asked_and_who_has_none_is() -> None:
+    typed = TypedPasswords()
+    typed.get(HOP, lambda: Secret("a"))
+    typed.forget(lambda owner: True)
+    assert typed.get(HOP, never, Secret("a")) is None
+    assert typed.get(HOP, lambda: Secret("b")) == Secret("b") == typed.get(HOP, never, Secret("a"))
+
+
 def test_that_who_comes_with_a_wrong_one_after_another_gave_up_is_not_asked() -> None:
     typed = TypedPasswords()
     typed.get(HOP, lambda: Secret("a"))
