@@ -63,6 +63,7 @@ class Reason(StrEnum):
     MALFORMED = "malformed"
     UNREADABLE = "unreadable"
     CONNECTION_LOST = "connection_lost"
+    COMPUTER_SLEPT = "computer_slept"
     NOT_COLLECTED = "not_collected"
     NOT_PROMISED = "not_promised"
     IMPLIED = "implied_by_gpu_model"

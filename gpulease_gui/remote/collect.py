@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +10,7 @@ from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.frame import COLLECT, MAX_STDERR_BYTES, MAX_STDOUT_BYTES, Frame, FrameReader, new_boundary
 from gpulease_gui.domain.text import visible
 from gpulease_gui.facts.fact import Fact
+from gpulease_gui.remote.awake import Awake
 from gpulease_gui.remote.failures import ConnectFailed
 from gpulease_gui.remote.impatient import Ending, impatient
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost, finish
@@ -23,11 +23,13 @@ END_SECONDS = 5.0
 _LAST_READS = 10
 # How often a collection looks whether it is still wanted: each look is a change of threads, on each of many nodes.
 _LOOK_S = 0.25
+# What befalls a line over which this computer slept: a router or the node forgets it, with or without a word.
+_OF_A_SLEEP = (Reason.CONNECTION_LOST, Reason.TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A fact whose frame did not come. `reason`: connection_lost, timeout, cut_off or not_collected."""
+    """A fact whose frame did not come. `reason`: connection_lost, computer_slept, timeout, cut_off or not_collected."""
 
     id: str
     reason: Reason
@@ -61,9 +63,10 @@ def collect(
 ) -> CollectEnd:
     """Run all `facts` that have a command in one channel; `on_frame` gets each output as it arrives.
 
-    At most `deadline_s` seconds pass (and 5 more to end the commands); None: as the limits of the facts say. A node
-    that sends nothing at all is given up early. Cancelling ends the commands on the node and returns what came so far,
-    within half a second: the commands of a node that stalls end when it sees that the connection did.
+    At most `deadline_s` seconds pass (and 5 more to end the commands); None: as the limits of the facts say. Seconds in
+    which this computer slept don't count. A node that sends nothing at all is given up early. Cancelling ends the commands on the
+    node and returns what came so far, within half a second: the commands of a node that stalls end when it sees that
+    the connection did.
     Raises UserFacing when no channel can be opened; a line lost later is in the answer.
     """
     steps = steps_of(facts)
@@ -107,6 +110,8 @@ def gather(
         seen = why in (None, Reason.NOT_COLLECTED) or (why is Reason.TIMEOUT and finish(channel, ending.seconds(END_SECONDS)))
         if why is Reason.NOT_COLLECTED and (gathering.frames or not line.alive):
             why = Reason.CONNECTION_LOST
+        if why in _OF_A_SLEEP and waiting.slept:
+            why = Reason.COMPUTER_SLEPT
         return gathering.end(why, cancelled=cancel.cancelled and why is not None, far_end_seen=seen and line.alive)
     finally:
         ending.over()
@@ -150,16 +155,22 @@ def _last_words(channel: Channel, gathering: _Gathering) -> Reason:
 
 
 class _Waiting:
-    """How long we still listen."""
+    """How long we still listen, while this computer is awake."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._begin = self._heard = time.monotonic()
+        self._awake = Awake()
+        self._begin = self._heard = self._awake.now_s()
         self._frames = 0
+
+    @property
+    def slept(self) -> bool:
+        """Whether this computer slept meanwhile."""
+        return self._awake.slept_s > 0
 
     def left_s(self, gathering: _Gathering) -> float:
         """Seconds to the first limit that ends the listening; 0 or less: it has come."""
-        now = time.monotonic()
+        now = self._awake.now_s()
         if gathering.frames > self._frames:
             self._heard, self._frames = now, gathering.frames
         pause_s = self._limits.pause_s if gathering.bytes_in else self._limits.silence_s

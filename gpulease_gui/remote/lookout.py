@@ -10,13 +10,13 @@ import socket
 import struct
 import sys
 import threading
-import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import paramiko
 
+from gpulease_gui.remote.awake import Awake
 from gpulease_gui.remote.handshake import cut
 from gpulease_gui.remote.wire import Wire
 
@@ -53,26 +53,26 @@ class Lookout:
         self._lock = threading.Lock()
         self._minded: weakref.WeakKeyDictionary[Wire, _Silence] = weakref.WeakKeyDictionary()
         self._works = False
+        self._awake = Awake(2 * _LOOK_S)  # we slept, or were not let run: no node is to blame for that
 
     def mind(self, transport: paramiko.Transport) -> None:
         """From now on, until it ends."""
         if not isinstance(transport, Wire):
             return
         with self._lock:
-            self._minded[transport] = _Silence(transport.came_bytes, time.monotonic())
+            self._minded[transport] = _Silence(transport.came_bytes, self._awake.now_s())
             if self._works:
                 return
             self._works = True
         threading.Thread(target=self._look, name="gpulease-lookout", daemon=True).start()
 
     def _look(self) -> None:
-        pause, now_s = threading.Event(), time.monotonic()
+        pause = threading.Event()
         while self._any_left():
             pause.wait(_LOOK_S)
-            late_s = max(0.0, time.monotonic() - now_s - 2 * _LOOK_S)
-            now_s = time.monotonic()
+            with self._lock:
+                now_s = self._awake.now_s()
             for transport, silence in self._all():
-                silence.since_s += late_s  # we slept, or were not let run: no node is to blame for that
                 if not transport.is_alone and transport.unheard_s > UNHEARD_S:
                     transport.go_alone()
                 _judge(transport, silence, now_s)

@@ -11,7 +11,7 @@ from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.frame import ACTIVE, Frame, new_boundary
 from gpulease_gui.remote.collect import END_SECONDS, gather
 from gpulease_gui.remote.impatient import Ending, impatient
-from gpulease_gui.remote.transport import SLICE_S, Channel, Line, finish
+from gpulease_gui.remote.transport import SLICE_S, Channel, ComputerSlept, Line, finish
 from gpulease_gui.remote.wrap import Limits, active_script, server_script
 
 # On top of the node's own limit: the way there and back, and the KILL after TERM.
@@ -32,7 +32,7 @@ def run_active(
     """Run `command` once on a channel of its own, for at most `seconds` (then exit code 124).
 
     With `scratch` it runs in a private folder below $HOME (else /tmp), also named $GPULEASE_SCRATCH, which is removed.
-    The exit code is None when the connection was lost. Raises Cancelled, UserFacing.
+    The exit code is None when the connection was lost. Raises Cancelled, UserFacing (ComputerSlept).
     """
     frames: list[Frame] = []
 
@@ -44,6 +44,8 @@ def run_active(
         return frames[0].output
     if end.cancelled:
         raise Cancelled
+    if end.missing[0].reason is Reason.COMPUTER_SLEPT:
+        raise ComputerSlept(line.name)
     if end.missing[0].reason is Reason.TIMEOUT:
         return CommandOutput(b"", b"", 124, float(seconds))
     return CommandOutput(b"", end.said.encode(), None, stdout_cut=end.missing[0].reason is Reason.CUT_OFF)

@@ -76,6 +76,10 @@ class LineLost(UserFacing):
         super().__init__(what, why, Text("connect again", "请重新连接"))
 
 
+class ComputerSlept(LineLost):
+    """The connection is gone, or nothing came of it, after this computer slept."""
+
+
 def finish(channel: Channel, seconds: float) -> bool:
     """End stdin and wait until the far side has ended all it started; True if that was seen."""
     channel.end_input()

@@ -10,7 +10,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.clock_now import ClockNow
 from gpulease_gui.facts.fact import read, readers
 from gpulease_gui.remote.run import run_active
-from gpulease_gui.remote.transport import Line
+from gpulease_gui.remote.transport import ComputerSlept, Line
 from gpulease_gui.services.links import Links, NotConnected
 from gpulease_gui.services.measure_lines import NoPeer
 from gpulease_gui.services.outcome import Trouble
@@ -84,4 +84,6 @@ def code_of(trouble: UserFacing) -> str:
     """The reason code of a measurement that could not be made."""
     if isinstance(trouble, SameMachine):
         return str(Reason.SAME_MACHINE)
+    if isinstance(trouble, ComputerSlept):
+        return str(Reason.COMPUTER_SLEPT)
     return str(Reason.NOT_COLLECTED if isinstance(trouble, NoPeer) else Reason.CONNECTION_LOST)

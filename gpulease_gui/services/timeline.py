@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
+from gpulease_gui.remote.awake import lasting_clock
 from gpulease_gui.services.gap_words import CLOCK_SET, SLEPT
 from gpulease_gui.store.ahead import JUMP_S
 
@@ -31,11 +30,7 @@ class Clock:
 
 def own_clock() -> Clock:
     """That of this computer. On Linux and macOS `time.monotonic` stands still in a sleep and another clock does not."""
-    if sys.platform == "win32":
-        return Clock(lasting=time.monotonic)
-    named = {"linux": "CLOCK_BOOTTIME", "darwin": "CLOCK_MONOTONIC"}.get(sys.platform, "")
-    number: int | None = getattr(time, named, None) if named else None
-    return Clock(lasting=time.monotonic if number is None else partial(time.clock_gettime, number))
+    return Clock(lasting=lasting_clock())
 
 
 class Timeline:
