@@ -6,6 +6,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+# A command may take so long before it gives an output, and nobody takes its node for one that hangs.
+COMMAND_S = 4.0
+
 
 class Calls:
     """How long the call that a piece of work makes has gone without a word; whoever gives out places for work may look."""
@@ -29,8 +32,17 @@ class Calls:
         if self._heard_at is not None:
             self._heard_at = time.monotonic()
 
+    def nothing_came(self) -> None:
+        """What a command gives is waited for; its silence begins to count COMMAND_S after the first such word."""
+        if self._heard_at is None:
+            self._heard_at = time.monotonic() + COMMAND_S
+
+    def something_came(self) -> None:
+        """A command gave something, or ended: now it is at us."""
+        self._heard_at = None
+
     @property
     def silent_s(self) -> float:
-        """Seconds without a word; 0 where nobody is called."""
+        """Seconds without a word; 0 where nobody is waited for."""
         heard_at = self._heard_at
-        return 0.0 if heard_at is None else time.monotonic() - heard_at
+        return 0.0 if heard_at is None else max(0.0, time.monotonic() - heard_at)

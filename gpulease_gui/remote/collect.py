@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -93,7 +94,7 @@ def gather(
     gathering = _Gathering(boundary, ids, on_frame)
     waiting = _Waiting(limits)
     try:
-        with impatient(line, cancel):
+        with impatient(line, cancel), cancel.calls.calling():
             channel = line.open(exec_string)
     except (LineLost, ConnectFailed):
         if not cancel.cancelled:
@@ -101,7 +102,7 @@ def gather(
         return gathering.end(Reason.NOT_COLLECTED, cancelled=True, far_end_seen=False)
     ending = Ending(channel, cancel)
     try:
-        with impatient(line, cancel):
+        with impatient(line, cancel), cancel.calls.calling():
             why = _handed(channel, script(boundary), gathering)
         if why is None:
             ending.watch()
@@ -114,6 +115,7 @@ def gather(
             why = Reason.COMPUTER_SLEPT
         return gathering.end(why, cancelled=cancel.cancelled and why is not None, far_end_seen=seen and line.alive)
     finally:
+        cancel.calls.something_came()
         ending.over()
         with impatient(line, cancel):
             channel.close()
@@ -135,6 +137,10 @@ def _drain(channel: Channel, gathering: _Gathering, cancel: CancelToken, waiting
         if cancel.cancelled or left <= 0:
             return Reason.TIMEOUT
         chunk = channel.read(min(_LOOK_S, left))
+        if chunk.out or chunk.err or chunk.ended:
+            cancel.calls.something_came()
+        elif waiting.is_for_facts:
+            cancel.calls.nothing_came()
         gathering.take(chunk.out, chunk.err)
         if gathering.reader.ended:
             return None
@@ -167,6 +173,11 @@ class _Waiting:
     def slept(self) -> bool:
         """Whether this computer slept meanwhile."""
         return self._awake.slept_s > 0
+
+    @property
+    def is_for_facts(self) -> bool:
+        """Whether outputs should come soon; what measures is at work while it says nothing."""
+        return self._limits.pause_s < math.inf
 
     def left_s(self, gathering: _Gathering) -> float:
         """Seconds to the first limit that ends the listening; 0 or less: it has come."""

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 LOCAL_THREADS = 4
 # Nodes that are worked on at once: more would be no sooner done, and take memory for their lines and outputs.
 REMOTE_THREADS = 32
-# Nodes besides that were called and say nothing. Each costs a thread that sleeps.
+# Nodes besides that were called, or read, and say nothing. Each costs a thread that sleeps.
 SILENT_MOST = 200
 # Without a word for so long, a node counts as one of those; the next one is begun in its place.
 SILENT_S = 1.0
@@ -81,9 +81,9 @@ class _Turn:
 
 
 class Turns:
-    """Runs work on nodes, REMOTE_THREADS at once; a node that was called and is silent holds no place (see `Calls`).
+    """Runs work on nodes, REMOTE_THREADS at once; a node that is waited for and silent holds no place (see `Calls`).
 
-    What comes back from such a call goes on at once, it has waited long enough: for a while more may be at work then.
+    What comes back from such a wait goes on at once, it has waited long enough: for a while more may be at work then.
     """
 
     def __init__(self) -> None:

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from gpulease_gui.domain import calls
 from gpulease_gui.domain.finding import Finding, Reason, Verdict
 from gpulease_gui.domain.node import Address, AuthMethod, HostKey, Node, Reach
 from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.remote import wrap
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.services import jobs
 from gpulease_gui.services.composition import Services, open_services
@@ -149,6 +151,29 @@ def test_that_only_what_never_came_is_asked_again(services: Services) -> None:
     with services.workspace.read() as connection:
         request = Request()
         assert what_is_left(connection, "nobody", request, datetime(2026, 1, 1, tzinfo=UTC)) == request
+
+
+def test_that_a_good_node_is_done_while_thirty_two_before_it_hang_in_their_commands(
+    services: Services, sshd, make_sshd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "COMMAND_S", 0.1)
+    monkeypatch.setattr(wrap, "_FIRST_BYTE_S", 3600.0)  # none of them is given up meanwhile
+    hanging = make_sshd("ForceCommand cat >/dev/null\n")
+
+    def node(name: str, server) -> Node:
+        made = Node(name, name, Reach.SSH, server.address, auth=AuthMethod.KEY, identity_file=server.key_file)
+        services.workspace.submit(lambda db: stored.save_node(db, made)).result()
+        services.links.trust(made, server.keys.host_keys()[0], "test")
+        return made
+
+    fleet = [*(node(f"h{number}", hanging) for number in range(REMOTE_THREADS)), node("good", sshd)]
+    run = FleetRun(services, fleet, lambda connection, found: Request(only=("cpu.model",)))
+    whole = run.start("all")
+    done, _ = wait([whole.parts[-1].done], timeout=30)
+    phases = Counter(line.phase for line in run.lines())
+    whole.job.cancel.cancel()
+    wait([whole.job.done], timeout=60)
+    assert done and phases == {Phase.READING: REMOTE_THREADS, Phase.DONE: 1}
 
 
 def test_that_fifty_stalled_nodes_are_cancelled_as_quickly_as_one(
