@@ -107,6 +107,7 @@ _CODE_WORDS: Mapping[str, Text] = {
     Reason.SAME_MACHINE: Text("the test was not made", "未进行测试"),
     Reason.CONNECTION_LOST: Text("the connection was lost before the output ended", "输出结束前连接中断"),
     Reason.COMPUTER_SLEPT: Text("this computer slept or stood still before the output ended", "输出结束前本机休眠或停顿"),
+    Reason.OWN_NETWORK: Text("this computer had no network before the output ended", "输出结束前本机无网络"),
     Reason.NOT_COLLECTED: Text("this was not read in this run", "本次未读取"),
     Reason.DRIVER: Text("the driver does not answer", "驱动没有应答"),
     Reason.UNREADABLE: Text("the output could not be read", "输出无法识别"),
@@ -129,6 +130,7 @@ _STEPS: Mapping[str, Text] = {
         "请重新运行；若再次发生，请向供应商询问 SSH 服务与网络情况",
     ),
     Reason.COMPUTER_SLEPT: Text("keep this computer awake and run it again", "请保持本机唤醒并重新运行"),
+    Reason.OWN_NETWORK: Text("check the network of this computer and run it again", "请检查本机网络并重新运行"),
     Reason.MALFORMED: Text(
         "ask for the output as a file: an editor or a chat has changed this one",
         "请索取文件形式的原始输出：当前内容被编辑器或聊天软件改动过",

@@ -64,6 +64,7 @@ class Reason(StrEnum):
     UNREADABLE = "unreadable"
     CONNECTION_LOST = "connection_lost"
     COMPUTER_SLEPT = "computer_slept"
+    OWN_NETWORK = "own_network"
     NOT_COLLECTED = "not_collected"
     NOT_PROMISED = "not_promised"
     IMPLIED = "implied_by_gpu_model"

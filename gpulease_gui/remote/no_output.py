@@ -26,6 +26,10 @@ _SAID: Mapping[str, tuple[str, Text, Text]] = {
         "lost", Text("the connection was lost before any command gave an output", "连接在任何命令给出输出之前中断"),
         Text("try again; if it stays so, ask the supplier", "请重试；仍然如此时询问供应商"),
     ),
+    Reason.OWN_NETWORK: (
+        "own_network", Text("this computer had no network before any command gave an output", "在任何命令给出输出之前本机无网络"),
+        Text("check the network of this computer and try again", "请检查本机网络并重试"),
+    ),
     Reason.COMPUTER_SLEPT: (
         "slept", Text("this computer slept or stood still before any command gave an output", "在任何命令给出输出之前本机休眠或停顿"),
         Text("keep this computer awake and try again", "请保持本机唤醒并重试"),

@@ -6,7 +6,8 @@ import errno
 import socket
 
 from gpulease_gui.domain.errors import UsageError
-from gpulease_gui.domain.node import Address
+from gpulease_gui.domain.finding import Reason
+from gpulease_gui.domain.node import Address, Node
 from gpulease_gui.remote.address import parse_jump
 from gpulease_gui.remote.proxy import parse_proxy
 
@@ -30,6 +31,16 @@ def has_way(host: str, port: int) -> bool:
 def _routed(family: int, place: object) -> bool:
     with socket.socket(family, socket.SOCK_DGRAM) as sock:
         return sock.connect_ex(place) not in _NO_WAY  # type: ignore[arg-type]
+
+
+def without_network(node: Node) -> bool:
+    """Whether this computer has no network on which it would reach that node."""
+    return node.address is not None and not has_way(*first_stop(node.address, node.jump, node.proxy))
+
+
+def told_of(node: Node, reason: Reason) -> Reason:
+    """Why nothing came of a node: a line that is lost, or says nothing, while this computer has no network is not its fault."""
+    return Reason.OWN_NETWORK if reason in (Reason.CONNECTION_LOST, Reason.TIMEOUT) and without_network(node) else reason
 
 
 def first_stop(address: Address, jump: str, proxy: str) -> tuple[str, int]:

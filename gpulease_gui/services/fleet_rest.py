@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gpulease_gui.services.outcome import Trouble
     from gpulease_gui.services.verify import Request
 
-AGAIN = frozenset([Reason.TIMEOUT, Reason.CONNECTION_LOST, Reason.COMPUTER_SLEPT, Reason.NOT_COLLECTED, Reason.CUT_OFF])
+AGAIN = frozenset([Reason.TIMEOUT, Reason.CONNECTION_LOST, Reason.COMPUTER_SLEPT, Reason.OWN_NETWORK, Reason.NOT_COLLECTED, Reason.CUT_OFF])
 _ASKED_AGAIN = Text("verify what is not done: only these are asked again", "验收未完成的部分：只会重新询问这些项")
 NOT_AT_ONCE = Text(
     "the node did not answer at once: its commands end when it sees that the connection did",
@@ -38,6 +38,7 @@ END_UNSEEN = Text(f"cancelled; {NOT_AT_ONCE.en}", f"已取消；{NOT_AT_ONCE.zh}
 _WITHOUT: Mapping[str, Text] = {
     Reason.TIMEOUT: Text("ran into the time limit", "超时"), Reason.CONNECTION_LOST: Text("lost with the connection", "因连接中断而丢失"),
     Reason.COMPUTER_SLEPT: Text("lost while this computer slept", "因本机休眠而丢失"),
+    Reason.OWN_NETWORK: Text("lost while this computer had no network", "因本机无网络而丢失"),
     Reason.NOT_COLLECTED: Text("never came", "未收到"), Reason.CUT_OFF: Text("were cut off: the node sent more than is kept", "输出过多被截断"),
 }  # fmt: skip
 _LOUDEST = (Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE)

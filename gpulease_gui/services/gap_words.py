@@ -8,7 +8,7 @@ from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.remote.failures import PHASE_WORDS, ConnectFailed
-from gpulease_gui.remote.own_network import first_stop, has_way
+from gpulease_gui.remote.own_network import without_network
 from gpulease_gui.remote.stream import StreamEnding
 from gpulease_gui.remote.transport import LineLost
 from gpulease_gui.services.watch_words import trouble_words
@@ -98,7 +98,6 @@ def why_not_begun(error: UserFacing, phase: str = "") -> str:
 
 def why_ended(node: Node, ending: StreamEnding) -> str:
     """The code of a stream that ended; a line that is lost while this computer has no network is no fault of the node."""
-    if ending in (StreamEnding.LOST, StreamEnding.SILENT) and node.address is not None:
-        if not has_way(*first_stop(node.address, node.jump, node.proxy)):
-            return OWN_NETWORK
+    if ending in (StreamEnding.LOST, StreamEnding.SILENT) and without_network(node):
+        return OWN_NETWORK
     return OF_ENDING.get(ending, str(ending))

@@ -80,10 +80,10 @@ def _boot_id(line: Line, cancel: CancelToken) -> str | None:
     return reading.boot_id if isinstance(reading, ClockNow) else None
 
 
-def code_of(trouble: UserFacing) -> str:
+def code_of(trouble: UserFacing) -> Reason:
     """The reason code of a measurement that could not be made."""
     if isinstance(trouble, SameMachine):
-        return str(Reason.SAME_MACHINE)
+        return Reason.SAME_MACHINE
     if isinstance(trouble, ComputerSlept):
-        return str(Reason.COMPUTER_SLEPT)
-    return str(Reason.NOT_COLLECTED if isinstance(trouble, NoPeer) else Reason.CONNECTION_LOST)
+        return Reason.COMPUTER_SLEPT
+    return Reason.NOT_COLLECTED if isinstance(trouble, NoPeer) else Reason.CONNECTION_LOST

@@ -17,7 +17,7 @@ from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.errors import Cancelled, Unreadable, UserFacing
-from gpulease_gui.domain.finding import CheckState, Finding, Reason, Verdict
+from gpulease_gui.domain.finding import CheckState, Finding, Verdict
 from gpulease_gui.domain.frame import Frame
 from gpulease_gui.domain.node import HostKey, Node, Reach
 from gpulease_gui.domain.right_of_way import RightOfWay
@@ -28,6 +28,7 @@ from gpulease_gui.facts.fact import Fact, readers
 from gpulease_gui.remote.collect import collect
 from gpulease_gui.remote.failures import ConnectFailed
 from gpulease_gui.remote.no_output import no_output
+from gpulease_gui.remote.own_network import told_of
 from gpulease_gui.services.drift import since_accepted
 from gpulease_gui.services.events import Bus, CheckChanged, FindingSaved, LoadChanged, RunEnded, RunStarted
 from gpulease_gui.services.fleet import fleet_of
@@ -213,10 +214,11 @@ class _Run:
         if end.cancelled or self._is_cut:
             self._end_unseen = not end.far_end_seen
             return True
+        why = {reason: told_of(self._node, reason) for reason in {one.reason for one in end.missing}}
         if len(end.missing) == len(facts):  # that is no node of which nothing is known, but one that does not work
-            raise no_output(self._node.address.host_port if self._node.address else self._node.target, end.missing[0].reason, end.said)
+            raise no_output(self._node.address.host_port if self._node.address else self._node.target, why[end.missing[0].reason], end.said)
         for missing in end.missing:
-            self._judging.give_up(missing.id, Reason(missing.reason))
+            self._judging.give_up(missing.id, why[missing.reason])
         active = {rule.check.id for rule in self._plan.active}
         self._judge([rule for rule in self._judging.rest() if rule.check.id not in active], cancel)
         return self._is_cut
@@ -333,7 +335,7 @@ class _Run:
             return False
         except UserFacing as trouble:
             said = f"{trouble.what}: {trouble.why}" if trouble.why else trouble.what
-            words = Unreadable(said, code=code_of(trouble), next_step=trouble.next_step)
+            words = Unreadable(said, code=told_of(self._node, code_of(trouble)), next_step=trouble.next_step)
             self._judging.evidence[fact_id] = Evidence(trouble=words)
         finally:
             lines.close()

@@ -33,7 +33,7 @@ def judging_of() -> Judging:
     return Judging(make_plan(only=(), heavy=True, peer=True).rules, Promise(load_catalogue(), {}))
 
 
-@pytest.mark.parametrize("reason", [Reason.CONNECTION_LOST, Reason.COMPUTER_SLEPT, Reason.TIMEOUT, Reason.CUT_OFF, Reason.NOT_COLLECTED])
+@pytest.mark.parametrize("reason", [Reason.CONNECTION_LOST, Reason.COMPUTER_SLEPT, Reason.OWN_NETWORK, Reason.TIMEOUT, Reason.CUT_OFF, Reason.NOT_COLLECTED])
 def test_that_what_never_came_has_a_reason_said_once_and_a_next_step(reason):
     judging = judging_of()
     for id_ in readers():
