@@ -39,9 +39,28 @@ sleep 2; echo "gpulease-tick 1001.25 1700000001 3"
 """
 
 
+# Eight streams of it are 160 Mbit/s each way, however busy this computer is.
+EVEN_IPERF3 = f"""#!/bin/sh
+case " $* " in *" -c "*) exec {shutil.which("iperf3")} "$@" -b 20M ;; *) exec {shutil.which("iperf3")} "$@" ;; esac
+"""
+
+
 @pytest.fixture
-def server(make_sshd: Callable[..., Any]) -> Any:
-    return make_sshd(env={"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"})
+def server(make_sshd: Callable[..., Any], tmp_path: Path) -> Any:
+    """A server whose sessions look for tools in a folder of the test first."""
+    return make_sshd(env={"PATH": f"{tmp_path}/tools:{Path(sys.executable).parent}:{os.environ['PATH']}"})
+
+
+@pytest.fixture
+def put_tool(tmp_path: Path) -> Callable[[str, str], None]:
+    """`put_tool(name, script)`: a tool of the server's."""
+
+    def put(name: str, script: str) -> None:
+        (tmp_path / "tools").mkdir(exist_ok=True)
+        (tmp_path / "tools" / name).write_text(script)
+        (tmp_path / "tools" / name).chmod(0o755)
+
+    return put
 
 
 @pytest.fixture
@@ -136,14 +155,18 @@ def test_that_a_promised_gigabyte_is_written_and_read_back(measure: Measure, ser
     assert left_in(server.home) == []
 
 
-def test_that_both_directions_are_measured_once_for_two_checks_and_told_as_loads(measure: Measure, services: Services) -> None:
+def test_that_both_directions_are_measured_once_for_two_checks_and_told_as_loads(
+    measure: Measure, services: Services, put_tool: Callable[[str, str], None]
+) -> None:
+    """A direction that is far slower than the other is measured once more: this line gives the same both ways."""
+    put_tool("iperf3", EVEN_IPERF3)
     heard: list[Event] = []
     services.bus.subscribe(heard.append)
     found = measure("net.iperf_multi net.iperf_reverse", 1, {"network.gbit_s": 0.01}, peer=True)
     assert [f.check for f in found] == ["net.iperf_multi", "net.iperf_multi", "net.iperf_reverse"]
     assert found[2].evidence == found[0].evidence
     rates = sorted(float(f.measured or 0) for f in found[:2])
-    assert found[2].measured == pytest.approx(rates[0] / rates[1], abs=0.002)
+    assert found[2].measured == pytest.approx(rates[0] / rates[1], abs=0.01)  # of figures with three decimals
     loads = [(one.load.metric, one.load.seconds, one.runs) for one in heard if isinstance(one, LoadChanged)]
     assert loads == [(way, 1, runs) for way in ("net.tx_gbit_s", "net.rx_gbit_s") for runs in (True, False)]
 
@@ -271,16 +294,9 @@ def test_that_the_clock_of_this_machine_is_believed(measure: Measure) -> None:
     assert isinstance(found.measured, float) and found.measured == pytest.approx(1.0, abs=0.02)
 
 
-def test_that_a_clock_at_half_speed_is_found_in_two_tests(
-    make_sshd: Callable[..., Any], services: Services, tmp_path: Path
-) -> None:
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    (tools / "python3").write_text(BENT_PYTHON)
-    (tools / "python3").chmod(0o755)
-    bent = make_sshd(env={"PATH": f"{tools}:{os.environ['PATH']}"})
-    node = node_of(services.workspace, str(bent.address), bent.key_file)
-    (found,) = services.verification.run(node, Request({}, only=("trust.clock",), seconds=2), CancelToken()).findings
+def test_that_a_clock_at_half_speed_is_found_in_two_tests(measure: Measure, put_tool: Callable[[str, str], None]) -> None:
+    put_tool("python3", BENT_PYTHON)
+    (found,) = measure("trust.clock", 2)
     assert (found.verdict, found.reason_code) == (Verdict.FAIL, "clock_bent")
     assert isinstance(found.measured, float) and found.measured == pytest.approx(0.5, abs=0.05)
 
