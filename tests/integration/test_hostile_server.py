@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import socket
-import threading
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 import paramiko
@@ -17,6 +17,7 @@ from gpulease_gui.remote.failures import ConnectFailed, HostKeyChanged, UnknownH
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.hostkeys import HostTrust, host_key_of
 from gpulease_gui.remote.session import Connector, SshSession
+from tests.integration.listening import serving
 
 
 class Rules(paramiko.ServerInterface):
@@ -42,37 +43,12 @@ class Rules(paramiko.ServerInterface):
         return paramiko.AUTH_SUCCESSFUL if responses == ["open sesame"] else paramiko.AUTH_FAILED
 
 
+@dataclass
 class Trap:
     """A paramiko server for one test."""
 
-    def __init__(self, rules: Rules, key: paramiko.PKey) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._rules, self._key = rules, key
-        self.transports: list[paramiko.Transport] = []
-        self.address = Address("127.0.0.1", self._listener.getsockname()[1])
-        self._thread = threading.Thread(target=self._accept, daemon=True)
-        self._thread.start()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                caller, _ = self._listener.accept()
-            except OSError:
-                return
-            transport = paramiko.Transport(caller)
-            transport.add_server_key(self._key)
-            transport.start_server(event=threading.Event(), server=self._rules)
-            self.transports.append(transport)
-
-    def close(self) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._thread.join()
-        for transport in self.transports:
-            transport.close()
-            transport.sock.close()
-            transport.join(3)
-            transport.packetizer.complete_handshake()
+    address: Address
+    transports: list[paramiko.Transport]
 
 
 @pytest.fixture
@@ -82,15 +58,8 @@ def key(keys) -> paramiko.PKey:
 
 @pytest.fixture
 def trap(key):
-    traps: list[Trap] = []
-
-    def lay(rules: Rules) -> Trap:
-        traps.append(Trap(rules, key))
-        return traps[-1]
-
-    yield lay
-    for trap in traps:
-        trap.close()
+    with ExitStack() as stack:
+        yield lambda rules: Trap(*stack.enter_context(serving(rules, key)))
 
 
 def connect(trap: Trap, password: str, trust: HostTrust) -> SshSession:

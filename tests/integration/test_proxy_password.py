@@ -18,8 +18,8 @@ from gpulease_gui.services.composition import Services
 from gpulease_gui.services.links import NotConnected
 from gpulease_gui.services.ways import SecretAsked
 from gpulease_gui.store import nodes
+from tests.integration.listening import listening
 from tests.integration.test_ssh_jump_password import User, get_in, refused
-from tests.integration.test_ssh_route import proxy
 from tests.keyrings import MemoryKeyring, system_keyring
 
 pytestmark = [pytest.mark.sshd, pytest.mark.usefixtures("home")]
@@ -49,7 +49,7 @@ class Guard:
 @pytest.fixture
 def guard(sshd) -> Iterator[tuple[Guard, Address]]:
     guard = Guard(sshd.address)
-    with proxy(guard) as place:
+    with listening(guard) as place:
         yield guard, place
 
 

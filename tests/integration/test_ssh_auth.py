@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import threading
 import time
@@ -23,6 +22,7 @@ from gpulease_gui.remote.failures import ConnectFailed, Phase
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.hostkeys import HostTrust, host_key_of
 from gpulease_gui.remote.session import Connector
+from tests.integration.listening import serving
 
 pytestmark = pytest.mark.sshd
 
@@ -187,32 +187,8 @@ class Gate:
 @contextmanager
 def kept_by(doorman: Doorman) -> Iterator[Gate]:
     key = paramiko.ECDSAKey.generate()
-    listener = socket.create_server(("127.0.0.1", 0))
-    transports: list[paramiko.Transport] = []
-
-    def serve() -> None:
-        while True:
-            try:
-                caller, _ = listener.accept()
-            except OSError:
-                return
-            transport = paramiko.Transport(caller)
-            transports.append(transport)
-            transport.add_server_key(key)
-            transport.start_server(event=threading.Event(), server=doorman)
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
-        yield Gate(Address("127.0.0.1", listener.getsockname()[1], "anna"), HostTrust((host_key_of(key),)))
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join()
-        for transport in transports:
-            transport.close()
-            transport.join(3)
-            transport.packetizer.complete_handshake()
+    with serving(doorman, key, user="anna") as (address, _):
+        yield Gate(address, HostTrust((host_key_of(key),)))
 
 
 def asker(answers: list[str | None], asked: list[Prompt]) -> Callable[[Prompt], Secret | None]:

@@ -5,7 +5,7 @@ import subprocess
 import threading
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from gpulease_gui.remote.failures import ConnectFailed, HostKeyChanged, Phase, U
 from gpulease_gui.remote.handshake import Deadlines, dial
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.session import Connector, SshSession
+from tests.integration.listening import listening
 
 pytestmark = pytest.mark.sshd
 
@@ -44,33 +45,6 @@ def failure(address: Address, credentials: Credentials, trust: HostTrust, **more
         connect(address, credentials, trust, **more)  # type: ignore[arg-type]
     assert address.host_port in str(caught.value)
     return caught.value
-
-
-@contextmanager
-def listener(answer: Callable[[socket.socket], None] = lambda caller: None) -> Iterator[Address]:
-    """A port on which something other than SSH answers."""
-    server = socket.create_server(("127.0.0.1", 0))
-    callers: list[socket.socket] = []
-
-    def accept() -> None:
-        while True:
-            try:
-                caller, _ = server.accept()
-            except OSError:
-                return
-            callers.append(caller)
-            answer(caller)
-
-    thread = threading.Thread(target=accept, daemon=True)
-    thread.start()
-    try:
-        yield Address("127.0.0.1", server.getsockname()[1])
-    finally:
-        server.shutdown(socket.SHUT_RDWR)
-        server.close()
-        thread.join()
-        for caller in callers:
-            caller.close()
 
 
 @pytest.mark.parametrize("name", ["id_ed25519", "id_rsa"])
@@ -244,7 +218,7 @@ def test_that_a_node_whose_every_answer_takes_longer_than_we_look_is_reached(ssh
     monkeypatch.setattr(wire, "_LOOK_S", 0.02)
     threads: list[threading.Thread] = []
     onward = socket.create_connection((sshd.address.host, sshd.address.port))
-    with onward, listener(lambda caller: threads.extend(relay(caller, onward, 0.1))) as address:
+    with onward, listening(lambda caller: threads.extend(relay(caller, onward, 0.1))) as address:
         with connect(address, sshd.credentials, HostTrust(pins=sshd.trust.pins)) as session:
             channel = session.open("echo slow; cat")
             heard = b""
@@ -259,14 +233,14 @@ def test_that_a_node_whose_every_answer_takes_longer_than_we_look_is_reached(ssh
 
 def test_that_ux_06_a_silent_port_names_the_banner_and_its_deadline(sshd, monkeypatch):
     monkeypatch.setattr(wire, "_LOOK_S", 0.02)
-    with listener() as address:
+    with listening() as address:
         error = failure(address, sshd.credentials, HostTrust(), deadlines=Deadlines(banner_s=0.3))
     assert (error.phase, error.cause) == (Phase.BANNER, "timeout")
     assert "0.3 s" in str(error)
 
 
 def test_that_ux_06_a_server_that_stops_after_its_banner_names_the_key_exchange(sshd):
-    with listener(lambda caller: caller.sendall(b"SSH-2.0-slow\r\n")) as address:
+    with listening(lambda caller: caller.sendall(b"SSH-2.0-slow\r\n")) as address:
         error = failure(address, sshd.credentials, HostTrust(), deadlines=Deadlines(kex_s=0.3))
     assert (error.phase, error.cause) == (Phase.KEX, "timeout")
 
@@ -278,7 +252,7 @@ def test_that_ux_07_endless_bytes_before_the_banner_end_with_the_deadline_and_fi
             while True:
                 caller.sendall(line)
 
-    with listener(flood) as address:
+    with listening(flood) as address:
         started = time.monotonic()
         tracemalloc.start()
         error = failure(address, sshd.credentials, HostTrust(), deadlines=Deadlines(banner_s=0.5))
@@ -293,7 +267,7 @@ def test_that_a_web_server_is_told_as_no_ssh(sshd):
     def answer(caller: socket.socket) -> None:
         caller.sendall(b"HTTP/1.1 400 Bad Request\r\n" * 100)
 
-    with listener(answer) as address:
+    with listening(answer) as address:
         error = failure(address, sshd.credentials, HostTrust())
     assert (error.phase, error.cause) == (Phase.BANNER, "not_ssh")
     assert error.why == "this is not an SSH server; it said: HTTP/1.1 400 Bad Request"
@@ -310,7 +284,7 @@ def test_that_a_web_server_is_told_as_no_ssh(sshd):
     ],
 )
 def test_that_what_is_no_ssh_server_is_quoted_while_the_port_stays_open(sshd, sent, cause, why):
-    with listener(lambda caller: caller.sendall(sent)) as address:
+    with listening(lambda caller: caller.sendall(sent)) as address:
         error = failure(address, sshd.credentials, HostTrust(), deadlines=Deadlines(banner_s=0.3))
     assert (error.cause, error.why) == (cause, why)
     assert error.next_text.en and error.next_text.zh
@@ -324,13 +298,13 @@ def test_that_who_says_something_and_hangs_up_is_told_from_a_full_server(sshd, s
         caller.sendall(sent)
         caller.shutdown(socket.SHUT_WR)
 
-    with listener(answer) as address:
+    with listening(answer) as address:
         assert failure(address, sshd.credentials, HostTrust()).cause == cause
 
 
 @pytest.mark.parametrize("start", [b"SSH-2.0-", b"Exceeded MaxStartups ", b"hello "])
 def test_that_a_greeting_without_an_end_is_told_as_that_and_never_as_a_full_server(sshd, start):
-    with listener(lambda caller: caller.sendall(start + b"A" * 100_000)) as address:
+    with listening(lambda caller: caller.sendall(start + b"A" * 100_000)) as address:
         error = failure(address, sshd.credentials, HostTrust())
     assert (error.phase, error.cause) == (Phase.BANNER, "not_ssh")
     shown = (start + b"A" * 80)[:80].decode()
@@ -345,14 +319,14 @@ def test_that_a_server_that_hangs_up_before_its_banner_is_asked_again(sshd):
         calls.append(1)
         caller.close()
 
-    with listener(hang_up) as address:
+    with listening(hang_up) as address:
         error = failure(address, sshd.credentials, HostTrust())
     assert (error.phase, error.cause) == (Phase.BANNER, "hung_up")
     assert len(calls) == 4
 
 
 def test_that_the_socket_has_no_nagle_and_notices_a_dead_peer():
-    with listener() as address, dial(address, 5, CancelToken()) as sock:
+    with listening() as address, dial(address, 5, CancelToken()) as sock:
         assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
         assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 30_000
@@ -371,7 +345,7 @@ def test_that_md5_sha1_and_cbc_are_not_offered(make_sshd):
 
 def test_that_a_connect_can_be_cancelled(sshd, until):
     cancel = CancelToken()
-    with listener() as address:
+    with listening() as address:
         timer = threading.Timer(0.2, cancel.cancel)
         timer.start()
         started = time.monotonic()

@@ -21,6 +21,7 @@ from gpulease_gui.remote.route import Hop, Route
 from gpulease_gui.remote.session import Connector, SshSession
 from gpulease_gui.remote.stream import SILENT_INTERVALS, SILENT_LEAST_S, Stream, StreamEnd, StreamEnding
 from tests.integration.conftest import children
+from tests.integration.listening import listening
 
 pytestmark = pytest.mark.sshd
 INTERVAL_S = 1.0
@@ -80,48 +81,23 @@ def test_that_ux_10_an_inner_jump_host_that_dies_is_noticed_in_three_intervals_a
 @contextmanager
 def proxy(kind: ProxyKind, place: Address) -> Iterator[tuple[Proxy, threading.Event]]:
     """A proxy that leads to `place`, until the event is set: then it keeps its callers and passes nothing on."""
-    quiet, ends = threading.Event(), list[socket.socket]()
-    listener = socket.create_server(("127.0.0.1", 0))
+    quiet = threading.Event()
 
-    def pump(source: socket.socket, sink: socket.socket) -> None:
-        with suppress(OSError):
-            while data := source.recv(65536):
-                if not quiet.is_set():
-                    sink.sendall(data)
+    def agree(caller: socket.socket) -> Address | None:
+        if quiet.is_set():
+            return None
+        if kind is ProxyKind.SOCKS5:
+            caller.recv(3)
+            caller.sendall(b"\5\0")
+            caller.recv(10)
+            caller.sendall(b"\5\0\0\1" + bytes(6))
+        else:
+            caller.recv(4096)
+            caller.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        return place
 
-    def serve() -> None:
-        while True:
-            try:
-                caller, _ = listener.accept()
-            except OSError:
-                return
-            ends.append(caller)
-            if quiet.is_set():
-                continue
-            if kind is ProxyKind.SOCKS5:
-                caller.recv(3)
-                caller.sendall(b"\5\0")
-                caller.recv(10)
-                caller.sendall(b"\5\0\0\1" + bytes(6))
-            else:
-                caller.recv(4096)
-                caller.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
-            ends.append(socket.create_connection((place.host, place.port)))
-            for pair in ((caller, ends[-1]), (ends[-1], caller)):
-                threading.Thread(target=pump, args=pair, daemon=True).start()
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
-        yield Proxy(kind, "127.0.0.1", listener.getsockname()[1]), quiet
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join()
-        for end in ends:
-            with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-            end.close()
+    with listening(agree, passes=lambda: not quiet.is_set()) as way:
+        yield Proxy(kind, way.host, way.port), quiet
 
 
 @pytest.mark.parametrize("kind", [ProxyKind.SOCKS5, ProxyKind.HTTP])

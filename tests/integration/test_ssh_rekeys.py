@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import paramiko
 import pytest
@@ -22,6 +21,7 @@ from gpulease_gui.remote.hostkeys import HostTrust, host_key_of
 from gpulease_gui.remote.rekeys import Rekeys
 from gpulease_gui.remote.route import Hop, Route
 from gpulease_gui.remote.session import Connector, SshSession
+from tests.integration.listening import serving
 
 pytestmark = pytest.mark.sshd
 _GRANTED = 52
@@ -65,39 +65,14 @@ def restless(when: str) -> type[paramiko.Transport]:
 
 @pytest.fixture
 def server() -> Iterator[Callable[[str], tuple[Address, HostTrust]]]:
-    listeners: list[socket.socket] = []
-    transports: list[paramiko.Transport] = []
-    threads: list[threading.Thread] = []
     key = paramiko.ECDSAKey.generate()
+    with ExitStack() as stack:
 
-    def serve(listener: socket.socket, kind: type[paramiko.Transport]) -> None:
-        while True:
-            try:
-                caller, _ = listener.accept()
-            except OSError:
-                return
-            transport = kind(caller)
-            transports.append(transport)
-            transport.add_server_key(key)
-            transport.start_server(event=threading.Event(), server=Anybody())
+        def start(when: str) -> tuple[Address, HostTrust]:
+            address, _ = stack.enter_context(serving(Anybody(), key, restless(when), "anna"))
+            return address, HostTrust((host_key_of(key),))
 
-    def start(when: str) -> tuple[Address, HostTrust]:
-        listener = socket.create_server(("127.0.0.1", 0))
-        listeners.append(listener)
-        threads.append(threading.Thread(target=serve, args=(listener, restless(when)), daemon=True))
-        threads[-1].start()
-        return Address("127.0.0.1", listener.getsockname()[1], "anna"), HostTrust((host_key_of(key),))
-
-    yield start
-    for listener in listeners:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-    for thread in threads:
-        thread.join()
-    for transport in transports:
-        transport.close()
-        transport.join(3)
-        transport.packetizer.complete_handshake()
+        yield start
 
 
 PASSWORD = Credentials(AuthMethod.PASSWORD, password=Secret("x"))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +22,7 @@ from gpulease_gui.remote.hostkeys import HostTrust
 from gpulease_gui.remote.proxy import Proxy, ProxyKind
 from gpulease_gui.remote.route import Hop, Route
 from gpulease_gui.remote.session import Connector, SshSession
+from tests.integration.listening import listening
 
 pytestmark = pytest.mark.sshd
 
@@ -124,53 +123,6 @@ def test_that_a_lost_jump_host_ends_the_line(sshd, make_sshd, until):
         assert until(lambda: not session.alive)
 
 
-@contextmanager
-def proxy(answer: Callable[[socket.socket], Address | None]) -> Iterator[Address]:
-    """A scripted proxy: `answer` talks with the caller and says where its bytes go from then on."""
-    server = socket.create_server(("127.0.0.1", 0))
-    ends: list[socket.socket] = []
-
-    def serve() -> None:
-        while True:
-            try:
-                caller, _ = server.accept()
-            except OSError:
-                return
-            ends.append(caller)
-            try:
-                place = answer(caller)
-            except (EOFError, OSError):
-                place = None
-            if place is None:
-                continue
-            out = socket.create_connection((place.host, place.port))
-            ends.append(out)
-            for a, b in ((caller, out), (out, caller)):
-                threading.Thread(target=pump, args=(a, b), daemon=True).start()
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
-        yield Address("127.0.0.1", server.getsockname()[1])
-    finally:
-        server.shutdown(socket.SHUT_RDWR)
-        server.close()
-        thread.join()
-        for end in ends:
-            with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-            end.close()
-
-
-def pump(source: socket.socket, sink: socket.socket) -> None:
-    try:
-        while data := source.recv(65536):
-            sink.sendall(data)
-        sink.shutdown(socket.SHUT_WR)
-    except OSError:
-        pass
-
-
 def exactly(caller: socket.socket, count: int) -> bytes:
     got = b""
     while len(got) < count:
@@ -226,21 +178,21 @@ def at(kind: ProxyKind, place: Address, user: str = "", password: str = "") -> P
 def test_that_a_node_is_reached_through_a_proxy_that_resolves_its_name(sshd, kind, server):
     talk = server(sshd.address)
     inside = replace(sshd.address, host="node-07.inside.invalid")
-    with proxy(talk) as place, through(sshd, Route(proxy=at(kind, place)), inside) as session:
+    with listening(talk) as place, through(sshd, Route(proxy=at(kind, place)), inside) as session:
         assert session.alive
     assert b"node-07.inside.invalid" in talk.asked
 
 
 def test_that_a_proxy_leads_to_the_first_jump_host(sshd, two):
     talk = Socks(two[0].address)
-    with proxy(talk) as place, through(sshd, Route((hop(two[0]),), at(ProxyKind.SOCKS5, place))) as session:
+    with listening(talk) as place, through(sshd, Route((hop(two[0]),), at(ProxyKind.SOCKS5, place))) as session:
         assert session.alive
     assert talk.asked == socket.inet_aton("127.0.0.1") + two[0].port.to_bytes(2, "big")
 
 
 @pytest.mark.parametrize(("password", "cause"), [("right", ""), ("wrong", "auth"), ("", "auth")])
 def test_that_a_socks_proxy_may_ask_for_a_user(sshd, password, cause):
-    with proxy(Socks(sshd.address, secret=b"right")) as place:
+    with listening(Socks(sshd.address, secret=b"right")) as place:
         route = Route(proxy=at(ProxyKind.SOCKS5, place, "anna" if password else "", password))
         if not cause:
             through(sshd, route).close()
@@ -252,7 +204,7 @@ def test_that_a_socks_proxy_may_ask_for_a_user(sshd, password, cause):
 
 def test_that_an_http_proxy_gets_user_and_password_of_basic(sshd):
     talk = Http(sshd.address)
-    with proxy(talk) as place:
+    with listening(talk) as place:
         through(sshd, Route(proxy=at(ProxyKind.HTTP, place, "anna", "geheim"))).close()
     assert b"Proxy-Authorization: Basic YW5uYTpnZWhlaW0=\r\n" in talk.asked
 
@@ -276,7 +228,7 @@ def test_that_an_http_proxy_gets_user_and_password_of_basic(sshd):
     ],
 )
 def test_that_trouble_with_the_proxy_is_told_by_name(sshd, talk, kind, cause, words):
-    with proxy(talk(sshd.address)) as place:
+    with listening(talk(sshd.address)) as place:
         error = failure(sshd, Route(proxy=at(kind, place)))
     assert (error.phase, error.cause) == (Phase.PROXY, cause)
     assert words in error.why
@@ -292,7 +244,7 @@ def test_that_a_proxy_that_says_it_is_connected_and_hangs_up_is_told_as_the_prox
         caller.sendall(said)
         caller.shutdown(socket.SHUT_WR)
 
-    with proxy(agree) as place:
+    with listening(agree) as place:
         error = failure(sshd, Route(proxy=at(kind, place)))
     assert (error.phase, error.cause) == (Phase.PROXY, "hung_up")
     assert place.host_port in error.why and place.host_port in error.why_text.zh
@@ -305,7 +257,7 @@ def test_that_what_answers_behind_a_proxy_is_told_with_the_proxy(sshd):
         caller.sendall(b"HTTP/1.1 200 OK\r\n\r\nExceeded MaxStartups\r\n")
         caller.shutdown(socket.SHUT_WR)
 
-    with proxy(lead) as place:
+    with listening(lead) as place:
         error = failure(sshd, Route(proxy=at(ProxyKind.HTTP, place)))
     assert (error.phase, error.cause) == (Phase.BANNER, "hung_up")
     assert error.why == f"the far side hung up; it said: Exceeded MaxStartups; through the proxy {place.host_port}"
@@ -313,13 +265,13 @@ def test_that_what_answers_behind_a_proxy_is_told_with_the_proxy(sshd):
 
 @pytest.mark.parametrize("host", ["a..b", "a" * 64 + ".example"])
 def test_that_a_name_that_is_none_is_told_and_never_an_error_of_ours(sshd, host):
-    with proxy(Socks(sshd.address)) as place:
+    with listening(Socks(sshd.address)) as place:
         error = failure(sshd, Route(proxy=at(ProxyKind.SOCKS5, place)), replace(sshd.address, host=host))
     assert (error.phase, error.cause) == (Phase.PROXY, "refused") and "DNS" in error.why
 
 
 def test_that_a_silent_proxy_has_its_deadline(sshd):
-    with proxy(lambda caller: None) as place:
+    with listening(lambda caller: None) as place:
         error = failure(sshd, Route(proxy=at(ProxyKind.SOCKS5, place)), proxy_s=0.3)
     assert (error.phase, error.cause) == (Phase.PROXY, "timeout")
 
@@ -334,7 +286,7 @@ def test_that_a_proxy_that_is_not_there_is_told_as_the_proxy(sshd):
 def test_that_waiting_for_a_proxy_can_be_cancelled(sshd, until):
     cancel = CancelToken()
     before = len(list(Path("/proc/self/fd").iterdir()))
-    with proxy(lambda caller: cancel.cancel()) as place, pytest.raises(Cancelled):
+    with listening(lambda caller: cancel.cancel()) as place, pytest.raises(Cancelled):
         route = Route(proxy=at(ProxyKind.SOCKS5, place))
         Connector().connect(sshd.address, sshd.credentials, sshd.trust, Deadlines(), cancel, route)
     assert len(list(Path("/proc/self/fd").iterdir())) <= before

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -18,6 +17,7 @@ from gpulease_gui.remote.failures import ConnectFailed, Phase
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.hostkeys import HostTrust, host_key_of
 from gpulease_gui.remote.session import Connector
+from tests.integration.listening import listening, serving
 
 pytestmark = pytest.mark.timeout(60)
 ETM = ("hmac-sha2-256-etm@openssh.com",)
@@ -54,35 +54,15 @@ class OneSided(paramiko.Transport):
 @contextmanager
 def server(ciphers: Sequence[str], *, strict: bool, greeter: Greeter, to_client: Sequence[str] = ()) -> Iterator[tuple[Address, HostTrust, list[paramiko.Transport]]]:
     key = paramiko.ECDSAKey.generate()
-    listener = socket.create_server(("127.0.0.1", 0))
-    lines: list[paramiko.Transport] = []
 
-    def serve() -> None:
-        while True:
-            try:
-                caller, _ = listener.accept()
-            except OSError:
-                return
-            line = OneSided(caller, strict_kex=strict)
-            line.to_server, line.to_client = tuple(ciphers), tuple(to_client or ciphers)
-            options = line.get_security_options()
-            options.digests = ETM
-            lines.append(line)
-            line.add_server_key(key)
-            line.start_server(event=threading.Event(), server=greeter)
+    def make(caller: socket.socket) -> OneSided:
+        line = OneSided(caller, strict_kex=strict)
+        line.to_server, line.to_client = tuple(ciphers), tuple(to_client or ciphers)
+        line.get_security_options().digests = ETM
+        return line
 
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
-        yield Address("127.0.0.1", listener.getsockname()[1]), HostTrust((host_key_of(key),)), lines
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join(5)
-        for line in lines:
-            line.close()
-            line.join(3)
-            line.packetizer.complete_handshake()
+    with serving(greeter, key, make) as (address, lines):
+        yield address, HostTrust((host_key_of(key),)), lines
 
 
 WITH_WORD = Credentials(AuthMethod.PASSWORD, password=Secret("word"))
@@ -128,20 +108,7 @@ def test_that_a_server_of_chacha20_and_cbc_alone_shares_no_cipher() -> None:
         offer.add_list(names)
     offer.add_boolean(False)
     offer.add_int(0)
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def serve() -> None:
-        caller, _ = listener.accept()
-        with caller:
-            caller.sendall(b"SSH-2.0-Old\r\n" + packet(offer.asbytes()))
-            while caller.recv(4096):
-                pass
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    with pytest.raises(ConnectFailed) as caught:
-        Connector().connect(Address("127.0.0.1", listener.getsockname()[1]), WITH_WORD, HostTrust(), Deadlines(), CancelToken())
-    thread.join(10)
-    listener.close()
+    with listening(lambda caller: caller.sendall(b"SSH-2.0-Old\r\n" + packet(offer.asbytes()))) as address, pytest.raises(ConnectFailed) as caught:
+        Connector().connect(address, WITH_WORD, HostTrust(), Deadlines(), CancelToken())
     assert (caught.value.phase, caught.value.cause) == (Phase.KEX, "no_common_algorithm")
     assert "cipher" in caught.value.why and "加密算法" in caught.value.why_text.zh
