@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import socket
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import pytest
@@ -17,38 +16,20 @@ from gpulease_gui.remote.failures import ConnectFailed
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.route import Hop, Route
 from gpulease_gui.remote.session import Connector
+from tests.integration.listening import listening
 from tests.integration.test_ssh_auth import Doorman, kept_by
 
 pytestmark = pytest.mark.sshd
 
 
-@contextmanager
-def called(then: Callable[[], object], greeting: bytes = b"") -> Iterator[Address]:
+def called(then: Callable[[], object], greeting: bytes = b"") -> AbstractContextManager[Address]:
     """Where something listens that does `then` once it is called, and says nothing more; it hangs up on nobody."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    callers: list[socket.socket] = []
 
-    def serve() -> None:
-        while True:
-            try:
-                caller, _ = listener.accept()
-            except OSError:
-                return
-            callers.append(caller)
-            with suppress(OSError):
-                caller.sendall(greeting)
-            then()
+    def answer(caller: socket.socket) -> None:
+        caller.sendall(greeting)
+        then()
 
-    thread = threading.Thread(target=serve)
-    thread.start()
-    try:
-        yield Address("127.0.0.1", listener.getsockname()[1], "anna")
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join(10)
-        for caller in callers:
-            caller.close()
+    return listening(answer, "anna")
 
 
 def hop(server) -> Hop:
@@ -100,12 +81,6 @@ def test_that_a_jump_host_that_ends_while_the_node_logs_us_in_is_blamed(make_ssh
 
 
 def test_that_a_jump_host_that_lives_is_not_blamed_for_a_node_that_hangs_up(make_sshd, sshd):
-    listener = socket.create_server(("127.0.0.1", 0))
-    thread = threading.Thread(target=lambda: [listener.accept()[0].close() for _ in range(4)])
-    thread.start()
-    place = Address("127.0.0.1", listener.getsockname()[1], "anna")
-    first = make_sshd()
-    error = blamed(sshd, (hop(first),), replace(hop(sshd), address=place))
-    thread.join(10)
-    listener.close()
+    with listening(lambda caller: caller.shutdown(socket.SHUT_RDWR), "anna") as place:
+        error = blamed(sshd, (hop(make_sshd()),), replace(hop(sshd), address=place))
     assert (error.cause, error.host_port, error.hop) == ("hung_up", place.host_port, "")
