@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.driving import look
 from gpulease_gui.remote.failures import ConnectFailed, Phase
 from gpulease_gui.remote.handshake import gone
@@ -29,6 +29,15 @@ def told(number: int, route: Route, passed: Sequence[Passed]) -> Iterator[None]:
         if at <= len(route.hops):
             error.at_hop(at, len(route.hops))
         raise error from failed.__cause__
+
+
+def lost_through(passed: Sequence[Passed]) -> Text:
+    """Which of the jump hosts `passed` was lost, and so all that was reached through it; empty where none was."""
+    error, at = _first_lost(passed) or (None, 0)
+    if error is None:
+        return NO_TEXT
+    error.at_hop(at, len(passed))
+    return error.why_text
 
 
 def _first_lost(passed: Sequence[Passed]) -> tuple[ConnectFailed, int] | None:

@@ -28,7 +28,7 @@ from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.keys_in_turn import KeysInTurn
 from gpulease_gui.remote.login import KeyToTry, log_in_by_one_of
 from gpulease_gui.remote.lookout import Lookout
-from gpulease_gui.remote.lost_hops import told
+from gpulease_gui.remote.lost_hops import lost_through, told
 from gpulease_gui.remote.openings import Openings, close_at_once
 from gpulease_gui.remote.outpour import Outpour
 from gpulease_gui.remote.read_ahead import ReadAhead
@@ -81,7 +81,7 @@ class Connector:
         last = passed[-1]
         self._lookout.mind(last.transport)
         return SshSession(
-            last.transport, target, last.host_key, last.trusted_by, deadlines, [stop.transport for stop in passed[:-1]],
+            last.transport, target, last.host_key, last.trusted_by, deadlines, passed[:-1],
             tuple((stop.host_port, stop.host_key, stop.trusted_by) for stop in passed[:-1]), self._ear,
         )  # fmt: skip
 
@@ -162,7 +162,7 @@ class SshSession:
         host_key: HostKey,
         trusted_by: TrustedBy,
         deadlines: Deadlines,
-        beneath: Sequence[paramiko.Transport] = (),
+        beneath: Sequence[Passed] = (),
         hop_keys: tuple[tuple[str, HostKey, TrustedBy], ...] = (),
         ear: Ear | None = None,
     ) -> None:
@@ -202,12 +202,12 @@ class SshSession:
         except BaseException:
             self._room.leave()
             raise
-        return SshChannel(channel, feed, self.name, partial(self._gone, threading.get_ident()), self.address.host_port, seconds)
+        return SshChannel(channel, feed, self._lost, partial(self._gone, threading.get_ident()), self.address.host_port, seconds)
 
     def _without_place(self) -> UserFacing:
         """Why no session was to be had."""
         if not self.alive:
-            return _lost(self._transport, self.name, self.address.host_port)
+            return self._lost()
         return channels_full(self.address.host_port, self._room.most, by_node=self._room.most < CHANNELS_AT_ONCE)
 
     def _gone(self, opener: int) -> None:
@@ -229,7 +229,7 @@ class SshSession:
                     raise self._without_place() from error
             except (paramiko.SSHException, EOFError, OSError) as error:
                 if not self.alive:
-                    raise _lost(self._transport, self.name, host_port) from error
+                    raise self._lost() from error
                 raise timed_out(Phase.CHANNEL, host_port, self._deadlines.channel_s) from error
 
     def _request(self, channel: paramiko.Channel, exec_string: str) -> None:
@@ -243,11 +243,16 @@ class SshSession:
         try:
             self._transport._send_user_message(message)  # type: ignore[attr-defined]
         except (paramiko.SSHException, EOFError, OSError) as error:
-            raise _lost(self._transport, self.name, self.address.host_port) from error
+            raise self._lost() from error
+
+    def _lost(self) -> UserFacing:
+        """A line that is over: through a jump host that was lost, or by a server that renegotiates without a pause."""
+        error = gone(self._transport, Phase.CHANNEL, self.address.host_port)
+        return error if error.cause == "renegotiates" else LineLost(self.name, lost_through(self._beneath))
 
     def close(self) -> None:
         """Close the connection; every command on it ends by its lifeline. Any number of times."""
-        hang_up_all([*self._beneath, self._transport])
+        hang_up_all([*(stop.transport for stop in self._beneath), self._transport])
         self._room.close()  # after that: who waited for a place sees that the line is gone
 
     def __enter__(self) -> SshSession:
@@ -257,22 +262,16 @@ class SshSession:
         self.close()
 
 
-def _lost(transport: paramiko.Transport, name: str, host_port: str) -> UserFacing:
-    """A line that is over; a server that renegotiates without a pause is told as that."""
-    error = gone(transport, Phase.CHANNEL, host_port)
-    return error if error.cause == "renegotiates" else LineLost(name)
-
-
 class SshChannel:
     """One running command on a node. The first write or read raises ConnectFailed (channel) if the node refuses it."""
 
     def __init__(
-        self, channel: paramiko.Channel, feed: Feed, name: str, gone: Callable[[], None], host_port: str, seconds: float
+        self, channel: paramiko.Channel, feed: Feed, lost: Callable[[], UserFacing], gone: Callable[[], None], host_port: str, seconds: float
     ) -> None:
         self._channel = channel
         self._outpour = Outpour(channel)
         self._feed = feed
-        self._name = name
+        self._lost = lost
         self._gone = gone
         self._host_port = host_port
         self._seconds = seconds
@@ -289,7 +288,7 @@ class SshChannel:
             self._outpour.send_all(data)
         except (OSError, EOFError, paramiko.SSHException) as error:
             self._await_start()
-            raise LineLost(self._name, str(error)) from error
+            raise self._lost() from error
         self._await_start()
 
     def _await_room(self, count: int) -> None:
@@ -312,9 +311,8 @@ class SshChannel:
         if self._running or self._closed:
             return
         self.close()
-        transport = self._channel.get_transport()
-        if not transport.is_active():
-            raise _lost(transport, self._name, self._host_port)
+        if not self._channel.get_transport().is_active():
+            raise self._lost()
         raise exec_refused(self._host_port)
 
     def end_input(self) -> None:

@@ -71,7 +71,7 @@ class Line(Protocol):
 class LineLost(UserFacing):
     """The connection is gone."""
 
-    def __init__(self, name: str, why: str = "") -> None:
+    def __init__(self, name: str, why: str | Text = "") -> None:
         what = Text(f"the connection to {name} was lost", f"与 {name} 的连接已断开")
         super().__init__(what, why, Text("connect again", "请重新连接"))
 

@@ -16,6 +16,7 @@ from gpulease_gui.remote.failures import ConnectFailed
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.route import Hop, Route
 from gpulease_gui.remote.session import Connector
+from gpulease_gui.remote.transport import LineLost
 from tests.integration.listening import listening
 from tests.integration.test_ssh_auth import Doorman, kept_by
 
@@ -84,3 +85,32 @@ def test_that_a_jump_host_that_lives_is_not_blamed_for_a_node_that_hangs_up(make
     with listening(lambda caller: caller.shutdown(socket.SHUT_RDWR), "anna") as place:
         error = blamed(sshd, (hop(make_sshd()),), replace(hop(sshd), address=place))
     assert (error.cause, error.host_port, error.hop) == ("hung_up", place.host_port, "")
+
+
+@pytest.mark.parametrize("dying", [1, 2])
+def test_that_a_session_that_ends_with_a_jump_host_names_it(make_sshd, sshd, until, dying):
+    """It was told only that the line to the node was lost."""
+    hops = [make_sshd(), make_sshd()]
+    node, route = hop(sshd), Route((hop(hops[0]), hop(hops[1])))
+    with Connector().connect(node.address, node.credentials, node.trust, Deadlines(), CancelToken(), route) as session:
+        begun = session.open("exec cat")
+        begun.write(b"a")
+        hops[dying - 1].cut_sessions()
+        assert until(lambda: not session.alive)
+        place = hops[dying - 1].address.host_port
+        told = f"at jump host {place} ({dying} of 2): the connection to it was lost on the way on"
+        for call in (lambda: session.open("true"), lambda: begun.write(b"b")):
+            with pytest.raises(LineLost) as caught:
+                call()
+            assert (caught.value.why, caught.value.what) == (told, f"the connection to {sshd.address} was lost")
+            assert caught.value.why_text.zh.startswith(f"在跳板机 {place}（第 {dying} 个，共 2 个）：")
+
+
+def test_that_a_session_that_the_node_ends_blames_no_jump_host(make_sshd, sshd, until):
+    node = make_sshd()
+    with Connector().connect(node.address, node.credentials, node.trust, Deadlines(), CancelToken(), Route((hop(sshd),))) as session:
+        node.cut_sessions()
+        assert until(lambda: not session.alive)
+        with pytest.raises(LineLost) as caught:
+            session.open("true")
+    assert caught.value.why == ""
