@@ -118,14 +118,25 @@ def demo(tmp_path: Path) -> Iterator[Services]:
     opened.close()
 
 
-def chosen(window: MainWindow, services: Services, qtbot: QtBot, *wanted: str) -> NodesPage:
-    window.resize(1440, 900)
-    window.attach(services)
-    page = window._pages["nodes"]
-    assert isinstance(page, NodesPage)
-    qtbot.waitUntil(lambda: len(page.model.rows) == 10)
-    choose(page, *wanted)
-    return page
+# The window and its page of nodes, with these chosen.
+Shown = Callable[..., tuple[MainWindow, NodesPage]]
+
+
+@pytest.fixture
+def shown(make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot) -> Shown:
+    """`shown("honest", "dead")`: the nodes of the demo in a window."""
+
+    def show(*wanted: str) -> tuple[MainWindow, NodesPage]:
+        window = make_window(nodes.PAGE, verification.PAGE)
+        window.resize(1440, 900)
+        window.attach(demo)
+        page = window._pages["nodes"]
+        assert isinstance(page, NodesPage)
+        qtbot.waitUntil(lambda: len(page.model.rows) == 10)
+        choose(page, *wanted)
+        return window, page
+
+    return show
 
 
 def choose(page: NodesPage, *wanted: str) -> None:
@@ -136,11 +147,8 @@ def choose(page: NodesPage, *wanted: str) -> None:
             picked.select(page.model.index(row, 0), Flag.Select | Flag.Rows)
 
 
-def test_that_the_foot_says_each_row_in_full_without_moving_the_rows_and_offers_the_next_step(
-    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
-) -> None:
-    window = make_window(nodes.PAGE, verification.PAGE)
-    page = chosen(window, demo, qtbot, "honest", "capped", "dead")
+def test_that_the_foot_says_each_row_in_full_without_moving_the_rows_and_offers_the_next_step(shown: Shown, qtbot: QtBot) -> None:
+    window, page = shown("honest", "capped", "dead")
     pane = page.fleet
     QTest.mouseClick(page.primary, Qt.MouseButton.LeftButton)
     assert QApplication.focusWidget() is pane.table  # the keys go on where the eyes are
@@ -169,11 +177,8 @@ def test_that_the_foot_says_each_row_in_full_without_moving_the_rows_and_offers_
     assert not pane.edit.isVisible() and not pane.again.isEnabled()
 
 
-def test_that_verify_beside_a_fleet_under_way_says_that_nothing_was_started(
-    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
-) -> None:
-    window = make_window(nodes.PAGE, verification.PAGE)
-    page = chosen(window, demo, qtbot, "honest", "capped")
+def test_that_verify_beside_a_fleet_under_way_says_that_nothing_was_started(shown: Shown, qtbot: QtBot) -> None:
+    _, page = shown("honest", "capped")
     pane = page.fleet
     QTest.mouseClick(page.primary, Qt.MouseButton.LeftButton)
     told: list[object] = []
@@ -185,12 +190,9 @@ def test_that_verify_beside_a_fleet_under_way_says_that_nothing_was_started(
     qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
 
 
-def test_that_those_under_way_are_seen_alone_until_there_are_none(
-    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
-) -> None:
-    window = make_window(nodes.PAGE, verification.PAGE)
+def test_that_those_under_way_are_seen_alone_until_there_are_none(shown: Shown, demo: Services, qtbot: QtBot) -> None:
     with held_up(demo, "sick"):
-        page = chosen(window, demo, qtbot, "sick", "dead")
+        _, page = shown("sick", "dead")
         pane = page.fleet
         QTest.mouseClick(page.primary, Qt.MouseButton.LeftButton)
         pane.chips["going"].click()
@@ -221,33 +223,27 @@ def test_that_a_node_that_says_nothing_of_most_is_told_by_that_reason(qtbot: QtB
     assert why_words(most).en == "42 of 89 findings can't be judged: no nvidia-smi. Power limit: limited to 500 W, 700 W were promised"
 
 
-def test_that_a_table_at_rest_goes_on_when_a_node_is_asked_again_from_elsewhere(
-    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
-) -> None:
+def test_that_a_table_at_rest_goes_on_when_a_node_is_asked_again_from_elsewhere(shown: Shown, demo: Services, qtbot: QtBot) -> None:
     """A host key that was decided on in its own dialog asked its node again behind a table that stood still."""
-    window = make_window(nodes.PAGE, verification.PAGE)
-    page = chosen(window, demo, qtbot, "honest", "dead")
+    _, page = shown("honest", "dead")
     pane = page.fleet
     QTest.mouseClick(page.primary, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
     pane._work._kept["dead"] = HostKeyQuestion(DEAD, (HostKey("ssh-ed25519", "SHA256:" + "a" * 43),))
     ids = [found.node.id for found in pane.model.rows]
-    shown: list[Phase] = []
-    pane.model.dataChanged.connect(lambda *_: shown.append(pane.model.rows[ids.index("dead")].phase))
+    phases: list[Phase] = []
+    pane.model.dataChanged.connect(lambda *_: phases.append(pane.model.rows[ids.index("dead")].phase))
     with held_at(demo, "127.0.0.1:1"):
         pane._work._trusted(DEAD)
         assert pane._clock.isActive()
     qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
-    assert shown[-1] is Phase.NOT_REACHED and page.buttons() == (pane.rest,)
+    assert phases[-1] is Phase.NOT_REACHED and page.buttons() == (pane.rest,)
 
 
 @pytest.mark.parametrize("changed", [(True,), (True, True), (False, True), (False, False)])
-def test_that_a_key_is_asked_about_together_with_others_only_where_they_can_be_trusted_together(
-    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot, changed: tuple[bool, ...]
-) -> None:
+def test_that_a_key_is_asked_about_together_with_others_only_where_they_can_be_trusted_together(shown: Shown, changed: tuple[bool, ...]) -> None:
     """One changed key used to open a list in which nothing could be decided."""
-    window = make_window(nodes.PAGE, verification.PAGE)
-    page = chosen(window, demo, qtbot, "dead")
+    window, page = shown("dead")
     old, new = (HostKey("ssh-ed25519", "SHA256:" + letter * 43) for letter in "ab")
     asked: list[str] = []
     page.fleet._work.ask_kept = asked.append  # type: ignore[method-assign]
@@ -261,11 +257,8 @@ def test_that_a_key_is_asked_about_together_with_others_only_where_they_can_be_t
         dialog.reject()
 
 
-def test_that_a_search_or_filter_without_a_hit_says_so(
-    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
-) -> None:
-    window = make_window(nodes.PAGE, verification.PAGE)
-    page = chosen(window, demo, qtbot, "honest", "dead")
+def test_that_a_search_or_filter_without_a_hit_says_so(shown: Shown, qtbot: QtBot) -> None:
+    _, page = shown("honest", "dead")
     pane = page.fleet
     QTest.mouseClick(page.primary, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not pane._clock.isActive(), timeout=LONG_MS)
@@ -291,12 +284,11 @@ def test_that_a_node_that_did_not_answer_a_cancel_says_so_once_and_still_shows_w
 
 @pytest.mark.parametrize("language", list(Language))
 def test_that_no_button_of_the_fleet_is_cut_in_a_small_window_with_large_letters(
-    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot, theme: Theme, english: Translations, language: Language
+    shown: Shown, demo: Services, qtbot: QtBot, theme: Theme, english: Translations, language: Language
 ) -> None:
     """The row of filters and acts was 100 px too wide: `ost keys to decide`."""
     english.switch(language)
-    window = make_window(nodes.PAGE, verification.PAGE)
-    page = chosen(window, demo, qtbot, "honest", "dead")
+    window, page = shown("honest", "dead")
     pane = page.fleet
     theme.enlarge(4)
     try:
@@ -322,12 +314,9 @@ def cut(pane: QWidget) -> list[str]:
     return [found.text() for found in pane.findChildren(QAbstractButton) if found.isVisible() and found.width() < found.sizeHint().width()]
 
 
-def test_that_a_filter_of_nodes_never_leaves_the_primary_with_a_node_that_is_not_shown(
-    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
-) -> None:
+def test_that_a_filter_of_nodes_never_leaves_the_primary_with_a_node_that_is_not_shown(shown: Shown) -> None:
     """It went on to say `Verify capped`, though that node was filtered out."""
-    window = make_window(nodes.PAGE, verification.PAGE)
-    page = chosen(window, demo, qtbot, "capped")
+    _, page = shown("capped")
     page._only("new")
     assert page.primary.accessibleName() == "Verify capped" and page.primary.isEnabled()
     page._only("changed")
@@ -338,11 +327,8 @@ def test_that_a_filter_of_nodes_never_leaves_the_primary_with_a_node_that_is_not
     assert page.model.rowCount() == 0 and page.primary.accessibleName() == "Verify" and not page.primary.isEnabled()
 
 
-def test_that_nothing_of_a_hostile_node_is_rich_text_in_the_foot_or_in_a_tip(
-    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
-) -> None:
-    window = make_window(nodes.PAGE, verification.PAGE)
-    page = chosen(window, demo, qtbot, "dead")
+def test_that_nothing_of_a_hostile_node_is_rich_text_in_the_foot_or_in_a_tip(shown: Shown) -> None:
+    _, page = shown("dead")
     pane = page.fleet
     page._show_fleet(shown=True)
     said = Text("<b>H100</b><img src=/etc/passwd>", "<b>H100</b><img src=/etc/passwd>")
@@ -357,12 +343,9 @@ def test_that_nothing_of_a_hostile_node_is_rich_text_in_the_foot_or_in_a_tip(
     assert "&lt;img" in tips[2]
 
 
-def test_that_a_header_that_is_made_anew_is_never_seen_without_its_crumbs(
-    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot
-) -> None:
+def test_that_a_header_that_is_made_anew_is_never_seen_without_its_crumbs(shown: Shown) -> None:
     """Each node of a fleet that ended could show a button as wide as the window for a moment."""
-    window = make_window(nodes.PAGE, verification.PAGE)
-    page = chosen(window, demo, qtbot, "honest", "dead")
+    window, page = shown("honest", "dead")
     page.header_changed.emit()
     window.grab()
     assert page.primary.width() == page.primary.sizeHint().width()
@@ -370,12 +353,11 @@ def test_that_a_header_that_is_made_anew_is_never_seen_without_its_crumbs(
 
 @pytest.mark.parametrize("language", list(Language))
 def test_that_a_narrow_window_keeps_room_for_the_reason_and_goes_without_numbers(
-    make_window: Callable[..., MainWindow], demo: Services, qtbot: QtBot, theme: Theme, english: Translations, language: Language
+    shown: Shown, qtbot: QtBot, theme: Theme, english: Translations, language: Language
 ) -> None:
     """It was 120 px of a sentence, beside five columns of numbers."""
     english.switch(language)
-    window = make_window(nodes.PAGE, verification.PAGE)
-    page = chosen(window, demo, qtbot, "honest", "dead")
+    window, page = shown("honest", "dead")
     pane = page.fleet
     QTest.mouseClick(page.primary, Qt.MouseButton.LeftButton)
 
