@@ -18,7 +18,7 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,6 +45,7 @@ from gpulease_gui.store import nodes as stored
 from gpulease_gui.store import runs, suppliers
 from gpulease_gui.store.records import Run
 from gpulease_gui.store.task_runs import list_task_runs
+from tests.integration.listening import listening
 from tests.keyrings import MemoryKeyring, system_keyring
 
 pytestmark = pytest.mark.sshd
@@ -123,40 +124,18 @@ def sshd(folder: Path) -> Iterator[tuple[Node, HostKey, int]]:
 @contextmanager
 def proxy(port: int) -> Iterator[tuple[int, list[bytes]]]:
     """An HTTP proxy that leads to `port` of this computer; its own port, and what it was asked."""
-    heard, ends = list[bytes](), list[socket.socket]()
-    listener = socket.create_server(("127.0.0.1", 0))
+    heard = list[bytes]()
 
-    def pump(source: socket.socket, sink: socket.socket) -> None:
-        with suppress(OSError):
-            while data := source.recv(65536):
-                sink.sendall(data)
-            sink.shutdown(socket.SHUT_WR)
+    def agree(caller: socket.socket) -> Address:
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += caller.recv(1)
+        heard.append(head)
+        caller.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        return Address("127.0.0.1", port)
 
-    def serve() -> None:
-        while True:
-            try:
-                caller, _ = listener.accept()
-            except OSError:
-                return
-            head = b""
-            while not head.endswith(b"\r\n\r\n"):
-                head += caller.recv(1)
-            heard.append(head)
-            caller.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
-            ends.extend((caller, socket.create_connection(("127.0.0.1", port))))
-            for pair in (ends[-2:], ends[:-3:-1]):
-                threading.Thread(target=pump, args=pair, daemon=True).start()
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
-        yield int(listener.getsockname()[1]), heard
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join()
-        for end in ends:
-            end.close()
+    with listening(agree) as place:
+        yield place.port, heard
 
 
 class Watcher:
