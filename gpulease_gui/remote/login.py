@@ -26,6 +26,7 @@ from gpulease_gui.remote.quick_auth import auth_if_welcome, auth_publickey
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.rsa_length import is_too_short, rsa_bits, short_user_key
 from gpulease_gui.remote.said_words import in_both
+from gpulease_gui.remote.wire import Wire
 
 # Of all ways together: more tries would lock out the user, or get this address banned.
 TRIES_MAX = 3
@@ -93,6 +94,9 @@ def log_in_by_one_of(
             if number > 1 and (error.phase, error.cause) == (Phase.AUTH, "hung_up"):
                 left = [shown_name(credentials) for credentials, _ in keys[number:]]
                 raise too_many_tries(address.host_port, tried[:-1], [tried[-1], *left]) from error
+            if error.cause == "hung_up" and isinstance(transport, Wire) and transport.no_more_tries:
+                left = [shown_name(credentials) for credentials, _ in keys[number:]]
+                raise (too_many_tries(address.host_port, tried, left) if left else no_try_left(address.host_port, tried)) from error
             if len(tried) == 1:
                 raise
             raise _all_refused(address, tried, error) from error
@@ -114,6 +118,20 @@ def too_many_tries(host_port: str, refused: Sequence[str], left: Sequence[str]) 
         f"节点拒绝 {tried} 后结束了登录：它不再接受更多尝试（MaxAuthTries），以下密钥未经判断：{open_}",
     ), ())  # fmt: skip
     error.next_text = Text("name the key that belongs to this node alone, or first", "请只指定属于该节点的密钥，或将其放在最前")
+    return error
+
+
+def no_try_left(host_port: str, refused: Sequence[str]) -> ConnectFailed:
+    """The node takes one try, and ended the login as the key was shown."""
+    tried = ", ".join(dict.fromkeys(refused))
+    error = login_refused(host_port, "too_many_failures", Text(
+        f"the node refuses {tried} and ends the login: it takes no more tries (MaxAuthTries)",
+        f"节点拒绝 {tried} 并结束了登录：它不再接受更多尝试（MaxAuthTries）",
+    ), ())  # fmt: skip
+    error.next_text = Text(
+        "name a key that is known there, or let a password be tried first (PreferredAuthentications password)",
+        "请指定对方认识的密钥，或先用密码登录（PreferredAuthentications password）",
+    )  # fmt: skip
     return error
 
 

@@ -31,6 +31,7 @@ _GREETING_MAX_BYTES = 64 * 1024
 _SAID_BYTES = 512
 _START = struct.Struct(">BBII")  # padding, type, channel, bytes of data
 _CHANNEL_DATA, _HEAD_BYTES, _GLOBAL_REQUEST = 94, 10, b"\x50"
+_TRIED_OUT = b"too many authentication failures"
 # How often who reads looks whether that is still wanted. The library's own 0.1 s costs CPU on each of many quiet lines, and is
 # not needed where the end of a socket wakes it.
 _LOOK_S = 1.0
@@ -264,6 +265,7 @@ class Wire(Driving):
         super().__init__(sock, Packets)
         self._rekeys = Rekeys()
         self.restless = False
+        self.no_more_tries = False
         if isinstance(self.packetizer, Packets):
             self.packetizer.serve(self)
 
@@ -338,6 +340,11 @@ class Wire(Driving):
     def send_user(self, message: paramiko.Message) -> None:
         """Send what the user wants sent, after a key exchange that goes on. Raises SSHException, EOFError."""
         self._send_user_message(message)
+
+    def _parse_disconnect(self, m: paramiko.Message) -> None:
+        """As the library does; `no_more_tries` then says whether the node ended the login as OpenSSH does after its last one."""
+        m.get_int()
+        self.no_more_tries = m.get_binary().lower().startswith(_TRIED_OUT)
 
     def _parse_debug(self, m: paramiko.Message) -> None:
         """Words of the node for its own maintainers."""

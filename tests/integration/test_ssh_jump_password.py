@@ -84,6 +84,17 @@ def test_that_a_jump_host_that_takes_none_of_our_keys_gets_its_password_and_is_a
     assert user.asked == [password_of(gate)]
 
 
+def test_that_a_jump_host_with_one_try_that_refuses_our_key_gets_its_password_and_else_is_told_as_that(services, sshd, make_password_sshd):
+    gate = make_password_sshd("MaxAuthTries 1\nPasswordAuthentication yes\nAuthorizedKeysFile none\n")
+    node, user = behind(services, sshd, gate), User([PASSWORD])
+    get_in(services, node, user)
+    assert user.asked == [password_of(gate)]
+    services.links._ways.forget(node, gate.address.host_port)
+    error = refused(services, node, User([None]))
+    assert error.why.startswith(f"at jump host {gate.address.host_port} (1 of 1): the jump host refuses {sshd.key_file} and ends the login: it takes no more tries")
+    assert "MaxStartups" not in str(error)
+
+
 def test_that_each_hop_is_a_question_of_its_own_by_its_name(services, sshd, make_password_sshd):
     hops = [make_password_sshd(ONLY_PASSWORD) for _ in range(2)]
     user = User([PASSWORD, PASSWORD])
