@@ -36,6 +36,8 @@ CHECK = Check(
 
 def judge(ticks: ClockTicks, promise: Promise) -> tuple[Finding, ...]:
     """One finding: seconds of the node for one of ours; the better of two tests."""
+    if not ticks.tests and ticks.code == Reason.COMPUTER_SLEPT:
+        return (_finding(Verdict.INCONCLUSIVE, _SLEPT, None, ticks.code, NO_TEXT),)
     if not ticks.tests:
         code = ticks.code or Reason.NOT_COLLECTED
         reason = Text(f"no stamps came: {ticks.trouble}", f"没有收到时间戳：{ticks.trouble}") if ticks.trouble else _NOTHING
@@ -74,6 +76,7 @@ def _reason(test: ClockTest) -> Text:
     )
 
 
+_SLEPT = Text("this computer slept or stood still while the stamps came", "接收时间戳期间本机休眠或停顿")
 _NOTHING = Text("no stamps came", "没有收到时间戳")
 _BY_HAND = Text(
     "Run sleep 60 on the node and time it with a watch of your own.", "请在节点上运行 sleep 60，并用自己的表计时。"

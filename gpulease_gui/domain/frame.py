@@ -14,6 +14,7 @@ import json
 import re
 import secrets
 from dataclasses import dataclass
+from datetime import datetime
 
 from gpulease_gui.domain.command import CommandOutput
 
@@ -69,10 +70,15 @@ def parse_active_line(line: str) -> tuple[str, str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The output of one fact. `id` is the fact's."""
+    """The output of one fact. `id` is the fact's.
+
+    `arrived_at` is the moment, in UTC on our clock, at which it was here; None where that is not known, such as after a
+    sleep of this computer, through which it may have lain unread.
+    """
 
     id: str
     output: CommandOutput
+    arrived_at: datetime | None = None
 
 
 def write_frame(boundary: str, frame: Frame) -> bytes:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.frame import COLLECT, MAX_STDERR_BYTES, MAX_STDOUT_BYTES, Frame, FrameReader, new_boundary
+from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import visible
 from gpulease_gui.facts.fact import Fact
 from gpulease_gui.remote.awake import Awake
@@ -141,7 +143,7 @@ def _drain(channel: Channel, gathering: _Gathering, cancel: CancelToken, waiting
             cancel.calls.something_came()
         elif waiting.is_for_facts:
             cancel.calls.nothing_came()
-        gathering.take(chunk.out, chunk.err)
+        gathering.take(chunk.out, chunk.err, waiting.moment())
         if gathering.reader.ended:
             return None
         if gathering.flooded:
@@ -174,6 +176,11 @@ class _Waiting:
         """Whether this computer slept meanwhile."""
         return self._awake.slept_s > 0
 
+    def moment(self) -> datetime | None:
+        """When what was just read came; None after a sleep, through which it may have lain unread."""
+        self._awake.now_s()
+        return None if self.slept else utc_now()
+
     @property
     def is_for_facts(self) -> bool:
         """Whether outputs should come soon; what measures is at work while it says nothing."""
@@ -205,7 +212,7 @@ class _Gathering:
         """More came than all frames together could be."""
         return self.reader.noise_bytes > NOISE_MAX_BYTES or self.bytes_in > self._most_bytes
 
-    def take(self, out: bytes, err: bytes) -> None:
+    def take(self, out: bytes, err: bytes, at: datetime | None = None) -> None:
         self.bytes_in += len(out) + len(err)
         if not self.frames and len(self._said) < SAID_BYTES:
             self._said += (out + err)[:SAID_BYTES]
@@ -213,7 +220,7 @@ class _Gathering:
             if frame.id in self._wanted:  # a second frame, or one that nobody asked for, is noise
                 del self._wanted[frame.id]
                 self.frames += 1
-                self._on_frame(frame)
+                self._on_frame(replace(frame, arrived_at=at))
 
     def end(self, why: Reason | None, *, cancelled: bool, far_end_seen: bool) -> CollectEnd:
         reason = Reason.NOT_COLLECTED if why is None or cancelled else why

@@ -15,11 +15,15 @@ from gpulease_gui.domain.node import Reach
 from gpulease_gui.facts import clock_ticks, cpu_bench, cpu_load, port_reach
 from gpulease_gui.facts.clock_ticks import ClockTest, ClockTicks
 from gpulease_gui.facts.port_reach import PortReach, PortTry
+from gpulease_gui.remote.awake import Awake
 from gpulease_gui.remote.run import RunningServer, run_active, start_server
+from gpulease_gui.remote.transport import SLICE_S
 from gpulease_gui.services.measure_lines import Measurement, Task, tests_of
 
 LOAD_SECONDS, BENCH_SECONDS, CLOCK_SECONDS = 20, 5, 5
 _START_S, _CALL_S = 8.0, 4.0
+# Who looks for stamps each tenth of a second and then not for so long knows their moments too badly for a verdict.
+_PAUSE_S = 1.0
 _IN_USE, _DENIED = 98, 13
 
 
@@ -42,27 +46,32 @@ def measure_clock(task: Task) -> CommandOutput:
     length = task.seconds or CLOCK_SECONDS
     old = clock_ticks.parse(task.before).tests if task.before is not None else ()
     with start_server(task.lines.line, "clock_ticks", clock_ticks.command(length), length + 20, task.cancel) as server:
-        arrivals = _arrivals(server, length, task.cancel)
+        awake = Awake(_PAUSE_S)
+        arrivals = _arrivals(server, length, awake, task.cancel)
         test = clock_ticks.clock_test(clock_ticks.ticks_in(server.output), arrivals)
         said = server.output[-500:].decode("utf-8", "replace")
-    return clock_ticks.combine(_clock_reading(old, test, said))
+    return clock_ticks.combine(_clock_reading(old, test, said, slept=awake.slept_s > 0))
 
 
-def _clock_reading(old: tuple[ClockTest, ...], test: ClockTest | None, said: str) -> ClockTicks:
+def _clock_reading(old: tuple[ClockTest, ...], test: ClockTest | None, said: str, *, slept: bool) -> ClockTicks:
+    if slept:  # a stamp may have lain here unread: when it came is not known
+        return ClockTicks(old, code=Reason.COMPUTER_SLEPT)
     if test is not None:
         return ClockTicks((*old, test))
     words = next((line for line in said.split("\n") if "not found" in line), "the stamps did not come in time")
     return ClockTicks(old, words, Reason.UNREADABLE)
 
 
-def _arrivals(server: RunningServer, length: int, cancel: CancelToken) -> list[tuple[float, float]]:
-    """When each of the four lines was here: steady clock and time of day."""
+def _arrivals(server: RunningServer, length: int, awake: Awake, cancel: CancelToken) -> list[tuple[float, float]]:
+    """When each of the four lines was here: steady clock and time of day. Of no use once `awake` has left anything out."""
     found: list[tuple[float, float]] = []
     for number in range(4):
-        patience_s = _START_S + (length if number == 3 else 0)
-        if not server.wait_for(clock_ticks.tick_end(number), patience_s, cancel):
-            break
+        until_s = awake.now_s() + _START_S + (length if number == 3 else 0)
+        while not server.wait_for(clock_ticks.tick_end(number), SLICE_S, cancel):
+            if server.ended or awake.now_s() >= until_s or awake.slept_s:
+                return found
         found.append((time.monotonic(), time.time()))
+        awake.now_s()
     return found
 
 

@@ -18,7 +18,7 @@ from gpulease_gui.domain.errors import Unreadable, UserFacing
 from gpulease_gui.domain.finding import Finding, Reason
 from gpulease_gui.domain.frame import Frame
 from gpulease_gui.domain.node import Node, Reach
-from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.span import Clocks, utc_now
 from gpulease_gui.domain.task import SourceKind, TaskEnd, TaskEnvironment, TaskPhase, TaskRun, TaskSpec, secrets_of
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.facts.clock_now import ClockNow
@@ -100,6 +100,7 @@ class TaskWork:
         self._judge = TaskJudge(parts.workspace, parts.bus, aim.node, self._run, self._checks(), promise)
         self._watch = TaskWatch(parts.watching, aim.node) if aim.watch else None
         self._offset_s: float | None = None
+        self._clock_at: datetime | None = None
 
     def _checks(self) -> tuple[str, ...]:
         own = ("work.task",) if self._builtin is None or self._aim.spec.serves else ()
@@ -156,12 +157,13 @@ class TaskWork:
             build = f"+{torch.tag}" if torch.tag else ""
             environment = replace(environment, torch=f"{torch.version}{build}" if torch.version else None, python=torch.python)
         if isinstance(clock, ClockNow):
-            collected_at = self._judge.lines["clock_now"][0].collected_at
-            self._offset_s = (clock.utc - collected_at).total_seconds()
+            self._offset_s = Clocks(self._clock_at, clock.utc).offset_s if self._clock_at else None
         task = self._task = replace(self._task, environment=environment)
         self._parts.workspace.submit(lambda db: update_task_run(db, task, at=utc_now()))
 
     def _beside(self, frame: Frame) -> None:
+        if frame.id == "clock_now":
+            self._clock_at = frame.arrived_at
         command = readers()[frame.id].fact.command
         self._judge.take(frame.id, command.line if command else "", frame.output)
 

@@ -21,7 +21,7 @@ from gpulease_gui.domain.finding import CheckState, Finding, Verdict
 from gpulease_gui.domain.frame import Frame
 from gpulease_gui.domain.node import HostKey, Node, Reach
 from gpulease_gui.domain.right_of_way import RightOfWay
-from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.span import Clocks, utc_now
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.facts.clock_now import ClockNow
 from gpulease_gui.facts.fact import Fact, readers
@@ -245,7 +245,7 @@ class _Run:
         evidence = evidence_of(frame.id, frame.output, line.stdout_sha256)
         if isinstance(evidence.reading, ClockNow):
             self._boot_id = evidence.reading.boot_id
-            self._offset_s = (evidence.reading.utc - line.collected_at).total_seconds()
+            self._offset_s = Clocks(frame.arrived_at, evidence.reading.utc).offset_s if frame.arrived_at else None
         return self._judging.take(frame.id, evidence)
 
     def _recall(self) -> None:

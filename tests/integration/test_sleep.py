@@ -138,6 +138,29 @@ def test_that_a_measurement_that_did_not_outlast_a_sleep_says_so(make_sshd, cloc
     assert [type(one) for one in told] == [ComputerSlept]
 
 
+@pytest.mark.parametrize("slept", [False, True], ids=["awake", "asleep"])
+def test_that_the_clock_of_a_node_is_not_compared_with_ours_over_a_sleep(slept, make_sshd, services, clocks, until, tmp_path):
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "date").write_text(f"#!/bin/sh\ntouch {tmp_path}/begun\n{waits_for(tmp_path / 'there')} >/dev/null\nexec /bin/date \"$@\"\n")
+    (tools / "date").chmod(0o755)
+    server = make_sshd(env={"PATH": f"{tools}:/usr/bin:/bin"})
+    node = Node("n", "n", Reach.SSH, server.address, identity_file=server.key_file)
+    services.workspace.submit(lambda db: stored.save_node(db, node)).result()
+    services.links.trust(node, server.keys.host_keys()[0], "test")
+    run = FleetRun(services, [node], lambda connection, found: prepare(connection, found.id)[1])
+    whole = run.start("one")
+    assert until(lambda: (tmp_path / "begun").exists(), 30)
+    if slept:
+        clocks.jump(SLEEPS["as on Windows"])
+    (tmp_path / "there").touch()
+    whole.job.done.result(60)
+    with services.workspace.read() as connection:
+        ((offset_s,),) = connection.execute("SELECT clock_offset_s FROM runs").fetchall()
+    run.close()
+    assert offset_s is None if slept else abs(offset_s) < 5
+
+
 def test_that_a_fleet_takes_what_a_sleep_lost_as_not_done_and_asks_only_that_again(make_sshd, services, clocks, until, tmp_path):
     tools = tmp_path / "tools"
     tools.mkdir()
