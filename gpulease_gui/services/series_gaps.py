@@ -36,16 +36,15 @@ class SeriesGaps:
     def hear(self, told: Told, at_s: float) -> tuple[Gap, ...]:
         """A line of readings: what is to be stored of the gaps that it ends."""
         if isinstance(told, Row):
-            if not self._open:
-                return ()
-            ended = [key for key in told.form.keys if key in self._open]
-        else:
-            ended = [key for point in told if _is_told(point) and (key := (point.metric, point.subject)) in self._open]
-            ended += [key for key, (gap, _) in self._open.items() if key not in ended and self._is_over(gap, at_s)] if self._open else []
-            for point in told:
-                if not _is_told(point):
-                    self._begin(point, at_s)
-        return self._end(ended, at_s)
+            return self._end([key for key in told.form.keys if key in self._open], at_s) if self._open else ()
+        made: list[Gap] = []
+        for point in told:  # in its order: a line may tell a curve twice, such as several Xids, or one and that they are heard again
+            if not _is_told(point):
+                self._begin(point, at_s)
+            elif (key := (point.metric, point.subject)) in self._open:
+                made += self._end([key], at_s)
+        made += self._end([key for key, (gap, _) in self._open.items() if self._is_over(gap, at_s)], at_s) if self._open else ()
+        return tuple(made)
 
     def miss(self, absent: Collection[str], at_s: float) -> tuple[Gap, ...]:
         """Which cards the node does not name any more, though it had them: what is to be stored of the gaps that end with that."""
