@@ -14,13 +14,13 @@ from pathlib import Path
 
 from gpulease_gui.cli.codes import Exit
 from gpulease_gui.cli.verify import ask_on_terminal, fingerprints_of, interruptible
-from gpulease_gui.cli.watch_told import Sums, Troubles, said_of
+from gpulease_gui.cli.watch_told import Sums, Troubles, of_rule, of_rule_words, said_of
 from gpulease_gui.cli.workspace_file import say_note, services_of
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.services.composition import Services
-from gpulease_gui.services.events import Event, NodeState, NodeStateChanged, ReadingsNotKept
+from gpulease_gui.services.events import Event, NodeState, NodeStateChanged, ReadingsNotKept, WatchAlarm
 from gpulease_gui.services.intake import WatchView
 from gpulease_gui.services.targets import is_demo, node_of
 from gpulease_gui.services.watch_rate import LEAST_HZ, MOST_HZ, parse_rate
@@ -80,14 +80,15 @@ def _watch(services: Services, nodes: Mapping[str, Node], rate_hz: float | None,
             read |= {view.node_id for view in services.watching.views() if view.state is NodeState.CONNECTED}
             for node_id, kind, words in troubles.changes(services.watching.views(), time.monotonic()):
                 if node_id in nodes:
-                    _print(nodes[node_id].name, kind, time.time(), words, as_json=options.json)
+                    _print(nodes[node_id].name, kind, time.time(), words, {}, as_json=options.json)
             try:
                 event = told.get(timeout=min(_LOOK_S, max(0.0, end_s - time.monotonic())))
             except queue.Empty:
                 continue
-            _tell(event, nodes, states, sums, as_json=options.json)
+            _tell(event, nodes, states, sums, _numbers(services, event), as_json=options.json)
         while not told.empty():
-            _tell(told.get(), nodes, states, sums, as_json=options.json)
+            event = told.get()
+            _tell(event, nodes, states, sums, _numbers(services, event), as_json=options.json)
         why = _STOPPED if interrupted else _OVER if time.monotonic() >= end_s else _NOBODY
         services.watching.close()
         wait([services.workspace.submit(lambda db: None)], _WRITTEN_S)
@@ -97,8 +98,16 @@ def _watch(services: Services, nodes: Mapping[str, Node], rate_hz: float | None,
     return Exit.OK if read else Exit.NOT_CONNECTED
 
 
-def _tell(event: Event, nodes: Mapping[str, Node], states: dict[str, str], sums: Sums, *, as_json: bool) -> None:
-    """`states`: what was said last of each node; both the connection and its first reading say that it is connected."""
+def _numbers(services: Services, event: Event) -> Mapping[str, int]:
+    """The numbers of the cards of the node whose rule it is."""
+    view = services.watching.view(event.node_id) if isinstance(event, WatchAlarm) else None
+    return view.numbers if view is not None else {}
+
+
+def _tell(
+    event: Event, nodes: Mapping[str, Node], states: dict[str, str], sums: Sums, numbers: Mapping[str, int], *, as_json: bool
+) -> None:
+    """`states`: what was said last of each node; both the connection and its first reading say that it is connected. `numbers` of its cards."""
     said = said_of(event)
     if said is None or (said[0] not in nodes and not isinstance(event, ReadingsNotKept)):
         return
@@ -108,15 +117,15 @@ def _tell(event: Event, nodes: Mapping[str, Node], states: dict[str, str], sums:
             return
         states[node_id] = kind
     sums.count(event)
-    _print(nodes[node_id].name if node_id in nodes else node_id, kind, at_s, words, as_json=as_json)
+    _print(nodes[node_id].name if node_id in nodes else node_id, kind, at_s, words, of_rule(event, numbers), as_json=as_json)
 
 
-def _print(node: str, kind: str, at_s: float, words: Text, *, as_json: bool) -> None:
+def _print(node: str, kind: str, at_s: float, words: Text, of: Mapping[str, str], *, as_json: bool) -> None:
     if as_json:
-        said = {"at": _moment(at_s), "node": node, "event": kind, "words": visible(words.en), "words_zh": visible(words.zh)}
+        said = {"at": _moment(at_s), "node": node, "event": kind, **of, "words": visible(words.en), "words_zh": visible(words.zh)}
         print(json.dumps(said, ensure_ascii=False), flush=True)
     else:
-        print(visible(f"{_moment(at_s)} {node}: {kind}{': ' if words.en else ''}{words.en}"), flush=True)
+        print(visible(": ".join(part for part in (f"{_moment(at_s)} {node}", kind, of_rule_words(of), words.en) if part)), flush=True)
 
 
 def _say_end(sums: Sums, why: Text, lines: int, kept_in: Path, *, as_json: bool) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from gpulease_gui.domain.text import NO_TEXT, Text, foreign
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign, visible
+from gpulease_gui.services.card_words import card_name
 from gpulease_gui.services.events import (
     Event,
     GapClosed,
@@ -72,7 +73,7 @@ def _not_kept(why: str) -> Text:
 
 
 def said_of(event: Event) -> tuple[str, str, float, Text] | None:
-    """(node, kind, UTC seconds, words) of what concerns a watch; None for what doesn't."""
+    """(node, kind, UTC seconds, words) of what concerns a watch; None for what doesn't. A rule that nobody could look at any more is `rule_unseen`."""
     match event:
         case NodeStateChanged():
             return event.node_id, event.state.value, time.time(), event.reason_text if event.reason_text.en else foreign(event.reason)
@@ -82,7 +83,8 @@ def said_of(event: Event) -> tuple[str, str, float, Text] | None:
             return event.node_id, "read_again", event.at_ms / 1000, NO_TEXT
         case WatchAlarm():
             ended_ms = event.ended_ms
-            kind, at_ms = ("rule_broken", event.began_ms) if ended_ms is None else ("rule_kept_again", ended_ms)
+            over = "rule_unseen" if event.cut else "rule_kept_again"
+            kind, at_ms = ("rule_broken", event.began_ms) if ended_ms is None else (over, ended_ms)
             return event.node_id, kind, at_ms / 1000, event.words
         case LoadChanged():
             return event.node_id, "load_begins" if event.runs else "load_ends", time.time(), _load_words(event)
@@ -90,6 +92,22 @@ def said_of(event: Event) -> tuple[str, str, float, Text] | None:
             words = Text(f"readings of a run are not kept as evidence yet: {event.words.en}", f"验收读数尚未存证：{event.words.zh}")
             return event.node_id, "evidence_not_kept", time.time(), words
     return None
+
+
+def of_rule(event: Event, numbers: Mapping[str, int]) -> dict[str, str]:
+    """What a rule's event is of, for JSON: `rule` (its id), `subject` (a UUID, a chip, "" = the whole node) and `card`, as Live calls it by the
+    `numbers` of the node's cards; nothing for other events.
+    """
+    if not isinstance(event, WatchAlarm):
+        return {}
+    return {"rule": event.rule, "subject": visible(event.subject), "card": card_name(event.subject, numbers)}
+
+
+def of_rule_words(of: Mapping[str, str]) -> str:
+    """The same for a line of text, such as `watch.lost, GPU 1, GPU-0a1b...`: nothing twice."""
+    rule, card, subject = (of.get(key, "") for key in ("rule", "card", "subject"))
+    parts = rule, "" if subject.startswith(card) else card, "" if card.endswith(f" {subject}") else subject
+    return ", ".join(part for part in parts if part)
 
 
 def _load_words(event: LoadChanged) -> Text:

@@ -180,6 +180,7 @@ class WatchAlarm:
     """A watch rule is broken, or (`ended_ms` set) no longer; UTC milliseconds. It is saved before it is told.
 
     `subject` is a card or line of the node, "" = the whole node. `disturb`: whether the user wants to see it now.
+    `cut`: it may go on, but from its end on nobody could look any more.
     """
 
     node_id: str
@@ -189,6 +190,7 @@ class WatchAlarm:
     ended_ms: int | None
     words: Text
     disturb: bool = False
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -310,7 +310,7 @@ class NodeRules:
         words, bus, anew = alarm_words(event.finding), self._keeper.bus, not episode.goes_on
         self._keeper.owed.write(event, blob, mark, lambda disturb: bus.publish(WatchAlarm(
             event.node_id, event.rule, event.subject, event.began_ns // 1_000_000,
-            None if event.ended_ns is None else event.ended_ns // 1_000_000, words, disturb=disturb and anew,
+            None if event.ended_ns is None else event.ended_ns // 1_000_000, words, disturb=disturb and anew, cut=episode.cut,
         )))  # fmt: skip
 
 

@@ -15,8 +15,9 @@ from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.cli import watch
 from gpulease_gui.cli.main import main
 from gpulease_gui.cli.watch_told import AGAIN_S, Sums, Troubles, said_of
+from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.text import Text
-from gpulease_gui.services.events import GapOpened, LoadChanged, ReadingsNotKept
+from gpulease_gui.services.events import GapOpened, LoadChanged, ReadingsNotKept, WatchAlarm
 from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.services.watch_driver import SILENT
 
@@ -113,6 +114,29 @@ def test_that_tests_of_ours_and_evidence_that_is_not_kept_are_told() -> None:
 def test_that_what_is_not_kept_is_said_of_any_node_and_the_rest_of_those_that_are_watched(capsys: pytest.CaptureFixture[str]) -> None:
     sums = Sums()
     for event in (ReadingsNotKept("other", "run", Text("full", "满")), GapOpened("other", 0, "line_lost"), LoadChanged("other", Load("net.rx_gbit_s", 1.0), True)):
-        watch._tell(event, {}, {}, sums, as_json=True)
+        watch._tell(event, {}, {}, sums, {}, as_json=True)
     said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(one["node"], one["event"]) for one in said] == [("other", "evidence_not_kept")] and sums.gaps == 0
+
+
+CARD = "GPU-bbbbbbbb-0000-4000-8000-000000000001"
+
+
+@pytest.mark.parametrize(("alarm", "kind", "of", "text"), [
+    (WatchAlarm("n1", "watch.lost", CARD, 0, None, Text("gone", "丢失")), "rule_broken", ("watch.lost", CARD, "GPU 1"), f"watch.lost, GPU 1, {CARD}"),
+    (WatchAlarm("n1", "watch.hot", CARD, 0, 0, Text("gone", "丢失")), "rule_kept_again", ("watch.hot", CARD, "GPU 1"), f"watch.hot, GPU 1, {CARD}"),
+    (WatchAlarm("n1", "watch.lost", CARD, 0, 0, Text("gone", "丢失"), cut=True), "rule_unseen", ("watch.lost", CARD, "GPU 1"), f"watch.lost, GPU 1, {CARD}"),
+    (WatchAlarm("n1", "watch.lost", "GPU-c" * 4, 0, None, Text("gone", "丢失")), "rule_broken", ("watch.lost", "GPU-c" * 4, "GPU-cGPU-cGP"), f"watch.lost, {'GPU-c' * 4}"),
+    (WatchAlarm("n1", "watch.lost", "3/0", 0, None, Text("gone", "丢失")), "rule_broken", ("watch.lost", "3/0", "NPU 3/0"), "watch.lost, NPU 3/0"),
+    (WatchAlarm("n1", "watch.driver", "", 0, None, Text("gone", "丢失")), "rule_broken", ("watch.driver", "", ""), "watch.driver"),
+])  # fmt: skip
+def test_that_what_is_said_of_a_rule_names_the_rule_and_the_card(
+    capsys: pytest.CaptureFixture[str], alarm: WatchAlarm, kind: str, of: tuple[str, str, str], text: str
+) -> None:
+    nodes = {"n1": Node("n1", "node", Reach.LOCAL)}
+    for as_json in (True, False):
+        watch._tell(alarm, nodes, {}, Sums(), {CARD: 1}, as_json=as_json)
+    as_json_line, as_text = capsys.readouterr().out.splitlines()
+    said = json.loads(as_json_line)
+    assert (said["event"], said["rule"], said["subject"], said["card"], said["words"]) == (kind, *of, "gone")
+    assert as_text == f"1970-01-01T00:00:00Z node: {kind}: {text}: gone"

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gpulease_gui.domain.text import NO_TEXT, Text, visible
+from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.services.card_words import card_name, is_chip
 
-_SHORT, _MOST_NAMED = 12, 4
-_CHIP = re.compile(r"[0-9]{1,4}(@[0-9A-Fa-f:.]{1,32})?/[0-9]{1,4}")
+__all__ = ["OfCards", "card_name", "card_place", "cards_words", "is_chip", "short_name"]
+
+_MOST_NAMED = 4
 
 
 def short_name(subject: str, number: int) -> str:
     """What a card is called beside its kind: "2" for a GPU, "3/0" for the chip of an NPU, which its node names so everywhere."""
     return subject if is_chip(subject) else str(number)
-
-
-def is_chip(subject: str) -> bool:
-    """Whether it is a chip of an NPU, named npu/chip."""
-    return _CHIP.fullmatch(subject) is not None
-
-
-def card_name(subject: str, numbers: Mapping[str, int]) -> str:
-    """"GPU 2" for a card with a number, "NPU 3/0" for a chip, else the head of what it calls itself; empty for the whole node."""
-    if is_chip(subject):
-        return f"NPU {subject}"
-    number = numbers.get(subject)
-    return visible(subject)[:_SHORT] if number is None else f"GPU {number}"
 
 
 def card_place(subject: str, numbers: Mapping[str, int]) -> int:
