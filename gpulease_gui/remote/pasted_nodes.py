@@ -27,6 +27,7 @@ from gpulease_gui.remote.ssh_command import is_ssh_line, target_of_command, targ
 MAX_LINES = 10_000
 _LINE_MAX = 2000
 _DEFAULT_COLUMNS, _HOST_FIRST = ("name", "host", "port", "user", "key"), ("host", "port", "user", "key")
+_PLACES = ("host", "command", "before")  # the labels that name a machine, and what stands in front of all labels
 _OPTION = re.compile(r"-[A-Za-z0-9]")
 _DELIMITERS = ("\t", ",", "，", ";", "；", "|", "｜")
 # `user:password@host`, whatever signs stand in the password; and `host` or `user@host`, with or without a port, which is no name.
@@ -80,7 +81,7 @@ class _Entry:
         """Whether a label may be about this node still."""
         if self.is_closed or self.error is not None or pair.field in self.said:
             return False
-        return not (pair.field in ("host", "command") and self.has_place)
+        return not (pair.field in _PLACES and self.has_place)
 
     def made(self) -> Target:
         """Raises UsageError."""
@@ -161,10 +162,13 @@ def _entries(text: str) -> Iterator[_Entry]:
         if not pairs and not table.columns:
             pairs = pairs_in(line, is_ssh_line(line)) or _as_label(cells)
         if any(pair.field == "unread" for pair in pairs):
-            if now is not None and any(pair.field in ("host", "command", "before") for pair in pairs):
+            if now is not None and any(pair.field in _PLACES for pair in pairs):
                 yield now
                 now = None
             pairs = (Pair("unread", ""),)
+        elif now is not None and any(pair.field in _PLACES for pair in pairs) and not all(now.takes(pair) for pair in pairs):
+            yield now  # what stands in one line with a host is about that host
+            now = None
         for pair in pairs:
             if now is None or not now.takes(pair):
                 if now is not None:

@@ -166,6 +166,28 @@ def test_that_what_follows_is_about_the_node_before_until_another_begins() -> No
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("form", [
+    "root@{0} -p {1} 密码：{2}", "root@{0}:{1} password: {2}", "ssh -p {1} root@{0} 密码：{2}", "ssh root@{0} -p {1} 密码：{2}", "{0}:{1} 密码：{2}", "{0} 密码：{2} 端口：{1}",
+    "主机：{0} 端口：{1} 密码：{2}", "密码：{2} 主机：{0} 端口：{1}", "ssh root@{0}  端口：{1}\n密码：{2}", "root@{0}:{1}\n密码：{2}",
+])  # fmt: skip
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_that_a_line_that_names_a_host_opens_a_node_of_its_own_with_what_stands_beside_it(form: str, between: str) -> None:
+    nodes = [("10.0.0.1", 2201, "of.1"), ("10.0.0.2", 2202, "of.2"), ("10.0.0.3", 2203, "of.3")]
+    lines = parse_list(between.join(form.format(*node) for node in nodes))
+    assert [(line.target.address.host, line.target.address.port, line.target.password) for line in lines if line.target] == [
+        (host, port, Secret(word)) for host, port, word in nodes
+    ]  # fmt: skip
+    assert len(lines) == 3
+
+
+@pytest.mark.parametrize("first", ["ssh root@10.0.0.2 -p 22", "ssh root:of.1@10.0.0.2 -p 22", "root@10.0.0.2", "主机：10.0.0.2"])
+@pytest.mark.parametrize("second", ["root@10.0.0.3 -p 2222 密码：of.2", "root@10.0.0.3 端口：2222", "10.0.0.3:2222 user: root", "ssh root@10.0.0.3  密码：of.2"])
+def test_that_no_node_is_lost_before_a_line_of_a_host_and_labels(first: str, second: str) -> None:
+    lines = parse_list(f"{first}\n{second}")
+    assert [line.target.address.host for line in lines if line.target] == ["10.0.0.2", "10.0.0.3"]
+    assert [line.target.password for line in lines if line.target] == [Secret("of.1") if "of.1" in first else None, Secret("of.2") if "of.2" in second else None]
+
+
 def test_that_columns_that_are_not_known_are_left_with_a_note_and_a_header_may_come_in_any_order() -> None:
     (line,) = parse_list("region,Port,IP,rack unit\nsh,34446,203.0.113.9,7\n")
     assert line.target is not None and line.target.address == AT
