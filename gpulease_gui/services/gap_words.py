@@ -37,7 +37,7 @@ GAP_WORDS: Mapping[str, Text] = {
     OWN_NETWORK: Text("the watching computer had no network", "监控端无网络"),
     "nothing_to_read": Text("nothing to read", "无可读数据"),
     NOT_WATCHED: Text("not watched", "未监控"),
-    SLEPT: Text("the watching computer slept or its clock was set", "监控端休眠或时钟被调整"),
+    SLEPT: Text("the watching computer slept, the program stood still, or the clock was set", "监控端休眠、程序停顿或时钟被调整"),
     CLOCK_SET: Text("the clock of the watching computer was set", "监控端时钟被调整"),
     "clock_wrong": Text("the clock of the watching computer was wrong", "监控端时钟有误"),
     "not_saved": Text("the store could not be written", "存储写入失败"),

@@ -7,12 +7,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gpulease_gui.remote.awake import lasting_clock
+from gpulease_gui.remote.awake import GAP_S, lasting_clock
+from gpulease_gui.remote.stream import SILENT_INTERVALS, SILENT_LEAST_S
 from gpulease_gui.services.gap_words import CLOCK_SET, SLEPT
 from gpulease_gui.store.ahead import JUMP_S
 
 # A clock that was set without a sleep is believed when it stays so; one that is wrong for a minute moves no sample.
 BELIEVED_S = 300.0
+# That a stream is over shows so late at most.
+_LATE_S = 2.5
 NEVER = math.inf, math.inf
 
 
@@ -36,8 +39,11 @@ def own_clock() -> Clock:
 class Timeline:
     """Times of one connection follow the steady clock from its start. What the node's clock says plays no part."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, interval_s: float = 1.0) -> None:
         self._clock = clock
+        # A stream of which nothing is heard for long is over, unless nobody listens: so long a pause in one that goes on is ours.
+        self._silent_s = max(SILENT_LEAST_S, SILENT_INTERVALS * interval_s)
+        self._heard_s: float | None = None
         self._zero_s = self._slept_s = self._since_s = 0.0
         self.left_s = math.inf  # when (UTC) the line of time began that was left for this one
         self._ahead_since_s: float | None = None
@@ -49,6 +55,7 @@ class Timeline:
 
         A clock that is corrected by less than JUMP_S moves no sample before that one.
         """
+        self._heard_s = None
         wall_s = self._clock.wall()
         back = wall_s < last_s - JUMP_S
         self._begin_at(wall_s if back else max(wall_s, last_s))
@@ -82,6 +89,20 @@ class Timeline:
         self.was_set = awake
         self._begin_at(self.at(steady_s) + ahead_s)
         return ahead_s
+
+    def missed(self, steady_s: float) -> bool:
+        """The node is heard at a moment of the steady clock; whether nobody looked before it: this computer slept, its clock was
+        set, or this program stood still (paused, a frozen machine, a sleep in which all clocks run on).
+        """
+        stood = self._heard_s is not None and steady_s - self._heard_s > self._silent_s + _LATE_S
+        self._heard_s = steady_s
+        jumped = self.slept() > 0
+        self.was_set = self.was_set and jumped
+        return jumped or stood
+
+    def did_not_look(self, last_s: float | None) -> bool:
+        """A stream ended; whether nobody looked since it was heard last (a moment of the steady clock; None: it never was)."""
+        return self.slept() > 0 or (last_s is not None and self._clock.steady() - last_s > self._silent_s + GAP_S)
 
     @property
     def why(self) -> str:

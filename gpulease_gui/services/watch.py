@@ -123,7 +123,7 @@ class _Watch:
         self._intake, self._sources = Intake(self.view, self._recorder, MOST_SERIES), SourceGaps(self.view)
         self._series = SeriesGaps(self.view)
         self._odd, self._silence = OddRounds(), Silence(interval_s)
-        self._clock, self._timeline, self._last_s = clock, Timeline(clock), 0.0
+        self._clock, self._timeline, self._last_s = clock, Timeline(clock, interval_s), 0.0
         self.rules: NodeRules | None = None
         self.turn = threading.Lock()  # of all watches of a program; see Stream
         self._gauge, self._gauged_s, self._received_s = gauge or LogGauge(), 0.0, 0.0
@@ -210,9 +210,7 @@ class _Watch:
         with self._links.open(self.node, self._cancel) as opened:
             if self._timeline.begin(self._last_s):
                 self._set_back()
-            self._silence.begin(self._told_before(), self._clock.wall())
-            if self.rules is not None:
-                self.rules.renew(lately(self.view.rings))
+            self._expect(self._clock.wall())
             before = sum(ring.total for ring in self.view.rings.values())
             end = self._by_agent(opened.line) or self._flow(self._stream(opened.line, agent=False))
             self._flush()
@@ -292,7 +290,7 @@ class _Watch:
 
     def _on_beat(self, received_s: float) -> None:
         """The node is there, whether or not a source of it says anything."""
-        at_s = self._timeline.at(received_s)
+        at_s = self._after_sleep(self._timeline.at(received_s), received_s)
         self._hear_silence(at_s)
         if self.rules is not None and self.view.state is NodeState.CONNECTED:
             self.rules.quiet(at_s)
@@ -305,9 +303,12 @@ class _Watch:
                 self._intake.end_curves(source_id, at_s)
                 self._sources.begin(source_id, STALE, heard_s + self.view.interval_s)
 
-    def _told_before(self) -> set[str]:
-        """The sources that told something and that every stream of a node has: no agent, no log of a task."""
-        return {source_of(metric) for metric, _ in self.view.rings} & {id_ for id_, source in streamed().items() if source.script}
+    def _expect(self, at_s: float) -> None:
+        """The node is looked at anew: the cards that it had, and the sources that told something and that every stream has."""
+        told = {source_of(metric) for metric, _ in self.view.rings} & {id_ for id_, source in streamed().items() if source.script}
+        self._silence.begin(told, at_s)
+        if self.rules is not None:
+            self.rules.renew(lately(self.view.rings))
 
     def _settle(self, rules: NodeRules) -> None:
         """Lost are cards that the node calls so and those that it no longer names; not those of which others took the place."""
@@ -318,12 +319,12 @@ class _Watch:
             self.view.lost = lost
 
     def _after_sleep(self, at_s: float, received_s: float) -> float:
-        """A line that outlived a sleep of this computer goes on after it, with a gap for the time that nobody saw."""
+        """A line that outlived a sleep of this computer, or a pause of this program, goes on after it; what nobody saw is a gap."""
         if received_s != self._received_s and self._timeline.set_back():
             self._set_back(goes_on=True)
             at_s = self._timeline.at(received_s)
-        if received_s == self._received_s or not self._timeline.slept():
-            self._received_s = received_s  # lines that came together slept together
+        together, self._received_s = received_s == self._received_s, received_s  # lines that came together slept together
+        if together or not self._timeline.missed(received_s):
             return at_s
         self._flush()
         at_s = self._timeline.at(received_s)
@@ -331,6 +332,7 @@ class _Watch:
             for begin_s, end_s in self._saving.unread(self._last_s, at_s):
                 self._gap(begin_s, self._timeline.why)
                 self._close_gap(end_s, resumed=True)
+            self._expect(at_s)
         return at_s
 
     def _set_back(self, *, goes_on: bool = False) -> None:
@@ -347,9 +349,7 @@ class _Watch:
         self._intake.renew()
         self._state(NodeState.CONNECTING, "")  # the next line ends the gap that is recalled
         self._recall(goes_on=goes_on)
-        self._silence.begin(self._told_before(), now_s)
-        if self.rules is not None:
-            self.rules.renew(lately(self.view.rings))
+        self._expect(now_s)
 
     def _flush(self) -> None:
         self._saving.readings(self._recorder.take(), self._last_s, self._intake.names)
@@ -362,7 +362,7 @@ class _Watch:
 
     def _why_lost(self, end: StreamEnd) -> str:
         """A line that did not outlive a sleep of this computer, or is lost while it has no network, is no fault of the node."""
-        if self._timeline.slept():
+        if self._timeline.did_not_look(end.last_s if end.heard else None):
             return self._timeline.why
         return why_ended(self.node, end.ending)
 

@@ -605,12 +605,14 @@ def test_that_a_source_that_falls_silent_is_stale_while_the_node_is_heard(node: 
 
 
 def test_that_what_was_told_before_is_missed_but_no_log_and_no_agent(node: Scripted) -> None:
-    assert node.watch._told_before() == set()
+    node.watch._expect(START_S)
+    assert node.watch._silence._heard == {}
     node.cards((0, A, "500"))
     node.say("agent", json.dumps({"cpu_percent": 1.0, "memory_mib": 20.0}))
     node.watch._intake.take(TASK_LOG.id, (Point(TASK_LOG.metrics[0].id, "", 3.0),), float(START_S))
     assert len({source_of(metric) for metric, _ in node.watch.view.rings}) == 3
-    assert node.watch._told_before() == {"gpu"}
+    node.watch._expect(START_S)
+    assert node.watch._silence._heard.keys() == {"gpu"}
 
 
 def test_that_an_end_that_the_disk_refused_is_written_when_it_has_room(node: Scripted) -> None:

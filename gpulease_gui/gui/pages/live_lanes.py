@@ -62,7 +62,7 @@ GAPS: Mapping[str, Text] = {
     "not_saved": Text("the store could not be written", "存储写入失败"),
     "fault": Text("an internal error of the program", "程序内部错误"),
     "own_network": Text("this computer had no network", "本机无网络"),
-    "computer_slept": Text("this computer slept or its clock was set", "本机休眠或时钟被调整"),
+    "computer_slept": Text("this computer slept, this program stood still, or the clock was set", "本机休眠、程序停顿或时钟被调整"),
     "clock_set": Text("the clock of this computer was set", "本机时钟被调整"),
     "clock_wrong": Text("the clock of this computer was wrong", "本机时钟有误"),
     "agent_ended": Text("the agent on the node ended", "节点上的采集程序已退出"),

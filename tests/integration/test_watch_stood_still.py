@@ -1,0 +1,101 @@
+"""Is a node blamed for the time in which the program that watches it stood still, and is that time told?
+
+Here every clock of this computer runs on while nobody looks, as with SIGSTOP, a frozen virtual machine, or a sleep on Windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpulease_gui.remote.stream import StreamEnd, StreamEnding
+from tests.integration.test_watch_scripted import POWER, A, B, Scripted
+
+PAUSES = [20, 64, 600]
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[Scripted]:
+    made = Scripted(tmp_path)
+    yield made
+    made.services.close()
+
+
+def second(node: Scripted, at: int, *cards: str) -> None:
+    """What other sources say of a second comes before what is said of its cards."""
+    node.at = at
+    node.network(100.0 + at, eth0=0)
+    node.cards(*((n, card, "500") for n, card in enumerate(cards)))
+
+
+@pytest.mark.parametrize("paused", PAUSES)
+def test_that_a_pause_of_our_own_is_a_gap_that_says_so_and_no_driver_that_does_not_answer(node: Scripted, paused: int) -> None:
+    for at in [*range(10), *range(10 + paused, 30 + paused)]:
+        second(node, at, A)
+    stored = node.end()[POWER, A]
+    assert {at for at, value in stored.items() if value == 500.0} == {*range(10), *range(10 + paused, 30 + paused)}
+    assert (node.events(), node.gaps(), node.degraded_s()) == ([], [("computer_slept", 9, 10 + paused)], 0)
+    assert [(gap.reason, gap.resumed) for gap in node.watch.view.gaps] == [("computer_slept", True)] and node.source_gaps() == []
+
+
+def test_that_a_beat_that_comes_first_after_a_pause_says_nothing_of_a_driver_either(node: Scripted) -> None:
+    for at in [*range(10), *range(80, 90)]:
+        node.at = at
+        node.watch._on_beat(1000.0 + at)
+        second(node, at, A)
+    node.end()
+    assert (node.events(), node.gaps()) == ([], [("computer_slept", 9, 80)])
+
+
+def test_that_a_warning_that_comes_first_after_a_pause_is_no_source_that_was_silent(node: Scripted) -> None:
+    for at in [*range(10), *range(80, 90)]:
+        node.at = at
+        node.network(100.0 + at, eth0=0)
+        node.say("gpu", "WARNING: infoROM is corrupted at gpu 0000:17:00.0")
+        node.cards((0, A, "500"))
+    node.end()
+    assert (node.events(), node.gaps(), node.source_gaps()) == ([], [("computer_slept", 9, 80)], [])
+
+
+@pytest.mark.parametrize("paused", PAUSES)
+def test_that_a_card_that_stays_lost_over_a_pause_is_not_lost_in_it(node: Scripted, paused: int) -> None:
+    for at in range(40):
+        second(node, at, *([A, B] if at < 10 else [A]))
+    lost_s = node.degraded_s()
+    assert [(rule, card, begun) for rule, card, begun, _ in node.events()] == [("watch.lost", B, 10)]
+    for at in range(40 + paused, 60 + paused):
+        second(node, at, A)
+    node.end()
+    (_, _, _, cut), (_, _, anew, _) = node.events()
+    assert cut == 39 and 40 + paused <= anew <= 44 + paused
+    assert lost_s <= 40 - 10 and node.degraded_s() <= lost_s + 20
+
+
+def test_that_a_driver_that_hangs_after_a_pause_is_told_from_the_pause_on(node: Scripted) -> None:
+    for at in range(10):
+        second(node, at, A)
+    for at in range(110, 200):
+        second(node, at)
+    node.end()
+    assert [(rule, begun) for rule, _, begun, _ in node.events()] == [("watch.driver", 111)]
+
+
+@pytest.mark.parametrize(("looked_s", "why"), [(3, "no_answer"), (64, "computer_slept")])
+def test_that_a_line_that_did_not_outlast_a_pause_is_not_lost_by_the_node(node: Scripted, looked_s: int, why: str) -> None:
+    for at in range(10):
+        second(node, at, A)
+    node.at = 9 + looked_s
+    node.watch._lost(StreamEnd(StreamEnding.SILENT, 1009.0))
+    assert node.watch.view.gaps[-1].reason == why
+
+
+@pytest.mark.parametrize("interval_s", [0.1, 1.0, 10.0, 60.0])
+def test_that_a_node_that_is_heard_late_is_no_pause_of_ours(tmp_path: Path, interval_s: float) -> None:
+    node = Scripted(tmp_path, interval_s)
+    for n in range(6):
+        node.at = int(n * 2.8 * interval_s)
+        node.cards((0, A, "500"))
+    assert node.watch.view.gaps == []
+    node.services.close()
