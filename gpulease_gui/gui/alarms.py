@@ -52,6 +52,7 @@ class Alarms(QObject):
         self._heard_of: tuple[Heard, ...] = ()  # what the band tells
         self._numbers: Mapping[str, int] = {}
         self._over_s: float | None = None
+        self._cut = False  # some of what is over was not seen to its end
         self._open: set[_Alarm] = set()  # of what the band tells, what still goes on
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -83,10 +84,11 @@ class Alarms(QObject):
         if one not in self._open:
             return
         self._open.discard(one)
+        self._cut = self._cut or event.cut
         headline, words = self._told
         if not self._open and self._shown:
             self._over_s = event.ended_ms / 1000
-            self._window.trouble(headline, _over(words, self._over_s), warning=True)
+            self._window.trouble(headline, _over(words, self._over_s, cut=self._cut), warning=True)
 
     @property
     def _shown(self) -> bool:
@@ -110,7 +112,7 @@ class Alarms(QObject):
         if told != self._told:
             self._told = headline, words = told
             grave = self._over_s is None and not _only_warns(heard)
-            self._window.trouble(headline, words if self._over_s is None else _over(words, self._over_s), warning=not grave)
+            self._window.trouble(headline, words if self._over_s is None else _over(words, self._over_s, cut=self._cut), warning=not grave)
 
     def _wait(self) -> None:
         next_s = self._gate.next_s()
@@ -138,7 +140,7 @@ class Alarms(QObject):
             return
         services, last = self._window.open_services, heard[0].last
         view = services.watching.view(last.node_id) if services is not None else None
-        self._heard_of, self._numbers, self._over_s = heard, dict(view.numbers) if view is not None else {}, None
+        self._heard_of, self._numbers, self._over_s, self._cut = heard, dict(view.numbers) if view is not None else {}, None, False
         self._told = headline, words = notice_of(heard, names, self._numbers)
         self._open = {(one.last.node_id, one.last.rule, subject) for one in heard for subject in one.subjects} & self._going
         self._window.trouble(headline, words, warning=_only_warns(heard))
@@ -189,9 +191,11 @@ def notice_of(heard: Sequence[Heard], names: Mapping[str, str], numbers: Mapping
     )
 
 
-def _over(words: Text, at_s: float) -> Text:
-    """Also of a watch that was stopped meanwhile: nobody saw more of it."""
+def _over(words: Text, at_s: float, *, cut: bool) -> Text:
+    """`cut`: nobody could look any more, as the line was lost or the watch stopped: that is no end of it."""
     at = moment_text(at_s)
+    if cut:
+        return Text(f"Not seen to its end, looked at up to {at}. {words.en}", f"未看到结束，观察至 {at}。{words.zh}")
     return Text(f"Not seen any more since {at}. {words.en}", f"自 {at} 起未再出现。{words.zh}")
 
 

@@ -12,7 +12,7 @@ from gpulease_gui.domain.finding import VERDICT_WORDS
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.services.gap_words import reason_words
 from gpulease_gui.services.log_words import LOG_MARK, log_mark_words
-from gpulease_gui.services.watch_ends import FROM_FILE
+from gpulease_gui.services.watch_ends import FROM_FILE, NOT_SEEN, TAKEN_AWAY, unseen_ends
 from gpulease_gui.store.ahead import CLOCK_MARK
 from gpulease_gui.store.doors import Reader
 from gpulease_gui.store.records import Gap, RunKind
@@ -23,6 +23,7 @@ from gpulease_gui.store.watch_events import list_events
 
 XID, REASONS, NOTE = "gpu.xid", "gpu.event_reasons", "note"
 _NS, _MS = 1_000_000_000, 1_000_000
+_ENDS = Text("ends", "结束")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +103,16 @@ def _tasks(connection: Reader, node_id: str) -> Iterator[Happened]:
 
 def _broken(connection: Reader, node_id: str, start_s: float, end_s: float) -> Iterator[Happened]:
     titles: Mapping[str, Text] = {rule.id: rule.title for rule in WATCH_RULES}
-    for event in list_events(connection, node_id, int(start_s * _NS), int(end_s * _NS)):
+    events = list_events(connection, node_id, int(start_s * _NS), int(end_s * _NS))
+    unseen = unseen_ends(connection, node_id, events)
+    for event in events:
         title, of = titles.get(event.rule, Text(event.rule, event.rule)), visible(event.subject)
         en, zh = (f"{words}, {of}" if of else words for words in (title.en, title.zh))
         en, zh = (f"{en}, {FROM_FILE.en}", f"{zh}，{FROM_FILE.zh}") if event.imported else (en, zh)
         yield Happened(event.began_ns // _MS, Text(f"begins: {en}", f"开始：{zh}"))
         if event.ended_ns is not None:
-            yield Happened(event.ended_ns // _MS, Text(f"ends: {en}", f"结束：{zh}"))
+            end = TAKEN_AWAY if event.away is not None else NOT_SEEN if event.id in unseen else _ENDS
+            yield Happened(event.ended_ns // _MS, Text(f"{end.en}: {en}", f"{end.zh}：{zh}"))
 
 
 def _read_again(gaps: Iterable[Gap]) -> Iterator[Happened]:

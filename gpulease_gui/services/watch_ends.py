@@ -12,6 +12,7 @@ from gpulease_gui.store.samples import list_marks
 from gpulease_gui.store.watch_events import WatchEvent
 
 NOT_SEEN = Text("not seen to its end", "未看到结束")
+TAKEN_AWAY = Text("taken away by agreement", "经协商移除")
 FROM_FILE = Text("imported", "导入")
 _NS = 1_000_000_000
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from time import time, time_ns
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.finding import Finding, Verdict
@@ -167,7 +168,10 @@ def test_that_readings_that_were_not_kept_are_told(make_window: Callable[..., Ma
     services.close()
 
 
-def test_that_the_band_calls_a_node_by_its_new_name_and_leaves_another_band_alone(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot) -> None:
+@pytest.mark.parametrize(("cut", "begins"), [(False, "Not seen any more since "), (True, "Not seen to its end, looked at up to ")])
+def test_that_the_band_calls_a_node_by_its_new_name_and_leaves_another_band_alone(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, cut: bool, begins: str
+) -> None:
     services = open_services(tmp_path / "demo.gpulease.db", demo=True)
     window, now_s = make_window(live.PAGE), [1000.0]
     alarms = Alarms(window, clock=lambda: now_s[0])
@@ -187,12 +191,12 @@ def test_that_the_band_calls_a_node_by_its_new_name_and_leaves_another_band_alon
     rename("west-7")
     qtbot.waitUntil(lambda: band.headline.text() == "GPU lost: west-7 · GPU-a", timeout=5000)
     assert (band.sentence.text(), band.property("band")) == (WORDS.en, "fail")
-    services.bus.publish(WatchAlarm(NODE, "watch.lost", "GPU-a", 0, 5000, WORDS))
+    services.bus.publish(WatchAlarm(NODE, "watch.lost", "GPU-a", 0, 5000, WORDS, cut=cut))
     qtbot.waitUntil(lambda: band.property("band") == "warn", timeout=5000)
     over = band.sentence.text()
     rename("west-8")
     qtbot.waitUntil(lambda: band.headline.text() == "GPU lost: west-8 · GPU-a", timeout=5000)
-    assert (band.sentence.text(), band.property("band")) == (over, "warn") and over.startswith("Not seen any more")
+    assert (band.sentence.text(), band.property("band")) == (over, "warn") and over.startswith(begins)
     window.trouble("The file can't be written")
     rename("west-9")
     services.query(lambda connection: None).result()

@@ -18,6 +18,8 @@ from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.services.live_csv import readings_csv
 from gpulease_gui.services.series import Ring
+from gpulease_gui.services.watch_rules import CUT, WATCH_MARK, end_mark
+from gpulease_gui.store.away import Away, take_away
 from gpulease_gui.store.nodes import save_node
 from gpulease_gui.store.records import EvidenceBlob, Gap, Mark, Run, RunState, SampleBlock, Series
 from gpulease_gui.store.runs import finish_run, save_run
@@ -94,6 +96,7 @@ def test_that_what_happened_stands_in_the_row_of_its_moment(workspace: Workspace
     workspace.submit(lambda db: save_run(db, run)).result()
     workspace.submit(lambda db: finish_run(db, "r1", RunState.FINISHED, at(5.9), Verdict.FAIL)).result()
     workspace.submit(lambda db: save_event(db, event, blob)).result()
+    workspace.submit(lambda db: save_mark(db, Mark(end_mark("e1"), "n1", at(50), WATCH_MARK, ""))).result()
     workspace.submit(lambda db: save_mark(db, Mark("m", "n1", at(30.25), "note", "=HYPERLINK(1)"))).result()
     workspace.submit(lambda db: append_gap(db, Gap("n1", (START_S + 8) * S, (START_S + 20) * S, "connection_lost"))).result()
     rows = table(workspace)
@@ -110,6 +113,23 @@ def test_that_what_happened_stands_in_the_row_of_its_moment(workspace: Workspace
         ("50.000", "", "ends: Too hot, GPU-a"),
     ]  # fmt: skip
     assert not any(head.startswith("gpu.xid") for head in rows[0])
+
+
+def test_that_an_end_that_nobody_saw_or_that_was_agreed_is_told_as_no_other_end(workspace: Workspace) -> None:
+    keep(workspace, "gpu.temperature_c", A, 0, [50.0] * 40)
+    blob = EvidenceBlob.of(b"x")
+    for id_, card, ended, code in (("back", "GPU-1", 10, ""), ("cut", "GPU-2", 20, CUT), ("killed", "GPU-3", 25, ""), ("away", "GPU-4", 39, "")):
+        finding = Finding("watch.lost", Verdict.FAIL, Text("lost", "丢失"), reason_code=code, evidence=(blob.sha256,))
+        event = WatchEvent(id_, "n1", "watch.lost", card, (START_S + 2) * S, (START_S + ended) * S, True, finding)
+        workspace.submit(lambda db, event=event: save_event(db, event, blob)).result()
+        if id_ != "killed":
+            workspace.submit(lambda db, id_=id_, ended=ended: save_mark(db, Mark(end_mark(id_), "n1", at(ended), WATCH_MARK, ""))).result()
+    workspace.submit(lambda db: take_away(db, "n1", Away("GPU-4", at(30), "Ann", "swapped"))).result()
+    ends = [row["event"] for row in table(workspace) if row["event"] and "begins" not in row["event"]]
+    assert ends == [
+        "ends: GPU lost, GPU-1", "not seen to its end: GPU lost, GPU-2", "not seen to its end: GPU lost, GPU-3", "taken away by agreement: GPU lost, GPU-4",
+    ]  # fmt: skip
+    assert [row["事件"] for row in table(workspace, language=Language.ZH) if row["事件"]][-2:] == ["未看到结束：GPU 丢失, GPU-3", "经协商移除：GPU 丢失, GPU-4"]
 
 
 def test_that_no_words_of_a_node_or_a_user_start_a_formula(workspace: Workspace) -> None:
