@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from gpulease_gui.services.gap_words import SERIES_LOST, of_series
 from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.store.records import Gap
+from gpulease_gui.telemetry.gpu_agent import UNHEARD
 from gpulease_gui.telemetry.source import sources
 
 # One line that is unreadable is a missing reading; from here on it is a gap with a reason.
@@ -24,7 +25,7 @@ class SourceGaps:
 
     def begin(self, source_id: str, reason: str, at_s: float) -> None:
         """A source is in trouble; of one that never told anything nothing is missing."""
-        if source_id not in self._open and self._metrics(source_id):
+        if source_id not in self._open and _told(self._view, source_id):
             self._open[source_id] = GapSpan(at_s, reason, source=source_id)
             self._view.source_gaps = [*self._view.source_gaps[-_MOST_SHOWN:], self._open[source_id]]
 
@@ -38,15 +39,26 @@ class SourceGaps:
             return ()
         gap.resumed, gap.end_s = resumed, at_s
         span = int(gap.start_s * _NS), int(at_s * _NS)
-        return tuple(Gap(self._view.node_id, *span, gap.reason, metric) for metric in self._metrics(source_id))
+        return tuple(Gap(self._view.node_id, *span, gap.reason, metric) for metric in _told(self._view, source_id))
 
     def end_all(self, at_s: float) -> tuple[Gap, ...]:
         """The stream stops."""
         return tuple(gap for source_id in tuple(self._open) for gap in self.end(source_id, at_s, resumed=False))
 
-    def _metrics(self, source_id: str) -> list[str]:
-        told = {metric for metric, _ in self._view.rings}
-        return [metric.id for metric in sources()[source_id].metrics if metric.id in told]
+def open_gaps(view: WatchView, at_s: float) -> tuple[Gap, ...]:
+    """What is to be stored, were the watch killed now (UTC seconds), of the gaps of its sources and curves that last; each as long as nothing yet."""
+    least_s = max(LEAST_S, LEAST_INTERVALS * view.interval_s)
+    return tuple(
+        Gap(view.node_id, int(gap.start_s * _NS), int(gap.start_s * _NS), gap.reason, metric)
+        for gap in view.lasting if at_s - gap.start_s >= least_s or gap.reason.startswith(UNHEARD)
+        for metric in ([gap.metric] if gap.metric else _told(view, gap.source) if gap.source else ())
+    )  # fmt: skip
+
+
+def _told(view: WatchView, source_id: str) -> list[str]:
+    """The metrics of a source that it ever told."""
+    told = {metric for metric, _ in view.rings}
+    return [metric.id for metric in sources()[source_id].metrics if metric.id in told]
 
 
 def source_of(metric: str | None) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.services.intake import WatchView
 from gpulease_gui.services.recall import unread
+from gpulease_gui.services.source_gaps import open_gaps
 from gpulease_gui.store.ahead import read_again
 from gpulease_gui.store.card_names import CardNames, keep_names, keep_numbers
 from gpulease_gui.store.doors import Database
+from gpulease_gui.store.open_gaps import keep_open
 from gpulease_gui.store.records import Gap, SampleBlock, new_id
 from gpulease_gui.store.samples import append_blocks, append_gap
 from gpulease_gui.store.workspace import Workspace
@@ -29,6 +31,8 @@ class Saving:
         self._names: CardNames = {}
         self._numbers: Mapping[str, int] = {}
         self._watch, self._begun_ns = new_id(), 0  # whose packs and gaps are, and where the newest of its packs begin
+        self._held: tuple[Gap, ...] | None = ()  # the open gaps that the store knows; None = nobody knows
+        self._last_s = 0.0
         self.ahead_s = 0.0  # up to when (UTC) a clock that was ahead wrote down readings
 
     def readings(self, blocks: Sequence[SampleBlock], last_s: float, names: CardNames) -> None:
@@ -45,25 +49,39 @@ class Saving:
             span = min(b.start_ns for b in blocks), max(b.start_ns + b.step_ns * len(b.values) for b in blocks)
             self._going = [one for one in self._going if not self._over(*one)]
             if span[0] < self._begun_ns:  # our clock was set back: what is read now fills gaps of before
-                self._watch = new_id()
-            watch, self._begun_ns = self._watch, span[0]
-            given = self._view.handed.add(blocks, last_s)
-            given.writing = self._workspace.submit(lambda db: append_blocks(db, blocks, watch))
+                self._watch, self._held = new_id(), None
+            watch, self._begun_ns, self._last_s = self._watch, span[0], last_s
+            given, keep = self._view.handed.add(blocks, last_s), self._keep_open()
+
+            def work(db: Database) -> None:
+                append_blocks(db, blocks, watch)
+                keep(db)
+
+            given.writing = self._workspace.submit(work)
             self._going.append((given.writing, span))
             if span[0] < self.ahead_s * _NS:
                 self._workspace.submit(lambda db: read_again(db, self._view.node_id, *span))
 
     def gaps(self, gaps: tuple[Gap, ...]) -> None:
         """Write gaps."""
-
-        watch = self._watch
+        if not gaps:
+            return
+        watch, keep = self._watch, self._keep_open()
 
         def work(db: Database) -> None:
             for gap in gaps:
                 append_gap(db, gap, watch)
+            keep(db)  # with that: a gap that ended does not last
 
-        if gaps:
-            self._workspace.submit(work)
+        self._workspace.submit(work)
+
+    def _keep_open(self) -> Callable[[Database], None]:
+        """What writes which gaps last now, if that is not what was written last: a program may be killed at any moment."""
+        held, watch = open_gaps(self._view, self._last_s), self._watch
+        if held == self._held:
+            return lambda db: None
+        self._held = held
+        return lambda db: keep_open(db, watch, held)
 
     def unread(self, last_s: float, now_s: float) -> tuple[tuple[float, float], ...]:
         """The parts of the time between two readings (UTC seconds) that nobody read; by a clock that was set back some of it was."""
@@ -85,6 +103,7 @@ class Saving:
         fault = None if future.cancelled() else future.exception()
         self._view.unsaved = str(fault)[:200] if fault is not None else ""
         if fault is not None:
+            self._held = None
             before = self._unsaved or span
             self._unsaved = min(before[0], span[0]), max(before[1], span[1])
         elif self._unsaved is not None:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from gpulease_gui.store.ahead import not_ahead
+from gpulease_gui.store.open_gaps import end_left_open
 from gpulease_gui.store.records import new_id
 from gpulease_gui.store.settings import save_setting
 
@@ -48,6 +49,7 @@ def tell_over(db: Database, watch: str) -> None:
 def close_all_left_open(connection: sqlite3.Connection, now_ns: int) -> None:
     """End what killed programs left open, when nobody else has the workspace open."""
     _close(connection, _open(connection), now_ns)
+    end_left_open(connection)
     connection.execute("DELETE FROM settings WHERE key GLOB ?", (f"{_SIGN}*",))
 
 
@@ -59,6 +61,7 @@ def close_forsaken(connection: sqlite3.Connection, now_ns: int, node_id: str | N
     """
     left = [one for one in _open(connection) if node_id in (None, one[1]) and _is_forsaken(connection, *one, now_ns)]
     _close(connection, left, now_ns)
+    end_left_open(connection, (now_ns - FORSAKEN_NS, not_ahead(now_ns)), node_id)
     rows = connection.execute("SELECT key, value FROM settings WHERE key GLOB ?", (f"{_SIGN}*",)).fetchall()
     old = [(key,) for key, value in rows if not now_ns - FORSAKEN_NS <= int(value) <= not_ahead(now_ns)]
     connection.executemany("DELETE FROM settings WHERE key = ?", old)
