@@ -16,6 +16,7 @@ from gpulease_gui.domain.finding import Finding
 from gpulease_gui.remote.address import check_host, check_user, parse_jump
 from gpulease_gui.reports.run_hash import run_hash
 from gpulease_gui.services import exchange_live
+from gpulease_gui.services.exchange_events import refuse_contradictions
 from gpulease_gui.services.thresholds import all_thresholds
 from gpulease_gui.store.codec import finding_from, maybe_value_from
 from gpulease_gui.store.exchange.bundle_schema import Bundle, Record
@@ -36,6 +37,7 @@ def valid_bundle(bundle: Bundle, catalogue: Catalogue) -> Bundle:
     _refuse_changed_runs(bundle)
     refuse_damaged_tasks(bundle)
     refuse_damaged_events(bundle)
+    refuse_contradictions(bundle)
     unknown = list(bundle.unknown)
     figures = {key: figure for key, (figure, _) in all_thresholds().items()} if any(bundle.of("thresholds")) else {}
     kept = []

@@ -43,7 +43,7 @@ NOW = datetime(2026, 12, 1, 9, tzinfo=UTC)
 NODE = Node("n1", "节点 7", Reach.SSH, Address("10.0.0.7", 22, "ops"))
 BEGAN_NS = int(NOW.timestamp()) * 1_000_000_000 + 123_456_789  # beyond 2**53: no float has it
 HOUR_NS = 3_600_000_000_000
-READINGS = b"rule\twatch.floor\n\n1764579600.123\t350\n"
+READINGS = b"unit\tW\n\n%d.123\t350.25\n" % (BEGAN_NS // 1_000_000_000)
 
 
 def event(id_: str, *, ended_ns: int | None = BEGAN_NS + HOUR_NS, rule: str = "watch.floor", subject: str = "GPU-b", node: str = "n1") -> WatchEvent:
