@@ -179,10 +179,14 @@ def _part(found: Evidence | None) -> object | None:
     return found.trouble.reading if found.trouble else None
 
 
+def _said(trouble: Unreadable) -> Text:
+    return Text(trouble.reason, trouble.reason_zh) if trouble.reason_zh else unreadable_words(trouble.reason)
+
+
 def _no_reading(check: Check, trouble: Unreadable | None, promise: Promise) -> tuple[Finding, ...]:
     code = str(trouble.code) if trouble else str(Reason.NOT_COLLECTED)
     word = _CODE_WORDS.get(code, _CODE_WORDS[Reason.UNREADABLE])
-    said = unreadable_words(trouble.reason) if trouble and trouble.reason else None
+    said = _said(trouble) if trouble and trouble.reason else None
     reason = Text(f"{word.en}: {said.en}", f"{word.zh}：{said.zh}") if said else word
     step = _step_of(code, trouble.next_step) if trouble and trouble.next_step else NO_TEXT
     terms: list[str | None] = [t for t in check.terms if promise.get(t)] or [None]

@@ -55,15 +55,16 @@ class UsageError(UserFacing):
 class Unreadable(Exception):
     """An output that holds no reading.
 
-    `code` is a reason code (see `domain.finding`), `reason` one English sentence, `next_step` what to do.
+    `code` is a reason code (see `domain.finding`), `reason` one English sentence, `next_step` what to do. `reason_zh` is
+    the same in Chinese where no parser said it, whose sentences are known.
     `reading` is what the output still says, if anything.
     """
 
     def __init__(
-        self, reason: str, *, code: str = "unreadable", next_step: str = "", reading: object | None = None
-    ) -> None:
+        self, reason: str, *, code: str = "unreadable", next_step: str = "", reading: object | None = None, reason_zh: str = "",
+    ) -> None:  # fmt: skip
         super().__init__(reason)
-        self.reason = reason
+        self.reason, self.reason_zh = reason, reason_zh
         self.code = code
         self.next_step = next_step
         self.reading = reading

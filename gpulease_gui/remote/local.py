@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.transport import SLICE_S, Channel, Chunk, LineLost
 
 _READ_BYTES = 256 * 1024
@@ -54,6 +55,11 @@ class LocalLine:
     def alive(self) -> bool:
         """Whether commands can still be started."""
         return self._open
+
+    @property
+    def lost_at(self) -> Text:
+        """Nothing lies between."""
+        return NO_TEXT
 
     def open(self, exec_string: str) -> Channel:
         """Start `sh ...` or `python3 ...`, which is the Python that we run on.

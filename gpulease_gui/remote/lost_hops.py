@@ -13,6 +13,8 @@ from gpulease_gui.remote.route import Passed, Route, told_of_proxy
 
 # What runs through a connection hears of its end a moment before it is over.
 _END_S = 0.1
+_ON_THE_WAY = Text("the connection to it was lost on the way on", "继续连接后续主机时，与其的连接已断开")
+_LOST = Text("the connection to it was lost", "与其的连接已断开")
 
 
 @contextlib.contextmanager
@@ -33,19 +35,19 @@ def told(number: int, route: Route, passed: Sequence[Passed]) -> Iterator[None]:
 
 def lost_through(passed: Sequence[Passed]) -> Text:
     """Which of the jump hosts `passed` was lost, and so all that was reached through it; empty where none was."""
-    error, at = _first_lost(passed) or (None, 0)
+    error, at = _first_lost(passed, _LOST) or (None, 0)
     if error is None:
         return NO_TEXT
     error.at_hop(at, len(passed))
     return error.why_text
 
 
-def _first_lost(passed: Sequence[Passed]) -> tuple[ConnectFailed, int] | None:
+def _first_lost(passed: Sequence[Passed], why: Text = _ON_THE_WAY) -> tuple[ConnectFailed, int] | None:
     """Whose end ended all that was reached through it."""
     for number, stop in enumerate(passed, 1):
         if _is_over(stop):
             error = gone(stop.transport, Phase.CHANNEL, stop.host_port)
-            return (error if error.cause == "renegotiates" else _lost(stop.host_port)), number
+            return (error if error.cause == "renegotiates" else _lost(stop.host_port, why)), number
     return None
 
 
@@ -56,9 +58,8 @@ def _is_over(stop: Passed) -> bool:
     return not stop.transport.is_active()
 
 
-def _lost(host_port: str) -> ConnectFailed:
+def _lost(host_port: str, why: Text) -> ConnectFailed:
     return ConnectFailed(
-        Phase.CHANNEL, host_port, "lost",
-        Text("the connection to it was lost on the way on", "继续连接后续主机时，与其的连接已断开"),
+        Phase.CHANNEL, host_port, "lost", why,
         Text("connect again; if it is lost each time, ask who runs it", "请重新连接；若每次都断开，请联系其管理员"),
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gpulease_gui.domain.finding import Reason
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.failures import ConnectFailed, Phase, one_line
 
 _LOG_IN = Text(
@@ -37,10 +37,15 @@ _SAID: Mapping[str, tuple[str, Text, Text]] = {
 }  # fmt: skip
 
 
-def no_output(host_port: str, reason: Reason, said: str) -> ConnectFailed:
-    """No command of a whole collection gave an output. `said`: what came in place of it, foreign text."""
+def no_output(host_port: str, reason: Reason, said: str, lost_at: Text = NO_TEXT) -> ConnectFailed:
+    """No command of a whole collection gave an output. `said`: what came in place of it, foreign text; `lost_at`: the
+    jump host with which the line was lost.
+    """
     cause, why, step = _SAID.get(reason, _SAID[Reason.NOT_COLLECTED])
     heard = one_line(said)
     if heard:
         why = Text(f"{why.en}; it said: {heard}", f"{why.zh}；节点的原话：{heard}")
-    return ConnectFailed(Phase.CHANNEL, host_port, cause, why, step)
+    error = ConnectFailed(Phase.CHANNEL, host_port, cause, why, step)
+    if lost_at.en:
+        error.also(lost_at)
+    return error

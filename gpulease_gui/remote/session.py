@@ -16,6 +16,7 @@ import paramiko
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import Address, HostKey
+from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.credentials import Credentials, KeyRing
 from gpulease_gui.remote.driving import go_alone, look, take_in
 from gpulease_gui.remote.ear import Ear
@@ -187,6 +188,11 @@ class SshSession:
         look(self._transport)
         return self._transport.is_active()
 
+    @property
+    def lost_at(self) -> Text:
+        """Which jump host was lost, and with it the line; empty where none was."""
+        return lost_through(self._beneath)
+
     def open(self, exec_string: str) -> Channel:
         """Start `exec_string`. Raises ConnectFailed (channel), LineLost; the node's refusal of the command itself is
         raised by the first call of the channel. A thread that has all sessions itself is told so at once.
@@ -248,7 +254,7 @@ class SshSession:
     def _lost(self) -> UserFacing:
         """A line that is over: through a jump host that was lost, or by a server that renegotiates without a pause."""
         error = gone(self._transport, Phase.CHANNEL, self.address.host_port)
-        return error if error.cause == "renegotiates" else LineLost(self.name, lost_through(self._beneath))
+        return error if error.cause == "renegotiates" else LineLost(self.name, self.lost_at)
 
     def close(self) -> None:
         """Close the connection; every command on it ends by its lifeline. Any number of times."""

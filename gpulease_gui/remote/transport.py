@@ -61,6 +61,10 @@ class Line(Protocol):
     def alive(self) -> bool:
         """Whether commands can still be started, as far as is known without asking."""
 
+    @property
+    def lost_at(self) -> Text:
+        """Which jump host was lost, and with it the line; empty where none was. It may take a moment."""
+
     def open(self, exec_string: str) -> Channel:
         """Start `exec_string`. Raises UserFacing (a ConnectFailed of phase channel) or LineLost."""
 

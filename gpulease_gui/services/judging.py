@@ -11,6 +11,7 @@ from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.finding import Finding, Reason
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.facts.fact import read, readers
 
 _log = logging.getLogger(__name__)
@@ -47,9 +48,10 @@ class Judging:
         self.evidence[fact_id] = evidence
         return self._hand_out([rule for rule in self._using.get(fact_id, ()) if self.evidence.keys() >= set(_facts(rule))])
 
-    def give_up(self, fact_id: str, reason: Reason) -> None:
-        """A fact that will not come: its checks say why."""
-        self.evidence.setdefault(fact_id, Evidence(trouble=Unreadable(_WORDS.get(reason, ""), code=reason)))
+    def give_up(self, fact_id: str, reason: Reason, said: Text = NO_TEXT) -> None:
+        """A fact that will not come: its checks say why. `said`: more of it than the reason says by itself."""
+        trouble = Unreadable(said.en or _WORDS.get(reason, ""), code=reason, reason_zh=said.zh)
+        self.evidence.setdefault(fact_id, Evidence(trouble=trouble))
 
     def rest(self) -> list[Rule]:
         """All rules that were never handed out."""

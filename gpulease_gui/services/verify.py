@@ -16,7 +16,7 @@ from gpulease_gui.checks.judgement import Evidence
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import CommandOutput
-from gpulease_gui.domain.errors import Cancelled, Unreadable, UserFacing
+from gpulease_gui.domain.errors import Cancelled, UserFacing
 from gpulease_gui.domain.finding import CheckState, Finding, Verdict
 from gpulease_gui.domain.frame import Frame
 from gpulease_gui.domain.node import HostKey, Node, Reach
@@ -36,10 +36,11 @@ from gpulease_gui.services.identity_pin import MARK_FACTS, history_of, machine_f
 from gpulease_gui.services.joined import joined_in, run_to_join
 from gpulease_gui.services.judging import Judging, RuleFault, evidence_of
 from gpulease_gui.services.links import Links, NotConnected, Opened
+from gpulease_gui.services.lost_lines import lost_at, must_be_the_node, unmeasured
 from gpulease_gui.services.measure import MEASURES, output_text
 from gpulease_gui.services.measure_lines import MeasureLines, Task
 from gpulease_gui.services.outcome import Outcome, Trouble, current, kept_promises
-from gpulease_gui.services.peer import Peer, code_of
+from gpulease_gui.services.peer import Peer
 from gpulease_gui.services.plan import PAIR_FACTS, Choice, Level, Plan, make_plan
 from gpulease_gui.services.thresholds import effective
 from gpulease_gui.store import claims, runs
@@ -215,10 +216,12 @@ class _Run:
             self._end_unseen = not end.far_end_seen
             return True
         why = {reason: told_of(self._node, reason) for reason in {one.reason for one in end.missing}}
+        at = {reason: lost_at(self._opened.line, reason) for reason in why.values()}
         if len(end.missing) == len(facts):  # that is no node of which nothing is known, but one that does not work
-            raise no_output(self._node.address.host_port if self._node.address else self._node.target, why[end.missing[0].reason], end.said)
+            reason = why[end.missing[0].reason]
+            raise no_output(self._node.address.host_port if self._node.address else self._node.target, reason, end.said, at[reason])
         for missing in end.missing:
-            self._judging.give_up(missing.id, why[missing.reason])
+            self._judging.give_up(missing.id, reason := why[missing.reason], at[reason])
         active = {rule.check.id for rule in self._plan.active}
         self._judge([rule for rule in self._judging.rest() if rule.check.id not in active], cancel)
         return self._is_cut
@@ -331,12 +334,11 @@ class _Run:
                 if fact_id in PAIR_FACTS:
                     self._peer.require(self._boot_id, cancel)
                 self._measure_fact(fact_id, lines, cancel)
+                must_be_the_node(self._node, self._opened.line)
         except Cancelled:
             return False
         except UserFacing as trouble:
-            said = f"{trouble.what}: {trouble.why}" if trouble.why else trouble.what
-            words = Unreadable(said, code=told_of(self._node, code_of(trouble)), next_step=trouble.next_step)
-            self._judging.evidence[fact_id] = Evidence(trouble=words)
+            self._judging.evidence[fact_id] = Evidence(trouble=unmeasured(self._node, trouble))
         finally:
             lines.close()
         self._judge([rule])

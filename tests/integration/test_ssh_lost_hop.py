@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from gpulease_gui.domain.cancel import CancelToken
-from gpulease_gui.domain.node import Address
+from gpulease_gui.domain.finding import Finding, Verdict
+from gpulease_gui.domain.node import Address, Node, Reach
 from gpulease_gui.domain.secret import Secret
+from gpulease_gui.domain.text import Text
+from gpulease_gui.remote import own_network
 from gpulease_gui.remote.failures import ConnectFailed
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.route import Hop, Route
 from gpulease_gui.remote.session import Connector
 from gpulease_gui.remote.transport import LineLost
+from gpulease_gui.services.verify import Request
+from gpulease_gui.store import nodes as stored
 from tests.integration.listening import listening
 from tests.integration.test_ssh_auth import Doorman, kept_by
 
@@ -98,7 +105,7 @@ def test_that_a_session_that_ends_with_a_jump_host_names_it(make_sshd, sshd, unt
         hops[dying - 1].cut_sessions()
         assert until(lambda: not session.alive)
         place = hops[dying - 1].address.host_port
-        told = f"at jump host {place} ({dying} of 2): the connection to it was lost on the way on"
+        told = f"at jump host {place} ({dying} of 2): the connection to it was lost"
         for call in (lambda: session.open("true"), lambda: begun.write(b"b")):
             with pytest.raises(LineLost) as caught:
                 call()
@@ -114,3 +121,57 @@ def test_that_a_session_that_the_node_ends_blames_no_jump_host(make_sshd, sshd, 
         with pytest.raises(LineLost) as caught:
             session.open("true")
     assert caught.value.why == ""
+
+
+def saved(services, server, jump: str = "") -> Node:
+    node = Node("n", "n", Reach.SSH, server.address, identity_file=server.key_file, jump=jump)
+    services.workspace.submit(lambda db: stored.save_node(db, node)).result()
+    services.links.trust(node, server.keys.host_keys()[0], "test")
+    return node
+
+
+def verifying(services, node: Node, until, begun: Path, then: Callable[[], object], check: str) -> Finding:
+    """What a check of a node says of which something has `begun` when `then` is done; one other has said all by then."""
+    outcomes, told = [], []
+    request = Request(only=("cpu.model", check))
+    thread = threading.Thread(target=lambda: outcomes.append(services.verification.run(node, request, CancelToken(), told.append)))
+    thread.start()
+    assert until(lambda: begun.exists() and told, 30)
+    then()
+    thread.join(60)
+    (found,) = (one for one in outcomes[0].findings if one.check == check)
+    return found
+
+
+def tool(folder: Path, name: str) -> dict[str, str]:
+    """The environment of a node on which that program says nothing."""
+    (folder / name).write_text(f"#!/bin/sh\ntouch {folder}/begun\nexec sleep 60\n")
+    (folder / name).chmod(0o755)
+    return {"PATH": f"{folder}:/usr/bin:/bin"}
+
+
+def test_that_what_a_jump_host_took_along_names_it(make_sshd, services, until, tmp_path):
+    """Of a verification: one output had come, the command of the other one ran."""
+    gate, server = make_sshd(), make_sshd(env=tool(tmp_path, "nvidia-smi"))
+    place = gate.address.host_port
+    node = saved(services, server, f"{gate.address.user}@{place}")
+    services.links.trust(node, gate.keys.host_keys()[0], "test", hop=place)
+    found = verifying(services, node, until, tmp_path / "begun", gate.cut_sessions, "gpu.model")
+    assert (found.verdict, found.reason_code) == (Verdict.INCONCLUSIVE, "connection_lost")
+    assert found.reason == Text(
+        f"the connection was lost before the output ended: at jump host {place} (1 of 1): the connection to it was lost",
+        f"输出结束前连接中断：在跳板机 {place}（第 1 个，共 1 个）：与其的连接已断开",
+    )
+
+
+def test_that_a_measurement_that_our_lost_network_ends_says_so(make_sshd, services, until, tmp_path, monkeypatch):
+    server = make_sshd(env=tool(tmp_path, "python3"))
+
+    def lose() -> None:
+        monkeypatch.setattr(own_network, "has_way", lambda host, port: False)
+        server.cut_sessions()
+
+    found = verifying(services, saved(services, server), until, tmp_path / "begun", lose, "trust.clock")
+    assert (found.verdict, found.reason_code) == (Verdict.INCONCLUSIVE, "own_network")
+    assert found.reason.en == f"this computer had no network before the output ended: the connection to {server.address} was lost"
+    assert found.next_step.en == "check the network of this computer and run it again"
