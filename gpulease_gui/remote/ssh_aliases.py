@@ -66,6 +66,12 @@ def may_speak_of(name: str) -> bool:
     return any(_speaks_of(line, word) for line in all_lines())
 
 
+def is_alias(name: str) -> bool:
+    """Whether the user's config has a Host line with this very word (of `user@word`, too), not only a pattern that fits."""
+    word = name.rpartition("@")[2]
+    return any(line.keyword == "host" and word in line.words for line in all_lines())
+
+
 def _speaks_of(line: ConfigLine, word: str) -> bool:
     if line.keyword == "match":
         return [part.lower() for part in line.words] != ["all"]

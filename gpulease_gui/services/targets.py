@@ -12,6 +12,7 @@ from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.address import Target
 from gpulease_gui.remote.pasted_nodes import parse_target
+from gpulease_gui.remote.ssh_aliases import is_alias, may_speak_of
 from gpulease_gui.remote.ssh_config import notes_of, resolve_alias
 from gpulease_gui.services.config_now import as_of_now
 from gpulease_gui.services.demo_data import node_id
@@ -58,18 +59,10 @@ def node_of(workspace: Workspace, target: str, identity_file: str = "", *, note:
         demo_brings(target)
         wanted = node_id(target.removeprefix(DEMO))
         return next(node for node in known if node.id == wanted)
-    node = _local(known) if target == LOCAL else _over_ssh(known, target, identity_file, note)
-    record = _record_of(node, _named(known, target))
+    node, record = (_local(known),) * 2 if target == LOCAL else _over_ssh(known, target, identity_file, note or _nobody)
     if record not in known:
         workspace.submit(lambda db: nodes.save_node(db, record)).result()
     return replace(node, name=THIS_COMPUTER.en) if is_own_unnamed(node) else node
-
-
-def _record_of(node: Node, before: Node | None) -> Node:
-    """What is kept of a node. What the ssh config says today of a record that there was before is used, and not written into it."""
-    if before is None or before.id != node.id:
-        return node
-    return replace(node, host_key_alias=before.host_key_alias, known_hosts=before.known_hosts, ssh_options=before.ssh_options)
 
 
 def same_node(one: Node, other: Node) -> bool:
@@ -93,31 +86,58 @@ def is_own_unnamed(node: Node) -> bool:
     return node.reach is Reach.LOCAL and node.name in (THIS_COMPUTER.en, THIS_COMPUTER.zh)
 
 
-def _over_ssh(known: Iterable[Node], target: str, identity_file: str, note: Callable[[Text], None] | None) -> Node:
+def _over_ssh(known: Iterable[Node], target: str, identity_file: str, tell: Callable[[Text], None]) -> tuple[Node, Node]:
+    """(the node as it is used now, what is kept of it): what the ssh config says today is not written into a record of before."""
     found = _named(known, target)
     if found is not None:
-        found = _as_of_now(found, target, note or _nobody)
-    else:
-        place = parse_target(target) if _is_pasted(target) else resolve_alias(target)
-        if note is not None:
-            for words in notes_of(place):
-                note(words)
-            if place.password:
-                note(_ASKED)
-        found = _with_way(_at(known, place) or _new(target, place), place)
-        identity_file = identity_file or place.identity_file
-        if place.password and not identity_file:
-            return replace(found, auth=AuthMethod.PASSWORD)
-    if identity_file:
-        return replace(found, auth=method_for(identity_file), identity_file=identity_file)
-    return replace(found, auth=usual_login(found)) if found.auth is AuthMethod.KEY and not found.identity_file else found
+        return _of_before(found, target, identity_file, tell)
+    place = _place_of(target, tell)
+    here = [node for node in known if _is_at(node, place)]
+    found = _its_own(here, target, place)
+    if found is None:
+        if here:
+            tell(_beside(target, here))
+        made = _logged_in(_with_way(_new(target, place), place), place, identity_file)
+        return made, made
+    if _leads_elsewhere(target, place):
+        return _of_before(found, target, identity_file, tell)
+    # Only a key that the user names now is kept: other names of this address have the same record.
+    named = identity_file or (place.identity_file if _is_pasted(target) else "")
+    return _logged_in(_with_way(found, place), place, named), _by_key_file(found, named)
 
 
-def _as_of_now(node: Node, target: str, tell: Callable[[Text], None]) -> Node:
+def _of_before(node: Node, target: str, identity_file: str, tell: Callable[[Text], None]) -> tuple[Node, Node]:
+    """A record with what the config says of its name today, and with the key that is named on the command line."""
     now = as_of_now(node, target)
     for words in (*now.not_followed, *now.differs):
         tell(words)
-    return now.node
+    used = _by_key_file(now.node, identity_file) if identity_file else _usual(now.node)
+    return used, replace(used, host_key_alias=node.host_key_alias, known_hosts=node.known_hosts, ssh_options=node.ssh_options)
+
+
+def _place_of(target: str, tell: Callable[[Text], None]) -> Target:
+    place = parse_target(target) if _is_pasted(target) else resolve_alias(target)
+    for words in notes_of(place):
+        tell(words)
+    if place.password:
+        tell(_ASKED)
+    return place
+
+
+def _logged_in(node: Node, place: Target, identity_file: str) -> Node:
+    """With the named key, else by the password that stood beside the address, else by the record's key or that of the config."""
+    named = identity_file or node.identity_file or (place.identity_file if node.auth is AuthMethod.KEY else "")
+    if place.password and not (identity_file or place.identity_file):
+        return replace(node, auth=AuthMethod.PASSWORD)
+    return _usual(node) if named == node.identity_file else _by_key_file(node, named)
+
+
+def _by_key_file(node: Node, identity_file: str) -> Node:
+    return replace(node, auth=method_for(identity_file), identity_file=identity_file) if identity_file else node
+
+
+def _usual(node: Node) -> Node:
+    return replace(node, auth=usual_login(node)) if node.auth is AuthMethod.KEY and not node.identity_file else node
 
 
 def _nobody(words: Text) -> None:
@@ -128,9 +148,41 @@ def _named(known: Iterable[Node], target: str) -> Node | None:
     return next((node for node in known if node.name == target and node.reach is Reach.SSH), None)
 
 
-def _at(known: Iterable[Node], place: Target) -> Node | None:
+def _is_at(node: Node, place: Target) -> bool:
     """A private address means another machine behind every jump host."""
-    return next((node for node in known if (node.address, node.jump) == (place.address, place.jump)), None)
+    return (node.address, node.jump) == (place.address, place.jump)
+
+
+def _its_own(here: Iterable[Node], target: str, place: Target) -> Node | None:
+    """The record of a target among those at its address: an alias has one of its own, as it has a login of its own.
+
+    A bare address takes any, that of an alias only where there is no other.
+    """
+    alias = _alias_of(target)
+    if _leads_elsewhere(target, place):
+        return next((node for node in here if _alias_of(node.name) == alias), None)
+    return min(here, key=lambda node: may_speak_of(node.name), default=None)
+
+
+def _alias_of(name: str) -> str:
+    return name.rpartition("@")[2]
+
+
+def _beside(target: str, here: Iterable[Node]) -> Text:
+    """Said once, where an alias becomes a node beside others of its address."""
+    names = ", ".join(node.name for node in here)
+    return Text(
+        f"{target} is a new node; {names} has the same address: name that to go on with its record",
+        f"{target} 记为新节点；{names} 使用相同地址，要沿用其记录请直接写该名称",
+    )
+
+
+def _leads_elsewhere(target: str, place: Target) -> bool:
+    """Whether it is an alias: the config makes another host of it, or has a Host line with this very word."""
+    word = _alias_of(target)
+    if _is_pasted(target) or ":" in word or "[" in word:
+        return False
+    return place.address.host.lower() != word.lower() or is_alias(word)
 
 
 def _is_pasted(target: str) -> bool:
