@@ -1,16 +1,21 @@
-"""Where did a node send more readings than it was asked for, so that some of them have no place?"""
+"""Which gaps do the readings tell that came at once: more than were asked for, or those that waited while this program stood still?"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
+from gpulease_gui.services.gap_words import CLOCK_SET, SLEPT
 from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.services.recording import FLOODED
-from gpulease_gui.services.source_gaps import source_of
-from gpulease_gui.store.records import Gap
+from gpulease_gui.services.source_gaps import source_of, with_newest
+from gpulease_gui.store.records import Gap, SampleBlock
 
 # What follows within so many intervals is the same flood.
-_SAME_INTERVALS, _MOST_SHOWN = 3.0, 500
+_SAME_INTERVALS = 3.0
+# As much as is missing between two readings without a gap.
+_LEAST_STEPS, _LEAST_S = 2.5, 2.5
 _NS = 1_000_000_000
 
 
@@ -22,5 +27,40 @@ def flood_gaps(view: WatchView, floods: Mapping[str, tuple[float, float]]) -> tu
             last.end_s = end_s
         else:
             gap = GapSpan(begin_s, FLOODED, end_s, True, source_id)
-            view.source_gaps = [*view.source_gaps[-_MOST_SHOWN:], gap]
+            view.source_gaps = with_newest(view.source_gaps, gap)
     return tuple(Gap(view.node_id, int(begin * _NS), int(end * _NS), FLOODED, metric) for metric, (begin, end) in floods.items())
+
+
+class LateReadings:
+    """The gaps of the time in which this program stood still are stored once it is known how far readings of it came afterwards."""
+
+    def __init__(self) -> None:
+        self._held: tuple[Gap, ...] = ()
+
+    def hold(self, gap: Gap, *, resumed: bool) -> tuple[Gap, ...]:
+        """What is to be stored now of a gap that is over."""
+        if not resumed or gap.reason not in (SLEPT, CLOCK_SET):
+            return (gap,)
+        self._held = (*self._held, gap)
+        return ()
+
+    def cut(self, blocks: Iterable[SampleBlock]) -> tuple[Gap, ...]:
+        """What is to be stored of the gaps before these blocks, the first ones after them: where nothing came of the node."""
+        held, self._held = self._held, ()
+        spans = [(block.start_ns, block.start_ns + _unbroken(block) * block.step_ns, block.step_ns) for block in blocks] if held else []
+        return tuple(found for gap in held for found in _without(gap, spans))
+
+
+def _unbroken(block: SampleBlock) -> int:
+    """How many readings stand at the begin of a block without a hole."""
+    return next((n for n, value in enumerate(block.values) if math.isnan(value)), len(block.values))
+
+
+def _without(gap: Gap, spans: Iterable[tuple[int, int, int]]) -> tuple[Gap, ...]:
+    late = [(end_ns, step_ns) for start_ns, end_ns, step_ns in spans if gap.start_ns < start_ns < gap.end_ns]
+    if not late:
+        return (gap,)
+    begin_ns, step_ns = max(late)
+    if gap.end_ns - begin_ns < max(_LEAST_S * _NS, _LEAST_STEPS * step_ns):
+        return ()
+    return (replace(gap, start_ns=begin_ns),)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpulease_gui.remote.stream import StreamEnd, StreamEnding
+from gpulease_gui.services.recording import FLOODED
 from tests.integration.test_watch_scripted import POWER, A, B, Scripted
 
 PAUSES = [20, 64, 600]
@@ -99,3 +100,29 @@ def test_that_a_node_that_is_heard_late_is_no_pause_of_ours(tmp_path: Path, inte
         node.cards((0, A, "500"))
     assert node.watch.view.gaps == []
     node.services.close()
+
+
+@pytest.mark.parametrize("paused", PAUSES)
+@pytest.mark.parametrize("waited", [0, 7, 10_000])
+def test_that_what_waited_for_us_stands_where_it_was_taken_and_only_the_rest_is_a_gap(node: Scripted, paused: int, waited: int) -> None:
+    for at in range(10):
+        second(node, at, A)
+    for n in range(min(waited, paused)):
+        node.at = 10 + paused
+        node.network(110.0 + n, eth0=0)
+        node.cards((0, A, str(100 + n)))
+    for at in range(10 + paused, 40 + paused):
+        second(node, at, A)
+    stored = node.end()[POWER, A]
+    late = {10 + n: 100.0 + n for n in range(min(waited, paused))}
+    assert {at: value for at, value in stored.items() if value is not None} == dict.fromkeys([*range(10), *range(10 + paused, 40 + paused)], 500.0) | late
+    assert node.gaps() == ([] if waited >= paused else [("computer_slept", 10 + waited if waited else 9, 10 + paused)])
+    assert node.source_gaps() == [] and [gap.reason for gap in node.watch.view.gaps] == ["computer_slept"]
+
+
+def test_that_a_node_that_floods_us_is_told_after_a_pause_too(node: Scripted) -> None:
+    for at in [*range(10), *range(30, 60)]:
+        node.at = at
+        node.cards(*[(0, A, "500")] * (200 if at >= 30 else 1))
+    node.end()
+    assert {gap.reason for gap in node.source_gaps()} == {FLOODED}
