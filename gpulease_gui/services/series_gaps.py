@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from gpulease_gui.services.gap_words import NOT_AVAILABLE, SERIES_LOST, series_reason
 from gpulease_gui.services.intake import GapSpan, SeriesKey, Told, WatchView
+from gpulease_gui.services.source_gaps import with_newest
 from gpulease_gui.store.records import Gap
 from gpulease_gui.telemetry.gpu import GONE
 from gpulease_gui.telemetry.rates import NOT_NAMED
@@ -17,7 +18,7 @@ from gpulease_gui.telemetry.source import Point, metrics
 LEAST_INTERVALS, LEAST_S = 2.5, 2.5
 # A counter that jumps without end is told once in so long.
 ONCE_S = 60.0
-_MOST_SHOWN, _MOST_OPEN = 500, 1024
+_MOST_OPEN = 1024
 _NS = 1_000_000_000
 _CARDS = frozenset({"gpu", "npu"})
 
@@ -101,7 +102,7 @@ class SeriesGaps:
         if point.lost:  # the rules of the watch tell of it
             self._view.missed = (*self._view.missed, gap)
         else:
-            self._view.source_gaps = [*self._view.source_gaps[-_MOST_SHOWN:], gap]
+            self._view.source_gaps = with_newest(self._view.source_gaps, gap)
 
     def _missed_s(self, key: SeriesKey, at_s: float) -> float:
         """When the first value was missed of a card that the rows of others left out: after the last one."""

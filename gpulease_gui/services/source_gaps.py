@@ -27,7 +27,7 @@ class SourceGaps:
         """A source is in trouble; of one that never told anything nothing is missing."""
         if source_id not in self._open and _told(self._view, source_id):
             self._open[source_id] = GapSpan(at_s, reason, source=source_id)
-            self._view.source_gaps = [*self._view.source_gaps[-_MOST_SHOWN:], self._open[source_id]]
+            self._view.source_gaps = with_newest(self._view.source_gaps, self._open[source_id])
 
     def end(self, source_id: str, at_s: float, *, resumed: bool = True) -> tuple[Gap, ...]:
         """Samples came again, or nobody looks any more: what is to be stored, one for each metric."""
@@ -44,6 +44,11 @@ class SourceGaps:
     def end_all(self, at_s: float) -> tuple[Gap, ...]:
         """The stream stops."""
         return tuple(gap for source_id in tuple(self._open) for gap in self.end(source_id, at_s, resumed=False))
+
+def with_newest(gaps: list[GapSpan], newest: GapSpan) -> list[GapSpan]:
+    """What is shown of gaps with one more: the newest of them, and all that last."""
+    return [*(gap for gap in gaps[:-_MOST_SHOWN] if gap.end_s is None), *gaps[-_MOST_SHOWN:], newest]
+
 
 def open_gaps(view: WatchView, at_s: float) -> tuple[Gap, ...]:
     """What is to be stored, were the watch killed now (UTC seconds), of the gaps of its sources and curves that last; each as long as nothing yet."""

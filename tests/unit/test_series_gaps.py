@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from gpulease_gui.services.intake import Intake, WatchView
 from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.series_gaps import SeriesGaps
+from gpulease_gui.services.source_gaps import SourceGaps
 from gpulease_gui.store.records import Gap
 from gpulease_gui.telemetry.gpu_agent import UNHEARD, XID
 from gpulease_gui.telemetry.source import Point, metrics
@@ -71,6 +72,23 @@ def test_that_a_card_that_tells_an_xid_and_is_not_heard_from_then_on_has_a_gap_t
     for _ in range(3):
         heard.say()
     assert heard.say(deaf=False) == [(f"{UNHEARD} {A}", 1, 5)]
+
+
+def test_that_a_gap_that_lasts_is_told_however_many_come_and_go_after_it() -> None:
+    heard = Heard()
+    heard.say(deaf=True)
+    sources = SourceGaps(heard.view)
+    for _ in range(600):
+        sources.begin("gpu", "the NVIDIA driver does not answer", heard.at_s)
+        heard.at_s += 10
+        assert sources.end("gpu", heard.at_s)
+    assert heard.lasting == {(XID, A)}
+    assert len(heard.view.source_gaps) == 502, "it is bounded"
+    for _ in range(600):
+        heard.hear((Point(UTIL, A, None),))
+        heard.at_s += 10
+        assert heard.hear((Point(UTIL, A, 90.0),))
+    assert heard.lasting == {(XID, A)}
 
 
 POINTS = st.builds(
