@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.reports.facts import KeptReadings
 from gpulease_gui.reports.wording import utc_moment
 from gpulease_gui.store.kept_slots import SlotsState
 from gpulease_gui.store.kept_state import KeptState
+from gpulease_gui.telemetry.source import metrics
 
 _NS = 1_000_000_000
+_NAMED = 4  # series that a sentence names
 
 
 def kept_readings(states: Iterable[KeptState]) -> tuple[KeptReadings, ...]:
@@ -53,8 +55,25 @@ def _of_slots(state: KeptState) -> Text:
     en = "; ".join(f"of {length.en}: {count.en}" for length, count in told)
     zh = "；".join(f"{length.zh}：{count.zh}" for length, count in told)
     copy = Text("", "") if state.copy_fits else Text("; the copy that was kept was changed, too", "；存证副本也被改动")
-    return Text(f"the readings are unchanged, but the summaries that longer charts are drawn from are not what they make; {en}, the first at {first}{copy.en}",
-                f"读数未变，但长时段图表所用的汇总与读数不符；{zh}，最早为 {first}{copy.zh}")  # fmt: skip
+    which = _series(dict.fromkeys(name for one in state.slots for name in one.series))
+    return Text(f"the readings are unchanged, but the summaries that longer charts of {which.en} are drawn from are not what they make; {en}, the first at {first}{copy.en}",
+                f"读数未变，但{which.zh}的长时段图表所用的汇总与读数不符；{zh}，最早为 {first}{copy.zh}")  # fmt: skip
+
+
+def _series(names: Iterable[tuple[str, str]]) -> Text:
+    """The first of them by name, and how many more."""
+    told = [_series_name(*name) for name in names]
+    more = len(told) - _NAMED
+    en, zh = ", ".join(one.en for one in told[:_NAMED]), "、".join(one.zh for one in told[:_NAMED])
+    return Text(f"{en} and {more} more", f"{zh}等 {len(told)} 条曲线") if more > 0 else Text(en, f"{zh} ")
+
+
+def _series_name(metric: str, subject: str) -> Text:
+    if not metric:
+        return Text("a series that the node does not have", "节点没有的曲线")
+    known, of = metrics().get(metric), visible(subject[:60])
+    title = known.title if known else Text(visible(metric[:60]), visible(metric[:60]))
+    return Text(f"{title.en} ({of})", f"{title.zh}（{of}）") if of else title
 
 
 def _length(slots: SlotsState) -> Text:

@@ -49,17 +49,22 @@ def live_stretches(
     known.sort(key=lambda metric: lines[metric.id][0] is None)
     spans = stretches_in_report(connection, run.node_id, run.id) or _span(connection, run, known)
     found: list[LiveStretch] = []
-    others = [one.kept for one in (kept_states(connection, run.id) if states is None else states) if not one.drawn_as_kept]
+    others = [one for one in (kept_states(connection, run.id) if states is None else states) if not one.drawn_as_kept]
     for span in spans:
-        altered = any(kept.start_ns < span[1] and kept.end_ns > span[0] for kept in others)
-        made = (_stretch(connection, run.node_id, metric, lines[metric.id], span) for metric in known)
-        found += [_marked(stretch) if altered else stretch for stretch in made if stretch is not None][:CHARTS]
+        inside = [one for one in others if one.kept.start_ns < span[1] and one.kept.end_ns > span[0]]
+        made = ((metric, _stretch(connection, run.node_id, metric, lines[metric.id], span)) for metric in known)
+        found += [_marked(stretch, metric, inside) for metric, stretch in made if stretch is not None][:CHARTS]
     return tuple(found)
 
 
-def _marked(stretch: LiveStretch) -> LiveStretch:
+def _marked(stretch: LiveStretch, metric: Metric, others: Iterable[KeptState]) -> LiveStretch:
+    """Where readings are others, nobody looks at summaries: any chart may be another one then. Else those of changed summaries are."""
     title = stretch.title
-    return replace(stretch, title=Text(f"{title.en}: not the readings that were kept", f"{title.zh}：与存证读数不符"))
+    if any(not one.fits for one in others):
+        return replace(stretch, title=Text(f"{title.en}: not the readings that were kept", f"{title.zh}：与存证读数不符"))
+    if any(name == metric.id for one in others for slots in one.slots for name, _ in slots.series):
+        return replace(stretch, title=Text(f"{title.en}: its summaries are not what its readings make", f"{title.zh}：汇总与读数不符"))
+    return stretch
 
 
 _Line = tuple[float | None, bool]

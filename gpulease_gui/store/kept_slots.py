@@ -20,6 +20,8 @@ _ROUNDED = 1e-6
 _Row = tuple[int, int, bytes]
 _Numbers = tuple[float, ...]
 _Span = tuple[int, int]
+# (metric, subject) of a series
+_Name = tuple[str, str]
 # (series id, start of the slot)
 _Slot = tuple[int, int]
 
@@ -28,7 +30,8 @@ _Slot = tuple[int, int]
 class SlotsState:
     """How many summaries of `step_ns` of one series each are not what the readings make them, and where the first begins (UTC).
 
-    `changed` tell something else, `missing` are not there, `added` tell of what was never read.
+    `changed` tell something else, `missing` are not there, `added` tell of what was never read. `series`: of which they are
+    (metric, subject); ("", "") of one that the node does not have.
     """
 
     step_ns: int
@@ -36,6 +39,7 @@ class SlotsState:
     missing: int
     added: int
     first_ns: int
+    series: tuple[_Name, ...] = ()
 
 
 def slot_states(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int) -> tuple[SlotsState, ...]:
@@ -50,12 +54,15 @@ def slot_states(connection: sqlite3.Connection, node_id: str, start_ns: int, end
     whole = _whole(connection, node_id, start_ns, end_ns)
     found: dict[int, Counter[str]] = {level: Counter() for level in LEVELS}
     first: dict[int, int] = {}
+    named = {id_: (metric, subject) for id_, metric, subject in connection.execute("SELECT id, metric, subject FROM sample_series WHERE node_id = ?", (node_id,))}
+    of: dict[int, set[_Name]] = {level: set() for level in LEVELS}
     for begin_ns in range(start_ns // _WINDOW_NS * _WINDOW_NS, min(end_ns, until_ns), _WINDOW_NS):
-        for level, what, at_ns in _window(connection, node_id, begin_ns, (start_ns, end_ns), whole, until_ns):
+        for level, what, at_ns, ids in _window(connection, node_id, begin_ns, (start_ns, end_ns), whole, until_ns):
             found[level][what] += 1
+            of[level].update(named.get(id_, ("", "")) for id_ in ids)
             first[level] = min(at_ns, first.get(level, at_ns))
     return tuple(
-        SlotsState(LEVELS[level], count["changed"], count["missing"], count["added"], first[level])
+        SlotsState(LEVELS[level], count["changed"], count["missing"], count["added"], first[level], tuple(sorted(of[level])))
         for level, count in found.items() if count
     )  # fmt: skip
 
@@ -83,8 +90,8 @@ def _whole(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: 
 
 def _window(
     connection: sqlite3.Connection, node_id: str, begin_ns: int, stretch: _Span, whole: tuple[_Span, ...], until_ns: int
-) -> Iterator[tuple[int, str, int]]:
-    """(level, what was done, start of the slot) of half an hour."""
+) -> Iterator[tuple[int, str, int, tuple[int, ...]]]:
+    """(level, what was done, start of the slot, ids of its series) of half an hour."""
     end_ns, made = begin_ns + _WINDOW_NS, derived(connection, node_id, begin_ns, begin_ns + _WINDOW_NS)
     spans = [row[:2] for row in rows_between(connection, node_id, 0, begin_ns, end_ns)]
     whole_ns = whole_from(connection, node_id, 0, spans, begin_ns, end_ns)
@@ -94,8 +101,8 @@ def _window(
         there = [row for row in rows_between(connection, node_id, level, begin_ns, end_ns) if row[1] <= until_ns]
         if wanted == there:
             continue
-        for at_ns in [row[0] for row in there if row[0] % row_ns or row[1] - row[0] != row_ns]:
-            yield level, "added", at_ns
+        for row in [row for row in there if row[0] % row_ns or row[1] - row[0] != row_ns]:
+            yield level, "added", row[0], tuple(ids_of(slots_head(row[2])[1]))
         step_ns, should, told = LEVELS[level], _slots(wanted, LEVELS[level]), _slots(there, LEVELS[level])
         for series_id, at_ns in sorted(should.keys() | told.keys()):
             if at_ns + step_ns <= stretch[0] or at_ns >= stretch[1]:
@@ -105,7 +112,7 @@ def _window(
                 continue
             what = _done(should.get((series_id, at_ns), ()), told.get((series_id, at_ns), ()), inside=inside)
             if what:
-                yield level, what, at_ns
+                yield level, what, at_ns, (series_id,)
 
 
 def _slots(rows: Iterable[_Row], step_ns: int) -> Mapping[_Slot, _Numbers]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from array import array
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -43,7 +44,7 @@ def kept(desk):
 def states(desk, start_ns=FROM, end_ns=TO):
     desk.write(lambda db: None)
     with desk.workspace.read() as connection:
-        return slot_states(connection, "n1", start_ns, end_ns)
+        return tuple(replace(one, series=()) for one in slot_states(connection, "n1", start_ns, end_ns))
 
 
 def told(desk):
@@ -82,9 +83,10 @@ def test_that_a_summary_that_was_changed_is_found_at_each_level_and_said(desk, k
     assert (found.fits, found.copy_fits, found.intact) == (True, True, False)
     assert said.en == (
         "Readings kept of the run, 2026-03-01 12:11:40 UTC – 2026-03-01 16:51:40 UTC: the readings are unchanged, but the summaries that longer "
-        f"charts are drawn from are not what they make; of {words}: 1 changed, the first at 2026-03-01 14:00:00 UTC (SHA-256 when kept: {kept.sha256})"
+        f"charts of Power (GPU-b) are drawn from are not what they make; of {words}: 1 changed, the first at 2026-03-01 14:00:00 UTC (SHA-256 when kept: {kept.sha256})"
     )
-    assert altered == {"Power: not the readings that were kept"}
+    assert "长时段图表所用的汇总与读数不符" in said.zh and "（GPU-b）" in said.zh
+    assert altered == {"Power: its summaries are not what its readings make"}
     put(desk, entry, content)
     assert told(desk)[0].intact, "what was put back is what it was"
 
@@ -183,3 +185,33 @@ def test_that_readings_that_came_late_and_twice_and_the_last_minute_are_as_they_
     assert desk.rows("SELECT count(*) FROM sample_packs WHERE level = 1")[0][0] > 80
     for start_s, end_s in ((0, 5000), (1, 4999), (2805, 3333), (995, 1040), (4900, 5100)):
         assert states(desk, START + start_s * S, START + end_s * S) == (), (start_s, end_s)
+
+
+def test_that_only_the_series_whose_summaries_were_changed_is_named_and_no_chart_of_another_is_accused(desk):
+    sent = Series("n1", "net.tx_gbit_s", "eth0", "Gbit/s")
+
+    def both(db):
+        filled(db, 0, HOURS * 360)
+        for n in range(HOURS * 360):
+            samples.append_blocks(db, [SampleBlock(sent, START + n * 10 * S, S, array("f", [80.0 + n % 7] * 10))])
+
+    desk.write(both)
+    desk.write(lambda db: retention.keep_stretch(db, "r1", "n1", FROM, TO))
+    for entry, content in desk.rows(f"SELECT entry, content FROM sample_packs WHERE level = 1 AND start_ns >= {FROM + 3600 * S} AND end_ns < {TO - 3600 * S}"):
+        slots, ids, place = slots_head(content)
+        values, powers = unpacked(content[place:]), slots * FIELDS  # the first series of a row is the power of GPU-a
+        values[:powers] = array(values.typecode, [number * 2 if at % FIELDS < 4 else number for at, number in enumerate(values[:powers])])
+        put(desk, entry, pack_slots(ids_of(ids), slots, values))
+    found, said, altered = told(desk)
+    (slots,) = found.slots
+    assert (found.fits, slots.step_ns, slots.series) == (True, 10 * S, (("gpu.power_w", "GPU-a"),))
+    assert "the readings are unchanged, but the summaries that longer charts of Power (GPU-a) are drawn from are not what they make; of 10 s:" in said.en
+    assert altered == {"Power: its summaries are not what its readings make", "Sent"}
+
+
+def test_that_where_readings_were_changed_each_chart_says_so(desk, kept):
+    entry, content = row(desk, 0, START + 7200 * S)
+    desk.write(lambda db: db.conn.execute("DELETE FROM sample_packs WHERE entry = ?", (entry,)))
+    found, said, altered = told(desk)
+    assert (found.fits, found.slots, altered) == (False, (), {"Power: not the readings that were kept"})
+    assert "they are not what was kept" in said.en
