@@ -165,11 +165,14 @@ class Links:
         if node.address is None:
             raise UserFacing(Text(f"{node.name} has no address", f"{node.name} 没有地址"), next_step=Text("edit the node", "请编辑该节点"))
         replaced = node.id in self._replaced
-        way = self._ways.way_to(self._as_of_now(node), node.address, fingerprints, keys_only=replaced or bool(once)).trusting(once)
+        keys_only = replaced or bool(once)
+        way = self._ways.way_to(self._as_of_now(node), node.address, fingerprints, cancel, keys_only=keys_only).trusting(once)
+        cancel.check()
         self._say_skipped(way)
         try:
             session = self._connect_past_proxy(node, way, cancel)
         except ConnectFailed as error:
+            cancel.check()  # a question that was withdrawn is no answer refused
             if error.phase is Phase.AUTH:
                 self._replaced.discard(node.id)
                 if (replaced or once) and error.cause in _WANTS_MORE:
@@ -219,7 +222,7 @@ class Links:
                 if proxy is None or not proxy.user or (error.phase, error.cause) != (Phase.PROXY, "auth"):
                     raise
                 number += 1
-                other = self._ways.other_proxy_password(node, proxy, number)
+                other = self._ways.other_proxy_password(node, proxy, number, cancel)
                 cancel.check()
                 if other is None or number > TRIES_MAX:
                     raise

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.remote.login import TRIES_MAX
 
+# How often who waits for another's answer looks whether he is still wanted.
+_LOOK_S = 0.2
+
 # Whose it is: the id of a node and what it is for, or a jump host and the way there, or a proxy and its user.
 Owner = tuple[str, ...]
 
@@ -38,24 +41,34 @@ class TypedPasswords:
         self._lock = threading.Lock()
         self._places: dict[Owner, _Place] = {}
 
-    def get(self, owner: Owner, ask: Callable[[], Secret | None], wrong: Secret | None = None) -> Secret | None:
+    def get(
+        self, owner: Owner, ask: Callable[[], Secret | None], wrong: Secret | None = None, cancelled: Callable[[], bool] = lambda: False
+    ) -> Secret | None:
         """The password that is known and not the `wrong` one, else what `ask` gives; None when the user gives up.
 
         Who waits while another asks gets that answer, and gives up with him; so does who comes with a `wrong` one after the
-        third was wrong for another, too. Who comes with none begins anew.
+        third was wrong for another, too. Who comes with none begins anew. Who is `cancelled` gets none at once, and gives up for
+        nobody else: the next of those who wait asks.
         """
         place = self._place(owner)
         given_up = place.given_up
-        with place.lock:
+        while not place.lock.acquire(timeout=_LOOK_S):
+            if cancelled():
+                return None
+        try:
+            if cancelled():
+                return None
             if place.secret is not None and place.secret != wrong:
                 return place.secret
             if place.given_up != given_up or (wrong is not None and place.over):
                 return None
             place.wrong = 0 if wrong is None else place.wrong + 1
             place.secret, place.over = None if place.wrong >= TRIES_MAX else ask(), False
-            if place.secret is None:
+            if place.secret is None and not cancelled():
                 place.give_up()
             return place.secret
+        finally:
+            place.lock.release()
 
     def know(self, owner: Owner, secret: Secret) -> None:
         """One that came by another way than a question."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address, AuthMethod, HostKey, Node
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.remote.address import Target
@@ -23,17 +24,23 @@ from gpulease_gui.store import hop_keys, hostkeys
 from gpulease_gui.store.workspace import Workspace
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class SecretAsked:
     """What is asked for: "passphrase of PATH", "password", "password of the jump host USER@HOST:PORT", "password of the proxy
     USER@HOST:PORT", or the words of who asks.
 
-    `hop`: host:port of the jump host that it is for, "" = the node. `number`: which try of this secret it is.
+    `hop`: host:port of the jump host that it is for, "" = the node. `number`: which try of this secret it is. `withdrawn`: whether the work that
+    asks was cancelled, so that nobody waits for an answer any more.
     """
 
     what: str
     hop: str = ""
     number: int = 1
+    withdrawn: Callable[[], bool] = field(default=_never, compare=False, repr=False)
 
 
 AskSecret = Callable[[Node, SecretAsked], Secret | None]
@@ -81,29 +88,33 @@ class Ways:
         self.ask_open: AskSecret | None = None
         self.kept = KeptSecrets(workspace, SystemKeyring())
 
-    def way_to(self, node: Node, address: Address, fingerprints: tuple[str, ...], *, keys_only: bool = False) -> WayThere:
+    def way_to(
+        self, node: Node, address: Address, fingerprints: tuple[str, ...], cancel: CancelToken | None = None, *, keys_only: bool = False
+    ) -> WayThere:
         """The way to a node. Reads the user's ssh config and known_hosts; raises UserFacing when they can't be used.
 
-        `keys_only`: no node and no jump host on the way gets a password or an answer.
+        `keys_only`: no node and no jump host on the way gets a password or an answer. `cancel` withdraws what is asked, now and
+        while the way is gone.
         """
+        cancel = cancel or CancelToken()
         given = self._fingerprints + fingerprints
         with self._workspace.read() as connection:
             pins = hostkeys.list_trusted_keys(connection, node.id)
         files = tuple(node.known_hosts.split("\n")) if node.known_hosts else ()
         trust = trust_of(address, pins, given, node.host_key_alias, files, parse_options(node.ssh_options))
         places = resolve_jumps(node.jump)
-        hops = tuple(self._hop(node, place, given, _owner(node, places[:number])) for number, place in enumerate(places, 1))
+        hops = tuple(self._hop(node, place, given, _owner(node, places[:number]), cancel) for number, place in enumerate(places, 1))
         # Only the first stop is called from this computer.
         way_out = parse_options(places[0].ssh_options if places else node.ssh_options).way_out
-        credentials = self._credentials(node, keys_only=keys_only)
+        credentials = self._credentials(node, cancel, keys_only=keys_only)
         if keys_only:
             credentials, hops = _by_key(credentials), tuple(replace(hop, credentials=_by_key(hop.credentials)) for hop in hops)
-        return WayThere(address, credentials, trust, Route(hops, self._proxy(node), way_out))
+        return WayThere(address, credentials, trust, Route(hops, self._proxy(node, cancel), way_out))
 
-    def other_proxy_password(self, node: Node, proxy: Proxy, number: int) -> Proxy | None:
+    def other_proxy_password(self, node: Node, proxy: Proxy, number: int, cancel: CancelToken) -> Proxy | None:
         """The proxy, after it refused its password, with another one, which is the `number`th; None = there is none."""
         self.kept.drop(node, f"{PROXY}{proxy.user_at}")
-        password = self._proxy_password(node, proxy, number)
+        password = self._proxy_password(node, proxy, cancel, number)
         return replace(proxy, password=password) if password is not None else None
 
     def forget(self, node: Node, hop: str = "") -> None:
@@ -119,19 +130,19 @@ class Ways:
         self._typed.forget(lambda owner: True)
         self.kept.close()
 
-    def _hop(self, node: Node, place: Target, given: tuple[str, ...], owner: Owner) -> Hop:
+    def _hop(self, node: Node, place: Target, given: tuple[str, ...], owner: Owner, cancel: CancelToken) -> Hop:
         with self._workspace.read() as connection:
             pins = hop_keys.list_trusted_hop_keys(connection, place.address.host_port)
         trust = trust_of(place.address, pins, given, place.host_key_alias, place.known_hosts, parse_options(place.ssh_options))
-        return Hop(place.address, self._hop_credentials(node, place, owner), trust)
+        return Hop(place.address, self._hop_credentials(node, place, owner, cancel), trust)
 
-    def _hop_credentials(self, node: Node, place: Target, owner: Owner) -> Credentials:
+    def _hop_credentials(self, node: Node, place: Target, owner: Owner, cancel: CancelToken) -> Credentials:
         """The key that ssh's config names for the hop, else one of the agent, else the node's own: as far as it allows.
 
         Nobody chooses a way for a jump host, so that as in ssh a password is the next.
         """
         options = parse_options(place.ssh_options)
-        asking = self._asking(node, place.address, place.address.host_port, f"{JUMP}{place.address}", owner)
+        asking = self._asking(node, place.address, place.address.host_port, f"{JUMP}{place.address}", owner, cancel)
         base = replace(
             asking, certificate_file=place.certificate_file, else_password=True,
             identity_file=place.identity_file, agent=options.agent, key_algorithms=options.key_algorithms, methods=options.methods,
@@ -147,13 +158,13 @@ class Ways:
             return replace(base, method=AuthMethod.AGENT)
         return replace(base, method=AuthMethod.KEY, identity_file=node.identity_file)
 
-    def _credentials(self, node: Node, *, keys_only: bool) -> Credentials:
+    def _credentials(self, node: Node, cancel: CancelToken, *, keys_only: bool) -> Credentials:
         assert node.address is not None
         options = parse_options(node.ssh_options)
         # The ssh config may say so of a node that has had a key for long.
         method, identity_file = (AuthMethod.PASSWORD, "") if options.no_key else (node.auth, node.identity_file)
-        password = self._password(node, PASSWORD) if method is AuthMethod.PASSWORD and not keys_only else None
-        asking = self._asking(node, node.address, "", PASSWORD, (node.id, PASSWORD))
+        password = self._password(node, PASSWORD, cancel) if method is AuthMethod.PASSWORD and not keys_only else None
+        asking = self._asking(node, node.address, "", PASSWORD, (node.id, PASSWORD), cancel)
         if method is AuthMethod.PASSWORD and password is None:  # given up a moment ago
             asking = replace(asking, ask_password=None)
         return replace(
@@ -162,12 +173,12 @@ class Ways:
             rsa_bits_least=options.rsa_bits_least,
         )  # fmt: skip
 
-    def _asking(self, node: Node, address: Address, hop: str, password: str, owner: Owner) -> Credentials:
+    def _asking(self, node: Node, address: Address, hop: str, password: str, owner: Owner, cancel: CancelToken) -> Credentials:
         """Who asks for what on the way: `password` is the name of the one that the host may want."""
-        ask = self.ask_secret
+        ask, withdrawn = self.ask_secret, _withdrawn(cancel)
 
         def passphrase(path: str, number: int) -> Secret | None:
-            return self._kept_or_asked(node, SecretAsked(f"{PASSPHRASE}{path}", hop, number))
+            return self._kept_or_asked(node, SecretAsked(f"{PASSPHRASE}{path}", hop, number, withdrawn))
 
         def wrong(path: str) -> None:
             self.kept.drop(node, f"{PASSPHRASE}{path}")
@@ -175,7 +186,8 @@ class Ways:
         def type_password(number: int, refused: Secret | None) -> Secret | None:
             if refused is not None:
                 self.kept.drop(node, password)
-            return self._typed.get(owner, lambda: self._kept_or_asked(node, SecretAsked(password, hop, number), refused), refused)
+            asked = SecretAsked(password, hop, number, withdrawn)
+            return self._typed.get(owner, lambda: self._kept_or_asked(node, asked, refused), refused, withdrawn)
 
         if ask is None:
             return Credentials(ask_passphrase=passphrase, wrong_passphrase=wrong)
@@ -183,7 +195,7 @@ class Ways:
         def answer(prompt: Prompt) -> Secret | None:
             way = self.ask_open if prompt.echo and self.ask_open is not None else ask
             said = f" ({prompt.said})" if prompt.said else ""
-            return way(node, SecretAsked(f"{address.host_port} asks: {prompt.words}{said}", hop))
+            return way(node, SecretAsked(f"{address.host_port} asks: {prompt.words}{said}", hop, withdrawn=withdrawn))
 
         return Credentials(ask_passphrase=passphrase, wrong_passphrase=wrong, ask_prompt=answer, ask_password=type_password)
 
@@ -194,18 +206,26 @@ class Ways:
             known = None
         return known if known is not None or self.ask_secret is None else self.ask_secret(node, asked)
 
-    def _proxy(self, node: Node) -> Proxy | None:
+    def _proxy(self, node: Node, cancel: CancelToken) -> Proxy | None:
         proxy = parse_proxy(node.proxy)
         if proxy is None or not proxy.user:
             return proxy
-        return replace(proxy, password=self._proxy_password(node, proxy))
+        return replace(proxy, password=self._proxy_password(node, proxy, cancel))
 
-    def _proxy_password(self, node: Node, proxy: Proxy, number: int = 1) -> Secret | None:
-        asked, wrong = SecretAsked(f"{PROXY}{proxy.user_at}", number=number), proxy.password
-        return self._typed.get(("proxy", proxy.kind, proxy.user_at), lambda: self._kept_or_asked(node, asked, wrong), wrong)
+    def _proxy_password(self, node: Node, proxy: Proxy, cancel: CancelToken, number: int = 1) -> Secret | None:
+        withdrawn = _withdrawn(cancel)
+        asked, wrong = SecretAsked(f"{PROXY}{proxy.user_at}", number=number, withdrawn=withdrawn), proxy.password
+        owner = ("proxy", proxy.kind, proxy.user_at)
+        return self._typed.get(owner, lambda: self._kept_or_asked(node, asked, wrong), wrong, withdrawn)
 
-    def _password(self, node: Node, what: str) -> Secret | None:
-        return self._typed.get((node.id, what), lambda: self._kept_or_asked(node, SecretAsked(what)))
+    def _password(self, node: Node, what: str, cancel: CancelToken) -> Secret | None:
+        withdrawn = _withdrawn(cancel)
+        asked = SecretAsked(what, withdrawn=withdrawn)
+        return self._typed.get((node.id, what), lambda: self._kept_or_asked(node, asked), cancelled=withdrawn)
+
+
+def _withdrawn(cancel: CancelToken) -> Callable[[], bool]:
+    return lambda: cancel.cancelled
 
 
 def _owner(node: Node, places: Sequence[Target]) -> Owner:

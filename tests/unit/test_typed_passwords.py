@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.services.typed_passwords import TypedPasswords
 
@@ -87,15 +88,38 @@ def test_that_who_comes_with_a_wrong_one_after_another_gave_up_is_not_asked() ->
     assert typed.get(HOP, never, Secret("a")) is None
 
 
+def test_that_who_is_cancelled_is_asked_nothing_and_gives_up_for_nobody_else() -> None:
+    typed, first, second = TypedPasswords(), CancelToken(), CancelToken()
+    found: list[Secret | None] = []
+
+    def cancel_both() -> None:
+        second.cancel()
+        waits.join(30)
+        first.cancel()
+
+    waits = threading.Thread(target=lambda: found.append(typed.get(HOP, never, cancelled=lambda: second.cancelled)))
+    waits_too = threading.Thread(target=lambda: found.append(typed.get(HOP, lambda: Secret("a"))))
+
+    def ask() -> None:
+        waits.start()
+        waits_too.start()
+        cancel_both()
+
+    assert typed.get(HOP, ask, cancelled=lambda: first.cancelled) is None
+    waits_too.join(30)
+    assert found == [None, Secret("a")]
+    assert typed.get(HOP, never, cancelled=lambda: first.cancelled) is None
+
+
 class Waited:
     """A lock that tells when somebody waits for it."""
 
     def __init__(self, lock: threading.Lock, told: threading.Event) -> None:
         self._lock, self._told = lock, told
 
-    def __enter__(self) -> None:
+    def acquire(self, timeout: float = -1) -> bool:
         self._told.set()
-        self._lock.acquire()
+        return self._lock.acquire(timeout=timeout)
 
-    def __exit__(self, *_: object) -> None:
+    def release(self) -> None:
         self._lock.release()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -16,6 +15,7 @@ from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.pages.nodes_secrets import tell_not_kept
+from gpulease_gui.gui.pages.secret_questions import SecretQuestion
 from gpulease_gui.services.events import (
     ConfigDiffers,
     Event,
@@ -42,21 +42,7 @@ if TYPE_CHECKING:
     from gpulease_gui.services.verify import Request
     from gpulease_gui.services.ways import SecretAsked
 
-_LOOK_S = 0.2
 Again = Callable[[], None]
-
-
-@dataclass(frozen=True, slots=True)
-class _SecretQuestion:
-    """What a worker waits for."""
-
-    node: Node
-    asked: SecretAsked
-    shown: bool = False
-    keepable: bool = False
-    trouble: Text | None = None
-    answered: threading.Event = field(default_factory=threading.Event)
-    answer: list[Secret] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +67,14 @@ def work_of(frame: Frame) -> NodeWork:
 class NodeWork(QObject):
     """`changed`: id of a node whose job or state changed; `not_reached`: an id, its Trouble; `fleet_goes_on`: it asks again.
 
-    A question for a host key or a secret is a dialog, one at a time, whatever page is in sight.
+    A question for a host key or a secret is a dialog, one at a time, whatever page is in sight. That for a secret goes when the
+    work that asks is cancelled.
     """
 
     changed = Signal(str)
     not_reached = Signal(str, object)
     fleet_goes_on = Signal()
-    _asked = Signal(object)
+    _asked, _withdrawn = Signal(object), Signal(object)
 
     def __init__(self, frame: Frame) -> None:
         super().__init__(frame.bridge)
@@ -95,7 +82,7 @@ class NodeWork(QObject):
         self._jobs: dict[str, Job] = {}
         self._again: dict[str, Again] = {}
         self._states: dict[str, Reached] = {}
-        self._questions: list[HostKeyQuestion | _SecretQuestion] = []
+        self._questions: list[HostKeyQuestion | SecretQuestion] = []
         self._asking = False
         self.fleet: FleetRun | None = None
         self._kept: dict[str, HostKeyQuestion] = {}
@@ -103,6 +90,7 @@ class NodeWork(QObject):
         self._services.links.follow_config()
         self._services.links.show_while_typed(self._ask_openly)
         self._asked.connect(self._queue, Qt.ConnectionType.QueuedConnection)
+        self._withdrawn.connect(self._withdraw, Qt.ConnectionType.QueuedConnection)
         frame.bridge.arrived.connect(self._heard)
 
     def serves(self, services: Services) -> bool:
@@ -287,14 +275,21 @@ class NodeWork(QObject):
             return None
         kept = self._services.links.kept
         keepable = may_be_kept(asked.what) and kept.keyring.takes()
-        question = _SecretQuestion(node, asked, shown, keepable, kept.trouble(node, asked.what))
+        question = SecretQuestion(node, asked, shown, keepable, kept.trouble(node, asked.what))
         self._asked.emit(question)
-        while not question.answered.wait(_LOOK_S):
-            if not self._frame.is_open:
-                return None
-        return question.answer[0] if question.answer else None
+        answer = question.wait(lambda: self._frame.is_open)
+        if asked.withdrawn() and self._frame.is_open:
+            self._withdrawn.emit(question)
+        return answer
 
-    def _queue(self, question: HostKeyQuestion | _SecretQuestion) -> None:
+    def _withdraw(self, question: SecretQuestion) -> None:
+        """Nobody waits for the answer any more; the user has given it already, or shall not be asked for it."""
+        if question.dialog is not None:
+            question.dialog.reject()
+        elif question in self._questions:
+            self._questions.remove(question)
+
+    def _queue(self, question: HostKeyQuestion | SecretQuestion) -> None:
         waiting = [q for q in self._questions if isinstance(q, HostKeyQuestion)]
         if isinstance(question, HostKeyQuestion) and any(q.node.id == question.node.id for q in waiting):
             return
@@ -303,6 +298,7 @@ class NodeWork(QObject):
             self._next()
 
     def _next(self) -> None:
+        self._questions = [q for q in self._questions if isinstance(q, HostKeyQuestion) or not q.asked.withdrawn()]
         self._asking = bool(self._questions) and self._frame.is_open
         if not self._asking:
             return
@@ -310,7 +306,7 @@ class NodeWork(QObject):
         if isinstance(question, HostKeyQuestion):
             self._ask_about_key(question)
         else:
-            self._ask_for_secret(question)
+            self._open(question.ask(self._services.links.kept, self._frame.widget))
 
     def _open(self, dialog: QDialog) -> None:
         dialog.finished.connect(self._closed)
@@ -319,24 +315,6 @@ class NodeWork(QObject):
     def _closed(self) -> None:
         self._questions.pop(0)
         self._next()
-
-    def _ask_for_secret(self, question: _SecretQuestion) -> None:
-        from gpulease_gui.gui.forms.secret_dialog import SecretDialog
-
-        dialog = SecretDialog(
-            question.node, question.asked, shown=question.shown, keepable=question.keepable, trouble=question.trouble,
-            parent=self._frame.widget,
-        )  # fmt: skip
-
-        def answer() -> None:
-            if dialog.result() == QDialog.DialogCode.Accepted:
-                question.answer.append(dialog.secret)
-                if dialog.wants_keeping:
-                    self._services.links.kept.keep_once_accepted(question.node, question.asked.what, dialog.secret)
-            question.answered.set()
-
-        dialog.finished.connect(answer)
-        self._open(dialog)
 
     def _ask_about_key(self, question: HostKeyQuestion) -> None:
         from gpulease_gui.services.nodes_view import key_stories

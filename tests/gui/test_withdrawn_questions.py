@@ -1,0 +1,85 @@
+"""Is nobody asked for a secret that no work waits for any more?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from gpulease_gui.domain.node import Address, AuthMethod, Node
+from gpulease_gui.gui.forms import secret_dialog
+from gpulease_gui.gui.forms.secret_dialog import SecretDialog
+from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.pages import nodes, verification
+from gpulease_gui.gui.pages.nodes import NodesPage
+from gpulease_gui.services.composition import Services
+from gpulease_gui.store import nodes as stored
+
+# The node is told to be `cancelling` for no longer.
+CANCEL_MS = 2_000
+PLACE = Address("127.0.0.1", 9)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the nodes whose dialogs were made."""
+    names: list[str] = []
+
+    class Told(SecretDialog):
+        def __init__(self, node: Node, *words: object, **how: object) -> None:
+            names.append(node.name)
+            super().__init__(node, *words, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(secret_dialog, "SecretDialog", Told)
+    return names
+
+
+@pytest.fixture
+def page(services: Services, make_window: Callable[..., MainWindow]) -> NodesPage:
+    window = make_window(nodes.PAGE, verification.PAGE)
+    window.attach(services)
+    found = window._pages["nodes"]
+    assert isinstance(found, NodesPage)
+    return found
+
+
+def put(services: Services, made: list[Node]) -> list[Node]:
+    services.workspace.submit(lambda db: [stored.save_node(db, node) for node in made]).result()
+    return made
+
+
+def dialogs(page: NodesPage) -> list[SecretDialog]:
+    return [dialog for dialog in page.window().findChildren(SecretDialog) if dialog.isVisible()]
+
+
+def test_that_cancel_all_closes_the_question_of_a_node_and_opens_that_of_none(
+    services: Services, page: NodesPage, asked: list[str], qtbot: QtBot
+) -> None:
+    three = put(services, [Node(f"n{i}", f"pw-{i}", address=PLACE, auth=AuthMethod.PASSWORD) for i in range(3)])
+    fleet = page._work.verify_many(three)
+    qtbot.waitUntil(lambda: bool(dialogs(page)))
+    qtbot.waitUntil(lambda: len(page._work._questions) == 3)
+    fleet.cancel_all()
+    qtbot.waitUntil(lambda: not fleet.running, timeout=CANCEL_MS)
+    qtbot.waitUntil(lambda: not page._work._questions)
+    assert (dialogs(page), len(asked)) == ([], 1)
+
+
+def test_that_a_question_for_several_nodes_stays_until_the_last_of_them_is_cancelled(
+    services: Services, page: NodesPage, asked: list[str], qtbot: QtBot
+) -> None:
+    made = [Node(f"n{i}", f"by-{i}", address=PLACE, auth=AuthMethod.AGENT, proxy="http://anna@127.0.0.1:9") for i in range(3)]
+    fleet = page._work.verify_many(put(services, made))
+    qtbot.waitUntil(lambda: bool(dialogs(page)))
+    first = next(node for node in made if node.name == asked[0])
+    qtbot.waitUntil(lambda: all(fleet.job_of(node.id) is not None for node in made))
+    fleet.cancel(first.id)
+    qtbot.waitUntil(lambda: fleet.job_of(first.id) is None, timeout=CANCEL_MS)
+    qtbot.waitUntil(lambda: len(asked) == 2 and bool(dialogs(page)))
+    assert "Proxy 127.0.0.1:9 asks for a password" in {label.text() for label in dialogs(page)[0].findChildren(QLabel)}
+    fleet.cancel_all()
+    qtbot.waitUntil(lambda: not fleet.running, timeout=CANCEL_MS)
+    qtbot.waitUntil(lambda: not page._work._questions)
+    assert (dialogs(page), len(asked)) == ([], 2)
