@@ -7,6 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpulease_gui.services.flood_gaps import flood_gaps
 from gpulease_gui.services.intake import Intake, WatchView
 from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.series_gaps import SeriesGaps
@@ -82,6 +83,8 @@ def test_that_a_gap_that_lasts_is_told_however_many_come_and_go_after_it() -> No
         sources.begin("gpu", "the NVIDIA driver does not answer", heard.at_s)
         heard.at_s += 10
         assert sources.end("gpu", heard.at_s)
+    for n in range(600):
+        flood_gaps(heard.view, {UTIL: (heard.at_s + 100 * n, heard.at_s + 100 * n + 1)})
     assert heard.lasting == {(XID, A)}
     assert len(heard.view.source_gaps) == 502, "it is bounded"
     for _ in range(600):
