@@ -12,16 +12,21 @@ from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from gpulease_gui.domain.command import Impact
 from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.gui.language import Translations
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages import live
 from gpulease_gui.gui.pages.live_bar import ALL_NODES
+from gpulease_gui.gui.pages.live_cards import fewer_cards
 from gpulease_gui.gui.pages.live_nodes import LiveNode
+from gpulease_gui.gui.pages.live_target import target_of
 from gpulease_gui.gui.pages.live_tile import Known, tile_of
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode
 from gpulease_gui.gui.widgets.chart_spec import Promised, Rule
+from gpulease_gui.gui.widgets.header import TargetBand
+from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.gui.widgets.tile_lines import LaneChoice
 from gpulease_gui.gui.widgets.tile_paint import state_words
 from gpulease_gui.gui.widgets.tile_spec import Broken, Order, Rank, Tile
@@ -102,6 +107,54 @@ def test_that_a_gap_inside_of_the_line_stays_open() -> None:
 def test_that_a_stale_reading_is_not_shown_as_that_of_now() -> None:
     view = view_of(60)
     assert [one.value for one in tile_of(known(view), LaneChoice.UTIL, NOW_S + 60, 300.0).figures][:2] == ["–", "–"]
+
+
+def counted(view: WatchView, promised: int | None, *broken: Broken) -> Tile:
+    one = known(view, *broken)
+    terms = {} if promised is None else {"gpu.count": promised}
+    return tile_of(replace(one, node=replace(one.node, terms=terms)), LaneChoice.UTIL, NOW_S, 1800.0)
+
+
+def test_that_a_node_with_fewer_cards_than_promised_is_not_told_as_well() -> None:
+    made = counted(view_of(600, cards=7), 8)
+    assert (made.rank, made.words) == (Rank.WARNED, Text("7 of 8 cards", "7 / 8 张卡"))
+    hot = Broken("watch.hot", "GPU-1", NOW_S - 300, None, False)
+    assert counted(view_of(600, cards=7), 8, hot).words.en == "7 of 8 cards"
+    for seen, promised in ((8, 8), (9, 8), (7, None), (0, 8)):
+        assert counted(view_of(600, cards=seen), promised).rank is Rank.FINE
+    assert counted(view_of(600, cards=7), 8, Broken("watch.floor", "GPU-1", NOW_S - 300, None, True)).rank is Rank.BROKEN
+
+
+def test_that_cards_that_come_one_by_one_and_those_taken_away_by_agreement_are_not_missed() -> None:
+    begun, again, away = view_of(5, cards=7), view_of(600, cards=7), view_of(600, cards=7)
+    again.gaps.append(GapSpan(NOW_S - 60.0, "connection_lost", NOW_S - 4.0, resumed=True))
+    away.away = {"GPU-old": NOW_S - 500.0}
+    assert [counted(view, 8).rank for view in (begun, again, away)] == [Rank.FINE] * 3
+    assert counted(away, 9).words.en == "7 of 8 cards"
+
+
+@pytest.mark.parametrize(("chips", "promised", "said"), [
+    (14, 8, "7 of 8 cards"), (14, 16, "14 of 16 cards"), (14, 7, ""), (14, 14, ""),
+])  # fmt: skip
+def test_that_modules_and_chips_of_npus_are_counted_as_what_claims_less(chips: int, promised: int, said: str) -> None:
+    view = WatchView("n", 1.0, state=NodeState.CONNECTED)
+    for chip in range(chips):
+        ring = view.rings["npu.temperature_c", f"{chip // 2}/{chip % 2}"] = Ring()
+        for second in range(60):
+            ring.append(NOW_S - 60 + second, 50.0)
+    made = fewer_cards(LiveNode(Node("n", "node-07", Reach.SSH), "C-1", terms={"npu.count": promised}), view, NOW_S)
+    assert (made.en if made else "") == said
+
+
+def test_that_the_head_of_a_node_warns_of_fewer_cards_than_promised(qtbot: QtBot) -> None:
+    band = TargetBand()
+    qtbot.addWidget(band)
+    band.resize(1000, 32)
+    node = LiveNode(Node("n", "node-07", Reach.LOCAL), "C-1", terms={"gpu.count": 8})
+    for view, said in ((view_of(600, cards=7), ["7 of 8 cards"]), (view_of(600, cards=8), [])):
+        band.show_target(target_of(node, NodeState.CONNECTED, Impact.PASSIVE, None, None, fewer_cards(node, view, NOW_S)))
+        shown = [label.text() for label in band.findChildren(PlainLabel) if label.property("level") == "warn" and not label.isHidden()]
+        assert shown == said
 
 
 def test_that_a_vanished_card_is_named_by_its_number_with_the_reason() -> None:

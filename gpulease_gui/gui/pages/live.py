@@ -15,6 +15,7 @@ from gpulease_gui.gui.pages.live_acts import Acts
 from gpulease_gui.gui.pages.live_all import AllNodes
 from gpulease_gui.gui.pages.live_bar import ALL_NODES, LiveBar, this_computer_is_there
 from gpulease_gui.gui.pages.live_bulk import Bulk
+from gpulease_gui.gui.pages.live_cards import fewer_cards
 from gpulease_gui.gui.pages.live_lanes import Lanes, promise_of
 from gpulease_gui.gui.pages.live_log import LogFollow
 from gpulease_gui.gui.pages.live_nodes import LiveNode, load_nodes
@@ -138,7 +139,8 @@ class LivePage(Page):
         if current is None or self.whole:
             return None
         rate = cost_words(view) if view is not None and self.running else None
-        return target_of(current, self._state, self._checks.impact(current.node.id), rate, self.history.verified)
+        fewer = fewer_cards(current, view, self._clock())
+        return target_of(current, self._state, self._checks.impact(current.node.id), rate, self.history.verified, fewer)
 
     def doable(self) -> frozenset[str]:
         """Watching is also in the Node menu."""
@@ -374,7 +376,7 @@ class LivePage(Page):
         """Tell the window, if anything in its header changed."""
         cost = cost_words(self._view) if self._view is not None else None
         told = (self.whole, self._current, self.running, self._state, self.charted, this_computer_is_there(self._nodes), cost, self.history.verified,
-                self._checks.impact(self._current.node.id) if self._current else None)  # fmt: skip
+                fewer_cards(self._current, self._view, self._clock()), self._checks.impact(self._current.node.id) if self._current else None)  # fmt: skip
         if told != self._told:
             self._told = told
             self._show_header()

@@ -14,8 +14,10 @@ from gpulease_gui.services.events import NodeState
 NOT_VERIFIED, NOT_READ = Text("not verified yet", "尚未验收"), Text("not read", "未读取")
 
 
-def target_of(node: LiveNode, state: NodeState, impact: Impact, rate: tuple[Words, Words] | None, verified: Verified | None) -> Target:
-    """Contract, what was found, how it is sampled, its clock, the supplier. `verified` None: not read of the store yet."""
+def target_of(
+    node: LiveNode, state: NodeState, impact: Impact, rate: tuple[Words, Words] | None, verified: Verified | None, fewer: Text | None = None
+) -> Target:
+    """Cards that are `fewer` than promised, contract, what was found, how it is sampled, its clock, the supplier. `verified` None: not read of the store yet."""
     facts: list[tuple[Words, Words]] = []
     if verified is not None:
         facts.append((Text("Found", "实为"), verified.cards or NOT_VERIFIED))
@@ -26,4 +28,4 @@ def target_of(node: LiveNode, state: NodeState, impact: Impact, rate: tuple[Word
     if node.supplier:
         facts.append((Text("Supplier", "供应商"), node.supplier))
     address = "" if node.node.reach is Reach.LOCAL else node.address  # its name says where it is
-    return Target(node.node.name, address, node.contract, "", state, impact, tuple(facts))
+    return Target(node.node.name, address, node.contract, "", state, impact, tuple(facts), fewer or "")

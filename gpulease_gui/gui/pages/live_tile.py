@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gpulease_gui.checks.watch_rules import WATCH_RULES
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.gui.models.cards import OfCards, card_name
+from gpulease_gui.gui.pages.live_cards import fewer_cards, fresh_since_s
 from gpulease_gui.gui.pages.live_lanes import gap_words
 from gpulease_gui.gui.pages.live_nodes import LiveNode
 from gpulease_gui.gui.pages.live_table import length_text
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 # A young watch fills the tiles with five minutes.
 WINDOWS_S = (300.0, 1800.0)
-_STALE_INTERVALS, _STALE_S = 5.0, 3.0
 _TITLES = {rule.id: rule.title for rule in WATCH_RULES}
 _LOST = frozenset([NodeState.LOST, NodeState.REFUSED, NodeState.KEY_CHANGED])
 _CAPTIONS = {
@@ -94,6 +94,8 @@ def _state(known: Known, now_s: float) -> tuple[Rank, Text, Text]:
     worst = min(going, key=lambda one: (not one.degraded, one.start_s), default=None)
     if view.lost and (worst is None or not worst.degraded):
         return Rank.BROKEN, lost_words(view), NO_TEXT
+    if (fewer := fewer_cards(known.node, view, now_s)) is not None and (worst is None or not worst.degraded):
+        return Rank.WARNED, fewer, NO_TEXT
     if worst is not None:
         return (Rank.BROKEN if worst.degraded else Rank.WARNED), *_broken_words(worst, going, view, now_s)
     if view.state is not NodeState.CONNECTED:
@@ -141,7 +143,7 @@ def figures_of(known: Known, now_s: float) -> tuple[TileFigure, ...]:
     view, made = known.view, []
     bad = {one.term for one in known.broken if one.end_s is None and one.degraded}
     fresh = view is not None and known.running and view.state is NodeState.CONNECTED
-    since_s = now_s - (_STALE_INTERVALS * view.interval_s + _STALE_S) if view is not None else now_s
+    since_s = fresh_since_s(view, now_s) if view is not None else now_s
     for lane in LaneChoice:
         caption, unit, decimals = _CAPTIONS[lane.value]
         value = now_of(view.rings, lane, since_s) if fresh and view is not None else None

@@ -50,7 +50,7 @@ class NavGroup(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The node that a page speaks of, as the target band names it. `facts` are more label and value pairs."""
+    """The node that a page speaks of, as the target band names it. `facts` are more label and value pairs, `warns` stands before all of them."""
 
     node: str
     address: str = ""
@@ -59,6 +59,7 @@ class Target:
     state: NodeState = NodeState.NEVER_SEEN
     impact: Impact = Impact.PASSIVE
     facts: tuple[tuple[Words, Words], ...] = ()
+    warns: Words = ""
 
 
 class Frame(Protocol):

@@ -168,6 +168,8 @@ class TargetBand(FittedBand):
         self._add(name)
         if target.address:
             self._add(PlainLabel(target.address, size="dense", level="2", code=True))
+        if target.warns:
+            self._add(PlainLabel(target.warns, size="dense", weight=600, level="warn"))
         pairs: tuple[tuple[Words, Words], ...] = (
             (Text("Contract", "合同"), target.contract), (Text("Supplier", "供应商"), target.supplier), *target.facts,
         )  # fmt: skip
@@ -194,7 +196,7 @@ class TargetBand(FittedBand):
         """All of it, for who points at the band."""
         shown = self._shown
         said = [f"{say(label)}: {say(value)}" for label, value in self._pairs]
-        return plain_tip("\n".join([shown.node, shown.address, *said])) if shown is not None else ""
+        return plain_tip("\n".join([shown.node, shown.address, *([say(shown.warns)] if shown.warns else []), *said])) if shown is not None else ""
 
     def fit(self) -> None:
         """Show as many facts as there is room for, in their order of weight; state and name always."""
