@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-def is_there(target: Target, known: Iterable[Node]) -> bool:
-    """Whether one of the nodes leads to the same place: address behind the same jump hosts."""
-    return any((node.address, node.jump) == (target.address, target.jump) for node in known)
+def is_there(target: Target, known: Iterable[Node], aliases: Collection[str] = ()) -> bool:
+    """Whether one of the nodes leads to the same place: address behind the same jump hosts.
+
+    A node that is called as another of the `aliases` does not count: that one may have another login.
+    """
+    here = (node for node in known if (node.address, node.jump) == (target.address, target.jump))
+    return any(node.name == target.name or node.name not in aliases for node in here)
 
 
 def nodes_of(rows: Iterable[ConfigRow], contract_id: str | None, taken: Iterable[str]) -> tuple[Node, ...]:

@@ -131,7 +131,7 @@ def refuse(nodes: Sequence[Node]) -> None:
         raise UsageError(f"{len(nodes)} nodes can't be measured against each other", next_step=f"name 2 to {MOST_NODES} nodes")
     twice = next(((a, b) for a, b in combinations(nodes, 2) if same_node(a, b)), None)
     if twice is not None:
-        raise UsageError(f"{twice[0].target} and {twice[1].target} are one node", next_step="name each node once")
+        raise UsageError(f"{twice[0].name} and {twice[1].name} are one node", next_step="name each node once")
     if len({node.reach is Reach.DEMO for node in nodes}) > 1:
         raise UsageError("a demo node and a real one can't be measured against each other")
 

@@ -134,3 +134,27 @@ def test_that_a_node_that_came_from_the_config_is_reached_as_the_config_says_tod
     assert f"{own}:4: a ProxyCommand runs a program" in window.trouble_band.sentence.text()
     own.write_text("")
     assert trouble_of_connecting().startswith("gpu: 127.0.0.1:1: ")
+
+
+def test_that_a_second_alias_of_an_address_becomes_a_node_too_while_a_node_of_another_name_is_there_already(
+    page: NodesPage, services: Services, tmp_path: Path, qtbot: QtBot
+) -> None:
+    place = " HostName 203.0.113.1\n User ops\n"
+    hosts = [f"Host {name}\n{place}" for name in ("first", "second")]
+    (tmp_path / "two").write_text("".join(hosts) + "Host gate\n HostName 198.51.100.9\n User jump\n")
+
+    def words() -> dict[str, str]:
+        QTest.mouseClick(page.from_config, Qt.MouseButton.LeftButton)
+        dialog = next(d for d in page.window().findChildren(ConfigDialog) if d.isVisible())
+        dialog.file.setText(str(tmp_path / "two"))
+        dialog.read()
+        qtbot.waitUntil(lambda: len(dialog.model.rows) == 3)
+        found = {row.name: str(dialog._result(row).text) for row in dialog.model.rows}
+        dialog.reject()
+        return found
+
+    assert words() == {"first": "read", "second": "read", "gate": "is a node already"}
+    first = Node("b", "first", Reach.SSH, Address("203.0.113.1", 22, "ops"))
+    services.change(lambda db: stored.save_node(db, first), "node").result()
+    qtbot.waitUntil(lambda: len(page.model.rows) == 2)
+    assert words() == {"first": "is a node already", "second": "read", "gate": "is a node already"}

@@ -83,7 +83,7 @@ def test_that_nodes_that_are_no_pair_are_a_wrong_call() -> None:
     same = Node("2", "two", Reach.SSH, Address("10.0.0.1", 22, "root"))
     with pytest.raises(UsageError, match="1 nodes can't be measured"):
         refuse([one])
-    with pytest.raises(UsageError, match="are one node"):
+    with pytest.raises(UsageError, match="one and two are one node"):
         refuse([one, same])
     with pytest.raises(UsageError, match="demo node and a real one"):
         refuse([one, Node("3", "three", Reach.DEMO, demo_name="honest")])

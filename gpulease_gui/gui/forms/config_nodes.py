@@ -41,6 +41,7 @@ class ConfigDialog(FactDialog):
     def __init__(self, frame: Frame, contracts: Sequence[Contract], known: Sequence[Node], *, parent: QWidget | None = None) -> None:
         super().__init__(_TITLE, Text("Choose hosts of your ssh config", "从 ssh 配置中选择主机"), icon="nav-nodes", parent=parent)
         self._frame, self._known = frame, tuple(known)
+        self._aliases: set[str] = set()
         self._job: Job | None = None
         self.facts.hide()
         self.setMinimumSize(860, 560)
@@ -160,9 +161,10 @@ class ConfigDialog(FactDialog):
     def _is_there(self, row: ConfigRow) -> bool:
         from gpulease_gui.services.config_nodes import is_there
 
-        return row.target is not None and is_there(row.target, self._known)
+        return row.target is not None and is_there(row.target, self._known, self._aliases)
 
     def _show(self, rows: tuple[ConfigRow, ...]) -> None:
+        self._aliases = {row.name for row in rows}
         self.model.set_rows(rows)
         good = sum(1 for row in rows if row.target)
         bad = len(rows) - good
