@@ -36,7 +36,7 @@ from gpulease_gui.remote.failures import (
     unreachable,
 )
 from gpulease_gui.remote.read_ahead import ReadAhead
-from gpulease_gui.remote.way_out import ANY_WAY_OUT, NoWayOut, WayOut
+from gpulease_gui.remote.way_out import ANY_WAY_OUT, NoWayOut, WayOut, of_own_network
 from gpulease_gui.remote.wire import Wire
 
 # One that needs no file of its own for a single socket, where there is one.
@@ -75,7 +75,8 @@ def dial(address: Address, seconds: float, cancel: CancelToken, way_out: WayOut 
         places = socket.getaddrinfo(address.host, address.port, way_out.families, socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         only = f"AddressFamily {way_out.family}: " if way_out.family else ""
-        raise no_such_name(address.host_port, only + (getattr(error, "strerror", None) or str(error))) from error
+        ours = of_own_network(Phase.DNS, address.host_port, address.host, error) if isinstance(error, OSError) else None
+        raise ours or no_such_name(address.host_port, only + (getattr(error, "strerror", None) or str(error))) from error
     deadline = time.monotonic() + seconds
     code, stuck = errno.ETIMEDOUT, None
     for number, (family, kind, protocol, _, place) in enumerate(places):
@@ -97,7 +98,7 @@ def dial(address: Address, seconds: float, cancel: CancelToken, way_out: WayOut 
             return sock
         sock.close()
         stuck = None
-    raise no_way_out(address.host_port, str(stuck)) if stuck is not None else _tcp_failure(address.host_port, code, seconds)
+    raise no_way_out(address.host_port, str(stuck)) if stuck is not None else _tcp_failure(address, code, seconds)
 
 
 def _tune(sock: socket.socket) -> None:
@@ -124,12 +125,14 @@ def _connect(sock: socket.socket, place: object, deadline: float, cancel: Cancel
     return sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
 
 
-def _tcp_failure(host_port: str, code: int, seconds: float) -> ConnectFailed:
+def _tcp_failure(address: Address, code: int, seconds: float) -> ConnectFailed:
+    host_port = address.host_port
     if code == errno.ECONNREFUSED:
         return refused(host_port)
     if code == errno.ETIMEDOUT:
         return timed_out(Phase.TCP, host_port, seconds)
-    return unreachable(host_port, os.strerror(code))
+    ours = of_own_network(Phase.TCP, host_port, address.host, OSError(code, ""))
+    return ours or unreachable(host_port, os.strerror(code))
 
 
 def shake(

@@ -10,6 +10,7 @@ from gpulease_gui.remote.driving import look
 from gpulease_gui.remote.failures import ConnectFailed, Phase
 from gpulease_gui.remote.handshake import gone
 from gpulease_gui.remote.route import Passed, Route, told_of_proxy
+from gpulease_gui.remote.way_out import OWN_NETWORK
 
 # What runs through a connection hears of its end a moment before it is over.
 _END_S = 0.1
@@ -28,7 +29,7 @@ def told(number: int, route: Route, passed: Sequence[Passed]) -> Iterator[None]:
         error, at = _first_lost(passed) or (failed, number)
         if error is failed and number == 1 and route.proxy is not None:
             error = told_of_proxy(failed, route.proxy)
-        if at <= len(route.hops):
+        if at <= len(route.hops) and error.cause != OWN_NETWORK:
             error.at_hop(at, len(route.hops))
         raise error from failed.__cause__
 

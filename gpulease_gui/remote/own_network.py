@@ -2,35 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-import socket
-
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.node import Address, Node
 from gpulease_gui.remote.address import parse_jump
 from gpulease_gui.remote.proxy import parse_proxy
-
-_NO_WAY = frozenset({errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL})
-
-
-def has_way(host: str, port: int) -> bool:
-    """Whether this computer's own routes lead towards `host`: nothing is sent, and who is there is not asked.
-
-    A name that no name server answers for is no way either; one that they do not know is no trouble of the network.
-    """
-    try:
-        places = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
-    except socket.gaierror as error:
-        return error.errno != socket.EAI_AGAIN
-    except (OSError, UnicodeError):
-        return True
-    return any(_routed(family, place) for family, _, _, _, place in places)
-
-
-def _routed(family: int, place: object) -> bool:
-    with socket.socket(family, socket.SOCK_DGRAM) as sock:
-        return sock.connect_ex(place) not in _NO_WAY  # type: ignore[arg-type]
+from gpulease_gui.remote.way_out import has_way
 
 
 def without_network(node: Node) -> bool:

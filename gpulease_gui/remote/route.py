@@ -32,7 +32,7 @@ from gpulease_gui.remote.host_certificates import certificate_key, certificate_o
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy, host_key_of, judge, key_types, kind_of, unknown
 from gpulease_gui.remote.proxy import Proxy, lead_through
 from gpulease_gui.remote.rsa_length import is_too_short, short_host_key
-from gpulease_gui.remote.way_out import ANY_WAY_OUT, WayOut
+from gpulease_gui.remote.way_out import ANY_WAY_OUT, OWN_NETWORK, WayOut
 
 _TRIES = 4
 _DECIDED_HERE = (TrustedBy.PIN, TrustedBy.FINGERPRINT)
@@ -93,6 +93,8 @@ def _through(proxy: Proxy, address: Address, way_out: WayOut, deadlines: Deadlin
     try:
         sock = dial(Address(proxy.host, proxy.port), deadlines.tcp_s, cancel, way_out)
     except ConnectFailed as error:
+        if error.cause == OWN_NETWORK:
+            raise
         raise proxy_failed(address.host_port, proxy.host_port, error.cause, error.why_text) from error
     try:
         lead_through(sock, proxy, address, deadlines.proxy_s, cancel)

@@ -1,12 +1,20 @@
-"""From which of this computer's own addresses does a connection start?"""
+"""From which of this computer's own addresses does a connection start, and has it a network to start on?"""
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import socket
 from dataclasses import dataclass
 
+from gpulease_gui.domain.text import Text
+from gpulease_gui.remote.failures import ConnectFailed, Phase
 from gpulease_gui.remote.interfaces import addresses_of
+
+_NO_WAY = frozenset({errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL})
+# Of nobody, and reached as the rest of the world is.
+_SOMEWHERE = ("192.0.2.1", "2001:db8::1")
+OWN_NETWORK = "own_network"
 
 
 class NoWayOut(OSError):
@@ -48,6 +56,39 @@ class WayOut:
 
 
 ANY_WAY_OUT = WayOut()
+
+
+def has_way(host: str, port: int) -> bool:
+    """Whether this computer's own routes lead towards `host`: nothing is sent, and who is there is not asked.
+
+    A name that no name server answers for is no way either; one that they do not know is no trouble of the network.
+    """
+    try:
+        places = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
+    except socket.gaierror as error:
+        return error.errno != socket.EAI_AGAIN
+    except (OSError, UnicodeError):
+        return True
+    return any(_routed(family, place) for family, _, _, _, place in places)
+
+
+def _routed(family: int, place: object) -> bool:
+    with socket.socket(family, socket.SOCK_DGRAM) as sock:
+        return sock.connect_ex(place) not in _NO_WAY  # type: ignore[arg-type]
+
+
+def of_own_network(phase: Phase, host_port: str, host: str, failed: OSError) -> ConnectFailed | None:
+    """A call of `host` that failed because this computer has no network, told as that; None: it failed for something else."""
+    if isinstance(failed, socket.gaierror):  # a name server that is silent may be at fault itself
+        ours = failed.errno == socket.EAI_AGAIN and not any(has_way(place, 1) for place in _SOMEWHERE)
+    else:
+        ours = failed.errno in _NO_WAY and not has_way(host, 1)
+    if not ours:
+        return None
+    return ConnectFailed(
+        phase, host_port, OWN_NETWORK, Text("this computer has no network", "本机无网络"),
+        Text("check the network of this computer and try again", "请检查本机网络并重试"),
+    )  # fmt: skip
 
 
 def _of_name(address: str, family: socket.AddressFamily) -> tuple[str, int]:
