@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
+from gpulease_gui.domain.os_reason import os_reason
+from gpulease_gui.domain.text import Text
 from gpulease_gui.services.outcome import Outcome, outcome_json
 from gpulease_gui.services.whole_file import whole_file
 from gpulease_gui.store import evidence, runs
@@ -52,13 +54,13 @@ def refuse_bundle_path(path: Path) -> None:
     """Before a run: raise UsageError for a place where no bundle can be written."""
     folder = path.absolute().parent
     if path.is_dir():
-        raise UsageError(f"{path} is a folder", next_step="name a file in it, such as evidence.zip")
+        raise UsageError(Text(f"{path} is a folder", f"{path} 是文件夹"), next_step=Text("Name a file in it, such as evidence.zip", "请写出其中的文件名，如 evidence.zip"))
     if path.exists() and not path.is_file():
-        raise UsageError(f"{path} is no ordinary file", next_step="name a file, such as evidence.zip")
+        raise UsageError(Text(f"{path} is no ordinary file", f"{path} 不是普通文件"), next_step=Text("Name a file, such as evidence.zip", "请写出文件名，如 evidence.zip"))
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}", next_step="make it first, or name another file")
+        raise UsageError(Text(f"there is no folder {folder}", f"没有文件夹 {folder}"), next_step=Text("Make it first, or name another file", "请先创建，或换一个文件"))
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise UsageError(f"nothing can be written in {folder}", next_step="check its permissions, or name another file")
+        raise UsageError(Text(f"nothing can be written in {folder}", f"无法写入 {folder}"), next_step=Text("Check its permissions, or name another file", "请检查权限，或换一个文件"))
 
 
 def _write_whole(path: Path, contents: Mapping[str, bytes]) -> None:
@@ -68,5 +70,5 @@ def _write_whole(path: Path, contents: Mapping[str, bytes]) -> None:
                 file.writestr(name, content)
     except OSError as error:
         raise UserFacing(
-            f"the bundle {path} was not written", error.strerror or str(error), "check the disk; the run itself is saved"
+            Text(f"the bundle {path} was not written", f"未能写入证据包 {path}"), os_reason(error), Text("Check the disk; the run itself is saved", "请检查磁盘；验收本身已保存")
         ) from error

@@ -19,6 +19,7 @@ from gpulease_gui.domain.claim import Claim
 from gpulease_gui.domain.errors import Unreadable, UserFacing
 from gpulease_gui.domain.finding import WORST_FIRST, Finding, Verdict
 from gpulease_gui.domain.node import Node
+from gpulease_gui.domain.os_reason import os_reason
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import NO_TEXT, Language, Text
@@ -189,7 +190,7 @@ def write_whole(path: Path, content: bytes) -> str:
         with whole_file(path) as file:
             file.write(content)
     except OSError as error:
-        raise UserFacing(f"{path} can't be written", error.strerror or str(error), "name another file or folder") from error
+        raise UserFacing(Text(f"{path} can't be written", f"无法写入 {path}"), os_reason(error), Text("Name another file or folder", "请换一个文件或文件夹")) from error
     return hashlib.sha256(content).hexdigest()
 
 
@@ -230,4 +231,4 @@ def write_by_child(words: Sequence[str], out_path: Path, cancel: CancelToken) ->
     cancel.check()
     if child.returncode:
         why = said.splitlines()[-1].removeprefix(f"gpulease {words[0]}: ") if said else f"exit code {child.returncode}"
-        raise UserFacing(f"the report {out_path.name} was not written", why, "an earlier file of this name is unchanged")
+        raise UserFacing(Text(f"the report {out_path.name} was not written", f"未能生成报告 {out_path.name}"), why, Text("An earlier file of this name is unchanged", "原有的同名文件未变"))

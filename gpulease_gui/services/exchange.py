@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gpulease_gui import __version__
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.os_reason import os_reason
 from gpulease_gui.domain.text import Text
 from gpulease_gui.reports.run_hash import run_hash
 from gpulease_gui.services.acting import recorder
@@ -67,10 +68,10 @@ def read_bundle(path: Path, catalogue: Catalogue, tick: Callable[[], None] = _si
     """
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise UserFacing(f"{path.name} is too large for a bundle", f"at most {MOST_BYTES / 1e6:,.0f} MB are read", "copy the workspace file itself instead")
+            raise UserFacing(Text(f"{path.name} is too large for a bundle", f"{path.name} 过大，不是数据包"), Text(f"At most {MOST_BYTES / 1e6:,.0f} MB are read", f"最多读取 {MOST_BYTES / 1e6:,.0f} MB"), Text("Copy the workspace file itself instead", "请改为复制工作区文件本身"))
         data = path.read_bytes()
     except OSError as error:
-        raise UserFacing(f"{path.name} can't be read", error.strerror or str(error), "check the file and its permissions") from error
+        raise UserFacing(Text(f"{path.name} can't be read", f"无法读取 {path.name}"), os_reason(error), Text("Check the file and its permissions", "请检查该文件及其权限")) from error
     return valid_bundle(parse_bundle(data, tick), catalogue)
 
 
@@ -80,7 +81,7 @@ def merge_in(connection: Reader, bundle: Bundle, *, demo: bool) -> Merge:
     Demo data and real data never come into one file.
     """
     if bundle.demo != demo:
-        raise UserFacing("demo data and real data can't be merged", "this bundle is of the other kind", "open the workspace of its kind")
+        raise UserFacing(Text("demo data and real data can't be merged", "演示数据与真实数据不能合并"), Text("This bundle is of the other kind", "此数据包属于另一类"), Text("Open the workspace of its kind", "请打开同类的工作区"))
     return compare(connection, bundle)
 
 
@@ -102,4 +103,4 @@ def write_private(path: Path, content: bytes) -> None:
         with whole_file(path, private=True) as file:
             file.write(content)
     except OSError as error:
-        raise UserFacing(f"{path.name} was not written", error.strerror or str(error), "check the folder and the disk") from error
+        raise UserFacing(Text(f"{path.name} was not written", f"未能写入 {path.name}"), os_reason(error), Text("Check the folder and the disk", "请检查文件夹与磁盘")) from error

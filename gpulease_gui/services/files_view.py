@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.commercial import Subject
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.os_reason import os_reason
 from gpulease_gui.domain.supplier import Attachment
+from gpulease_gui.domain.text import Text
 from gpulease_gui.services.commerce_edit import attach
 from gpulease_gui.services.whole_file import whole_file
 from gpulease_gui.store import attachments, evidence, term_versions
@@ -63,15 +65,16 @@ def read_file(path: Path) -> tuple[str, str, EvidenceBlob]:
         size = path.stat().st_size
         if size > MOST_BYTES:
             raise UsageError(
-                f"{path.name} is too large", f"{size >> 20} MiB; at most {MOST_BYTES >> 20} MiB are kept in the workspace",
-                "attach the pages that matter",
+                Text(f"{path.name} is too large", f"{path.name} 过大"),
+                Text(f"{size >> 20} MiB; at most {MOST_BYTES >> 20} MiB are kept in the workspace", f"{size >> 20} MiB；工作区最多保存 {MOST_BYTES >> 20} MiB"),
+                Text("Attach the pages that matter", "请只附上相关页"),
             )  # fmt: skip
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise UsageError(f"{path.name} could not be read", str(error.strerror or error)) from error
+        raise UsageError(Text(f"{path.name} could not be read", f"无法读取 {path.name}"), os_reason(error)) from error
     if not content:
-        raise UsageError(f"{path.name} is empty")
+        raise UsageError(Text(f"{path.name} is empty", f"{path.name} 是空文件"))
     return path.name, kind_of(content), EvidenceBlob.of(content)
 
 
@@ -88,12 +91,12 @@ def write_file(connection: sqlite3.Connection, file: Attachment, path: Path) -> 
     """
     content = evidence.get_content(connection, file.sha256)
     if hashlib.sha256(content).hexdigest() != file.sha256:
-        raise UsageError(f"{file.name} is damaged", "its bytes do not match their hash", "take a copy from a backup")
+        raise UsageError(Text(f"{file.name} is damaged", f"{file.name} 已损坏"), Text("Its bytes do not match their hash", "内容与其哈希不符"), Text("Take a copy from a backup", "请从备份中取一份"))
     try:
         with whole_file(path) as new:
             new.write(content)
     except OSError as error:
-        raise UsageError(f"{path} could not be written", str(error.strerror or error), "choose another place") from error
+        raise UsageError(Text(f"{path} could not be written", f"无法写入 {path}"), os_reason(error), Text("Choose another place", "请换一个位置")) from error
     return path
 
 

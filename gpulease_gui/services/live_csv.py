@@ -90,7 +90,7 @@ def readings_csv(
         step_ms = (end_s - start_s) * 1000 / SLICES
         told += more
     if not any(len(read.times_ms) for _, read in columns):
-        raise UserFacing("nothing was read in this stretch", "", "choose another stretch of time")
+        raise UserFacing(Text("nothing was read in this stretch", "此时段没有任何读数"), "", Text("Choose another stretch of time", "请选择其他时段"))
     told = sorted((one for one in told if start_s * 1000 <= one.at_ms < end_s * 1000), key=lambda one: one.at_ms)
     gaps = _reasons(chain(all_gaps, _open_gaps(node_id, lasting, end_s)), int(start_s * 1000), language)
     return _written([head for head, _ in columns], _with_moments(_rows(columns, step_ms), step_ms, gaps, told, language), language)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.text import Text
 from gpulease_gui.store.doors import Database, Reader
 from gpulease_gui.store.records import Mark, RunState
 from gpulease_gui.store.retention import keep_stretch, newest_pack
@@ -29,16 +30,16 @@ def put_into_report(db: Database, node_id: str, start_s: float, end_s: float) ->
     """
     run = next((one for one in list_runs(db.conn, node_id=node_id) if one.state is RunState.FINISHED), None)
     if run is None:
-        raise UserFacing("the node was not verified yet", "a report speaks of a run", "verify the node first")
+        raise UserFacing(Text("the node was not verified yet", "该节点尚未验收"), Text("A report speaks of a run", "报告写的是一次验收"), Text("Verify the node first", "请先验收该节点"))
     held = stretches_in_report(db.conn, node_id, run.id)
     if len(held) >= STRETCHES:
-        raise UserFacing(f"the report shows {STRETCHES} stretches already", "", "take one of them out of the report first")
+        raise UserFacing(Text(f"the report shows {STRETCHES} stretches already", f"报告中已有 {STRETCHES} 段"), "", Text("Take one of them out of the report first", "请先从报告中移除一段"))
     kept = keep_stretch(db, run.id, node_id, int(start_s * _NS), _end_ns(db.conn, node_id, int(end_s * _NS)))
     if kept is None and outline(db.conn, node_id, int(start_s * _NS), int(end_s * _NS), _NS).slabs:
-        why = "readings go by their age, and evidence is made of readings"
-        raise UserFacing("only summaries are left of this stretch", why, "choose a later stretch, or keep readings for longer")
+        why = Text("Readings go by their age, and evidence is made of readings", "读数到期清除，而存证由读数构成")
+        raise UserFacing(Text("only summaries are left of this stretch", "此段只剩汇总"), why, Text("Choose a later stretch, or keep readings for longer", "请选择较晚的时段，或延长读数保留时间"))
     if kept is None:
-        raise UserFacing("nothing is stored of this stretch yet", "readings are written every ten seconds", "try again in a moment")
+        raise UserFacing(Text("nothing is stored of this stretch yet", "此段尚无已存读数"), Text("Readings are written every ten seconds", "读数每十秒写入一次"), Text("Try again in a moment", "请稍后重试"))
     if (kept.start_ns, kept.end_ns) not in held:
         id_ = f"{REPORT_MARK}-{node_id}-{run.id}-{kept.start_ns}-{kept.end_ns}"
         save_mark(db, Mark(id_, node_id, datetime.fromtimestamp(start_s, UTC), REPORT_MARK, f"{kept.start_ns}\t{kept.end_ns}", run.id))

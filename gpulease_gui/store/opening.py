@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.os_reason import os_reason
+from gpulease_gui.domain.text import Text
 from gpulease_gui.store.place import network_file_system
 from gpulease_gui.store.troubles import is_worlds_fault, user_facing
 
@@ -78,8 +80,8 @@ def in_words(path: Path, doing: str = "open") -> Iterator[None]:
         raise user_facing(error, path, doing) from error
     except OSError as error:
         raise UserFacing(
-            f"could not {doing} the workspace {path}", error.strerror or str(error),
-            "check that the folder exists and that you may write in it",
+            Text(f"could not {doing} the workspace {path}", f"无法打开或写入工作区 {path}"), os_reason(error),
+            Text("Check that the folder exists and that you may write in it", "请确认文件夹存在且可写"),
         ) from error  # fmt: skip
 
 

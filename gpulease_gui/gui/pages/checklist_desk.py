@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 from gpulease_gui.domain.answer import AnswerState, AnswerValue
 from gpulease_gui.domain.commercial import Subject
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.os_reason import os_reason
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.scoring import Waiver
@@ -194,7 +195,7 @@ def read_file(path: Path) -> EvidenceBlob:
     try:
         size = path.stat().st_size
         if size > LARGEST:
-            raise UserFacing(f"{path.name} was not attached", f"it has {size >> 20} MiB; at most 64 are kept", "attach the pages that matter")
+            raise UserFacing(Text(f"{path.name} was not attached", f"未附上 {path.name}"), Text(f"It has {size >> 20} MiB; at most 64 are kept", f"大小 {size >> 20} MiB，最多保存 64 MiB"), Text("Attach the pages that matter", "请只附上相关页"))
         return EvidenceBlob.of(path.read_bytes())
     except OSError as error:
-        raise UserFacing(f"{path.name} was not attached", error.strerror or str(error), "close it elsewhere and try again") from error
+        raise UserFacing(Text(f"{path.name} was not attached", f"未附上 {path.name}"), os_reason(error), Text("Close it elsewhere and try again", "请在别处关闭该文件后重试")) from error

@@ -12,6 +12,7 @@ from PySide6.QtGui import QGuiApplication, QImage, QPainter
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.os_reason import os_reason
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import current_language, say
@@ -92,7 +93,7 @@ def _write_bytes(path: Path, content: bytes) -> None:
         with whole_file(path) as file:
             file.write(content)
     except OSError as fault:
-        raise UserFacing(f"{path.name} could not be written", fault.strerror or str(fault), "choose another folder") from fault
+        raise UserFacing(Text(f"{path.name} could not be written", f"无法写入 {path.name}"), os_reason(fault), Text("Choose another folder", "请换一个文件夹")) from fault
 
 
 class _Drawing:

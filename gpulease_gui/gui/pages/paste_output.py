@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.frame import MAX_STDOUT_BYTES
+from gpulease_gui.domain.os_reason import os_reason
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.fact import readers
@@ -319,7 +320,7 @@ def _bytes_of(path: Path) -> tuple[bytes, str]:
         with path.open("rb") as file:
             data = file.read(MAX_STDOUT_BYTES + 1)
     except OSError as error:
-        raise UserFacing(f"could not read {path.name}", error.strerror or str(error), "check the file") from error
+        raise UserFacing(Text(f"could not read {path.name}", f"无法读取 {path.name}"), os_reason(error), Text("Check the file", "请检查该文件")) from error
     return data, data.decode("utf-8", "replace").replace("\x00", "")
 
 
