@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 
-from gpulease_gui.services.gap_words import NOT_AVAILABLE, SERIES_LOST, series_reason
+from gpulease_gui.services.gap_words import NOT_AVAILABLE, SERIES_LOST, of_series, series_reason
 from gpulease_gui.services.intake import GapSpan, SeriesKey, Told, WatchView
 from gpulease_gui.services.source_gaps import with_newest
 from gpulease_gui.store.records import Gap
 from gpulease_gui.telemetry.gpu import GONE
+from gpulease_gui.telemetry.gpu_agent import UNHEARD
 from gpulease_gui.telemetry.rates import NOT_NAMED
 from gpulease_gui.telemetry.row import Row
 from gpulease_gui.telemetry.source import Point, metrics
@@ -33,6 +34,7 @@ class SeriesGaps:
         self._never: set[SeriesKey] = set()
         self._absent: frozenset[str] = frozenset()
         self._missed: set[SeriesKey] = set()  # gaps of what is absent
+        self._unheard: dict[SeriesKey, str] = {}  # what lasted when the stream stopped, and is told once in a stream
 
     def hear(self, told: Told, at_s: float) -> tuple[Gap, ...]:
         """A line of readings: what is to be stored of the gaps that it ends."""
@@ -81,9 +83,18 @@ class SeriesGaps:
         return at_s if back_s is None or last is None or back_s < last[0] else min(at_s, back_s)
 
     def end_all(self, at_s: float) -> tuple[Gap, ...]:
-        """The stream stops."""
+        """The stream stops, or nobody takes it."""
         self._never, self._absent = set(), frozenset()
+        self._unheard = {key: gap.reason for key, (gap, _) in self._open.items() if (of_series(gap.reason) or ("",))[0] == UNHEARD}
         return self._end(list(self._open), at_s)
+
+    def go_on(self, at_s: float) -> None:
+        """The same stream is taken again: what it told once, and was so when nobody took it any more, it does not say again."""
+        for key, reason in self._unheard.items():
+            if key not in self._open and len(self._open) < _MOST_OPEN:
+                self._open[key] = GapSpan(at_s, reason, metric=key[0]), False
+                self._view.source_gaps = with_newest(self._view.source_gaps, self._open[key][0])
+        self._unheard = {}
 
     @staticmethod
     def _is_over(gap: GapSpan, at_s: float) -> bool:

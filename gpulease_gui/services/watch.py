@@ -333,6 +333,7 @@ class _Watch:
                 self._gap(begin_s, self._timeline.why)
                 self._close_gap(end_s, resumed=True)
             self._recorder.stood_still(self._last_s, at_s)
+            self._series.go_on(at_s)
             self._expect(at_s)
         return at_s
 
@@ -363,9 +364,8 @@ class _Watch:
 
     def _why_lost(self, end: StreamEnd) -> str:
         """A line that did not outlive a sleep of this computer, or is lost while it has no network, is no fault of the node."""
-        if self._timeline.did_not_look(end.last_s if end.heard else None):
-            return self._timeline.why
-        return why_ended(self.node, end.ending)
+        slept = self._timeline.did_not_look(end.last_s if end.heard else None)
+        return self._timeline.why if slept else why_ended(self.node, end.ending)
 
     def _gap(self, start_s: float, reason: str) -> None:
         if self.view.gaps and self.view.gaps[-1].end_s is None:

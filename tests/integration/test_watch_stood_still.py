@@ -12,7 +12,9 @@ import pytest
 
 from gpulease_gui.remote.stream import StreamEnd, StreamEnding
 from gpulease_gui.services.recording import FLOODED
-from tests.integration.test_watch_scripted import POWER, A, B, Scripted
+from gpulease_gui.store.samples import list_gaps
+from gpulease_gui.telemetry.gpu_agent import UNHEARD, XID
+from tests.integration.test_watch_scripted import NS, POWER, START_S, A, B, Scripted
 
 PAUSES = [20, 64, 600]
 
@@ -126,3 +128,14 @@ def test_that_a_node_that_floods_us_is_told_after_a_pause_too(node: Scripted) ->
         node.cards(*[(0, A, "500")] * (200 if at >= 30 else 1))
     node.end()
     assert {gap.reason for gap in node.source_gaps()} == {FLOODED}
+
+
+def test_that_xids_that_are_not_told_before_a_pause_are_not_told_after_it_either(node: Scripted) -> None:
+    for at in [*range(10), *range(80, 100)]:
+        second(node, at, A)
+    node.watch._flush()
+    node.watch._unseen(START_S + 100.0)
+    node.end()
+    with node.services.workspace.read() as connection:
+        told = [(g.start_ns // NS - START_S, g.end_ns // NS - START_S) for g in list_gaps(connection, "scripted", XID, 0, 2**62) if g.reason == UNHEARD]
+    assert told == [(0, 9), (80, 100)]
