@@ -32,6 +32,7 @@ class Target:
     `jump` names the jump hosts as ssh does (`[user@]host[:port],...`, the first is reached first). `known_hosts` are
     the files that ssh's config names; () = ssh's own defaults. `notes`: what that config says and we don't follow.
     `ssh_options`: what it says of this computer's side, one option a line. `password`: of a pasted line; it is never saved.
+    `no_key_file`: the config wants none (`IdentityFile none`), other than where it names none.
     """
 
     address: Address
@@ -44,6 +45,7 @@ class Target:
     notes: tuple[Text, ...] = ()
     ssh_options: str = ""
     password: Secret | None = None
+    no_key_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)

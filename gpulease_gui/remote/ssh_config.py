@@ -219,7 +219,7 @@ def _target_of(alias: str, values: Mapping[str, Sequence[str]], lines: Sequence[
         address, alias, _key_file(keys), key_alias, jump if hops else "", "\n".join(_there(certificates)),
         _files("userknownhostsfile", _first(values, "userknownhostsfile"), user_known_hosts(), tokens, lines),
         (*_keys_left_out(keys, certificates), *_notes(values, lines)),
-        options,
+        options, no_key_file=[path.lower() for path in values.get("identityfile", ())] == ["none"],
     )  # fmt: skip
 
 

@@ -50,7 +50,7 @@ def named_as_of_now(node: Node) -> AsOfNow:
 
 def _elsewhere(node: Node, place: Target) -> Iterator[Text]:
     """In what the ssh config and a record differ by now."""
-    login = (place.identity_file, node.identity_file)
+    login = ("none" if place.no_key_file else place.identity_file, node.identity_file)
     for what, said, kept in (
         (Text("address", "地址"), str(place.address), str(node.address)), (Text("jump hosts", "跳板机"), place.jump, node.jump),
         (Text("key", "密钥"), *(login if all(login) else ("", ""))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,15 @@ def test_that_what_the_config_says_of_a_bare_address_is_not_written_into_the_rec
     # A key that the user names is the record's from now on.
     named = str(sshd.keys.user("id_ed25519"))
     assert node_of(services.workspace, "10.9.9.9", named).identity_file == kept(services)["h100"].identity_file == named
+
+
+def test_that_a_record_with_a_key_says_so_where_the_config_wants_none(services, sshd):
+    before = node_of(services.workspace, "keyless")
+    named = str(sshd.keys.user("id_ed25519"))
+    services.workspace.submit(lambda db: nodes.save_node(db, replace(before, identity_file=named))).result()
+    said: list[Text] = []
+    assert log_in(services, "keyless", said) == ""
+    assert [words.en for words in said] == [
+        f"the key of keyless is {named} in its record and none in the ssh config: the record counts; change it under Nodes, or name the "
+        "node user@host:port"
+    ]
