@@ -12,7 +12,8 @@ from gpulease_gui.domain.text import visible
 from gpulease_gui.remote.credentials import Credentials, Prompt
 from gpulease_gui.remote.password_questions import asks_for_password
 
-PROMPTS_MAX = 20
+# In one try of a login: questions, and rounds that hold none, such as one with a greeting.
+PROMPTS_MAX, EMPTY_ROUNDS_MAX = 20, 10
 _WORDS_MAX = 300
 
 
@@ -23,15 +24,15 @@ class Answers:
     in the first try, else what `ask_password` gives, who is told of the `wrong` one. All else goes to the user. `known`: no
     password was accepted a moment ago, else it is no answer to what comes after it. `heard`: there was a round of questions;
     `can_differ`: another try can have other answers; `password`: the one that was given, `password_typed`: by the user;
-    `gave_up`: the question without an answer; `waits_for`: the one that the user has before him.
+    `gave_up`: the question without an answer; `waits_for`: the one that the user has before him; `endless`: it was asked on and on.
     """
 
     def __init__(self, credentials: Credentials, number: int = 1, *, known: bool = True, wrong: Secret | None = None) -> None:
         self._known = credentials.password if known and number == 1 else None
         self._ask_password = credentials.ask_password if known else None
         self._ask, self._number, self._wrong = credentials.ask_prompt, number, wrong
-        self._asked = 0
-        self.heard = self.can_differ = self.password_typed = False
+        self._asked = self._empty_rounds = 0
+        self.endless = self.heard = self.can_differ = self.password_typed = False
         self.password: Secret | None = None
         self.gave_up = self.waits_for = ""
 
@@ -39,7 +40,9 @@ class Answers:
         """The answers to one round of questions. Raises SSHException when the user gives up or is asked on and on."""
         self.heard = True
         self._asked += len(prompts)
-        if self._asked > PROMPTS_MAX:
+        self._empty_rounds += not prompts
+        self.endless = self._asked > PROMPTS_MAX or self._empty_rounds > EMPTY_ROUNDS_MAX
+        if self.endless:
             raise paramiko.SSHException("too many questions")
         said = _plain("\n".join(part for part in (title.strip(), instructions.strip()) if part))
         return [self._answer(Prompt(_plain(words.strip()), echo, said)).reveal() for words, echo in prompts]

@@ -8,7 +8,7 @@ from gpulease_gui.domain.text import Text
 
 # Only what our own sentences say of a node: words that a server sent stay as they came.
 _OF_NODE = re.compile(r"the node(?= (?:refuses|ended|asks|takes|may be|opens|accepts|does not answer)\b)")
-_OF_NODE_ZH = re.compile("节点(?=拒绝|结束|要求|接受|不接受|可能|不再)")
+_OF_NODE_ZH = re.compile("节点(?=在登录时|拒绝|结束|要求|接受|不接受|可能|不再)")
 # What belongs to a jump host is said in the ssh config alone.
 _OWN = (
     ("the node's SSH options", "the SSH options of the jump host{} in the ssh config"), (" (--identity KEY.pub)", ""),

@@ -59,6 +59,14 @@ def _typed_too_late(host_port: str) -> ConnectFailed:
     ), ())  # fmt: skip
 
 
+def _asks_without_end(host_port: str) -> ConnectFailed:
+    error = login_refused(host_port, "asks_without_end", Text(
+        "the node asks on and on while we log in, and neither lets us in nor refuses", "节点在登录时不停地提问，既不放行也不拒绝",
+    ), ())  # fmt: skip
+    error.next_text = Text("its SSH server is broken or hostile; ask the supplier", "该 SSH 服务有故障或有恶意，请询问供应商")
+    return error
+
+
 def _no_more_tries(before: ConnectFailed | None, error: ConnectFailed) -> ConnectFailed:
     """`error`, but where a node hangs up after it had refused what was typed `before`, that is the reason."""
     if before is None or error.cause != "hung_up":
@@ -308,6 +316,8 @@ class _Login:
             try:
                 return self._attempt("answer_refused", step, self.deadlines.ask_s)
             except ConnectFailed as error:
+                if answers.endless:
+                    raise _asks_without_end(self.address.host_port) from error
                 if answers.gave_up:
                     why = Text(f"no answer to {answers.gave_up!r}", f"未回答 {answers.gave_up!r}")
                     raise login_refused(self.address.host_port, "no_answer", why, ()) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtWidgets import QLabel
@@ -16,6 +17,9 @@ from gpulease_gui.gui.pages import nodes, verification
 from gpulease_gui.gui.pages.nodes import NodesPage
 from gpulease_gui.services.composition import Services
 from gpulease_gui.store import nodes as stored
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 # The node is told to be `cancelling` for no longer.
 CANCEL_MS = 2_000
@@ -46,7 +50,11 @@ def page(services: Services, make_window: Callable[..., MainWindow]) -> NodesPag
 
 
 def put(services: Services, made: list[Node]) -> list[Node]:
-    services.workspace.submit(lambda db: [stored.save_node(db, node) for node in made]).result()
+    def work(db: Database) -> None:
+        for node in made:
+            stored.save_node(db, node)
+
+    services.workspace.submit(work).result()
     return made
 
 

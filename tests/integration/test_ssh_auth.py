@@ -264,6 +264,20 @@ def test_that_a_password_answers_the_question_for_it_once(sshd):
     assert [prompt.words for prompt in asked] == ["User:", "Code:"]
 
 
+@pytest.mark.parametrize(("round_", "answered"), [((), 10), ((("Code:", False),), 20)])
+def test_that_a_node_that_asks_without_end_is_left_and_blamed(sshd, round_, answered):
+    asked: list[Prompt] = []
+    doorman = Doorman((round_,) * 5000, wants_key=False)
+    with kept_by(doorman) as gate:
+        error = failure(gate, Credentials(AuthMethod.PASSWORD, password=Secret("word"), ask_prompt=asker(["x"] * 5000, asked)))
+    assert (error.phase, error.cause, error.why) == (
+        Phase.AUTH, "asks_without_end", "the node asks on and on while we log in, and neither lets us in nor refuses",
+    )
+    assert error.next_step == "its SSH server is broken or hostile; ask the supplier"
+    assert (error.why_text.zh, error.next_text.zh) == ("节点在登录时不停地提问，既不放行也不拒绝", "该 SSH 服务有故障或有恶意，请询问供应商")
+    assert (len(doorman.heard), doorman.tries, len(asked)) == (answered, 1, answered * bool(round_))
+
+
 class PasswordFirst(Doorman):
     """Takes the password, then asks."""
 
