@@ -154,9 +154,7 @@ def no_such_name(host_port: str, said: str) -> ConnectFailed:
     """The name does not resolve."""
     words = in_both(one_line(said))
     why = Text(f"the name can't be resolved ({words.en})", f"无法解析主机名（{words.zh}）")
-    return ConnectFailed(
-        Phase.DNS, host_port, "no_such_name", why, Text("check the spelling and the network", "检查拼写和网络")
-    )
+    return ConnectFailed(Phase.DNS, host_port, "no_such_name", why, Text("check the spelling and the network", "检查拼写和网络"))
 
 
 def refused(host_port: str) -> ConnectFailed:
@@ -358,12 +356,19 @@ def no_password_yet(error: ConnectFailed, *, once: bool) -> ConnectFailed:
     return told
 
 
+_NO_SESSIONS = Text(
+    "ask the supplier whether this user may run commands: a rule of the server forbids sessions, such as for a user that may only forward",
+    "请向供应商确认该用户是否可以执行命令：服务端规则禁止打开会话，例如仅允许端口转发的用户",
+)
+
+
 def no_channel(host_port: str, said: str) -> ConnectFailed:
     """The node opens no further session. `said`: foreign text."""
     words = in_both(one_line(said))
     return ConnectFailed(
         Phase.CHANNEL, host_port, "no_channel",
         Text(f"the node opens no further session ({words.en})", f"节点不再接受新会话（{words.zh}）"),
+        _NO_SESSIONS if said.lower() == "administratively prohibited" else
         Text("close other sessions of this user (MaxSessions) or try again", "关闭该用户的其他会话（MaxSessions）或重试"),
     )  # fmt: skip
 
