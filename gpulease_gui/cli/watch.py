@@ -92,6 +92,7 @@ def _watch(services: Services, nodes: Mapping[str, Node], rate_hz: float | None,
         why = _STOPPED if interrupted else _OVER if time.monotonic() >= end_s else _NOBODY
         services.watching.close()
         wait([services.workspace.submit(lambda db: None)], _WRITTEN_S)
+        sums.count_stored(views)
         _say_end(sums, why, sum(view.lines for view in views), services.workspace.path, as_json=options.json)
         if interrupted:
             return Exit.INTERRUPTED

@@ -127,6 +127,10 @@ class Sums:
         self.gaps += isinstance(event, GapOpened)
         self.events += isinstance(event, WatchAlarm) and event.ended_ms is None
 
+    def count_stored(self, views: Iterable[WatchView]) -> None:
+        """Watches that are over: also gaps of single sources and curves and of what could not be written, which no event told."""
+        self.gaps = max(self.gaps, sum(view.holes + bool(view.unsaved) for view in views))
+
     def said(self, why: Text, lines: int, kept_in: Path) -> Text:
         """The last line: why it ended, lines of readings, gaps, events (broken rules), and where it is kept."""
         return Text(

@@ -57,7 +57,8 @@ class WatchView:
     `by_agent`: whether the samples come from the agent or, on a node without Python, from the shell scripts. `paces`: since
     when how often it was asked, where that was not `interval_s` always. `unjudged`: what lines carry that no test of ours asks for. `away`: cards
     that were taken away by agreement, since when (UTC seconds). `handed`: which of the samples are in which stored block.
-    `missed`: gaps of curves whose card is lost. `lines` of readings came since the watch began.
+    `missed`: gaps of curves whose card is lost. `lines` of readings came, and `holes` (gaps) were to be
+    stored, since the watch began.
     """
 
     node_id: str
@@ -80,6 +81,7 @@ class WatchView:
     handed: Handed = field(default_factory=Handed)
     missed: tuple[GapSpan, ...] = ()
     lines: int = 0
+    holes: int = 0
 
     @property
     def lasting(self) -> tuple[GapSpan, ...]:

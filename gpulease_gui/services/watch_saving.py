@@ -16,6 +16,7 @@ from gpulease_gui.store.open_gaps import keep_open
 from gpulease_gui.store.records import Gap, SampleBlock, new_id
 from gpulease_gui.store.samples import append_blocks, append_gap
 from gpulease_gui.store.workspace import Workspace
+from gpulease_gui.telemetry.gpu_agent import UNHEARD
 
 NOT_SAVED = "not_saved"
 _SAME_S, _NS = 0.001, 1_000_000_000
@@ -66,6 +67,8 @@ class Saving:
         """Write gaps."""
         if not gaps:
             return
+        # Events that nobody hears are no hole in what is read.
+        self._view.holes += sum(1 for gap in gaps if not gap.reason.startswith(UNHEARD))
         watch, keep = self._watch, self._keep_open()
 
         def work(db: Database) -> None:

@@ -203,6 +203,7 @@ def test_that_a_full_disk_is_told_watching_goes_on_and_the_time_is_a_gap(
             return [gap.reason for gap in list_gaps(connection, "demo-honest", "gpu.power_w", 0, 2**62)]
 
     assert until(lambda: view.unsaved == "" and "not_saved" in told(), 20)
+    assert view.holes == 1
 
 
 def test_that_the_speed_in_a_tasks_log_is_sampled_stored_and_a_lane_beside_its_promise(demo: Services, until: Until) -> None:

@@ -140,3 +140,14 @@ def test_that_what_is_said_of_a_rule_names_the_rule_and_the_card(
     said = json.loads(as_json_line)
     assert (said["event"], said["rule"], said["subject"], said["card"], said["words"]) == (kind, *of, "gone")
     assert as_text == f"1970-01-01T00:00:00Z node: {kind}: {text}: gone"
+
+
+def test_that_gaps_that_no_event_told_are_counted_at_the_end() -> None:
+    quiet, full, sums = WatchView("n1", 1.0, holes=2), WatchView("n2", 1.0, unsaved="the disk is full"), Sums()
+    sums.count_stored([WatchView("n3", 1.0)])
+    assert sums.gaps == 0
+    sums.count_stored([quiet, full])
+    assert sums.gaps == 3 and ", 3 gaps, " in sums.said(Text("stopped", "已停止"), 5, Path("own.db")).en
+    sums.gaps = 4
+    sums.count_stored([quiet, full])
+    assert sums.gaps == 4, "what was told counts"
