@@ -286,6 +286,18 @@ def test_that_nodes_are_watched_opened_and_left_from_the_grid(page: live.LivePag
     qtbot.waitUntil(lambda: demo.watching.views() == (), timeout=10000)
 
 
+def test_that_the_filter_counts_what_the_tiles_say(page: live.LivePage) -> None:
+    nodes, view = page.all, view_of(600)
+    nodes._timer.stop()
+    nodes.watching = Crowd({"n": view})
+    nodes._clock = lambda: NOW_S
+    nodes.set_nodes([LiveNode(Node("n", "node-07", Reach.SSH), "C-1")])
+    for state, said, lost in ((NodeState.CONNECTED, "no rule broken", "Lost  0"), (NodeState.LOST, "lost", "Lost  1")):
+        view.state, nodes._round_s = state, 0.0
+        nodes.turn()
+        assert ([tile.words.en for tile in nodes.grid.nodes.tiles], nodes.bar._chips["lost"].text()) == ([said], lost)
+
+
 def test_that_a_hundred_nodes_do_not_stall_the_window(page: live.LivePage, qtbot: QtBot, stalls: StallGuard) -> None:
     with stalls.allow("the tiles of a hundred nodes are made"):
         now_s, views = time.time(), [view_of(600, cards=8) for _ in range(2)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -160,17 +161,25 @@ class AllNodes(QWidget):
             self._begin_round(now_s)
         begun_s = time.perf_counter()
         running = {view.node_id: view for view in self.watching.views()} if self._turn else {}
+        before = len(self._turn)
         while self._turn and time.perf_counter() - begun_s < BUDGET_S:
             self.grid.nodes.put(self._tile(self._turn.pop(), running, now_s))
+        if len(self._turn) != before:
+            self._count()
+
+    def _count(self) -> None:
+        """The filter counts what the tiles say now."""
+        ranks = Counter(tile.rank for tile in self.grid.nodes.tiles)
+        self.bar.set_count(ALL, ranks.total())
+        for key, rank in _RANKS.items():
+            self.bar.set_count(key, ranks[rank])
 
     def _begin_round(self, now_s: float) -> None:
-        """Order, counts and sums of what the last round found; then all anew, those in sight first."""
+        """Order and sums of what the last round found; then all anew, those in sight first."""
         model = self.grid.nodes
         model.arrange()
         tiles = model.tiles
-        self.bar.set_count(ALL, len(tiles))
-        for key, rank in _RANKS.items():
-            self.bar.set_count(key, sum(1 for tile in tiles if tile.rank is rank))
+        self._count()
         running = {view.node_id: view for view in self.watching.views()}
         oldest_s = max((age_s(view, now_s) for view in running.values()), default=WINDOWS_S[-1])
         self._window_s = next((window_s for window_s in WINDOWS_S if oldest_s <= window_s), WINDOWS_S[-1])
