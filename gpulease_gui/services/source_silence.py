@@ -10,6 +10,8 @@ STALE_S, STALE_INTERVALS, STALE_PAUSES, MOST_S = 10.0, 5.0, 3.0, 60.0
 LATE_S, LATE_INTERVALS = 2.5, 2.5
 # What nobody heard of the whole node for (we slept, or had no time) is no silence of one source.
 _STEP_S, _STEP_INTERVALS = 5.0, 2.0
+# Nor is that one source late in which nothing came for so long.
+_PAUSE_S, _PAUSE_INTERVALS = 2.0, 2.0
 STALE = "nothing is heard of it any more"
 
 
@@ -44,6 +46,8 @@ class Silence:
     def missed_s(self, source_id: str, at_s: float) -> float | None:
         """Since when a source that speaks, but tells no reading, should have told one; None: it is not late, or never told any."""
         heard_s, pause_s = self._heard.get(source_id), self._pauses.get(source_id, 0.0)
+        if 0 < self._looked_s < at_s - max(_PAUSE_S, _PAUSE_INTERVALS * self._interval_s):
+            return None
         if heard_s is None or at_s - heard_s < min(MOST_S, max(LATE_S, LATE_INTERVALS * max(self._interval_s, pause_s))):
             return None
         return heard_s + self._interval_s

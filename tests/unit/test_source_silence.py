@@ -59,3 +59,11 @@ def test_that_a_source_that_only_speaks_is_late_after_two_lines_and_one_that_nev
     assert [silence.missed_s("gpu", at_s) for at_s in (10.0, 12.0, 12.5)] == [None, None, 11.0]
     silence.heard("gpu", 18.0)
     assert silence.missed_s("gpu", 37.9) is None, "it took its time before"
+
+
+def test_that_a_source_is_not_late_in_a_pause_in_which_nothing_at_all_was_heard() -> None:
+    silence = Silence(1.0)
+    assert silences(silence, range(10), every={"gpu": 1, "network": 1}, until={}) == []
+    assert silence.missed_s("gpu", 13.0) is None
+    assert silences(silence, range(13, 15), every={"network": 1}, until={}) == []
+    assert silence.missed_s("gpu", 14.0) == 10.0, "it said nothing either once others were heard again"
