@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.pages.live_bar import LiveBar
 from gpulease_gui.gui.pages.live_checks import Checks
 from gpulease_gui.gui.pages.live_figures import Figures
@@ -15,8 +14,9 @@ from gpulease_gui.gui.pages.live_lanes import Lanes, holes_of
 from gpulease_gui.gui.pages.live_marks import error_spans, promised_figure, slow_spans
 from gpulease_gui.gui.pages.live_past import History
 from gpulease_gui.gui.pages.live_table import FiguresTable
+from gpulease_gui.gui.pages.live_unwatched import samples_words, unwatched_s
 from gpulease_gui.gui.pages.page import Frame
-from gpulease_gui.gui.widgets.chart_spec import Happening, Hole, LaneSpec, Picture, Rule, share_text, spans_of
+from gpulease_gui.gui.widgets.chart_spec import Happening, Hole, LaneSpec, Picture, Rule, spans_of
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.models.past import Past, Wish
@@ -60,7 +60,7 @@ class Sight:
             return False
         self._chart.show_picture(self._picture(view, made, live, past, lanes))
         self._bar.show_lanes(lanes.known(view), lanes.hidden)
-        self._show_figures(past)
+        self._show_figures(past, view)
         self._show_stored(lanes)
         return True
 
@@ -150,7 +150,7 @@ class Sight:
         if stored is not navigator.stored:
             navigator.show_stored(stored, promised_figure(lanes, stored.term) if stored is not None else None)
 
-    def _show_figures(self, past: Past | None) -> None:
+    def _show_figures(self, past: Past | None, view: WatchView) -> None:
         from gpulease_gui.gui.widgets.chart_scale import range_text
 
         specs = [lane.lane for lane in self._chart.lanes if lane.lane.curves]
@@ -160,14 +160,11 @@ class Sight:
             self.figures.wait(specs)
             self._bar.show_samples("", low=False)
         elif specs:
-            self.figures.look(specs, self._chart.picture, chosen or self._chart.span_s, past)
-            self._show_samples(*self.figures.samples)
-
-    def _show_samples(self, count: int, expected: int) -> None:
-        share = count / expected if expected else 1.0
-        shown = share_text(count, expected)
-        words = Text(f"Samples {shown} of expected", f"样本 {shown}")
-        self._bar.show_samples(words, low=share < _LOW_SHARE, short=Text(f"Samples {shown}", f"样本 {shown}"))
+            span_s = chosen or self._chart.span_s
+            self.figures.look(specs, self._chart.picture, span_s, past)
+            count, expected = self.figures.samples
+            words, short = samples_words(count, expected, unwatched_s(view.gaps, *span_s))
+            self._bar.show_samples(words, low=count < _LOW_SHARE * expected, short=short)
 
 
 def _told_of(had: Wish, wish: Wish, *, following: bool) -> bool:

@@ -147,12 +147,12 @@ def _under(row: Summary) -> Cell:
     if round(most) <= round(least):
         tip = _SCATTERED if row.lasting_s[1] < LEAST_S else ""
         return Cell(length_text(round(least)), tip=tip) if round(least) else NOTHING
-    low, high = _short(least, up=False), _short(most, up=True)
+    low, high = short_text(least, up=False), short_text(most, up=True)
     tip = Text(f"at least {low.en}, at most {high.en}: {_TELLS_NOT.en}", f"至少 {low.zh}，至多 {high.zh}：{_TELLS_NOT.zh}")
     return Cell(Text(f"{low.en}–{high.en}", f"{low.zh}–{high.zh}"), tip=tip)
 
 
-def _short(seconds: float, *, up: bool) -> Text:
+def short_text(seconds: float, *, up: bool) -> Text:
     """A bound, so rounded that it holds."""
     unit_s, en, zh = (1, "s", "秒") if seconds < 120 else (60, "min", "分") if seconds < 7200 else (3600, "h", "时")
     count = math.ceil(seconds / unit_s) if up else math.floor(seconds / unit_s)
