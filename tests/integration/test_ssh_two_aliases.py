@@ -115,3 +115,11 @@ def test_that_a_record_with_a_key_says_so_where_the_config_wants_none(services, 
         f"the key of keyless is {named} in its record and none in the ssh config: the record counts; change it under Nodes, or name the "
         "node user@host:port"
     ]
+
+
+def test_that_a_jump_host_of_which_the_config_wants_no_key_is_not_shown_that_of_the_node(services, sshd, config):
+    config.write_text(config.read_text() + f"Host inner\n HostName 127.0.0.1\n Port {sshd.address.port}\n User {getpass.getuser()}\n"
+                      f" UserKnownHostsFile {config.parents[2]}/known\n IdentityFile {sshd.keys.user('id_ed25519')}\n ProxyJump keyless\n")  # fmt: skip
+    assert "at jump host" in log_in(services, "inner")
+    config.write_text(config.read_text().replace(" IdentityFile none\n", ""))
+    assert log_in(services, "inner") == ""
