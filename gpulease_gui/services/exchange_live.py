@@ -7,6 +7,7 @@ from datetime import timedelta
 from gpulease_gui.checks.watch_rules import WATCH_RULES
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.text import Text
 from gpulease_gui.services.live_events import NOTE
 from gpulease_gui.services.live_export import REPORT_MARK
 from gpulease_gui.store.ahead import CLOCK_MARK
@@ -41,7 +42,7 @@ def _known_event(record: Record, unknown: list[str]) -> Record | None:
     """What ends in the time to come was seen by nobody yet: it would cost hours that did not pass."""
     id_, rule = record.key[0][:40], str(record.value("rule"))
     if rule not in _RULES:
-        raise UserFacing("an event of the bundle is of a rule that this version does not know", f"watch_events {id_}: {rule[:40]!r}", "update the program, or ask who wrote it")
+        raise UserFacing(Text("an event of the bundle is of a rule that this version does not know", "数据包中有本版本不认识的规则的事件"), f"watch_events {id_}: {rule[:40]!r}", Text("update the program, or ask who wrote it", "请更新本程序，或询问文件的编写者"))
     if int(str(record.value("ended_ns"))) > (utc_now() + _AHEAD).timestamp() * 1e9:
         unknown.append(f"watch_events: {id_} ends in the time to come")
         return None
@@ -55,7 +56,7 @@ def _known_mark(record: Record, unknown: list[str]) -> Record | None:
         unknown.append(f"marks: {IMPORTED}")
         return None
     if not _can_be_shown(kind, words):
-        raise UserFacing("a mark of the bundle can't be meant", f"marks {record.key[0][:40]}: {kind} can't be {words[:40]!r}", "export it again")
+        raise UserFacing(Text("a mark of the bundle can't be meant", "数据包中有一条无法成立的标记"), Text(f"marks {record.key[0][:40]}: {kind} can't be {words[:40]!r}", f"marks {record.key[0][:40]}：{kind} 不能是 {words[:40]!r}"), Text("export it again", "请重新导出"))
     return record
 
 

@@ -13,6 +13,7 @@ from gpulease_gui.catalog.terms import validate_term
 from gpulease_gui.checks.thresholds import Threshold
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.finding import Finding
+from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.address import check_host, check_user, parse_jump
 from gpulease_gui.reports.run_hash import run_hash
 from gpulease_gui.services import exchange_live
@@ -25,6 +26,7 @@ from gpulease_gui.store.exchange.bundle_watch import refuse_damaged_events
 from gpulease_gui.store.term_versions import terms_from, terms_text
 
 Figures = Mapping[tuple[str, str], Threshold]
+_ASK = Text("ask who wrote it", "请询问文件的编写者")
 
 
 def valid_bundle(bundle: Bundle, catalogue: Catalogue) -> Bundle:
@@ -69,7 +71,7 @@ def _refuse_claim(record: Record, catalogue: Catalogue) -> None:
         if value is not None:
             validate_term(record.key[2], value, catalogue)
     except UsageError as error:
-        raise UserFacing("a promise of the bundle can't be meant", error.what, error.next_step or "ask who wrote it") from error
+        raise UserFacing(Text("a promise of the bundle can't be meant", "数据包中有一项无法成立的承诺"), error.what_text, error.next_text if error.next_text.en else _ASK) from error
 
 
 def _known_terms(record: Record, catalogue: Catalogue, unknown: list[str]) -> Record:
@@ -79,9 +81,9 @@ def _known_terms(record: Record, catalogue: Catalogue, unknown: list[str]) -> Re
         known = replace(terms, stated={key: said for key, said in terms.stated.items() if key in catalogue.fields})
         text = terms_text(validate_terms(known, catalogue.fields))
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-        raise UserFacing("commercial terms of the bundle are damaged", str(error)[:100], "export it again") from error
+        raise UserFacing(Text("commercial terms of the bundle are damaged", "数据包中的商务条款已损坏"), str(error)[:100], Text("export it again", "请重新导出")) from error
     except UsageError as error:
-        raise UserFacing("a term of the bundle can't be meant", error.what, error.next_step or "ask who wrote it") from error
+        raise UserFacing(Text("a term of the bundle can't be meant", "数据包中有一项无法成立的条款"), error.what_text, error.next_text if error.next_text.en else _ASK) from error
     return replace(record, fields=tuple((name, text if name == "terms" else value) for name, value in record.fields))
 
 
@@ -107,7 +109,7 @@ def _refuse_mixed(bundle: Bundle) -> None:
     for record in bundle.of("nodes", "runs"):
         is_demo = record.value("reach") == "demo" if record.section.name == "nodes" else bool(record.value("demo"))
         if is_demo != bundle.demo:
-            raise UserFacing("demo data and real data can't be merged", f"the {record.section.kind} {record.key[0][:12]} is of the other kind", "export it again")
+            raise UserFacing(Text("demo data and real data can't be merged", "演示数据与真实数据不能合并"), Text(f"the {record.section.kind} {record.key[0][:12]} is of the other kind", f"{record.section.kind} {record.key[0][:12]} 属于另一类"), Text("export it again", "请重新导出"))
         if record.section.name == "nodes":
             _refuse_address(record)
 
@@ -117,13 +119,13 @@ def _refuse_address(record: Record) -> None:
     host, user = record.value("host"), record.value("user_name")
     try:
         if len({value is None for value in (host, user, record.value("port"))}) > 1:
-            raise UsageError("a part of its address is missing")
+            raise UsageError(Text("a part of its address is missing", "其地址缺少一部分"))
         if host is not None and user is not None:
             check_host(str(host))
             check_user(str(user))
         parse_jump(str(record.value("jump")))
     except UsageError as error:
-        raise UserFacing("a node of the bundle can't be meant", error.what, error.next_step or "ask who wrote it") from error
+        raise UserFacing(Text("a node of the bundle can't be meant", "数据包中有一个无法成立的节点"), error.what_text, error.next_text if error.next_text.en else _ASK) from error
 
 
 def _refuse_changed_runs(bundle: Bundle) -> None:
@@ -137,8 +139,8 @@ def _refuse_changed_runs(bundle: Bundle) -> None:
         id_ = record.key[0]
         if run_hash(id_, _current(findings[id_]), outputs[id_]) != record.value("run_hash"):
             raise UserFacing(
-                f"the run {id_[:12]} was changed after it was exported", "its findings and outputs don't give the hash that stands beside them",
-                "ask for the file again",
+                Text(f"the run {id_[:12]} was changed after it was exported", f"验收 {id_[:12]} 在导出后被改动"), Text("its findings and outputs don't give the hash that stands beside them", "其检查结果与原始输出算不出旁边的哈希"),
+                Text("ask for the file again", "请重新索取该文件"),
             )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ from gpulease_gui.store.exchange.sheet import (
 )
 
 Progress = Callable[[int], None]
-_ANOTHER = "open it in a spreadsheet program and save it again as XLSX"
+_ANOTHER = Text("open it in a spreadsheet program and save it again as XLSX", "请用表格软件打开并重新另存为 XLSX")
 
 
 def read_book(
@@ -111,7 +111,7 @@ class _Reading:
 
     def sheet(self, limits: Limits) -> Sheet:
         if not self.ended:
-            raise UserFacing("the workbook was not read to its end", "reading it failed", _ANOTHER)
+            raise UserFacing(Text("the workbook was not read to its end", "工作簿未读完"), Text("reading it failed", "读取失败"), _ANOTHER)
         return fill_merged(Sheet(self.name, tuple(self.rows), sheets=self.sheets, notes=tuple(self.notes)), self.merged, limits)
 
 
@@ -187,7 +187,7 @@ def _lines(stream: IO[str] | None) -> Iterator[str]:
 def _settle(code: int, *, late: bool, limits: Limits) -> None:
     if late:
         raise UserFacing(
-            "the workbook takes too long to read", f"it was given {limits.seconds:g} seconds", "keep only the sheet with offers"
+            Text("the workbook takes too long to read", "工作簿读取时间过长"), Text(f"it was given {limits.seconds:g} seconds", f"限时 {limits.seconds:g} 秒"), Text("keep only the sheet with offers", "请只保留报价所在的工作表")
         )
     if code:
-        raise UserFacing("the workbook could not be read", f"its reader ended with code {code}", _ANOTHER)
+        raise UserFacing(Text("the workbook could not be read", "无法读取工作簿"), Text(f"its reader ended with code {code}", f"读取程序以代码 {code} 退出"), _ANOTHER)

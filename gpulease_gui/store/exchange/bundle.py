@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.text import Text
 from gpulease_gui.store.codec import json_text
 from gpulease_gui.store.evidence import get_blob, get_content
 from gpulease_gui.store.exchange.bundle_schema import FORMAT, MOST_BYTES, MOST_RECORDS, VERSION, Tick
@@ -158,4 +159,4 @@ def _entries(connection: sqlite3.Connection, section: Section, run_hashes: Mappi
 
 
 def _too_large(why: str) -> UserFacing:
-    return UserFacing("this workspace is too large for a bundle", why, "copy the workspace file itself to the other computer")
+    return UserFacing(Text("this workspace is too large for a bundle", "此工作区过大，无法导出为数据包"), why, Text("copy the workspace file itself to the other computer", "请把工作区文件本身复制到另一台电脑"))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.text import Text
 from gpulease_gui.store.exchange.bundle_sections import FIRST_SECTIONS, SECTIONS, Section, Value, section_of
 from gpulease_gui.store.records import EvidenceBlob
 
@@ -89,8 +90,9 @@ def parse_bundle(data: bytes, tick: Tick = _silent) -> Bundle:
     version = said.get("version")
     if version not in (1, VERSION) or isinstance(version, bool):
         raise UserFacing(
-            "this bundle is of another version", f"this program reads versions 1 to {VERSION}, the file says {str(version)[:20]}",
-            "update the program" if isinstance(version, int) and version > VERSION else "export it again",
+            Text("this bundle is of another version", "此数据包属于另一版本"),
+            Text(f"this program reads versions 1 to {VERSION}, the file says {str(version)[:20]}", f"本程序读取版本 1 至 {VERSION}，文件写的是 {str(version)[:20]}"),
+            Text("update the program", "请更新本程序") if isinstance(version, int) and version > VERSION else Text("export it again", "请重新导出"),
         )  # fmt: skip
     tick()
     contents = _contents(said.pop("contents", {}), tick)
@@ -129,7 +131,7 @@ def _no_constant(word: str) -> object:
 
 
 def _refuse(why: str) -> UserFacing:
-    return UserFacing("this is no exchange bundle", why, "ask for a file that was written as an exchange bundle",
+    return UserFacing(Text("this is no exchange bundle", "这不是交换数据包"), why, Text("ask for a file that was written as an exchange bundle", "请索取导出为交换数据包的文件"),
                       "ask for a file written by gpulease export-data --format json")  # fmt: skip
 
 

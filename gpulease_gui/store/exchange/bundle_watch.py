@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.text import Text
 from gpulease_gui.store.card_names import NAMES, NUMBERS
 from gpulease_gui.store.codec import finding_from
 
@@ -40,23 +41,23 @@ def is_shared(key: str) -> bool:
 def refuse_damaged_cards(record: Record) -> None:
     """Raise UserFacing for a setting that says what cards are called and is no text."""
     if node_of_cards(record.key[0]) and not isinstance(json.loads(str(record.value("value"))), str):
-        raise UserFacing("a setting of the bundle can't be meant", f"settings: {record.key[0][:60]} can't be {str(record.value('value'))[:40]}", "export it again")
+        raise UserFacing(Text("a setting of the bundle can't be meant", "数据包中有一项无法成立的设置"), Text(f"settings: {record.key[0][:60]} can't be {str(record.value('value'))[:40]}", f"settings：{record.key[0][:60]} 不能是 {str(record.value('value'))[:40]}"), Text("export it again", "请重新导出"))
 
 
 def refuse_damaged_events(bundle: Bundle) -> None:
     """Raise UserFacing for an event that ends before it begins, or a finding that is not its own."""
     for record in bundle.of("watch_events"):
         why = _damage(record)
-        if why:
-            raise UserFacing("an event of the bundle is damaged", f"watch_events {record.key[0][:40]}: {why}", "export it again")
+        if why is not None:
+            raise UserFacing(Text("an event of the bundle is damaged", "数据包中有一条事件已损坏"), Text(f"watch_events {record.key[0][:40]}: {why.en}", f"watch_events {record.key[0][:40]}：{why.zh}"), Text("export it again", "请重新导出"))
 
 
-def _damage(record: Record) -> str:
+def _damage(record: Record) -> Text | None:
     found = finding_from(str(record.value("document")))
     if int(str(record.value("ended_ns"))) < int(str(record.value("began_ns"))):
-        return f"it ends at {record.value('ended_ns')} ns, before it begins at {record.value('began_ns')} ns"
+        return Text(f"it ends at {record.value('ended_ns')} ns, before it begins at {record.value('began_ns')} ns", f"它结束于 {record.value('ended_ns')} ns，早于开始 {record.value('began_ns')} ns")
     if found.check != record.value("rule"):
-        return f"its finding is of {found.check[:40]!r}, not of {str(record.value('rule'))[:40]!r}"
+        return Text(f"its finding is of {found.check[:40]!r}, not of {str(record.value('rule'))[:40]!r}", f"其检查结果属于 {found.check[:40]!r}，而非 {str(record.value('rule'))[:40]!r}")
     if found.evidence != (record.value("sha256"),):
-        return "its finding names other evidence"
-    return ""
+        return Text("its finding names other evidence", "其检查结果指向另一份证据")
+    return None

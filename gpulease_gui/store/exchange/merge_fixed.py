@@ -10,6 +10,7 @@ import sqlite3
 from collections import defaultdict
 
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.text import Text
 from gpulease_gui.store.exchange.bundle import section_rows
 from gpulease_gui.store.exchange.bundle_schema import Bundle, Record
 from gpulease_gui.store.exchange.bundle_sections import SECTIONS, Section, Value
@@ -45,8 +46,8 @@ def _new(connection: sqlite3.Connection, section: Section, bundle: Bundle, parts
             continue  # it lasts here, or may go on: the file told its end too early
         if said != _given([record, *parts[section.name, id_]]):
             raise UserFacing(
-                f"the bundle holds another {section.kind} {id_[:12]} than this workspace", "the same number, other content: one of the two was changed",
-                "ask for the file again; if it stays so, ask which of them is true",
+                Text(f"the bundle holds another {section.kind} {id_[:12]} than this workspace", f"数据包中的 {section.kind} {id_[:12]} 与此工作区的不同"), Text("the same number, other content: one of the two was changed", "编号相同，内容不同：两者之一被改动"),
+                Text("ask for the file again; if it stays so, ask which of them is true", "请重新索取该文件；若仍如此，请询问哪一个属实"),
             )  # fmt: skip
     return found
 
@@ -80,7 +81,7 @@ def refuse_incomplete(bundle: Bundle) -> None:
         for sha in _named(record):
             if sha not in bundle.contents:
                 what = "an attachment" if record.section.name == "attachments" else f"a record of {record.section.name}"
-                raise UserFacing("this bundle is not whole", f"the content of {what} is missing: {sha[:12]}", "export it again")
+                raise UserFacing(Text("this bundle is not whole", "此数据包不完整"), Text(f"the content of {what} is missing: {sha[:12]}", f"缺少 {record.section.name} 一条记录的内容：{sha[:12]}"), Text("export it again", "请重新导出"))
 
 
 def _named(record: Record) -> list[str]:

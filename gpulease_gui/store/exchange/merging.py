@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.text import Text
 from gpulease_gui.store.attachments import safe_name
 from gpulease_gui.store.codec import json_text, maybe_value_from, maybe_value_text
 from gpulease_gui.store.exchange import merge_cards, merge_fixed, merge_past, merge_removed, merge_trash
@@ -221,5 +222,5 @@ def _refuse_dangling(connection: sqlite3.Connection, bundle: Bundle) -> None:
 
 def _dangling(record: Record, value: str) -> UserFacing:
     return UserFacing(
-        "this bundle is not whole", f"a record of {record.section.name} refers to {value[:40]!r}, which is neither in it nor here", "export it again"
+        Text("this bundle is not whole", "此数据包不完整"), Text(f"a record of {record.section.name} refers to {value[:40]!r}, which is neither in it nor here", f"{record.section.name} 的一条记录引用了 {value[:40]!r}，数据包与此处都没有"), Text("export it again", "请重新导出")
     )

@@ -32,18 +32,18 @@ def encoding_of(data: bytes) -> str:
     if guess:
         return guess
     if b"\0" in data:
-        raise _no_text("it holds zero bytes")
+        raise _no_text(Text("it holds zero bytes", "含有零字节"))
     for name in ("utf-8", "gb18030"):
         try:
             data.decode(name)
         except UnicodeDecodeError:
             continue
         return name
-    raise _no_text("it is neither UTF-8 nor GB18030")
+    raise _no_text(Text("it is neither UTF-8 nor GB18030", "既不是 UTF-8 也不是 GB18030"))
 
 
-def _no_text(why: str) -> UserFacing:
-    return UserFacing("this file is no text table", why, "save it as CSV (UTF-8) or XLSX, or choose its encoding")
+def _no_text(why: Text) -> UserFacing:
+    return UserFacing(Text("this file is no text table", "此文件不是文本表格"), why, Text("save it as CSV (UTF-8) or XLSX, or choose its encoding", "请另存为 CSV（UTF-8）或 XLSX，或选择其编码"))
 
 
 _USUAL = (b"\n", b",", b"\t", b";", b"1", b"0", b" ")
@@ -67,7 +67,7 @@ def decode(data: bytes, encoding: str = "") -> tuple[str, str]:
     try:
         text = data.decode(name)
     except (UnicodeDecodeError, LookupError) as error:
-        raise UserFacing(f"the file is not {name}", "some of its bytes mean nothing in it", "choose another encoding") from error
+        raise UserFacing(Text(f"the file is not {name}", f"此文件不是 {name}"), Text("some of its bytes mean nothing in it", "部分字节在该编码中无意义"), Text("choose another encoding", "请选择其他编码")) from error
     return text.removeprefix("\ufeff"), "utf-8" if name == "utf-8-sig" else name
 
 
@@ -106,8 +106,8 @@ def read_text(
 def too_large(size: int, limits: Limits) -> UserFacing:
     """The refusal of a file of `size` bytes."""
     return UserFacing(
-        f"the file has {size / 1e6:,.0f} MB", f"files of more than {limits.file_bytes / 1e6:,.0f} MB are not read",
-        "keep only the rows with offers, and import that file",
+        Text(f"the file has {size / 1e6:,.0f} MB", f"文件大小 {size / 1e6:,.0f} MB"), Text(f"files of more than {limits.file_bytes / 1e6:,.0f} MB are not read", f"不读取超过 {limits.file_bytes / 1e6:,.0f} MB 的文件"),
+        Text("keep only the rows with offers, and import that file", "请只保留报价所在的行后导入"),
     )  # fmt: skip
 
 
@@ -137,4 +137,4 @@ def _rows(text: str, delimiter: str) -> Iterator[Sequence[str]]:
     try:
         yield from csv.reader(lines, delimiter=delimiter)
     except csv.Error as error:
-        raise UserFacing("the text is no table", str(error), "save it again as CSV (UTF-8) or XLSX") from error
+        raise UserFacing(Text("the text is no table", "此文本不是表格"), str(error), Text("save it again as CSV (UTF-8) or XLSX", "请重新另存为 CSV（UTF-8）或 XLSX")) from error

@@ -139,9 +139,9 @@ def refuse_size(rows: int, columns: int, limits: Limits = LIMITS) -> None:
     """Raise UserFacing for a table that is larger than what is read."""
     if rows > limits.rows or columns > limits.columns or rows * columns > limits.cells:
         raise UserFacing(
-            f"the table has {rows:,} rows and {columns:,} columns",
-            f"at most {limits.rows:,} rows, {limits.columns:,} columns and {limits.cells:,} cells are read",
-            "keep only the rows and columns with offers, and import that file",
+            Text(f"the table has {rows:,} rows and {columns:,} columns", f"表格有 {rows:,} 行 {columns:,} 列"),
+            Text(f"at most {limits.rows:,} rows, {limits.columns:,} columns and {limits.cells:,} cells are read", f"最多读取 {limits.rows:,} 行、{limits.columns:,} 列、{limits.cells:,} 个单元格"),
+            Text("keep only the rows and columns with offers, and import that file", "请只保留报价所在的行和列后导入"),
         )
 
 
