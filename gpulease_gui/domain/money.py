@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +24,9 @@ class Money:
         except InvalidOperation:
             value = Decimal("NaN")
         if not value.is_finite():
-            raise UsageError(f"{amount!r} is not an amount", next_step="write digits and a dot, such as 16.20")
+            raise UsageError(Text(f"{amount!r} is not an amount", f"{amount!r} 不是金额"), next_step=Text("write digits and a dot, such as 16.20", "请填写数字与小数点，如 16.20"))
         if len(currency) != 3 or not currency.isascii() or not currency.isupper():
-            raise UsageError(f"{currency!r} is not a currency", next_step="write the three-letter code, such as CNY")
+            raise UsageError(Text(f"{currency!r} is not a currency", f"{currency!r} 不是货币"), next_step=Text("write the three-letter code, such as CNY", "请填写三位字母代码，如 CNY"))
         return cls(value, currency)
 
     def __str__(self) -> str:

@@ -70,9 +70,9 @@ def _given(before: Answer, given: Given, acting: Recorder) -> Answer:
 
 def _refuse(given: Given, why: str) -> None:
     if given.state is AnswerState.NOT_APPLICABLE and not ((given.note or "").strip() or why.strip()):
-        raise UsageError("a reason is needed", next_step="write why the item does not apply")
+        raise UsageError(Text("a reason is needed", "需要理由"), next_step=Text("write why the item does not apply", "请写明此项为何不适用"))
     if given.measured is not None and not 0 <= given.measured <= 1:
-        raise UsageError(f"{given.measured} is no part of the whole", next_step="write a figure from 0 to 1")
+        raise UsageError(Text(f"{given.measured} is no part of the whole", f"{given.measured} 不是比例"), next_step=Text("write a figure from 0 to 1", "请填写 0 至 1 的数"))
 
 
 def _answer_words(given: Given, items: Sequence[str]) -> Text:
@@ -100,9 +100,9 @@ def waive_items(db: Database, subject: Subject, items: Sequence[str], waiver: Wa
     acting = recorder(db)
     kept = Waiver(waiver.by.strip(), waiver.reason.strip(), waiver.expires)
     if not kept.by or not kept.reason:
-        raise UsageError("a waiver needs a name and a reason", next_step="write who takes the risk, and why")
+        raise UsageError(Text("a waiver needs a name and a reason", "豁免需要姓名与理由"), next_step=Text("write who takes the risk, and why", "请写明由谁承担风险及原因"))
     if kept.expires < acting.at.astimezone().date():
-        raise UsageError(f"{kept.expires} is over: such a waiver would never count", next_step="choose today or a later day as its last day")
+        raise UsageError(Text(f"{kept.expires} is over: such a waiver would never count", f"{kept.expires} 已过：此豁免不会生效"), next_step=Text("choose today or a later day as its last day", "请选择今天或以后作为最后一天"))
     deal = deals.enter(db, subject)
     for item in items:
         acting.put("waiver", (deal, item), answers.waiver_document(kept, acting.at))

@@ -77,7 +77,7 @@ def _edited(item: ChecklistItem, edit: ItemEdit) -> ChecklistItem:
 def save_template(db: Database, template: Template, shipped: Mapping[str, ChecklistItem]) -> Template:
     """Keep a template as one step. Raises UsageError without a name, or for an own item that can't be."""
     if not template.name.strip():
-        raise UsageError("a template needs a name", next_step="write one, such as training cluster")
+        raise UsageError(Text("a template needs a name", "模板需要名称"), next_step=Text("write one, such as training cluster", "请填写，如“训练集群”"))
     _refuse_items(template.own, shipped)
     acting = recorder(db)
     acting.put("template", (template.id,), {"name": template.name.strip(), "scenario": template.scenario, "document": document_of(template)})
@@ -89,9 +89,9 @@ def _refuse_items(own: Iterable[ChecklistItem], shipped: Mapping[str, ChecklistI
     seen = set(shipped)
     for item in own:
         if item.id in seen or not item.id.strip():
-            raise UsageError(f"an item {item.id!r} is there already", next_step="give the own item another id, such as OWN-01")
+            raise UsageError(Text(f"an item {item.id!r} is there already", f"已有条目 {item.id!r}"), next_step=Text("give the own item another id, such as OWN-01", "请为自有条目换一个编号，如 OWN-01"))
         if item.dimension not in DIMENSIONS or not (item.text.en.strip() or item.text.zh.strip()):
-            raise UsageError(f"{item.id}: a dimension and a text are needed", next_step=f"the dimensions are {', '.join(DIMENSIONS)}")
+            raise UsageError(Text(f"{item.id}: a dimension and a text are needed", f"{item.id}：需要维度与文字"), next_step=Text(f"the dimensions are {', '.join(DIMENSIONS)}", f"维度为 {', '.join(DIMENSIONS)}"))
         seen.add(item.id)
 
 

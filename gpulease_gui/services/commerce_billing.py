@@ -52,9 +52,9 @@ def billing_of(facts: DealFacts, *, tax_recoverable: bool = True, rate: FxRate |
     """
     price = facts.price
     if price is None:
-        raise UsageError(f"{facts.row.number or facts.row.title}: there is no price", next_step="write down the price first")
+        raise UsageError(Text(f"{facts.row.number or facts.row.title}: there is no price", f"{facts.row.number or facts.row.title}：没有价格"), next_step=Text("write down the price first", "请先填写价格"))
     if price.unit not in set(PriceUnit):
-        raise UsageError(f"{price.unit!r} is no unit of a price", next_step=f"write one of: {', '.join(PriceUnit)}")
+        raise UsageError(Text(f"{price.unit!r} is no unit of a price", f"{price.unit!r} 不是计价单位"), next_step=Text(f"write one of: {', '.join(PriceUnit)}", f"请填写其一：{', '.join(PriceUnit)}"))
     terms, unit = facts.terms, PriceUnit(price.unit)
     built = BillingTerms(
         unit_price=price.money.amount, currency=price.money.currency, price_unit=unit,

@@ -81,7 +81,7 @@ def comparison_in(
     """The matrix of the offers (or contracts) as of `day`. Raises UsageError for an unknown one, or for none."""
     by = by or CompareBy()
     if not subjects:
-        raise UsageError("there is nothing to compare", next_step="choose two or more offers")
+        raise UsageError(Text("there is nothing to compare", "没有可比较的对象"), next_step=Text("choose two or more offers", "请选择两个或更多报价"))
     sides = [_side(connection, subject, catalogue, day, by) for subject in subjects]
     rates = reference.list_rates(connection)
     currency = by.currency or _currency_of(sides, rates)

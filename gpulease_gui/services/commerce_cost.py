@@ -155,7 +155,7 @@ def _saved(id_: str, name: str, said: dict[str, Any]) -> SavedWorkload:
 def save_workload(db: Database, saved: SavedWorkload) -> SavedWorkload:
     """Keep a workload as one step. Raises UsageError without a name."""
     if not saved.name.strip():
-        raise UsageError("a workload needs a name", next_step="write one, such as fine-tuning, 200 h a month")
+        raise UsageError(Text("a workload needs a name", "负载需要名称"), next_step=Text("write one, such as fine-tuning, 200 h a month", "请填写，如“微调，每月 200 小时”"))
     acting = recorder(db)
     acting.put("workload", (saved.id,), workload_document(saved))
     acting.finish(Text(f"save workload {saved.name}", f"保存负载 {saved.name}"))

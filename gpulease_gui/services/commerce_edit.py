@@ -78,13 +78,13 @@ def put_price(acting: Recorder, subject: Subject, price: Price) -> None:
 
 def _refuse_price(price: Price) -> None:
     if price.valid_from and price.valid_to and price.valid_to < price.valid_from:
-        raise UsageError("the price ends before it begins", next_step="change one of the days")
+        raise UsageError(Text("the price ends before it begins", "价格的结束早于开始"), next_step=Text("change one of the days", "请修改其中一天"))
     if not price.money.amount.is_finite() or price.money.amount < 0:
-        raise UsageError(f"{price.money} is no price", next_step="write an amount of 0 or more")
+        raise UsageError(Text(f"{price.money} is no price", f"{price.money} 不是价格"), next_step=Text("write an amount of 0 or more", "请填写不小于 0 的金额"))
     if price.unit not in set(PriceUnit):
-        raise UsageError(f"{price.unit!r} is no unit of a price", next_step=f"write one of: {', '.join(PriceUnit)}")
+        raise UsageError(Text(f"{price.unit!r} is no unit of a price", f"{price.unit!r} 不是计价单位"), next_step=Text(f"write one of: {', '.join(PriceUnit)}", f"请填写其一：{', '.join(PriceUnit)}"))
     if price.tax_rate is not None and not (price.tax_rate.is_finite() and 0 <= price.tax_rate < 1):
-        raise UsageError(f"{price.tax_rate} is no tax rate", next_step="write a share, such as 0.13 for 13 %")
+        raise UsageError(Text(f"{price.tax_rate} is no tax rate", f"{price.tax_rate} 不是税率"), next_step=Text("write a share, such as 0.13 for 13 %", "请填写比例，如 13 % 写 0.13"))
 
 
 def change_price(db: Database, subject: Subject, price: Price, since: date, why: str = "") -> Price:
@@ -101,7 +101,7 @@ def change_price(db: Database, subject: Subject, price: Price, since: date, why:
 def save_offer(db: Database, offer: Offer) -> Offer:
     """Keep an offer as one step; a changed price is one more version of its price. Raises UsageError."""
     if not (offer.quote_no.strip() or offer.title.strip()):
-        raise UsageError("an offer needs a number or a title", next_step="write the number that stands on the quote")
+        raise UsageError(Text("an offer needs a number or a title", "报价需要编号或标题"), next_step=Text("write the number that stands on the quote", "请填写报价单上的编号"))
     acting = recorder(db)
     put_offer(acting, offer)
     acting.finish(Text(f"save offer {offer.quote_no or offer.title}", f"保存报价 {offer.quote_no or offer.title}"))
@@ -143,9 +143,9 @@ def save_contract(db: Database, contract: Contract) -> Contract:
 def save_supplier(db: Database, supplier: Supplier) -> Supplier:
     """Keep a supplier as one step. Raises UsageError when it has no name or another one has the same."""
     if not supplier.name.strip():
-        raise UsageError("a supplier needs a name", next_step="write the name that stands on the quote")
+        raise UsageError(Text("a supplier needs a name", "供应商需要名称"), next_step=Text("write the name that stands on the quote", "请填写报价单上的名称"))
     if any(s.name == supplier.name and s.id != supplier.id for s in suppliers.list_suppliers(db.conn)):
-        raise UsageError(f"there is a supplier {supplier.name!r} already", next_step="choose it in the list, or write another name")
+        raise UsageError(Text(f"there is a supplier {supplier.name!r} already", f"已有供应商 {supplier.name!r}"), next_step=Text("choose it in the list, or write another name", "请在列表中选择，或换一个名称"))
     acting = recorder(db)
     acting.put("supplier", (supplier.id,), suppliers.supplier_document(supplier))
     acting.finish(Text(f"save supplier {supplier.name}", f"保存供应商 {supplier.name}"))
@@ -155,7 +155,7 @@ def save_supplier(db: Database, supplier: Supplier) -> Supplier:
 def save_site(db: Database, site: Site) -> Site:
     """Keep a place of a supplier as one step. Raises UsageError without a name."""
     if not site.name.strip():
-        raise UsageError("a site needs a name", next_step="write the name of the data centre")
+        raise UsageError(Text("a site needs a name", "机房需要名称"), next_step=Text("write the name of the data centre", "请填写机房名称"))
     acting = recorder(db)
     acting.put("site", (site.id,), suppliers.site_document(site))
     acting.finish(Text(f"save site {site.name}", f"保存机房 {site.name}"))
@@ -166,13 +166,13 @@ def save_rate(db: Database, rate: FxRate) -> FxRate:
     """Note a rate of exchange; rates are only added. Raises UsageError for one that can't be."""
     for code in (rate.from_currency, rate.to_currency):
         if not (len(code) == 3 and code.isascii() and code.isalpha() and code.isupper()):
-            raise UsageError(f"{code!r} is no currency", next_step="write its three letters, such as CNY")
+            raise UsageError(Text(f"{code!r} is no currency", f"{code!r} 不是货币"), next_step=Text("write its three letters, such as CNY", "请填写三位字母代码，如 CNY"))
     if rate.from_currency == rate.to_currency:
-        raise UsageError(f"{rate.from_currency} always costs 1 {rate.to_currency}", next_step="choose two currencies")
+        raise UsageError(Text(f"{rate.from_currency} always costs 1 {rate.to_currency}", f"1 {rate.from_currency} 恒等于 1 {rate.to_currency}"), next_step=Text("choose two currencies", "请选择两种货币"))
     if not rate.rate.is_finite() or rate.rate <= 0:
-        raise UsageError(f"{rate.rate} is no rate", next_step="write what one unit costs in the other currency, such as 7.0835")
+        raise UsageError(Text(f"{rate.rate} is no rate", f"{rate.rate} 不是汇率"), next_step=Text("write what one unit costs in the other currency, such as 7.0835", "请填写一单位折合另一货币的数额，如 7.0835"))
     if not rate.surcharge.is_finite() or not 0 <= rate.surcharge < 1:
-        raise UsageError(f"{rate.surcharge} is no surcharge", next_step="write the share that is added, such as 0.03 for 3 %")
+        raise UsageError(Text(f"{rate.surcharge} is no surcharge", f"{rate.surcharge} 不是加收比例"), next_step=Text("write the share that is added, such as 0.03 for 3 %", "请填写加收比例，如 3 % 写 0.03"))
     reference.save_rate(db, rate, by=user_name_in(db.conn), at=utc_now())
     return rate
 
@@ -208,11 +208,11 @@ def accept_offer(db: Database, offer_id: str, contract: Contract) -> Contract:
 
 def _refuse_contract(contract: Contract, known: Iterable[Contract]) -> None:
     if not contract.number.strip():
-        raise UsageError("a contract needs a number", next_step="write the number that stands on the paper")
+        raise UsageError(Text("a contract needs a number", "合同需要编号"), next_step=Text("write the number that stands on the paper", "请填写合同上的编号"))
     if any(c.number == contract.number and c.id != contract.id for c in known):
-        raise UsageError(f"there is a contract {contract.number!r} already", next_step="write another number")
+        raise UsageError(Text(f"there is a contract {contract.number!r} already", f"已有合同 {contract.number!r}"), next_step=Text("write another number", "请换一个编号"))
     if contract.start and contract.end and contract.end < contract.start:
-        raise UsageError("the contract ends before it starts", next_step="change one of the dates")
+        raise UsageError(Text("the contract ends before it starts", "合同的结束早于开始"), next_step=Text("change one of the dates", "请修改其中一个日期"))
 
 
 def copy_commerce(acting: Recorder, source: Subject, target: Subject, name_price: Callable[[str], str] | None = None) -> None:
@@ -246,7 +246,7 @@ def delete(db: Database, kind: str, record_id: str, why: str = "") -> int:
 
 def _with_parts(db: Database, kind: str, record_id: str) -> Iterable[tuple[str, str]]:
     if kind not in _KIND_WORDS or row_kind(kind).read(db.conn, (record_id,)) is None:
-        raise UsageError(f"there is no {kind} {record_id!r}")
+        raise UsageError(Text(f"there is no {kind} {record_id!r}", f"没有 {kind} {record_id!r}"))
     if kind == "supplier":
         yield from (("offer", offer.id) for offer in suppliers.list_offers(db.conn, record_id))
         yield from (("contract", contract.id) for contract in suppliers.list_contracts(db.conn, record_id))
@@ -265,7 +265,7 @@ def restore(db: Database, kind: str, record_id: str) -> Restored:
     """Bring a record back from the trash, what was deleted together with it, and what it hangs from. Raises UsageError."""
     row = db.conn.execute("SELECT deleted_at FROM trash WHERE kind = ? AND record_id = ?", (kind, record_id)).fetchone()
     if row is None:
-        raise UsageError(f"there is no {kind} {record_id!r} in the trash")
+        raise UsageError(Text(f"there is no {kind} {record_id!r} in the trash", f"回收站中没有 {kind} {record_id!r}"))
     acting, owners = recorder(db), []
     wanted: list[tuple[str, str]] = db.conn.execute("SELECT kind, record_id FROM trash WHERE deleted_at = ?", row).fetchall()
     together = frozenset(wanted)

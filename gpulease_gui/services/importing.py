@@ -133,7 +133,7 @@ def plan(connection: Reader, lines: Lines, supplier: Supplier | None, today: dat
 def _owner(line: Line, supplier: Supplier | None, known: Mapping[str, Supplier], fresh: dict[str, Supplier]) -> Supplier:
     if not line.supplier:
         if supplier is None:
-            raise UsageError(f"{line.address}: no supplier is named", next_step="choose the supplier, or map the column that names it")
+            raise UsageError(Text(f"{line.address}: no supplier is named", f"{line.address}：没有写供应商"), next_step=Text("choose the supplier, or map the column that names it", "请选择供应商，或对应写有供应商的列"))
         return supplier
     if line.supplier not in known and line.supplier not in fresh:
         fresh[line.supplier] = Supplier(new_id(), line.supplier)

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from gpulease_gui.catalog.gpus import GpuCatalogue
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.offer_facts import MarketPrice, PriceMode
 from gpulease_gui.economics.quote_line import model_word
 from gpulease_gui.economics.rounding import half_up
@@ -84,8 +85,8 @@ def _places(sheet: Sheet) -> dict[str, int]:
     missing = [name for name in ("gpu", "count", "price") if name not in places]
     if missing:
         raise UsageError(
-            f"{sheet.name} is no price list: it has no column for {', '.join(missing)}", f"its columns are {', '.join(headings[:12]) or 'none'}",
-            "the list needs columns such as AcceleratorName, AcceleratorCount, Price",
+            Text(f"{sheet.name} is no price list: it has no column for {', '.join(missing)}", f"{sheet.name} 不是价目表：缺少 {', '.join(missing)} 列"), Text(f"its columns are {', '.join(headings[:12]) or 'none'}", f"其列为 {', '.join(headings[:12]) or '无'}"),
+            Text("the list needs columns such as AcceleratorName, AcceleratorCount, Price", "价目表需要 AcceleratorName、AcceleratorCount、Price 等列"),
         )  # fmt: skip
     return places
 

@@ -57,7 +57,7 @@ def _chat(text: str, targets: Targets, catalogue: Catalogue) -> Sheet:
     """One row a line, the columns in a fixed order; the address of a line counts from 1."""
     lines = text.splitlines()
     if len(lines) > MOST_CHAT_LINES:
-        raise UserFacing(f"the chat has {len(lines)} lines", f"at most {MOST_CHAT_LINES} are read", "paste only the lines with offers")
+        raise UserFacing(Text(f"the chat has {len(lines)} lines", f"聊天记录有 {len(lines)} 行"), Text(f"at most {MOST_CHAT_LINES} are read", f"最多读取 {MOST_CHAT_LINES} 行"), Text("paste only the lines with offers", "请只粘贴含报价的行"))
     found = [_said(line, catalogue) for line in lines]
     used = [(name, key) for name, key in _COLUMNS if key in targets.by_key and any(name in row for row in found)]
     rows = tuple(_row(row, used) for row in found)

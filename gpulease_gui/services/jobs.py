@@ -188,7 +188,7 @@ class Jobs:
         job = Job(uuid.uuid4().hex, title, CancelToken(), Future[object](), is_part)
         with self._lock:
             if self._closed:
-                raise UserFacing("The program is closing", "no new work is started")
+                raise UserFacing(Text("The program is closing", "程序正在关闭"), Text("no new work is started", "不再开始新的工作"))
             self._running[job.id] = job
         return job
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, time
 
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text
 from gpulease_gui.store.doors import Database, Reader
 from gpulease_gui.store.settings import get_setting, save_setting
 
@@ -37,7 +38,7 @@ def parse_time(words: str) -> time:
     """`22:30` as time of day. Raises UsageError."""
     found = re.fullmatch(r"([01]?[0-9]|2[0-3]):([0-5][0-9])", words.strip())
     if found is None:
-        raise UsageError(f"{words[:20]!r} is no time of day", next_step="write hours and minutes, such as 22:30")
+        raise UsageError(Text(f"{words[:20]!r} is no time of day", f"{words[:20]!r} 不是时刻"), next_step=Text("write hours and minutes, such as 22:30", "请填写时和分，如 22:30"))
     return time(int(found[1]), int(found[2]))
 
 

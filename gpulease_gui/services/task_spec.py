@@ -66,7 +66,7 @@ def builtin_of(spec: TaskSpec) -> Builtin | None:
         return None
     found = BUILTINS.get(spec.source.place)
     if found is None:
-        raise UsageError(f"there is no built-in task {spec.source.place!r}", next_step=f"there are {', '.join(BUILTINS)}")
+        raise UsageError(Text(f"there is no built-in task {spec.source.place!r}", f"没有内置任务 {spec.source.place!r}"), next_step=Text(f"there are {', '.join(BUILTINS)}", f"内置任务有 {', '.join(BUILTINS)}"))
     return found
 
 
@@ -77,23 +77,23 @@ def check_spec(spec: TaskSpec, catalogue: Catalogue) -> None:
     for one in spec.environment:
         check_variable(one)
         if secrets_of([one]) == (DOTS,) or one.value == DOTS:
-            raise UsageError(f"{one.name}: the dots stand for a secret that is stored nowhere", next_step=f"write its value: {one.name}=...")
+            raise UsageError(Text(f"{one.name}: the dots stand for a secret that is stored nowhere", f"{one.name}：圆点代表未保存的密钥"), next_step=Text(f"write its value: {one.name}=...", f"请填写其值：{one.name}=..."))
     if spec.container is not None:
         check_container(spec.container)
     if not 1 <= spec.time_limit_s <= LONGEST_S:
-        raise UsageError(f"the time limit of {spec.time_limit_s} s is out of range", next_step="1 second to 7 days")
+        raise UsageError(Text(f"the time limit of {spec.time_limit_s} s is out of range", f"时限 {spec.time_limit_s} 秒超出范围"), next_step=Text("1 second to 7 days", "1 秒至 7 天"))
     if not 0.001 <= spec.scratch_gib <= _MOST_GIB:
-        raise UsageError(f"{spec.scratch_gib:g} GiB can't be the most that it may write", next_step=f"0.001 to {_MOST_GIB:g}")
+        raise UsageError(Text(f"{spec.scratch_gib:g} GiB can't be the most that it may write", f"写入上限不能是 {spec.scratch_gib:g} GiB"), next_step=Text(f"0.001 to {_MOST_GIB:g}", f"0.001 至 {_MOST_GIB:g}"))
     if len(spec.command) > _LONGEST_COMMAND or "\0" in spec.command:
-        raise UsageError("the command is too long, or holds a null byte", next_step="put it into a script")
+        raise UsageError(Text("the command is too long, or holds a null byte", "命令过长，或含有空字节"), next_step=Text("put it into a script", "请写入脚本"))
     if spec.source.kind is SourceKind.FOLDER and not spec.command.strip():
-        raise UsageError("a folder needs a command", next_step="name one, such as python3 train.py", at_terminal='--command "python3 train.py"')
+        raise UsageError(Text("a folder needs a command", "文件夹需要命令"), next_step=Text("name one, such as python3 train.py", "请填写，如 python3 train.py"), at_terminal='--command "python3 train.py"')
     if spec.source.kind is SourceKind.LOG and not _is_log_path(spec.source.place):
-        raise UsageError(f"{spec.source.place!r} is no path of a log", next_step="write /path/to/log or ~/log")
+        raise UsageError(Text(f"{spec.source.place!r} is no path of a log", f"{spec.source.place!r} 不是日志路径"), next_step=Text("write /path/to/log or ~/log", "请填写 /path/to/log 或 ~/log"))
     for term, _ in spec.serves:
         if term not in catalogue.terms or not term.startswith("work."):
             known = ", ".join(key for key in catalogue.terms if key.startswith("work."))
-            raise UsageError(f"a task can't prove {term!r}", next_step=f"it proves {known}")
+            raise UsageError(Text(f"a task can't prove {term!r}", f"任务不能验证 {term!r}"), next_step=Text(f"it proves {known}", f"可验证 {known}"))
 
 
 def _is_log_path(place: str) -> bool:

@@ -110,9 +110,9 @@ def find_threshold(check: str, name: str) -> Threshold:
         return known[check, name][0]
     names = sorted(n for c, n in known if c == check)
     if names:
-        raise UsageError(f"{check} has no figure {name!r}", next_step=f"its figures are {', '.join(names)}")
-    why = "it compares with no figure" if check in rules() else "there is no such check"
-    raise UsageError(f"{check!r} has no figure to set", why, "choose one of the list", "list them with: gpulease checks --thresholds")
+        raise UsageError(Text(f"{check} has no figure {name!r}", f"{check} 没有阈值 {name!r}"), next_step=Text(f"its figures are {', '.join(names)}", f"其阈值为 {', '.join(names)}"))
+    why = Text("it compares with no figure", "它不与任何阈值比较") if check in rules() else Text("there is no such check", "没有这项检查")
+    raise UsageError(Text(f"{check!r} has no figure to set", f"{check!r} 没有可调整的阈值"), why, Text("choose one of the list", "请从列表中选择"), "list them with: gpulease checks --thresholds")
 
 
 def parse_amount(threshold: Threshold, words: str) -> float:
@@ -126,7 +126,7 @@ def parse_amount(threshold: Threshold, words: str) -> float:
     units = ("", "%") if threshold.unit == SHARE else ("", threshold.unit)
     if found is None or found[2] not in units:
         unit = "%" if threshold.unit == SHARE else threshold.unit
-        raise UsageError(f"{visible(words[:40])!r} is no value of {threshold.check} {threshold.name}", next_step=f"give a number in {unit}")
+        raise UsageError(Text(f"{visible(words[:40])!r} is no value of {threshold.check} {threshold.name}", f"{visible(words[:40])!r} 不是 {threshold.check} {threshold.name} 的值"), next_step=Text(f"give a number in {unit}", f"请填写以 {unit} 为单位的数字"))
     value = float(found[1])
     return value / 100 if threshold.unit == SHARE and found[2] == "%" else value
 
@@ -137,10 +137,10 @@ def set_threshold(
     """Move a figure from now on (UTC `at`). Raises UsageError for an unknown one, out of bounds, or without a reason."""
     one = find_threshold(check, name)
     if not why.strip():
-        raise UsageError(f"{check} {name} was not set", "a moved figure needs a reason", "say why it should be another one")
+        raise UsageError(Text(f"{check} {name} was not set", f"{check} {name} 未调整"), Text("a moved figure needs a reason", "调整阈值需要理由"), Text("say why it should be another one", "请说明为何调整"))
     if not one.accepts(value):
         low, high = amount(one.low, one.unit), amount(one.high, one.unit)
-        raise UsageError(f"{amount(value, one.unit)} is out of bounds for {check} {name}", f"it may be {low} to {high}")
+        raise UsageError(Text(f"{amount(value, one.unit)} is out of bounds for {check} {name}", f"{amount(value, one.unit)} 超出 {check} {name} 的范围"), Text(f"it may be {low} to {high}", f"允许 {low} 至 {high}"))
     return _append(db, ThresholdChange(check, name, value, one.unit, at, by, why.strip()))
 
 

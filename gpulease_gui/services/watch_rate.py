@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Future
 
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text
 from gpulease_gui.store.doors import Database, Reader
 from gpulease_gui.store.settings import get_setting, save_setting
 from gpulease_gui.store.workspace import Workspace
@@ -25,7 +26,7 @@ def parse_rate(words: str) -> float:
 
 
 def _refused(words: str) -> UsageError:
-    return UsageError(f"{words.strip()[:20]!r} is no rate at which a node can be read", next_step=f"{LEAST_HZ:g} to {MOST_HZ:g} samples a second")
+    return UsageError(Text(f"{words.strip()[:20]!r} is no rate at which a node can be read", f"{words.strip()[:20]!r} 不是可用的采样频率"), next_step=Text(f"{LEAST_HZ:g} to {MOST_HZ:g} samples a second", f"每秒 {LEAST_HZ:g} 至 {MOST_HZ:g} 次"))
 
 
 def get_rates(connection: Reader) -> dict[str, float]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.errors import UsageError, UserFacing
+from gpulease_gui.domain.text import Text
 from gpulease_gui.store.codec import utc_from, utc_text
 from gpulease_gui.store.records import EvidenceBlob, RunEvidence, new_id
 
@@ -98,8 +99,8 @@ def get_content(connection: sqlite3.Connection, sha256: str) -> bytes:
         content = b""
     if len(content) != blob.full_size or hashlib.sha256(content).hexdigest() != sha256:
         raise UserFacing(
-            f"evidence {sha256[:12]} was changed after it was saved", "its bytes no longer fit its hash",
-            "do not rely on it; compare with a backup of the workspace",
+            Text(f"evidence {sha256[:12]} was changed after it was saved", f"证据 {sha256[:12]} 在保存后被改动"), Text("its bytes no longer fit its hash", "内容与其哈希不符"),
+            Text("do not rely on it; compare with a backup of the workspace", "请勿依据它；请与工作区备份比对"),
         )  # fmt: skip
     return content
 
