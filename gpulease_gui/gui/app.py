@@ -16,6 +16,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from gpulease_gui import __version__
+from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import Translations
 from gpulease_gui.gui.main_window import MainWindow
@@ -151,7 +152,7 @@ class Program(QObject):
 
     def _not_opened(self, trouble: Exception) -> None:
         self._opening = None
-        self.window.trouble(Text("The workspace was not opened", "工作区未能打开"), str(trouble))
+        self.window.trouble(Text("The workspace was not opened", "工作区未能打开"), trouble.whole_text if isinstance(trouble, UserFacing) else str(trouble))
 
     def close(self) -> None:
         """Stop everything; may be called twice."""

@@ -11,7 +11,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from gpulease_gui.domain.errors import UserFacing
-from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.draft_dialog import DraftDialog
 from gpulease_gui.gui.forms.drafts import DraftKeeper
 from gpulease_gui.gui.forms.import_pages import DoubtsPage, MappingPage, OutcomePage
@@ -276,7 +276,7 @@ class ImportWizard(DraftDialog):
         self._rest()
         if self.stack.currentIndex() == SOURCE and self.edit.toPlainText().strip():
             self._point(Source())  # a file that can't be read does not stand before the text
-        self.trouble.set_words(foreign(str(trouble)))
+        self.trouble.set_words(trouble.whole_text)
         self.trouble.show()
         self._refresh()
 

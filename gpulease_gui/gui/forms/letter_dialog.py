@@ -136,5 +136,5 @@ class LetterDialog(FactDialog):
         self.done_note.set_words(words)
 
     def _not_written(self, trouble: UserFacing) -> None:
-        self._say(f"{trouble.what}: {trouble.why}")
+        self._say(trouble.whole_text)
 

@@ -111,8 +111,7 @@ def read(log: str, pattern: str) -> TrainLog | Text:
     try:
         return read_log([log if log.endswith("\n") else log + "\n"], pattern)
     except UsageError as error:
-        words = f"{error.what}: {error.next_step}" if error.next_step else error.what
-        return Text(words, words)
+        return error.whole_text
     except Unreadable:
         return Text("No line of progress was read: write a pattern that names loss or a speed.", "没有读到进度行：请编写能读取 loss 或速度的模式。")
 

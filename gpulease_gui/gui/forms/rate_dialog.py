@@ -73,7 +73,7 @@ class RateDialog(DraftDialog):
 
     def refuse(self, trouble: UserFacing) -> None:
         """The store did not take it."""
-        self._rate.complain(trouble.what)
+        self._rate.complain(trouble.whole_text)
 
 
 def _rate_of(words: str) -> Decimal | None:

@@ -235,7 +235,7 @@ class RecordForm(Pane):
 
     def refuse(self, trouble: UserFacing) -> None:
         """The store did not take the record."""
-        self._fields[0].complain(str(trouble))
+        self._fields[0].complain(trouble.whole_text)
         self._fields[0].editor.setFocus()
 
     def discard(self) -> None:

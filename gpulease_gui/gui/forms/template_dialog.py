@@ -302,7 +302,7 @@ class TemplateDialog(DraftDialog):
         self.accept()
 
     def _refused(self, trouble: UserFacing) -> None:
-        self.trouble.set_words(f"{trouble.what}: {trouble.next_step}")
+        self.trouble.set_words(trouble.whole_text)
         self.trouble.show()
 
     def _remove(self) -> None:

@@ -115,7 +115,7 @@ def read_value(editor: QWidget, term: Term, catalogue: Catalogue) -> TermValue |
     try:
         return validate_term(term.key, words, catalogue)
     except UsageError as error:
-        return Text(str(error), str(error))
+        return error.whole_text
 
 
 def _number(words: str, term: Term) -> int | float | Text:

@@ -167,7 +167,7 @@ class ThresholdsDialog(QDialog):
         try:
             value = parse_amount(one, self.value.text())
         except UsageError as error:
-            self.complain(f"{error.what}. {error.next_step}")
+            self.complain(error.whole_text)
             return
         self._write(self._frame.services.change(lambda db: set_threshold(db, one.check, one.name, value, why=why, at=now), KIND))
 
@@ -177,7 +177,7 @@ class ThresholdsDialog(QDialog):
             self._write(self._frame.services.change(lambda db: reset_threshold(db, one.check, one.name, at=now), KIND))
 
     def _write(self, done: Future[ThresholdChange]) -> None:
-        self._frame.bridge.when_done(done, self._written, lambda trouble: self.complain(str(trouble)))
+        self._frame.bridge.when_done(done, self._written, lambda trouble: self.complain(trouble.whole_text))
 
     def _written(self, change: ThresholdChange) -> None:
         self.note.set_words(Text("It counts from the next run on.", "自下次验收起生效。"))

@@ -99,8 +99,7 @@ class LogDialog(FactDialog):
 
     def _refuse(self, trouble: UserFacing) -> None:
         row = self.path_row if "path" in trouble.what else self.pattern_row
-        words = ": ".join(part for part in (trouble.what, trouble.next_step) if part)
-        row.complain(foreign(words))
+        row.complain(trouble.whole_text)
 
     def _try_pattern(self) -> None:
         from gpulease_gui.gui.forms.pattern_dialog import PatternDialog

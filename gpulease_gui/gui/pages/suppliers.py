@@ -171,7 +171,7 @@ class SuppliersPage(Page):
 
     def _gone(self, trouble: UserFacing) -> None:
         """It was deleted meanwhile; the next reading of the list chooses another one."""
-        self.frame.note(str(trouble))
+        self.frame.note(trouble.whole_text)
 
     def _take_record(self, key: str, current: tuple[SupplierDeals, Deal | None]) -> None:
         if key == self.key:

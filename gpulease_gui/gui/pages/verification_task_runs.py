@@ -165,7 +165,7 @@ class TaskComparePane(QWidget):
 
     def _failed(self, trouble: UserFacing) -> None:
         self.badge.set_state(None)
-        self.said.set_words(Text(trouble.what, trouble.what))
+        self.said.set_words(trouble.what_text)
         self.model.set_rows(())
 
     def _show(self, asked: int, compared: Comparison) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from gpulease_gui.catalog.scenarios import load_scenarios
 from gpulease_gui.domain.money import amount_text
 from gpulease_gui.domain.span import utc_now
-from gpulease_gui.domain.text import Text, foreign
+from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.workload_pattern import Pattern, workload_of
 from gpulease_gui.gui.forms.drafts import DraftKeeper, latest_draft
 from gpulease_gui.gui.forms.record_form import Invalid
@@ -200,7 +200,7 @@ class WorkloadsPage(Page):
             return
         self._busy = True
         future = self.frame.services.jobs.local(partial(work_out, self._desk, turn))
-        self.frame.bridge.when_done(future, self._counted, lambda trouble: self._failed(trouble.what))
+        self.frame.bridge.when_done(future, self._counted, lambda trouble: self._failed(trouble.what_text))
 
     def _counted(self, outcome: Outcome) -> None:
         self._busy = False
@@ -209,9 +209,9 @@ class WorkloadsPage(Page):
             self.recount()
         self.show_outcome(outcome)
 
-    def _failed(self, words: str) -> None:
+    def _failed(self, words: Text) -> None:
         self._busy = self._again = False
-        self.what_if.tell(foreign(words))
+        self.what_if.tell(words)
 
     def show_outcome(self, outcome: Outcome) -> None:
         """Show the figures of one count."""
@@ -283,7 +283,7 @@ class WorkloadsPage(Page):
     def _save(self, record: SavedWorkload) -> None:
         sent = self.form.words_now()
         future = self.frame.services.change(lambda db: save_workload(db, record), "workload")
-        self.frame.bridge.when_done(future, partial(self._kept, sent), lambda trouble: self.frame.trouble(trouble.what, trouble.why))
+        self.frame.bridge.when_done(future, partial(self._kept, sent), lambda trouble: self.frame.trouble(trouble.what_text, trouble.rest_text))
 
     def _kept(self, sent: tuple[str, ...], record: SavedWorkload) -> None:
         if self.form.record_id == record.id and self.form.words_now() == sent:

@@ -1,0 +1,47 @@
+"""Does the Chinese window say in Chinese what a form or a file refuses?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpulease_gui.catalog.catalogue import load_catalogue
+from gpulease_gui.checks.watch_rules import HOT
+from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.money import Money
+from gpulease_gui.domain.supplier import Supplier
+from gpulease_gui.services.commerce_edit import save_supplier
+from gpulease_gui.services.exchange import read_bundle
+from gpulease_gui.services.live_export import put_into_report
+from gpulease_gui.services.notices import parse_time
+from gpulease_gui.services.thresholds import parse_amount
+from gpulease_gui.store.exchange.source import read_file
+from gpulease_gui.store.workspace import Workspace
+
+
+def written(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "act"),
+    [
+        ("供应商需要名称。请填写报价单上的名称", lambda folder, db: save_supplier(db, Supplier("s1", " "))),
+        ("该节点尚未验收。报告写的是一次验收。请先验收该节点", lambda folder, db: put_into_report(db, "n1", 0.0, 1.0)),
+        ("'x' 不是 watch hot 的值。请填写以 °C 为单位的数字", lambda folder, db: parse_amount(HOT, "x")),
+        ("'25:99' 不是时刻。请填写时和分，如 22:30", lambda folder, db: parse_time("25:99")),
+        ("'1,5' 不是金额。请填写数字与小数点，如 16.20", lambda folder, db: Money.parse("1,5", "CNY")),
+        ("这是 PDF，不是表格。请向供应商索取电子表格，或把 PDF 附到报价", lambda folder, db: read_file(written(folder / "a.csv", b"%PDF-1.4"))),
+        ("无法读取 gone.json。没有这个文件或文件夹。请检查该文件及其权限", lambda folder, db: read_bundle(folder / "gone.json", load_catalogue())),
+    ],
+)  # fmt: skip
+def test_that_what_is_refused_is_said_in_chinese(tmp_path, words, act):
+    workspace = Workspace.open(tmp_path / "w.db")
+    try:
+        with pytest.raises(UserFacing) as trouble:
+            workspace.submit(lambda db: act(tmp_path, db)).result(30)
+    finally:
+        workspace.close()
+    assert trouble.value.whole_text.zh == words
