@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 # Who looks several times a second and then not at all for so long slept, or was not let run.
 GAP_S = 5.0
+_LOOK_S = 0.5
 
 
 def lasting_clock() -> Callable[[], float]:
@@ -38,3 +41,44 @@ class Awake:
         self.slept_s += max(0.0, now_s - self._looked_s - self._most_s)
         self._looked_s = now_s
         return now_s - self.slept_s
+
+
+class Vigil:
+    """Looks for those who wait for something without looking themselves: did this computer sleep meanwhile? Any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._awake = Awake()
+        self._waiting = 0
+        self._looks = False
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[Callable[[], bool]]:
+        """A block of work; what it gets says whether this computer slept since it began."""
+        with self._lock:
+            self._waiting += 1
+            if not self._looks:
+                self._looks, self._awake = True, Awake()
+                threading.Thread(target=self._look, name="gpulease-vigil", daemon=True).start()
+            awake = self._awake
+            awake.now_s()
+            before_s = awake.slept_s
+        try:
+            yield lambda: self._slept_s(awake) > before_s
+        finally:
+            with self._lock:
+                self._waiting -= 1
+
+    def _slept_s(self, awake: Awake) -> float:
+        with self._lock:
+            awake.now_s()
+            return awake.slept_s
+
+    def _look(self) -> None:
+        while True:
+            time.sleep(_LOOK_S)
+            with self._lock:
+                if not self._waiting:
+                    self._looks = False
+                    return
+                self._awake.now_s()

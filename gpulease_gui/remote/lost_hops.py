@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.remote.awake import Vigil
 from gpulease_gui.remote.driving import look
 from gpulease_gui.remote.failures import ConnectFailed, Phase
 from gpulease_gui.remote.handshake import gone
@@ -14,6 +15,9 @@ from gpulease_gui.remote.way_out import OWN_NETWORK
 
 # What runs through a connection hears of its end a moment before it is over.
 _END_S = 0.1
+_VIGIL = Vigil()
+# How a call ends through which this computer slept: the far side's patience is over, or ours.
+_OF_A_SLEEP = ("timeout", "hung_up", "lost")
 _ON_THE_WAY = Text("the connection to it was lost on the way on", "继续连接后续主机时，与其的连接已断开")
 _LOST = Text("the connection to it was lost", "与其的连接已断开")
 
@@ -21,17 +25,24 @@ _LOST = Text("the connection to it was lost", "与其的连接已断开")
 @contextlib.contextmanager
 def told(number: int, route: Route, passed: Sequence[Passed]) -> Iterator[None]:
     """What fails at the `number`th stop is said of the first jump host of `passed` that was lost, else of that stop: a
-    jump host, or a proxy before SSH began.
+    jump host, or a proxy before SSH began. Of neither where this computer slept meanwhile.
     """
-    try:
-        yield
-    except ConnectFailed as failed:
-        error, at = _first_lost(passed) or (failed, number)
-        if error is failed and number == 1 and route.proxy is not None:
-            error = told_of_proxy(failed, route.proxy)
-        if at <= len(route.hops) and error.cause != OWN_NETWORK:
-            error.at_hop(at, len(route.hops))
-        raise error from failed.__cause__
+    with _VIGIL.kept() as slept:
+        try:
+            yield
+        except ConnectFailed as failed:
+            if failed.cause in _OF_A_SLEEP and slept():
+                raise _computer_slept(failed) from failed.__cause__
+            raise _told(failed, number, route, passed) from failed.__cause__
+
+
+def _told(failed: ConnectFailed, number: int, route: Route, passed: Sequence[Passed]) -> ConnectFailed:
+    error, at = _first_lost(passed) or (failed, number)
+    if error is failed and number == 1 and route.proxy is not None:
+        error = told_of_proxy(failed, route.proxy)
+    if at <= len(route.hops) and error.cause != OWN_NETWORK:
+        error.at_hop(at, len(route.hops))
+    return error
 
 
 def lost_through(passed: Sequence[Passed]) -> Text:
@@ -57,6 +68,13 @@ def _is_over(stop: Passed) -> bool:
     if stop.transport.is_active() and stop.transport.ident is not None:
         stop.transport.join(_END_S)
     return not stop.transport.is_active()
+
+
+def _computer_slept(failed: ConnectFailed) -> ConnectFailed:
+    return ConnectFailed(
+        failed.phase, failed.host_port, "computer_slept",
+        Text("this computer slept or stood still meanwhile", "期间本机休眠或停顿"), Text("keep this computer awake and try again", "请保持本机唤醒并重试"),
+    )  # fmt: skip
 
 
 def _lost(host_port: str, why: Text) -> ConnectFailed:
