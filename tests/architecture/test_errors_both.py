@@ -1,0 +1,69 @@
+"""Is what fails told in both languages? A plain string in an error is English in the Chinese window."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2] / "gpulease_gui"
+PARTS = ("what", "why", "next_step")
+# How many errors of a file are still in English alone. A file that is not here has none; these figures only get smaller.
+# What only the command line raises may stay: it speaks English.
+LEFT = {
+    "catalog/fields.py": 11, "catalog/gpus.py": 2, "catalog/profiles.py": 1, "catalog/terms.py": 12, "economics/availability.py": 1,
+    "economics/billed.py": 1, "economics/compute_charge.py": 1, "economics/early_exit.py": 2, "economics/price.py": 1, "economics/scoring.py": 2,
+    "economics/sizing.py": 1, "economics/speed.py": 1, "facts/train_pattern.py": 9, "remote/local.py": 1, "remote/task_pack.py": 13,
+    "remote/task_wrap.py": 6, "services/acceptance.py": 1, "services/commerce.py": 3, "services/commerce_score.py": 1, "services/exchange_live.py": 1,
+    "services/pair_runs.py": 3, "services/plan.py": 1, "services/rejudge.py": 1, "services/sizing_view.py": 1, "services/targets.py": 1,
+    "services/task_history.py": 3, "store/deals.py": 3, "store/evidence.py": 1, "store/exchange/bundle_tasks.py": 1, "store/inspection.py": 10,
+    "store/nodes.py": 2, "store/opening.py": 1, "store/runs.py": 5, "store/suppliers.py": 4, "store/task_runs.py": 8, "store/upgrade.py": 2,
+}  # fmt: skip
+
+
+def plain_errors(source: str) -> int:
+    """How many UserFacing(...) and UsageError(...) have a part that is a plain string, not Text(en, zh)."""
+    return sum(
+        any(_is_plain(part) for part in (*call.args[:3], *(word.value for word in call.keywords if word.arg in PARTS)))
+        for call in ast.walk(ast.parse(source))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("UserFacing", "UsageError")
+    )
+
+
+def _is_plain(part: ast.expr) -> bool:
+    if isinstance(part, ast.IfExp):
+        return _is_plain(part.body) or _is_plain(part.orelse)
+    if isinstance(part, ast.BoolOp):
+        return any(_is_plain(one) for one in part.values)
+    if isinstance(part, ast.BinOp):
+        return _is_plain(part.left) or _is_plain(part.right)
+    return isinstance(part, ast.JoinedStr) or (isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value != "")
+
+
+def found() -> dict[str, int]:
+    counted = {path.relative_to(ROOT).as_posix(): plain_errors(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
+    return {name: count for name, count in counted.items() if count and not name.startswith("cli/")}
+
+
+def test_that_no_new_error_is_in_english_alone():
+    more = {name: count for name, count in found().items() if count > LEFT.get(name, 0)}
+    assert not more, f"give these errors Text(en, zh): {more}"
+
+
+def test_that_the_list_of_those_that_are_left_is_no_longer_than_needed():
+    now = found()
+    fewer = {name: now.get(name, 0) for name, count in LEFT.items() if now.get(name, 0) < count}
+    assert not fewer, f"these were mended, write the smaller figure or take the line out: {fewer}"
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ('raise UserFacing("no", Text("a", "b"))', 1), ('raise UsageError(Text("a", "b"), next_step=f"do {x}")', 1), ('UserFacing(Text("a", "b"), "")', 0),
+        ('UserFacing(what, why or "because")', 1), ('UserFacing(what, "a" if x else "b")', 1), ('UserFacing(Text("a", "b"), why, step, "--flag")', 0),
+        ('UserFacing(Text("a", "b"), at_terminal="use --flag")', 0),
+    ],
+)  # fmt: skip
+def test_that_the_scan_sees_plain_strings_and_nothing_else(source, count):
+    assert plain_errors(source) == count
