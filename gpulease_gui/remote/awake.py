@@ -16,6 +16,8 @@ _LOOK_S = 0.5
 
 def lasting_clock() -> Callable[[], float]:
     """A clock in seconds that nobody sets and that runs on in a sleep, as `time.monotonic` does on Windows only."""
+    if sys.platform == "win32":
+        return time.monotonic
     named = {"linux": "CLOCK_BOOTTIME", "darwin": "CLOCK_MONOTONIC"}.get(sys.platform, "")
     number: int | None = getattr(time, named, None) if named else None
     return time.monotonic if number is None else partial(time.clock_gettime, number)
