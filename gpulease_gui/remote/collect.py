@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.frame import COLLECT, MAX_STDERR_BYTES, MAX_STDOUT_BYTES, Frame, FrameReader, new_boundary
 from gpulease_gui.domain.span import utc_now
@@ -16,6 +17,7 @@ from gpulease_gui.facts.fact import Fact
 from gpulease_gui.remote.awake import Awake
 from gpulease_gui.remote.failures import ConnectFailed
 from gpulease_gui.remote.impatient import Ending, impatient
+from gpulease_gui.remote.masking import Mask, mask_of
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost, finish
 from gpulease_gui.remote.wrap import Limits, collect_script, limits_of, steps_of
 
@@ -93,7 +95,7 @@ def gather(
 ) -> CollectEnd:
     """Run one framed program and pass on the frames of `ids`; the engine of `collect` and of an active run."""
     boundary = new_boundary()
-    gathering = _Gathering(boundary, ids, on_frame)
+    gathering = _Gathering(boundary, ids, on_frame, mask_of(line))
     waiting = _Waiting(limits)
     try:
         with impatient(line, cancel), cancel.calls.calling():
@@ -198,7 +200,8 @@ class _Waiting:
 class _Gathering:
     """What came so far; bounded, whatever the node sends."""
 
-    def __init__(self, boundary: str, ids: Sequence[str], on_frame: Callable[[Frame], None]) -> None:
+    def __init__(self, boundary: str, ids: Sequence[str], on_frame: Callable[[Frame], None], mask: Mask) -> None:
+        self._mask = mask
         self.reader = FrameReader(boundary)
         self.frames = 0
         self._wanted = dict.fromkeys(ids)
@@ -220,11 +223,14 @@ class _Gathering:
             if frame.id in self._wanted:  # a second frame, or one that nobody asked for, is noise
                 del self._wanted[frame.id]
                 self.frames += 1
-                self._on_frame(replace(frame, arrived_at=at))
+                self._on_frame(replace(frame, output=self._masked(frame.output), arrived_at=at))
+
+    def _masked(self, output: CommandOutput) -> CommandOutput:
+        return replace(output, stdout=self._mask.output(output.stdout), stderr=self._mask.output(output.stderr))
 
     def end(self, why: Reason | None, *, cancelled: bool, far_end_seen: bool) -> CollectEnd:
         reason = Reason.NOT_COLLECTED if why is None or cancelled else why
-        said = visible(bytes(self._said[:SAID_BYTES]).decode("utf-8", "replace").strip()) if not self.frames else ""
+        said = visible(self._mask.quoted(bytes(self._said[:SAID_BYTES]).decode("utf-8", "replace").strip())) if not self.frames else ""
         return CollectEnd(
             tuple(Missing(id_, reason) for id_ in self._wanted), why is None, cancelled, far_end_seen,
             self.reader.noise_bytes, said,

@@ -8,6 +8,7 @@ from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import HostKey
 from gpulease_gui.domain.text import NO_TEXT, Text, visible
 from gpulease_gui.remote.hop_words import of_jump_host
+from gpulease_gui.remote.masking import masked
 from gpulease_gui.remote.said_words import in_both
 
 _FOREIGN_MAX = 200
@@ -16,7 +17,7 @@ _SHOWN_CHARACTERS, _SHOWN_BYTES = 80, 16
 
 def one_line(said: str) -> str:
     """A node's words for a sentence of ours: cut, visible, and never a line of their own in a log."""
-    return visible(said.replace("\n", "␊").replace("\t", "␉"))[:_FOREIGN_MAX]
+    return visible(masked(said).replace("\n", "␊").replace("\t", "␉"))[:_FOREIGN_MAX]
 
 
 class Phase(StrEnum):

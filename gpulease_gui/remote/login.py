@@ -22,6 +22,7 @@ from gpulease_gui.remote.driving import go_alone
 from gpulease_gui.remote.failures import ConnectFailed, Phase, key_trouble, login_refused, one_line, timed_out
 from gpulease_gui.remote.handshake import Deadlines, cut, gone
 from gpulease_gui.remote.key_shapes import not_accepted, shapes_of, sign_with
+from gpulease_gui.remote.masking import masked
 from gpulease_gui.remote.quick_auth import auth_if_welcome, auth_publickey
 from gpulease_gui.remote.read_ahead import ReadAhead
 from gpulease_gui.remote.rsa_length import is_too_short, rsa_bits, short_user_key
@@ -319,10 +320,11 @@ class _Login:
                 if answers.endless:
                     raise _asks_without_end(self.address.host_port) from error
                 if answers.gave_up:
-                    why = Text(f"no answer to {answers.gave_up!r}", f"未回答 {answers.gave_up!r}")
+                    words = masked(answers.gave_up)
+                    why = Text(f"no answer to {words!r}", f"未回答 {words!r}")
                     raise login_refused(self.address.host_port, "no_answer", why, ()) from error
                 if error.cause == "timeout" and answers.waits_for:
-                    words, limit_s = answers.waits_for, self.deadlines.ask_s
+                    words, limit_s = masked(answers.waits_for), self.deadlines.ask_s
                     why = Text(f"no answer to {words!r} within {limit_s:g} s", f"{limit_s:g} 秒内未回答 {words!r}")
                     raise login_refused(self.address.host_port, "no_answer", why, ()) from error
                 if error.cause == "hung_up" and left:

@@ -19,6 +19,7 @@ from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.remote.address import check_host, check_port
 from gpulease_gui.remote.failures import ConnectFailed, Phase, proxy_failed, timed_out
+from gpulease_gui.remote.masking import masked
 
 _SLICE_S = 0.05
 _HEAD_MAX_BYTES = 16 * 1024
@@ -224,7 +225,7 @@ def _http_answer(talk: _Talk) -> tuple[int, tuple[str, ...]]:
     words = first.split(None, 2)
     status = int(words[1]) if len(words) > 1 and words[1].isascii() and words[1].isdigit() else 0
     if status != 407 and not 200 <= status < 300:
-        said = visible(first)[:100]
+        said = visible(masked(first))[:100]
         raise talk.trouble("refused", Text(f"it answers {said!r}", f"返回 {said!r}"))
     return status, _ways_in(head) if status == 407 else ()
 

@@ -11,6 +11,7 @@ from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.frame import ACTIVE, Frame, new_boundary
 from gpulease_gui.remote.collect import END_SECONDS, gather
 from gpulease_gui.remote.impatient import Ending, impatient
+from gpulease_gui.remote.masking import NO_MASK, Mask, mask_of
 from gpulease_gui.remote.transport import SLICE_S, Channel, ComputerSlept, Line, finish
 from gpulease_gui.remote.wrap import Limits, active_script, server_script
 
@@ -64,14 +65,14 @@ def start_server(line: Line, fact_id: str, command: Command, seconds: int, cance
     except UserFacing:
         cancel.check()
         raise
-    return RunningServer(channel, cancel)
+    return RunningServer(channel, cancel, mask_of(line))
 
 
 class RunningServer:
     """A server on a node. It ends by itself, by `close`, or when the line ends."""
 
-    def __init__(self, channel: Channel, cancel: CancelToken) -> None:
-        self._channel = channel
+    def __init__(self, channel: Channel, cancel: CancelToken, mask: Mask = NO_MASK) -> None:
+        self._channel, self._mask = channel, mask
         self._ending = Ending(channel, cancel)
         self._ending.watch()
         self._output = bytearray()
@@ -80,7 +81,7 @@ class RunningServer:
     @property
     def output(self) -> bytes:
         """What it has printed so far (both outputs, our own marks among it), 1 MiB at most."""
-        return bytes(self._output)
+        return self._mask.output(bytes(self._output))
 
     def wait_for(self, words: bytes, seconds: float, cancel: CancelToken) -> bool:
         """Whether it printed `words` within `seconds`. Raises Cancelled."""

@@ -30,6 +30,7 @@ from gpulease_gui.remote.keys_in_turn import KeysInTurn
 from gpulease_gui.remote.login import KeyToTry, log_in_by_one_of
 from gpulease_gui.remote.lookout import Lookout
 from gpulease_gui.remote.lost_hops import lost_through, told
+from gpulease_gui.remote.masking import NO_MASK
 from gpulease_gui.remote.openings import Openings, close_at_once
 from gpulease_gui.remote.outpour import Outpour
 from gpulease_gui.remote.read_ahead import ReadAhead
@@ -153,7 +154,7 @@ class Connector:
 class SshSession:
     """An open connection to one node. The node can open nothing towards us: all its channel requests are refused.
 
-    `hop_keys`: host:port, key and why it was trusted, of every jump host on the way.
+    `hop_keys`: host:port, key and why it was trusted, of every jump host on the way. `mask`: the secrets that were sent.
     """
 
     def __init__(
@@ -176,6 +177,7 @@ class SshSession:
         self.host_key = host_key
         self.trusted_by = trusted_by
         self.hop_keys = hop_keys
+        self.mask = NO_MASK
 
     @property
     def name(self) -> str:

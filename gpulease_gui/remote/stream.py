@@ -16,6 +16,7 @@ from gpulease_gui.domain.frame import AGENT, STREAM, new_boundary
 from gpulease_gui.domain.text import visible
 from gpulease_gui.remote.failures import ConnectFailed
 from gpulease_gui.remote.impatient import impatient
+from gpulease_gui.remote.masking import mask_of
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost, finish
 from gpulease_gui.remote.wrap import stream_script
 
@@ -199,7 +200,7 @@ class Stream:
         start: Start | None = None,
         turn: threading.Lock | None = None,
     ) -> None:
-        self._line = line
+        self._line, self._mask = line, mask_of(line)
         self._sources = tuple(sources)
         self._interval_s = interval_s
         self._on_line = on_line
@@ -265,7 +266,7 @@ class Stream:
                 self._over = True
         if self._fault is not None:
             raise self._fault
-        said = "" if ending is StreamEnding.CLOSED else visible(self._said.decode("utf-8", "replace").strip())
+        said = "" if ending is StreamEnding.CLOSED else visible(self._mask.quoted(self._said.decode("utf-8", "replace").strip()))
         return StreamEnd(ending, self._last_s, said, self._heard)
 
     def _hear(self, channel: Channel) -> StreamEnding:
@@ -316,7 +317,7 @@ class Stream:
             self._heard = True
             self._woken.set()  # from now on silence is noticed sooner
         if line.payload is not None:
-            self._on_line(line.source, line.payload, now)
+            self._on_line(line.source, self._mask.output(line.payload), now)
             return
         self._running.discard(line.source)
         if self._on_ended is not None and line.code is not None:

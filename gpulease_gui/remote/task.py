@@ -15,6 +15,7 @@ from gpulease_gui.domain.text import visible
 from gpulease_gui.remote.failures import ConnectFailed
 from gpulease_gui.remote.follow_program import WAITS
 from gpulease_gui.remote.impatient import impatient
+from gpulease_gui.remote.masking import MaskedFlow, mask_of
 from gpulease_gui.remote.task_wrap import TaskOrder, follow_script, task_script
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost
 
@@ -114,6 +115,8 @@ class _Running:
 
     def __init__(self, line: Line, boundary: str, ears: TaskEars, cancel: CancelToken, limit_s: int) -> None:
         self._line, self._ears, self._cancel, self._limit_s = line, ears, cancel, limit_s
+        self._mask = mask_of(line)
+        self._masked = MaskedFlow(self._mask)
         self._mark = boundary.encode() + b" "
         self._held = bytearray()
         self._noise = bytearray()
@@ -154,8 +157,9 @@ class _Running:
             self._report = replace(self._report, why="lost", said=lost.why)
 
     def _answer(self) -> TaskReport:
+        self._pass_rest()
         words = bytes((self._noise + self._said)[-_SAID_MOST:]).decode("utf-8", "replace").strip()
-        said = self._report.said or ("" if self._started else visible(words))
+        said = self._mask.quoted(self._report.said or ("" if self._started else visible(words)))
         report = replace(self._report, said=said, cancelled=self._cancel.cancelled)
         if report.why == "lost" and not self._ready and self._line.alive:
             return replace(report, why="refused", refusal="shell")
@@ -250,7 +254,15 @@ class _Running:
                 self._piece(bytes(log))
 
     def _piece(self, data: bytes) -> None:
-        self._ears.log(data)
+        self._pass_on(data)
+
+    def _pass_on(self, log: bytes) -> None:
+        if masked := self._masked.feed(log):
+            self._ears.log(masked)
+
+    def _pass_rest(self) -> None:
+        if held := self._masked.rest():
+            self._ears.log(held)
 
     def _marks(self, data: bytes) -> None:
         *lines, rest = (self._held + data).split(b"\n")
@@ -315,11 +327,8 @@ class _Following(_Running):
         self._begun = whole[at:]
         self._pass_on(whole[:at])
 
-    def _pass_on(self, log: bytes) -> None:
-        if log:
-            self._ears.log(log)
-
     def _become(self, word: str) -> None:
+        self._pass_rest()
         self._report = replace(self._report, waits=word if word in WAITS else "")
         self._file(word)
 

@@ -22,6 +22,7 @@ from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy
 from gpulease_gui.remote.local import LocalLine
 from gpulease_gui.remote.login import TRIES_MAX
+from gpulease_gui.remote.masking import Mask, masking
 from gpulease_gui.remote.route import STRAIGHT
 from gpulease_gui.remote.said_words import in_both
 from gpulease_gui.remote.session import Connector, SshSession
@@ -169,8 +170,10 @@ class Links:
         way = self._ways.way_to(self._as_of_now(node), node.address, fingerprints, cancel, keys_only=keys_only).trusting(once)
         cancel.check()
         self._say_skipped(way)
+        mask = Mask()
         try:
-            session = self._connect_past_proxy(node, way, cancel)
+            with masking(mask):
+                session = self._connect_past_proxy(node, way.telling(mask), cancel, mask)
         except ConnectFailed as error:
             cancel.check()  # a question that was withdrawn is no answer refused
             if error.phase is Phase.AUTH:
@@ -180,6 +183,7 @@ class Links:
                 if (replaced or once) and error.hop and is_of_keys(error):
                     raise without_password(error, once=bool(once)) from error.__cause__
             raise
+        session.mask = mask
         self._replaced.discard(node.id)
         self._remember(node, way, session)
         self._keep_secrets(node)
@@ -211,7 +215,7 @@ class Links:
             rest, rest_zh = (f"; and {more} more", f"；另有 {more} 行") if more > 0 else ("", "")
             self._bus.publish(LinesSkipped(Text(f"lines that can't be used: {en}{rest}", f"无法使用的行：{zh}{rest_zh}")))
 
-    def _connect_past_proxy(self, node: Node, way: WayThere, cancel: CancelToken) -> SshSession:
+    def _connect_past_proxy(self, node: Node, way: WayThere, cancel: CancelToken, mask: Mask) -> SshSession:
         """A proxy that refuses the password of its user is called again with another, as long as the user types new ones."""
         number = 1
         while True:
@@ -226,6 +230,7 @@ class Links:
                 cancel.check()
                 if other is None or number > TRIES_MAX:
                     raise
+                mask.add(other.password, other.user)
                 way = replace(way, route=replace(way.route, proxy=other))
 
     def _connect(self, way: WayThere, cancel: CancelToken) -> SshSession:

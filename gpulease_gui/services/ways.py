@@ -13,6 +13,8 @@ from gpulease_gui.remote.algorithms import METHODS
 from gpulease_gui.remote.credentials import Credentials, Prompt, agent_present
 from gpulease_gui.remote.hostkeys import HostTrust
 from gpulease_gui.remote.known_hosts import known_of, revoked_in
+from gpulease_gui.remote.masking import Mask
+from gpulease_gui.remote.password_questions import asks_for_password
 from gpulease_gui.remote.proxy import Proxy, parse_proxy
 from gpulease_gui.remote.route import Hop, Route
 from gpulease_gui.remote.ssh_config import resolve_jumps, user_known_hosts
@@ -57,10 +59,37 @@ class WayThere:
     trust: HostTrust
     route: Route
 
+    def telling(self, mask: Mask) -> WayThere:
+        """The same way, whose secrets `mask` learns as they are given."""
+        hops = tuple(replace(hop, credentials=_telling(hop.credentials, hop.address, mask)) for hop in self.route.hops)
+        if self.route.proxy is not None:
+            mask.add(self.route.proxy.password, self.route.proxy.user)
+        return replace(self, credentials=_telling(self.credentials, self.address, mask), route=replace(self.route, hops=hops))
+
     def trusting(self, once: Mapping[str, HostKey]) -> WayThere:
         """The same way with a key more that is trusted: by host:port of a jump host, "" = the node."""
         hops = tuple(replace(hop, trust=_and(hop.trust, once.get(hop.address.host_port))) for hop in self.route.hops)
         return replace(self, trust=_and(self.trust, once.get("")), route=replace(self.route, hops=hops))
+
+
+def _telling(credentials: Credentials, address: Address, mask: Mask) -> Credentials:
+    ask_password, ask_prompt = credentials.ask_password, credentials.ask_prompt
+    mask.add(credentials.password, address.user)
+
+    def password(number: int, refused: Secret | None) -> Secret | None:
+        typed = ask_password(number, refused) if ask_password is not None else None
+        mask.add(typed, address.user)
+        return typed
+
+    def answer(prompt: Prompt) -> Secret | None:
+        typed = ask_prompt(prompt) if ask_prompt is not None else None
+        if not prompt.echo:
+            mask.add(typed, address.user, in_outputs=asks_for_password(prompt.words))
+        return typed
+
+    return replace(
+        credentials, ask_password=password if ask_password is not None else None, ask_prompt=answer if ask_prompt is not None else None
+    )
 
 
 def _and(trust: HostTrust, key: HostKey | None) -> HostTrust:
