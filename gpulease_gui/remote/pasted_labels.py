@@ -46,8 +46,9 @@ _ENGLISH = "|".join(f"(?P<e_{name}>{_WORDS[name][1]})" for name in _ORDER)
 _SEPARATOR = r"[】\])）]?\s*(?:[-=]>|→|[:：﹕=＝])\s*"
 _SEPARATOR_ZH = r"[】\])）]?\s*(?:[-=]>|→|[为是]?[:：﹕=＝]|[为是])\s*"
 # A Chinese label needs nothing in front of it, one in English a blank or a sign that parts.
-_IN_TEXT = re.compile(rf"[【\[(（]?(?:{_CHINESE})(?:{_SEPARATOR_ZH}|[ \t\u3000]+(?=\S))|(?:^|(?<=[\s,，;；、|。]))(?:{_ENGLISH}){_SEPARATOR}", re.IGNORECASE)
-_CHINESE_ONLY = re.compile(rf"[【\[(（]?(?:{_CHINESE})(?:{_SEPARATOR_ZH}|[ \t\u3000]+(?=\S))", re.IGNORECASE)
+_BEGINS = "(?:(?<![A-Za-z0-9])|(?=[^A-Za-z0-9]))"  # no label such as `IP` in the middle of a word
+_IN_TEXT = re.compile(rf"{_BEGINS}[【\[(（]?(?:{_CHINESE})(?:{_SEPARATOR_ZH}|[ \t\u3000]+(?=\S))|(?:^|(?<=[\s,，;；、|。]))(?:{_ENGLISH}){_SEPARATOR}", re.IGNORECASE)
+_CHINESE_ONLY = re.compile(rf"{_BEGINS}[【\[(（]?(?:{_CHINESE})(?:{_SEPARATOR_ZH}|[ \t\u3000]+(?=\S))", re.IGNORECASE)
 _ALONE = re.compile(rf"[【\[(（]?(?:{_CHINESE}|{_ENGLISH})[】\])）]?\s*[:：=＝]?\s*", re.IGNORECASE)
 _PLAIN_ADDRESS = re.compile(r"[A-Za-z0-9_.-]+:[0-9]+")
 # What stands in a row of values: a sign that ends a label, an address, a number.
@@ -59,6 +60,11 @@ LOGIN_FIELDS = ("port", "user", "login", "key", "password")
 _NAMED = rf"(?:{_USER_ZH}|密码|口令|\b(?:{_USER_EN}|{_PASSWORD_EN}|credentials?|secret)\b)"
 _UNREAD = re.compile(rf"{_NAMED}[^\w\u3000]{{0,3}}[!-~]", re.IGNORECASE)
 _UNREAD_BEFORE = re.compile(rf"{_NAMED}[\s/／、，,&+和与及或|｜]*\Z", re.IGNORECASE)
+# Before labels: a full name, an IPv6 address, a port; and one word that may be a host or none.
+_HOST_BEFORE = re.compile(r"(?i)\A[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\Z|\A\[?[0-9a-f]*:[0-9a-f]*:[0-9a-f:]*(?:\]|\Z)|[\w\]][:：][0-9]+\Z|\s-p\s*[0-9]")
+_WORD_BEFORE = re.compile(r"(?i)(?!(?:your|my|our|its|the|a|and|with|new|default|initial|temporary|ssh|root|node|server|host|machine|instance|hi|hello)\Z)(?=[\w.-]*[a-z])[a-z0-9_.-]+")
+# Behind a value: another host, of which the labels that follow may speak.
+_ANOTHER = re.compile(r"[\w.-]@[\w\[]|(?i:\bssh(?:\.exe)?\s+\S)|(?<![\w.-])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![\w.-])")
 _IN_BRACKETS = re.compile(r"[(（][^()（）]*[)）]?")
 _USER_ALONE = re.compile(rf"(?:{_USER_ZH}|{_USER_EN})\s*\S+", re.IGNORECASE)
 _LOGIN_REST = re.compile(r"\s*[/／:：|｜]")  # a third part: which is which can't be told
@@ -83,8 +89,10 @@ def _pairs(line: str, labels: re.Pattern[str]) -> Iterator[Pair]:
     if not found:
         return
     before = line[: found[0].start()].strip(_PARTING)
-    if before and (is_place_like(before)):
+    if before and (is_place_like(before) or _HOST_BEFORE.search(before)):
         yield Pair("before", before)
+    elif _WORD_BEFORE.fullmatch(before) and not any(_field(label) in ("host", "command") for label in found):
+        yield from (Pair("before", before), Pair("unread", ""))  # it may be a host, whose labels are nobody else's
     elif _USER_ALONE.fullmatch(before) or _UNREAD_BEFORE.search(before):
         yield Pair("unread", "")
     for number, label in enumerate(found):
@@ -95,6 +103,8 @@ def _pairs(line: str, labels: re.Pattern[str]) -> Iterator[Pair]:
         rest = text.strip()[len(value) :]
         if name == "password" and label[0][0] in "(（":
             value = value.removesuffix(")").removesuffix("）")
+        if name != "command" and _ANOTHER.search(rest):
+            yield Pair("unread", "")
         if name not in ("command", "other", "login") and (_is_unread(rest, is_last) or (name == "user" and rest.lstrip()[:1] in ("/", "／", "|", "｜"))):
             yield Pair("unread", "")
         if value:

@@ -18,10 +18,12 @@ from gpulease_gui.remote.pasted_labels import (
     Pair,
     are_all_labels,
     fields_of_header,
+    is_place_like,
     label_alone,
     pairs_in,
     parted_login,
 )
+from gpulease_gui.remote.pasted_owners import PLACE, unclear, whose, with_place
 from gpulease_gui.remote.ssh_command import is_ssh_line, target_of_command, target_of_words
 
 MAX_LINES = 10_000
@@ -39,6 +41,8 @@ _USUAL_NAME = re.compile(r"(?![0-9.]{7,15}-)[\w.()#+-]{1,80}")  # else the sign 
 _ACCOUNT = re.compile("(?i)root|admin|administrator|user|ubuntu|debian|centos|ec2-user")  # no name of a node
 # No address, and no name of the DNS that somebody would write: such words are passwords, too.
 _BARE = re.compile(r"(?![0-9.]+\Z)(?!(?:[a-z0-9-]+\.)+[a-z]{2,}\Z)[\w.-]+")
+# A line that is a node rather than what the label above it says.
+_NODE = re.compile(r"(?<![\w.-])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![\w.-])|@[\w.-]+:[0-9]+\Z|(?i:\A(?:root|admin|administrator|user|ubuntu)@)")
 _RULE = re.compile(r"[\s|:+-]*---[\s|:+-]*")
 _PATH = re.compile(r"~|\.{0,2}[/\\]|[A-Za-z]:\\|%\w+%|id_|.*\.(?:pem|pub|key|ppk)\Z")
 
@@ -59,7 +63,7 @@ class ListLine:
 
 @dataclass(slots=True)
 class _Entry:
-    """One node while its lines are read. `said`: what labels say of it."""
+    """One node while its lines are read. `said`: what labels say of it; `lines`: what each of its lines begins with (see `unclear`)."""
 
     number: int
     text: str = field(repr=False)
@@ -67,6 +71,15 @@ class _Entry:
     error: UsageError | None = None
     said: dict[str, str] = field(default_factory=dict, repr=False)
     is_closed: bool = False
+    is_word: bool = False
+    lines: dict[int, str] = field(default_factory=dict)
+
+    def stands_in(self, number: int, kind: str) -> None:
+        """A line of the text says something of it."""
+        if number in self.lines and kind == PLACE:
+            self.lines[number] = with_place(self.lines[number])
+        elif kind == PLACE or kind in LOGIN_FIELDS:
+            self.lines.setdefault(number, kind)
 
     @property
     def has_place(self) -> bool:
@@ -75,7 +88,7 @@ class _Entry:
     @property
     def is_bare(self) -> bool:
         """Whether nothing but its place says that the word is a host."""
-        return self.target is not None and not self.said and bool(_BARE.fullmatch(self.text))
+        return self.is_word and self.target is not None and not self.said
 
     def takes(self, pair: Pair) -> bool:
         """Whether a label may be about this node still."""
@@ -100,7 +113,7 @@ def parse_target(text: str) -> Target:
         raise _too_long()
     if len(lines) == 1 and not pairs_in(lines[0], is_ssh_line(lines[0])):
         return _one(lines[0])
-    entries = list(_entries(text.replace("\u2028", "\n")))
+    entries = _entries(text.replace("\u2028", "\n"))
     if len(entries) != 1:
         raise UsageError(Text("not one node", "不是单个节点"), Text(f"the text names {len(entries)}", f"文本中有 {len(entries)} 个"), Text("paste many at once in their own dialog", "多个节点请使用“粘贴节点”"))
     return entries[0].made()
@@ -114,7 +127,7 @@ def parse_list(text: str) -> tuple[ListLine, ...]:
     a host where nothing else stands; beside other nodes it may be the password that was sent below one, and is refused.
     """
     seen: dict[tuple[str, int, str], int] = {}
-    entries = list(_entries(text.removeprefix("\ufeff")))
+    entries = _entries(text.removeprefix("\ufeff"))
     bare = [entry for entry in entries if entry.is_bare]
     if len(bare) < len(entries):
         for entry in bare:
@@ -139,29 +152,43 @@ def _line_of(entry: _Entry, seen: dict[tuple[str, int, str], int]) -> ListLine:
     return ListLine(entry.number, str(target.address), target)
 
 
-def _entries(text: str) -> Iterator[_Entry]:
+def _entries(text: str) -> list[_Entry]:
+    """The nodes of a text, and what of it was not understood; refused are those whose labels may be another's."""
+    lines = text.splitlines()[:MAX_LINES]
+    found = list(_read(lines))
+    passed_over = [number for number, line in enumerate(lines, 1) if line.strip().startswith("#") and is_place_like(line.strip("# "))]
+    for at in unclear([entry.lines for entry in found], passed_over):
+        found[at].error = found[at].error or whose()
+    return found
+
+
+def _read(lines: Sequence[str]) -> Iterator[_Entry]:
     table = _Table()
     now: _Entry | None = None
     waiting = ""
-    for number, raw in enumerate(text.splitlines()[:MAX_LINES], 1):
+    for number, raw in enumerate(lines, 1):
         line = raw.strip()
         if not line or (line.startswith("#") and not waiting):
             continue
         if len(line) > _LINE_MAX:
             if now is not None:
                 yield now
-            now, waiting = _Entry(number, "…", error=_too_long()), ""
+            now, waiting = _Entry(number, "…", error=_too_long(), lines={number: PLACE}), ""
             continue
-        cells = table.cells_of(line)
-        if not waiting and (table.begins(cells, line) or _RULE.fullmatch(line)):
+        cells = table.cells_of(raw)
+        if not waiting and (table.begins(cells, raw) or _RULE.fullmatch(line)):
             continue
         pairs: Sequence[Pair] = (Pair(waiting, line),) if waiting else ()
+        if waiting and waiting not in _PLACES and _is_another(line):
+            if now is not None:
+                yield now
+            now, pairs = None, (Pair("unread", ""),)  # the value was left out, or it is one
         waiting = "" if waiting or table.columns else label_alone(line)
         if waiting:
             continue
         if not pairs and not table.columns:
             pairs = pairs_in(line, is_ssh_line(line)) or _as_label(cells)
-        if any(pair.field == "unread" for pair in pairs):
+        if any(pair.field == "unread" for pair in pairs) or _are_mixed(pairs):
             if now is not None and any(pair.field in _PLACES for pair in pairs):
                 yield now
                 now = None
@@ -175,12 +202,19 @@ def _entries(text: str) -> Iterator[_Entry]:
                     yield now
                 now = _Entry(number, line)
             _take(now, pair)
+            now.stands_in(number, PLACE if pair.field in _PLACES or (pair.field == "unread" and not now.lines) else pair.field)
         if not pairs:
             if now is not None:
                 yield now
             now = _read_line(number, line, cells, table.columns)
     if now is not None:
         yield now
+
+
+def _are_mixed(pairs: Sequence[Pair]) -> bool:
+    """Whether a line names several machines and begins with a label that may be about any of them."""
+    first = next((pair.field for pair in pairs if pair.field in _PLACES or pair.field in LOGIN_FIELDS), "")
+    return first in LOGIN_FIELDS and sum(pair.field in _PLACES for pair in pairs) > 1
 
 
 def _as_label(cells: Sequence[str]) -> tuple[Pair, ...]:
@@ -214,8 +248,18 @@ def _read_line(number: int, line: str, cells: Sequence[str], columns: Sequence[s
     try:
         target = _from_row(cells, columns or _columns_of(cells)) if len(cells) > 1 else _one(line)
     except UsageError as error:
-        return _Entry(number, line, error=error)
-    return _Entry(number, line, target, is_closed=len(cells) > 1)
+        return _Entry(number, line, error=error, lines={number: PLACE})
+    alone = cells[-1] if len(cells) < (2 if columns else 3) else ""
+    if not _USUAL_USER.fullmatch(target.address.user or "root") and not is_ssh_line(line):
+        alone = target.address.host  # a password may have the sign that parts the cells, or a user and a host
+    is_word = _BARE.fullmatch(alone) is not None
+    return _Entry(number, line, target, is_closed=len(cells) > 1, is_word=is_word, lines={number: PLACE})
+
+
+def _is_another(line: str) -> bool:
+    """Whether a line that stands where a value should is a node of its own."""
+    pairs = pairs_in(line, is_ssh_line(line))
+    return is_ssh_line(line) or _NODE.search(line) is not None or any(pair.field in _PLACES for pair in pairs)
 
 
 def _one(line: str) -> Target:
@@ -275,16 +319,23 @@ class _Table:
 
     columns: Sequence[str] = ()
     delimiter: str = ""
+    margin: str = ""
 
-    def begins(self, cells: Sequence[str], line: str) -> bool:
+    def begins(self, cells: Sequence[str], raw: str) -> bool:
         """Whether the row is a header."""
         fields = fields_of_header(cells)
         if fields:
+            line = raw.strip()
             self.columns, self.delimiter = fields, next((sign for sign in _DELIMITERS if sign in line), " ")
+            self.margin = re.match(r"\s*[|｜]?" if self.delimiter in "|｜" else r"\s*", raw)[0]  # type: ignore[index]  # both match all
         return bool(fields)
 
-    def cells_of(self, line: str) -> list[str]:
+    def cells_of(self, raw: str) -> list[str]:
         """The cells of a row, letter by letter; one where it is none."""
+        line = raw.strip()
+        if self.columns and self.delimiter in "\t|｜" and self.delimiter in line:  # the first cell may be empty
+            body = raw.removeprefix(self.margin) if self.margin.strip() or self.delimiter == "\t" else line
+            return _cells(body.removesuffix(self.delimiter) if self.margin.strip() else body, self.delimiter)
         if not self.columns and is_ssh_line(line):  # the comma of its -J parts jump hosts, not cells
             return [line]
         if not self.columns and _WITH_PASSWORD.match(line):  # any sign may stand in a password
@@ -299,8 +350,10 @@ class _Table:
 
 
 def _parted(line: str, delimiter: str) -> list[str]:
-    if delimiter in "|｜":
-        line = line.strip(delimiter + " ")
+    return _cells(line.strip(delimiter + " ") if delimiter in "|｜" else line, delimiter)
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
     try:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])]
     except csv.Error:
