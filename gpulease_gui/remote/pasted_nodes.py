@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -16,14 +15,13 @@ from gpulease_gui.remote.address import Target, check_host, check_port, parse_pl
 from gpulease_gui.remote.pasted_labels import (
     LOGIN_FIELDS,
     Pair,
-    are_all_labels,
-    fields_of_header,
     is_place_like,
     label_alone,
     pairs_in,
     parted_login,
 )
 from gpulease_gui.remote.pasted_owners import PLACE, unclear, whose, with_place
+from gpulease_gui.remote.pasted_table import Table, is_row
 from gpulease_gui.remote.ssh_command import is_ssh_line, target_of_command, target_of_words
 
 MAX_LINES = 10_000
@@ -31,9 +29,7 @@ _LINE_MAX = 2000
 _DEFAULT_COLUMNS, _HOST_FIRST = ("name", "host", "port", "user", "key"), ("host", "port", "user", "key")
 _PLACES = ("host", "command", "before")  # the labels that name a machine, and what stands in front of all labels
 _OPTION = re.compile(r"-[A-Za-z0-9]")
-_DELIMITERS = ("\t", ",", "，", ";", "；", "|", "｜")
-# `user:password@host`, whatever signs stand in the password; and `host` or `user@host`, with or without a port, which is no name.
-_WITH_PASSWORD = re.compile(r"(?i)(?:ssh://)?(?![0-9.]+[:：])[\w.-]+[:/：／]\S*[@＠][\w.\[\]:：-]+\Z")
+# `host` or `user@host`, with or without a port, which is no name.
 _ENDPOINT = re.compile(r"\S+@\S+|[\w.-]+:[0-9]+|\[[0-9a-fA-F:]+\](?::[0-9]+)?|[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _ADDRESS = re.compile(r"(?<![\w.@-])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?::[0-9]{1,5})?(?![\w.@-])")
 _USUAL_USER = re.compile(r"[a-z_][a-z0-9._-]{0,31}|Administrator")
@@ -163,7 +159,7 @@ def _entries(text: str) -> list[_Entry]:
 
 
 def _read(lines: Sequence[str]) -> Iterator[_Entry]:
-    table = _Table()
+    table = Table()
     now: _Entry | None = None
     waiting = ""
     for number, raw in enumerate(lines, 1):
@@ -271,18 +267,13 @@ def _one(line: str) -> Target:
     words = plain.split()
     if len(words) > 1 and any(_OPTION.match(word) for word in words) and re.match(r"(?i)-p|[^-]", plain):
         return target_of_words(line.strip().removeprefix("$ "))
-    if _is_row(raw := line.split()):
+    if is_row(raw := line.split()):
         return _from_row(raw, _columns_of(raw))
     return parse_place(line.removeprefix("$ "))
 
 
 def _too_long() -> UsageError:
     return UsageError(Text("the line is too long for a node", "该行过长，不像一个节点"), Text(f"at most {_LINE_MAX} characters are read", f"最多读取 {_LINE_MAX} 个字符"))
-
-
-def _is_row(words: Sequence[str]) -> bool:
-    """`203.0.113.9 34446 root ...`, as a chat has it."""
-    return 2 <= len(words) <= 4 and bool(re.fullmatch(r"[\w.:-]*[.:][\w.:-]*", words[0])) and words[1].isascii() and words[1].isdigit()
 
 
 def _columns_of(cells: Sequence[str]) -> tuple[str, ...]:
@@ -311,53 +302,6 @@ def _which(cells: Sequence[str]) -> UsageError:
         Text(f"what each of the {len(cells)} cells is can't be told", f"无法判断这 {len(cells)} 个值各是什么"), "",
         Text("put a header over them: host, port, user, password", "请在上方加一行表头：主机、端口、用户、密码"),
     )  # fmt: skip
-
-
-@dataclass(slots=True)
-class _Table:
-    """A table in the text: the fields of its columns and what parts its cells, once a header has told them."""
-
-    columns: Sequence[str] = ()
-    delimiter: str = ""
-    margin: str = ""
-
-    def begins(self, cells: Sequence[str], raw: str) -> bool:
-        """Whether the row is a header."""
-        fields = fields_of_header(cells)
-        if fields:
-            line = raw.strip()
-            self.columns, self.delimiter = fields, next((sign for sign in _DELIMITERS if sign in line), " ")
-            self.margin = re.match(r"\s*[|｜]?" if self.delimiter in "|｜" else r"\s*", raw)[0]  # type: ignore[index]  # both match all
-        return bool(fields)
-
-    def cells_of(self, raw: str) -> list[str]:
-        """The cells of a row, letter by letter; one where it is none."""
-        line = raw.strip()
-        if self.columns and self.delimiter in "\t|｜" and self.delimiter in line:  # the first cell may be empty
-            body = raw.removeprefix(self.margin) if self.margin.strip() or self.delimiter == "\t" else line
-            return _cells(body.removesuffix(self.delimiter) if self.margin.strip() else body, self.delimiter)
-        if not self.columns and is_ssh_line(line):  # the comma of its -J parts jump hosts, not cells
-            return [line]
-        if not self.columns and _WITH_PASSWORD.match(line):  # any sign may stand in a password
-            return [line]
-        words = line.split()
-        if self.delimiter == " " or (not self.delimiter and "\t" not in line and _is_row(words)):
-            return words if self.delimiter != " " or len(words) == len(self.columns) or fields_of_header(words) else [line]
-        for delimiter in _DELIMITERS:
-            if delimiter in line:
-                return _parted(line, delimiter)
-        return words if fields_of_header(words) and are_all_labels(words) else [line]
-
-
-def _parted(line: str, delimiter: str) -> list[str]:
-    return _cells(line.strip(delimiter + " ") if delimiter in "|｜" else line, delimiter)
-
-
-def _cells(line: str, delimiter: str) -> list[str]:
-    try:
-        return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])]
-    except csv.Error:
-        return [line]
 
 
 def _columns_are(columns: Sequence[str]) -> Text:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from bisect import bisect
+from collections.abc import Mapping, Sequence
 
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.text import Text
@@ -11,11 +12,11 @@ from gpulease_gui.domain.text import Text
 PLACE = "place"
 
 
-def unclear(nodes: Sequence[Mapping[int, str]], passed_over: Collection[int] = ()) -> set[int]:
+def unclear(nodes: Sequence[Mapping[int, str]], passed_over: Sequence[int] = ()) -> set[int]:
     """The nodes, by their place in `nodes`, whose labels may be another's.
 
     Each node is what its lines begin with, by their number: PLACE, or the field of a label such as password; with PLACE behind it where
-    the line names a machine, too. `passed_over`: lines of comments that name a machine, whose labels may stand below. Where a text
+    the line names a machine, too. `passed_over`: lines, rising, of comments that name a machine, whose labels may stand below. Where a text
     begins with a place, all its nodes do; where it begins with a label, its nodes are all of one shape, so that the same label opens
     each. All else can be read in two ways, but for nodes that stand in one line each.
     """
@@ -30,7 +31,7 @@ def unclear(nodes: Sequence[Mapping[int, str]], passed_over: Collection[int] = (
     for at, lines in told:
         if lines[0][1] != PLACE and not _is_whole(lines):
             found |= {before, at}
-        elif any(lines[0][0] < number < lines[-1][0] for number in passed_over):
+        elif bisect(passed_over, lines[0][0]) < bisect(passed_over, lines[-1][0]):
             found.add(at)
         before = at
     return found
