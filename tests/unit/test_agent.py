@@ -582,7 +582,7 @@ def test_that_what_a_tool_uses_is_counted_while_it_lives_and_once(how: str, tmp_
     alone_mib = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
     first = json.loads(cost.line("nvidia-smi"))
     used_s = first["cpu_percent"] / 100 * (time.monotonic() - began)
-    assert used_s >= 0.39 and first["memory_mib"] > alone_mib + 3
+    assert used_s >= 0.35 and first["memory_mib"] > alone_mib + 3
     before_s = cost._now()[0]
     node_agent.end(child)
     after_s = cost._now()[0]
