@@ -144,7 +144,7 @@ def test_that_a_real_agent_that_is_locked_shows_no_keys_and_one_whose_question_i
     place = str(tmp_path / "agent")
     process = subprocess.Popen(["ssh-agent", "-D", "-a", place], stdout=subprocess.DEVNULL, env={"PATH": "/usr/bin:/bin", "SSH_ASKPASS": "/bin/false"})
     try:
-        assert until(Path(place).exists)
+        assert until(lambda: subprocess.run(["ssh-add", "-l"], env={"SSH_AUTH_SOCK": place, "PATH": "/usr/bin:/bin"}, capture_output=True).returncode == 1), "it answers"
         subprocess.run(["ssh-add", "-q", "-c", sshd.keys.user("id_ed25519")], env={"SSH_AUTH_SOCK": place, "PATH": "/usr/bin:/bin"}, check=True, capture_output=True)
         line = AgentLine(place)
         assert len(line.get_keys()) == 1 and line.trouble is None
