@@ -233,14 +233,14 @@ class Driving(Agreeing):
         for channel in list(known._channels.values()):
             channel._unlink()
         self.active = False
-        self._packets.close()
+        _shut(self._packets)
         if self.completion_event is not None:
             self.completion_event.set()
         if known.auth_handler is not None:
             known.auth_handler.abort()
         for event in list(known.channel_events.values()):
             event.set()
-        self.sock.close()
+        _shut(self.sock)
 
     def _send_user_message(self, data: paramiko.Message) -> None:
         """Send what the user wants sent, after a key exchange that goes on. Raises SSHException, EOFError."""
@@ -251,6 +251,12 @@ class Driving(Agreeing):
                 return
         self.take_in(known.clear_to_send.is_set, known.clear_to_send_timeout)
         super()._send_user_message(data)  # type: ignore[misc]  # the stubs lack it
+
+
+def _shut(line: Any) -> None:
+    """Close it. A channel through a jump host says so to that host, whose connection may be over by then, which is no news here."""
+    with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
+        line.close()
 
 
 def take_in(transport: paramiko.Transport, until: Callable[[], bool], seconds: float) -> float:

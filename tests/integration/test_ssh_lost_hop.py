@@ -123,6 +123,26 @@ def test_that_a_session_that_the_node_ends_blames_no_jump_host(make_sshd, sshd, 
     assert caught.value.why == ""
 
 
+def test_that_the_end_of_a_node_reaches_who_waits_though_its_jump_host_can_no_longer_be_told(make_sshd, sshd, until, monkeypatch):
+    """The jump host ended in the moment between: telling it raised, and who waited for the node was not woken."""
+
+    def over(_: object) -> None:
+        raise EOFError
+
+    node = make_sshd()
+    with Connector().connect(node.address, node.credentials, node.trust, Deadlines(), CancelToken(), Route((hop(sshd),))) as session:
+        begun = session.open("exec cat")
+        begun.write(b"a")
+        monkeypatch.setattr(session._beneath[0].transport, "_send_user_message", over)
+        event = session._transport.channel_events[99] = threading.Event()
+        node.cut_sessions()
+        assert event.wait(10)
+        assert until(lambda: not session._transport.is_alive())
+        assert not session.alive
+        with pytest.raises(LineLost):
+            begun.write(b"b")
+
+
 def saved(services, server, jump: str = "") -> Node:
     node = Node("n", "n", Reach.SSH, server.address, identity_file=server.key_file, jump=jump)
     services.workspace.submit(lambda db: stored.save_node(db, node)).result()
