@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from gpulease_gui.services.gap_words import CLOCK_SET, SLEPT
 from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.services.recording import FLOODED
 from gpulease_gui.services.source_gaps import source_of, with_newest
-from gpulease_gui.store.records import Gap, SampleBlock
+from gpulease_gui.store.records import Gap
 
 # What follows within so many intervals is the same flood.
 _SAME_INTERVALS = 3.0
 # As much as is missing between two readings without a gap.
-_LEAST_STEPS, _LEAST_S = 2.5, 2.5
+_LEAST_INTERVALS, _LEAST_S = 2.5, 2.5
 _NS = 1_000_000_000
 
 
@@ -44,23 +43,9 @@ class LateReadings:
         self._held = (*self._held, gap)
         return ()
 
-    def cut(self, blocks: Iterable[SampleBlock]) -> tuple[Gap, ...]:
-        """What is to be stored of the gaps before these blocks, the first ones after them: where nothing came of the node."""
+    def cut(self, waited_s: float, interval_s: float) -> tuple[Gap, ...]:
+        """What is to be stored of the gaps before the readings that were taken just now: readings came up to `waited_s` (UTC)."""
         held, self._held = self._held, ()
-        spans = [(block.start_ns, block.start_ns + _unbroken(block) * block.step_ns, block.step_ns) for block in blocks] if held else []
-        return tuple(found for gap in held for found in _without(gap, spans))
-
-
-def _unbroken(block: SampleBlock) -> int:
-    """How many readings stand at the begin of a block without a hole."""
-    return next((n for n, value in enumerate(block.values) if math.isnan(value)), len(block.values))
-
-
-def _without(gap: Gap, spans: Iterable[tuple[int, int, int]]) -> tuple[Gap, ...]:
-    late = [(end_ns, step_ns) for start_ns, end_ns, step_ns in spans if gap.start_ns < start_ns < gap.end_ns]
-    if not late:
-        return (gap,)
-    begin_ns, step_ns = max(late)
-    if gap.end_ns - begin_ns < max(_LEAST_S * _NS, _LEAST_STEPS * step_ns):
-        return ()
-    return (replace(gap, start_ns=begin_ns),)
+        waited_ns, least_ns = int(waited_s * _NS), max(_LEAST_S, _LEAST_INTERVALS * interval_s) * _NS
+        left = (replace(gap, start_ns=waited_ns) if gap.start_ns < waited_ns else gap for gap in held)
+        return tuple(gap for gap in left if gap in held or gap.end_ns - gap.start_ns >= least_ns)

@@ -6,7 +6,8 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from statistics import median
 
 from gpulease_gui.store.ahead import MOST_AHEAD
 from gpulease_gui.store.records import SampleBlock, Series
@@ -17,6 +18,8 @@ BLOCK_S = 10.0
 FLOODED = "more readings came than were asked for, and the oldest of them were left out"
 _NS = 1_000_000_000
 _MOST_SLOTS = 100_000
+# From how many samples their pace is known, and of how many curves it is.
+_PACE_OF, _MOST_LATELY = 6, 4096
 # Of a step, before the end of a block: the next one begins there at the earliest.
 _LEAST_APART = 0.49
 # Of a step: what waited for us while we stood still comes closer together than that, and within so many seconds.
@@ -69,6 +72,8 @@ class Recorder:
         self._ended: dict[Hashable, tuple[float, float]] = {}
         self._floods: dict[str, tuple[float, float]] = {}
         self._still: tuple[float, float] | None = None
+        self._lately: dict[Hashable, list[float]] = {}  # when the last few of each were taken
+        self.waited_s = 0.0  # up to when (UTC seconds) readings came of the time in which this program stood still
 
     def add(self, row: Row, at_s: float) -> None:
         """Keep a sample of each curve of a row (UTC seconds); NaN is a slot without a value."""
@@ -84,7 +89,7 @@ class Recorder:
 
     def stood_still(self, begin_s: float, end_s: float) -> None:
         """This program took nothing in between (UTC seconds), after which comes what waited for it meanwhile."""
-        self._still = begin_s, end_s
+        self._still, self.waited_s = (begin_s, end_s), begin_s
 
     def due(self, now_s: float) -> bool:
         """Whether a block's time is over."""
@@ -138,19 +143,29 @@ class Recorder:
         return made
 
     def _as_taken(self, of: Hashable, times_s: list[float]) -> list[float]:
-        """When samples were taken of which some waited for us: one a step from when we stood still on, because a node whose lines
-        nobody takes goes on until the line is full, and then waits. The last of those that come together may be one of now.
+        """When samples were taken of which some waited for us."""
+        lately = self._lately.get(of, [])
+        taken = times_s if self._still is None else self._when_waiting(times_s, lately, *self._still)
+        if len(self._lately) >= _MOST_LATELY:
+            self._lately = {}
+        self._lately[of] = [*lately, *taken][-_PACE_OF:]
+        return taken
+
+    def _when_waiting(self, times_s: list[float], lately: Sequence[float], begin_s: float, end_s: float) -> list[float]:
+        """At the pace of those before, from when we stood still on: a node whose lines nobody takes goes on until the line is full,
+        and then waits. The last of those that come together may be one of now.
         """
-        if self._still is None:
-            return times_s
-        begin_s, end_s = self._still
         together_s, late = _TOGETHER * self._interval_s, 0
         for before_s, at_s in zip((end_s, *times_s), times_s, strict=False):
             if not 0 <= at_s - before_s < together_s or at_s - end_s > _WAITED_S:
                 break
             late += 1
-        first_s = max(self._ended.get(of, (0.0, 0.0))[1], begin_s - self._interval_s) + self._interval_s
-        taken = [min(at_s, first_s + n * self._interval_s) for n, at_s in enumerate(times_s[: max(0, late - 1)])]
+        steps_s = [after - before for before, after in pairwise(lately)] or [0.0]
+        pace_s = max(self._interval_s, median(steps_s))
+        first_s = max(begin_s, lately[-1] + pace_s) if lately else begin_s
+        taken = [min(at_s, first_s + n * pace_s) for n, at_s in enumerate(times_s[: max(0, late - 1)])]
+        if taken:
+            self.waited_s = max(self.waited_s, taken[-1] + self._interval_s)
         return taken + times_s[len(taken) :]
 
     def _begin(self, of: Hashable, first_s: float) -> float:

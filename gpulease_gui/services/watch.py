@@ -354,8 +354,8 @@ class _Watch:
         self._expect(now_s)
 
     def _flush(self) -> None:
-        self._saving.readings(blocks := self._recorder.take(), self._last_s, self._intake.names)
-        self._saving.gaps((*flood_gaps(self.view, self._recorder.floods()), *self._late.cut(blocks)))
+        self._saving.readings(self._recorder.take(), self._last_s, self._intake.names)
+        self._saving.gaps((*flood_gaps(self.view, self._recorder.floods()), *self._late.cut(self._recorder.waited_s, self.view.interval_s)))
 
     def _lost(self, end: StreamEnd) -> None:
         at_s = self._timeline.at(end.last_s)

@@ -139,3 +139,18 @@ def test_that_xids_that_are_not_told_before_a_pause_are_not_told_after_it_either
     with node.services.workspace.read() as connection:
         told = [(g.start_ns // NS - START_S, g.end_ns // NS - START_S) for g in list_gaps(connection, "scripted", XID, 0, 2**62) if g.reason == UNHEARD]
     assert told == [(0, 9), (80, 100)]
+
+
+@pytest.mark.parametrize("pace", [2, 4])
+def test_that_what_waited_of_a_source_slower_than_asked_stands_at_its_own_pace(node: Scripted, pace: int) -> None:
+    """Other sources keep the line alive."""
+    for at in range(41):
+        second(node, at, *([A] if at % pace == 0 else []))
+    for n in range(1, 8):
+        node.at = 120
+        node.cards((0, A, str(100 + n)))
+    for at in range(120, 150):
+        second(node, at, *([A] if at % pace == 0 else []))
+    told = {at: value for at, value in node.end()[POWER, A].items() if value is not None and 40 < at < 120}
+    assert told == {40 + n * pace: 100.0 + n for n in range(1, 8)}
+    assert node.gaps() == [("computer_slept", 40 + 7 * pace + 1, 120)]
