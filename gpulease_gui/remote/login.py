@@ -239,25 +239,15 @@ class _Login:
         return way in (self.credentials.methods or METHODS)
 
     def _by_password(self) -> list[str]:
-        """As a password, or as the answer to the node's question for it: what the config has first, then what the node takes."""
-        methods = [way for way in self.credentials.methods or METHODS[::-1] if way in _STEPS]
-        if not methods:
-            raise _barred(self.address.host_port, ("password",), self.credentials.methods)
-        if self.credentials.password is None and self.credentials.else_password:
-            return self._by_what_it_takes()
-        for way in methods[:-1]:
-            try:
-                return self._by(way)
-            except ConnectFailed as error:
-                # Many nodes ask for the password as a question of theirs.
-                cause = error.__cause__
-                if not isinstance(cause, paramiko.BadAuthenticationType) or methods[-1] not in cause.allowed_types:
-                    raise
-        return self._by(methods[-1])
+        """As a password, or as the answer to the host's question for it: only by a way that it takes, as each other one is a try.
 
-    def _by_what_it_takes(self) -> list[str]:
-        """Nobody is asked for what the host does not take. As in ssh, its own questions come before the password."""
-        host_port = self.address.host_port
+        One that we know goes as a password first. Where it is asked for, the host's own questions come before, as in ssh.
+        """
+        host_port, only = self.address.host_port, self.credentials.methods
+        asked = self.credentials.password is None and self.credentials.else_password
+        left = [way for way in only or (METHODS if asked else METHODS[::-1]) if way in _STEPS]
+        if not left:
+            raise _barred(host_port, ("password",), only)
         go_alone(self.transport)
         try:
             return self._attempt("no_password_wanted", lambda: self.transport.auth_none(self.address.user))
@@ -265,13 +255,16 @@ class _Login:
             if not isinstance(error.__cause__, paramiko.BadAuthenticationType):
                 raise
             taken = tuple(error.__cause__.allowed_types)
-        ways = [way for way in self.credentials.methods or METHODS if way in _STEPS and way in taken]
+        ways = [way for way in left if way in taken]
         for way in ways:
             try:
                 return self._by(way)
             except ConnectFailed as error:
                 if error.cause != "nothing_asked" or way == ways[-1]:
                     raise
+        barred = tuple(way for way in _STEPS if way in taken)
+        if barred and not asked:
+            raise _barred(host_port, barred, only)
         raise login_refused(host_port, "no_password_wanted", _WHY["no_password_wanted"], taken)
 
     def _by(self, way: str) -> list[str]:

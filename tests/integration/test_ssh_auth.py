@@ -327,7 +327,52 @@ def test_that_a_password_goes_by_the_ways_that_the_config_leaves_in_its_order(ss
     assert tries == [0, 1, 1]  # the last one's code was asked for, not answered by the password
     with kept_by(asks_only) as gate:
         error = failure(gate, Credentials(AuthMethod.PASSWORD, password=Secret("word"), methods=("password",)))
-    assert (error.cause, asks_only.tries) == ("password_refused", 0)
+    assert (error.cause, asks_only.tries) == ("way_barred", 0)
+    assert error.why.endswith("leaves password, and keyboard-interactive would be needed")
+
+
+class CountsPasswords(Doorman):
+    """Takes a password as the answer to its question alone; writes down what comes as a password all the same."""
+
+    sent: tuple[str, ...] = ()
+
+    def check_auth_password(self, username: str, password: str) -> int:
+        self.sent += (password,)
+        return paramiko.AUTH_FAILED
+
+
+def test_that_a_known_password_goes_only_by_a_way_that_the_node_takes(sshd):
+    doorman = CountsPasswords(((("Password:", False),),), ("word",), wants_key=False)
+    with kept_by(doorman) as gate:
+        log_in(gate, Credentials(AuthMethod.PASSWORD, password=Secret("word")))
+    assert (doorman.sent, doorman.heard, doorman.tries) == ((), [["word"]], 1)
+
+
+def test_that_a_known_password_answers_no_shown_and_no_other_question(sshd):
+    asked: list[Prompt] = []
+    rounds = ((("Password:", True),), (("Password:", False), ("One-time password:", False)), (("Password:", False),))
+    doorman = CountsPasswords(rounds, ("a", "word", "b", "c"), wants_key=False)
+    with kept_by(doorman) as gate:
+        log_in(gate, Credentials(AuthMethod.PASSWORD, password=Secret("word"), ask_prompt=asker(["a", "b", "c"], asked)))
+    assert (doorman.sent, doorman.heard) == ((), [["a"], ["word", "b"], ["c"]])
+    assert [(prompt.words, prompt.echo) for prompt in asked] == [("Password:", True), ("One-time password:", False), ("Password:", False)]
+
+
+def test_that_after_a_known_password_two_more_are_asked_for_at_most(sshd):
+    tries: list[tuple[int, Secret | None]] = []
+
+    def ask(number: int, refused: Secret | None) -> Secret | None:
+        tries.append((number, refused))
+        return Secret(f"typed {number}")
+
+    silent = Secret("word")
+    doorman = CountsPasswords(((("Password:", False),),), ("right",), wants_key=False)
+    doorman._query = lambda: paramiko.InteractiveQuery("", "", ("Password:", False))  # type: ignore[method-assign]
+    with kept_by(doorman) as gate:
+        error = failure(gate, Credentials(AuthMethod.PASSWORD, password=silent, ask_password=ask))
+    assert (error.cause, doorman.sent) == ("answer_refused", ())
+    assert doorman.heard == [["word"], ["typed 2"], ["typed 3"]]
+    assert tries == [(2, silent), (3, Secret("typed 2"))]
 
 
 def test_that_a_question_after_the_key_is_not_answered_where_the_config_leaves_no_questions(sshd):

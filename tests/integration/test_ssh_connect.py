@@ -90,10 +90,10 @@ def test_that_no_key_is_searched_for_when_none_was_named(sshd):
     assert failure(sshd.address, Credentials(), sshd.trust).cause == "no_key"
 
 
-def test_that_a_refused_password_is_told_with_the_ways_that_the_node_takes(sshd):
+def test_that_a_password_that_no_way_takes_is_told_with_the_ways_that_the_node_takes(sshd):
     credentials = Credentials(AuthMethod.PASSWORD, password=Secret("guess"))
     error = failure(sshd.address, credentials, sshd.trust)
-    assert (error.phase, error.cause) == (Phase.AUTH, "password_refused")
+    assert (error.phase, error.cause) == (Phase.AUTH, "no_password_wanted")
     assert "publickey" in error.next_step
 
 
