@@ -16,7 +16,7 @@ from gpulease_gui.store.records import Gap
 from gpulease_gui.store.unread import NOT_WATCHED
 from gpulease_gui.telemetry.figure_bounds import BEYOND
 from gpulease_gui.telemetry.gpu_agent import UNHEARD
-from gpulease_gui.telemetry.rates import IMPOSSIBLE, NOT_NAMED
+from gpulease_gui.telemetry.rates import FELL, IMPOSSIBLE, NOT_NAMED
 from gpulease_gui.telemetry.source import metrics, sources
 
 SLEPT, CLOCK_SET, OWN_NETWORK, FAULT = "computer_slept", "clock_set", "own_network", "fault"
@@ -51,6 +51,7 @@ SERIES_WORDS: Mapping[str, Text] = {
     NOT_AVAILABLE: Text("not available on the node", "节点不提供此读数"),
     IMPOSSIBLE: Text("a counter that jumped: no device is so fast", "计数器跳变，速率超出任何设备的能力"),
     BEYOND: Text("a figure that no device can have", "数值超出任何设备的可能范围"),
+    FELL: Text("a counter that fell: it began anew", "计数器变小，已重新计数"),
     NOT_NAMED: Text("not named by the node any more", "节点不再列出"),
     UNHEARD: Text("not told here, so that none is shown does not mean that none occurred", "此处收不到，未显示不代表未发生"),
     SERIES_LOST: Text("lost", "丢失"),

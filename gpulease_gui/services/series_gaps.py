@@ -11,7 +11,7 @@ from gpulease_gui.services.source_gaps import with_newest
 from gpulease_gui.store.records import Gap
 from gpulease_gui.telemetry.gpu import GONE
 from gpulease_gui.telemetry.gpu_agent import UNHEARD
-from gpulease_gui.telemetry.rates import NOT_NAMED
+from gpulease_gui.telemetry.rates import FELL, NOT_NAMED
 from gpulease_gui.telemetry.row import Row
 from gpulease_gui.telemetry.source import Point, metrics
 
@@ -20,6 +20,8 @@ LEAST_INTERVALS, LEAST_S = 2.5, 2.5
 # A counter that jumps without end is told once in so long.
 ONCE_S = 60.0
 _MOST_OPEN = 1024
+# What is said of a value that is missing, not of one that can't be.
+_MISSING = frozenset({"", NOT_NAMED, FELL})
 _NS = 1_000_000_000
 _CARDS = frozenset({"gpu", "npu"})
 
@@ -105,9 +107,9 @@ class SeriesGaps:
         """Of a curve that never had a value nothing is missing, but a value that can't be is told from its first line on."""
         key = point.metric, point.subject
         code = SERIES_LOST if point.lost else point.why or NOT_AVAILABLE
-        if key in self._open or len(self._open) >= _MOST_OPEN or not (point.why not in ("", NOT_NAMED) or self._was_read(key)):
+        if key in self._open or len(self._open) >= _MOST_OPEN or (point.why in _MISSING and not self._was_read(key)):
             return
-        wrong = bool(point.why) and at_s - self._told_s.get(key, -math.inf) >= ONCE_S
+        wrong = point.why not in ("", FELL) and at_s - self._told_s.get(key, -math.inf) >= ONCE_S
         gap = GapSpan(self._missed_s(key, at_s) if point.lost == GONE else at_s, series_reason(code, point.subject), metric=point.metric)
         self._open[key] = gap, wrong
         if point.lost:  # the rules of the watch tell of it

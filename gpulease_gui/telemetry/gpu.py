@@ -175,9 +175,9 @@ class _Reader:
         if not lost and all(value is None for value in values):
             lost = gpu_agent.MUTE
         told = self._told.setdefault(uuid, dict.fromkeys(_IDS))
-        said = [*zip(_IDS, values, strict=True), *self._more(uuid, cells[_LEAST + 1 :])]
-        told.update(dict.fromkeys(id_ for id_, value in said if value is not None))
-        points = tuple(_point(id_, uuid, value, index, lost) for id_, value in said if id_ in told)
+        said = [*((id_, value, "") for id_, value in zip(_IDS, values, strict=True)), *self._more(uuid, cells[_LEAST + 1 :])]
+        told.update(dict.fromkeys(id_ for id_, value, _ in said if value is not None))
+        points = tuple(_point(id_, uuid, value, why, index, lost) for id_, value, why in said if id_ in told)
         # nvidia-smi tells the Xids of no card: that is said once, of the whole node.
         unheard = () if self._indexes else (Point(gpu_agent.XID, "", None, why=gpu_agent.UNHEARD),)
         return (*unheard, *self._missing(uuid, index), *points)
@@ -186,12 +186,13 @@ class _Reader:
         other = _BUS.match(bus) is not None and self._buses.setdefault(uuid, bus) != bus
         return f"{uuid}/{bus}" if other and len(self._buses) <= gpu_agent.MOST_GPUS else uuid
 
-    def _more(self, uuid: str, cells: list[str]) -> list[tuple[str, float | None]]:
+    def _more(self, uuid: str, cells: list[str]) -> list[tuple[str, float | None, str]]:
         """What not each card tells: a metric that it never told makes no curve. Counters become what they rose by."""
         values = [number(cell) for cell in cells]
         counts = zip(_COUNTER_IDS, values[len(_MORE_IDS) :], strict=False)
-        risen = [(id_, None if count is None or math.isnan(count) else self._changes.since(id_ + uuid, count)) for id_, count in counts]
-        return [*zip(_MORE_IDS, values, strict=False), *risen]
+        known = ((id_, None if count is None or math.isnan(count) else count) for id_, count in counts)
+        risen = [(id_, *((None, "") if count is None else self._changes.since(id_ + uuid, count))) for id_, count in known]
+        return [*((id_, value, "") for id_, value in zip(_MORE_IDS, values, strict=False)), *risen]
 
     def _missing(self, uuid: str, index: int) -> tuple[Point, ...]:
         """A GPU that two rows of another one enclose, without a row of its own, is gone.
@@ -208,9 +209,9 @@ class _Reader:
         return tuple(Point(id_, gone, None, self._indexes[gone], GONE) for gone in lost for id_ in self._told[gone])
 
 
-def _point(metric: str, uuid: str, said: float | None, index: int, lost: str) -> Point:
+def _point(metric: str, uuid: str, said: float | None, fell: str, index: int, lost: str) -> Point:
     value, why = possible(metric, said)
-    return Point(metric, uuid, None if lost else value, index, lost, "" if lost else why)
+    return Point(metric, uuid, None if lost else value, index, lost, "" if lost else why or fell)
 
 
 def number(cell: str) -> float | None:

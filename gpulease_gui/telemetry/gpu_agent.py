@@ -140,13 +140,13 @@ class Reader:
                 yield metric, None if rate is None else rate * factor, self._rates[name].why(uuid)
         for metric, names in _CHANGES.items():
             if any(name in counters for name in names):
-                yield metric, self._risen(uuid, {name: figure(counters.get(name)) for name in names}), ""
+                yield metric, *self._risen(uuid, {name: figure(counters.get(name)) for name in names})
 
-    def _risen(self, uuid: str, counters: Mapping[str, float | None]) -> float | None:
+    def _risen(self, uuid: str, counters: Mapping[str, float | None]) -> tuple[float | None, str]:
         known = {name: value for name, value in counters.items() if value is not None}
         rises = [self._changes.since(uuid + name, value) for name, value in known.items()]
-        seen = [rise for rise in rises if rise is not None]
-        return sum(seen) if seen and len(seen) == len(rises) else None
+        seen = [rise for rise, _ in rises if rise is not None]
+        return sum(seen) if seen and len(seen) == len(rises) else None, next((why for _, why in rises if why), "")
 
 
 def _shape(said: Mapping[str, object], points: Sequence[Point]) -> Shape | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpulease_gui.domain.errors import Unreadable
 from gpulease_gui.domain.text import Text
-from gpulease_gui.telemetry.rates import counter, split_sample
+from gpulease_gui.telemetry.rates import FELL, counter, split_sample
 from gpulease_gui.telemetry.source import Metric, Point, Source, proc_loop
 
 METRICS = (
@@ -28,26 +28,26 @@ class _Reader:
         if "cpu" not in fields:
             raise Unreadable("the sample has no CPU line")
         try:
-            busy, stolen = self._shares([_count(word) for word in fields["cpu"][:8]])
+            busy, stolen, why = self._shares([_count(word) for word in fields["cpu"][:8]])
             used = _used_gib(fields)
         except (ValueError, IndexError) as error:
             raise Unreadable("the CPU or memory line has an unknown form") from error
-        return Point("cpu.util_percent", "", busy), Point("cpu.steal_percent", "", stolen), Point("ram.used_gib", "", used)
+        return Point("cpu.util_percent", "", busy, why=why), Point("cpu.steal_percent", "", stolen, why=why), Point("ram.used_gib", "", used)
 
-    def _shares(self, counters: list[int]) -> tuple[float | None, float | None]:
+    def _shares(self, counters: list[int]) -> tuple[float | None, float | None, str]:
         before, self._before = self._before, counters
         if before is None or len(before) != len(counters) or len(counters) < 5:
-            return None, None
+            return None, None, ""
         steps = [now - then for now, then in zip(counters, before, strict=True)]
         risen = sum(step for step in steps if step > 0)
         if any(step < 0 and (place not in _MAY_FALL or -step > risen) for place, step in enumerate(steps)):
-            return None, None
+            return None, None, FELL
         steps = [max(0, step) for step in steps]
         total = sum(steps)
         if total <= 0:
-            return None, None
+            return None, None, ""
         idle = steps[3] + steps[4]
-        return 100.0 * (total - idle) / total, 100.0 * steps[7] / total if len(steps) > 7 else None
+        return 100.0 * (total - idle) / total, 100.0 * steps[7] / total if len(steps) > 7 else None, ""
 
 
 def _used_gib(fields: dict[str, list[str]]) -> float | None:

@@ -9,6 +9,8 @@ from gpulease_gui.telemetry.source import RECORD_END, Point
 
 # Why a rate is none: its counter was set to another value, or read wrong.
 IMPOSSIBLE = "impossible_rate"
+# It is smaller than before: it was reset, or began anew.
+FELL = "counter_fell"
 # Why a curve ended: its subject has another name now, or is gone.
 NOT_NAMED = "not_named"
 
@@ -20,16 +22,19 @@ class Rates:
     left out, and the next one is compared with the last good one; where the counter stays there, it counts on from there.
     """
 
-    __slots__ = ("_before", "_doubted", "_most")
+    __slots__ = ("_before", "_doubted", "_fell", "_most")
 
     def __init__(self, most: float = math.inf) -> None:
         self._most = most
         self._before: dict[str, tuple[float, float]] = {}
         self._doubted: dict[str, tuple[float, float]] = {}
+        self._fell = ""  # the key of the last reading, if that fell
 
     def per_second(self, key: str, at_s: float, counter: float) -> float | None:
         """The rate since the line before, in counter units per second."""
-        rate = _rate(self._before.get(key), at_s, counter)
+        before = self._before.get(key)
+        rate = _rate(before, at_s, counter)
+        self._fell = key if rate is None and before is not None and counter < before[1] else ""
         if rate is not None and rate > self._most:
             rate = _rate(self._doubted.get(key), at_s, counter)
             if rate is None or rate > self._most:
@@ -45,8 +50,8 @@ class Rates:
             self._doubted.pop(key, None)
 
     def why(self, key: str) -> str:
-        """Why the last reading made no rate; "" where it was the first or one that fell."""
-        return IMPOSSIBLE if key in self._doubted else ""
+        """Why the last reading of all, which was one of this key, made no rate; "" where it was the first."""
+        return FELL if key == self._fell else IMPOSSIBLE if key in self._doubted else ""
 
 
 def _rate(before: tuple[float, float] | None, at_s: float, counter: float) -> float | None:
@@ -56,18 +61,20 @@ def _rate(before: tuple[float, float] | None, at_s: float, counter: float) -> fl
 
 
 class Changes:
-    """Per key: by how much a counter rose since the line before; None for the first and for one that fell."""
+    """Per key: by how much a counter rose since the line before."""
 
     __slots__ = ("_before",)
 
     def __init__(self) -> None:
         self._before: dict[str, float] = {}
 
-    def since(self, key: str, counter: float) -> float | None:
-        """The rise since the line before."""
+    def since(self, key: str, counter: float) -> tuple[float | None, str]:
+        """(the rise since the line before, why there is none): None for the first one, and FELL for one that fell."""
         before = self._before.get(key)
         self._before[key] = counter
-        return None if before is None or counter < before else counter - before
+        if before is None or counter < before:
+            return None, "" if before is None else FELL
+        return counter - before, ""
 
 
 class Present:

@@ -54,7 +54,8 @@ class _Reader:
             said = None if rate is None else rate * _GBIT_PER_WORD
             points.append(Point(metric, name, said, why="" if rate is not None else self._rates.why(metric + name)))
         if errors is not None:
-            points.append(Point("rdma.errors", name, self._changes.since(name, float(errors))))
+            risen, why = self._changes.since(name, float(errors))
+            points.append(Point("rdma.errors", name, risen, why=why))
         return points
 
 

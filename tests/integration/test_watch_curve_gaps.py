@@ -21,6 +21,7 @@ from gpulease_gui.services.live_csv import readings_csv
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import append_gap, list_gaps
 from gpulease_gui.telemetry.gpu_agent import UNHEARD
+from gpulease_gui.telemetry.source import RECORD_END
 from tests.integration.test_watch_scripted import NS, POWER, RX, START_S, TX, A, B, Scripted, loud_holes
 from tests.unit.test_telemetry import npus
 
@@ -82,6 +83,47 @@ def test_that_what_was_never_read_and_a_single_missing_reading_are_no_gaps(node:
         node.cards((0, A, "[N/A]"), (1, B, "[N/A]" if node.at == 9 else "400"))
         node.network(100.0 + node.at, eth0=(node.at % 10) * 125_000_000)
     assert stored(node) == [] and loud_holes(node.watch.view) == []
+
+
+def say_counters(node: Scripted, of: str, count: int) -> None:
+    """One line of a source whose counter stands there."""
+    if of == "agent":
+        counters = {"at_s": 100.0 + node.at, "ecc_corrected": count, "nvlink_crc_flit": 7, "nvlink_replay": count, "nvlink_rx_kib": count}
+        node.say("gpu", json.dumps({"index": 0, "uuid": A, "util_percent": 97, "power_w": 500, "counters": counters}))
+    elif of == "nvidia-smi":
+        node.say("gpu", f"0, {A}, 97, 41, 71680, 500, 63, 1755, 2619, 0x0, 00000000:17:00.0, 700, 70, {count}, 0")
+    elif of == "rdma":
+        node.say("rdma", f"{100 + node.at} 1.0{RECORD_END}mlx5_0/1 {count} {count} {count}{RECORD_END}")
+    elif of == "disk":
+        node.say("disk", f"{100 + node.at} 1.0{RECORD_END}259 0 nvme0n1 1 0 {count} 0 1 0 {count} 0{RECORD_END}")
+    elif of == "host":
+        node.say("host", RECORD_END.join([f"{100 + node.at} 1.0", f"cpu {count} 0 0 {count} 0 0 0 0", "MemTotal: 9 kB", "MemAvailable: 5 kB"]) + RECORD_END)
+    else:
+        node.network(100.0 + node.at, eth0=count)
+
+
+@pytest.mark.parametrize(("of", "subject", "metrics"), [
+    ("agent", A, {"gpu.ecc_corrected", "gpu.nvlink_errors", "gpu.nvlink_rx_gb_s"}), ("nvidia-smi", A, {"gpu.ecc_corrected"}),
+    ("rdma", "mlx5_0/1", {"rdma.errors", "rdma.rx_gbit_s", "rdma.tx_gbit_s"}), ("disk", "nvme0n1", {"disk.read_mb_s", "disk.write_mb_s"}),
+    ("host", "", {"cpu.util_percent", "cpu.steal_percent"}), ("network", "eth0", {RX}),
+])  # fmt: skip
+def test_that_a_counter_that_fell_says_that_it_began_anew(node: Scripted, of: str, subject: str, metrics: set[str]) -> None:
+    def lasting() -> set[tuple[str, str]]:
+        return {(gap.metric, gap.reason) for gap in node.watch.view.lasting if not gap.reason.startswith(UNHEARD)}
+
+    for node.at in range(10):
+        say_counters(node, of, 100 * node.at)
+    node.at = 10
+    say_counters(node, of, 4)
+    assert lasting() == {(metric, f"counter_fell {subject}".strip()) for metric in metrics}
+    node.at = 11
+    say_counters(node, of, 8)
+    assert (lasting(), [gap for gap in stored(node) if gap[1] != "gpu.xid"]) == (set(), []), "a single missing reading"
+    node.at = 12
+    say_counters(node, of, 1)
+    node.at = 16
+    say_counters(node, of, 9)
+    assert {gap[:2] for gap in stored(node) if gap[2:] == (12, 16)} == {(f"counter_fell {subject}".strip(), metric) for metric in metrics}
 
 
 @pytest.mark.parametrize("watts", ["1000000000", "-1", "NaN"])
