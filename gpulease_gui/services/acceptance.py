@@ -28,9 +28,12 @@ def find_contract(workspace: Workspace, word: str) -> Contract:
     found = [c for c in known if word in (c.id, c.number)]
     if len(found) == 1:
         return found[0]
-    names = ", ".join(c.number for c in known) or "none yet"
-    what = f"more than one contract is called {word!r}" if found else f"there is no contract {word!r}"
-    raise UsageError(what, next_step=f"the contracts are: {names}")
+    names = ", ".join(c.number for c in known)
+    raise UsageError(
+        Text(f"more than one contract is called {word!r}", f"有多个合同名为 {word!r}") if found
+        else Text(f"there is no contract {word!r}", f"没有合同 {word!r}"),
+        next_step=Text(f"the contracts are: {names or 'none yet'}", f"现有合同：{names or '尚无'}"),
+    )  # fmt: skip
 
 
 def promises_in(connection: sqlite3.Connection, contract_id: str) -> dict[str, TermValue]:
@@ -82,7 +85,8 @@ class Acceptance:
         en, zh = f"{self.accepted} of {total} accepted", f"{total} 个节点中 {self.accepted} 个通过验收"
         if failing:
             first, more = failing[0], len(failing) - 1
-            en += f", {first.node_name} fails {', '.join(first.broken[:3])}" + (f" and {more} more nodes fail" if more else "")
+            others = "1 more node fails" if more == 1 else f"{more} more nodes fail"
+            en += f", {first.node_name} fails {', '.join(first.broken[:3])}" + (f" and {others}" if more else "")
             zh += f"，{first.node_name} 不符：{'、'.join(first.broken[:3])}" + (f"，另有 {more} 个节点不符" if more else "")
         return Text(en, zh)
 

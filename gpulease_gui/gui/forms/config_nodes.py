@@ -98,8 +98,8 @@ class ConfigDialog(FactDialog):
     def _result(self, row: ConfigRow) -> Cell:
         place = _short(row.place)
         if row.target is None:
-            why = Text(f"{place}: {row.error_text.en}", f"{place}：{row.error_text.zh}")
-            return Cell(why, icon="verdict-fail", icon_tone="fail", tone="fail", tip=why)
+            where = Text(f"{row.error_text.en} ({place})", f"{row.error_text.zh}（{place}）")  # the reason first: a narrow cell cuts the rest
+            return Cell(where, icon="verdict-fail", icon_tone="fail", tone="fail", tip=where)
         if self._is_there(row):
             return Cell(Text("is a node already", "已是节点"), icon="info", tone="3", tip=foreign(place))
         if row.target.notes:

@@ -20,13 +20,12 @@ from gpulease_gui.gui.pages.nodes_inspector import NodeInspector
 from gpulease_gui.gui.pages.nodes_menu import PAIRS, open_row_menu
 from gpulease_gui.gui.pages.nodes_pairs import measure_pairs
 from gpulease_gui.gui.pages.nodes_secrets import forget_secrets
-from gpulease_gui.gui.pages.nodes_table import ShownNode, node_table
+from gpulease_gui.gui.pages.nodes_table import NodeTable, ShownNode, node_table
 from gpulease_gui.gui.pages.nodes_work import work_of
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
 from gpulease_gui.gui.widgets.bands import Band
 from gpulease_gui.gui.widgets.buttons import Button, Chip, IconButton
 from gpulease_gui.gui.widgets.panes import EmptyState, Pane, ThinSplitter
-from gpulease_gui.gui.widgets.table import TableView
 from gpulease_gui.remote.address import Target as Place
 from gpulease_gui.services.events import Event, RecordsChanged, RunEnded, RunStarted
 from gpulease_gui.services.nodes_view import NodeRow, NodesView, new_nodes, nodes_view
@@ -84,7 +83,7 @@ class NodesPage(Page):
     def _build(self) -> None:
         self.fleet = FleetPane(self.frame, self._work)
         self.model = node_table()
-        self.table = TableView(self.model, TITLE, many=True)
+        self.table = NodeTable(self.model, TITLE, many=True)
         self.table.chosen.connect(lambda _: self._selected())
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
         self.table.opened.connect(lambda shown: self.frame.go("verification", shown.row.node.id))

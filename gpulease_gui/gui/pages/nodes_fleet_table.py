@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtGui import QResizeEvent
-
 from gpulease_gui.checks.check import rules
 from gpulease_gui.domain.finding import CheckState, Verdict
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.gui.models.cell import NOTHING, Cell, Column, state_cell
 from gpulease_gui.gui.models.table import TableModel
-from gpulease_gui.gui.widgets.table import TableView
+from gpulease_gui.gui.widgets.table import SparingTable
 from gpulease_gui.pdf.badges import Badge, badge_of
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.fleet_rest import END_UNSEEN, NOT_AT_ONCE
@@ -59,26 +57,10 @@ def fleet_table(has_question: Callable[[str], bool]) -> TableModel[FleetLine]:
     return TableModel(columns, lambda line: line.node.id, search=_words)
 
 
-class FleetTable(TableView):
-    """In a narrow window the reason gets its room from columns of numbers; these stand in the tip of the checks, too."""
+class FleetTable(SparingTable):
+    """The reason gets its room from columns of numbers; these stand in the tip of the checks, too."""
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width has room for other columns."""
-        self._spare()
-        super().resizeEvent(event)
-
-    def retheme(self) -> None:
-        """Larger letters want more room, too."""
-        super().retheme()
-        self._spare()
-        self._give_room()
-
-    def _spare(self) -> None:
-        columns, scale = self._table.columns, max(1.0, self.fontMetrics().height() / 18)
-        room = self.viewport().width() - scale * sum(column.width for place, column in enumerate(columns) if place not in _SPARE)
-        for place in _SPARE:
-            room -= scale * columns[place].width
-            self.setColumnHidden(place, room < 0)
+    spare = _SPARE
 
 
 def _state(line: FleetLine) -> Cell:

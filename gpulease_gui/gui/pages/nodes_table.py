@@ -13,6 +13,7 @@ from gpulease_gui.gui.models.cell import NOTHING, Cell, Column, Group, state_cel
 from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.pages.nodes_drift import SOLD_TWICE, chip_words
 from gpulease_gui.gui.pages.nodes_work import Reached
+from gpulease_gui.gui.widgets.table import SparingTable
 from gpulease_gui.pdf.badges import Badge, badge_of
 from gpulease_gui.services.acceptance import Acceptance
 from gpulease_gui.services.drift import Duplicate
@@ -142,14 +143,23 @@ def _seen(shown: ShownNode) -> Cell:
 
 COLUMNS = (
     Column[ShownNode](Text("State", "状态"), _state, lambda s: s.badge.word.en, width=120),
-    Column[ShownNode](Text("Node", "节点"), lambda s: Cell(foreign(s.row.node.name), weight=500), lambda s: s.row.node.name, stretch=True),
+    Column[ShownNode](Text("Node", "节点"), lambda s: Cell(foreign(s.row.node.name), weight=500), lambda s: s.row.node.name, width=96, stretch=True),
     Column[ShownNode](Text("Endpoint", "端点"), _endpoint, lambda s: s.row.node.target, width=148),
     Column[ShownNode](Text("Host key", "主机密钥"), key_words, width=92),
-    Column[ShownNode](Text("GPUs", "加速卡"), lambda s: _hardware(s.row.cards), lambda s: s.row.cards, width=144),
+    Column[ShownNode](Text("GPUs", "加速卡"), lambda s: _hardware(s.row.cards), lambda s: s.row.cards, width=136),
     Column[ShownNode](Text("Clock, s", "时钟差，s"), _clock, width=66, number=True),
-    Column[ShownNode](Text("Verified", "验收时间"), _seen, lambda s: s.row.run.started_at.timestamp() if s.row.run else 0.0, width=92, number=True),
+    Column[ShownNode](Text("Verified", "验收时间"), _seen, lambda s: s.row.run.started_at.timestamp() if s.row.run else 0.0, width=84, number=True),
     Column[ShownNode](Text("Last run", "上次验收"), _last_run, lambda s: run_badge(s.row.run).word.en, width=110),
 )  # fmt: skip
+
+# What a narrow window keeps beside state and name, the most important first: the inspector says the rest.
+_LAST_RUN, _ENDPOINT, _HOST_KEY, _GPUS, _VERIFIED, _CLOCK = 7, 2, 3, 4, 6, 5
+
+
+class NodeTable(SparingTable):
+    """The last verdict stays in sight, whatever the width."""
+
+    spare = (_LAST_RUN, _ENDPOINT, _HOST_KEY, _GPUS, _VERIFIED, _CLOCK)
 
 
 def _group(shown: ShownNode) -> Group:

@@ -260,5 +260,29 @@ class TableView(Lively, QTableView):
         self.chosen.emit(self._table.row_at(current.row()))
 
 
+class SparingTable(TableView):
+    """In a narrow window it goes without the `spare` columns, named the most important first, rather than being scrolled sideways."""
+
+    spare: tuple[int, ...] = ()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width has room for other columns."""
+        self._spare()
+        super().resizeEvent(event)
+
+    def retheme(self) -> None:
+        """Larger letters want more room, too."""
+        super().retheme()
+        self._spare()
+        self._give_room()
+
+    def _spare(self) -> None:
+        columns, scale = self._table.columns, max(1.0, self.fontMetrics().height() / _USUAL_HEIGHT)
+        room = self.viewport().width() - scale * sum(column.width for place, column in enumerate(columns) if place not in self.spare)
+        for place in self.spare:
+            room -= scale * columns[place].width
+            self.setColumnHidden(place, room < 0)
+
+
 def _copied(cell: Cell) -> str:
     return " ".join(part for part in (say(cell.text), say(cell.note)) if part)
