@@ -45,6 +45,28 @@ class Awake:
         return now_s - self.slept_s
 
 
+class Watch:
+    """What a block of work sees of the vigil that is kept over it. Any thread."""
+
+    def __init__(self, lock: threading.Lock, awake: Awake) -> None:
+        self._lock, self._awake = lock, awake
+        with lock:
+            awake.now_s()
+            self._before_s = awake.slept_s
+
+    def now_s(self) -> float:
+        """Seconds of a clock that stood still in every sleep since the block began."""
+        with self._lock:
+            return self._awake.now_s()
+
+    @property
+    def slept(self) -> bool:
+        """Whether this computer slept, or stood still, since the block began."""
+        with self._lock:
+            self._awake.now_s()
+            return self._awake.slept_s > self._before_s
+
+
 class Vigil:
     """Looks for those who wait for something without looking themselves: did this computer sleep meanwhile? Any thread."""
 
@@ -55,7 +77,7 @@ class Vigil:
         self._looks = False
 
     @contextlib.contextmanager
-    def kept(self) -> Iterator[Callable[[], bool]]:
+    def kept(self) -> Iterator[Watch]:
         """A block of work; what it gets says whether this computer slept since it began."""
         with self._lock:
             self._waiting += 1
@@ -63,18 +85,11 @@ class Vigil:
                 self._looks, self._awake = True, Awake()
                 threading.Thread(target=self._look, name="gpulease-vigil", daemon=True).start()
             awake = self._awake
-            awake.now_s()
-            before_s = awake.slept_s
         try:
-            yield lambda: self._slept_s(awake) > before_s
+            yield Watch(self._lock, awake)
         finally:
             with self._lock:
                 self._waiting -= 1
-
-    def _slept_s(self, awake: Awake) -> float:
-        with self._lock:
-            awake.now_s()
-            return awake.slept_s
 
     def _look(self) -> None:
         while True:
@@ -84,3 +99,7 @@ class Vigil:
                     self._looks = False
                     return
                 self._awake.now_s()
+
+
+# That of this program: one looks for all.
+VIGIL = Vigil()

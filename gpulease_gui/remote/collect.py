@@ -14,11 +14,12 @@ from gpulease_gui.domain.frame import COLLECT, MAX_STDERR_BYTES, MAX_STDOUT_BYTE
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import visible
 from gpulease_gui.facts.fact import Fact
-from gpulease_gui.remote.awake import Awake
+from gpulease_gui.remote.awake import VIGIL, Watch
 from gpulease_gui.remote.failures import ConnectFailed
 from gpulease_gui.remote.impatient import Ending, impatient
 from gpulease_gui.remote.masking import Mask, mask_of
-from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost, finish
+from gpulease_gui.remote.slept import of_a_sleep
+from gpulease_gui.remote.transport import SLICE_S, Channel, Chunk, Line, LineLost, finish
 from gpulease_gui.remote.wrap import Limits, collect_script, limits_of, steps_of
 
 NOISE_MAX_BYTES = 16 * 1024 * 1024
@@ -28,6 +29,8 @@ END_SECONDS = 5.0
 _LAST_READS = 10
 # How often a collection looks whether it is still wanted: each look is a change of threads, on each of many nodes.
 _LOOK_S = 0.25
+# Who did not look for longer than that knows the moment of what lies here too badly.
+_PAUSE_S = 1.0
 # What befalls a line over which this computer slept: a router or the node forgets it, with or without a word.
 _OF_A_SLEEP = (Reason.CONNECTION_LOST, Reason.TIMEOUT)
 
@@ -68,8 +71,8 @@ def collect(
 ) -> CollectEnd:
     """Run all `facts` that have a command in one channel; `on_frame` gets each output as it arrives.
 
-    At most `deadline_s` seconds pass (and 5 more to end the commands); None: as the limits of the facts say. Seconds in
-    which this computer slept don't count. A node that sends nothing at all is given up early. Cancelling ends the commands on the
+    At most `deadline_s` seconds pass from when the node has taken its program (and 5 more to end the commands); None: as the
+    limits of the facts say. Seconds in which this computer slept don't count. A node that sends nothing at all is given up early. Cancelling ends the commands on the
     node and returns what came so far, within half a second: the commands of a node that stalls end when it sees that
     the connection did.
     Raises UserFacing when no channel can be opened; a line lost later is in the answer.
@@ -96,26 +99,34 @@ def gather(
     """Run one framed program and pass on the frames of `ids`; the engine of `collect` and of an active run."""
     boundary = new_boundary()
     gathering = _Gathering(boundary, ids, on_frame, mask_of(line))
-    waiting = _Waiting(limits)
-    try:
-        with impatient(line, cancel), cancel.calls.calling():
-            channel = line.open(exec_string)
-    except (LineLost, ConnectFailed):
-        if not cancel.cancelled:
-            raise
-        return gathering.end(Reason.NOT_COLLECTED, cancelled=True, far_end_seen=False)
+    with VIGIL.kept() as watch:
+        try:
+            return _gather(line, exec_string, script(boundary), gathering, cancel, limits, watch)
+        except (LineLost, ConnectFailed) as error:
+            if not cancel.cancelled and not of_a_sleep(error, watch):
+                raise
+            return gathering.end(Reason.COMPUTER_SLEPT, cancelled=cancel.cancelled, far_end_seen=False)
+
+
+def _gather(
+    line: Line, exec_string: str, program: bytes, gathering: _Gathering, cancel: CancelToken, limits: Limits, watch: Watch
+) -> CollectEnd:
+    """As `gather`. Raises LineLost and ConnectFailed after a cancel, too."""
+    with impatient(line, cancel), cancel.calls.calling():
+        channel = line.open(exec_string)
     ending = Ending(channel, cancel)
     try:
+        moments = _Moments(watch)
         with impatient(line, cancel), cancel.calls.calling():
-            why = _handed(channel, script(boundary), gathering)
+            why = _handed(channel, program, gathering)
         if why is None:
             ending.watch()
-            why = _drain(channel, gathering, cancel, waiting)
+            why = _drain(channel, gathering, cancel, _Waiting(limits, watch), moments)
         # After the end mark or the end of output there is nothing left to end; who floods us is not listened to.
         seen = why in (None, Reason.NOT_COLLECTED) or (why is Reason.TIMEOUT and finish(channel, ending.seconds(END_SECONDS)))
         if why is Reason.NOT_COLLECTED and (gathering.frames or not line.alive):
             why = Reason.CONNECTION_LOST
-        if why in _OF_A_SLEEP and waiting.slept:
+        if why in _OF_A_SLEEP and watch.slept:
             why = Reason.COMPUTER_SLEPT
         return gathering.end(why, cancelled=cancel.cancelled and why is not None, far_end_seen=seen and line.alive)
     finally:
@@ -134,7 +145,7 @@ def _handed(channel: Channel, program: bytes, gathering: _Gathering) -> Reason |
     return None
 
 
-def _drain(channel: Channel, gathering: _Gathering, cancel: CancelToken, waiting: _Waiting) -> Reason | None:
+def _drain(channel: Channel, gathering: _Gathering, cancel: CancelToken, waiting: _Waiting, moments: _Moments) -> Reason | None:
     """Read both outputs to the end mark; why it did not come, None if it did."""
     while True:
         left = waiting.left_s(gathering)
@@ -145,7 +156,7 @@ def _drain(channel: Channel, gathering: _Gathering, cancel: CancelToken, waiting
             cancel.calls.something_came()
         elif waiting.is_for_facts:
             cancel.calls.nothing_came()
-        gathering.take(chunk.out, chunk.err, waiting.moment())
+        gathering.take(chunk.out, chunk.err, moments.of(chunk))
         if gathering.reader.ended:
             return None
         if gathering.flooded:
@@ -164,24 +175,32 @@ def _last_words(channel: Channel, gathering: _Gathering) -> Reason:
     return Reason.NOT_COLLECTED if gathering.bytes_in else Reason.CONNECTION_LOST
 
 
+class _Moments:
+    """When did what is read come?"""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch, self._looked_s = watch, watch.now_s()
+        self._lay = False
+
+    def of(self, chunk: Chunk) -> datetime | None:
+        """The moment of what was just read. None for what may have lain here unread: after a sleep; after a pause of ours
+        until all that had come meanwhile is read.
+        """
+        before_s, self._looked_s = self._looked_s, self._watch.now_s()
+        if not (chunk.out or chunk.err):
+            self._lay = False
+        elif self._looked_s - before_s > _PAUSE_S:
+            self._lay = True
+        return None if self._lay or self._watch.slept else utc_now()
+
+
 class _Waiting:
     """How long we still listen, while this computer is awake."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._awake = Awake()
-        self._begin = self._heard = self._awake.now_s()
+    def __init__(self, limits: Limits, watch: Watch) -> None:
+        self._limits, self._watch = limits, watch
+        self._begin = self._heard = watch.now_s()
         self._frames = 0
-
-    @property
-    def slept(self) -> bool:
-        """Whether this computer slept meanwhile."""
-        return self._awake.slept_s > 0
-
-    def moment(self) -> datetime | None:
-        """When what was just read came; None after a sleep, through which it may have lain unread."""
-        self._awake.now_s()
-        return None if self.slept else utc_now()
 
     @property
     def is_for_facts(self) -> bool:
@@ -190,7 +209,7 @@ class _Waiting:
 
     def left_s(self, gathering: _Gathering) -> float:
         """Seconds to the first limit that ends the listening; 0 or less: it has come."""
-        now = self._awake.now_s()
+        now = self._watch.now_s()
         if gathering.frames > self._frames:
             self._heard, self._frames = now, gathering.frames
         pause_s = self._limits.pause_s if gathering.bytes_in else self._limits.silence_s

@@ -6,18 +6,16 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from gpulease_gui.domain.text import NO_TEXT, Text
-from gpulease_gui.remote.awake import Vigil
+from gpulease_gui.remote.awake import VIGIL
 from gpulease_gui.remote.driving import look
 from gpulease_gui.remote.failures import ConnectFailed, Phase
 from gpulease_gui.remote.handshake import gone
 from gpulease_gui.remote.route import Passed, Route, told_of_proxy
+from gpulease_gui.remote.slept import computer_slept, of_a_sleep
 from gpulease_gui.remote.way_out import OWN_NETWORK
 
 # What runs through a connection hears of its end a moment before it is over.
 _END_S = 0.1
-_VIGIL = Vigil()
-# How a call ends through which this computer slept: the far side's patience is over, or ours.
-_OF_A_SLEEP = ("timeout", "hung_up", "lost")
 _ON_THE_WAY = Text("the connection to it was lost on the way on", "继续连接后续主机时，与其的连接已断开")
 _LOST = Text("the connection to it was lost", "与其的连接已断开")
 
@@ -27,12 +25,12 @@ def told(number: int, route: Route, passed: Sequence[Passed]) -> Iterator[None]:
     """What fails at the `number`th stop is said of the first jump host of `passed` that was lost, else of that stop: a
     jump host, or a proxy before SSH began. Of neither where this computer slept meanwhile.
     """
-    with _VIGIL.kept() as slept:
+    with VIGIL.kept() as watch:
         try:
             yield
         except ConnectFailed as failed:
-            if failed.cause in _OF_A_SLEEP and slept():
-                raise _computer_slept(failed) from failed.__cause__
+            if of_a_sleep(failed, watch):
+                raise computer_slept(failed) from failed.__cause__
             raise _told(failed, number, route, passed) from failed.__cause__
 
 
@@ -68,13 +66,6 @@ def _is_over(stop: Passed) -> bool:
     if stop.transport.is_active() and stop.transport.ident is not None:
         stop.transport.join(_END_S)
     return not stop.transport.is_active()
-
-
-def _computer_slept(failed: ConnectFailed) -> ConnectFailed:
-    return ConnectFailed(
-        failed.phase, failed.host_port, "computer_slept",
-        Text("this computer slept or stood still meanwhile", "期间本机休眠或停顿"), Text("keep this computer awake and try again", "请保持本机唤醒并重试"),
-    )  # fmt: skip
 
 
 def _lost(host_port: str, why: Text) -> ConnectFailed:

@@ -11,6 +11,8 @@ from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.text import Text
 
 SLICE_S = 0.1
+SLEPT = Text("this computer slept or stood still meanwhile", "期间本机休眠或停顿")
+STAY_AWAKE = Text("keep this computer awake and try again", "请保持本机唤醒并重试")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,10 @@ class LineLost(UserFacing):
 
 class ComputerSlept(LineLost):
     """The connection is gone, or nothing came of it, after this computer slept."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, SLEPT)
+        self.next_text = STAY_AWAKE
 
 
 def finish(channel: Channel, seconds: float) -> bool:

@@ -1,4 +1,4 @@
-"""Is the clock of a node told wrong by a sleep of this computer, through which what it said lay here unread?"""
+"""Is a node, or its clock, told wrong by a sleep of this computer or a pause of this program, through which what it said lay here unread?"""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from gpulease_gui.checks import trust_clock
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import CommandOutput
-from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.finding import Reason, Verdict
 from gpulease_gui.domain.frame import COLLECT, Frame, write_end, write_frame
 from gpulease_gui.facts import clock_ticks
 from gpulease_gui.remote import awake, collect
-from gpulease_gui.remote.transport import Chunk
+from gpulease_gui.remote.awake import VIGIL
+from gpulease_gui.remote.failures import Phase, timed_out
+from gpulease_gui.remote.transport import Chunk, LineLost
 from gpulease_gui.remote.wrap import Limits
 from gpulease_gui.services import measure_host
 from gpulease_gui.services.measure_host import measure_clock
@@ -46,7 +48,7 @@ def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
 
 
 class Channel:
-    """A far side that says one thing after the other, each after a while."""
+    """A far side that says one thing after the other, each after a while; then it is gone."""
 
     def __init__(self, clocks: Clocks, says: list[tuple[float, bytes]]) -> None:
         self._clocks, self._says = clocks, says
@@ -55,6 +57,8 @@ class Channel:
         pass
 
     def read(self, seconds: float) -> Chunk:
+        if not self._says:
+            return Chunk(ended=True)
         pause_s, out = self._says.pop(0)
         self._clocks.run(pause_s)
         return Chunk(out)
@@ -66,30 +70,86 @@ class Channel:
         pass
 
 
-def arrivals(clocks: Clocks, pauses: list[float]) -> list[datetime | None]:
-    """When each of the frames was here that were read after these pauses."""
-    found: list[datetime | None] = []
+def gathered(
+    clocks: Clocks, pauses: list[tuple[float, bool]], *, ends: bool, open_: Callable[[], None] = lambda: None,
+    on_frame: Callable[[Frame], None] = lambda _: None,
+) -> collect.CollectEnd:  # fmt: skip
+    """One frame after each of the pauses (seconds, whether a frame comes then), and the end mark; else the line is lost."""
     says: list[tuple[float, bytes]] = []
-    ids = [f"f{number}" for number in range(len(pauses))]
+    ids = [f"f{number}" for number, (_, comes) in enumerate(pauses) if comes]
 
     def script(boundary: str) -> bytes:
-        says.extend(
-            (pause_s, write_frame(boundary, Frame(id_, CommandOutput(b"x")))) for id_, pause_s in zip(ids, pauses, strict=True)
-        )
-        says.append((0.0, write_end(boundary)))
+        for number, (pause_s, comes) in enumerate(pauses):
+            says.append((pause_s, write_frame(boundary, Frame(f"f{number}", CommandOutput(b"x"))) if comes else b""))
+        if ends:
+            says.append((0.0, write_end(boundary)))
         return b""
 
-    line = SimpleNamespace(name="n", alive=True, open=lambda _: Channel(clocks, says), close=lambda: None)
-    end = collect.gather(
-        line, COLLECT, script, ids, lambda frame: found.append(frame.arrived_at), CancelToken(), Limits(60.0, math.inf, math.inf)
-    )
-    assert end.complete
-    return found
+    def opened(_: str) -> Channel:
+        open_()
+        return Channel(clocks, says)
+
+    line = SimpleNamespace(name="n", alive=ends, open=opened, close=lambda: None)
+    return collect.gather(line, COLLECT, script, [*ids, "last"], on_frame, CancelToken(), Limits(60.0, math.inf, 30.0))
 
 
-def test_that_what_lay_unread_through_a_sleep_has_no_moment(clocks: Clocks, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("pauses", "known"),
+    [
+        ([(0.2, True), (1.0, True), (0.2, True)], [True, True, True]),
+        ([(0.2, True), (1.1, True), (0.2, True), (0.2, False), (0.2, True)], [True, False, False, True]),
+        ([(0.2, True), (5.1, True), (0.2, True), (0.2, False), (0.2, True)], [True, False, False, False]),
+    ],
+    ids=["no pause", "a pause of ours, until all that lay here is read", "a sleep, over which it may still be on its way"],
+)
+def test_that_what_lay_unread_has_no_moment(
+    pauses: list[tuple[float, bool]], known: list[bool], clocks: Clocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(collect, "utc_now", lambda: NOW)
-    assert arrivals(clocks, [0.2, 5.0, 5.1, 0.2]) == [NOW, NOW, None, None]
+    found: list[datetime | None] = []
+    gathered(clocks, pauses, ends=True, on_frame=lambda frame: found.append(frame.arrived_at))
+    assert found == [NOW if one else None for one in known]
+
+
+def passes(clocks: Clocks, seconds: float) -> None:
+    """So much time goes by in which this computer is awake."""
+    with VIGIL.kept() as watch:
+        for _ in range(int(2 * seconds)):
+            clocks.run(0.5)
+            watch.now_s()
+
+
+@pytest.mark.parametrize(
+    ("opening_s", "slept_s", "frame_s", "reason"),
+    [
+        (0.0, 0.0, 0.0, Reason.CONNECTION_LOST), (50.0, 0.0, 0.0, Reason.CONNECTION_LOST), (0.0, 0.0, 50.0, Reason.CONNECTION_LOST),
+        (0.0, 60.0, 0.0, Reason.COMPUTER_SLEPT),
+    ],
+    ids=["quick", "an opening that takes long", "a reader that takes long", "a sleep"],
+)  # fmt: skip
+def test_that_only_a_time_in_which_nobody_here_looks_is_a_sleep(
+    opening_s: float, slept_s: float, frame_s: float, reason: Reason, clocks: Clocks
+) -> None:
+    def open_() -> None:
+        passes(clocks, opening_s)
+        clocks.run(slept_s)
+
+    end = gathered(clocks, [(0.2, True)], ends=False, open_=open_, on_frame=lambda _: passes(clocks, frame_s))
+    assert [(one.id, one.reason) for one in end.missing] == [("last", reason)]
+
+
+@pytest.mark.parametrize(("seconds", "slept"), [(60.0, True), (4.0, False)])
+@pytest.mark.parametrize("error", [LineLost("n"), timed_out(Phase.CHANNEL, "n:22", 15.0)], ids=["lost", "timeout"])
+def test_that_an_opening_that_did_not_outlast_a_sleep_blames_no_node(error: Exception, seconds: float, slept: bool, clocks: Clocks) -> None:
+    def open_() -> None:
+        clocks.run(seconds)
+        raise error
+
+    if slept:
+        assert [one.reason for one in gathered(clocks, [], ends=False, open_=open_).missing] == [Reason.COMPUTER_SLEPT]
+        return
+    with pytest.raises(type(error)):
+        gathered(clocks, [], ends=False, open_=open_)
 
 
 class Server:
