@@ -34,13 +34,13 @@ KINDS = (
     "market", "node", "run", "threshold", "task", "mark",
 )  # fmt: skip
 CARRIED = Text(
-    "Suppliers, sites, offers, contracts, attachments, checklists, nodes, runs with their outputs and findings, what suppliers sent, tasks that ran, saved tasks, what broke the rules of a watched node and is over, notes, "
+    "Suppliers, sites, offers, contracts, attachments, checklists, nodes, runs with their outputs and findings, what suppliers sent, tasks that ran, saved tasks, what broke the rules of a watched node and is over, with the gaps beside it, notes, "
     "every earlier version, moved figures, the trash.",
-    "供应商、机房、报价、合同、附件、清单、节点、验收记录（含原始输出与检查结果）、供应商发来的输出、任务运行记录与已存任务、已结束的监控告警事件与备注、全部历史版本、已调整的阈值、回收站。",
+    "供应商、机房、报价、合同、附件、清单、节点、验收记录（含原始输出与检查结果）、供应商发来的输出、任务运行记录与已存任务、已结束的监控告警事件（含其前后的缺口）与备注、全部历史版本、已调整的阈值、回收站。",
 )
 LEFT_OUT = Text(
-    "Left out: trust in host keys (each computer decides it), keys, passwords and paths of files, proxies, samples of Live and their gaps, written reports, drafts, the steps that Undo knows.",
-    "不包含：主机密钥信任记录（由每台电脑自行确认）、密钥、密码与文件路径、代理、实时监控采样及其缺口、已生成的报告、草稿、撤销记录。",
+    "Left out: trust in host keys (each computer decides it), keys, passwords and paths of files, proxies, samples of Live and all other gaps in them, written reports, drafts, the steps that Undo knows.",
+    "不包含：主机密钥信任记录（由每台电脑自行确认）、密钥、密码与文件路径、代理、实时监控采样及其余缺口、已生成的报告、草稿、撤销记录。",
 )
 
 

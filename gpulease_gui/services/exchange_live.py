@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from gpulease_gui.checks.watch_rules import WATCH_RULES
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.span import utc_now
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.services.live_events import NOTE
 from gpulease_gui.services.live_export import REPORT_MARK
-from gpulease_gui.store.ahead import CLOCK_MARK
+from gpulease_gui.store.ahead import CLOCK_MARK, CLOCK_WRONG
 from gpulease_gui.store.exchange import bundle_rules as may
 from gpulease_gui.store.exchange.bundle_schema import Record
 from gpulease_gui.store.exchange.bundle_watch import is_shared, refuse_damaged_cards
 from gpulease_gui.store.imported import IMPORTED
+from gpulease_gui.telemetry.source import metrics
 
-SECTIONS = ("settings", "marks", "watch_events")
+SECTIONS = ("settings", "marks", "watch_events", "watch_gaps")
 # Clocks of two computers, and time zones that are set wrong, are no further apart.
 _AHEAD = timedelta(days=1)
 _RULES = frozenset(rule.id for rule in WATCH_RULES)
@@ -26,7 +28,8 @@ def known_of_live(record: Record, unknown: list[str]) -> Record | None:
     """A record of `SECTIONS` as it is, or None for what is left out, which is then named in `unknown`. Raises UserFacing for what can't be meant."""
     if record.section.name == "settings":
         return _known_setting(record, unknown)
-    return _known_mark(record, unknown) if record.section.name == "marks" else _known_event(record, unknown)
+    known = {"marks": _known_mark, "watch_events": _known_event, "watch_gaps": _known_gap}
+    return known[record.section.name](record, unknown)
 
 
 def _known_setting(record: Record, unknown: list[str]) -> Record | None:
@@ -47,6 +50,21 @@ def _known_event(record: Record, unknown: list[str]) -> Record | None:
         unknown.append(f"watch_events: {id_} ends in the time to come")
         return None
     return record
+
+
+def _known_gap(record: Record, unknown: list[str]) -> Record | None:
+    """Of what may be read here no file says that nobody reads it; words of a node are one line that can be shown."""
+    node_id, began_ns, ended_ns, reason, of = record.key
+    if int(ended_ns) > (utc_now() + _AHEAD).timestamp() * 1e9:
+        unknown.append(f"watch_gaps: {node_id[:40]} ends in the time to come")
+        return None
+    told = [metric for metric in of.split(" ") if metric in metrics()] if of else [""]
+    unknown += [f"watch_gaps.metrics: {metric[:40]}" for metric in of.split(" ") if of and metric not in told]
+    words = visible(" ".join(reason.split()))[: may.MOST_NAME]
+    if not told or not words or words == CLOCK_WRONG:
+        unknown.append(f"watch_gaps: {words[:40]}")
+        return None
+    return replace(record, key=(node_id, began_ns, ended_ns, words, " ".join(told)))
 
 
 def _known_mark(record: Record, unknown: list[str]) -> Record | None:

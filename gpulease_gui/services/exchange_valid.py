@@ -20,6 +20,7 @@ from gpulease_gui.services import exchange_live
 from gpulease_gui.services.exchange_events import refuse_contradictions
 from gpulease_gui.services.thresholds import all_thresholds
 from gpulease_gui.store.codec import finding_from, maybe_value_from
+from gpulease_gui.store.exchange.bundle_gaps import refuse_damaged_gaps
 from gpulease_gui.store.exchange.bundle_schema import Bundle, Record
 from gpulease_gui.store.exchange.bundle_tasks import refuse_damaged_tasks
 from gpulease_gui.store.exchange.bundle_watch import refuse_damaged_events
@@ -40,6 +41,7 @@ def valid_bundle(bundle: Bundle, catalogue: Catalogue) -> Bundle:
     refuse_damaged_tasks(bundle)
     refuse_damaged_events(bundle)
     refuse_contradictions(bundle)
+    refuse_damaged_gaps(bundle)
     unknown = list(bundle.unknown)
     figures = {key: figure for key, (figure, _) in all_thresholds().items()} if any(bundle.of("thresholds")) else {}
     kept = []

@@ -12,6 +12,7 @@ from gpulease_gui.remote.own_network import without_network
 from gpulease_gui.remote.stream import StreamEnding
 from gpulease_gui.remote.transport import LineLost
 from gpulease_gui.services.watch_words import trouble_words
+from gpulease_gui.store.imported import FROM_FILE
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.unread import NOT_WATCHED
 from gpulease_gui.telemetry.figure_bounds import BEYOND
@@ -70,7 +71,16 @@ def of_series(reason: str) -> tuple[str, str] | None:
 
 
 def reason_words(gap: Gap) -> Text:
-    """Why, in both languages; of one curve with its name and its subject, of a source with its name."""
+    """Why, in both languages; of one curve with its name and its subject, of a source with its name; of one that came in a file it says so."""
+    return origin_told(_reason_words(gap), imported=gap.imported)
+
+
+def origin_told(words: Text, *, imported: bool) -> Text:
+    """The words of a gap, which say of one that came in a file that this computer did not notice it."""
+    return Text(f"{words.en} ({FROM_FILE.en})", f"{words.zh}（{FROM_FILE.zh}）") if imported else words
+
+
+def _reason_words(gap: Gap) -> Text:
     metric = metrics().get(gap.metric or "")
     single = of_series(gap.reason)
     if single is not None and metric is not None:

@@ -32,7 +32,8 @@ _Key = tuple[tuple[str, str, int | None, str], ...]
 class GapSpan:
     """A stretch without samples (UTC seconds); `end_s` None while it lasts, `resumed` when samples ended it.
 
-    `source`: only this one could not be read; "" = the whole node. `metric`: only a curve of it had no value.
+    `source`: only this one could not be read; "" = the whole node. `metric`: only a curve of it had no value. `imported`: another
+    computer noted it, and it came in a file.
     """
 
     start_s: float
@@ -41,6 +42,7 @@ class GapSpan:
     resumed: bool = False
     source: str = ""
     metric: str = ""
+    imported: bool = False
 
 
 def free_number(taken: Collection[int], wanted: int) -> int:

@@ -98,7 +98,8 @@ def recall(
             continue
         for block in blocks:
             _append(ring, block.start_ns / _NS, block.step_ns / _NS, block.values.tolist())
-    return rings, list_gaps(connection, node_id, None, start_ns, end_ns), _paces(steps)
+    # What another computer could not read is no matter of this watch.
+    return rings, tuple(gap for gap in list_gaps(connection, node_id, None, start_ns, end_ns) if not gap.imported), _paces(steps)
 
 
 def unread(connection: sqlite3.Connection, node_id: str, start_s: float, end_s: float) -> tuple[tuple[float, float], ...]:

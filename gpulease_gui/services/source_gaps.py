@@ -74,10 +74,10 @@ def source_of(metric: str | None) -> str:
 def source_spans(gaps: Iterable[Gap]) -> list[GapSpan]:
     """The gaps of sources among stored ones, each once."""
     keys = {_of(gap): None for gap in gaps if gap.metric is not None and (of_series(gap.reason) or ("",))[0] != SERIES_LOST}
-    return [GapSpan(start_ns / _NS, reason, end_ns / _NS, True, *of) for start_ns, end_ns, reason, *of in keys]
+    return [GapSpan(start_ns / _NS, reason, end_ns / _NS, True, source, metric, imported) for start_ns, end_ns, reason, source, metric, imported in keys]
 
 
-def _of(gap: Gap) -> tuple[int, int, str, str, str]:
-    """When, why, and of which source or of which metric alone."""
+def _of(gap: Gap) -> tuple[int, int, str, str, str, bool]:
+    """When, why, of which source or of which metric alone, and whether it came in a file."""
     single = of_series(gap.reason) is not None
-    return gap.start_ns, gap.end_ns, gap.reason, "" if single else source_of(gap.metric), (gap.metric or "") if single else ""
+    return gap.start_ns, gap.end_ns, gap.reason, "" if single else source_of(gap.metric), (gap.metric or "") if single else "", gap.imported

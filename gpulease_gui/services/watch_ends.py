@@ -8,12 +8,14 @@ from datetime import UTC, datetime
 from gpulease_gui.domain.text import Text
 from gpulease_gui.services.watch_rules import CUT, WATCH_MARK, end_mark
 from gpulease_gui.store.doors import Reader
+from gpulease_gui.store.imported import FROM_FILE
 from gpulease_gui.store.samples import list_marks
 from gpulease_gui.store.watch_events import WatchEvent
 
+__all__ = ["FROM_FILE", "NOT_SEEN", "TAKEN_AWAY", "unseen_ends"]
+
 NOT_SEEN = Text("not seen to its end", "未看到结束")
 TAKEN_AWAY = Text("taken away by agreement", "经协商移除")
-FROM_FILE = Text("imported", "导入")
 _NS = 1_000_000_000
 
 

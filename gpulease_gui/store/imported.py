@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 IMPORTED = "imported"  # the kind of mark that says so
+FROM_FILE = Text("imported", "导入")
 
 
 @dataclass(frozen=True, slots=True)

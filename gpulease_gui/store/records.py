@@ -220,13 +220,14 @@ class SampleBlock:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A stretch without samples and its reason code; `metric` None = the whole node."""
+    """A stretch without samples and its reason code; `metric` None = the whole node. `imported`: another computer noted it, and it came in a file."""
 
     node_id: str
     start_ns: int
     end_ns: int
     reason: str
     metric: str | None = None
+    imported: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from gpulease_gui.store.packing import Block, Pack, pack, unpack
 from gpulease_gui.store.records import Gap, Mark, SampleBlock, SampleRange, Series, Stretch
 from gpulease_gui.store.slot_reading import first_whole, read_outline
 from gpulease_gui.store.slots import LONGEST_NS, Outline, cover, pieces, rows_between, slots_of
-from gpulease_gui.store.unread import TOUCHED, unread
+from gpulease_gui.store.unread import OF_OTHERS, TOUCHED, unread
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -211,14 +211,15 @@ def list_gaps(
 ) -> tuple[Gap, ...]:
     """The gaps of a metric (None: of every metric), or of the whole node, that touch start <= time < end (ns, UTC).
 
-    What another program read of it is no part of a gap of the whole node.
+    What another program read of it is no part of a gap of the whole node; what was read here is no part of one that came in a file.
     """
     rows = connection.execute(
         f"SELECT node_id, start_ns, end_ns, reason, metric, watch, {TOUCHED} FROM sample_gaps g "
         "WHERE node_id = ? AND (metric IS NULL OR metric = coalesce(?, metric)) AND start_ns < ? AND end_ns >= ? ORDER BY start_ns, entry",
         (node_id, metric, end_ns, start_ns),
     ).fetchall()
-    made = (part for *gap, watch, touched in rows for part in (unread(connection, Gap(*gap), watch) if touched else (Gap(*gap),)))
+    noted = ((Gap(node, first, last, why, of, watch == OF_OTHERS), watch, touched) for node, first, last, why, of, watch, touched in rows)
+    made = (part for gap, watch, touched in noted for part in (unread(connection, gap, watch) if touched else (gap,)))
     return tuple(gap for gap in made if gap.start_ns < end_ns and gap.end_ns >= start_ns)
 
 

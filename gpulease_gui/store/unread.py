@@ -21,11 +21,13 @@ _NS = 1_000_000_000
 _SEAM_NS = 2 * _NS
 # Why nothing was read before a watch began: a short time beside the readings of another one is none, other than a cut.
 NOT_WATCHED = "not_watched"
+# In the place of the watch that noted a gap: another computer did, and it came in a file. What was read here is no part of it.
+OF_OTHERS = "imported"
 # So long is a pack of a watch at most; the index need not be read further.
 _PACK_NS = 120 * _NS
-# Whether any readings lie in a gap `g` of a whole node; the time to come, which a wrong clock wrote down, is one with readings.
+# Whether any readings lie in a gap `g` of a whole node, or one that came in a file; the time to come, which a wrong clock wrote down, is one with readings.
 TOUCHED = (
-    f"metric IS NULL AND reason <> '{CLOCK_WRONG}' AND g.end_ns > g.start_ns AND EXISTS (SELECT 1 FROM sample_packs p WHERE "
+    f"(metric IS NULL OR watch = '{OF_OTHERS}') AND reason <> '{CLOCK_WRONG}' AND g.end_ns > g.start_ns AND EXISTS (SELECT 1 FROM sample_packs p WHERE "
     f"p.node_id = g.node_id AND p.level = 0 AND p.end_ns > g.start_ns AND p.end_ns <= g.end_ns + {_PACK_NS} AND p.start_ns < g.end_ns AND "
     f"(min(p.end_ns, g.end_ns) - max(p.start_ns, g.start_ns) > {_SEAM_NS} OR (p.start_ns <= g.start_ns AND p.end_ns >= g.end_ns) "
     f"OR g.end_ns - g.start_ns <= {2 * _SEAM_NS}))"

@@ -24,7 +24,8 @@ _FACTS_HEIGHT = 190
 _SECTIONS: Mapping[str, Text] = {
     "suppliers": Text("suppliers", "供应商"), "sites": Text("sites", "机房"), "offers": Text("offers", "报价"), "contracts": Text("contracts", "合同"),
     "nodes": Text("nodes", "节点"), "runs": Text("runs", "验收记录"), "outputs": Text("raw outputs", "原始输出"), "findings": Text("findings", "检查结果"),
-    "marks": Text("notes", "备注"), "watch_events": Text("events of watched nodes", "监控事件"), "pastes": Text("what suppliers sent", "供应商发来的输出"),
+    "marks": Text("notes", "备注"), "watch_events": Text("events of watched nodes", "监控事件"),
+    "watch_gaps": Text("gaps beside them", "事件前后的缺口"), "pastes": Text("what suppliers sent", "供应商发来的输出"),
     "attachments": Text("attachments", "附件"), "claims": Text("promises", "承诺"), "terms": Text("commercial terms", "商务条款"),
     "prices": Text("prices", "价格"), "answers": Text("checklist answers", "清单答复"), "waivers": Text("waivers", "豁免"),
     "setups": Text("checklist settings", "清单设置"), "templates": Text("templates", "模板"), "weights": Text("weights", "权重"),

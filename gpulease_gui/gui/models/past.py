@@ -313,7 +313,7 @@ def _gaps(
 ) -> list[GapSpan]:
     """What the store says, and the silences that nobody noted."""
     told = list_gaps(connection, wish.node_id, "", int(start_s * _NS), int(end_s * _NS))
-    made = [GapSpan(gap.start_ns / _NS, gap.reason, gap.end_ns / _NS, True) for gap in told]
+    made = [GapSpan(gap.start_ns / _NS, gap.reason, gap.end_ns / _NS, True, imported=gap.imported) for gap in told]
     limit = max(_SILENT_S, 3 * wish.interval_s, 1.5 * step_s)
     for place in np.flatnonzero(np.diff(times) > limit).tolist():
         begin, after = float(times[place]), float(times[place + 1])

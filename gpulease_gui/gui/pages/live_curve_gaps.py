@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.models.cards import card_name
 from gpulease_gui.gui.widgets.chart_spec import Hole
-from gpulease_gui.services.gap_words import SERIES_WORDS, of_series
+from gpulease_gui.services.gap_words import SERIES_WORDS, of_series, origin_told
 from gpulease_gui.telemetry.gpu_agent import UNHEARD
 from gpulease_gui.telemetry.source import metrics
 
@@ -32,7 +32,7 @@ def curve_hole(gap: GapSpan, view: WatchView, numbers: Mapping[str, int]) -> Hol
     metric, why, name = metrics()[gap.metric], SERIES_WORDS[code], _name(gap.metric, subject, numbers)
     others = (ring for (id_, of), ring in view.rings.items() if id_ == gap.metric and of != subject)
     alone = not any(_is_read(ring, gap) for ring in others)
-    words = Text(f"{metric.title.en}{name}: {why.en}", f"{metric.title.zh}{name}：{why.zh}")
+    words = origin_told(Text(f"{metric.title.en}{name}: {why.en}", f"{metric.title.zh}{name}：{why.zh}"), imported=gap.imported)
     return Hole(gap.start_s, gap.end_s, words, f"{metric.lane}:{metric.term or ''}" if alone else f"curve:{metric.id}")
 
 
@@ -54,13 +54,14 @@ def unheard_holes(gaps: Iterable[GapSpan], numbers: Mapping[str, int]) -> Iterat
         whole = "" in subjects or numbers.keys() <= subjects.keys()
         of = "" if whole else ",".join(_name(first.metric, subject, numbers) for subject in subjects)
         title, why = metrics()[first.metric].title, SERIES_WORDS[UNHEARD]
-        yield Hole(first.start_s, first.end_s, Text(f"{title.en}{of}: {why.en}", f"{title.zh}{of}：{why.zh}"), f"curve:{first.metric}", quiet=True)
+        words = origin_told(Text(f"{title.en}{of}: {why.en}", f"{title.zh}{of}：{why.zh}"), imported=first.imported)
+        yield Hole(first.start_s, first.end_s, words, f"curve:{first.metric}", quiet=True)
 
 
 def _is_beside(gap: GapSpan, other: GapSpan) -> bool:
     """Whether two gaps of events began and ended together, or both last."""
     begins_s, ends_s = gap.start_s - other.start_s, (gap.end_s or 0.0) - (other.end_s or 0.0)
-    return gap.metric == other.metric and begins_s <= _TOGETHER_S and abs(ends_s) <= _TOGETHER_S
+    return (gap.metric, gap.imported) == (other.metric, other.imported) and begins_s <= _TOGETHER_S and abs(ends_s) <= _TOGETHER_S
 
 
 def _name(metric: str, subject: str, numbers: Mapping[str, int]) -> str:

@@ -20,7 +20,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.pages.live_curve_gaps import curve_hole, is_unheard, unheard_holes
 from gpulease_gui.gui.widgets.chart_spec import Curve, Hole, LaneSpec, Promised, Rule
 from gpulease_gui.gui.widgets.labels import Words
-from gpulease_gui.services.gap_words import NOT_REACHED
+from gpulease_gui.services.gap_words import NOT_REACHED, origin_told
 from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch_words import trouble_words
 from gpulease_gui.telemetry.source import Metric, sources
@@ -267,9 +267,9 @@ def holes_of(view: WatchView, numbers: Mapping[str, int] | None = None) -> tuple
 
 def _hole_words(gap: GapSpan) -> Words:
     if not gap.source:
-        return gap_words(gap.reason, _length(gap))
+        return origin_told(gap_words(gap.reason, _length(gap)), imported=gap.imported)
     title, why = sources()[gap.source].title, trouble_words(gap.reason)
-    return Text(f"{title.en}: {why.en}", f"{title.zh}：{why.zh}")
+    return origin_told(Text(f"{title.en}: {why.en}", f"{title.zh}：{why.zh}"), imported=gap.imported)
 
 
 def _length(gap: GapSpan) -> int | None:

@@ -12,6 +12,7 @@ from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.text import Text
 from gpulease_gui.store.codec import json_text
 from gpulease_gui.store.evidence import get_blob, get_content
+from gpulease_gui.store.exchange.bundle_gaps import gap_rows
 from gpulease_gui.store.exchange.bundle_schema import FORMAT, MOST_BYTES, MOST_RECORDS, VERSION, Tick
 from gpulease_gui.store.exchange.bundle_sections import SECTIONS, Section, Value
 from gpulease_gui.store.exchange.bundle_tasks import without_paths
@@ -108,6 +109,10 @@ def section_rows(connection: sqlite3.Connection, section: Section, only: str = "
     What lies in the trash is among them.
     """
     names = (*section.key, *section.fields)
+    if section.name == "watch_gaps":
+        for told in gap_rows(connection):
+            yield dict(zip(names, told, strict=True))
+        return
     sql = _SQL.get(section.name) or f"SELECT {', '.join(names)} FROM {_TABLES[section.name]}"
     parent = next(iter(section.refers), "") if section.part_of else next(iter(section.key))
     condition = f" {'AND' if ' WHERE ' in sql else 'WHERE'} {parent} = ?" if only else ""

@@ -122,6 +122,8 @@ _PACKAGES: tuple[Section, ...] = (
     Section("task_logs", "task_log", {"run_id": text, **_place}, {"full_size": may.whole, "zlib_hex": hexed}, {"run_id": "task_runs"}, part_of="task_runs"),
     Section("watch_events", "watch_event", {"id": may.name}, {"node_id": text, "rule": may.name, "subject": may.name, "began_ns": may.nanoseconds,
             "ended_ns": may.nanoseconds, "degraded": may.bit, "document": may.finding, "sha256": may.sha256}, {"node_id": "nodes"}, fixed=True),
+    Section("watch_gaps", "watch_gap", {"node_id": text, "began_ns": may.nanoseconds, "ended_ns": may.nanoseconds, "reason": may.name, "metrics": may.name},
+            {}, {"node_id": "nodes"}),
 )  # fmt: skip
 
 _HISTORIES: tuple[Section, ...] = (

@@ -13,6 +13,7 @@ from gpulease_gui.domain.supplier import FxRate, Price
 from gpulease_gui.store import deals, reference
 from gpulease_gui.store.codec import utc_from
 from gpulease_gui.store.exchange import merge_runs, merge_versions
+from gpulease_gui.store.exchange.bundle_gaps import save_gap
 from gpulease_gui.store.exchange.bundle_schema import Record
 from gpulease_gui.store.exchange.bundle_watch import node_of_cards
 from gpulease_gui.store.exchange.merge_cards import with_ours
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from gpulease_gui.store.doors import Database
 
 _HOLDERS = ("suppliers", "sites", "offers", "contracts", "nodes")
-_APART = ("rates", "settings", "task_specs", "trash")
+_APART = ("rates", "settings", "task_specs", "watch_gaps", "trash")
 # What an insert needs that is not exchanged: it belongs to a computer.
 _OWN: Mapping[str, Document] = {
     "node": {"identity_file": "", "proxy": "", "certificate_file": "", "known_hosts": ""}, "claim": {"node_id": None}, "answer": {"run_id": None},
@@ -137,11 +138,13 @@ def _filled(kind: str, record: Record, before: Document | None, after: Document)
 
 
 def _write_apart(recorder: Recorder, record: Record, new: set[tuple[str, str]]) -> None:
-    """What is no act: rates are only added; a setting is taken where none was chosen, what cards are called is added; a saved task is replaced; the trash keeps who threw it away."""
+    """What is no act: rates and gaps are only added; a setting is taken where none was chosen, what cards are called is added; a saved task is replaced; the trash keeps who threw it away."""
     db, name = recorder.db, record.section.name
     if name == "rates":
         one, other, day, rate, source, surcharge = record.key
         reference.save_rate(db, FxRate(one, other, Decimal(rate), date.fromisoformat(day), source, Decimal(surcharge)), by=recorder.by, at=recorder.at)
+    elif name == "watch_gaps":
+        save_gap(db, record)
     elif name == "settings":
         of_cards = node_of_cards(record.key[0])  # a watch may have told more of them since it was shown
         how, value = ("INSERT OR REPLACE", with_ours(db.conn, record).value("value")) if of_cards else ("INSERT OR IGNORE", record.value("value"))

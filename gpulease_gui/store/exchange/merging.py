@@ -77,7 +77,7 @@ class Merge:
     @property
     def can_be_taken_back(self) -> bool:
         """Whether it is a step that Undo knows: something that people change is among it."""
-        only_added = ("rates", "settings", "task_specs")
+        only_added = ("rates", "settings", "task_specs", "watch_gaps")
         return any(not (s.fixed or s.part_of or s.history) and s.name not in only_added for s in (d.record.section for d in self.differences))
 
     @property
