@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from gpulease_gui.services.gap_words import CLOCK_SET, SLEPT
 from gpulease_gui.services.intake import GapSpan, WatchView
@@ -13,8 +12,6 @@ from gpulease_gui.store.records import Gap
 
 # What follows within so many intervals is the same flood.
 _SAME_INTERVALS = 3.0
-# As much as is missing between two readings without a gap.
-_LEAST_INTERVALS, _LEAST_S = 2.5, 2.5
 _NS = 1_000_000_000
 
 
@@ -30,22 +27,24 @@ def flood_gaps(view: WatchView, floods: Mapping[str, tuple[float, float]]) -> tu
     return tuple(Gap(view.node_id, int(begin * _NS), int(end * _NS), FLOODED, metric) for metric, (begin, end) in floods.items())
 
 
-class LateReadings:
+class LateGaps:
     """The gaps of the time in which this program stood still are stored once it is known how far readings of it came afterwards."""
 
-    def __init__(self) -> None:
-        self._held: tuple[Gap, ...] = ()
+    def __init__(self, view: WatchView) -> None:
+        self._view = view
+        self._held: list[GapSpan] = []
 
-    def hold(self, gap: Gap, *, resumed: bool) -> tuple[Gap, ...]:
+    def hold(self, gap: GapSpan) -> tuple[Gap, ...]:
         """What is to be stored now of a gap that is over."""
-        if not resumed or gap.reason not in (SLEPT, CLOCK_SET):
-            return (gap,)
-        self._held = (*self._held, gap)
+        if not gap.resumed or gap.reason not in (SLEPT, CLOCK_SET):
+            return (self._stored(gap),)
+        self._held.append(gap)
         return ()
 
-    def cut(self, waited_s: float, interval_s: float) -> tuple[Gap, ...]:
-        """What is to be stored of the gaps before the readings that were taken just now: readings came up to `waited_s` (UTC)."""
-        held, self._held = self._held, ()
-        waited_ns, least_ns = int(waited_s * _NS), max(_LEAST_S, _LEAST_INTERVALS * interval_s) * _NS
-        left = (replace(gap, start_ns=waited_ns) if gap.start_ns < waited_ns else gap for gap in held)
-        return tuple(gap for gap in left if gap in held or gap.end_ns - gap.start_ns >= least_ns)
+    def take(self) -> tuple[Gap, ...]:
+        """What is to be stored of those that were held, as the view shows them now."""
+        held, self._held = self._held, []
+        return tuple(self._stored(gap) for gap in held if any(gap is shown for shown in self._view.gaps))
+
+    def _stored(self, gap: GapSpan) -> Gap:
+        return Gap(self._view.node_id, int(gap.start_s * _NS), int((gap.end_s or gap.start_s) * _NS), gap.reason)

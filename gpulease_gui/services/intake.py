@@ -14,6 +14,7 @@ from gpulease_gui.services.handed import Handed
 from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.series import NAN, Paces, Ring
 from gpulease_gui.services.tracks import Tracks
+from gpulease_gui.services.waiting import END, Waiting
 from gpulease_gui.telemetry.row import Form, Row, RowReader, form_of, row_of
 from gpulease_gui.telemetry.source import LastingReader, LineReader, Point, metrics, sources
 
@@ -107,6 +108,7 @@ class Intake:
         self._metrics = {id_: frozenset(metric.id for metric in source.metrics) for id_, source in sources().items()}
         self._tracks = Tracks(view, most_series)
         self._forms: dict[_Key, Form] = {}
+        self._waiting: Waiting | None = None
         self.renew()
 
     def renew(self) -> None:
@@ -148,6 +150,10 @@ class Intake:
 
     def take(self, source_id: str, told: Told, at_s: float) -> None:
         """Keep the samples of a line that came at `at_s` (UTC seconds)."""
+        if self._waiting is not None:
+            if self._waiting.holds(source_id, told, at_s):
+                return
+            self.release()
         self._clear(source_id)
         if told:
             self._view.lines += 1
@@ -186,8 +192,26 @@ class Intake:
                 self._forms = {}
             self._forms[key] = form_of(told)
 
+    def stood_still(self, begin_s: float, end_s: float) -> None:
+        """This program took nothing in between (UTC seconds), after which comes what waited for it: it stands where it was taken."""
+        self.release()
+        self._waiting = Waiting(begin_s, end_s, self._view.interval_s)
+
+    def release(self, now_s: float = math.inf) -> None:
+        """Keep what waited, if nothing comes any more that did."""
+        waiting = self._waiting
+        if waiting is None or not waiting.is_over(now_s):
+            return
+        self._waiting = None
+        for at_s, source_id, told in waiting.taken(self._view):
+            if source_id == END:
+                self.end_all(at_s)
+            else:
+                self.take(source_id, told, at_s)
+
     def end_curves(self, source_id: str, at_s: float) -> None:
         """No curve of this source goes on without a break."""
+        self.release()
         metrics = self._metrics[source_id]
         ended = [Point(*key, None) for key, ring in self._view.rings.items() if key[0] in metrics and _joins(ring)]
         if ended:
@@ -195,6 +219,9 @@ class Intake:
 
     def end_all(self, at_s: float) -> None:
         """Nothing at all comes any more: every curve ends."""
+        if self._waiting is not None and at_s < self._waiting.end_s:
+            return  # where, shows when what waited is here
+        self.release()
         for track in {ring.track for ring in self._view.rings.values()}:
             track.append(at_s, (NAN,) * track.width)
 

@@ -6,8 +6,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import accumulate, pairwise
-from statistics import median
+from itertools import accumulate
 
 from gpulease_gui.store.ahead import MOST_AHEAD
 from gpulease_gui.store.records import SampleBlock, Series
@@ -18,12 +17,8 @@ BLOCK_S = 10.0
 FLOODED = "more readings came than were asked for, and the oldest of them were left out"
 _NS = 1_000_000_000
 _MOST_SLOTS = 100_000
-# From how many samples their pace is known, and of how many curves it is.
-_PACE_OF, _MOST_LATELY = 6, 4096
 # Of a step, before the end of a block: the next one begins there at the earliest.
 _LEAST_APART = 0.49
-# Of a step: what waited for us while we stood still comes closer together than that, and within so many seconds.
-_TOGETHER, _WAITED_S = 0.4, 2.0
 
 
 def slots(ages_s: list[float], step_s: float, room: int = 0) -> list[int]:
@@ -71,9 +66,6 @@ class Recorder:
         self._ends: dict[Hashable, tuple[float, float]] = {}
         self._ended: dict[Hashable, tuple[float, float]] = {}
         self._floods: dict[str, tuple[float, float]] = {}
-        self._still: tuple[float, float] | None = None
-        self._lately: dict[Hashable, list[float]] = {}  # when the last few of each were taken
-        self.waited_s = 0.0  # up to when (UTC seconds) readings came of the time in which this program stood still
 
     def add(self, row: Row, at_s: float) -> None:
         """Keep a sample of each curve of a row (UTC seconds); NaN is a slot without a value."""
@@ -86,10 +78,6 @@ class Recorder:
         held.before.append(self._count)
         held.rows.append(row.values)
         self._count += 1
-
-    def stood_still(self, begin_s: float, end_s: float) -> None:
-        """This program took nothing in between (UTC seconds), after which comes what waited for it meanwhile."""
-        self._still, self.waited_s = (begin_s, end_s), begin_s
 
     def due(self, now_s: float) -> bool:
         """Whether a block's time is over."""
@@ -110,7 +98,6 @@ class Recorder:
             made += self._blocks(form, some.times_s, told)
         for key in others:
             made += self._each(key, held) if key in apart else self._merged(key, held)
-        self._still = None if held else self._still
         return tuple(made)
 
     def floods(self) -> dict[str, tuple[float, float]]:
@@ -122,7 +109,7 @@ class Recorder:
         self, of: Hashable, times_s: list[float], told: Iterable[tuple[tuple[str, str], Sequence[float]]]
     ) -> list[SampleBlock]:
         """A block of each curve with samples of these times."""
-        step_s, times_s = self._interval_s, self._as_taken(of, times_s)
+        step_s = self._interval_s
         start_s = self._begin(of, times_s[0])
         places = slots([at_s - start_s for at_s in times_s], step_s, self._room(of, start_s))
         first, left_out = places[0], len(times_s) - len(places)
@@ -141,32 +128,6 @@ class Recorder:
                 begin_s, end_s = self._floods.get(metric, (times_s[0], times_s[-1]))
                 self._floods[metric] = min(begin_s, times_s[0]), max(end_s, times_s[-1])
         return made
-
-    def _as_taken(self, of: Hashable, times_s: list[float]) -> list[float]:
-        """When samples were taken of which some waited for us."""
-        lately = self._lately.get(of, [])
-        taken = times_s if self._still is None else self._when_waiting(times_s, lately, *self._still)
-        if len(self._lately) >= _MOST_LATELY:
-            self._lately = {}
-        self._lately[of] = [*lately, *taken][-_PACE_OF:]
-        return taken
-
-    def _when_waiting(self, times_s: list[float], lately: Sequence[float], begin_s: float, end_s: float) -> list[float]:
-        """At the pace of those before, from when we stood still on: a node whose lines nobody takes goes on until the line is full,
-        and then waits. The last of those that come together may be one of now.
-        """
-        together_s, late = _TOGETHER * self._interval_s, 0
-        for before_s, at_s in zip((end_s, *times_s), times_s, strict=False):
-            if not 0 <= at_s - before_s < together_s or at_s - end_s > _WAITED_S:
-                break
-            late += 1
-        steps_s = [after - before for before, after in pairwise(lately)] or [0.0]
-        pace_s = max(self._interval_s, median(steps_s))
-        first_s = max(begin_s, lately[-1] + pace_s) if lately else begin_s
-        taken = [min(at_s, first_s + n * pace_s) for n, at_s in enumerate(times_s[: max(0, late - 1)])]
-        if taken:
-            self.waited_s = max(self.waited_s, taken[-1] + self._interval_s)
-        return taken + times_s[len(taken) :]
 
     def _begin(self, of: Hashable, first_s: float) -> float:
         """Where slots begin: no two of one watch lie within half a step, as do those of several, unless its clock was set back."""

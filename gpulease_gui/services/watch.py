@@ -15,7 +15,7 @@ from gpulease_gui.remote.stream import TOO_LONG, Stream, StreamEnd, StreamEnding
 from gpulease_gui.remote.transport import Line, LineLost
 from gpulease_gui.services.agent_file import agent_program
 from gpulease_gui.services.events import Bus, GapClosed, GapOpened, NodeState, NodeStateChanged
-from gpulease_gui.services.flood_gaps import LateReadings, flood_gaps
+from gpulease_gui.services.flood_gaps import LateGaps, flood_gaps
 from gpulease_gui.services.gap_words import FAULT, why_ended, why_not_begun
 from gpulease_gui.services.intake import MOST_SERIES, GapSpan, Intake, SeriesKey, WatchView
 from gpulease_gui.services.links import Links, NotConnected
@@ -121,14 +121,13 @@ class _Watch:
         self._cancel = CancelToken()
         self._recorder = Recorder(node.id, interval_s, metrics())
         self._intake, self._sources = Intake(self.view, self._recorder, MOST_SERIES), SourceGaps(self.view)
-        self._series, self._late = SeriesGaps(self.view), LateReadings()
+        self._series, self._late = SeriesGaps(self.view), LateGaps(self.view)
         self._odd, self._silence = OddRounds(), Silence(interval_s)
         self._clock, self._timeline, self._last_s = clock, Timeline(clock, interval_s), 0.0
         self.rules: NodeRules | None = None
         self.turn = threading.Lock()  # of all watches of a program; see Stream
         self._gauge, self._gauged_s, self._received_s = gauge or LogGauge(), 0.0, 0.0
-        self._no_agent = False
-        self._saving = Saving(workspace, self.view)
+        self._no_agent, self._saving = False, Saving(workspace, self.view)
         self.before: _Watch | None = None  # that of the same node which is ending
         self._thread = threading.Thread(target=self._live, name=f"watch-{node.name}", daemon=True)
 
@@ -290,7 +289,7 @@ class _Watch:
 
     def _on_beat(self, received_s: float) -> None:
         """The node is there, whether or not a source of it says anything."""
-        at_s = self._after_sleep(self._timeline.at(received_s), received_s)
+        self._intake.release(at_s := self._after_sleep(self._timeline.at(received_s), received_s))
         self._hear_silence(at_s)
         if self.rules is not None and self.view.state is NodeState.CONNECTED:
             self.rules.quiet(at_s)
@@ -329,10 +328,10 @@ class _Watch:
         self._flush()
         at_s = self._timeline.at(received_s)
         if self.view.state is NodeState.CONNECTED:
+            self._intake.stood_still(self._last_s, at_s)
             for begin_s, end_s in self._saving.unread(self._last_s, at_s):
                 self._gap(begin_s, self._timeline.why)
                 self._close_gap(end_s, resumed=True)
-            self._recorder.stood_still(self._last_s, at_s)
             self._series.go_on(at_s)
             self._expect(at_s)
         return at_s
@@ -354,8 +353,9 @@ class _Watch:
         self._expect(now_s)
 
     def _flush(self) -> None:
+        self._intake.release()
         self._saving.readings(self._recorder.take(), self._last_s, self._intake.names)
-        self._saving.gaps((*flood_gaps(self.view, self._recorder.floods()), *self._late.cut(self._recorder.waited_s, self.view.interval_s)))
+        self._saving.gaps((*flood_gaps(self.view, self._recorder.floods()), *self._late.take()))
 
     def _lost(self, end: StreamEnd) -> None:
         at_s = self._timeline.at(end.last_s)
@@ -385,7 +385,7 @@ class _Watch:
         if at_s <= gap.start_s and gap.reason != CLOCK_WRONG:
             self.view.gaps.pop()  # what was put back reaches to what came
         else:
-            self._saving.gaps(self._late.hold(Gap(self.node.id, int(gap.start_s * _NS), int(gap.end_s * _NS), gap.reason), resumed=resumed))
+            self._saving.gaps(self._late.hold(gap))
         if resumed:
             self._bus.publish(GapClosed(self.node.id, int(at_s * 1000)))
 

@@ -33,6 +33,21 @@ def second(node: Scripted, at: int, *cards: str) -> None:
     node.cards(*((n, card, "500") for n, card in enumerate(cards)))
 
 
+def shown(node: Scripted) -> list[tuple[str, int, int]]:
+    """The gaps of the view, as those of the store."""
+    return [(gap.reason, round(gap.start_s) - START_S, round(gap.end_s or 0.0) - START_S) for gap in node.watch.view.gaps]
+
+
+def node_ring(node: Scripted) -> list[tuple[int, float]]:
+    seen = node.watch.view.rings[POWER, A].view()
+    assert list(seen.times_s) == sorted(seen.times_s)
+    return [(round(at_s) - START_S, value) for at_s, value in zip(seen.times_s, seen.values, strict=True)]
+
+
+def drawn(node: Scripted) -> dict[int, float]:
+    return {at: value for at, value in node_ring(node) if value == value}
+
+
 @pytest.mark.parametrize("paused", PAUSES)
 def test_that_a_pause_of_our_own_is_a_gap_that_says_so_and_no_driver_that_does_not_answer(node: Scripted, paused: int) -> None:
     for at in [*range(10), *range(10 + paused, 30 + paused)]:
@@ -119,7 +134,30 @@ def test_that_what_waited_for_us_stands_where_it_was_taken_and_only_the_rest_is_
     late = {10 + n: 100.0 + n for n in range(min(waited, paused))}
     assert {at: value for at, value in stored.items() if value is not None} == dict.fromkeys([*range(10), *range(10 + paused, 40 + paused)], 500.0) | late
     assert node.gaps() == ([] if waited >= paused else [("computer_slept", 10 + waited if waited else 9, 10 + paused)])
-    assert node.source_gaps() == [] and [gap.reason for gap in node.watch.view.gaps] == ["computer_slept"]
+    assert node.source_gaps() == [] and shown(node) == node.gaps()
+    assert drawn(node) == {at: value for at, value in stored.items() if value is not None}
+
+
+def test_that_what_waited_is_shown_where_it_was_taken_two_seconds_after_a_pause(node: Scripted) -> None:
+    for at in range(10):
+        second(node, at, A)
+    for n in range(7):
+        node.at = 74
+        node.cards((0, A, str(100 + n)))
+    node.at = 77
+    node.watch._on_beat(1000.0 + node.at)
+    assert drawn(node) == dict.fromkeys(range(10), 500.0) | {10 + n: 100.0 + n for n in range(6)} | {74: 106.0}, "the last one may be of now"
+    assert shown(node) == [("computer_slept", 16, 74)]
+    assert [at for at, value in node_ring(node) if value != value] == [16], "the line ends where nothing is known"
+
+
+def test_that_a_line_that_is_lost_after_a_pause_ends_the_curves_after_what_waited(node: Scripted) -> None:
+    for at in [*range(10), *[74] * 7]:
+        second(node, at, A)
+    node.at = 75
+    node.reconnect()
+    assert [at for at, value in node_ring(node) if value != value] == [16, 74]
+    assert drawn(node).keys() == {*range(16), 74}
 
 
 def test_that_a_node_that_floods_us_is_told_after_a_pause_too(node: Scripted) -> None:
@@ -153,4 +191,4 @@ def test_that_what_waited_of_a_source_slower_than_asked_stands_at_its_own_pace(n
         second(node, at, *([A] if at % pace == 0 else []))
     told = {at: value for at, value in node.end()[POWER, A].items() if value is not None and 40 < at < 120}
     assert told == {40 + n * pace: 100.0 + n for n in range(1, 8)}
-    assert node.gaps() == [("computer_slept", 40 + 7 * pace + 1, 120)]
+    assert node.gaps() == shown(node) == [("computer_slept", 40 + 7 * pace + 1, 120)]
