@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from PySide6.QtCore import QObject, QTimer
@@ -30,6 +30,7 @@ _WARNS = frozenset(rule.id for rule in WATCH_RULES if rule.verdict is Verdict.WA
 _GRAVE = frozenset(_TITLES) - _WARNS
 NAMES_SHOWN = 4
 _Alarm = tuple[str, str, str]  # node, rule, card
+_Rule = tuple[str, str]  # node, rule
 
 
 class Alarms(QObject):
@@ -47,13 +48,11 @@ class Alarms(QObject):
         self._tray: QSystemTrayIcon | None = None
         self._gate = NoticeGate(_GRAVE)
         self._services: object = None
-        self._going: set[_Alarm] = set()
+        self._going: dict[_Alarm, WatchAlarm] = {}  # what is broken now, by when it began
+        self._ends: dict[_Rule, tuple[float, bool]] = {}  # when a rule was last seen to be broken, and whether nobody looked on
         self._told: tuple[Text, Text] = NO_TEXT, NO_TEXT
-        self._heard_of: tuple[Heard, ...] = ()  # what the band tells
-        self._numbers: Mapping[str, int] = {}
-        self._over_s: float | None = None
-        self._cut = False  # some of what is over was not seen to its end
-        self._open: set[_Alarm] = set()  # of what the band tells, what still goes on
+        self._heard_of: dict[_Rule, Heard] = {}  # what the band is about
+        self._names: Mapping[str, str] = {}
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.look)
@@ -64,7 +63,7 @@ class Alarms(QObject):
             if self._services is not self._window.open_services:
                 self._services = self._window.open_services
                 self._gate.clear()
-                self._going, self._open = set(), set()
+                self._going, self._ends, self._heard_of = {}, {}, {}
             self._follow(event)
             if event.disturb and event.ended_ms is None:
                 self._gate.hear(event, self._clock())
@@ -75,20 +74,53 @@ class Alarms(QObject):
             self._window.trouble(Text("Readings of a run are not kept as evidence yet", "验收读数尚未存证"), event.words)
 
     def _follow(self, event: WatchAlarm) -> None:
-        """A band that is still there when all it tells is over says so: who comes back to it is not to look for what is no more."""
-        one = event.node_id, event.rule, event.subject
+        """A band that is still there says what is broken now: of what it told, and of the same rules what came and went since."""
+        of, one = (event.node_id, event.rule), (event.node_id, event.rule, event.subject)
+        was = self._going.pop(one, None)
         if event.ended_ms is None:
-            self._going.add(one)
-            return
-        self._going.discard(one)
-        if one not in self._open:
-            return
-        self._open.discard(one)
-        self._cut = self._cut or event.cut
-        headline, words = self._told
-        if not self._open and self._shown:
-            self._over_s = event.ended_ms / 1000
-            self._window.trouble(headline, _over(words, self._over_s, cut=self._cut), warning=True)
+            if not self._cards(of):
+                self._ends.pop(of, None)
+            self._going[one] = event
+        else:
+            self._ends[of] = event.ended_ms / 1000, event.cut or self._ends.get(of, (0.0, False))[1]
+        if of in self._heard_of and (was is None) is (event.ended_ms is None) and self._shown:
+            self._show()
+
+    def _cards(self, of: _Rule) -> list[WatchAlarm]:
+        """What breaks a rule on a node now."""
+        return [event for (node_id, rule, _), event in self._going.items() if (node_id, rule) == of]
+
+    def _now(self) -> list[Heard]:
+        """What goes on of what the band is about."""
+        made = []
+        for of, heard in self._heard_of.items():
+            alarms = self._cards(of)
+            subjects = tuple(alarm.subject for alarm in alarms)
+            if alarms:
+                made.append(heard if set(subjects) == set(heard.subjects) else Heard(alarms[-1], len(alarms), subjects))
+        return made
+
+    def _show(self) -> None:
+        """Who comes back to the band is not to look for what is no more: it says what is over, and what goes on."""
+        told, now = [*self._heard_of.values()], self._now()
+        shown = now or told
+        headline, words = notice_of(shown, self._names, self._numbers(shown[0].last.node_id))
+        over = [of for of in self._heard_of if not self._cards(of)]
+        if not now:
+            ends = [self._ends.get(of, (self._wall().timestamp(), False)) for of in over]
+            words = _over(words, max(at_s for at_s, _ in ends), cut=any(cut for _, cut in ends))
+        elif over:
+            words = _also_over(words, dict.fromkeys(rule for _, rule in over))
+        self._told = headline, words
+        self._window.trouble(headline, words, warning=not now or _only_warns(now))
+        tip = visible(shown[0].last.subject) if len(shown) == 1 and len(shown[0].subjects) == 1 else ""
+        self._window.trouble_band.headline.setToolTip(plain_tip(tip))
+
+    def _numbers(self, node_id: str) -> Mapping[str, int]:
+        """What the lanes call the cards of a node."""
+        services = self._window.open_services
+        view = services.watching.view(node_id) if services is not None else None
+        return dict(view.numbers) if view is not None else {}
 
     @property
     def _shown(self) -> bool:
@@ -105,14 +137,11 @@ class Alarms(QObject):
         window.bridge.when_done(future, self._rename)
 
     def _rename(self, names: Mapping[str, str]) -> None:
-        heard = tuple(one for one in self._heard_of if one.last.node_id in names)
-        if not heard or not self._shown:
+        if not self._shown or all(self._names.get(node_id) == names.get(node_id) for node_id, _ in self._heard_of):
             return
-        told = notice_of(heard, names, self._numbers)
-        if told != self._told:
-            self._told = headline, words = told
-            grave = self._over_s is None and not _only_warns(heard)
-            self._window.trouble(headline, words if self._over_s is None else _over(words, self._over_s, cut=self._cut), warning=not grave)
+        self._heard_of, self._names = {of: one for of, one in self._heard_of.items() if of[0] in names}, names
+        if self._heard_of:
+            self._show()
 
     def _wait(self) -> None:
         next_s = self._gate.next_s()
@@ -138,14 +167,11 @@ class Alarms(QObject):
         heard = tuple(one for one in heard if one.last.node_id in names)
         if not heard:
             return
-        services, last = self._window.open_services, heard[0].last
-        view = services.watching.view(last.node_id) if services is not None else None
-        self._heard_of, self._numbers, self._over_s, self._cut = heard, dict(view.numbers) if view is not None else {}, None, False
-        self._told = headline, words = notice_of(heard, names, self._numbers)
-        self._open = {(one.last.node_id, one.last.rule, subject) for one in heard for subject in one.subjects} & self._going
-        self._window.trouble(headline, words, warning=_only_warns(heard))
-        tip = visible(last.subject) if len(heard) == 1 and len(heard[0].subjects) == 1 else ""
-        self._window.trouble_band.headline.setToolTip(plain_tip(tip))
+        news = {(one.last.node_id, one.last.rule): one for one in heard}
+        before = {of: one for of, one in self._heard_of.items() if of not in news and of[0] in names and self._cards(of)}
+        self._heard_of, self._names = {**news, **before}, names
+        self._show()
+        headline, words = notice_of(heard, names, self._numbers(heard[0].last.node_id))
         self._window.note(headline)
         if not self._window.isActiveWindow() and QSystemTrayIcon.isSystemTrayAvailable():
             self._show_on_desktop(headline, words)
@@ -197,6 +223,12 @@ def _over(words: Text, at_s: float, *, cut: bool) -> Text:
     if cut:
         return Text(f"Not seen to its end, looked at up to {at}. {words.en}", f"未看到结束，观察至 {at}。{words.zh}")
     return Text(f"Not seen any more since {at}. {words.en}", f"自 {at} 起未再出现。{words.zh}")
+
+
+def _also_over(words: Text, rules: Iterable[str]) -> Text:
+    titles = [_title(rule) for rule in rules]
+    en, zh = ", ".join(one.en for one in titles), "、".join(one.zh for one in titles)
+    return Text(f"{words.en} Not seen any more: {en}.", f"{words.zh} 已不再出现：{zh}。")
 
 
 def headline_of(event: WatchAlarm, node: str, numbers: Mapping[str, int], *, cards: int = 1) -> Text:

@@ -66,6 +66,9 @@ def test_that_an_alarm_is_told_once_in_plain_words_and_never_in_quiet_hours(make
     assert window.trouble_band.property("band") == "fail", "not within a minute of the one before"
     now_s[0] += 63.0
     alarms.look()
+    qtbot.waitUntil(lambda: window.trouble_band.headline.text() == "2 rules are broken: capped", timeout=5000)
+    assert window.trouble_band.property("band") == "fail", "the first one goes on"
+    services.bus.publish(WatchAlarm(NODE, "watch.floor", "GPU-0a1b2c3d-4e5f", 0, 5, WORDS))
     qtbot.waitUntil(lambda: window.trouble_band.property("band") == "warn", timeout=5000)
     window.trouble("The file can't be written")
     assert window.trouble_band.property("band") == "fail", "a fault after a warning is told as a fault"
@@ -104,11 +107,83 @@ def test_that_a_band_says_when_all_it_tells_is_over_and_another_band_is_left_alo
     qtbot.waitUntil(lambda: alarms._gate.next_s() is not None, timeout=5000)
     now_s[0] += GATHER_S
     alarms.look()
-    qtbot.waitUntil(lambda: band.property("band") == "fail", timeout=5000)
+    services.query(lambda connection: None).result()
+    settle()
+    assert (band.headline.text(), band.property("band")) == ("GPU lost: capped · GPU-c", "fail")
     window.trouble("The file can't be written")
     tell("GPU-c", ended_ms)
     qtbot.waitUntil(lambda: not alarms._going, timeout=5000)
     assert (band.headline.text(), band.property("band")) == ("The file can't be written", "fail")
+    window.detach()
+    services.close()
+
+
+def test_that_the_band_says_what_is_broken_now_not_what_was_told_last(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot) -> None:
+    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
+    window, now_s = make_window(live.PAGE), [1000.0]
+    alarms = Alarms(window, clock=lambda: now_s[0])
+    window.attach(services)
+    band, ended_ms = window.trouble_band, int(datetime(2026, 12, 1, 10, 20, 30).timestamp() * 1000)
+
+    def tell(rule: str, card: str, over_ms: int | None = None, *, disturb: bool = True) -> None:
+        services.bus.publish(WatchAlarm(NODE, rule, card, 0, over_ms, WORDS, disturb=disturb and over_ms is None))
+
+    def shows(headline: str, kind: str, sentence: str = WORDS.en) -> None:
+        qtbot.waitUntil(lambda: (band.headline.text(), band.property("band"), band.sentence.text()) == (headline, kind, sentence), timeout=5000)
+
+    def look(after_s: float) -> None:
+        now_s[0] += after_s
+        alarms.look()
+
+    for rule, card in (("watch.lost", "GPU-a"), ("watch.lost", "GPU-b"), ("watch.hot", "GPU-c"), ("watch.floor", "GPU-d")):
+        tell(rule, card)
+    qtbot.waitUntil(lambda: len(alarms._going) == 4, timeout=5000)
+    tell("watch.floor", "GPU-d", ended_ms)
+    qtbot.waitUntil(lambda: len(alarms._going) == 3, timeout=5000)
+    look(GATHER_S)
+    listed = "All of them are in the list of events of each node."
+    shows("2 rules are broken: capped", "fail", f"GPU lost (1), Too hot (1): capped. {listed} Not seen any more: Under the contract.")
+    tell("watch.hot", "GPU-c", ended_ms)
+    shows("GPU lost: capped · 2 cards", "fail", f"{WORDS.en} Not seen any more: Under the contract, Too hot.")
+    tell("watch.lost", "GPU-a", ended_ms)
+    shows("GPU lost: capped · GPU-b", "fail", f"{WORDS.en} Not seen any more: Under the contract, Too hot.")
+    tell("watch.hot", "GPU-e", disturb=False)
+    shows("2 rules are broken: capped", "fail", f"GPU lost (1), Too hot (1): capped. {listed} Not seen any more: Under the contract.")
+    tell("watch.lost", "GPU-b", ended_ms)
+    shows("Too hot: capped · GPU-e", "warn", f"{WORDS.en} Not seen any more: GPU lost, Under the contract.")
+    tell("watch.idle", "GPU-f")
+    qtbot.waitUntil(lambda: len(alarms._going) == 2, timeout=5000)
+    look(63.0)
+    qtbot.waitUntil(lambda: band.headline.text() == "2 rules are broken: capped", timeout=5000)
+    assert band.sentence.text() == f"Idle while billed (1), Too hot (1): capped. {listed}", "what was told before and goes on is told with it"
+    tell("watch.hot", "GPU-e", ended_ms)
+    tell("watch.idle", "GPU-f", ended_ms)
+    qtbot.waitUntil(lambda: band.sentence.text().startswith("Not seen any more since 12-01 10:20:30. "), timeout=5000)
+    tell("watch.hot", "GPU-e")
+    shows("Too hot: capped · GPU-e", "warn", f"{WORDS.en} Not seen any more: Idle while billed.")
+    window.trouble_band.hide()
+    tell("watch.hot", "GPU-e", ended_ms)
+    qtbot.waitUntil(lambda: not alarms._going, timeout=5000)
+    assert band.isHidden(), "who closed it is not told of an end"
+    window.detach()
+    services.close()
+
+
+def test_that_what_is_over_before_it_is_told_is_told_as_over(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot) -> None:
+    services = open_services(tmp_path / "demo.gpulease.db", demo=True)
+    window, now_s = make_window(live.PAGE), [1000.0]
+    alarms = Alarms(window, clock=lambda: now_s[0])
+    window.attach(services)
+    ended_ms = int(datetime(2026, 12, 1, 10, 20, 30).timestamp() * 1000)
+    for over_ms in (None, ended_ms):
+        services.bus.publish(WatchAlarm(NODE, "watch.lost", "GPU-a", 0, over_ms, WORDS, disturb=over_ms is None))
+    qtbot.waitUntil(lambda: bool(alarms._ends), timeout=5000)
+    now_s[0] += GATHER_S
+    alarms.look()
+    qtbot.waitUntil(lambda: not window.trouble_band.isHidden(), timeout=5000)
+    band = window.trouble_band
+    assert (band.headline.text(), band.property("band")) == ("GPU lost: capped · GPU-a", "warn")
+    assert band.sentence.text() == f"Not seen any more since 12-01 10:20:30. {WORDS.en}"
     window.detach()
     services.close()
 
