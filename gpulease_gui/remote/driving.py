@@ -19,6 +19,7 @@ from cryptography.exceptions import InvalidSignature, InvalidTag, UnsupportedAlg
 from paramiko.ssh_exception import MessageOrderError
 
 from gpulease_gui.remote.agreement import Agreeing
+from gpulease_gui.remote.awake import awake_s
 from gpulease_gui.remote.pieces import Several
 
 _DISCONNECT, _IGNORE, _UNIMPLEMENTED, _DEBUG = 1, 2, 3, 4
@@ -85,22 +86,22 @@ class Driving(Agreeing):
         if not self._taking.acquire(blocking=False):
             self.go_alone()
             return seconds
-        deadline = time.monotonic() + max(seconds, _AT_LEAST_S)
+        deadline = awake_s() + max(seconds, _AT_LEAST_S)
 
         def next_one() -> Packet:
             if self._owed and not self._packets.holds_one:
                 self._send_owed()
-            packet: Packet = self._packets.take(deadline - time.monotonic())
+            packet: Packet = self._packets.take(deadline - awake_s())
             if packet is NOT_PLAIN:
                 self.go_alone()
             return packet
 
         try:
-            self._read(next_one, lambda: self._alone or until() or time.monotonic() >= deadline)
+            self._read(next_one, lambda: self._alone or until() or awake_s() >= deadline)
         finally:
             self._heard_at = time.monotonic()
             self._taking.release()
-        return max(0.0, deadline - time.monotonic())
+        return max(0.0, deadline - awake_s())
 
     def take_held(self) -> None:
         """Handle the packets that lie here already; waits for nothing."""

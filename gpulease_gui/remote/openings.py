@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import paramiko
 
+from gpulease_gui.remote.awake import awake_s, lasting_s
 from gpulease_gui.remote.driving import take_in
 from gpulease_gui.remote.ear import Ear
 from gpulease_gui.remote.feed import Feed
@@ -35,7 +36,7 @@ class _Asked:
     channel: Session
     feed: Feed
     answered: threading.Event
-    since: float = field(default_factory=time.monotonic)
+    since: float = field(default_factory=lasting_s)
 
 
 class Openings:
@@ -61,11 +62,11 @@ class Openings:
         A node with room for few may not have cleared away yet what was closed a moment ago: then it is asked again, for a
         moment while others of ours are open. Raises ChannelException when it refuses, SSHException otherwise.
         """
-        deadline, pause_s, paused_s = time.monotonic() + seconds, _FIRST_PAUSE_S, 0.0
+        deadline, pause_s, paused_s = awake_s() + seconds, _FIRST_PAUSE_S, 0.0
         with self._lock:
             self._count += 1
         while True:
-            left = max(0.0, deadline - time.monotonic())
+            left = max(0.0, deadline - awake_s())
             with self._lock:
                 asked, self._asked = self._asked, None
             if asked is not None and self._is_open(asked, left):
@@ -75,7 +76,7 @@ class Openings:
             except paramiko.ChannelException:
                 if self._asked is not None:
                     continue  # it was given to one that was asked for ahead, meanwhile
-                if time.monotonic() - self._closed_at > _CLEARED_S or left <= pause_s or (self.held and paused_s > _MOMENT_S):
+                if awake_s() - self._closed_at > _CLEARED_S or left <= pause_s or (self.held and paused_s > _MOMENT_S):
                     raise
             time.sleep(pause_s)
             paused_s += pause_s
@@ -98,14 +99,14 @@ class Openings:
 
     def _await(self, asked: _Asked, seconds: float) -> None:
         """Wait for the node's answer. Raises SSHException when it does not come in time."""
-        deadline = time.monotonic() + take_in(self._transport, asked.answered.is_set, seconds)
+        deadline = awake_s() + take_in(self._transport, asked.answered.is_set, seconds)
         while not asked.answered.wait(_LOOK_S) and self._transport.is_active():
-            if time.monotonic() >= deadline:
+            if awake_s() >= deadline:
                 raise paramiko.SSHException("the node does not answer")
 
     def closed(self) -> None:
         """One of the channels was closed."""
-        self._closed_at = time.monotonic()
+        self._closed_at = awake_s()
 
     def _is_open(self, asked: _Asked, seconds: float) -> bool:
         """Whether the channel that was asked for is to be had; waits for the node's answer. Raises SSHException."""
@@ -114,7 +115,7 @@ class Openings:
         self._refused = self._refused or channel.refusal is not None
         if not channel.active or channel.closed:
             return False
-        if time.monotonic() - asked.since <= _FRESH_S:
+        if lasting_s() - asked.since <= _FRESH_S:
             return True
         with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
             channel.close()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import time
-
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import Command, CommandOutput
 from gpulease_gui.domain.errors import Cancelled, UserFacing
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.frame import ACTIVE, Frame, new_boundary
+from gpulease_gui.remote.awake import VIGIL
 from gpulease_gui.remote.collect import END_SECONDS, gather
 from gpulease_gui.remote.impatient import Ending, impatient
 from gpulease_gui.remote.masking import NO_MASK, Mask, mask_of
+from gpulease_gui.remote.slept import told_of_sleep
 from gpulease_gui.remote.transport import SLICE_S, Channel, ComputerSlept, Line, finish
 from gpulease_gui.remote.wrap import Limits, active_script, server_script
 
@@ -53,9 +53,9 @@ def run_active(
 
 
 def start_server(line: Line, fact_id: str, command: Command, seconds: int, cancel: CancelToken) -> RunningServer:
-    """Start a server (`iperf3 -s -1 --forceflush`) on the node for at most `seconds`. Raises Cancelled, UserFacing."""
+    """Start a server (`iperf3 -s -1 --forceflush`) on the node for at most `seconds`. Raises Cancelled, UserFacing (ComputerSlept)."""
     try:
-        with impatient(line, cancel):
+        with told_of_sleep(line.name), impatient(line, cancel):
             channel = line.open(ACTIVE)
             try:
                 channel.write(server_script(new_boundary(), fact_id, command, seconds))
@@ -85,21 +85,23 @@ class RunningServer:
 
     def wait_for(self, words: bytes, seconds: float, cancel: CancelToken) -> bool:
         """Whether it printed `words` within `seconds`. Raises Cancelled."""
-        deadline = time.monotonic() + seconds
-        while words not in self._output:
-            cancel.check()
-            left = deadline - time.monotonic()
-            if left <= 0 or self.ended:
-                return False
-            self._read(min(SLICE_S, left))
+        with VIGIL.kept() as watch:
+            until_s = watch.now_s() + seconds
+            while words not in self._output:
+                cancel.check()
+                left = until_s - watch.now_s()
+                if left <= 0 or self.ended:
+                    return False
+                self._read(min(SLICE_S, left))
         return True
 
     def wait_end(self, seconds: float, cancel: CancelToken) -> bool:
         """Whether it ended within `seconds`. Raises Cancelled."""
-        deadline = time.monotonic() + seconds
-        while not self.ended and (left := deadline - time.monotonic()) > 0:
-            cancel.check()
-            self._read(min(SLICE_S, left))
+        with VIGIL.kept() as watch:
+            until_s = watch.now_s() + seconds
+            while not self.ended and (left := until_s - watch.now_s()) > 0:
+                cancel.check()
+                self._read(min(SLICE_S, left))
         return self.ended
 
     def _read(self, seconds: float) -> None:

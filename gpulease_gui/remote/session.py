@@ -6,7 +6,6 @@ import contextlib
 import logging
 import struct
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,6 +16,7 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import Address, HostKey
 from gpulease_gui.domain.text import Text
+from gpulease_gui.remote.awake import awake_s
 from gpulease_gui.remote.credentials import Credentials, KeyRing
 from gpulease_gui.remote.driving import go_alone, look, take_in
 from gpulease_gui.remote.ear import Ear
@@ -200,7 +200,7 @@ class SshSession:
         raised by the first call of the channel. A thread that has all sessions itself is told so at once.
         """
         seconds = self._deadlines.channel_s
-        deadline = time.monotonic() + seconds
+        deadline = awake_s() + seconds
         if not self._room.enter(seconds):
             raise self._without_place()
         try:
@@ -228,12 +228,12 @@ class SshSession:
         host_port = self.address.host_port
         while True:
             try:
-                return self._openings.take(max(0.0, deadline - time.monotonic()))
+                return self._openings.take(max(0.0, deadline - awake_s()))
             except paramiko.ChannelException as error:
                 given = self._openings.held
                 if not given:
                     raise no_channel(host_port, error.text) from error
-                if not self._room.again(given, deadline - time.monotonic()):
+                if not self._room.again(given, deadline - awake_s()):
                     raise self._without_place() from error
             except (paramiko.SSHException, EOFError, OSError) as error:
                 if not self.alive:
@@ -283,7 +283,7 @@ class SshChannel:
         self._gone = gone
         self._host_port = host_port
         self._seconds = seconds
-        self._deadline = time.monotonic() + seconds
+        self._deadline = awake_s() + seconds
         self._running = False
         self._closing = threading.Lock()
         self._closed = False
@@ -310,7 +310,7 @@ class SshChannel:
         """Wait for the node's answer to the command."""
         if self._running or self._closed:
             return
-        left = take_in(self._channel.get_transport(), self._channel.event.is_set, max(0.0, self._deadline - time.monotonic()))
+        left = take_in(self._channel.get_transport(), self._channel.event.is_set, max(0.0, self._deadline - awake_s()))
         if not self._channel.event.wait(left):
             self.close()
             raise timed_out(Phase.CHANNEL, self._host_port, self._seconds)
@@ -340,7 +340,7 @@ class SshChannel:
         except TimeoutError:
             pass
         # Output says that the command runs; the node's answer is waited for only where there is none.
-        if ended or (not out and time.monotonic() >= self._deadline):
+        if ended or (not out and awake_s() >= self._deadline):
             self._await_start()
         err = b""
         while self._channel.recv_stderr_ready() and len(err) < _READ_BYTES:
@@ -349,7 +349,7 @@ class SshChannel:
 
     def _wait_end(self, seconds: float) -> bool:
         """Whether all has come. The node's answer to the command is looked at then, or when it is overdue: not a wake-up for it."""
-        left = seconds if self._running else min(seconds, max(0.0, self._deadline - time.monotonic()))
+        left = seconds if self._running else min(seconds, max(0.0, self._deadline - awake_s()))
         ended = self._feed.wait_end(left)
         if ended or left < seconds:
             self._await_start()

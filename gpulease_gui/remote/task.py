@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -12,10 +11,12 @@ from typing import Protocol
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.frame import TASK, new_boundary
 from gpulease_gui.domain.text import visible
+from gpulease_gui.remote.awake import Watch
 from gpulease_gui.remote.failures import ConnectFailed
 from gpulease_gui.remote.follow_program import WAITS
 from gpulease_gui.remote.impatient import impatient
 from gpulease_gui.remote.masking import MaskedFlow, mask_of
+from gpulease_gui.remote.slept import told_of_sleep
 from gpulease_gui.remote.task_wrap import TaskOrder, follow_script, task_script
 from gpulease_gui.remote.transport import SLICE_S, Channel, Line, LineLost
 
@@ -68,6 +69,7 @@ class TaskReport:
     `code` is the command's exit code. `left_out_bytes` of its log did not come, between `head` and tail. `kept` is the
     folder kept on request, of `kept_kib`; `remains` what could not be removed; `processes` still alive afterwards (None:
     not told). `oom_kills` happened on the node meanwhile. `waits`: why a log that was followed could not be read at its end.
+    `slept`: this computer did meanwhile, or stood still.
     """
 
     why: str
@@ -86,6 +88,7 @@ class TaskReport:
     tool: str = ""
     cancelled: bool = False
     waits: str = ""
+    slept: bool = False
 
     @property
     def clean(self) -> bool | None:
@@ -96,25 +99,27 @@ class TaskReport:
 def run_task(line: Line, order: TaskOrder, blocks: Iterable[bytes], ears: TaskEars, cancel: CancelToken) -> TaskReport:
     """Send `blocks` (a tar stream of order.send_bytes), run the command, end all. Blocks to its end.
 
-    A cancel, a lost line, a time limit are in the answer. Raises UserFacing when no channel can be opened, and what
-    `blocks` raises; UsageError for names that can't be.
+    A cancel, a lost line, a time limit are in the answer. Raises UserFacing when no channel can be opened (ComputerSlept
+    where this computer slept meanwhile), and what `blocks` raises; UsageError for names that can't be.
     """
     boundary = new_boundary()
     script = task_script(boundary, order)
-    return _Running(line, boundary, ears, cancel, order.time_limit_s).go(script, blocks)
+    with told_of_sleep(line.name) as watch:
+        return _Running(line, boundary, ears, cancel, order.time_limit_s, watch).go(script, blocks)
 
 
 def follow_log(line: Line, path: str, time_limit_s: int, ears: FollowEars, cancel: CancelToken) -> TaskReport:
     """Wait for a log on the node, read its end and follow it, until cancelled or for `time_limit_s`. Raises as run_task."""
     boundary = new_boundary()
-    return _Following(line, boundary, ears, cancel, time_limit_s).go(follow_script(boundary, path, time_limit_s), ())
+    with told_of_sleep(line.name) as watch:
+        return _Following(line, boundary, ears, cancel, time_limit_s, watch).go(follow_script(boundary, path, time_limit_s), ())
 
 
 class _Running:
     """One task on one channel."""
 
-    def __init__(self, line: Line, boundary: str, ears: TaskEars, cancel: CancelToken, limit_s: int) -> None:
-        self._line, self._ears, self._cancel, self._limit_s = line, ears, cancel, limit_s
+    def __init__(self, line: Line, boundary: str, ears: TaskEars, cancel: CancelToken, limit_s: int, watch: Watch) -> None:
+        self._line, self._ears, self._cancel, self._limit_s, self._watch = line, ears, cancel, limit_s, watch
         self._mask = mask_of(line)
         self._masked = MaskedFlow(self._mask)
         self._mark = boundary.encode() + b" "
@@ -149,9 +154,9 @@ class _Running:
 
     def _lost(self, channel: Channel, lost: LineLost) -> None:
         """A program that refused and ended takes nothing more: its last words say why."""
-        deadline = time.monotonic() + _LAST_WORDS_S
+        deadline = self._watch.now_s() + _LAST_WORDS_S
         with contextlib.suppress(LineLost):
-            while not self._over and time.monotonic() < deadline:
+            while not self._over and self._watch.now_s() < deadline:
                 self._hear(channel, SLICE_S)
         if self._report.why != "refused" and not self._ended:
             self._report = replace(self._report, why="lost", said=lost.why)
@@ -160,7 +165,7 @@ class _Running:
         self._pass_rest()
         words = bytes((self._noise + self._said)[-_SAID_MOST:]).decode("utf-8", "replace").strip()
         said = self._mask.quoted(self._report.said or ("" if self._started else visible(words)))
-        report = replace(self._report, said=said, cancelled=self._cancel.cancelled)
+        report = replace(self._report, said=said, cancelled=self._cancel.cancelled, slept=self._watch.slept)
         if report.why == "lost" and not self._ready and self._line.alive:
             return replace(report, why="refused", refusal="shell")
         return report
@@ -172,20 +177,20 @@ class _Running:
             return
         if not self._send(channel, blocks):
             return
-        begin = time.monotonic()
+        begin = self._watch.now_s()
         while not self._over:
             self._hear(channel, SLICE_S)
             limit_s = self._limit_s + END_S + _GRACE_S if self._started else _UNPACK_S
-            if self._cancel.cancelled or time.monotonic() - begin > limit_s or self._report.why == "refused":
+            if self._cancel.cancelled or self._watch.now_s() - begin > limit_s or self._report.why == "refused":
                 self._end(channel)
                 return
             self._live(channel)
 
     def _hear_until_ready(self, channel: Channel) -> bool:
-        deadline = time.monotonic() + _READY_S
+        deadline = self._watch.now_s() + _READY_S
         while not self._ready and not self._over:
             self._hear(channel, SLICE_S)
-            if self._cancel.cancelled or time.monotonic() > deadline:
+            if self._cancel.cancelled or self._watch.now_s() > deadline:
                 self._report = replace(self._report, why="cancelled" if self._cancel.cancelled else "silent")
                 self._end(channel)
                 return False
@@ -217,7 +222,7 @@ class _Running:
 
     def _live(self, channel: Channel) -> None:
         """The sign of life: a line that is cut in silence is noticed on the node."""
-        now = time.monotonic()
+        now = self._watch.now_s()
         if self._started and now - self._beat >= _BEAT_S and not self._ended:
             self._beat = now
             with contextlib.suppress(LineLost):  # the next read says whether it ended well
@@ -227,8 +232,8 @@ class _Running:
         """End the command's stdin and hear how the node cleans up."""
         self._ears.stopping()
         channel.end_input()
-        deadline = time.monotonic() + END_S
-        while not self._over and time.monotonic() < deadline:
+        deadline = self._watch.now_s() + END_S
+        while not self._over and self._watch.now_s() < deadline:
             self._hear(channel, SLICE_S)
 
     def _hear(self, channel: Channel, seconds: float) -> None:
@@ -279,7 +284,7 @@ class _Running:
         if word == "READY":
             self._ready, self._report = True, replace(self._report, place=more)
         elif word == "START":
-            self._started, self._beat = True, time.monotonic()
+            self._started, self._beat = True, self._watch.now_s()
             self._ears.started()
         elif word == "REFUSE" and self._report.why != "cancelled":  # then it refuses what we broke off
             refusal, _, said = more.partition(" ")
@@ -309,8 +314,8 @@ class _Running:
 class _Following(_Running):
     """One log on one channel; what becomes of its file is told within it."""
 
-    def __init__(self, line: Line, boundary: str, ears: FollowEars, cancel: CancelToken, limit_s: int) -> None:
-        super().__init__(line, boundary, ears, cancel, limit_s)
+    def __init__(self, line: Line, boundary: str, ears: FollowEars, cancel: CancelToken, limit_s: int, watch: Watch) -> None:
+        super().__init__(line, boundary, ears, cancel, limit_s, watch)
         self._file, self._file_mark = ears.file, self._mark + b"FILE "
         self._begun = b""  # of a mark whose end is still to come
 

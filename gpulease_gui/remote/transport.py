@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.text import Text
+from gpulease_gui.remote.awake import VIGIL
 
 SLICE_S = 0.1
 SLEPT = Text("this computer slept or stood still meanwhile", "期间本机休眠或停顿")
@@ -93,8 +93,9 @@ class ComputerSlept(LineLost):
 def finish(channel: Channel, seconds: float) -> bool:
     """End stdin and wait until the far side has ended all it started; True if that was seen."""
     channel.end_input()
-    deadline = time.monotonic() + seconds
-    while (left := deadline - time.monotonic()) > 0:
-        if channel.read(min(SLICE_S, left)).ended:
-            return True
+    with VIGIL.kept() as watch:
+        until_s = watch.now_s() + seconds
+        while (left := until_s - watch.now_s()) > 0:
+            if channel.read(min(SLICE_S, left)).ended:
+                return True
     return False

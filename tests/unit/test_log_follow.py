@@ -10,6 +10,7 @@ from gpulease_gui.cli.workload_words import progress_line
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.task import TaskEnd, TaskPhase, TaskProgress
 from gpulease_gui.facts.train_reader import REPLACED, SHORTENED, LogReader
+from gpulease_gui.remote.awake import VIGIL
 from gpulease_gui.remote.task import TaskReport, _Following
 from gpulease_gui.services.log_words import log_mark, log_mark_words
 from gpulease_gui.services.task_end import ending_of
@@ -35,11 +36,12 @@ def test_that_a_mark_is_found_however_the_bytes_are_cut_and_no_byte_of_the_log_i
     mark = f"{BOUNDARY} FILE ".encode()
     sent = b"noise\n" + b"\n%s LOG\n" % BOUNDARY.encode() + mark + b"missing\n" + mark + b"reading\na\ntorn 01234" + mark + b"replaced\n0123\n" + mark[:20]
     ears = Ears()
-    running = _Following(cast("Any", None), BOUNDARY, cast("Any", ears), CancelToken(), 60)
-    for at in range(0, len(sent), size):
-        running._output(sent[at : at + size])
-    running._line = cast("Any", type("Line", (), {"alive": False}))
-    running._answer()
+    with VIGIL.kept() as watch:
+        running = _Following(cast("Any", None), BOUNDARY, cast("Any", ears), CancelToken(), 60, watch)
+        for at in range(0, len(sent), size):
+            running._output(sent[at : at + size])
+        running._line = cast("Any", type("Line", (), {"alive": False}))
+        running._answer()
     assert ears.heard == ["missing", "reading", b"a\ntorn 01234", "replaced", b"0123\n" + mark[:20]]
 
 
