@@ -47,7 +47,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One rented machine. Key identity belongs to the record, not to the address.
+    """One rented machine. Its host key goes with the record to another address, and counts for other records of the same place.
 
     `jump` names jump hosts as `ssh -J` does; `proxy` is `socks5://host:port` or `http://host:port`; `known_hosts` are
     files of ssh that may vouch for its key, one a line ("" = ssh's own, "none" = no file). `ssh_options`: what an ssh

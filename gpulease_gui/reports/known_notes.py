@@ -19,10 +19,16 @@ _KNOWN: Mapping[str, Text] = {
     "taken over from the offer": Text("taken over from the offer", "取自报价"),
 }
 _FROM_OFFER = "taken over from offer "
+# Before the name of another record of the place and how its key was compared.
+AS_FOR = "as for "
 
 
 def note_text(note: str) -> Text:
     """The note in both languages if the program wrote it, else as it is."""
     if note.startswith(_FROM_OFFER):
         return Text(note, f"取自报价 {note.removeprefix(_FROM_OFFER)}")
+    if note.startswith(AS_FOR):
+        name, _, how = note.removeprefix(AS_FOR).partition(": ")
+        told = note_text(how)
+        return Text(f"{AS_FOR}{name}: {told.en}", f"与 {name} 相同：{told.zh}")
     return _KNOWN.get(note, foreign(note))

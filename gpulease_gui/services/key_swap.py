@@ -6,7 +6,8 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import HostKey, Node
 from gpulease_gui.remote.failures import HostKeyChanged
 from gpulease_gui.services.links import Links, NotConnected
-from gpulease_gui.store import hop_keys, hostkeys
+from gpulease_gui.services.pinned_keys import hop_place, pinned_keys
+from gpulease_gui.store import hop_keys
 from gpulease_gui.store.workspace import Workspace
 
 COMPARED = "fingerprint named by the user in --replace-host-key"
@@ -50,4 +51,4 @@ def _replace(workspace: Workspace, links: Links, node: Node, changed: HostKeyCha
 
 def _pinned(workspace: Workspace, node: Node, hop: str) -> tuple[HostKey, ...]:
     with workspace.read() as connection:
-        return hop_keys.list_trusted_hop_keys(connection, hop) if hop else hostkeys.list_trusted_keys(connection, node.id)
+        return hop_keys.list_trusted_hop_keys(connection, hop_place(node, hop)) if hop else pinned_keys(connection, node).keys

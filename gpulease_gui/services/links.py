@@ -27,6 +27,7 @@ from gpulease_gui.remote.route import STRAIGHT
 from gpulease_gui.remote.said_words import in_both
 from gpulease_gui.remote.session import Connector, SshSession
 from gpulease_gui.remote.transport import Line
+from gpulease_gui.reports.known_notes import AS_FOR
 from gpulease_gui.services.config_now import named_as_of_now
 from gpulease_gui.services.events import (
     Bus,
@@ -41,10 +42,11 @@ from gpulease_gui.services.events import (
 )
 from gpulease_gui.services.kept_secrets import KeptSecrets
 from gpulease_gui.services.neighbours import others_at
+from gpulease_gui.services.pinned_keys import at_its_place, hop_place, lent_words, pinned_keys
 from gpulease_gui.services.stated_keys import stated_keys
 from gpulease_gui.services.system_keyring import KeyringTrouble
 from gpulease_gui.services.ways import AskSecret, Ways, WayThere
-from gpulease_gui.store import hop_keys, hostkeys
+from gpulease_gui.store import hop_keys, hostkeys, nodes
 from gpulease_gui.store.records import KeyDecision, KeyState
 from gpulease_gui.store.workspace import Workspace
 
@@ -146,7 +148,7 @@ class Links:
             once = self._once.pop(node.id, {})
         try:
             with cancel.calls.calling():
-                opened = self._open(node, cancel, fingerprints, once)
+                opened, lent = self._open(node, cancel, fingerprints, once)
         except ConnectFailed as error:
             if error.phase is Phase.HOST_KEY:  # of another stop: what was decided waits for that one to be decided, too
                 with self._lock:
@@ -155,19 +157,23 @@ class Links:
         except UserFacing as error:
             self._publish(node, NodeState.REFUSED, error)
             raise NotConnected(node, "channel", error) from error
-        self._publish(node, NodeState.CONNECTED, _only_once(once) if once else None)
+        self._publish(node, NodeState.CONNECTED, _only_once(once) if once else lent)
         return opened
 
-    def _open(self, node: Node, cancel: CancelToken, fingerprints: tuple[str, ...], once: Mapping[str, HostKey]) -> Opened:
+    def _open(
+        self, node: Node, cancel: CancelToken, fingerprints: tuple[str, ...], once: Mapping[str, HostKey]
+    ) -> tuple[Opened, UserFacing | None]:
+        """The line, and what is to be said of its host key."""
         if node.reach is Reach.LOCAL:
-            return Opened(LocalLine())
+            return Opened(LocalLine()), None
         if node.reach is Reach.DEMO:
-            return self._open_demo(node, cancel)
+            return self._open_demo(node, cancel), None
         if node.address is None:
             raise UserFacing(Text(f"{node.name} has no address", f"{node.name} 没有地址"), next_step=Text("edit the node", "请编辑该节点"))
         replaced = node.id in self._replaced
         keys_only = replaced or bool(once)
-        way = self._ways.way_to(self._as_of_now(node), node.address, fingerprints, cancel, keys_only=keys_only).trusting(once)
+        now = self._as_of_now(node)
+        way = self._ways.way_to(now, node.address, fingerprints, cancel, keys_only=keys_only).trusting(once)
         cancel.check()
         self._say_skipped(way)
         mask = Mask()
@@ -185,9 +191,9 @@ class Links:
             raise
         session.mask = mask
         self._replaced.discard(node.id)
-        self._remember(node, way, session)
+        lent = self._remember(now, way, session)
         self._keep_secrets(node)
-        return Opened(session, session.host_key)
+        return Opened(session, session.host_key), UserFacing(lent) if lent is not None else None
 
     def _as_of_now(self, node: Node) -> Node:
         """What differs is said once."""
@@ -236,11 +242,23 @@ class Links:
     def _connect(self, way: WayThere, cancel: CancelToken) -> SshSession:
         return self._connector.connect(way.address, way.credentials, way.trust, self._deadlines, cancel, way.route)
 
-    def _remember(self, node: Node, way: WayThere, session: SshSession) -> None:
-        """Pin what was trusted for another reason than a pin; each key with where that reason stands."""
+    def _remember(self, node: Node, way: WayThere, session: SshSession) -> Text | None:
+        """Pin what was trusted for another reason than a pin of its own; each key with where that reason stands.
+
+        Answers with what is to be said where it was trusted for another node at its place.
+        """
         self._pin(node, session.host_key, session.trusted_by, way.trust)
         for hop, (host_port, key, trusted_by) in zip(way.route.hops, session.hop_keys, strict=True):
             self._pin(node, key, trusted_by, hop.trust, host_port)
+        if session.trusted_by is not TrustedBy.PIN:
+            return None
+        with self._workspace.read() as connection:
+            lender = pinned_keys(connection, node).lender(session.host_key)
+            if lender is None:
+                return None
+            name, words = nodes.get_node(connection, lender.node_id).name, lent_words(connection, lender)
+        self.trust(node, session.host_key, f"{AS_FOR}{name}: {lender.compared_with}", by="another record")
+        return words
 
     def _keep_secrets(self, node: Node) -> None:
         try:
@@ -278,7 +296,7 @@ class Links:
         self, node: Node, key: HostKey, compared_with: str, *, by: str = "user", why: str = "", hop: str = ""
     ) -> None:
         """Pin a host key of the node, or of the jump host `hop` (host:port) on the way to it."""
-        self._decide(KeyDecision(node.id, key, KeyState.TRUSTED, utc_now(), compared_with, by, why), hop)
+        self._decide(node, KeyDecision(node.id, key, KeyState.TRUSTED, utc_now(), compared_with, by, why), hop)
 
     def trust_once(self, node: Node, key: HostKey, *, hop: str = "") -> None:
         """Trust a host key for the next connection to the node alone, which sends no password; nothing is pinned."""
@@ -287,12 +305,14 @@ class Links:
 
     def replace_key(self, node: Node, key: HostKey, why: str, *, hop: str = "") -> None:
         """Trust a pinned key no more; it stays in the history. The next connection to the node sends no password."""
-        self._replaced.add(node.id)
-        self._decide(KeyDecision(node.id, key, KeyState.REPLACED, utc_now(), "", "user", why), hop)
+        with self._workspace.read() as connection:
+            self._replaced.update({node.id} if hop else {node.id, *(other.id for other in at_its_place(connection, node))})
+        self._decide(node, KeyDecision(node.id, key, KeyState.REPLACED, utc_now(), "", "user", why), hop)
 
-    def _decide(self, decision: KeyDecision, hop: str) -> None:
+    def _decide(self, node: Node, decision: KeyDecision, hop: str) -> None:
         if hop:
-            self._workspace.submit(lambda db: hop_keys.save_hop_key_decision(db, hop, decision)).result()
+            place = hop_place(node, hop)
+            self._workspace.submit(lambda db: hop_keys.save_hop_key_decision(db, place, decision)).result()
         else:
             self._workspace.submit(lambda db: hostkeys.save_key_decision(db, decision)).result()
 
@@ -307,7 +327,10 @@ class Links:
         elif isinstance(error, HostKeyChanged):
             state, offered = NodeState.KEY_CHANGED, error.new
             lately = 0 if error.hop else self._replaced_lately(node)
-            self._bus.publish(HostKeyQuestion(node, (error.new,), (error.old,), error.hop, (), self._stated(node), lately))
+            others = () if error.hop else self._lent_by(node, error)
+            for words in others:
+                error.also(words)
+            self._bus.publish(HostKeyQuestion(node, (error.new,), (error.old,), error.hop, others, self._stated(node), lately))
         was_login = error.phase is Phase.AUTH and error.cause != "no_password_yet"
         if was_login:  # else nobody has judged a password
             self._ways.forget(node, error.hop)
@@ -320,6 +343,14 @@ class Links:
             decided = hostkeys.list_key_decisions(connection, node.id)
         since = utc_now() - LATELY
         return sum(one.state is KeyState.REPLACED and one.decided_at >= since for one in decided)
+
+    def _lent_by(self, node: Node, error: HostKeyChanged) -> tuple[Text, ...]:
+        with self._workspace.read() as connection:
+            lender = pinned_keys(connection, node).lender(error.old)
+            if lender is None:
+                return ()
+            name = nodes.get_node(connection, lender.node_id).name
+        return (Text(f"the known key is that of {name}, which has the same address", f"已知密钥属于地址相同的 {name}"),)
 
     def _stated(self, node: Node) -> tuple[StatedKey, ...]:
         with self._workspace.read() as connection:

@@ -16,6 +16,7 @@ from gpulease_gui.domain.units import number_text
 from gpulease_gui.remote.address import Target
 from gpulease_gui.services.acceptance import Acceptance, acceptance_in
 from gpulease_gui.services.kept_secrets import KeptSecret, kept_for, list_kept
+from gpulease_gui.services.pinned_keys import pinned_keys
 from gpulease_gui.store import hostkeys, nodes, runs, suppliers
 from gpulease_gui.store.records import KeyDecision, Run, new_id
 
@@ -119,13 +120,12 @@ class KeyStory:
     seen: int
 
 
-def key_stories(connection: sqlite3.Connection, node_id: str) -> tuple[KeyStory, ...]:
-    """The stories of the keys of a node that are trusted now."""
-    decided = {decision.key: decision for decision in hostkeys.list_key_decisions(connection, node_id)}
-    met = [run.host_key for run in runs.list_runs(connection, node_id=node_id, parts=True)]
+def key_stories(connection: sqlite3.Connection, node: Node) -> tuple[KeyStory, ...]:
+    """The stories of the keys of a node that are trusted now, be it for another record of its place."""
+    met = [run.host_key for run in runs.list_runs(connection, node_id=node.id, parts=True)]
     return tuple(
-        KeyStory(key, decided[key].decided_at, decided[key].compared_with, met.count(key))
-        for key in hostkeys.list_trusted_keys(connection, node_id)
+        KeyStory(decision.key, decision.decided_at, decision.compared_with, met.count(decision.key))
+        for decision in pinned_keys(connection, node).decisions
     )
 
 

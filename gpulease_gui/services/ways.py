@@ -20,9 +20,10 @@ from gpulease_gui.remote.route import Hop, Route
 from gpulease_gui.remote.ssh_config import resolve_jumps, user_known_hosts
 from gpulease_gui.remote.ssh_options import SshOptions, parse_options
 from gpulease_gui.services.kept_secrets import JUMP, PASSPHRASE, PASSWORD, PROXY, KeptSecrets
+from gpulease_gui.services.pinned_keys import pinned_keys, place_of_hop
 from gpulease_gui.services.system_keyring import SystemKeyring
 from gpulease_gui.services.typed_passwords import Owner, TypedPasswords
-from gpulease_gui.store import hop_keys, hostkeys
+from gpulease_gui.store import hop_keys
 from gpulease_gui.store.workspace import Workspace
 
 
@@ -128,11 +129,13 @@ class Ways:
         cancel = cancel or CancelToken()
         given = self._fingerprints + fingerprints
         with self._workspace.read() as connection:
-            pins = hostkeys.list_trusted_keys(connection, node.id)
+            pinned = pinned_keys(connection, node)
         files = tuple(node.known_hosts.split("\n")) if node.known_hosts else ()
-        trust = trust_of(address, pins, given, node.host_key_alias, files, parse_options(node.ssh_options))
+        trust = trust_of(address, tuple(one.key for one in pinned.own), given, node.host_key_alias, files, parse_options(node.ssh_options))
+        if not (trust.expected or trust.authorities):
+            trust = replace(trust, pins=pinned.keys)
         places = resolve_jumps(node.jump)
-        hops = tuple(self._hop(node, place, given, _owner(node, places[:number]), cancel) for number, place in enumerate(places, 1))
+        hops = tuple(self._hop(node, places[:number], given, cancel) for number in range(1, len(places) + 1))
         # Only the first stop is called from this computer.
         way_out = parse_options(places[0].ssh_options if places else node.ssh_options).way_out
         credentials = self._credentials(node, cancel, keys_only=keys_only)
@@ -159,11 +162,12 @@ class Ways:
         self._typed.forget(lambda owner: True)
         self.kept.close()
 
-    def _hop(self, node: Node, place: Target, given: tuple[str, ...], owner: Owner, cancel: CancelToken) -> Hop:
+    def _hop(self, node: Node, places: Sequence[Target], given: tuple[str, ...], cancel: CancelToken) -> Hop:
+        place = places[-1]
         with self._workspace.read() as connection:
-            pins = hop_keys.list_trusted_hop_keys(connection, place.address.host_port)
+            pins = hop_keys.list_trusted_hop_keys(connection, place_of_hop(node, places))
         trust = trust_of(place.address, pins, given, place.host_key_alias, place.known_hosts, parse_options(place.ssh_options))
-        return Hop(place.address, self._hop_credentials(node, place, owner, cancel), trust)
+        return Hop(place.address, self._hop_credentials(node, place, _owner(node, places), cancel), trust)
 
     def _hop_credentials(self, node: Node, place: Target, owner: Owner, cancel: CancelToken) -> Credentials:
         """The key that ssh's config names for the hop, else one of the agent, else the node's own: as far as it allows.

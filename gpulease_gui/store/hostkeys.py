@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -25,9 +26,9 @@ def save_key_decision(db: Database, decision: KeyDecision) -> None:
     db.table("host_keys").insert(row)
 
 
-def list_key_decisions(connection: sqlite3.Connection, node_id: str) -> tuple[KeyDecision, ...]:
-    """The history of a node's keys, oldest first."""
-    rows = connection.execute(f"{_DECISION} WHERE node_id = ? ORDER BY entry", (node_id,))
+def list_key_decisions(connection: sqlite3.Connection, *node_ids: str) -> tuple[KeyDecision, ...]:
+    """The history of the keys of one or several nodes, oldest first."""
+    rows = connection.execute(f"{_DECISION} WHERE node_id IN (SELECT value FROM json_each(?)) ORDER BY entry", (json.dumps(node_ids),))
     return tuple(_decision(*row) for row in rows)
 
 

@@ -73,6 +73,20 @@ def list_nodes(connection: sqlite3.Connection, contract_id: str | None = None) -
     return tuple(_node(*row) for row in rows)
 
 
+def list_others_at(connection: sqlite3.Connection, node: Node) -> tuple[Node, ...]:
+    """Other nodes that have its host key alias, or its host and port, and its jump hosts, proxy and known_hosts files."""
+    assert node.address is not None
+    rows = connection.execute(
+        f"{_NODE} WHERE id != :id AND reach = 'ssh' AND host_key_alias = :alias "
+        "AND (:alias != '' OR (lower(host) = lower(:host) AND port = :port)) AND jump = :jump AND proxy = :proxy AND known_hosts = :files",
+        {
+            "id": node.id, "alias": node.host_key_alias, "host": node.address.host, "port": node.address.port, "jump": node.jump,
+            "proxy": node.proxy, "files": node.known_hosts,
+        },
+    )  # fmt: skip
+    return tuple(_node(*row) for row in rows)
+
+
 def get_node(connection: sqlite3.Connection, node_id: str) -> Node:
     """Raises UsageError for an unknown id."""
     row = connection.execute(f"{_NODE} WHERE id = ?", (node_id,)).fetchone()

@@ -11,12 +11,15 @@ import pytest
 from gpulease_gui.cli.main import main
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import UserFacing
-from gpulease_gui.domain.node import AuthMethod, HostKey, Node
+from gpulease_gui.domain.node import Address, AuthMethod, HostKey, Node
+from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.ssh_config import resolve_alias
+from gpulease_gui.reports.known_notes import note_text
 from gpulease_gui.services.composition import Services
-from gpulease_gui.services.events import Event, HostKeyQuestion
+from gpulease_gui.services.events import Event, HostKeyQuestion, NodeState, NodeStateChanged
 from gpulease_gui.services.key_swap import replace_host_keys
 from gpulease_gui.services.links import NotConnected
+from gpulease_gui.services.pinned_keys import hop_place, pinned_keys
 from gpulease_gui.store import nodes
 from gpulease_gui.store.hop_keys import list_trusted_hop_keys
 from gpulease_gui.store.hostkeys import list_key_decisions, list_trusted_keys
@@ -94,30 +97,113 @@ def test_that_ux_17_a_revoked_key_is_refused_even_when_it_is_pinned(services, ss
     assert "@revoked" in error.why and "known_hosts:1" in error.why
 
 
-def test_that_ux_19_a_pin_goes_with_its_node_and_vouches_for_no_other_at_its_address(services, sshd, make_sshd):
+def second(services: Services, node: Node, **changes: object) -> Node:
+    other = replace(node, id="n2", name="node-08", **changes)
+    services.workspace.submit(lambda db: nodes.save_node(db, other)).result()
+    return other
+
+
+def history(services: Services, id_: str) -> list[tuple[HostKey, str, str]]:
+    with services.workspace.read() as connection:
+        return [(decision.key, str(decision.state), decision.compared_with) for decision in list_key_decisions(connection, id_)]
+
+
+def test_that_ux_19_a_pin_goes_with_its_node_to_another_address(services, sshd, make_sshd):
     node, moved = saved(services, sshd), make_sshd()
     services.links.trust(node, sshd.keys.host_keys()[0], "the test")
     services.links.open(replace(node, address=moved.address), CancelToken()).line.close()
-    other = replace(node, id="n2", name="node-08")
-    services.workspace.submit(lambda db: nodes.save_node(db, other)).result()
+
+
+def test_that_a_second_record_of_a_known_place_is_not_asked_for_the_same_key_and_says_whose_it_is(services, sshd):
+    node, key = saved(services, sshd), sshd.keys.host_keys()[0]
+    services.links.trust(node, key, "not compared")
+    other = second(services, node)
     heard: list[Event] = []
     services.bus.subscribe(heard.append)
-    assert "not known yet" in refused(services, other).why
-    (question,) = (event for event in heard if isinstance(event, HostKeyQuestion))
-    assert question.pinned == ()
-    assert [words.en for words in question.others] == ["node-07 has the same address and this very key: both are one machine"]
-    services.links.replace_key(node, sshd.keys.host_keys()[0], "the test")
-    assert refused(services, other).why.endswith("; node-07 has the same address")
+    services.links.open(other, CancelToken()).line.close()
+    told = [event.reason for event in heard if isinstance(event, NodeStateChanged) and event.state is NodeState.CONNECTED]
+    assert told == ["node-07 has the same address and this very key: both are one machine"]
+    assert not [event for event in heard if isinstance(event, HostKeyQuestion)]
+    assert history(services, "n2") == [(key, "trusted", "as for node-07: not compared")]
+    assert note_text("as for node-07: not compared") == Text("as for node-07: not compared", "与 node-07 相同：未比对")
+    assert history(services, "n1") == [(key, "trusted", "not compared")]
+    services.links.open(other, CancelToken()).line.close()
+    assert len(history(services, "n2")) == 1
+
+
+def test_that_another_key_than_that_of_a_known_place_has_changed_for_a_second_record_too(services, sshd):
+    node, key = saved(services, sshd), sshd.keys.host_keys()[0]
     services.links.trust(node, OTHER, "the test")
-    assert refused(services, other).why.endswith(
-        "; node-07 has the same address and another key: the address went to another machine, or somebody stands between"
-    )
-    services.links.replace_key(node, OTHER, "the test")
-    services.links.trust(node, sshd.keys.host_keys()[0], "the test")
-    assert "same address" not in refused(services, replace(other, id="n3", jump=str(moved.address))).why
-    services.links.trust(other, OTHER, "the test")
-    assert "has changed" in refused(services, other).why
+    other = second(services, node)
+    heard: list[Event] = []
+    services.bus.subscribe(heard.append)
+    why = refused(services, other).why
+    assert "has changed" in why and why.endswith("; the known key is that of node-07, which has the same address")
+    (question,) = (event for event in heard if isinstance(event, HostKeyQuestion))
+    assert (question.offered, question.pinned) == ((key,), (OTHER,))
+    assert [words.en for words in question.others] == ["the known key is that of node-07, which has the same address"]
+    # As in ssh, what is replaced is replaced for the place; the first login of either by a password is barred.
+    services.links.replace_key(other, OTHER, "board swapped")
+    services.links.trust(other, key, "the test")
+    assert services.links._replaced == {"n1", "n2"}
     services.links.open(node, CancelToken()).line.close()
+    assert history(services, "n1") == [(OTHER, "trusted", "the test"), (key, "trusted", "as for node-08: the test")]
+
+
+def test_that_a_key_that_was_replaced_for_one_record_of_a_place_is_trusted_for_none(services, sshd):
+    node, key = saved(services, sshd), sshd.keys.host_keys()[0]
+    other = second(services, node)
+    for one in (node, other):
+        services.links.trust(one, key, "the test")
+    services.links.replace_key(other, key, "stolen")
+    assert "not known yet" in refused(services, node).why
+    services.links.trust(node, key, "the test")
+    services.links.open(other, CancelToken()).line.close()
+
+
+@pytest.mark.parametrize(
+    "other_way",
+    [{"jump": "gate"}, {"proxy": "socks5://127.0.0.1:9"}, {"known_hosts": "none"}, {"host_key_alias": "tenant-b"},
+     {"ssh_options": "BindInterface vpn0"}, {"address": Address("127.0.0.1", 9)}],
+)  # fmt: skip
+def test_that_a_known_key_says_nothing_of_the_same_address_behind_another_way(services, sshd, other_way):
+    node = saved(services, sshd, address=Address("127.0.0.1", 22, "anna"))
+    services.links.trust(node, OTHER, "the test")
+    with services.workspace.read() as connection:
+        assert pinned_keys(connection, replace(node, id="n2")).keys == (OTHER,)
+        assert pinned_keys(connection, replace(node, id="n2", **other_way)).keys == ()
+        assert pinned_keys(connection, replace(node, id="n2", host_key_alias="tenant-b", jump="gate")).keys == ()
+
+
+def test_that_a_host_key_alias_is_a_name_at_any_address_but_not_behind_any_way(services, sshd):
+    node = saved(services, sshd, host_key_alias="tenant-a")
+    services.links.trust(node, OTHER, "the test")
+    with services.workspace.read() as connection:
+        elsewhere = replace(node, id="n2", address=Address("198.51.100.7", 2200))
+        assert pinned_keys(connection, elsewhere).keys == (OTHER,)
+        assert pinned_keys(connection, replace(elsewhere, jump="gate")).keys == ()
+
+
+def test_that_the_user_s_own_known_hosts_count_before_the_pin_of_another_record(services, sshd, home):
+    node, key = saved(services, sshd), sshd.keys.host_keys()[0]
+    services.links.trust(node, OTHER, "the test")
+    (home / ".ssh" / "known_hosts").write_text(known_line(sshd, f"[127.0.0.1]:{sshd.port}"))
+    services.links.open(second(services, node), CancelToken()).line.close()
+    assert [(known, by[:11]) for known, _, by in history(services, "n2")] == [(key, "known_hosts")]
+
+
+def test_that_jump_hosts_of_one_address_behind_different_ways_have_pins_of_their_own(services, sshd):
+    node = saved(services, sshd, jump="anna@192.0.2.1,anna@10.0.0.1:2222")
+    services.links.trust(node, OTHER, "the test", hop="10.0.0.1:2222")
+    assert trusted(services, "10.0.0.1:2222") == ()
+    assert trusted(services, "10.0.0.1:2222 via 192.0.2.1:22") == (OTHER,)
+    pins = {}
+    for jump, proxy in ((node.jump, ""), ("anna@192.0.2.2,anna@10.0.0.1:2222", ""), ("anna@10.0.0.1:2222", ""), (node.jump, "socks5://gw:1080")):
+        there = replace(node, jump=jump, proxy=proxy)
+        way = services.links._ways.way_to(there, node.address, ())
+        pins[jump, proxy] = way.route.hops[-1].trust.pins
+    assert list(pins.values()) == [(OTHER,), (), (), ()]
+    assert hop_place(replace(node, proxy="socks5://bo@gw:1080"), "10.0.0.1:2222") == "10.0.0.1:2222 via 192.0.2.1:22 via socks5://gw:1080"
 
 
 def test_that_ux_18b_a_line_without_a_port_does_not_vouch_for_another_port(services, sshd, home):

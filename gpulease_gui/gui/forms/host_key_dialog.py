@@ -228,6 +228,8 @@ class ChangedKeyDialog(QDialog):
         row.addWidget(KeyBox(Text("Pinned key", "已固定的密钥"), since, old, foot=_both(seen, vouched(old, of_node)), tone="pass" if named else "t3"), 1)
         for name, place in _hop_facts(question):
             self._body.addWidget(PlainLabel(Text(f"{name.en}: {place.en}", f"{name.zh}：{place.zh}"), size="dense", weight=500))
+        for words in question.others:
+            self._body.addWidget(PlainLabel(words, size="dense", level="2", wrap=True))
         now = foreign(f"{datetime.now(UTC).astimezone():%Y-%m-%d %H:%M:%S}")
         first = Text("met for the first time", "首次出现") if of_node else Text("met for the first time, not vouched for by anyone", "首次出现，无人证实")
         self.offered = KeyBox(Text("Key offered now", "当前出示的密钥"), now, new, foot=_both(first, vouched(new, of_node)), tone="fail")

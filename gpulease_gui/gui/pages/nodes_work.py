@@ -319,7 +319,7 @@ class NodeWork(QObject):
     def _ask_about_key(self, question: HostKeyQuestion) -> None:
         from gpulease_gui.services.nodes_view import key_stories
 
-        stories = self._services.query(lambda connection: key_stories(connection, question.node.id))
+        stories = self._services.query(lambda connection: key_stories(connection, question.node))
         self._frame.bridge.when_done(stories, lambda known: self._show_keys(question, known), lambda _: self._closed())
 
     def _show_keys(self, question: HostKeyQuestion, stories: tuple[object, ...]) -> None:
