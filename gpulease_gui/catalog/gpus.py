@@ -11,6 +11,7 @@ from enum import StrEnum
 from gpulease_gui.catalog.loader import CatalogueFault, build, read_toml, resource, toml_files
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.term import TermValue
+from gpulease_gui.domain.text import Text
 
 
 class FormClass(StrEnum):
@@ -262,8 +263,9 @@ class GpuCatalogue:
         near = difflib.get_close_matches(_plain(word)[:80], known, n=3, cutoff=0.4)
         ids = list(dict.fromkeys(m.id for name in near for m in known[name])) or ["nvidia-h100-sxm5-80gb"]
         return UsageError(
-            f"gpu.model: no product is called {word[:80]!r}", "the catalogue has no such id, name or family",
-            f"write an id, such as {', '.join(ids[:6])}, or leave the term out",
+            Text(f"gpu.model: no product is called {word[:80]!r}", f"gpu.model：没有名为 {word[:80]!r} 的产品"),
+            Text("the catalogue has no such id, name or family", "目录中没有这个 id、名称或系列"),
+            Text(f"write an id, such as {', '.join(ids[:6])}, or leave the term out", f"请填写 id，如 {'、'.join(ids[:6])}，或不填此条款"),
         )  # fmt: skip
 
 
@@ -288,8 +290,12 @@ def _chosen(word: str, models: tuple[GpuModel, ...]) -> ModelPromise:
     if len(genuine) == 1:
         return _product(word, genuine[0])
     ids = ", ".join(m.id for m in genuine or models)
-    why = "several products print or bear this name" if genuine else "no vendor sells a card under this name"
-    raise UsageError(f"gpu.model: {word!r} does not name one product", why, f"write the id that is meant: {ids}")
+    several = Text("several products print or bear this name", "有多个产品显示或使用这个名称")
+    nobody = Text("no vendor sells a card under this name", "没有厂商以这个名称销售")
+    raise UsageError(
+        Text(f"gpu.model: {word!r} does not name one product", f"gpu.model：{word!r} 不能确定是哪个产品"), several if genuine else nobody,
+        Text(f"write the id that is meant: {ids}", f"请填写所指的 id：{ids}"),
+    )  # fmt: skip
 
 
 _SPACES = re.compile(r"\s+")

@@ -44,5 +44,6 @@ def load_profiles() -> Mapping[str, Profile]:
 def find_profile(id_: str) -> Profile | None:
     """The profile of this id; None for "". Raises UsageError for an unknown one, naming those that are there."""
     if id_ and id_ not in load_profiles():
-        raise UsageError(f"there is no profile {id_!r}", next_step=f"the profiles are: {', '.join(load_profiles())}")
+        names = ", ".join(load_profiles())
+        raise UsageError(Text(f"there is no profile {id_!r}", f"没有用途 {id_!r}"), next_step=Text(f"the profiles are: {names}", f"可选用途：{names}"))
     return load_profiles()[id_] if id_ else None

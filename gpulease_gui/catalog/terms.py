@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gpulease_gui.catalog.loader import CatalogueFault, build, read_toml, toml_files
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.term import Term, TermKind, TermValue
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 
 if TYPE_CHECKING:
     from gpulease_gui.catalog.catalogue import Catalogue
@@ -57,23 +58,35 @@ def _unknown_key(key: str, catalogue: Catalogue) -> UsageError:
     if below:
         # The part that names the thing itself is what was meant most often: gpu = "..." is the model.
         below.sort(key=lambda known: not known.endswith((".model", ".name")))
-        return UsageError(f"{key}: there is no such term", f"it has parts: {', '.join(below)}", f"write {below[0]} = ...")
+        return UsageError(
+            _no_term(key), Text(f"it has parts: {', '.join(below)}", f"它分为：{'、'.join(below)}"), Text(f"write {below[0]} = ...", f"请写 {below[0]} = ...")
+        )
     near = difflib.get_close_matches(key, catalogue.terms, n=3, cutoff=0.5)
     last = key.rsplit(".", 1)[-1]
     near += [known for known in catalogue.terms if known.rsplit(".", 1)[-1] == last and known not in near]
+    every = ", ".join(catalogue.terms)
     return UsageError(
-        f"{key}: there is no such term",
-        next_step=f"closest: {', '.join(near)}" if near else f"the terms are {', '.join(catalogue.terms)}",
+        _no_term(key),
+        next_step=Text(f"closest: {', '.join(near)}", f"最接近的有：{'、'.join(near)}") if near else Text(f"the terms are {every}", f"可用条款：{every}"),
     )
+
+
+def _no_term(key: str) -> Text:
+    return Text(f"{key}: there is no such term", f"{key}：没有这个条款")
 
 
 def _model(term: Term, value: object, catalogue: Catalogue) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise UsageError(f"{term.key}: a model is written as text, not {value!r}", next_step='such as "nvidia-h100-sxm5-80gb"')
+        raise UsageError(
+            Text(f"{term.key}: a model is written as text, not {value!r}", f"{term.key}：型号须写成文字，而不是 {value!r}"),
+            next_step=Text('such as "nvidia-h100-sxm5-80gb"', "例如 \"nvidia-h100-sxm5-80gb\""),
+        )
     try:
         catalogue.gpus.promise(value)
     except UsageError as error:
-        raise UsageError(error.what.replace("gpu.model", term.key), error.why, error.next_step) from error
+        what = error.what_text
+        named = Text(what.en.replace("gpu.model", term.key), what.zh.replace("gpu.model", term.key))
+        raise UsageError(named, error.why_text, error.next_text) from error
     return value.strip()
 
 
@@ -81,41 +94,60 @@ _WITH_UNIT = re.compile(r"\s*([-+]?[0-9][0-9.,_]*)\s*(\S.*)?")
 
 
 def _number(term: Term, value: object) -> int | float:
-    unit = term.unit or "a bare number"
+    unit = _unit(term)
     if isinstance(value, str):
         told = _WITH_UNIT.fullmatch(value)
-        what = f"{term.key}: {value!r} is text" if told is None or not told[2] else f"{term.key}: {value!r} carries a unit"
-        raise UsageError(what, f"the unit is always {unit}", f"write {term.key} = {told[1] if told else 1} in {unit}")
+        text = Text(f"{term.key}: {value!r} is text", f"{term.key}：{value!r} 是文字")
+        with_unit = Text(f"{term.key}: {value!r} carries a unit", f"{term.key}：{value!r} 带有单位")
+        said = f"{term.key} = {told[1] if told else 1}"
+        raise UsageError(
+            text if told is None or not told[2] else with_unit, Text(f"the unit is always {unit.en}", f"固定{unit.zh}"),
+            Text(f"write {said} in {unit.en}", f"请写 {said}，{unit.zh}"),
+        )  # fmt: skip
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UsageError(f"{term.key}: {value!r} is no number", next_step=f"write a bare number in {unit}")
+        raise UsageError(Text(f"{term.key}: {value!r} is no number", f"{term.key}：{value!r} 不是数字"), next_step=Text(f"write a bare number in {unit.en}", f"请填写数字，{unit.zh}"))
     if term.kind is TermKind.COUNT and not float(min(value, 1e300)).is_integer():
-        raise UsageError(f"{term.key}: {value} is no whole number", next_step=f"count in {unit}")
+        raise UsageError(Text(f"{term.key}: {value} is no whole number", f"{term.key}：{value} 不是整数"), next_step=Text(f"count in {unit.en}", f"请填写整数，{unit.zh}"))
     _within(term, value, unit)
     return int(value) if term.kind is TermKind.COUNT else value
 
 
-def _within(term: Term, value: float, unit: str) -> None:
+def _unit(term: Term) -> Text:
+    """The unit as the end of a sentence names it."""
+    return Text(term.unit, f"单位为 {term.unit}") if term.unit else Text("a bare number", "不带单位")
+
+
+def _within(term: Term, value: float, unit: Text) -> None:
     low, high = term.minimum, term.maximum
     # NaN compares as neither, so the good case is asked for.
     if not ((low is None or value >= low) and (high is None or value <= high)):
-        raise UsageError(f"{term.key}: {value} {unit} cannot be meant", f"it lies outside {low:g} to {high:g}", f"the unit is {unit}")
+        raise UsageError(
+            Text(f"{term.key}: {value} {unit.en} cannot be meant", f"{term.key}：{value} {term.unit} 不合理"),
+            Text(f"it lies outside {low:g} to {high:g}", f"超出 {low:g} 至 {high:g} 的范围"), Text(f"the unit is {unit.en}", unit.zh),
+        )  # fmt: skip
 
 
 def _yes_no(term: Term, value: object) -> bool:
     if not isinstance(value, bool):
-        raise UsageError(f"{term.key}: {value!r} is neither yes nor no", next_step="write true or false, without quotes")
+        raise UsageError(Text(f"{term.key}: {value!r} is neither yes nor no", f"{term.key}：{value!r} 既不是“是”也不是“否”"), next_step=Text("write true or false, without quotes", "请填写 true 或 false，不加引号"))
     return value
 
 
 def _words(term: Term, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
-        hint = ' (versions too: "12.4")' if term.kind is TermKind.VERSION else ""
-        raise UsageError(f"{term.key}: {value!r} is no text", next_step=f"put it in quotes{hint}")
+        hint = Text(' (versions too: "12.4")', '（版本也是："12.4"）') if term.kind is TermKind.VERSION else NO_TEXT
+        raise UsageError(Text(f"{term.key}: {value!r} is no text", f"{term.key}：{value!r} 不是文字"), next_step=Text(f"put it in quotes{hint.en}", f"请加引号{hint.zh}"))
     words = value.strip()
     if term.choices and words not in term.choices:
-        raise UsageError(f"{term.key}: {words!r} is no choice", next_step=f"write one of: {', '.join(term.choices)}")
+        raise UsageError(
+            Text(f"{term.key}: {words!r} is no choice", f"{term.key}：{words!r} 不在可选范围内"),
+            next_step=Text(f"write one of: {', '.join(term.choices)}", f"请填写其中之一：{'、'.join(term.choices)}"),
+        )
     if term.kind is TermKind.VERSION and not is_version(words):
-        raise UsageError(f"{term.key}: {words!r} is no version", next_step='write digits and dots, such as "12.4" or "8.0.RC2"')
+        raise UsageError(
+            Text(f"{term.key}: {words!r} is no version", f"{term.key}：{words!r} 不是版本号"),
+            next_step=Text('write digits and dots, such as "12.4" or "8.0.RC2"', '请填写数字与点，如 "12.4" 或 "8.0.RC2"'),
+        )
     return words
 
 
@@ -134,7 +166,10 @@ def read_terms_file(text: str) -> Mapping[str, TermValue]:
         # Editors on Windows put a mark before the first character.
         tables = tomllib.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
-        raise UsageError("the terms file is no TOML", str(error), 'write lines such as gpu.count = 8 or gpu.model = "H100"') from error
+        raise UsageError(
+            Text("the terms file is no TOML", "条款文件不是 TOML"), foreign(str(error)),
+            Text('write lines such as gpu.count = 8 or gpu.model = "H100"', '请逐行填写，如 gpu.count = 8 或 gpu.model = "H100"'),
+        ) from error  # fmt: skip
     return dict(_dotted(tables, ""))
 
 

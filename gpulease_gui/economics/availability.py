@@ -7,6 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.rounding import half_up
 
 
@@ -29,5 +30,5 @@ class Availability:
 def availability(period_s: int, down_s: int) -> Availability:
     """One minus the down time. Raises UsageError when the down time is not within the period."""
     if period_s <= 0 or not 0 <= down_s <= period_s:
-        raise UsageError(f"{down_s} s of down time are not within a period of {period_s} s")
+        raise UsageError(Text(f"{down_s} s of down time are not within a period of {period_s} s", f"故障时间 {down_s} 秒超出了 {period_s} 秒的周期"))
     return Availability(1 - Fraction(down_s, period_s))

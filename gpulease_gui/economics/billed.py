@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.billing_terms import Alignment, BillingTerms, MinimumScope
 from gpulease_gui.economics.rounding import ceil_div
 from gpulease_gui.economics.workload import Session, Workload
@@ -64,8 +65,8 @@ def _local_second(session: Session) -> int:
     offset = session.start.utcoffset() if session.start else None
     if session.start is None or offset is None:
         raise UsageError(
-            "a session has no start time with its zone", "the clock decides what is charged",
-            "write start and end such as 2026-03-02T10:50:00+08:00",
+            Text("a session has no start time with its zone", "某次使用没有带时区的开始时间"), Text("the clock decides what is charged", "计费以时刻为准"),
+            Text("write start and end such as 2026-03-02T10:50:00+08:00", "请按 2026-03-02T10:50:00+08:00 的格式填写开始与结束"),
         )  # fmt: skip
     since = session.start - _EPOCH + offset
     return since.days * 86400 + since.seconds

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.billed import Billed
 from gpulease_gui.economics.billing_terms import (
     BillingTerms,
@@ -91,8 +92,8 @@ def tiered(tiers: Tiers, hours: Fraction) -> Fraction:
     last = tiers.steps[-1].up_to
     if last is not None and hours > last:
         raise UsageError(
-            f"the volume prices end at {last} GPU-hours", "the workload is charged more",
-            "give the last step up_to null",
+            Text(f"the volume prices end at {last} GPU-hours", f"阶梯价只到 {last} 卡时"), Text("the workload is charged more", "该负载的计费量更大"),
+            Text("give the last step up_to null", "请将最后一档的 up_to 设为 null"),
         )  # fmt: skip
     ends = [hours if step.up_to is None else min(Fraction(step.up_to), hours) for step in tiers.steps]
     if tiers.mode is TierMode.ALL_UNITS:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.rounding import CENTS, half_up
 
 
@@ -48,7 +49,7 @@ class ExitCost:
 def exit_cost(terms: ExitTerms, used_hours: Decimal) -> ExitCost:
     """What leaving after `used_hours` costs; a refund is never negative. Raises UsageError for hours outside the period."""
     if not 0 <= used_hours <= terms.period_hours:
-        raise UsageError(f"{used_hours} used hours are not within the period of {terms.period_hours}")
+        raise UsageError(Text(f"{used_hours} used hours are not within the period of {terms.period_hours}", f"已用 {used_hours} 小时不在 {terms.period_hours} 小时的租期之内"))
     used, period = Fraction(used_hours), Fraction(terms.period_hours)
     reserved = Fraction(terms.reserved_gpu_hour)
     paid, remaining = reserved * period, reserved * (period - used)
@@ -83,6 +84,6 @@ def prorated(month_price: Decimal, start: date, end_exclusive: date, basis: DayB
     """
     days = (end_exclusive - start).days
     if days < 0:
-        raise UsageError(f"the period ends on {end_exclusive}, before it starts on {start}")
+        raise UsageError(Text(f"the period ends on {end_exclusive}, before it starts on {start}", f"租期于 {end_exclusive} 结束，早于开始日 {start}"))
     whole = calendar.monthrange(start.year, start.month)[1] if basis is DayBasis.CALENDAR_DAYS else 30
     return Prorated(days, half_up(Fraction(month_price) * days / whole, CENTS))

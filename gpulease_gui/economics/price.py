@@ -6,6 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.billing_terms import BillingTerms, PriceUnit
 
 _HOURS = {PriceUnit.GPU_HOUR: 1, PriceUnit.NODE_HOUR: 1, PriceUnit.GPU_DAY: 24, PriceUnit.NODE_DAY: 24}
@@ -25,7 +26,7 @@ def convert_to_gpu_hour(price: Decimal, unit: PriceUnit, gpus_per_node: int, mon
     hours = _HOURS.get(unit, month_hours)
     if not hours:
         raise UsageError(
-            f"a price per {unit} has no hours", "months have 720, 730 or 744 hours",
-            "write commitment.period_hours, such as 720",
+            Text(f"a price per {unit} has no hours", f"按 {unit} 计的价格没有对应的小时数"), Text("months have 720, 730 or 744 hours", "一个月可能是 720、730 或 744 小时"),
+            Text("write commitment.period_hours, such as 720", "请填写 commitment.period_hours，如 720"),
         )  # fmt: skip
     return Fraction(price) / Fraction(hours) / (gpus_per_node if unit.of_node else 1)

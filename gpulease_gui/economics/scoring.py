@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from gpulease_gui.catalog.checklist import Importance
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.rounding import half_up
 
 
@@ -219,7 +220,7 @@ def _points(mean: Fraction | None) -> Decimal | None:
 def _weights_of(dimensions: Mapping[str, Fraction], weights: Mapping[str, Decimal]) -> dict[str, Fraction]:
     for name in dimensions:
         if name not in weights:
-            raise UsageError(f"weights: the dimension {name!r} has no weight", next_step=f"add {name} to the weights; 0 leaves it out")
+            raise UsageError(Text(f"weights: the dimension {name!r} has no weight", f"权重：维度 {name!r} 没有权重"), next_step=Text(f"add {name} to the weights; 0 leaves it out", f"请在权重中加入 {name}；0 表示不计入"))
     return {name: Fraction(weights[name]) for name in dimensions}
 
 
@@ -268,6 +269,6 @@ def value_between(measured: Decimal, zero_at: Decimal, full_at: Decimal) -> Deci
     Raises UsageError when both anchors are equal.
     """
     if zero_at == full_at:
-        raise UsageError("zero_at and full_at are equal", next_step="give the worst and the best figure that matter")
+        raise UsageError(Text("zero_at and full_at are equal", "zero_at 与 full_at 相同"), next_step=Text("give the worst and the best figure that matter", "请填写有意义的最差值与最优值"))
     reached = (Fraction(measured) - Fraction(zero_at)) / (Fraction(full_at) - Fraction(zero_at))
     return half_up(min(max(reached, Fraction(0)), Fraction(1)), 4)

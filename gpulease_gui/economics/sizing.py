@@ -12,6 +12,7 @@ from math import floor
 from gpulease_gui.catalog.gpus import GpuModel
 from gpulease_gui.catalog.scenarios import LlmModel
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.units import MIB
 from gpulease_gui.economics.memory_need import (
     OVERHEAD_BYTES,
@@ -153,7 +154,7 @@ def fit(setup: Setup, gpu: GpuModel) -> Fit:
 def card_bytes(gpu: GpuModel) -> int:
     """Memory as the driver reports it to a renter (ECC as delivered). Raises UsageError when the catalogue lacks it."""
     if not gpu.memory_total_mib:
-        raise UsageError(f"the catalogue has no reported memory for {gpu.id}", next_step="take a product whose memory is known")
+        raise UsageError(Text(f"the catalogue has no reported memory for {gpu.id}", f"目录中没有 {gpu.id} 的驱动报告显存"), next_step=Text("take a product whose memory is known", "请选择显存已知的产品"))
     return gpu.memory_total_mib[0] * MIB
 
 

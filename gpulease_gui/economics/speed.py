@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from gpulease_gui.catalog.scenarios import LlmModel
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.memory_need import kv_bytes_per_token, weight_bytes
 from gpulease_gui.economics.rounding import half_up
 from gpulease_gui.economics.sizing import GB, Setup
@@ -53,7 +54,7 @@ def month_pays_from_hours(monthly_price: Decimal, hourly_price: Decimal) -> Deci
     Source: both prices meet there. Error: none, if both have the same tax and the same extras.
     """
     if hourly_price <= 0:
-        raise UsageError(f"an hour at {hourly_price} is never dearer than a month", next_step="write the price of one hour")
+        raise UsageError(Text(f"an hour at {hourly_price} is never dearer than a month", f"每小时 {hourly_price} 永远不会比包月贵"), next_step=Text("write the price of one hour", "请填写每小时的价格"))
     return half_up(Fraction(monthly_price) / Fraction(hourly_price), 4)
 
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.os_reason import os_reason
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.transport import SLICE_S, Channel, Chunk, LineLost
 
@@ -73,7 +74,7 @@ class LocalLine:
             try:
                 channel = LocalChannel([self._shell if program == "sh" else own_python(), *words])
             except OSError as error:
-                raise UserFacing("no command can be started on this computer", error.strerror or str(error)) from error
+                raise UserFacing(Text("no command can be started on this computer", "无法在本机启动命令"), os_reason(error)) from error
             self._channels = [known for known in self._channels if not known.closed]
             self._channels.append(channel)
         return channel

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpulease_gui.domain.errors import UsageError
+from gpulease_gui.domain.os_reason import os_reason
 from gpulease_gui.domain.task import TaskSize
-from gpulease_gui.domain.text import visible
+from gpulease_gui.domain.text import Text, foreign, visible
 
 MOST_BYTES = 256 * 1024 * 1024
 MOST_ENTRIES = 20_000
@@ -96,7 +97,7 @@ def pack_script(path: Path) -> Pack:
     """One script. Raises UsageError for what is no plain file, or too large."""
     found = _stat(path)
     if not stat.S_ISREG(found.st_mode):
-        raise UsageError(f"{path} is no plain file", next_step="name the script itself, or choose a folder", at_terminal="name the script itself, or a folder with --folder")
+        raise UsageError(Text(f"{path} is no plain file", f"{path} 不是普通文件"), next_step=Text("name the script itself, or choose a folder", "请指定脚本本身，或选择文件夹"), at_terminal="name the script itself, or a folder with --folder")
     entry = Entry(_checked(path.name), str(path), found.st_size, executable=True)
     _refuse_too_much(path, [entry])
     return Pack((entry,))
@@ -108,16 +109,17 @@ def pack_folder(root: Path) -> Pack:
     Raises UsageError for links, devices, sockets, names with control characters, and for too much.
     """
     if not stat.S_ISDIR(_stat(root).st_mode):
-        raise UsageError(f"{root} is no folder", next_step="name a folder, or choose a script", at_terminal="name a folder, or one file with --script")
+        raise UsageError(Text(f"{root} is no folder", f"{root} 不是文件夹"), next_step=Text("name a folder, or choose a script", "请指定文件夹，或选择脚本"), at_terminal="name a folder, or one file with --script")
     entries: list[Entry] = []
     for entry in _walk(os.path.realpath(root), ""):
         entries.append(entry)
         if len(entries) > MOST_ENTRIES:
             raise UsageError(
-                f"{root} holds more than {MOST_ENTRIES:,} files and folders", next_step="leave out .git, environments and data"
+                Text(f"{root} holds more than {MOST_ENTRIES:,} files and folders", f"{root} 中的文件和文件夹超过 {MOST_ENTRIES:,} 个"),
+                next_step=Text("leave out .git, environments and data", "请排除 .git、虚拟环境和数据"),
             )
     if not any(not entry.folder for entry in entries):
-        raise UsageError(f"{root} holds no file")
+        raise UsageError(Text(f"{root} holds no file", f"{root} 中没有文件"))
     _refuse_too_much(root, entries)
     return Pack(tuple(sorted(entries, key=lambda entry: entry.large)))
 
@@ -127,27 +129,34 @@ def _walk(folder: str, prefix: str) -> Iterator[Entry]:
         with os.scandir(folder) as listing:
             found = sorted(listing, key=lambda one: one.name)
     except OSError as error:
-        raise UsageError(f"can't read {visible(folder)}", error.strerror or str(error)) from error
+        raise UsageError(Text(f"can't read {visible(folder)}", f"无法读取 {visible(folder)}"), os_reason(error)) from error
     for one in found:
         name = _checked(prefix + one.name)
         about = one.stat(follow_symlinks=False)
         if one.is_symlink() or getattr(one, "is_junction", bool)():
-            raise UsageError(f"{name} is a link", "a link could lead out of the folder", "replace it by what it points to")
+            raise UsageError(
+                Text(f"{name} is a link", f"{name} 是链接"), Text("a link could lead out of the folder", "链接可能指向文件夹之外"),
+                Text("replace it by what it points to", "请换成它所指向的文件"),
+            )  # fmt: skip
         if stat.S_ISDIR(about.st_mode):
             yield Entry(name, one.path, 0, folder=True)
             yield from _walk(one.path, f"{name}/")
         elif stat.S_ISREG(about.st_mode):
             yield Entry(name, one.path, about.st_size, executable=os.name != "posix" or bool(about.st_mode & 0o100))
         else:
-            raise UsageError(f"{name} is neither a file nor a folder", "devices, sockets and pipes are not sent", "remove it from the folder")
+            raise UsageError(
+                Text(f"{name} is neither a file nor a folder", f"{name} 既不是文件也不是文件夹"), Text("devices, sockets and pipes are not sent", "设备、套接字和管道不会发送"),
+                Text("remove it from the folder", "请将其移出文件夹"),
+            )  # fmt: skip
 
 
 def _checked(name: str) -> str:
     """A name that any node can hold. Raises UsageError."""
     if visible(name) != name or any(ord(mark) < 0x20 or mark == "\\" for mark in name):
-        raise UsageError(f"the name {visible(name).encode('unicode_escape').decode('ascii')} holds control characters or a backslash", next_step="rename it")
+        shown = visible(name).encode("unicode_escape").decode("ascii")
+        raise UsageError(Text(f"the name {shown} holds control characters or a backslash", f"名称 {shown} 含有控制字符或反斜杠"), next_step=Text("rename it", "请改名"))
     if len(name.encode()) > _LONGEST:
-        raise UsageError(f"the path {name[:60]}… is longer than {_LONGEST} bytes", next_step="shorten it")
+        raise UsageError(Text(f"the path {name[:60]}… is longer than {_LONGEST} bytes", f"路径 {name[:60]}… 超过 {_LONGEST} 字节"), next_step=Text("shorten it", "请缩短"))
     return name
 
 
@@ -155,7 +164,7 @@ def _stat(path: Path) -> os.stat_result:
     try:
         return os.stat(path)
     except (OSError, ValueError) as error:
-        raise UsageError(f"can't read {path}", getattr(error, "strerror", None) or str(error), "check the path") from error
+        raise UsageError(Text(f"can't read {path}", f"无法读取 {path}"), os_reason(error) if isinstance(error, OSError) else foreign(str(error)), Text("check the path", "请检查路径")) from error
 
 
 def _refuse_too_much(root: Path, entries: list[Entry]) -> None:
@@ -168,8 +177,9 @@ def _refuse_too_much(root: Path, entries: list[Entry]) -> None:
         parts[top] = parts.get(top, 0) + entry.size_bytes
     largest = max(parts, key=lambda name: parts[name])
     raise UsageError(
-        f"{root} holds {whole >> 20} MiB; {MOST_BYTES >> 20} MiB are sent at most",
-        f"the largest part is {largest} with {parts[largest] >> 20} MiB", "leave it out, or let the task load its data by itself",
+        Text(f"{root} holds {whole >> 20} MiB; {MOST_BYTES >> 20} MiB are sent at most", f"{root} 共 {whole >> 20} MiB，最多发送 {MOST_BYTES >> 20} MiB"),
+        Text(f"the largest part is {largest} with {parts[largest] >> 20} MiB", f"最大的是 {largest}，{parts[largest] >> 20} MiB"),
+        Text("leave it out, or let the task load its data by itself", "请将其排除，或由任务自行下载数据"),
     )  # fmt: skip
 
 
@@ -215,7 +225,7 @@ def _file(entry: Entry) -> Iterator[bytes]:
             raise _changed(entry)
         number = os.open(entry.path, os.O_RDONLY | _NO_LINKS)
     except OSError as error:
-        raise UsageError(f"can't read {entry.name}", error.strerror or str(error)) from error
+        raise UsageError(Text(f"can't read {entry.name}", f"无法读取 {entry.name}"), os_reason(error)) from error
     with os.fdopen(number, "rb", buffering=0) as file:
         about = os.fstat(number)
         if not stat.S_ISREG(about.st_mode) or about.st_size != entry.size_bytes:
@@ -225,4 +235,4 @@ def _file(entry: Entry) -> Iterator[bytes]:
 
 
 def _changed(entry: Entry) -> UsageError:
-    return UsageError(f"{entry.name} has changed while it was sent", next_step="let nothing write to the folder, then start again")
+    return UsageError(Text(f"{entry.name} has changed while it was sent", f"{entry.name} 在发送时发生变化"), next_step=Text("let nothing write to the folder, then start again", "请确保没有程序写入该文件夹，然后重新开始"))

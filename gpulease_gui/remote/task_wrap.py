@@ -12,6 +12,7 @@ from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.frame import head_line
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.task import ContainerTool, TaskContainer, TaskVariable
+from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.follow_program import FOLLOW
 from gpulease_gui.remote.programs import TEMP
 from gpulease_gui.remote.task_pack import LargeFile
@@ -53,19 +54,19 @@ class TaskOrder:
 def check_variable(variable: TaskVariable) -> None:
     """Raises UsageError for a name or a value that can't be one."""
     if not _NAME.match(variable.name):
-        raise UsageError(f"{variable.name!r} is no name of an environment variable", next_step="use letters, digits and _")
+        raise UsageError(Text(f"{variable.name!r} is no name of an environment variable", f"{variable.name!r} 不是环境变量名"), next_step=Text("use letters, digits and _", "请使用字母、数字和 _"))
     if variable.name in _OURS or variable.name.startswith("GPULEASE_"):
-        raise UsageError(f"{variable.name} is set by the program itself", next_step="set it in the command: NAME=value command")
+        raise UsageError(Text(f"{variable.name} is set by the program itself", f"{variable.name} 由本程序设置"), next_step=Text("set it in the command: NAME=value command", "请在命令中设置：NAME=value command"))
     if "\0" in _value(variable):
-        raise UsageError(f"the value of {variable.name} holds a null byte")
+        raise UsageError(Text(f"the value of {variable.name} holds a null byte", f"{variable.name} 的值含有空字节"))
 
 
 def check_container(container: TaskContainer) -> None:
     """Raises UsageError for an image or a network that no tool would take."""
     if not _IMAGE.match(container.image):
-        raise UsageError(f"{container.image!r} is no name of an image", next_step="write it as docker does: registry/name:tag")
+        raise UsageError(Text(f"{container.image!r} is no name of an image", f"{container.image!r} 不是镜像名"), next_step=Text("write it as docker does: registry/name:tag", "请按 docker 的格式填写：registry/name:tag"))
     if container.network and not _NETWORK.match(container.network):
-        raise UsageError(f"{container.network!r} is no network", next_step="write host, none, bridge or a name")
+        raise UsageError(Text(f"{container.network!r} is no network", f"{container.network!r} 不是网络"), next_step=Text("write host, none, bridge or a name", "请填写 host、none、bridge 或网络名"))
 
 
 def task_script(boundary: str, order: TaskOrder) -> bytes:
@@ -73,7 +74,7 @@ def task_script(boundary: str, order: TaskOrder) -> bytes:
     for one in order.environment:
         check_variable(one)
     if not _RUN.match(order.run_id):
-        raise UsageError(f"{order.run_id!r} is no id of a run")
+        raise UsageError(Text(f"{order.run_id!r} is no id of a run", f"{order.run_id!r} 不是验收编号"))
     settings: dict[str, str | int] = {
         "NEED": -(-order.send_bytes * 5 // 4096) + SPARE_KIB, "BYTES": order.send_bytes, "SMALL": _small(order), "KEEP": "yes" if order.keep else "",
         "HEAD": order.head_bytes, "TAIL": order.tail_bytes, "LIMIT": order.time_limit_s,

@@ -13,6 +13,7 @@ from gpulease_gui.domain.commercial import HolderOf, Stated, Subject, Terms
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.supplier import Attachment, Price, Supplier
 from gpulease_gui.domain.term import TermValue
+from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.scoring import Waiver
 from gpulease_gui.services.importing_pause import collector_paused
 from gpulease_gui.store import answers, attachments, claims, deals, prices, suppliers, term_versions, trash
@@ -105,7 +106,7 @@ def _adds_nothing(said: Stated, offered: Stated) -> bool:
 def holder_of(subject: Subject) -> Holder:
     """The same offer or contract as its claims name it. Raises UsageError for another kind of record."""
     if subject.kind not in (HolderOf.OFFER, HolderOf.CONTRACT):
-        raise UsageError(f"a {subject.kind} makes no promises")
+        raise UsageError(Text(f"a {subject.kind} makes no promises", f"{subject.kind} 没有承诺，只有报价与合同才有"))
     return Holder(HolderKind(subject.kind), subject.id)
 
 
@@ -117,9 +118,15 @@ def find_deal(connection: sqlite3.Connection, word: str) -> Subject:
         return found[0].subject
     if found:
         ids = ", ".join(f"{row.id} ({row.kind} of {row.supplier})" for row in found[:20])
-        raise UsageError(f"more than one offer or contract is called {word!r}", next_step=f"write the id of one: {ids}")
-    names = ", ".join(row.number or row.title or row.id for row in known[:20]) or "none yet"
-    raise UsageError(f"there is no offer or contract {word!r}", next_step=f"the offers and contracts are: {names}")
+        raise UsageError(
+            Text(f"more than one offer or contract is called {word!r}", f"有多个报价或合同名为 {word!r}"),
+            next_step=Text(f"write the id of one: {ids}", f"请写出其中一个的 id：{ids}"),
+        )
+    names = ", ".join(row.number or row.title or row.id for row in known[:20])
+    raise UsageError(
+        Text(f"there is no offer or contract {word!r}", f"没有报价或合同 {word!r}"),
+        next_step=Text(f"the offers and contracts are: {names or 'none yet'}", f"现有报价与合同：{names or '尚无'}"),
+    )
 
 
 def terms_history_in(connection: sqlite3.Connection, subject: Subject) -> tuple[TermsVersion, ...]:

@@ -47,7 +47,7 @@ def set_weights(db: Database, scenario_id: str, weights: Mapping[str, Decimal] |
     for dimension in DIMENSIONS:
         weight = None if weights is None else weights.get(dimension)
         if weight is not None and (not weight.is_finite() or weight < 0):
-            raise UsageError(f"{dimension}: {weight} is no weight", next_step="write a number of 0 or more")
+            raise UsageError(Text(f"{dimension}: {weight} is no weight", f"{dimension}：{weight} 不是权重"), next_step=Text("write a number of 0 or more", "请填写不小于 0 的数字"))
         acting.put("weight", (scenario_id, dimension), None if weight is None else {"weight": format(weight, "f")})
     acting.finish(Text("change the weights", "修改权重"))
 

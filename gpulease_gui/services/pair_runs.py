@@ -128,12 +128,12 @@ def usual_seconds(nodes: int, seconds: int | None) -> float:
 def refuse(nodes: Sequence[Node]) -> None:
     """Raises UsageError for fewer than two nodes, too many, one that is there twice, or demo nodes beside real ones."""
     if not 2 <= len(nodes) <= MOST_NODES:
-        raise UsageError(f"{len(nodes)} nodes can't be measured against each other", next_step=f"name 2 to {MOST_NODES} nodes")
+        raise UsageError(Text(f"{len(nodes)} nodes can't be measured against each other", f"{len(nodes)} 个节点无法做节点间测量"), next_step=Text(f"name 2 to {MOST_NODES} nodes", f"请选择 2 至 {MOST_NODES} 个节点"))
     twice = next(((a, b) for a, b in combinations(nodes, 2) if same_node(a, b)), None)
     if twice is not None:
-        raise UsageError(f"{twice[0].name} and {twice[1].name} are one node", next_step="name each node once")
+        raise UsageError(Text(f"{twice[0].name} and {twice[1].name} are one node", f"{twice[0].name} 与 {twice[1].name} 是同一节点"), next_step=Text("name each node once", "每个节点只选一次"))
     if len({node.reach is Reach.DEMO for node in nodes}) > 1:
-        raise UsageError("a demo node and a real one can't be measured against each other")
+        raise UsageError(Text("a demo node and a real one can't be measured against each other", "演示节点与真实节点之间无法测量"))
 
 
 class PairRuns:

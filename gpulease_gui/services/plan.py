@@ -164,7 +164,7 @@ def _refuse_unknown(ids: Iterable[str]) -> None:
     unknown = [id_ for id_ in ids if id_ not in rules()]
     if unknown:
         raise UsageError(
-            f"there is no check {unknown[0]!r} that can run", next_step="choose one of the list", at_terminal="`gpulease checks` lists those that are ready"
+            Text(f"there is no check {unknown[0]!r} that can run", f"没有可执行的检查项 {unknown[0]!r}"), next_step=Text("choose one of the list", "请从列表中选择"), at_terminal="`gpulease checks` lists those that are ready"
         )
 
 

@@ -19,6 +19,7 @@ from gpulease_gui.domain.errors import Unreadable, UsageError, UserFacing
 from gpulease_gui.domain.finding import CheckState, Finding, Reason
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
+from gpulease_gui.domain.text import Text
 from gpulease_gui.domain.threshold import Origin
 from gpulease_gui.facts.fact import readers
 from gpulease_gui.services.fleet import fleet_of
@@ -110,7 +111,10 @@ def _stored(connection: Reader, catalogue: Catalogue, run_id: str, against: Agai
     run = runs.find_run(connection, run_id)
     lines = list_run_evidence(connection, run.evidence_run)
     if not lines:
-        raise UsageError(f"run {run.id[:12]} kept no output", "nothing was read in it", "verify the node again")
+        raise UsageError(
+            Text(f"run {run.id[:12]} kept no output", f"验收 {run.id[:12]} 没有留下输出"), Text("nothing was read in it", "其中没有读取到任何内容"),
+            Text("verify the node again", "请重新验收该节点"),
+        )  # fmt: skip
     node = nodes.get_node(connection, run.node_id)
     # The last output of a fact counts: a rate that was measured again holds both tries.
     evidence = {line.fact_id: _evidence(connection, line) for line in lines if line.fact_id in readers()}

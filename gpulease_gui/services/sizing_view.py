@@ -116,7 +116,7 @@ class SizingView:
 def size_up(setup: Setup, scenario: Scenario, scenarios: Scenarios, catalogue: Catalogue) -> SizingView:
     """The need part by part and every product beside it. Raises UsageError for dimensions that can't be."""
     if setup.model.linear > setup.model.params:
-        raise UsageError("the model has fewer parameters than its layers", next_step="check the dimensions")
+        raise UsageError(Text("the model has fewer parameters than its layers", "模型总参数量小于各层参数之和"), next_step=Text("check the dimensions", "请检查各项维度"))
     needed = need(setup)
     found = choices(setup, catalogue.gpus.models.values(), scenario)
     parts = tuple(_part(key, half_up(size / GB, 2), scenarios) for key, size in needed.parts.items())

@@ -44,7 +44,8 @@ def demo_brings(target: str) -> DemoBrings:
     """Promises and peer (as a target) of a demo node. Raises UsageError for an unknown name."""
     node = demo_nodes().get(target.removeprefix(DEMO))
     if node is None:
-        raise UsageError(f"there is no demo node {target!r}", next_step=f"the demo nodes are {', '.join(demo_nodes())}")
+        names = ", ".join(demo_nodes())
+        raise UsageError(Text(f"there is no demo node {target!r}", f"没有演示节点 {target!r}"), next_step=Text(f"the demo nodes are {names}", f"演示节点有：{names}"))
     return DemoBrings(node.terms, f"{DEMO}{node.peer}" if node.peer else None)
 
 

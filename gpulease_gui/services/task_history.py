@@ -89,7 +89,10 @@ def mark_reference(db: Database, run_id: str, *, at: datetime, by: str = BY, why
     """Compare other runs of this task with this one from now on. Raises UsageError for a run without a speed or a loss."""
     run = task_runs.get_task_run(db.conn, run_id)
     if run.reading is None or not (run.reading.rates or run.reading.points):
-        raise UsageError("this run can't be a reference", "its log told neither loss nor speed", "choose a run whose curve is shown")
+        raise UsageError(
+            Text("this run can't be a reference", "此次运行不能作为参考运行"), Text("its log told neither loss nor speed", "日志中既没有 loss 也没有速度"),
+            Text("choose a run whose curve is shown", "请选择显示了曲线的运行"),
+        )  # fmt: skip
     return task_runs.mark_reference(db, run_id, at=at, by=by, why=why)
 
 
@@ -106,7 +109,7 @@ def compare_with_reference(connection: Reader, run_id: str, catalogue: Catalogue
     run = open_task(connection, run_id).run
     reference = task_runs.reference_of(connection, run.spec.name)
     if reference is None:
-        raise UsageError(NO_REFERENCE.en, next_step="open the run of a node that you trust and keep it as the reference")
+        raise UsageError(NO_REFERENCE, next_step=Text("open the run of a node that you trust and keep it as the reference", "请打开可信节点的运行，并将其设为参考运行"))
     return compare_two(connection, run_id, reference.run_id, catalogue)
 
 
@@ -114,7 +117,7 @@ def compare_two(connection: Reader, run_id: str, reference_id: str, catalogue: C
     """Any run beside any other one, such as those of two suppliers. Raises UsageError for one and the same run."""
     run, reference = open_task(connection, run_id).run, open_task(connection, reference_id).run
     if run.id == reference.id:
-        raise UsageError("this run is the reference itself", next_step="choose a run of another node")
+        raise UsageError(Text("this run is the reference itself", "此次运行就是参考运行本身"), next_step=Text("choose a run of another node", "请选择其他节点的运行"))
     others = task_runs.list_task_runs(connection, node_id=run.node_id, task=run.spec.name, limit=20)
     again = [one for one in others if one.id not in (run.id, reference.id) and one.spec.command == run.spec.command]
     return compare(run, reference, Promise(catalogue, thresholds=effective(connection)), again)

@@ -75,8 +75,8 @@ def read_rows(field: Field, cells: list[list[str]], currency: str, catalogue: Ca
 
 
 def _complaint(error: UsageError, key: str) -> Text:
-    what = re.sub(rf"^{re.escape(key)}[\w.]*: ", "", str(error))
-    return Text(what, what)
+    said = error.whole_text
+    return Text(*(re.sub(rf"^{re.escape(key)}[\w.]*(: |：)", "", words) for words in (said.en, said.zh)))
 
 
 def read_scalar(field: Field | Column, words: str, currency: str) -> Scalar | Text:

@@ -15,6 +15,7 @@ from gpulease_gui.domain.commercial import HolderOf, Subject, Terms
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.supplier import Offer, Price
+from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.economics.price import convert_to_gpu_hour
 from gpulease_gui.economics.rounding import half_up
@@ -169,7 +170,7 @@ def deal_number(connection: sqlite3.Connection, subject: Subject) -> int:
     """The number of a deal in this file. Raises UsageError for an unknown id."""
     row = connection.execute(f"SELECT id FROM deals WHERE {_column(subject)} = ?", (subject.id,)).fetchone()
     if row is None:
-        raise UsageError(f"there is no {subject.kind} {subject.id!r}")
+        raise UsageError(Text(f"there is no {subject.kind} {subject.id!r}", f"没有这个报价或合同：{subject.id!r}"))
     return int(row[0])
 
 
@@ -177,13 +178,13 @@ def subject_of(connection: sqlite3.Connection, deal: int) -> Subject:
     """The record behind a number. Raises UsageError for an unknown one."""
     row = connection.execute("SELECT offer_id, contract_id FROM deals WHERE id = ?", (deal,)).fetchone()
     if row is None:
-        raise UsageError(f"there is no deal {deal}")
+        raise UsageError(Text(f"there is no deal {deal}", f"没有报价或合同 {deal}"))
     return Subject(HolderOf.OFFER, row[0]) if row[0] is not None else Subject(HolderOf.CONTRACT, row[1])
 
 
 def _column(subject: Subject) -> str:
     if subject.kind not in (HolderOf.OFFER, HolderOf.CONTRACT):
-        raise UsageError(f"a {subject.kind} is no deal")
+        raise UsageError(Text(f"a {subject.kind} is no deal", f"{subject.kind} 既不是报价也不是合同"))
     return f"{subject.kind}_id"
 
 

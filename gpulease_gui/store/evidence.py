@@ -84,7 +84,7 @@ def get_blob(connection: sqlite3.Connection, sha256: str) -> EvidenceBlob:
         "SELECT sha256, zlib_bytes, full_size, cut FROM evidence WHERE sha256 = ?", (sha256,)
     ).fetchone()
     if row is None:
-        raise UsageError(f"there is no evidence {sha256!r}")
+        raise UsageError(Text(f"there is no evidence {sha256!r}", f"没有证据 {sha256!r}"))
     return EvidenceBlob(row[0], row[1], row[2], bool(row[3]))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
 from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.text import Text
 from gpulease_gui.store.node_moves import MOVE_MARK, note_move
 from gpulease_gui.store.settings import save_setting
 
@@ -62,7 +63,8 @@ def remove_node(db: Database, node_id: str) -> None:
         db.conn.execute("DELETE FROM nodes WHERE id = ?", (node_id,))
     except sqlite3.IntegrityError as error:
         raise UserFacing(
-            "this node can't be removed", "runs, samples or host keys belong to it", "what was measured stays on record"
+            Text("this node can't be removed", "无法移除该节点"), Text("runs, samples or host keys belong to it", "有验收、采样或主机密钥属于它"),
+            Text("what was measured stays on record", "测量记录须保留"),
         ) from error
     _forget_options(db, node_id)
 
@@ -91,7 +93,7 @@ def get_node(connection: sqlite3.Connection, node_id: str) -> Node:
     """Raises UsageError for an unknown id."""
     row = connection.execute(f"{_NODE} WHERE id = ?", (node_id,)).fetchone()
     if row is None:
-        raise UsageError(f"there is no node {node_id!r}")
+        raise UsageError(Text(f"there is no node {node_id!r}", f"没有节点 {node_id!r}"))
     return _node(*row)
 
 

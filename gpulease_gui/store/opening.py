@@ -103,6 +103,7 @@ def refuse_old_sqlite() -> None:
     """Raise UserFacing if this Python carries an SQLite from before STRICT tables."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         raise UserFacing(
-            f"this Python carries SQLite {sqlite3.sqlite_version}", "workspaces need 3.37 or newer",
-            "use a newer Python, such as the one from python.org",
+            Text(f"this Python carries SQLite {sqlite3.sqlite_version}", f"当前 Python 自带的 SQLite 版本为 {sqlite3.sqlite_version}"),
+            Text("workspaces need 3.37 or newer", "工作区需要 3.37 或更新版本"),
+            Text("use a newer Python, such as the one from python.org", "请使用更新的 Python，例如 python.org 提供的版本"),
         )  # fmt: skip

@@ -11,6 +11,7 @@ from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.finding import Finding, Value, Verdict
 from gpulease_gui.domain.node import HostKey, Reach
 from gpulease_gui.domain.term import TermValue
+from gpulease_gui.domain.text import Text
 from gpulease_gui.store.codec import (
     finding_from,
     finding_text,
@@ -61,12 +62,13 @@ def _refuse_other_kind(connection: sqlite3.Connection, run: Run) -> None:
     demo_node = found is not None and found[1] == Reach.DEMO
     if found is None or demo_node == demo_file == run.demo:
         return
+    of_demo = demo_node or run.demo
     raise UserFacing(
-        f"{found[0]} can't be verified in this workspace",
-        f"{'a demo' if demo_node or run.demo else 'a real'} run does not belong in a {'demo' if demo_file else 'real'} "
-        "workspace",
-        f"open {'a real' if demo_file else 'the demo'} workspace for it",
-    )
+        Text(f"{found[0]} can't be verified in this workspace", f"{found[0]} 不能在此工作区验收"),
+        Text(f"{'a demo' if of_demo else 'a real'} run does not belong in a {'demo' if demo_file else 'real'} workspace",
+             f"{'演示' if of_demo else '真实'}验收不能存入{'演示' if demo_file else '真实'}工作区"),
+        Text(f"open {'a real' if demo_file else 'the demo'} workspace for it", f"请为它打开{'真实' if demo_file else '演示'}工作区"),
+    )  # fmt: skip
 
 
 def save_connection(db: Database, run_id: str, *, host_key: HostKey | None, clock_offset_s: float | None) -> None:
@@ -84,7 +86,7 @@ def finish_run(db: Database, run_id: str, state: RunState, finished_at: datetime
         (state, utc_text(finished_at), overall, run_id),
     )
     if cursor.rowcount != 1:
-        raise UsageError(f"run {run_id!r} is not running")
+        raise UsageError(Text(f"run {run_id!r} is not running", f"验收 {run_id!r} 不在执行中"))
 
 
 _COLUMNS = ("id", "run_id", "saved_at", "document", "check_id", "term", "direction", "verdict", "required", "promised", "measured",
@@ -176,14 +178,14 @@ def find_run(connection: sqlite3.Connection, word: str) -> Run:
     rows = connection.execute(f"{_RUN} WHERE substr(id, 1, length(?1)) = ?1 LIMIT 2", (word,)).fetchall()
     if word and len(rows) == 1:
         return _run(*rows[0])
-    raise UsageError(f"several runs begin with {word!r}" if rows else f"there is no run {word!r}")
+    raise UsageError(Text(f"several runs begin with {word!r}", f"有多次验收以 {word!r} 开头") if rows else Text(f"there is no run {word!r}", f"没有验收 {word!r}"))
 
 
 def get_run(connection: sqlite3.Connection, run_id: str) -> Run:
     """Raises UsageError for an unknown id."""
     row = connection.execute(f"{_RUN} WHERE id = ?", (run_id,)).fetchone()
     if row is None:
-        raise UsageError(f"there is no run {run_id!r}")
+        raise UsageError(Text(f"there is no run {run_id!r}", f"没有验收 {run_id!r}"))
     return _run(*row)
 
 
@@ -235,7 +237,7 @@ def get_finding(connection: sqlite3.Connection, finding_id: str) -> StoredFindin
     """Raises UsageError for an unknown id."""
     row = connection.execute(f"{_FINDING} WHERE id = ?", (finding_id,)).fetchone()
     if row is None:
-        raise UsageError(f"there is no finding {finding_id!r}")
+        raise UsageError(Text(f"there is no finding {finding_id!r}", f"没有检查结果 {finding_id!r}"))
     return _stored(*row)
 
 

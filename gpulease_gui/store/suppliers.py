@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gpulease_gui.domain.commercial import HolderOf, Subject
 from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.supplier import Contract, Offer, Site, Supplier
+from gpulease_gui.domain.text import Text
 from gpulease_gui.economics.billing_terms import PriceUnit
 from gpulease_gui.store import deals
 from gpulease_gui.store.codec import amount_text, currency_text, maybe_date_from, maybe_date_text, money_from
@@ -96,7 +97,8 @@ def remove_supplier(db: Database, supplier_id: str) -> None:
         db.conn.execute("DELETE FROM suppliers WHERE id = ?", (supplier_id,))
     except sqlite3.IntegrityError as error:
         raise UserFacing(
-            "this supplier can't be removed", "offers or contracts belong to it", "what was promised stays on record"
+            Text("this supplier can't be removed", "无法移除该供应商"), Text("offers or contracts belong to it", "有报价或合同属于它"),
+            Text("what was promised stays on record", "承诺记录须保留"),
         ) from error
 
 
@@ -109,7 +111,7 @@ def get_supplier(connection: sqlite3.Connection, supplier_id: str) -> Supplier:
     """Raises UsageError for an unknown id."""
     row = connection.execute(f"{_SUPPLIER} WHERE id = ?", (supplier_id,)).fetchone()
     if row is None:
-        raise UsageError(f"there is no supplier {supplier_id!r}")
+        raise UsageError(Text(f"there is no supplier {supplier_id!r}", f"没有供应商 {supplier_id!r}"))
     return Supplier(*row)
 
 
@@ -125,7 +127,7 @@ def get_offer(connection: sqlite3.Connection, offer_id: str) -> Offer:
     """Raises UsageError for an unknown id."""
     row = connection.execute(f"{_OFFER} WHERE id = ?", (offer_id,)).fetchone()
     if row is None:
-        raise UsageError(f"there is no offer {offer_id!r}")
+        raise UsageError(Text(f"there is no offer {offer_id!r}", f"没有报价 {offer_id!r}"))
     return _offer(*row)
 
 
@@ -141,7 +143,7 @@ def get_contract(connection: sqlite3.Connection, contract_id: str) -> Contract:
     """Raises UsageError for an unknown id."""
     row = connection.execute(f"{_CONTRACT} WHERE id = ?", (contract_id,)).fetchone()
     if row is None:
-        raise UsageError(f"there is no contract {contract_id!r}")
+        raise UsageError(Text(f"there is no contract {contract_id!r}", f"没有合同 {contract_id!r}"))
     return _contract(*row)
 
 

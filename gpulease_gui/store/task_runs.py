@@ -25,13 +25,17 @@ CUT_BY_THE_END = Text("cut by the end of the program", "因程序退出而中断
 _AGAIN = Text("run the task again; its log is kept as far as it had come", "请重新运行该任务；日志已保存到中断为止")
 
 
+def _no_run(word: str) -> Text:
+    return Text(f"there is no task run {word!r}", f"没有任务运行 {word!r}")
+
+
 def begin_task_run(db: Database, task: TaskRun, run: Run) -> None:
     """Begin the run of a task, all or nothing: `run` is the record that its evidence and findings will belong to.
 
     Secrets are never written. Raises UsageError if the two differ in id or node, and as `save_run` does.
     """
     if (task.id, task.node_id) != (run.id, run.node_id):
-        raise UsageError(f"task run {task.id!r} is no part of run {run.id!r}")
+        raise UsageError(Text(f"task run {task.id!r} is no part of run {run.id!r}", f"任务运行 {task.id!r} 不属于验收 {run.id!r}"))
     with db.atomic():
         save_run(db, run)
         db.table("task_runs").insert({"run_id": task.id, "node_id": task.node_id, "task": storable(task.spec.name), **_row(task, task.started_at)})
@@ -66,7 +70,7 @@ def finish_task_run(db: Database, task: TaskRun, blobs: Iterable[EvidenceBlob] =
     content is neither given nor kept.
     """
     if task.end is None or task.ended_at is None:
-        raise UsageError(f"task run {task.id!r} has no end")
+        raise UsageError(Text(f"task run {task.id!r} has no end", f"任务运行 {task.id!r} 没有结束时间"))
     with db.atomic():
         save_blobs(db, blobs)
         for line in lines:
@@ -90,7 +94,7 @@ def _update(db: Database, task: TaskRun, at: datetime) -> None:
     row = _row(task, at)
     columns = ", ".join(f"{name} = :{name}" for name in row)
     if db.conn.execute(f"UPDATE task_runs SET {columns} WHERE run_id = :run_id", {**row, "run_id": task.id}).rowcount != 1:
-        raise UsageError(f"there is no task run {task.id!r}")
+        raise UsageError(_no_run(task.id))
 
 
 def _add_points(db: Database, run_id: str, points: Sequence[TaskPoint]) -> None:
@@ -124,7 +128,7 @@ def get_task_run(connection: sqlite3.Connection, run_id: str) -> TaskRun:
     """The run with its curve as far as it has a reading. Raises UsageError for an unknown id."""
     row = connection.execute("SELECT document FROM task_runs WHERE run_id = ?", (run_id,)).fetchone()
     if row is None:
-        raise UsageError(f"there is no task run {run_id!r}")
+        raise UsageError(_no_run(run_id))
     return run_from(row[0], task_points(connection, run_id))
 
 
@@ -139,7 +143,7 @@ def find_task_run(connection: sqlite3.Connection, word: str) -> TaskRun:
     rows = connection.execute("SELECT run_id FROM task_runs WHERE substr(run_id, 1, length(?1)) = ?1 LIMIT 2", (word,)).fetchall()
     if word and len(rows) == 1:
         return get_task_run(connection, rows[0][0])
-    raise UsageError(f"several task runs begin with {word!r}" if rows else f"there is no task run {word!r}")
+    raise UsageError(Text(f"several task runs begin with {word!r}", f"有多次任务运行以 {word!r} 开头") if rows else _no_run(word))
 
 
 def list_task_runs(
@@ -169,7 +173,7 @@ def task_log_so_far(connection: sqlite3.Connection, run_id: str) -> bytes:
 def save_task_spec(db: Database, spec: TaskSpec, *, at: datetime) -> None:
     """Keep a task under its name, in place of one of that name; without the values of secrets. Raises UsageError without a name."""
     if not spec.name.strip():
-        raise UsageError("a task needs a name", next_step="write one, such as llama-7b fine-tuning")
+        raise UsageError(Text("a task needs a name", "任务需要名称"), next_step=Text("write one, such as llama-7b fine-tuning", "请填写名称，如 llama-7b 微调"))
     row = {"name": storable(spec.name.strip()), "saved_at": utc_text(at), "document": spec_text(replace(spec, name=spec.name.strip()))}
     db.table("task_specs").upsert(row, pk="name")
 
@@ -183,7 +187,7 @@ def get_task_spec(connection: sqlite3.Connection, name: str) -> TaskSpec:
     """Raises UsageError for an unknown name."""
     row = connection.execute("SELECT document FROM task_specs WHERE name = ?", (name,)).fetchone()
     if row is None:
-        raise UsageError(f"there is no saved task {name!r}")
+        raise UsageError(Text(f"there is no saved task {name!r}", f"没有已保存的任务 {name!r}"))
     return spec_from(row[0])
 
 
@@ -207,7 +211,7 @@ def mark_reference(db: Database, run_id: str, *, at: datetime, by: str, why: str
     """Make a run the reference of its task, in place of an earlier one, which stays in the history. Raises UsageError (unknown)."""
     row = db.conn.execute("SELECT task FROM task_runs WHERE run_id = ?", (run_id,)).fetchone()
     if row is None:
-        raise UsageError(f"there is no task run {run_id!r}")
+        raise UsageError(_no_run(run_id))
     _mark(db, row[0], run_id, at, by, why)
     return Reference(row[0], run_id, at, by, why)
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.text import Text
 from gpulease_gui.store.codec import utc_text
 from gpulease_gui.store.opening import in_words, keep_private, transaction
 
@@ -36,8 +37,9 @@ def upgrade(connection: sqlite3.Connection, path: Path, *, new: bool, demo: bool
         broken = connection.execute("PRAGMA foreign_key_check").fetchone()
         if broken:
             raise UserFacing(
-                f"could not bring {path} to the new format", f"a row of {broken[0]} refers to nothing",
-                "the file was not changed; report this",
+                Text(f"could not bring {path} to the new format", f"无法将 {path} 升级到新格式"),
+                Text(f"a row of {broken[0]} refers to nothing", f"{broken[0]} 中有一行指向不存在的记录"),
+                Text("the file was not changed; report this", "文件未被改动；请反馈此问题"),
             )  # fmt: skip
     connection.execute("PRAGMA foreign_keys = ON")
     return backup
@@ -80,8 +82,8 @@ def _verify(original: sqlite3.Connection, target: Path, path: Path) -> None:
         copy.close()
     if not (whole and same):
         raise UserFacing(
-            f"could not back up the workspace {path}", "the copy differs from the file",
-            "check the disk; nothing was changed",
+            Text(f"could not back up the workspace {path}", f"无法备份工作区 {path}"), Text("the copy differs from the file", "备份与原文件不一致"),
+            Text("check the disk; nothing was changed", "请检查磁盘；未做任何改动"),
         )  # fmt: skip
 
 

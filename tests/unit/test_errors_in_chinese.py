@@ -7,15 +7,21 @@ from pathlib import Path
 import pytest
 
 from gpulease_gui.catalog.catalogue import load_catalogue
+from gpulease_gui.catalog.fields import validate_field
+from gpulease_gui.catalog.terms import validate_term
 from gpulease_gui.checks.watch_rules import HOT
-from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import Supplier
+from gpulease_gui.domain.text import Text
+from gpulease_gui.facts.train_pattern import own_form
 from gpulease_gui.services.commerce_edit import save_supplier
 from gpulease_gui.services.exchange import read_bundle
 from gpulease_gui.services.live_export import put_into_report
 from gpulease_gui.services.notices import parse_time
 from gpulease_gui.services.thresholds import parse_amount
+from gpulease_gui.services.typed_field import _complaint
+from gpulease_gui.store.exchange.bundle_schema import parse_bundle
 from gpulease_gui.store.exchange.source import read_file
 from gpulease_gui.store.workspace import Workspace
 
@@ -45,3 +51,34 @@ def test_that_what_is_refused_is_said_in_chinese(tmp_path, words, act):
     finally:
         workspace.close()
     assert trouble.value.whole_text.zh == words
+
+
+def refused(act):
+    with pytest.raises(UserFacing) as trouble:
+        act()
+    return trouble.value.whole_text.zh
+
+
+def test_that_a_pattern_a_term_and_a_field_that_can_not_be_are_refused_in_chinese():
+    catalogue = load_catalogue()
+    assert refused(lambda: own_form("loss (a+)+")) == "模式重复的组内又有重复。请只重复单个字符，如 [\\d.]+"
+    assert refused(lambda: validate_term("gpu.count", "8 卡", catalogue)) == "gpu.count：'8 卡' 带有单位。固定单位为 GPUs。请写 gpu.count = 8，单位为 GPUs"
+    assert refused(lambda: validate_field("billing.stopped_rate", "2", catalogue.fields)) == "billing.stopped_rate：2 超过了 100 %。6 % 请写作 0.06"
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"{}", "不是本程序导出的数据包"), (b'{"format":"gpulease-exchange","version":2,"suppliers":{}}', "suppliers 不是列表"),
+        (b'{"format":"gpulease-exchange","version":2,"suppliers":[7]}', "suppliers[0] 不是记录"),
+        (b'{"format":"gpulease-exchange","version":2,"contents":{"abc":"!"}}', "内容 abc 已损坏"),
+    ],
+)  # fmt: skip
+def test_that_a_bundle_that_is_none_says_why_in_chinese(data, why):
+    assert refused(lambda: parse_bundle(data)) == f"这不是交换数据包。{why}。请索取导出为交换数据包的文件"
+
+
+def test_that_a_list_that_was_typed_is_refused_in_both_languages_without_the_key():
+    with pytest.raises(UsageError) as trouble:
+        validate_field("billing.discounts", [{"value": "2"}], load_catalogue().fields)
+    assert _complaint(trouble.value, "billing.discounts") == Text("2 is more than the whole. write 0.06 for 6 %", "2 超过了 100 %。6 % 请写作 0.06")

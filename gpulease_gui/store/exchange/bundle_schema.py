@@ -103,7 +103,7 @@ def parse_bundle(data: bytes, tick: Tick = _silent) -> Bundle:
         tick()
         records += _records(section, said.pop(section.name, []), unknown)
         if len(records) > MOST_RECORDS:
-            raise _refuse(f"it holds {len(records):,} records; at most {MOST_RECORDS:,} are read")
+            raise _refuse(_too_many(len(records)))
     _refuse_earlier(records)
     made_at, tool = (str(said.get(name, ""))[:60] for name in ("made_at", "tool_version"))
     return Bundle(tuple(records), contents, said.get("demo") is True, tuple(dict.fromkeys(unknown)), int(str(version)), made_at, tool)
@@ -114,15 +114,16 @@ _HEAD = ("format", "version", "made_at", "tool_version", "demo")
 
 def _whole(data: bytes) -> dict[str, Any]:
     if len(data) > MOST_BYTES:
-        raise _refuse(f"it has {len(data) / 1e6:,.0f} MB; at most {MOST_BYTES / 1e6:,.0f} MB are read")
+        mb, most = f"{len(data) / 1e6:,.0f} MB", f"{MOST_BYTES / 1e6:,.0f} MB"
+        raise _refuse(Text(f"it has {mb}; at most {most} are read", f"文件有 {mb}，最多读取 {most}"))
     if sum(data.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
-        raise _refuse(f"it holds more than {MOST_VALUES:,} values")
+        raise _refuse(Text(f"it holds more than {MOST_VALUES:,} values", f"其中的值超过 {MOST_VALUES:,} 个"))
     try:
         said = json.loads(data.decode("utf-8-sig"), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise _refuse(f"it is no JSON: {str(error)[:100]}") from error
+        raise _refuse(Text(f"it is no JSON: {str(error)[:100]}", f"不是 JSON：{str(error)[:100]}")) from error
     if not isinstance(said, dict) or said.get("format") != FORMAT:
-        raise _refuse("it was not written by export-data")
+        raise _refuse(Text("it was not written by export-data", "不是本程序导出的数据包"))
     return said
 
 
@@ -130,32 +131,39 @@ def _no_constant(word: str) -> object:
     raise ValueError(f"{word} is no value")
 
 
-def _refuse(why: str) -> UserFacing:
+def _too_many(count: int, name: str = "") -> Text:
+    what = name or "records"
+    most = f"at most {MOST_RECORDS:,} records are read" if name else f"at most {MOST_RECORDS:,} are read"
+    return Text(f"it holds {count:,} {what}; {most}", f"其中有 {count:,} 条{f' {name} ' if name else ''}记录，最多读取 {MOST_RECORDS:,} 条")
+
+
+def _refuse(why: Text) -> UserFacing:
     return UserFacing(Text("this is no exchange bundle", "这不是交换数据包"), why, Text("ask for a file that was written as an exchange bundle", "请索取导出为交换数据包的文件"),
                       "ask for a file written by gpulease export-data --format json")  # fmt: skip
 
 
 def _records(section: Section, said: object, unknown: list[str]) -> list[Record]:
     if not isinstance(said, list):
-        raise _refuse(f"{section.name} is no list")
+        raise _refuse(Text(f"{section.name} is no list", f"{section.name} 不是列表"))
     if len(said) > MOST_RECORDS:
-        raise _refuse(f"it holds {len(said):,} {section.name}; at most {MOST_RECORDS:,} records are read")
+        raise _refuse(_too_many(len(said), section.name))
     found = [_record(section, entry, f"{section.name}[{place}]", unknown) for place, entry in enumerate(said)]
     if len({record.key for record in found}) != len(found):
-        raise _refuse(f"{section.name} holds a record twice")
+        raise _refuse(Text(f"{section.name} holds a record twice", f"{section.name} 中有重复的记录"))
     return found
 
 
 def _record(section: Section, entry: object, where: str, unknown: list[str]) -> Record:
     if not isinstance(entry, dict):
-        raise _refuse(f"{where} is no record")
+        raise _refuse(Text(f"{where} is no record", f"{where} 不是记录"))
     rules, entry = {**section.key, **section.fields}, {**section.added, **entry}
     for name in section.later:
         if name not in entry:
             del rules[name]
     for name, rule in rules.items():
         if name not in entry or not rule(entry[name]):
-            raise _refuse(f"{where}.{name} can't be {json.dumps(entry.get(name))[:60]}")
+            said = json.dumps(entry.get(name))[:60]
+            raise _refuse(Text(f"{where}.{name} can't be {said}", f"{where}.{name} 不能是 {said}"))
     unknown += [f"{section.name}.{str(name)[:60]}" for name in entry if name not in rules]
     return Record(section, tuple(str(entry[name]) for name in section.key), tuple((name, entry[name]) for name in section.fields if name in rules))
 
@@ -168,12 +176,13 @@ def _refuse_earlier(records: list[Record]) -> None:
             was = json.loads(str(record.value("document")))
             for name, rule in rules.items():
                 if name not in was or not rule(was[name]):
-                    raise _refuse(f"an earlier {record.key[0]} has a {name} that can't be {json.dumps(was.get(name))[:60]}")
+                    said = json.dumps(was.get(name))[:60]
+                    raise _refuse(Text(f"an earlier {record.key[0]} has a {name} that can't be {said}", f"{record.key[0]} 的旧版本中，{name} 不能是 {said}"))
 
 
 def _contents(said: Any, tick: Tick) -> Mapping[str, EvidenceBlob]:
     if not isinstance(said, dict):
-        raise _refuse("contents is no object")
+        raise _refuse(Text("contents is no object", "contents 不是对象"))
     found: dict[str, EvidenceBlob] = {}
     while said:  # each text is let go of as soon as it is read
         sha, packed = said.popitem()
@@ -189,9 +198,10 @@ def _content(sha: str, words: object) -> EvidenceBlob:
         content = inflater.decompress(packed, MOST_CONTENT)
         whole = inflater.eof and not inflater.unconsumed_tail and not inflater.unused_data
     except (binascii.Error, zlib.error, ValueError) as error:
-        raise _refuse(f"the content {sha[:12]} is damaged") from error
+        raise _refuse(Text(f"the content {sha[:12]} is damaged", f"内容 {sha[:12]} 已损坏")) from error
     if not whole:
-        raise _refuse(f"the content {sha[:12]} is cut, or larger than {MOST_CONTENT // 1024 // 1024} MiB")
+        most = f"{MOST_CONTENT // 1024 // 1024} MiB"
+        raise _refuse(Text(f"the content {sha[:12]} is cut, or larger than {most}", f"内容 {sha[:12]} 不完整，或大于 {most}"))
     if hashlib.sha256(content).hexdigest() != sha:
-        raise _refuse(f"the content {sha[:12]} is not what its hash says")
+        raise _refuse(Text(f"the content {sha[:12]} is not what its hash says", f"内容 {sha[:12]} 与其哈希值不符"))
     return EvidenceBlob(sha, packed, len(content))

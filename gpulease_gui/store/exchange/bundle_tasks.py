@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.task import SourceKind, TaskRun, TaskSpec
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.store.codec import json_text
 from gpulease_gui.store.exchange.bundle_rules import MOST_FINDING
 from gpulease_gui.store.task_codec import points_unpacked, run_from, run_text, spec_from, spec_text
@@ -100,7 +100,7 @@ def refuse_damaged_tasks(bundle: Bundle) -> None:
     """Raise UserFacing for a task run that is another one than its record says, or a curve or log that can't be unpacked."""
     for record in bundle.of("task_runs", "task_curves", "task_logs", "task_specs"):
         if not _is_whole(record):
-            raise UserFacing(Text("a task of the bundle is damaged", "数据包中有一个任务已损坏"), f"{record.section.name}: {record.key[0][:40]}", Text("export it again", "请重新导出"))
+            raise UserFacing(Text("a task of the bundle is damaged", "数据包中有一个任务已损坏"), foreign(f"{record.section.name}: {record.key[0][:40]}"), Text("export it again", "请重新导出"))
 
 
 def _is_whole(record: Record) -> bool:
