@@ -1,7 +1,7 @@
 """For how many card-hours was a node less than what is paid for, and what did they cost?
 
 Of the contract counts: from which day to which it runs, in its time zone; the price of each day; and how many cards it pays for
-on each of them, be they modules or chips. So many are degraded where the whole node is, seen or not, and never more at one time. Where it does not say how many, or there
+on each of them (`paid_cards`), be they modules or chips. So many are degraded where the whole node is, seen or not, and never more at one time. Where it does not say how many, or there
 is none, those count that were there.
 """
 
@@ -31,10 +31,12 @@ from gpulease_gui.services.paid_cards import (
     Seen,
     by_chip,
     change_words,
+    correction_words,
     count_on,
     misfit_words,
     paid_as,
     stated_counts,
+    written_counts,
 )
 from gpulease_gui.services.price_of_day import hour_price, validity
 from gpulease_gui.store.away import away_times, list_away
@@ -171,7 +173,9 @@ def _cards_of(event: WatchEvent) -> tuple[str, ...]:
 def _cards_words(deals: _Deals, cards: _Cards, parts: Sequence[_Part]) -> Iterable[Text]:
     """What was taken for a card of the contract, where that goes without saying for none."""
     for held in dict.fromkeys(held for _, held in parts):
-        yield from change_words(deals.counts(held), [day for day, of in parts if of == held])
+        days = [day for day, of in parts if of == held]
+        yield from change_words(deals.counts(held), days)
+        yield from correction_words(deals.counts(held), deals.written(held), days)
     for day, held in parts:
         stated, day_s = _cards_of_contract(deals.on(day, held)), deals.days(held).bounds_s(day)
         chips = cards.by_chip(stated, day_s)
@@ -229,8 +233,13 @@ class _Deals:
         if held not in self._counts:
             one = self._contract(held)
             now = None if one is None else get_deal(self._connection, Subject(HolderOf.CONTRACT, one.id)).gpu_count
-            self._counts[held] = ((date.min, None),) if one is None else stated_counts(self._connection, one.id, self.days(held), now)
+            self._counts[held] = ((date.min, None),) if one is None else stated_counts(self._connection, one.id, now)
         return self._counts[held]
+
+    def written(self, held: str | None) -> Counts:
+        """Which figure stood in it from which day on."""
+        one = self._contract(held)
+        return ((date.min, None),) if one is None else written_counts(self._connection, one.id, self.days(held))
 
     def _contract(self, held: str | None) -> Contract | None:
         """None = there is none here: a move that came with a merged workspace may name one that did not."""

@@ -52,6 +52,11 @@ class Paid:
         claim = Claim(term, cards, ClaimState.ANSWERED if cards else ClaimState.NOT_ASKED)
         self.desk.write(lambda db: claims.save_claim(db, claims.Holder.contract("c1"), claim, by="li", at=at or self.desk.noon))
 
+    def earlier(self, *rows):
+        """(last day, cards) that the terms of the contract state; None = left open."""
+        kept = tuple(tuple((name, one) for name, one in (("until", until), ("cards", cards)) if one is not None) for until, cards in rows)
+        self.state(HolderOf.CONTRACT, "c1", "contract.earlier_cards", kept or None)
+
     def zone(self, *zones):
         self.state(HolderOf.SUPPLIER, "s1", "supplier.contacts", tuple((("name", "Li"), ("zone", one)) for one in zones))
 
@@ -138,8 +143,23 @@ def test_that_chips_that_were_taken_away_by_agreement_are_as_many_cards_as_they_
         assert paid.hours_and_money()[0] == left
 
 
-def test_that_each_day_has_the_count_that_its_contract_had_on_it(paid, desk):
-    """8 cards, written down after the first day, and 16 from 4 March on: the days before stay as they were."""
+def test_that_a_corrected_count_makes_no_day_on_which_the_wrong_one_was_owed(paid):
+    """80 typed for 8 on the first day, corrected on the third."""
+    paid.zone("UTC")
+    paid.count(80, at=datetime(2026, 3, 2, 9, tzinfo=UTC))
+    for day in range(4):
+        paid.event("watch.driver", "", day * 24 * HOUR, day * 24 * HOUR + HOUR, ("GPU-a",))
+    assert paid.hours_and_money() == (320, Decimal("3200.00"))
+    said = paid.found().assumed
+    paid.count(8, at=datetime(2026, 3, 4, 9, tzinfo=UTC))
+    assert paid.hours_and_money() == (32, Decimal("320.00"))
+    told = [one for one in paid.found().assumed if one not in said]
+    assert [one.en.partition(":")[0] for one in told] == ["8 cards count, though 80 were written down then"]
+    assert paid.found(48 * HOUR).assumed == said, "from the day of the correction on nothing else stood there"
+
+
+def test_that_each_day_has_the_count_that_the_terms_of_its_contract_give_it(paid):
+    """8 cards, and 16 from 4 March on: the days before stay as they were once the contract says so."""
     paid.zone("UTC")
     paid.count(8, at=datetime(2026, 3, 3, 9, tzinfo=UTC))
     for day in range(4):
@@ -148,6 +168,8 @@ def test_that_each_day_has_the_count_that_its_contract_had_on_it(paid, desk):
     said = paid.found().assumed
     paid.count(12, at=datetime(2026, 3, 4, 9, tzinfo=UTC))
     paid.count(16, at=datetime(2026, 3, 4, 10, tzinfo=UTC))
+    assert paid.hours_and_money() == (64, Decimal("640.00"))
+    paid.earlier((date(2026, 3, 3), 8))
     assert paid.hours_and_money() == (8 + 8 + 16 + 16, Decimal("480.00"))
     assert [one.en for one in paid.found().assumed if one not in said] == [
         "the contract states 8 cards until 2026-03-04 and 16 from then on; each day counts by its own"
@@ -155,6 +177,33 @@ def test_that_each_day_has_the_count_that_its_contract_had_on_it(paid, desk):
     assert paid.found(0, 30 * HOUR).assumed == said, "none of these days is after the change"
     paid.contract(price=Money(Decimal("80"), "CNY"), price_unit="node_hour")
     assert paid.hours_and_money() == (48, Decimal("320.00")), "the node is paid for, whatever is in it"
+
+
+@pytest.mark.parametrize(("until", "cards"), [(date.max, 4), (None, 4), (date(2025, 1, 1), 4)])
+def test_that_a_row_that_says_up_to_no_day_of_the_period_changes_nothing(paid, until, cards):
+    paid.count(8)
+    paid.event("watch.driver", "", 0, HOUR, ("GPU-a",))
+    paid.earlier((until, cards))
+    assert paid.hours_and_money() == (8, Decimal("80.00"))
+
+
+_FIGURE = st.integers(1, 100)
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(typed=st.lists(st.tuples(st.integers(0, 5), _FIGURE), max_size=4), now=_FIGURE, rows=st.dictionaries(st.integers(-1, 6), _FIGURE, max_size=3))
+def test_that_money_follows_from_what_stands_and_its_dates_alone_to_the_cent_whatever_was_typed_before(paid, desk, typed, now, rows):
+    """An hour without the driver on each of six days, at 10 a card-hour."""
+    desk.write(lambda db: [db.execute(f"DELETE FROM {table}") for table in ("watch_events",)])
+    paid.zone("UTC")
+    for day, figure in sorted(typed):
+        paid.count(figure, at=datetime(2026, 3, 2 + day, 9, tzinfo=UTC))
+    paid.count(now, at=datetime(2026, 3, 8, 9, tzinfo=UTC))
+    paid.earlier(*((date(2026, 3, 2) + timedelta(days=until), cards) for until, cards in rows.items()))
+    for day in range(6):
+        paid.event("watch.driver", "", day * 24 * HOUR, day * 24 * HOUR + HOUR, ("GPU-a",))
+    owed = sum(next((rows[until] for until in sorted(rows) if day <= until), now) for day in range(6))
+    assert paid.hours_and_money() == (owed, Decimal(10 * owed))
 
 
 def test_that_a_day_of_which_nothing_was_read_has_the_cards_of_before(paid):
