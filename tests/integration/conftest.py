@@ -50,7 +50,11 @@ LogLevel ERROR
 """
 
 
-def wait_until(true: Callable[[], object], seconds: float = 8.0) -> bool:
+# What comes at once as a rule: the limit is for a machine with much else to do, and is no claim.
+PATIENCE_S = 60.0
+
+
+def wait_until(true: Callable[[], object], seconds: float = PATIENCE_S) -> bool:
     deadline = time.monotonic() + seconds
     while not true():
         if time.monotonic() > deadline:
@@ -185,7 +189,7 @@ class SshServer:
     def stop(self) -> None:
         if self.process is not None:
             self.process.terminate()
-            self.process.wait(10)
+            self.process.wait(PATIENCE_S)
 
     def connect(self, cancel: CancelToken | None = None) -> SshSession:
         return Connector().connect(self.address, self.credentials, self.trust, Deadlines(), cancel or CancelToken())
@@ -269,10 +273,10 @@ class Marker:
                 found.append(f"{path.parent.name} {words[:200]}")
         return found
 
-    def gone(self, seconds: float = 30.0) -> bool:
+    def gone(self, seconds: float = PATIENCE_S) -> bool:
         return wait_until(lambda: not self.processes(), seconds)
 
-    def seen(self, count: int = 1, seconds: float = 8.0) -> bool:
+    def seen(self, count: int = 1, seconds: float = PATIENCE_S) -> bool:
         return wait_until(lambda: len(self.processes()) >= count, seconds)
 
 

@@ -79,5 +79,5 @@ def serving(
     finally:
         for transport in transports:
             transport.close()
-            transport.join(3)
+            transport.join(60)
             transport.packetizer.complete_handshake()

@@ -85,7 +85,7 @@ def gone(pids: list[int]) -> bool:
 @pytest.fixture
 def watched(own: Services, sshd: SshServer, until: Until) -> WatchView:
     view = own.watching.start(known(own, sshd), interval_s=0.5)
-    assert until(lambda: count(view, "gpu.power_w") >= 2 and count(view, "agent.cpu_percent") >= 2, 20), view
+    assert until(lambda: count(view, "gpu.power_w") >= 2 and count(view, "agent.cpu_percent") >= 2), view
     assert view.by_agent
     return view
 
@@ -103,13 +103,13 @@ def test_that_a_cut_line_ends_the_agent(watched: WatchView, sshd: SshServer, unt
     running = agents(sshd)
     sshd.cut_sessions()
     assert until(lambda: gone(running))
-    assert until(lambda: watched.gaps and watched.gaps[0].resumed, 20)
+    assert until(lambda: watched.gaps and watched.gaps[0].resumed)
     assert watched.gaps[0].reason == "connection_lost"
 
 
 def test_that_a_killed_agent_is_a_gap_of_its_own_and_started_again(watched: WatchView, sshd: SshServer, until: Until) -> None:
     os.kill(agents(sshd)[0], signal.SIGKILL)
-    assert until(lambda: watched.gaps and watched.gaps[0].resumed, 20)
+    assert until(lambda: watched.gaps and watched.gaps[0].resumed)
     assert watched.gaps[0].reason == "agent_ended" and watched.by_agent
     values = watched.rings["gpu.power_w", FIRST].view().values.tolist()
     assert any(math.isnan(value) for value in values), "no line may be drawn over the gap"
@@ -119,7 +119,7 @@ def test_that_an_agent_that_falls_silent_is_a_gap(watched: WatchView, sshd: SshS
     stopped = agents(sshd)
     os.kill(stopped[0], signal.SIGSTOP)
     try:
-        assert until(lambda: watched.gaps, 6)
+        assert until(lambda: watched.gaps)
         assert watched.gaps[0].reason == "no_answer"
     finally:
         os.kill(stopped[0], signal.SIGCONT)
@@ -170,7 +170,7 @@ def test_that_a_node_without_python_is_read_by_the_scripts(own: Services, make_s
     none = 'case "$SSH_ORIGINAL_COMMAND" in python3*) echo "sh: 1: python3: not found" >&2; exit 127;; *) eval "exec $SSH_ORIGINAL_COMMAND";; esac'
     sshd = make_sshd(f"ForceCommand {none}\n")
     view = own.watching.start(known(own, sshd))
-    assert until(lambda: count(view, "ram.used_gib") >= 2, 20), view
+    assert until(lambda: count(view, "ram.used_gib") >= 2), view
     assert not view.by_agent and not view.gaps and ("agent.cpu_percent", "") not in view.rings
 
 
@@ -182,9 +182,9 @@ def test_that_ux_11_a_sleep_of_this_computer_is_a_gap_and_no_line_goes_through_i
         with services.workspace.read() as connection:
             node = get_node(connection, "demo-honest")
         view = watching.start(node)
-        assert until(lambda: count(view, "cpu.util_percent") >= 2, 20)
+        assert until(lambda: count(view, "cpu.util_percent") >= 2)
         asleep_s[0] = 3600.0
-        assert until(lambda: view.gaps and view.gaps[-1].end_s, 10)
+        assert until(lambda: view.gaps and view.gaps[-1].end_s)
         gap = view.gaps[-1]
         assert gap.reason == "computer_slept" and gap.resumed and gap.end_s is not None
         assert gap.end_s - gap.start_s == pytest.approx(3600, abs=12)
@@ -209,10 +209,10 @@ def test_that_a_line_that_did_not_outlive_a_sleep_of_this_computer_is_told_as_th
         with services.workspace.read() as connection:
             node = get_node(connection, "demo-honest")
         view = watching.start(node)
-        assert until(lambda: count(view, "cpu.util_percent") >= 2, 20)
+        assert until(lambda: count(view, "cpu.util_percent") >= 2)
         asleep_s[0] = 3600.0
         services.links._demo_server().cut("honest")
-        assert until(lambda: view.gaps and view.gaps[0].end_s, 20)
+        assert until(lambda: view.gaps and view.gaps[0].end_s)
         gap = view.gaps[0]
         assert gap.reason == "computer_slept" and gap.end_s is not None
         assert gap.start_s < time.time() + 60 and gap.end_s - gap.start_s > 3500
@@ -247,7 +247,7 @@ def test_that_a_line_of_a_megabyte_is_a_trouble_of_its_source_and_a_break_of_its
         told.extend(view.troubles.values())
         return count(view, "gpu.power_w") >= 8
 
-    assert until(seen, 20), view
+    assert until(seen), view
     values = view.rings["gpu.power_w", "GPU-a"].view().values.tolist()
     assert [value for value in values[:6] if not math.isnan(value)] == [100, 101, 102, 104, 105]
     assert math.isnan(values[3]) and set(told) <= {"a line of more than 64 KiB was left out"}

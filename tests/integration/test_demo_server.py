@@ -52,7 +52,7 @@ def no_thread_is_left() -> Iterator[None]:
 @contextmanager
 def login(server: DemoServer, name: str) -> Iterator[paramiko.Transport]:
     address = server.address(name)
-    transport = paramiko.Transport(socket.create_connection((address.host, address.port), timeout=10))
+    transport = paramiko.Transport(socket.create_connection((address.host, address.port), timeout=60))
     try:
         key = paramiko.Ed25519Key.from_private_key_file(str(server.client_key_path))
         transport.connect(username=address.user, pkey=key)
@@ -63,7 +63,7 @@ def login(server: DemoServer, name: str) -> Iterator[paramiko.Transport]:
 
 
 def run(transport: paramiko.Transport, command: str, stdin: str) -> tuple[bytes, int]:
-    channel = transport.open_session(timeout=10)
+    channel = transport.open_session(timeout=60)
     channel.settimeout(20)
     channel.exec_command(command)
     channel.sendall(stdin.encode())
@@ -101,7 +101,7 @@ def test_that_the_host_key_shown_is_the_one_to_pin(server: DemoServer) -> None:
 
 def test_that_another_key_is_refused(server: DemoServer) -> None:
     address = server.address("honest")
-    transport = paramiko.Transport(socket.create_connection((address.host, address.port), timeout=10))
+    transport = paramiko.Transport(socket.create_connection((address.host, address.port), timeout=60))
     with pytest.raises(paramiko.AuthenticationException):
         transport.connect(username=address.user, pkey=paramiko.RSAKey.generate(2048))
     transport.close()
@@ -116,13 +116,13 @@ def test_that_a_shell_a_foreign_command_and_sftp_are_refused(server: DemoServer)
             lambda c: c.invoke_subsystem("sftp"),
         ):
             with pytest.raises(paramiko.SSHException):
-                ask(transport.open_session(timeout=10))
+                ask(transport.open_session(timeout=60))
 
 
 def test_that_nothing_is_forwarded(server: DemoServer) -> None:
     with login(server, "honest") as transport:
         with pytest.raises(paramiko.ChannelException) as refused:
-            transport.open_channel("direct-tcpip", ("127.0.0.1", 22), ("127.0.0.1", 1), timeout=10)
+            transport.open_channel("direct-tcpip", ("127.0.0.1", 22), ("127.0.0.1", 1), timeout=60)
         assert refused.value.code == 1
         with pytest.raises(paramiko.SSHException):
             transport.request_port_forward("127.0.0.1", 0)
@@ -130,7 +130,7 @@ def test_that_nothing_is_forwarded(server: DemoServer) -> None:
 
 def test_that_there_is_no_python_for_the_agent(server: DemoServer) -> None:
     with login(server, "honest") as transport:
-        channel = transport.open_session(timeout=10)
+        channel = transport.open_session(timeout=60)
         channel.settimeout(10)
         channel.exec_command("python3 -c 'import sys'")
         channel.sendall(b"12\n")
@@ -202,7 +202,7 @@ def active(server: DemoServer, name: str, fact_id: str, argv: tuple[str, ...]):
 def listening(server: DemoServer, name: str, port: str) -> Iterator[None]:
     boundary = new_boundary()
     with login(server, name) as transport:
-        channel = transport.open_session(timeout=10)
+        channel = transport.open_session(timeout=60)
         channel.settimeout(10)
         channel.exec_command(ACTIVE)
         channel.sendall(active_line(boundary, "iperf3_json", ("iperf3", "-s", "-1", "-p", port)).encode())
@@ -218,7 +218,7 @@ def listening(server: DemoServer, name: str, port: str) -> Iterator[None]:
 def test_that_a_stream_tells_of_every_card_each_second(server: DemoServer) -> None:
     boundary = new_boundary()
     with login(server, "honest") as transport:
-        channel = transport.open_session(timeout=10)
+        channel = transport.open_session(timeout=60)
         channel.settimeout(10)
         channel.exec_command(STREAM)
         channel.sendall(head_line(boundary, ["gpu", "npu"]).encode())
@@ -238,16 +238,16 @@ def test_that_a_closed_session_ends_its_work_and_stop_leaves_no_thread() -> None
     server.start()
     server.start()
     with login(server, "honest") as transport:
-        channel = transport.open_session(timeout=10)
+        channel = transport.open_session(timeout=60)
         channel.exec_command(COLLECT)
         channel.sendall(head_line(new_boundary(), ["smi_xml"]).encode())
         workers = [t for t in threading.enumerate() if t.name == "demo-honest"]
         channel.close()
         for worker in workers:
-            worker.join(5)
+            worker.join(60)
         assert len(workers) == 1 and not workers[0].is_alive()
     with login(server, "sick") as transport:
-        channel = transport.open_session(timeout=10)
+        channel = transport.open_session(timeout=60)
         channel.exec_command(STREAM)
         channel.sendall(head_line(new_boundary(), ["gpu"]).encode())
         channel.recv(10)
@@ -262,7 +262,7 @@ def test_that_a_closed_session_ends_its_work_and_stop_leaves_no_thread() -> None
 
 def test_that_a_cut_line_ends_the_session_and_the_node_can_be_reached_again(server: DemoServer) -> None:
     with login(server, "ascend") as transport:
-        channel = transport.open_session(timeout=10)
+        channel = transport.open_session(timeout=60)
         channel.settimeout(10)
         channel.exec_command(STREAM)
         channel.sendall(head_line(new_boundary(), ["host"]).encode())
@@ -270,7 +270,7 @@ def test_that_a_cut_line_ends_the_session_and_the_node_can_be_reached_again(serv
         server.cut("ascend")
         while channel.recv(1 << 16):
             pass
-        transport.join(5)
+        transport.join(60)
         assert not transport.is_active()
     frames, _ = collect(server, "ascend", ["clock_now"])
     assert [f.id for f in frames] == ["clock_now"]

@@ -42,7 +42,7 @@ def typed_at_a_terminal(command: list[str], answers: list[tuple[str, str]]) -> s
                 os.write(ours, f"{left.pop(0)[1]}\n".encode())
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
         os.close(ours)
     assert not left, shown
     return shown

@@ -79,9 +79,9 @@ def test_that_cancelling_leaves_nothing_whatever_the_node_lacks(line, fact, mark
     thread.start()
     assert marker.seen()
     cancel.cancel()
-    thread.join(9)
+    thread.join(60)
     assert ends[0].cancelled
-    assert marker.gone(1)
+    assert marker.gone()
 
 
 def test_that_closing_the_line_ends_a_run_in_another_thread(fact, marker):
@@ -92,10 +92,10 @@ def test_that_closing_the_line_ends_a_run_in_another_thread(fact, marker):
     assert marker.seen()
     started = time.monotonic()
     line.close()
-    thread.join(8)
+    thread.join(60)
     assert time.monotonic() - started < 6
     assert not ends[0].complete
-    assert marker.gone(1)
+    assert marker.gone()
 
 
 def test_that_a_computer_without_a_posix_shell_says_so(monkeypatch):
@@ -107,8 +107,8 @@ def test_that_a_computer_without_a_posix_shell_says_so(monkeypatch):
 
 def test_that_a_server_has_a_time_limit_whatever_the_node_lacks(line, marker):
     with start_server(line, "iperf3_json", Command(script=f"echo ready; sleep {marker.seconds}; :"), 1, CancelToken()) as server:
-        assert server.wait_for(b"ready", 5, CancelToken())
-        assert server.wait_end(6, CancelToken())
+        assert server.wait_for(b"ready", 60, CancelToken())
+        assert server.wait_end(60, CancelToken())
     assert marker.gone()
 
 

@@ -276,7 +276,7 @@ def test_that_open_ports_answer_and_a_mapped_one_that_does_not_is_named(
     (found,) = measure("net.ports", 1, {"network.ports": f"{first}, {closed}->{inside}"})
     assert (found.verdict, found.reason_code, found.measured) == (Verdict.FAIL, "port_closed", 1)
     assert f"{closed} (refused)" in found.reason.en
-    assert until(lambda: processes_of(server.home) == [], 8)
+    assert until(lambda: processes_of(server.home) == [])
 
 
 def test_that_another_machine_behind_a_port_is_no_pass(measure: Measure) -> None:
@@ -289,7 +289,8 @@ def test_that_another_machine_behind_a_port_is_no_pass(measure: Measure) -> None
 
 
 def test_that_the_clock_of_this_machine_is_believed(measure: Measure) -> None:
-    (found,) = measure("trust.clock", 2)
+    # A stamp that waits here for a processor counts as the node's time: the longer the test, the less of a share that is.
+    (found,) = measure("trust.clock", 8)
     assert found.verdict is Verdict.PASS, found.reason.en
     assert isinstance(found.measured, float) and found.measured == pytest.approx(1.0, abs=0.02)
 
@@ -305,7 +306,7 @@ def test_that_the_busy_loops_are_measured_and_end(measure: Measure, server: Any,
     (found,) = measure("cpu.steal", 1)
     assert isinstance(found.measured, float) and 0 <= found.measured <= 100, found.reason.en
     assert f"all {os.cpu_count()} processors loaded" in found.reason.en and "got ?" not in found.reason.en
-    assert until(lambda: processes_of(server.home) == [], 8)
+    assert until(lambda: processes_of(server.home) == [])
 
 
 def test_that_one_processor_and_all_of_them_are_timed(measure: Measure) -> None:
@@ -317,10 +318,10 @@ def test_that_a_cancelled_load_leaves_no_loop(services: Services, server: Any, u
     node, cancel = node_of(services.workspace, str(server.address), server.key_file), CancelToken()
     with ThreadPoolExecutor(1) as pool:
         job = pool.submit(services.verification.run, node, Request({}, only=("cpu.steal",), seconds=60), cancel)
-        assert until(lambda: processes_of(server.home).count("sh") > (os.cpu_count() or 1), 10)
+        assert until(lambda: processes_of(server.home).count("sh") > (os.cpu_count() or 1))
         cancel.cancel()
-        assert job.result(20).cancelled
-    assert until(lambda: processes_of(server.home) == [], 8)
+        assert job.result(60).cancelled
+    assert until(lambda: processes_of(server.home) == [])
 
 
 class _Files(BaseHTTPRequestHandler):

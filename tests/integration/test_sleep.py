@@ -52,7 +52,7 @@ class Clocks:
         while self._looks.acquire(blocking=False):
             pass
         for _ in range(3):
-            assert self._looks.acquire(timeout=10)
+            assert self._looks.acquire(timeout=60)
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ class Collecting:
         assert until(lambda: self.frames)
 
     def end(self) -> CollectEnd:
-        self._thread.join(20)
+        self._thread.join(60)
         return self._ends[0]
 
 
@@ -134,7 +134,7 @@ def test_that_a_measurement_that_did_not_outlast_a_sleep_says_so(make_sshd, cloc
         assert until(lambda: (tmp_path / "begun").exists())
         clocks.jump(SLEEPS["as on Windows"])
         server.cut_sessions()
-        thread.join(20)
+        thread.join(60)
     assert [type(one) for one in told] == [ComputerSlept]
 
 
@@ -150,7 +150,7 @@ def test_that_the_clock_of_a_node_is_not_compared_with_ours_over_a_sleep(slept, 
     services.links.trust(node, server.keys.host_keys()[0], "test")
     run = FleetRun(services, [node], lambda connection, found: prepare(connection, found.id)[1])
     whole = run.start("one")
-    assert until(lambda: (tmp_path / "begun").exists(), 30)
+    assert until(lambda: (tmp_path / "begun").exists())
     if slept:
         clocks.jump(SLEEPS["as on Windows"])
     (tmp_path / "there").touch()
@@ -173,7 +173,7 @@ def test_that_a_fleet_takes_what_a_sleep_lost_as_not_done_and_asks_only_that_aga
     outcomes = []
     run = FleetRun(services, [node], lambda connection, found: prepare(connection, found.id)[1], on_outcome=lambda _, one: outcomes.append(one))
     whole = run.start("one")
-    assert until(lambda: run.lines()[0].answered > 0, 30)
+    assert until(lambda: run.lines()[0].answered > 0)
     clocks.jump(SLEEPS["as on Windows"])
     server.cut_sessions()
     whole.job.done.result(60)

@@ -39,7 +39,7 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: Callable[..., 
     assert until((tmp_path / "agent").exists, 30)
     yield Agent(tmp_path, tmp_path / "agent")
     process.terminate()
-    process.wait(5)
+    process.wait(60)
 
 
 def made(folder: Path, name: str, kind: str = "ed25519") -> Path:

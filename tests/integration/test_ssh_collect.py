@@ -190,9 +190,9 @@ def test_that_a_process_with_a_session_of_its_own_is_ended_too(session, fact, ma
     if end == "cancel":
         assert marker.seen(2)
         cancel.cancel()
-    thread.join(8)
+    thread.join(60)
     assert ends[0].complete is (end == "normal")
-    assert marker.gone(1)
+    assert marker.gone()
 
 
 def test_that_ux_02_the_deadline_ends_the_commands_and_keeps_the_frames(session, fact, marker):
@@ -215,21 +215,21 @@ def test_that_cancelling_leaves_no_process_and_no_file(make_sshd, fact, marker, 
         assert marker.seen()
         assert list(tmp_path.glob("gpulease.*"))
         cancel.cancel()
-        thread.join(8)
+        thread.join(60)
         assert ends[0].cancelled
     assert marker.gone()  # commands that ignore TERM end after the connection did
     assert until(lambda: not list(tmp_path.glob("gpulease.*")))
 
 
 def test_that_the_end_of_a_node_that_is_well_is_seen(session, fact, marker, monkeypatch):
-    monkeypatch.setattr(impatient, "CANCEL_S", 8.0)  # on a busy computer, too
+    monkeypatch.setattr(impatient, "CANCEL_S", 60.0)  # on a busy computer, too
     cancel = CancelToken()
     thread, ends, _ = collect_in_thread(session, [fact("a", f"sleep {marker.seconds}", 60)], cancel)
     assert marker.seen()
     cancel.cancel()
-    thread.join(10)
+    thread.join(60)
     assert (ends[0].cancelled, ends[0].far_end_seen) == (True, True)
-    assert marker.gone(0.5)
+    assert marker.gone()
 
 
 def test_that_cancelling_a_stalled_node_ends_within_half_a_second_and_its_commands_end_when_it_goes_on(make_sshd, fact, marker, tmp_path, until):
@@ -243,7 +243,7 @@ def test_that_cancelling_a_stalled_node_ends_within_half_a_second_and_its_comman
             cancelled = time.monotonic()
             cancel.cancel()
             told_s = time.monotonic() - cancelled
-            thread.join(8)
+            thread.join(60)
             session.close()
             over_s = time.monotonic() - cancelled
     assert (ends[0].cancelled, ends[0].far_end_seen, [frame.id for frame in frames]) == (True, False, ["quick"])
@@ -293,7 +293,7 @@ def test_that_a_cut_line_is_connection_lost_and_keeps_the_frames(make_sshd, fact
         thread, ends, frames = collect_in_thread(session, facts, CancelToken())
         assert until(lambda: frames) and marker.seen()
         server.cut_sessions()
-        thread.join(8)
+        thread.join(60)
     assert [frame.id for frame in frames] == ["quick"]
     assert [(m.id, m.reason) for m in ends[0].missing] == [("slow", Reason.CONNECTION_LOST)]
     assert marker.gone()
@@ -306,7 +306,7 @@ def test_that_a_closed_session_ends_the_commands(make_sshd, fact, marker):
     thread, ends, _ = collect_in_thread(session, [fact("slow", f"sleep {marker.seconds}", 60)], CancelToken())
     assert marker.seen()
     session.close()
-    thread.join(8)
+    thread.join(60)
     assert ends[0].missing[0].reason is Reason.CONNECTION_LOST
     assert marker.gone()
 
@@ -316,7 +316,7 @@ def test_that_nothing_is_left_in_home_and_temp_after_a_good_run(make_sshd, fact,
     with server.connect() as session:
         _, end = gather(session, [fact("a", "pwd"), fact("b", "ls")])
     assert end.complete
-    assert until(lambda: not list(tmp_path.glob("gpulease.*")), 5)
+    assert until(lambda: not list(tmp_path.glob("gpulease.*")))
     assert not list(Path(server.home).iterdir())
 
 

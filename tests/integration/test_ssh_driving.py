@@ -50,7 +50,7 @@ def test_that_two_who_wait_at_once_are_both_told(session: SshSession, until: Cal
     assert until(lambda: len(own_threads()) == 1)
     for channel, thread in zip(channels.values(), waiting, strict=True):
         channel.end_input()
-        thread.join(10)
+        thread.join(60)
     assert heard == {"one": b"one\n", "other": b"other\n"} and len(own_threads()) == 1
 
 

@@ -136,7 +136,7 @@ def test_that_the_end_of_a_node_reaches_who_waits_though_its_jump_host_can_no_lo
         monkeypatch.setattr(session._beneath[0].transport, "_send_user_message", over)
         event = session._transport.channel_events[99] = threading.Event()
         node.cut_sessions()
-        assert event.wait(10)
+        assert event.wait(60)
         assert until(lambda: not session._transport.is_alive())
         assert not session.alive
         with pytest.raises(LineLost):
@@ -156,7 +156,7 @@ def verifying(services, node: Node, until, begun: Path, then: Callable[[], objec
     request = Request(only=("cpu.model", check))
     thread = threading.Thread(target=lambda: outcomes.append(services.verification.run(node, request, CancelToken(), told.append)))
     thread.start()
-    assert until(lambda: begun.exists() and told, 30)
+    assert until(lambda: begun.exists() and told)
     then()
     thread.join(60)
     (found,) = (one for one in outcomes[0].findings if one.check == check)

@@ -104,7 +104,7 @@ class Node:
     def close(self) -> None:
         self.session.close()
         self.transport.close()
-        self.transport.join(3)
+        self.transport.join(60)
         self.transport.packetizer.complete_handshake()
 
 
@@ -432,7 +432,7 @@ def test_that_who_has_all_sessions_himself_is_told_at_once_and_not_left_to_wait(
 
 def test_that_a_refused_session_is_not_told_as_a_silent_node(node):
     held = node(Scripted(1))
-    held.session._deadlines = replace(held.session._deadlines, channel_s=0.5)
+    held.session._deadlines = replace(held.session._deadlines, channel_s=4.0)
     kept = held.session.open("wait")  # by another than those who wait
     why = (
         f"{held.session.address.host_port}: opening a channel failed. the node gives this connection 1 session at once"
@@ -456,6 +456,6 @@ def test_that_closing_a_connection_ends_the_wait_for_a_session(node):
     waiting.start()
     assert wait_until(lambda: one.session._room._waiting)
     one.session.close()
-    waiting.join(5)
+    waiting.join(60)
     assert [str(why).startswith("the connection to") for why in found[0].values()] == [True]
     kept.close()

@@ -35,7 +35,7 @@ def agent(sshd, tmp_path: Path, until: Callable[..., bool]) -> Iterator[Path]:
     subprocess.run(add, check=True, capture_output=True, env={"PATH": "/usr/bin:/bin", "SSH_AUTH_SOCK": str(place)})
     yield place
     process.terminate()
-    process.wait(5)
+    process.wait(60)
 
 
 def in_config(services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> dict[str, Node]:

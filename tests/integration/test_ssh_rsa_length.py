@@ -73,7 +73,7 @@ def test_that_a_short_rsa_key_of_the_agent_is_not_shown(services, sshd, node, tm
         assert outcome(services, sshd, replace(node, ssh_options="RequiredRSASize 4096")) == ("auth", "key_too_short")
     finally:
         process.terminate()
-        process.wait(5)
+        process.wait(60)
 
 
 def test_that_an_unknown_host_is_asked_about_by_the_key_that_is_long_enough(services, sshd, home):

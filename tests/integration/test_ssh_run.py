@@ -61,10 +61,10 @@ def test_that_a_cancelled_active_run_is_cancelled_and_gone(session, marker, sshd
     thread.start()
     assert marker.seen()
     cancel.cancel()
-    thread.join(8)
+    thread.join(60)
     assert len(errors) == 1
-    assert marker.gone(0.5)
-    assert not list(sshd.home.iterdir())
+    assert marker.gone()
+    assert until(lambda: not list(sshd.home.iterdir()))
 
 
 def test_that_a_lost_line_is_no_exit_code(make_sshd, marker):
@@ -78,7 +78,7 @@ def test_that_a_lost_line_is_no_exit_code(make_sshd, marker):
         thread.start()
         assert marker.seen()
         server.cut_sessions()
-        thread.join(8)
+        thread.join(60)
     assert outputs == [None]
     assert marker.gone()
 
@@ -86,15 +86,15 @@ def test_that_a_lost_line_is_no_exit_code(make_sshd, marker):
 def test_that_a_server_is_ready_when_it_says_so_and_ends_with_us(session, marker):
     command = Command(script=f"echo Server listening on 5201; sleep {marker.seconds}")
     with start_server(session, "iperf", command, 60, CancelToken()) as server:
-        assert server.wait_for(b"listening on 5201", 5, CancelToken())
+        assert server.wait_for(b"listening on 5201", 60, CancelToken())
         assert not server.wait_for(b"never said", 0.1, CancelToken())
     assert server.ended
-    assert marker.gone(0.5)
+    assert marker.gone()
 
 
 def test_that_a_server_that_ends_by_itself_is_seen(session):
     with start_server(session, "iperf", Command(script="echo one; echo two >&2; exit 3"), 60, CancelToken()) as server:
-        assert server.wait_end(5, CancelToken())
+        assert server.wait_end(60, CancelToken())
     assert b"one\n" in server.output
     assert b"two\n" in server.output
     assert server.output.endswith(b"END 3\n")
@@ -106,11 +106,11 @@ def test_that_a_stream_brings_lines_as_they_come_and_stops(session, marker, unti
     assert until(lambda: len(heard.lines) >= 4)
     assert marker.seen()
     heard.stream.close()
-    heard.thread.join(5)
+    heard.thread.join(60)
     assert heard.lines[:3] == [("ticks", b"tick 0"), ("ticks", b"tick 1"), ("ticks", b"tick 2")]
     assert heard.ends[0].ending is StreamEnding.CLOSED
     assert heard.lost == []
-    assert marker.gone(1)
+    assert marker.gone()
 
 
 def test_that_long_lines_of_two_sources_are_never_mixed(session, until):
@@ -118,7 +118,7 @@ def test_that_long_lines_of_two_sources_are_never_mixed(session, until):
     heard = Heard(session, [("a", script.format("a")), ("b", script.format("b"))])
     assert until(lambda: len(heard.lines) >= 30, 30)
     heard.stream.close()
-    heard.thread.join(5)
+    heard.thread.join(60)
     assert {(source, data) for source, data in heard.lines} == {("a", b"a" * 20000), ("b", b"b" * 20000)}
 
 
@@ -126,7 +126,7 @@ def test_that_a_source_that_ends_is_told_with_its_code_and_the_others_go_on(sess
     heard = Heard(session, [("gone", "echo last words; exit 7"), ("ticks", "while :; do echo t; sleep 0.1; done")])
     assert until(lambda: heard.ended and len(heard.lines) > 3)
     heard.stream.close()
-    heard.thread.join(5)
+    heard.thread.join(60)
     assert heard.ended == [("gone", 7)]
     assert ("gone", b"last words") in heard.lines
 
@@ -139,7 +139,7 @@ def test_that_ux_10_a_killed_channel_is_lost_within_three_seconds(make_sshd, mar
         cut = time.monotonic()
         server.cut_sessions()
         assert until(lambda: heard.lost, 3)
-        heard.thread.join(5)
+        heard.thread.join(60)
     assert heard.lost[0].ending is StreamEnding.LOST
     assert abs(heard.lost[0].last_s - cut) < 1
     assert marker.gone()
@@ -151,13 +151,13 @@ def test_that_ux_10_a_silent_line_is_lost_while_a_silent_source_is_not(make_sshd
         living = Heard(session, [("still", "sleep 30")], 0.2)
         assert not until(lambda: living.lost, 3.2)
         living.stream.close()
-        living.thread.join(5)
+        living.thread.join(60)
         (server.home / "dead").touch()
         dead = Heard(session, [("still", "sleep 30")], 0.2)
         started = time.monotonic()
         assert until(lambda: dead.lost, 4)
         assert time.monotonic() - started < 3
-        dead.thread.join(5)
+        dead.thread.join(60)
     assert dead.lost[0].ending is StreamEnding.SILENT
 
 
@@ -177,7 +177,7 @@ def test_that_bytes_that_wait_for_us_are_no_silence_of_the_node(session, until):
     thread.start()
     assert until(lambda: len(lines) > 6), ends
     stream.close()
-    thread.join(5)
+    thread.join(60)
     assert [end.ending for end in ends] == [StreamEnding.CLOSED]
     assert lines[3] - lines[2] > SILENT_LEAST_S
 
@@ -199,7 +199,7 @@ def test_that_a_node_may_send_on_and_on_and_is_given_room(session, until):
     stream = Stream(session, [("much", "")], 1.0, lambda _id, line, _at: lines.append(line), start=start)
     thread = threading.Thread(target=lambda: ends.append(stream.run()))
     thread.start()
-    assert until(lambda: len(lines) > 3000, 20), ends
+    assert until(lambda: len(lines) > 3000), ends
     stream.close()
-    thread.join(8)
+    thread.join(60)
     assert ends[0].ending is StreamEnding.CLOSED and set(lines) == {b"x" * 3000}

@@ -87,7 +87,7 @@ class Agent:
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self._thread.join(5)
+        self._thread.join(60)
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def full_agent(sshd, strangers, home: Path, tmp_path: Path, monkeypatch: pytest.
         subprocess.run(["ssh-add", "-q", key], check=True, capture_output=True)
     yield place
     process.terminate()
-    process.wait(5)
+    process.wait(60)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from gpulease_gui.gui.pages.live_lanes import Lanes, promise_of
 from gpulease_gui.services import recording
 from gpulease_gui.services.composition import Services, open_services
 from gpulease_gui.services.events import Event, GapClosed, GapOpened, NodeState, NodeStateChanged, TaskProgressed
-from gpulease_gui.services.watch import WatchView
+from gpulease_gui.services.watch import WatchView, _Watch
 from gpulease_gui.store.nodes import get_node, save_node
 from gpulease_gui.store.samples import list_gaps, read_blocks, read_range
 
@@ -58,12 +58,25 @@ def count(view: WatchView, metric: str) -> int:
     return sum(ring.total for (id_, _), ring in view.rings.items() if id_ == metric)
 
 
+def test_that_starting_and_stopping_wait_neither_for_the_node_nor_for_the_thread(demo: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+    returned, live = threading.Event(), _Watch._live
+
+    def slow(watch: _Watch) -> None:
+        returned.wait(30)
+        live(watch)
+
+    monkeypatch.setattr(_Watch, "_live", slow)
+    node = demo_node(demo, "honest")
+    view = demo.watching.start(node)
+    demo.watching.stop(node.id)
+    assert watchers() == ["watch-honest"] and not view.rings
+    returned.set()
+
+
 def test_that_samples_of_every_source_arrive_and_troubles_are_words(demo: Services, until: Until) -> None:
-    begun = time.monotonic()
     view = demo.watching.start(demo_node(demo, "honest"))
-    assert time.monotonic() - begun < 0.2, "starting must not wait for the node"
     wanted = ("gpu.power_w", "net.tx_gbit_s", "disk.read_mb_s", "cpu.util_percent", "ram.used_gib")
-    assert until(lambda: all(count(view, metric) for metric in wanted), 20)
+    assert until(lambda: all(count(view, metric) for metric in wanted))
     assert len([subject for metric, subject in view.rings if metric == "gpu.power_w"]) == 8
     assert view.state is NodeState.CONNECTED
     assert view.troubles == {"npu": "npu-smi is not installed on the node"}
@@ -80,17 +93,18 @@ def test_that_a_cut_line_is_a_gap_with_its_reason_within_three_seconds_and_comes
 ) -> None:
     demo.bus.subscribe(heard.append)
     view = demo.watching.start(demo_node(demo, "honest"))
-    assert until(lambda: count(view, "gpu.power_w") >= 16, 20)
+    assert until(lambda: count(view, "gpu.power_w") >= 16)
+    read_s = max(ring.last[0] for ring in view.rings.values() if ring.last is not None)
     simulated(demo).cut("honest")
     cut_s = time.time()
     assert until(lambda: any(isinstance(event, GapOpened) for event in heard), 3)
     gap = view.gaps[-1]
     assert gap.reason == "connection_lost"
-    assert -1.5 < gap.start_s - cut_s < 0.5
+    assert read_s - 0.1 < gap.start_s < cut_s + 0.5, "from the last that was read"
     ring = next(ring for (metric, _), ring in view.rings.items() if metric == "gpu.power_w")
     assert math.isnan(ring.view().values[-1]), "no line may be drawn over the gap"
-    assert until(lambda: gap.end_s is not None, 20)
-    assert gap.resumed and view.state is NodeState.CONNECTED
+    assert until(lambda: any(isinstance(event, GapClosed) for event in heard))
+    assert gap.end_s is not None and gap.resumed and view.state is NodeState.CONNECTED
     states = [event.state for event in heard if isinstance(event, NodeStateChanged)]
     assert NodeState.LOST in states and states[-1] is NodeState.CONNECTED
     assert sum(isinstance(event, GapClosed) for event in heard) == 1
@@ -102,7 +116,7 @@ def test_that_a_cut_line_is_a_gap_with_its_reason_within_three_seconds_and_comes
 
 def test_that_everything_sampled_is_saved_and_no_thread_is_left(demo: Services, until: Until) -> None:
     view = demo.watching.start(demo_node(demo, "honest"))
-    assert until(lambda: count(view, "gpu.power_w") >= 24, 20)
+    assert until(lambda: count(view, "gpu.power_w") >= 24)
     demo.watching.close()
     demo.watching.close()
     assert watchers() == []
@@ -118,21 +132,19 @@ def test_that_everything_sampled_is_saved_and_no_thread_is_left(demo: Services, 
     assert {unit for unit, _ in powers} == {"W"}
 
 
-def test_that_stopping_returns_at_once_and_keeps_what_was_sampled(demo: Services, until: Until) -> None:
+def test_that_stopping_keeps_what_was_sampled(demo: Services, until: Until) -> None:
     node = demo_node(demo, "ascend")
     view = demo.watching.start(node)
-    assert until(lambda: count(view, "npu.power_w") >= 8, 20)
-    begun = time.monotonic()
+    assert until(lambda: count(view, "npu.power_w") >= 8)
     demo.watching.stop(node.id)
-    assert time.monotonic() - begun < 0.2
-    assert until(lambda: not demo.watching.views(), 8)
+    assert until(lambda: not demo.watching.views())
     assert demo.watching.view(node.id) is view and count(view, "npu.power_w") >= 8
 
 
 def test_that_invented_names_of_a_node_do_not_fill_the_memory(demo: Services, monkeypatch: pytest.MonkeyPatch, until: Until) -> None:
     monkeypatch.setattr("gpulease_gui.services.watch.MOST_SERIES", 5)
     view = demo.watching.start(demo_node(demo, "honest"))
-    assert until(lambda: any("5 series" in words for words in view.troubles.values()), 20)
+    assert until(lambda: any("5 series" in words for words in view.troubles.values()))
     assert len(view.rings) == 5
 
 
@@ -153,12 +165,12 @@ def test_that_a_real_sshd_is_watched_and_a_killed_session_is_a_gap(
     sshd = make_sshd()
     node = known(own, ssh_node(sshd), sshd.keys.host_keys()[0])
     view = own.watching.start(node)
-    assert until(lambda: count(view, "ram.used_gib") >= 2 and count(view, "cpu.util_percent") >= 2, 20), view
+    assert until(lambda: count(view, "ram.used_gib") >= 2 and count(view, "cpu.util_percent") >= 2), view
     sshd.cut_sessions()
-    assert until(lambda: bool(view.gaps), 3)
+    assert until(lambda: bool(view.gaps))
     assert view.gaps[0].reason == "connection_lost"
     before = count(view, "ram.used_gib")
-    assert until(lambda: view.gaps[0].resumed and count(view, "ram.used_gib") > before, 20)
+    assert until(lambda: view.gaps[0].resumed and count(view, "ram.used_gib") > before)
 
 
 def test_that_an_untrusted_key_is_refused_once_and_never_tried_again(
@@ -168,7 +180,7 @@ def test_that_an_untrusted_key_is_refused_once_and_never_tried_again(
     node = ssh_node(sshd)
     own.workspace.submit(lambda db: save_node(db, node)).result()
     view = own.watching.start(node)
-    assert until(lambda: not own.watching.views(), 10)
+    assert until(lambda: not own.watching.views())
     assert view.state is NodeState.REFUSED and view.rings == {}
     assert not view.gaps[-1].resumed and view.gaps[-1].reason
     assert not any(isinstance(event, GapClosed) for event in heard)
@@ -178,7 +190,7 @@ def test_that_this_computer_is_watched_through_the_same_scripts(own: Services, u
     node = Node("here", "this computer", Reach.LOCAL)
     own.workspace.submit(lambda db: save_node(db, node)).result()
     view = own.watching.start(node)
-    assert until(lambda: count(view, "ram.used_gib") >= 2 and count(view, "gpu.util_percent") + ("gpu" in view.troubles), 20)
+    assert until(lambda: count(view, "ram.used_gib") >= 2 and count(view, "gpu.util_percent") + ("gpu" in view.troubles))
     with open("/proc/meminfo", encoding="ascii") as lines:
         total_gib = int(lines.readline().split()[1]) / 1024**2
     used = view.rings["ram.used_gib", ""].last
@@ -190,31 +202,31 @@ def test_that_a_full_disk_is_told_watching_goes_on_and_the_time_is_a_gap(
 ) -> None:
     monkeypatch.setattr(recording, "BLOCK_S", 0.5)
     view = demo.watching.start(demo_node(demo, "honest"), interval_s=0.2)
-    assert until(lambda: count(view, "gpu.power_w") >= 24, 20)
+    assert until(lambda: count(view, "gpu.power_w") >= 24)
     (pages,) = demo.workspace.submit(lambda db: db.execute("PRAGMA page_count").fetchone()).result()
     demo.workspace.submit(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchall()).result()
-    assert until(lambda: "full" in view.unsaved, 20)
+    assert until(lambda: "full" in view.unsaved)
     drawn = count(view, "gpu.power_w")
-    assert until(lambda: count(view, "gpu.power_w") > drawn + 16, 20), "the picture goes on"
+    assert until(lambda: count(view, "gpu.power_w") > drawn + 16), "the picture goes on"
     demo.workspace.submit(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchall()).result()
 
     def told() -> list[str]:
         with demo.workspace.read() as connection:
             return [gap.reason for gap in list_gaps(connection, "demo-honest", "gpu.power_w", 0, 2**62)]
 
-    assert until(lambda: view.unsaved == "" and "not_saved" in told(), 20)
+    assert until(lambda: view.unsaved == "" and "not_saved" in told())
     assert view.holes == 1
 
 
 def test_that_the_speed_in_a_tasks_log_is_sampled_stored_and_a_lane_beside_its_promise(demo: Services, until: Until) -> None:
     node = demo_node(demo, "honest")
     view = demo.watching.start(node)
-    assert until(lambda: count(view, "cpu.util_percent") >= 2, 20)
+    assert until(lambda: count(view, "cpu.util_percent") >= 2)
     told = TaskPoint(1.0, 10, 2.5, ((str(Unit.TOKENS_S), 61_000.0),))
     demo.bus.publish(TaskProgressed(TaskProgress("run", node.id, TaskPhase.RUNNING, points=(told,))))
-    assert until(lambda: count(view, "task.tokens_s") >= 2, 20)
+    assert until(lambda: count(view, "task.tokens_s") >= 2)
     demo.bus.publish(TaskProgressed(TaskProgress("run", node.id, TaskPhase.COLLECTING)))
-    assert until(lambda: math.isnan(view.rings["task.tokens_s", ""].view().values[-1]), 20)
+    assert until(lambda: math.isnan(view.rings["task.tokens_s", ""].view().values[-1]))
     lanes = Lanes(promise_of(demo.catalogue, {"work.tokens_s": 64_000.0})).of(view)
     assert lanes[0].id == "task_tokens:work.tokens_s" and lanes[0].promised is not None and lanes[0].promised.value == 64_000.0
     demo.watching.close()
@@ -237,7 +249,7 @@ def test_that_a_fault_of_our_own_is_a_gap_with_a_reason_and_watching_goes_on(
 
     view = demo.watching.start(demo_node(demo, "honest"), interval_s=0.2)
     monkeypatch.setattr(WatchRules, "feed", breaking)
-    assert until(lambda: view.gaps and view.gaps[0].resumed, 20)
+    assert until(lambda: view.gaps and view.gaps[0].resumed)
     assert (view.gaps[0].reason, view.state, faults) == ("fault", NodeState.CONNECTED, [])
     demo.watching.close()
     demo.workspace.submit(lambda db: None).result()

@@ -84,5 +84,5 @@ def test_that_nobody_waits_at_a_room_that_is_closed():
     queue = Queue(room)
     queue.stand("waits")
     room.close()
-    queue.threads[0].join(5)
+    queue.threads[0].join(60)
     assert (queue.turned_away, room.enter(10)) == (["waits"], False)
