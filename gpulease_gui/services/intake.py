@@ -60,7 +60,7 @@ class WatchView:
     `by_agent`: whether the samples come from the agent or, on a node without Python, from the shell scripts. `paces`: since
     when how often it was asked, where that was not `interval_s` always. `unjudged`: what lines carry that no test of ours asks for. `away`: cards
     that were taken away by agreement, since when (UTC seconds). `handed`: which of the samples are in which stored block.
-    `missed`: gaps of curves whose card is lost. `lines` of readings came, and `holes` (gaps) were to be
+    `missed`: gaps of curves whose card is or was lost. `lines` of readings came, and `holes` (gaps) were to be
     stored, since the watch began.
     """
 

@@ -67,14 +67,14 @@ def put_back(view: WatchView, connection: sqlite3.Connection, now_s: float) -> f
     if last_s:
         told = (GapSpan(g.start_ns / _NS, g.reason, min(g.end_ns / _NS, now_s), True) for g in gaps if g.metric is None)
         view.gaps.extend(told)
-        view.source_gaps = source_spans(gaps)
+        view.source_gaps, view.missed = source_spans(gaps), tuple(source_spans(gaps, lost=True))
         view.rings, view.paces = rings, (*paces, (last_s, view.interval_s))
     return last_s
 
 
 def forget(view: WatchView) -> None:
     """Let go of all that was sampled and of its gaps."""
-    view.gaps, view.source_gaps, view.rings, view.paces = [], [], {}, ()
+    view.gaps, view.source_gaps, view.missed, view.rings, view.paces = [], [], (), {}, ()
     view.handed.recall(0.0)
 
 

@@ -61,7 +61,7 @@ class SeriesGaps:
                 since_s = self._absent_s(key, at_s)
                 self._open[key] = GapSpan(since_s, series_reason(SERIES_LOST, key[1]), metric=key[0]), False
                 self._missed.add(key)
-                self._view.missed = (*self._view.missed, self._open[key][0])
+                self._view.missed = tuple(with_newest([*self._view.missed], self._open[key][0]))
         return self._end([key for key in self._open if key in self._missed and key[1] not in absent], at_s)
 
     def _unread(self, absent: Collection[str]) -> list[SeriesKey]:
@@ -113,7 +113,7 @@ class SeriesGaps:
         gap = GapSpan(self._missed_s(key, at_s) if point.lost == GONE else at_s, series_reason(code, point.subject), metric=point.metric)
         self._open[key] = gap, wrong
         if point.lost:  # the rules of the watch tell of it
-            self._view.missed = (*self._view.missed, gap)
+            self._view.missed = tuple(with_newest([*self._view.missed], gap))
         else:
             self._view.source_gaps = with_newest(self._view.source_gaps, gap)
 
@@ -143,9 +143,9 @@ class SeriesGaps:
         for key in keys:
             gap, wrong = self._open.pop(key)
             self._missed.discard(key)
-            self._view.missed = tuple(one for one in self._view.missed if one is not gap)
             if not wrong and at_s - gap.start_s < max(LEAST_S, LEAST_INTERVALS * self._view.interval_s):
                 self._view.source_gaps = [one for one in self._view.source_gaps if one is not gap]
+                self._view.missed = tuple(one for one in self._view.missed if one is not gap)
                 continue
             if wrong:
                 self._told_s[key] = at_s

@@ -71,9 +71,9 @@ def source_of(metric: str | None) -> str:
     return next((id_ for id_, source in sources().items() if any(one.id == metric for one in source.metrics)), "")
 
 
-def source_spans(gaps: Iterable[Gap]) -> list[GapSpan]:
-    """The gaps of sources among stored ones, each once."""
-    keys = {_of(gap): None for gap in gaps if gap.metric is not None and (of_series(gap.reason) or ("",))[0] != SERIES_LOST}
+def source_spans(gaps: Iterable[Gap], *, lost: bool = False) -> list[GapSpan]:
+    """The gaps of sources and curves among stored ones, each once: those of curves whose card was lost, or all others."""
+    keys = {_of(gap): None for gap in gaps if gap.metric is not None and ((of_series(gap.reason) or ("",))[0] == SERIES_LOST) is lost}
     return [GapSpan(start_ns / _NS, reason, end_ns / _NS, True, source, metric, imported) for start_ns, end_ns, reason, source, metric, imported in keys]
 
 

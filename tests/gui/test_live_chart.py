@@ -29,6 +29,7 @@ from gpulease_gui.gui.widgets.chart_scale import TimeScale, nice_above, time_tic
 from gpulease_gui.gui.widgets.chart_spec import (
     Curve,
     Happening,
+    Hole,
     LaneSpec,
     Mode,
     Picture,
@@ -37,6 +38,7 @@ from gpulease_gui.gui.widgets.chart_spec import (
     fixed,
     spans_of,
 )
+from gpulease_gui.gui.widgets.lane import PART_PX
 from gpulease_gui.gui.widgets.lane_paint import axis_figure, tick_decimals
 from gpulease_gui.gui.widgets.lane_stack import LaneStack
 from gpulease_gui.gui.widgets.live_tail import LiveTail
@@ -59,6 +61,10 @@ def ring_of(values: list[float | None], start_s: float = 1000.0) -> Ring:
 
 def curve_of(number: int, values: list[float | None], reasons: list[float | None] | None = None) -> Curve:
     return Curve(f"GPU-{number}", number, f"GPU-{number}", ring_of(values), ring_of(reasons) if reasons else None)
+
+
+def curve_of_ring(number: int, ring: Ring) -> Curve:
+    return Curve(f"GPU-{number}", number, f"GPU-{number}", ring)
 
 
 def lane_of(curves: list[Curve], promised: Promised | None = None, **more: object) -> LaneSpec:
@@ -352,6 +358,20 @@ def test_that_a_gap_is_hatched_and_nothing_is_drawn_across(chart: Callable[..., 
     series = {style.colour.upper() for style in colours().series}
     assert not seen & series, "a line crosses the gap"
     assert column(image, plot.left() + round(plot.width() * 15 / 60), 0, lane.height() - 2) & series
+
+
+@pytest.mark.parametrize("mode", [Mode.SPREAD, Mode.ALL])
+def test_that_a_lane_of_which_some_curves_are_not_read_is_hatched_along_its_edge(chart: Callable[..., LaneStack], mode: Mode) -> None:
+    values: list[float | None] = [300.0] * 61
+    curves = [curve_of_ring(number, ring_of(values if number else values[:20], END_S - 60)) for number in range(5)]
+    holes = (Hole(END_S - 40, END_S - 20, "", "curve:gpu.power_w", part_of="power:gpu.power_w"), Hole(END_S - 10, None, "", "curve:x", part_of="util:"))
+    stack = chart(Picture((lane_of(curves),), holes), mode)
+    lane = stack.lanes[0]
+    assert lane.tail.mode is mode
+    image, plot = lane.grab().toImage(), lane.columns.plot(lane.height())
+    places = [plot.left() + round(plot.width() * second / 60) + 2 for second in (10, 30, 55)]
+    edge, under = [[colours().surface2.upper() in column(image, x, *part) for x in places] for part in ((0, PART_PX), (PART_PX, lane.height() - 2))]
+    assert (edge, under) == ([False, True, False], [False, False, False])
 
 
 def test_that_lines_are_broken_at_a_missing_sample(chart: Callable[..., LaneStack]) -> None:

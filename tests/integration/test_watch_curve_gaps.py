@@ -17,7 +17,9 @@ from gpulease_gui.gui.pages.live_holes import NOT_RECORDED, unknown_holes
 from gpulease_gui.gui.pages.live_lanes import Lanes, holes_of
 from gpulease_gui.gui.widgets.chart_spec import Hole
 from gpulease_gui.services.gap_words import GAP_WORDS, SERIES_WORDS
+from gpulease_gui.services.intake import WatchView
 from gpulease_gui.services.live_csv import readings_csv
+from gpulease_gui.services.recall import put_back
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import append_gap, list_gaps
 from gpulease_gui.telemetry.gpu_agent import UNHEARD
@@ -69,11 +71,12 @@ def test_that_a_figure_that_is_not_available_for_a_while_is_a_gap_of_its_curve_w
     assert str(holes_of(node.watch.view)[0].reason) == str(SERIES_WORDS["not_available"]).join(["Power GPU 0: ", ""])
 
 
-def test_that_a_curve_that_others_of_its_lane_outlive_hatches_nothing_but_is_told(node: Scripted) -> None:
+def test_that_a_curve_that_others_of_its_lane_outlive_hatches_part_of_it_and_is_told(node: Scripted) -> None:
     for node.at in range(60):
         node.cards((0, A, "500" if node.at < 20 else "[N/A]"), (1, B, "400"))
     (hole,) = loud_holes(node.watch.view)
     assert (hole.source, hole.end_s, str(hole.reason)) == (f"curve:{POWER}", None, "Power GPU 0: not available on the node")
+    assert hole.part_of == "power:gpu.power_w"
     node.reconnect()
     assert [gap for gap in stored(node) if gap[1] == POWER] == [(f"not_available {A}", POWER, 20, 58)], "what nobody saw is no part of it"
 
@@ -184,7 +187,20 @@ def test_that_a_lost_card_is_told_once_in_the_table_whatever_is_read_of_it(node:
         node.say("gpu", json.dumps({"index": 0, "uuid": A, "power_w": 500.0}), json.dumps({"index": 1, "uuid": B, **lost}))
     assert {one[:1] + one[2:] for one in stored(node)} == {(f"lost {B}", 10, 30)}
     assert told(node, Language.EN) == {10: f"{B}: lost"} and told(node, Language.ZH) == {10: f"{B}：丢失"}
-    assert holes_of(node.watch.view) == (), "the rules of the watch tell it in the event row"
+    with node.services.workspace.read() as connection:
+        past = read_past(connection, Wish("scripted", START_S, START_S + 40, 900, (START_S, START_S + 40)), {})
+        again = WatchView("scripted", 1.0)
+        put_back(again, connection, START_S + 41.0)
+    for view in (node.watch.view, past.view, again):
+        (hole,) = [one for one in holes_of(view) if one.part_of == "power:gpu.power_w"]
+        assert (round(hole.start_s) - START_S, round(hole.end_s or 0) - START_S, hole.source) == (10, 30, f"curve:{POWER}")
+        assert [one.reason for one in holes_of(view) if one.reason] == [], "the rules of the watch tell it in the event row"
+
+
+def test_that_the_lanes_of_a_card_that_was_the_only_one_are_hatched_whole_while_it_is_lost(node: Scripted) -> None:
+    for node.at in range(40):
+        node.say("gpu", json.dumps({"index": 0, "uuid": A, **({"lost": "GPU is lost"} if node.at >= 10 else {"power_w": 500.0, "util_percent": 9})}))
+    assert {(hole.source, hole.end_s, hole.part_of) for hole in holes_of(node.watch.view)} == {("power:gpu.power_w", None, ""), ("util:", None, "")}
 
 
 def test_that_every_reason_of_a_gap_is_told_in_both_languages(node: Scripted) -> None:

@@ -114,9 +114,9 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
             figures[metric, ""] = _figures(alike, wish, counted_paces, own_pace=metric in own)
     gaps = _gaps(connection, wish, busiest, start_s, end_s, max((one.step_s for one in told.values()), default=0.0))
     ends_ns = int(start_s * _NS), int(end_s * _NS)
-    apart = source_spans(list_gaps(connection, wish.node_id, None, *ends_ns))
-    view = WatchView(wish.node_id, max(wish.interval_s, step_s), rings, gaps, state=NodeState.CONNECTED, source_gaps=apart, away=away,
-                     numbers=get_numbers(connection, wish.node_id))  # fmt: skip
+    noted = list_gaps(connection, wish.node_id, None, *ends_ns)
+    view = WatchView(wish.node_id, max(wish.interval_s, step_s), rings, gaps, state=NodeState.CONNECTED, source_gaps=source_spans(noted), away=away,
+                     numbers=get_numbers(connection, wish.node_id), missed=tuple(source_spans(noted, lost=True)))  # fmt: skip
     return Past(wish, view, figures, tuple(Coarser(*(at_ns / _NS for at_ns in one)) for one in coarser), _times(wish, counted, counted_paces))
 
 

@@ -1,8 +1,9 @@
-"""How is the gap of a single curve shown: as hatching, or only in the event row because others of its lane went on?"""
+"""How is the gap of a single curve shown: as hatching of its lane, or along the edge of it because others of that lane went on?"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.text import Text
@@ -24,7 +25,7 @@ _TOGETHER_S = 5.0
 
 
 def curve_hole(gap: GapSpan, view: WatchView, numbers: Mapping[str, int]) -> Hole:
-    """The hole of a gap that names a metric: in its lane where nothing else of that metric was read, else in none.
+    """The hole of a gap that names a metric: all of its lane where nothing else of that metric was read, else part of it.
 
     `numbers` are those that the lanes give the cards; what is stored knows none.
     """
@@ -33,7 +34,13 @@ def curve_hole(gap: GapSpan, view: WatchView, numbers: Mapping[str, int]) -> Hol
     others = (ring for (id_, of), ring in view.rings.items() if id_ == gap.metric and of != subject)
     alone = not any(_is_read(ring, gap) for ring in others)
     words = origin_told(Text(f"{metric.title.en}{name}: {why.en}", f"{metric.title.zh}{name}：{why.zh}"), imported=gap.imported)
-    return Hole(gap.start_s, gap.end_s, words, f"{metric.lane}:{metric.term or ''}" if alone else f"curve:{metric.id}")
+    lane = f"{metric.lane}:{metric.term or ''}"
+    return Hole(gap.start_s, gap.end_s, words, lane) if alone else Hole(gap.start_s, gap.end_s, words, f"curve:{metric.id}", part_of=lane)
+
+
+def lost_hole(gap: GapSpan, view: WatchView) -> Hole:
+    """That of a curve whose card is lost: the rules of the watch tell of it."""
+    return replace(curve_hole(gap, view, {}), reason="")
 
 
 def is_unheard(gap: GapSpan) -> bool:

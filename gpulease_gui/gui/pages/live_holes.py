@@ -34,7 +34,7 @@ def unknown_holes(
     found = [Hole(first, last, NOT_RECORDED, quiet=True) for first, last in between_recorded(known, *span_s)]
     if live is not None:
         found += [hole for source, specs in _by_source(made).items() for hole in _silences(source, specs, live, span_s[0], now_s, running=running)]
-    loud = [other for other in told if not other.quiet]  # of a quiet one the readings went on
+    loud = [other for other in told if not (other.quiet or other.part_of)]  # of a quiet one, and of other curves, the readings went on
     return tuple(hole for hole in found if not any(_touch(hole, other) for other in loud))
 
 

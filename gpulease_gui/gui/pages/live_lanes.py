@@ -17,7 +17,7 @@ from gpulease_gui.checks.repeats import Bands
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
-from gpulease_gui.gui.pages.live_curve_gaps import curve_hole, is_unheard, unheard_holes
+from gpulease_gui.gui.pages.live_curve_gaps import curve_hole, is_unheard, lost_hole, unheard_holes
 from gpulease_gui.gui.widgets.chart_spec import Curve, Hole, LaneSpec, Promised, Rule
 from gpulease_gui.gui.widgets.labels import Words
 from gpulease_gui.services.gap_words import NOT_REACHED, origin_told
@@ -262,7 +262,8 @@ def holes_of(view: WatchView, numbers: Mapping[str, int] | None = None) -> tuple
         curve_hole(gap, view, named) if gap.metric else Hole(gap.start_s, gap.end_s, _hole_words(gap), gap.source)
         for gap in gaps if not is_unheard(gap)
     ]  # fmt: skip
-    return (*holes, *unheard_holes([gap for gap in gaps if is_unheard(gap)], named))
+    lost = [lost_hole(gap, view) for gap in view.missed]
+    return (*holes, *lost, *unheard_holes([gap for gap in gaps if is_unheard(gap)], named))
 
 
 def _hole_words(gap: GapSpan) -> Words:

@@ -123,7 +123,8 @@ class LaneSpec:
 class Hole:
     """A stretch without samples, of all lanes or of those of one `source` (or the lane of this id); `end_s` None while it lasts.
 
-    A `quiet` one is told in the event row only where its words fit into it: nothing went wrong then.
+    A `quiet` one is told in the event row only where its words fit into it: nothing went wrong then. `part_of`: the lane (its id) of
+    which only some curves are without samples. Without a `reason` it is hatched only: something else tells of it.
     """
 
     start_s: float
@@ -131,6 +132,7 @@ class Hole:
     reason: Words
     source: str = ""
     quiet: bool = False
+    part_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.strip import Kept, strip
 
 LEAST_PX = 92
+PART_PX = 8  # of the height, where only some curves are without samples
 TROUBLE_PX = 40
 MOST_LISTED, MOST_TOLD = 8, 24  # cards in the readout; in its tip, which must fit on a screen
 NO_DATA = Text("no data", "无数据")
@@ -249,6 +250,8 @@ class Lane(Lively, QWidget):
             parts.paint_coarser(painter, plot, moment.coarser, moment.scale, ratio)
             holes = [hole for hole in moment.holes if hole.source in ("", lane.source, lane.id)]
             parts.paint_holes(painter, plot, holes, moment.scale, ratio, moment.now_s)
+            some = [hole for hole in moment.holes if hole.part_of == lane.id]
+            parts.paint_holes(painter, QRect(plot.left(), plot.top(), plot.width(), PART_PX), some, moment.scale, ratio, moment.now_s)
 
     def _paint_lines(self, painter: QPainter, plot: QRect) -> None:
         if self._moment is not None:

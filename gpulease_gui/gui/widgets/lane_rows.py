@@ -97,7 +97,7 @@ class EventRow(QWidget):
 
     def _all(self) -> list[Happening]:
         picture = self._stack.picture
-        gaps = [Happening(h.start_s, h.end_s, h.reason, "info" if h.quiet else "link", QUIET if h.quiet else "") for h in picture.holes]
+        gaps = [Happening(h.start_s, h.end_s, h.reason, "info" if h.quiet else "link", QUIET if h.quiet else "") for h in picture.holes if h.reason]
         return gaps + list(picture.happenings)
 
     def told_at(self, x: float) -> str:
