@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 import threading
 import time
@@ -47,19 +48,22 @@ awake_s = awake_clock()
 class Awake:
     """A clock for who looks again and again: what is longer than `most_s` between two looks counts as `most_s`.
 
-    `slept_s`: seconds that were left out so far.
+    `slept_s`: seconds that were left out so far; `woke_s`: when, by this clock, the last of them were over.
     """
 
     def __init__(self, most_s: float = GAP_S) -> None:
         self._most_s = most_s
         self._looked_s = lasting_s()
-        self.slept_s = 0.0
+        self.slept_s, self.woke_s = 0.0, -math.inf
 
     def now_s(self) -> float:
         """Look: seconds of a clock of its own that stood still in every sleep."""
         now_s = lasting_s()
-        self.slept_s += max(0.0, now_s - self._looked_s - self._most_s)
+        left_out_s = now_s - self._looked_s - self._most_s
         self._looked_s = now_s
+        if left_out_s > 0:
+            self.slept_s += left_out_s
+            self.woke_s = now_s - self.slept_s
         return now_s - self.slept_s
 
 
@@ -80,9 +84,13 @@ class Watch:
     @property
     def slept(self) -> bool:
         """Whether this computer slept, or stood still, since the block began."""
+        return self.slept_within(math.inf)
+
+    def slept_within(self, seconds: float) -> bool:
+        """Whether it did since then, and woke not longer ago than that."""
         with self._lock:
-            self._awake.now_s()
-            return self._awake.slept_s > self._before_s
+            now_s = self._awake.now_s()
+            return self._awake.slept_s > self._before_s and now_s - self._awake.woke_s <= seconds
 
 
 class Vigil:

@@ -29,6 +29,8 @@ _GRACE_S = 20.0
 # All of it was sent: until a slow disk has it.
 _UNPACK_S = 600.0
 _LAST_WORDS_S = 2.0
+# A line of which nothing is known to be wrong so long after a sleep has outlasted it.
+_OUTLASTED_S = 60.0
 _PLACE = re.compile(r"/(?:[^\x00-\x1f\x7f]*/)?gpulease-task\.[A-Za-z0-9]{6,12}")
 _TOOLS = frozenset(["docker", "podman", "enroot"])
 _MARKS_MOST_BYTES = 64 * 1024
@@ -69,7 +71,7 @@ class TaskReport:
     `code` is the command's exit code. `left_out_bytes` of its log did not come, between `head` and tail. `kept` is the
     folder kept on request, of `kept_kib`; `remains` what could not be removed; `processes` still alive afterwards (None:
     not told). `oom_kills` happened on the node meanwhile. `waits`: why a log that was followed could not be read at its end.
-    `slept`: this computer did meanwhile, or stood still.
+    `slept`: this computer did so shortly before the end that the line may not have outlasted it, or stood still.
     """
 
     why: str
@@ -165,7 +167,7 @@ class _Running:
         self._pass_rest()
         words = bytes((self._noise + self._said)[-_SAID_MOST:]).decode("utf-8", "replace").strip()
         said = self._mask.quoted(self._report.said or ("" if self._started else visible(words)))
-        report = replace(self._report, said=said, cancelled=self._cancel.cancelled, slept=self._watch.slept)
+        report = replace(self._report, said=said, cancelled=self._cancel.cancelled, slept=self._watch.slept_within(_OUTLASTED_S))
         if report.why == "lost" and not self._ready and self._line.alive:
             return replace(report, why="refused", refusal="shell")
         return report

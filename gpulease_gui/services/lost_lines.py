@@ -19,6 +19,12 @@ def lost_at(line: Line, reason: Reason) -> Text:
     return line.lost_at if reason is Reason.CONNECTION_LOST else NO_TEXT
 
 
+def why_lost(node: Node, line: Line, *, slept: bool) -> tuple[Reason, Text]:
+    """Why a line to that node is over, and the jump host with which it was lost; `slept`: this computer did before."""
+    reason = Reason.COMPUTER_SLEPT if slept else told_of(node, Reason.CONNECTION_LOST)
+    return reason, lost_at(line, reason)
+
+
 def must_be_the_node(node: Node, line: Line) -> None:
     """Raises LineLost where a line is over for which no node is to blame: what it brought last is not the whole output."""
     if not line.alive and (line.lost_at.en or without_network(node)):

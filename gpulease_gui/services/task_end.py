@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.task import TaskEnd
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.remote.task import TaskReport
@@ -61,6 +62,29 @@ def broken_off(trouble: UserFacing) -> Ending:
     return Ending(TaskEnd.ERROR, foreign(why), trouble.next_text if trouble.next_text.en else _AGAIN)
 
 
+def cut_off(ending: Ending, reason: Reason, at: Text) -> Ending:
+    """The end of a task whose line is over, told of this computer or of the jump host `at` which it was lost, as far as
+    they are to blame.
+    """
+    words, step = _NOT_THE_NODE.get(reason, (NO_TEXT, NO_TEXT))
+    if words.en:
+        return Ending(ending.end, words, step)
+    if at.en:
+        return Ending(ending.end, Text(f"the connection was lost: {at.en}", f"连接中断：{at.zh}"), _AT_HOP)
+    return ending
+
+
+_AT_HOP = Text("run it again; if it is lost each time, ask who runs the jump host", "请重新运行；若每次都断开，请联系跳板机的管理员")
+_NOT_THE_NODE: Mapping[Reason, tuple[Text, Text]] = {
+    Reason.COMPUTER_SLEPT: (
+        Text("the connection did not outlast a sleep of this computer, or a time in which it stood still", "连接因本机休眠或停顿而中断"),
+        Text("keep this computer awake and run it again", "请保持本机唤醒并重新运行"),
+    ),
+    Reason.OWN_NETWORK: (
+        Text("the connection was lost as this computer had no network", "因本机无网络，连接中断"),
+        Text("check the network of this computer and run it again", "请检查本机网络并重新运行"),
+    ),
+}  # fmt: skip
 _ENDED: Mapping[str, Ending] = {
     "time": Ending(TaskEnd.TIME_LIMIT, Text("its time was over", "达到时间上限"), LONGER),
     "space": Ending(TaskEnd.OUT_OF_SPACE, Text("it wrote more than it may", "写入超过上限"), ROOM),

@@ -15,6 +15,7 @@ from gpulease_gui.domain.finding import CheckState, Finding, Reason, Verdict
 from gpulease_gui.domain.node import HostKey, Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.task import TaskSpec
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.facts.fact import readers
 from gpulease_gui.services.events import Bus, CheckChanged, FindingSaved
 from gpulease_gui.services.fleet import fleet_of
@@ -61,12 +62,12 @@ class TaskJudge:
             history = history_of(connection, self._node, at, host_key, machine_from(self.evidence))
         self.promise = replace(self.promise, history=replace(history, fleet=fleet, same_task=before))
 
-    def judge(self, missing: Reason = Reason.NOT_COLLECTED) -> None:
-        """All checks of the task; `missing` says why an output did not come. A rule of ours that breaks is an error of its check."""
+    def judge(self, missing: Reason = Reason.NOT_COLLECTED, said: Text = NO_TEXT) -> None:
+        """All checks of the task; `missing` says why an output did not come, `said` more of it. A rule of ours that breaks is an error of its check."""
         judging = Judging([rules()[id_] for id_ in self._checks], self.promise)
         judging.evidence.update(self.evidence)
         for fact_id in {id_ for check in self._checks for id_ in rules()[check].check.facts}:
-            judging.give_up(fact_id, missing)
+            judging.give_up(fact_id, missing, said)
         for rule in judging.rest():
             state, detail = CheckState.DONE, ""
             try:

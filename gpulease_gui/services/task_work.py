@@ -21,6 +21,7 @@ from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.span import Clocks, utc_now
 from gpulease_gui.domain.task import SourceKind, TaskEnd, TaskEnvironment, TaskPhase, TaskRun, TaskSpec, secrets_of
 from gpulease_gui.domain.term import TermValue
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.facts.clock_now import ClockNow
 from gpulease_gui.facts.fact import readers
 from gpulease_gui.facts.smi_xml import SmiReport
@@ -31,12 +32,14 @@ from gpulease_gui.remote.collect import collect
 from gpulease_gui.remote.task import TaskReport, follow_log, run_task
 from gpulease_gui.remote.task_pack import Pack
 from gpulease_gui.remote.task_wrap import HEAD_BYTES, TAIL_BYTES, TaskOrder
+from gpulease_gui.remote.transport import ComputerSlept
 from gpulease_gui.services.events import Bus, RunEnded, RunStarted, TaskEnded
 from gpulease_gui.services.joined import run_to_join
 from gpulease_gui.services.links import Opened
+from gpulease_gui.services.lost_lines import why_lost
 from gpulease_gui.services.measure import MEASURES
 from gpulease_gui.services.outcome import Outcome, Trouble, current
-from gpulease_gui.services.task_end import Ending, broken_off, ending_of
+from gpulease_gui.services.task_end import Ending, broken_off, cut_off, ending_of
 from gpulease_gui.services.task_judge import TaskJudge
 from gpulease_gui.services.task_live import OnProgress, TaskLive
 from gpulease_gui.services.task_log import TaskLog, reading_of
@@ -101,6 +104,8 @@ class TaskWork:
         self._watch = TaskWatch(parts.watching, aim.node) if aim.watch else None
         self._offset_s: float | None = None
         self._clock_at: datetime | None = None
+        self._slept = False
+        self._missing: tuple[Reason, Text] = (Reason.NOT_COLLECTED, NO_TEXT)
 
     def _checks(self) -> tuple[str, ...]:
         own = ("work.task",) if self._builtin is None or self._aim.spec.serves else ()
@@ -120,14 +125,21 @@ class TaskWork:
             if self._watch is not None:
                 self._watch.stop()
         self._judge.recall(run.started_at, self._opened.host_key, self._aim.spec)
-        self._judge.judge(Reason.CONNECTION_LOST if ending.end is TaskEnd.CUT else Reason.NOT_COLLECTED)
+        self._judge.judge(*self._missing)
         return self._finish(ending)
 
     def _broken(self, trouble: UserFacing) -> Ending:
         """What failed outside of the task's own log: a line lost while the node was looked at, a program not to be sent."""
-        ending = broken_off(trouble)
+        ending = self._told(broken_off(trouble), slept=self._slept or isinstance(trouble, ComputerSlept))
         self._task = replace(self._task, end=ending.end, reason=ending.reason, next_step=ending.next_step)
         return ending
+
+    def _told(self, ending: Ending, *, slept: bool) -> Ending:
+        """An end that was no end of the task itself: whose fault it is."""
+        if ending.end is not TaskEnd.CUT:
+            return ending
+        reason, at = self._missing = why_lost(self._aim.node, self._opened.line, slept=slept)
+        return cut_off(ending, reason, at)
 
     def _ran(self, cancel: CancelToken) -> Ending:
         """The environment, then the task; a rate of a built-in task that would fail is measured once more at once."""
@@ -146,7 +158,8 @@ class TaskWork:
 
     def _look(self, cancel: CancelToken) -> None:
         facts = [readers()[id_].fact for id_ in _BESIDE]
-        collect(self._opened.line, facts, self._beside, cancel, sudo=self._aim.node.use_sudo)
+        end = collect(self._opened.line, facts, self._beside, cancel, sudo=self._aim.node.use_sudo)
+        self._slept = any(one.reason is Reason.COMPUTER_SLEPT for one in end.missing)
         found = {id_: one.reading for id_, one in self._judge.evidence.items()}
         smi, torch, clock = found.get("smi_xml"), found.get("torch_files"), found.get("clock_now")
         environment = TaskEnvironment(container=self._aim.spec.container.image if self._aim.spec.container else None)
@@ -196,7 +209,7 @@ class TaskWork:
     def _read(self, live: TaskLive, report: TaskReport) -> Ending:
         """Keep the log as evidence, and what is known of the run."""
         log, spec = live.taken, self._aim.spec
-        ending = ending_of(report, log.last_words, builtin=self._builtin is not None, endless=self._aim.pack is None)
+        ending = self._told(ending_of(report, log.last_words, builtin=self._builtin is not None, endless=self._aim.pack is None), slept=report.slept)
         view, began_s = self._watch.view if self._watch is not None else None, live.began_wall_s
         use = gpu_use(view, began_s, time.time()) if began_s is not None else ()
         about = LogAbout(str(ending.end), report.code, log.left_out_bytes, use, spec.pattern, stalls(view, live.pauses))

@@ -95,15 +95,19 @@ class Deaf:
 MARKS = ("READY /tmp/gpulease-task.abcdef", "START", "END exit 0 1 0 0", "CLEAN 0")
 
 
-def ran(sleep: Callable[[float], None], before: int | None, monkeypatch: pytest.MonkeyPatch, count: int = len(MARKS)) -> TaskReport:
-    """What comes of a task of which the node says `count` marks; this computer sleeps before one of them, and a look finds nothing."""
+def ran(
+    sleep: Callable[[float], None], before: int | None, monkeypatch: pytest.MonkeyPatch, count: int = len(MARKS), quiet_s: float = 0.0
+) -> TaskReport:
+    """What comes of a task of which the node says `count` marks, and nothing for a while; this computer sleeps before one of
+    them, and a look finds nothing.
+    """
     monkeypatch.setattr(task, "new_boundary", lambda: "B")
     says: list[tuple[float, Chunk]] = []
     for number, mark in enumerate(MARKS[:count]):
         says += [(SLEEP_S, Chunk())] if number == before else []
         says.append((0.0, Chunk(err=f"B {mark}\n".encode())))
-    says += [(SLEEP_S, Chunk())] if before == count else []
-    return run_task(line(Channel(sleep, says), alive=count == len(MARKS)), TaskOrder("r1", "true", 0, time_limit_s=5), (), Deaf(), CancelToken())
+    says += [(4.0, Chunk())] * int(quiet_s / 4)
+    return run_task(line(Channel(sleep, says), alive=count == len(MARKS)), TaskOrder("r1", "true", 0, time_limit_s=60), (), Deaf(), CancelToken())
 
 
 @pytest.mark.parametrize("before", [None, 0, 1, 2, 3])
@@ -112,11 +116,11 @@ def test_that_a_task_goes_on_over_a_sleep(before: int | None, sleep: Callable[[f
     assert (report.why, report.code, report.clean, report.slept) == ("exit", 0, True, before is not None)
 
 
-@pytest.mark.parametrize("slept", [True, False])
-def test_that_a_task_that_was_lost_says_whether_this_computer_slept(
-    slept: bool, sleep: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("before", "quiet_s", "slept"), [(None, 0.0, False), (1, 0.0, True), (1, 56.0, True), (1, 64.0, False)])
+def test_that_a_task_that_was_lost_says_whether_this_computer_slept_a_minute_before_at_most(
+    before: int | None, quiet_s: float, slept: bool, sleep: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    report = ran(sleep, 2 if slept else None, monkeypatch, count=2)
+    report = ran(sleep, before, monkeypatch, count=2, quiet_s=quiet_s)
     assert (report.why, report.slept) == ("lost", slept)
 
 

@@ -15,6 +15,7 @@ from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.task import SourceKind, TaskEnd, TaskSource, TaskSpec
+from gpulease_gui.domain.text import NO_TEXT
 from gpulease_gui.remote.transport import Channel, LineLost
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.events import TaskEnded
@@ -58,7 +59,7 @@ def test_that_one_slow_run_warns_and_the_second_fails(services: Services, tmp_pa
 class Broken:
     """A line on which nothing can be started any more."""
 
-    name, alive = "node", False
+    name, alive, lost_at = "node", False, NO_TEXT
 
     def __init__(self, trouble: UserFacing) -> None:
         self.trouble = trouble
