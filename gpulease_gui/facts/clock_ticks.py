@@ -92,14 +92,18 @@ def ticks_in(output: bytes) -> list[tuple[float, float]]:
     return [(float(steady), float(wall)) for steady, wall in _LINE.findall(output)[:_MAX_TICKS]]
 
 
-def clock_test(ticks: Sequence[tuple[float, float]], arrivals: Sequence[tuple[float, float]]) -> ClockTest | None:
-    """The test that stamps and their arrivals (both steady clock, time of day) make; None without four of each."""
+def clock_test(ticks: Sequence[tuple[float, float]], arrivals: Sequence[tuple[float, float]], late_s: float = 0.0) -> ClockTest | None:
+    """The test that stamps and their arrivals (both steady clock, time of day) make; None without four of each.
+
+    `late_s`: for so long the last one may have lain here unread, which counts as sway of the line.
+    """
     if len(ticks) < 4 or len(arrivals) < 4:
         return None
     delays = [here[0] - there[0] for there, here in zip(ticks[:4], arrivals[:4], strict=True)]
     # The first three stamps lie half a second apart: no bent clock explains how much their delays sway.
-    jitter = max(delays[:3]) - min(delays[:3])
-    offset = ticks[0][1] - arrivals[0][1]
+    jitter = max(max(delays[:3]) - min(delays[:3]), late_s)
+    # The one that was the least on its way, or lay here the least, says most of the time of day.
+    offset = max(there[1] - here[1] for there, here in zip(ticks[:3], arrivals[:3], strict=True))
     return ClockTest(ticks[3][0] - ticks[2][0], arrivals[3][0] - arrivals[2][0], jitter, offset)
 
 

@@ -17,12 +17,13 @@ from gpulease_gui.facts.clock_ticks import ClockTest, ClockTicks
 from gpulease_gui.facts.port_reach import PortReach, PortTry
 from gpulease_gui.remote.awake import Awake
 from gpulease_gui.remote.run import RunningServer, run_active, start_server
-from gpulease_gui.remote.transport import SLICE_S
 from gpulease_gui.services.measure_lines import Measurement, Task, tests_of
 
 LOAD_SECONDS, BENCH_SECONDS, CLOCK_SECONDS = 20, 5, 5
 _START_S, _CALL_S = 8.0, 4.0
-# Who looks for stamps each tenth of a second and then not for so long knows their moments too badly for a verdict.
+# Seconds from one look for stamps to the next; and how long nobody may have looked when one is found: then a clock that runs
+# as ours could seem bent. One that is a hundredth off in five seconds is spoken of, so less than two looks don't count.
+_LOOK_S, _LATE_S = 0.02, 0.1
 _PAUSE_S = 1.0
 _IN_USE, _DENIED = 98, 13
 
@@ -47,10 +48,11 @@ def measure_clock(task: Task) -> CommandOutput:
     old = clock_ticks.parse(task.before).tests if task.before is not None else ()
     with start_server(task.lines.line, "clock_ticks", clock_ticks.command(length), length + 20, task.cancel) as server:
         awake = Awake(_PAUSE_S)
-        arrivals = _arrivals(server, length, awake, task.cancel)
-        test = clock_ticks.clock_test(clock_ticks.ticks_in(server.output), arrivals)
+        arrivals, late_s = _arrivals(server, length, awake, task.cancel)
+        unseen_s = late_s[-1] if late_s and late_s[-1] > 2 * _LOOK_S else 0.0
+        test = clock_ticks.clock_test(clock_ticks.ticks_in(server.output), arrivals, unseen_s)
         said = server.output[-500:].decode("utf-8", "replace")
-    return clock_ticks.combine(_clock_reading(old, test, said, slept=awake.slept_s > 0))
+    return clock_ticks.combine(_clock_reading(old, test, said, slept=awake.slept_s > 0 or max(late_s, default=0.0) > _LATE_S))
 
 
 def _clock_reading(old: tuple[ClockTest, ...], test: ClockTest | None, said: str, *, slept: bool) -> ClockTicks:
@@ -62,17 +64,23 @@ def _clock_reading(old: tuple[ClockTest, ...], test: ClockTest | None, said: str
     return ClockTicks(old, words, Reason.UNREADABLE)
 
 
-def _arrivals(server: RunningServer, length: int, awake: Awake, cancel: CancelToken) -> list[tuple[float, float]]:
-    """When each of the four lines was here: steady clock and time of day. Of no use once `awake` has left anything out."""
+def _arrivals(server: RunningServer, length: int, awake: Awake, cancel: CancelToken) -> tuple[list[tuple[float, float]], list[float]]:
+    """When each of the four lines was here: steady clock and time of day; and for how long at most it lay here unread.
+
+    Of no use once `awake` has left anything out.
+    """
     found: list[tuple[float, float]] = []
+    late_s: list[float] = []
+    nothing_s = awake.now_s()  # the last look that found none
     for number in range(4):
         until_s = awake.now_s() + _START_S + (length if number == 3 else 0)
-        while not server.wait_for(clock_ticks.tick_end(number), SLICE_S, cancel):
-            if server.ended or awake.now_s() >= until_s or awake.slept_s:
-                return found
+        while not server.wait_for(clock_ticks.tick_end(number), _LOOK_S, cancel):
+            nothing_s = awake.now_s()
+            if server.ended or nothing_s >= until_s or awake.slept_s:
+                return found, late_s
         found.append((time.monotonic(), time.time()))
-        awake.now_s()
-    return found
+        late_s.append(awake.now_s() - nothing_s)
+    return found, late_s
 
 
 def measure_ports(task: Task) -> CommandOutput:
