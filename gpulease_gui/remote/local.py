@@ -29,9 +29,10 @@ class NoShell(UserFacing):
 
     def __init__(self) -> None:
         super().__init__(
-            "this computer can't run the checks",
-            "there is no POSIX shell (sh)",
-            "check it over SSH from another computer, or run GPULease under Linux, macOS or WSL",
+            Text("this computer can't run the checks", "本机无法执行检查"),
+            Text("there is no POSIX shell (sh)", "没有 POSIX shell（sh）"),
+            Text("check it over SSH from another computer, or run GPULease under Linux, macOS or WSL",
+                 "请从另一台计算机通过 SSH 检查，或在 Linux、macOS 或 WSL 下运行 GPULease"),
         )
 
 

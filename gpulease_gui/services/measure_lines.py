@@ -14,6 +14,7 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.command import CommandOutput
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.node import Node
+from gpulease_gui.domain.text import Text
 from gpulease_gui.facts.raw_runs import unpack
 from gpulease_gui.services.links import Links, Opened
 
@@ -33,6 +34,9 @@ class Ending:
 
 class NoPeer(UserFacing):
     """A measurement between two nodes without a second one, or without an address of it."""
+
+
+_NO_PEER = Text("no peer node was named", "未指定第二个节点"), "", Text("name the second node", "请选择第二个节点")
 
 
 class MeasureLines:
@@ -56,7 +60,7 @@ class MeasureLines:
     def peer(self, cancel: CancelToken) -> Opened:
         """The peer's line. Raises NotConnected, NoPeer."""
         if self._peer is None:
-            raise NoPeer("no peer node was named", next_step="name the second node", at_terminal="name the second node: --peer user@host")
+            raise NoPeer(*_NO_PEER, at_terminal="name the second node: --peer user@host")
         if self._peer_opened is None:
             self._peer_opened = self._links.open(self._peer, cancel)
         return self._peer_opened
@@ -65,11 +69,14 @@ class MeasureLines:
     def peer_host(self) -> str:
         """The address under which the node reaches its peer. Raises NoPeer."""
         if self._peer is None:
-            raise NoPeer("no peer node was named", next_step="name the second node", at_terminal="name the second node: --peer user@host")
+            raise NoPeer(*_NO_PEER, at_terminal="name the second node: --peer user@host")
         own = self._peer.address.host if self._peer.address else self._peer.demo_name or "127.0.0.1"
         host = self._peer_address or own
         if host.startswith("-"):
-            raise NoPeer(f"{host!r} is no address of a peer", next_step="name it as an IP address, such as 10.0.0.2", at_terminal="name it as an IP address: --peer-address 10.0.0.2")
+            raise NoPeer(
+                Text(f"{host!r} is no address of a peer", f"{host!r} 不是第二个节点的地址"), next_step=Text("name it as an IP address, such as 10.0.0.2", "请填写 IP 地址，如 10.0.0.2"),
+                at_terminal="name it as an IP address: --peer-address 10.0.0.2",
+            )
         return host
 
     @contextmanager

@@ -29,8 +29,8 @@ _LINE = re.compile(
 class WrongLine(UsageError):
     """A line that is no session; `words` say so in both languages."""
 
-    def __init__(self, words: Text, next_step: str) -> None:
-        super().__init__(words.en, next_step=next_step)
+    def __init__(self, words: Text, next_step: Text) -> None:
+        super().__init__(words, next_step=next_step)
         self.words = words
 
 
@@ -42,7 +42,7 @@ def read_sessions(words: str) -> tuple[Session, ...]:
             found += _of_line(line.strip(), number)
     if len(found) > MOST_SESSIONS:
         words_of = Text(f"{len(found)} sessions are too many", f"{len(found)} 次使用过多，最多 {MOST_SESSIONS} 次")
-        raise WrongLine(words_of, f"write at most {MOST_SESSIONS}")
+        raise WrongLine(words_of, Text(f"write at most {MOST_SESSIONS}", f"最多填写 {MOST_SESSIONS} 次"))
     return tuple(found)
 
 
@@ -50,7 +50,7 @@ def _of_line(line: str, number: int) -> list[Session]:
     said = _LINE.fullmatch(line)
     if said is None:
         told = Text(f"line {number}: {line!r} is no session", f"第 {number} 行：无法识别 {line!r}，例如 20 x 6 h")
-        raise WrongLine(told, "write such as 20 x 6 h, or 2026-03-02T10:50+08:00 20 min")
+        raise WrongLine(told, Text("write such as 20 x 6 h, or 2026-03-02T10:50+08:00 20 min", "请写成 20 x 6 h，或 2026-03-02T10:50+08:00 20 min"))
     seconds = round(Decimal(said["length"]) * _UNITS[said["unit"].lower()])
     session = Session(seconds, _start(said["start"], number), said["never"] is None)
     return [session] * int(said["count"] or 1)
@@ -63,7 +63,7 @@ def _start(words: str | None, number: int) -> datetime | None:
         start = datetime.fromisoformat(words)
     except ValueError:
         told = Text(f"line {number}: {words!r} is no time", f"第 {number} 行：{words!r} 不是时间")
-        raise WrongLine(told, "write such as 2026-03-02T10:50+08:00") from None
+        raise WrongLine(told, Text("write such as 2026-03-02T10:50+08:00", "请写成 2026-03-02T10:50+08:00")) from None
     return start if start.tzinfo is not None else start.astimezone()
 
 

@@ -9,17 +9,18 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2] / "gpulease_gui"
 PARTS = ("what", "why", "next_step")
+RAISED = ("UserFacing", "UsageError", "Refused", "NoPeer", "WrongLine")
 # How many errors of a file are still in English alone. A file that is not here has none; these figures only get smaller.
 # What only the command line raises may stay: it speaks English.
 LEFT = {"services/exchange_live.py": 1}
 
 
 def plain_errors(source: str) -> int:
-    """How many UserFacing(...) and UsageError(...) have a part that is a plain string, not Text(en, zh)."""
+    """How many errors for the user have a part that is a plain string, not Text(en, zh)."""
     return sum(
         any(_is_plain(part) for part in (*call.args[:3], *(word.value for word in call.keywords if word.arg in PARTS)))
         for call in ast.walk(ast.parse(source))
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("UserFacing", "UsageError")
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in RAISED
     )
 
 
@@ -54,7 +55,7 @@ def test_that_the_list_of_those_that_are_left_is_no_longer_than_needed():
     [
         ('raise UserFacing("no", Text("a", "b"))', 1), ('raise UsageError(Text("a", "b"), next_step=f"do {x}")', 1), ('UserFacing(Text("a", "b"), "")', 0),
         ('UserFacing(what, why or "because")', 1), ('UserFacing(what, "a" if x else "b")', 1), ('UserFacing(Text("a", "b"), why, step, "--flag")', 0),
-        ('UserFacing(Text("a", "b"), at_terminal="use --flag")', 0),
+        ('UserFacing(Text("a", "b"), at_terminal="use --flag")', 0), ('raise Refused(Text("a", "b"), "save it again")', 1),
     ],
 )  # fmt: skip
 def test_that_the_scan_sees_plain_strings_and_nothing_else(source, count):

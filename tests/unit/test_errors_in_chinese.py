@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from gpulease_gui.services.live_export import put_into_report
 from gpulease_gui.services.notices import parse_time
 from gpulease_gui.services.thresholds import parse_amount
 from gpulease_gui.services.typed_field import _complaint
+from gpulease_gui.services.workload_text import read_sessions
 from gpulease_gui.store.exchange.bundle_schema import parse_bundle
 from gpulease_gui.store.exchange.source import read_file
 from gpulease_gui.store.workspace import Workspace
@@ -28,6 +30,12 @@ from gpulease_gui.store.workspace import Workspace
 
 def written(path: Path, content: bytes) -> Path:
     path.write_bytes(content)
+    return path
+
+
+def zipped(path: Path, name: str) -> Path:
+    with zipfile.ZipFile(path, "w") as package:
+        package.writestr(name, "x")
     return path
 
 
@@ -40,6 +48,8 @@ def written(path: Path, content: bytes) -> Path:
         ("'25:99' 不是时刻。请填写时和分，如 22:30", lambda folder, db: parse_time("25:99")),
         ("'1,5' 不是金额。请填写数字与小数点，如 16.20", lambda folder, db: Money.parse("1,5", "CNY")),
         ("这是 PDF，不是表格。请向供应商索取电子表格，或把 PDF 附到报价", lambda folder, db: read_file(written(folder / "a.csv", b"%PDF-1.4"))),
+        ("这是 ZIP 文件，不是工作簿。请解压后导入其中的表格", lambda folder, db: read_file(zipped(folder / "a.xlsx", "a.txt"))),
+        ("这是 Numbers 表格。请在该软件中另存为 XLSX 或 CSV，再导入", lambda folder, db: read_file(zipped(folder / "b.xlsx", "Index/Document.iwa"))),
         ("无法读取 gone.json。没有这个文件或文件夹。请检查该文件及其权限", lambda folder, db: read_bundle(folder / "gone.json", load_catalogue())),
     ],
 )  # fmt: skip
@@ -82,3 +92,7 @@ def test_that_a_list_that_was_typed_is_refused_in_both_languages_without_the_key
     with pytest.raises(UsageError) as trouble:
         validate_field("billing.discounts", [{"value": "2"}], load_catalogue().fields)
     assert _complaint(trouble.value, "billing.discounts") == Text("2 is more than the whole. write 0.06 for 6 %", "2 超过了 100 %。6 % 请写作 0.06")
+
+
+def test_that_a_line_of_sessions_says_in_chinese_how_it_is_written():
+    assert refused(lambda: read_sessions("20 apples")) == "第 1 行：无法识别 '20 apples'，例如 20 x 6 h。请写成 20 x 6 h，或 2026-03-02T10:50+08:00 20 min"

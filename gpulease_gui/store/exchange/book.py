@@ -57,6 +57,12 @@ def _decimal(digits: str) -> Decimal:
     return Decimal(f"{float(digits):.15g}")
 
 
+def _said(words: Any) -> Text:
+    """What the child says in both languages."""
+    en, zh = words
+    return Text(str(en), str(zh))
+
+
 class _Reading:
     """What came from the child so far."""
 
@@ -73,7 +79,7 @@ class _Reading:
             for number, cells in line:
                 self._put(number - 1, tuple(map(_cell, cells)))
         elif "trouble" in line:
-            raise UserFacing(str(line["trouble"]), str(line.get("why", "")), str(line.get("next", "")))
+            raise UserFacing(_said(line["trouble"]), str(line["why"]), _said(line["next"]))
         elif "sheets" in line:
             self.sheets = tuple(clean(str(name)) for name in line["sheets"])
             self._note(line)

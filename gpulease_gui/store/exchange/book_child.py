@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from datetime import date, datetime, time
 from typing import IO, Any
 
-from gpulease_gui.store.exchange.package_guard import Refused, guard
+from gpulease_gui.domain.text import Text
+from gpulease_gui.store.exchange.package_guard import FEWER, Refused, guard
 from gpulease_gui.store.exchange.sheet import LIMITS, Limits
 
 BATCH = 200
@@ -36,16 +37,21 @@ def main(words: list[str]) -> int:
         for line in lines_of(path, wanted, LIMITS):
             _tell(line)
     except Refused as refused:
-        _tell({"trouble": refused.what, "next": refused.next_step})
+        _tell(_trouble(refused.what, refused.next_step))
     except MemoryError:
-        _tell({"trouble": "the workbook needs more memory than it may have", "next": "keep only the sheet with offers"})
+        _tell(_trouble(Text("the workbook needs more memory than it may have", "读取工作簿所需的内存超过上限"), FEWER))
     except (zipfile.BadZipFile, zlib.error, OSError, ValueError, LookupError, TypeError, AttributeError, SyntaxError, EOFError,
             NotImplementedError, ArithmeticError) as error:  # fmt: skip
         # The library raises all of these for what is wrong in a file.
         cause = error.__cause__ or error
-        _tell({"trouble": "the workbook is damaged", "why": f"{type(cause).__name__}: {str(cause)[:200]}",
-               "next": "open it in a spreadsheet program and save it again as XLSX"})  # fmt: skip
+        step = Text("open it in a spreadsheet program and save it again as XLSX", "请用表格软件打开并重新另存为 XLSX")
+        _tell(_trouble(Text("the workbook is damaged", "工作簿已损坏"), step, f"{type(cause).__name__}: {str(cause)[:200]}"))
     return 0
+
+
+def _trouble(what: Text, step: Text, why: str = "") -> dict[str, object]:
+    """As it is said in each language; the reason is the library's."""
+    return {"trouble": (what.en, what.zh), "why": why, "next": (step.en, step.zh)}
 
 
 def _tell(line: object) -> None:
@@ -78,7 +84,7 @@ def lines_of(path: str, wanted: str, limits: Limits) -> Iterator[object]:
         shown = [s for s in sheets if s.sheet_state == "visible"] or sheets
         chosen = [s for s in sheets if s.title == wanted] if wanted else shown
         if not chosen:
-            raise Refused(f"there is no sheet {wanted!r}", "choose one of the sheets of the file")
+            raise Refused(Text(f"there is no sheet {wanted!r}", f"没有工作表 {wanted!r}"), Text("choose one of the sheets of the file", "请选择文件中的工作表"))
         for sheet in chosen:
             lines = _sheet_lines(book, sheet, limits)
             first = next(lines)
@@ -171,7 +177,10 @@ def _sheet_lines(book: Any, sheet: Any, limits: Limits) -> Iterator[object]:
             if element.tag == CELL_TAG:
                 inside += 1
                 if inside > _MOST_OF_A_ROW:
-                    raise Refused("a row of the sheet has more cells than a spreadsheet can hold", "save it again as XLSX")
+                    raise Refused(
+                        Text("a row of the sheet has more cells than a spreadsheet can hold", "工作表中有一行的单元格超过表格软件的上限"),
+                        Text("save it again as XLSX", "请重新另存为 XLSX"),
+                    )
             elif element.tag == ROW_TAG:
                 inside = 0
                 unseen = element.get("hidden") in _ON
@@ -218,8 +227,10 @@ def _number(text: str) -> int | float:
 def _refuse_large(rows: int, columns: int, cells: int, limits: Limits) -> None:
     if rows > limits.rows or columns > limits.columns or cells > limits.cells:
         raise Refused(
-            f"the sheet is too large: row {rows:,}, {columns:,} columns; at most {limits.rows:,} rows, {limits.columns:,} columns and "
-            f"{limits.cells:,} cells are read", "keep only the rows and columns with offers",
+            Text(f"the sheet is too large: row {rows:,}, {columns:,} columns; at most {limits.rows:,} rows, {limits.columns:,} columns and "
+                 f"{limits.cells:,} cells are read",
+                 f"工作表过大：第 {rows:,} 行，{columns:,} 列；最多读取 {limits.rows:,} 行、{limits.columns:,} 列、{limits.cells:,} 个单元格"),
+            Text("keep only the rows and columns with offers", "请只保留有报价的行和列"),
         )  # fmt: skip
 
 
