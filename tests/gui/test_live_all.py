@@ -17,7 +17,9 @@ from gpulease_gui.domain.node import Node, Reach
 from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.gui.language import Translations
 from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.models.watched import Watched
 from gpulease_gui.gui.pages import live
+from gpulease_gui.gui.pages.live_all_parts import Sums
 from gpulease_gui.gui.pages.live_bar import ALL_NODES
 from gpulease_gui.gui.pages.live_cards import fewer_cards
 from gpulease_gui.gui.pages.live_nodes import LiveNode
@@ -284,6 +286,53 @@ def test_that_nodes_are_watched_opened_and_left_from_the_grid(page: live.LivePag
     assert page.crumbs() == (ALL_NODES,)
     page.bulk.stop_button.click()
     qtbot.waitUntil(lambda: demo.watching.views() == (), timeout=10000)
+
+
+def sums_of(views: list[WatchView], told: Watched | None = None) -> Sums:
+    nodes = [LiveNode(Node(view.node_id, view.node_id, Reach.SSH), "C-1", "Haiqiong") for view in views]
+    tiles = [tile_of(Known(node, view, True), LaneChoice.UTIL, NOW_S, 1800.0) for node, view in zip(nodes, views, strict=True)]
+    sums = Sums()
+    sums.show_all(nodes, {view.node_id: view for view in views}, tiles, told, NOW_S, 1800.0)
+    return sums
+
+
+def paused(node_id: str, *gaps: tuple[int, int, str]) -> WatchView:
+    """A node that was read for half an hour but for these seconds before now, for which there is this reason."""
+    view = WatchView(node_id, 1.0, state=NodeState.CONNECTED)
+    ring = view.rings["gpu.util_percent", "GPU-0"] = Ring()
+    for second in range(1800, 0, -1):
+        if not any(begin >= second > end for begin, end, _ in gaps):
+            ring.append(NOW_S - second, 90.0)
+    view.gaps += [GapSpan(NOW_S - begin, why, NOW_S - end, True) for begin, end, why in gaps]
+    return view
+
+
+@pytest.mark.parametrize(("views", "words", "chinese"), [
+    ([paused("a", (900, 300, "computer_slept")), paused("b", (900, 300, "computer_slept"))],
+     "66.6\u2009% of expected (10 min not watched)", "应有的 66.6\u2009%（10 分未监控）"),
+    ([paused("a", (900, 300, "not_watched")), paused("b")], "83.3\u2009% of expected (up to 10 min not watched)", "应有的 83.3\u2009%（最长 10 分未监控）"),
+    ([paused("a", (900, 300, "no_answer")), paused("b")], "83.3\u2009% of expected", "应有的 83.3\u2009%"),
+    ([paused("a", (4000, 1800, "not_watched")), paused("b")], "100.0\u2009% of expected", "应有的 100.0\u2009%"),
+])  # fmt: skip
+def test_that_the_sum_of_samples_says_for_how_long_nobody_watched(
+    views: list[WatchView], words: str, chinese: str, translations: Translations, qtbot: QtBot
+) -> None:
+    translations.switch(Language.EN)
+    sums = sums_of(views)
+    qtbot.addWidget(sums)
+    assert sums.samples.figure.text() == words
+    assert sums.minimumSizeHint().width() < sums.sizeHint().width() - sums.samples.figure.sizeHint().width() / 2, "it makes no window wider"
+    translations.switch(Language.ZH)
+    qtbot.waitUntil(lambda: sums.samples.figure.text() == chinese, timeout=5000)
+
+
+@pytest.mark.parametrize(("seen", "words"), [(True, "none seen"), (False, "–")])
+def test_that_of_a_day_on_which_nobody_watched_it_is_not_said_that_nothing_was_under_promise(
+    seen: bool, words: str, english: Translations, qtbot: QtBot
+) -> None:
+    sums = sums_of([], Watched({}, NOW_S - 3600, seen=seen))
+    qtbot.addWidget(sums)
+    assert (sums.degraded.figure.text(), sums.idle.figure.text(), sums.worth.figure.text()) == (words, words, "–")
 
 
 def test_that_the_filter_counts_what_the_tiles_say(page: live.LivePage) -> None:

@@ -243,6 +243,16 @@ def test_that_idle_time_of_a_module_is_that_of_both_its_chips_once(paid, desk):
             assert read_watched(connection, BEGIN, BEGIN + 2 * HOUR).idle_card_hours == hours
 
 
+def test_that_a_time_in_which_no_node_was_read_is_told_from_one_in_which_nothing_was_under_promise(paid, desk):
+    def seen(since_s):
+        with desk.workspace.read() as connection:
+            return read_watched(connection, since_s, BEGIN + 24 * HOUR).seen
+
+    assert not seen(BEGIN)
+    paid.read("GPU-a")
+    assert seen(BEGIN) and not seen(BEGIN + 12 * HOUR)
+
+
 def test_that_what_is_paid_for_and_was_never_seen_is_degraded_while_the_driver_does_not_answer(paid):
     paid.read("GPU-a", "GPU-b")
     paid.event("watch.driver", "", 0, HOUR, ("GPU-a", "GPU-b"))

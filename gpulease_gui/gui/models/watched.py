@@ -13,6 +13,7 @@ from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.widgets.tile_spec import Broken
 from gpulease_gui.services.degraded import degraded_in, idle_s
+from gpulease_gui.store.ahead import newest_end
 from gpulease_gui.store.nodes import list_nodes
 from gpulease_gui.store.watch_events import WatchEvent, list_events
 
@@ -27,7 +28,7 @@ _IDLE = "watch.idle"
 class Watched:
     """Broken rules by node, and of `since_s` to now: degraded card-hours, what they cost by currency, idle card-hours.
 
-    `unpriced`: card-hours that have no price.
+    `unpriced`: card-hours that have no price. `seen`: whether any node was read in that time.
     """
 
     broken: Mapping[str, tuple[Broken, ...]]
@@ -36,6 +37,7 @@ class Watched:
     money: tuple[Money, ...] = ()
     unpriced: Fraction = Fraction(0)
     idle_card_hours: float = 0.0
+    seen: bool = False
 
 
 def broken_of(event: WatchEvent) -> Broken:
@@ -51,7 +53,8 @@ def read_watched(connection: sqlite3.Connection, since_s: float, now_s: float) -
     broken = {node.id: tuple(broken_of(one) for one in list_events(connection, node.id, begin_ns, end_ns)) for node in nodes}
     idle = sum(_idle_s(connection, node, broken[node.id], since_s, now_s) for node in nodes)
     hours, money, unpriced = _sums(connection, [node for node in nodes if broken[node.id]], since_s, now_s)
-    return Watched(broken, since_s, hours, money, unpriced, idle / 3600)
+    seen = any(newest_end(connection, node.id, int(now_s * _NS)) > since_s * _NS for node in nodes)
+    return Watched(broken, since_s, hours, money, unpriced, idle / 3600, seen)
 
 
 def _idle_s(connection: sqlite3.Connection, node: Node, broken: Sequence[Broken], since_s: float, now_s: float) -> float:

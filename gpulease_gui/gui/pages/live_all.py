@@ -185,7 +185,7 @@ class AllNodes(QWidget):
         self._window_s = next((window_s for window_s in WINDOWS_S if oldest_s <= window_s), WINDOWS_S[-1])
         self.bar.range.set_words(_span_words(now_s, self._window_s))
         self.legend.show_window(self._window_s)
-        self.sums.show_all(tuple(self._nodes.values()), running, tiles, self._watched, now_s)
+        self.sums.show_all(tuple(self._nodes.values()), running, tiles, self._watched, now_s, self._window_s)
         shown = list(model.shown)
         hidden = [id_ for id_ in self._nodes if id_ not in set(shown)]
         self._turn = hidden + shown[::-1]

@@ -13,12 +13,13 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.live_nodes import LiveNode
 from gpulease_gui.gui.pages.live_tile import WINDOWS_S
+from gpulease_gui.gui.pages.live_unwatched import missed_words, unwatched_s
 from gpulease_gui.gui.theme.sizes import TextSize, sized
 from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.chart_pens import gap_brush, paint_strip
 from gpulease_gui.gui.widgets.chart_spec import share_text
 from gpulease_gui.gui.widgets.fitted import Fitted
-from gpulease_gui.gui.widgets.labels import PlainLabel, Words
+from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
 from gpulease_gui.gui.widgets.lively import Lively
 from gpulease_gui.gui.widgets.search import FilterBar
 from gpulease_gui.gui.widgets.tile_spec import Tile
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from gpulease_gui.services.watch import WatchView
 
 _LOW_SHARE = 0.95
+# Of time in which nobody looked nothing follows.
+_NONE = Text("none seen", "未见")
 
 
 class NodesBar(Fitted, FilterBar):
@@ -48,15 +51,16 @@ class NodesBar(Fitted, FilterBar):
 
 
 class _Sum(QWidget):
-    """A caption over one figure."""
+    """A caption over one figure, which ends in … where it may be `cut` because the window is narrow."""
 
-    def __init__(self, caption: Text) -> None:
+    def __init__(self, caption: Text, *, cut: bool = False) -> None:
         super().__init__()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(1)
         self._said: tuple[str, str] = ("", "")
-        self.figure = PlainLabel("–", weight=600)
+        self.figure = ElidedLabel("–", weight=600) if cut else PlainLabel("–", weight=600)
+        self.figure.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         column.addWidget(PlainLabel(caption, size="caption", level="3"))
         column.addWidget(self.figure)
 
@@ -79,27 +83,30 @@ class Sums(QFrame):
         row.setSpacing(28)
         self.watched, self.busy = _Sum(Text("Nodes watched", "监控中的节点")), _Sum(Text("GPUs busy", "忙碌的卡"))
         self.degraded, self.worth = _Sum(Text("Under promise today", "今日低于承诺")), _Sum(Text("Worth", "折合金额"))
-        self.idle, self.samples = _Sum(Text("Idle while billed", "计费中闲置")), _Sum(Text("Samples", "样本"))
+        self.idle, self.samples = _Sum(Text("Idle while billed", "计费中闲置")), _Sum(Text("Samples", "样本"), cut=True)
         for part in (self.watched, self.busy, self.degraded, self.worth, self.idle, self.samples):
             row.addWidget(part)
         row.addStretch(1)
 
     def show_all(
-        self, nodes: Sequence[LiveNode], running: Mapping[str, WatchView], tiles: Sequence[Tile], told: Watched | None, now_s: float
-    ) -> None:
-        """Bring all to what the watches hold and what was read of the store."""
-        from gpulease_gui.gui.widgets.tile_lines import busy_of
+        self, nodes: Sequence[LiveNode], running: Mapping[str, WatchView], tiles: Sequence[Tile], told: Watched | None, now_s: float,
+        window_s: float,
+    ) -> None:  # fmt: skip
+        """Bring all to what the watches hold, what the tiles show of the last `window_s`, and what was read of the store."""
+        from gpulease_gui.gui.widgets.tile_lines import SLOTS, busy_of
 
         count = sum(1 for one in nodes if one.node.id in running)
         self.watched.tell(Text(f"{count} of {len(nodes)}", f"{count} / {len(nodes)}"))
         pairs = [busy_of(view.rings, now_s - 5 * view.interval_s - 3.0) for view in running.values()]
         busy, cards = sum(one for one, _ in pairs), sum(one for _, one in pairs)
         self.busy.tell(Text(f"{busy} of {cards}", f"{busy} / {cards}") if cards else "–")
-        slots = [share for tile in tiles if tile.node_id in running for share in _since_first(tile)]
+        lines = [(running[tile.node_id], _since_first(tile)) for tile in tiles if tile.node_id in running]
+        slots = [share for _, line in lines for share in line]
         read = sum(1 for share in slots if share is not None)
         share, shown = read / len(slots) if slots else 1.0, share_text(read, len(slots))
+        missed = missed_words([unwatched_s(view.gaps, now_s - len(line) * window_s / SLOTS, now_s) for view, line in lines if line])
         self.samples.tell(
-            Text(f"{shown} of expected", f"应有的 {shown}") if slots else "–", "1" if share >= _LOW_SHARE else "warn"
+            Text(f"{shown} of expected{missed.en}", f"应有的 {shown}{missed.zh}") if slots else "–", "1" if share >= _LOW_SHARE else "warn"
         )
         if told is not None:
             self._show_told(told)
@@ -109,11 +116,12 @@ class Sums(QFrame):
         from gpulease_gui.gui.models.watched import card_hours_text
 
         degraded = told.card_hours
-        self.degraded.tell(card_hours_text(float(degraded)) if degraded else Text("none", "无"), "fail" if degraded else "1")
+        none: Words = _NONE if told.seen else "–"
+        self.degraded.tell(card_hours_text(float(degraded)) if degraded else none, "fail" if degraded else "1")
         money = [money_words(one.currency, one.amount) for one in told.money]
         self.worth.tell(" + ".join(money) if money else Text("no price", "无价格") if told.unpriced else "–")
         idle = told.idle_card_hours
-        self.idle.tell(card_hours_text(idle) if idle else Text("none", "无"), "warn" if idle else "1")
+        self.idle.tell(card_hours_text(idle) if idle else none, "warn" if idle else "1")
 
 
 def _since_first(tile: Tile) -> Sequence[float | None]:

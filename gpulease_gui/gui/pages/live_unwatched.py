@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.gui.pages.live_table import short_text
 from gpulease_gui.gui.widgets.chart_spec import share_text
 from gpulease_gui.services.gap_words import CLOCK_SET, FAULT, OWN_NETWORK, SLEPT
@@ -27,9 +27,14 @@ def unwatched_s(gaps: Iterable[GapSpan], start_s: float, end_s: float) -> float:
 
 def samples_words(count: int, expected: int, missed_s: float) -> tuple[Text, Text]:
     """So many of the expected samples, and for how many seconds nobody watched; the same where there is little room."""
-    shown = share_text(count, expected)
-    whole = Text(f"Samples {shown} of expected", f"样本 {shown}")
-    if missed_s >= 1:
-        lasted = short_text(missed_s, up=False)
-        whole = Text(f"{whole.en} ({lasted.en} not watched)", f"{whole.zh}（{lasted.zh}未监控）")
-    return whole, Text(f"Samples {shown}", f"样本 {shown}")
+    shown, missed = share_text(count, expected), missed_words([missed_s])
+    return Text(f"Samples {shown} of expected{missed.en}", f"样本 {shown}{missed.zh}"), Text(f"Samples {shown}", f"样本 {shown}")
+
+
+def missed_words(missed_s: Sequence[float]) -> Text:
+    """For how many seconds nobody watched each of some nodes, to stand behind their share of samples; empty where it is less than one."""
+    longest_s = max(missed_s, default=0.0)
+    if longest_s < 1:
+        return NO_TEXT
+    lasted, alike = short_text(longest_s, up=False), longest_s - min(missed_s) < 1
+    return Text(f" ({'' if alike else 'up to '}{lasted.en} not watched)", f"（{'' if alike else '最长 '}{lasted.zh}未监控）")
