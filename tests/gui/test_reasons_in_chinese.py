@@ -40,7 +40,7 @@ def nodes_of(faulty: World) -> dict[str, Node]:
     made = {name: Node(name, name, address=place, identity_file=key) for name, place in places.items()}
     plain, hop = made["plain"], lambda name: str(replace(places[name], user="anna"))
     extra = {
-        "changed": plain, "unknown": plain, "stranger": replace(plain, identity_file=str(faulty.folder / "stranger")),
+        "changed": plain, "unknown": made["shell"], "stranger": replace(plain, identity_file=str(faulty.folder / "stranger")),
         "no-key": replace(plain, identity_file=str(faulty.folder / "none")), "no-address": replace(plain, address=None),
         "nowhere": replace(plain, address=replace(places["plain"], host="nowhere.invalid")),
         "closed-hop": replace(plain, jump=hop("closed")), "hop-forwards-nothing": replace(plain, jump=str(places["narrow"])),
