@@ -172,12 +172,12 @@ class Links:
             raise UserFacing(Text(f"{node.name} has no address", f"{node.name} 没有地址"), next_step=Text("edit the node", "请编辑该节点"))
         replaced = node.id in self._replaced
         keys_only = replaced or bool(once)
-        now = self._as_of_now(node)
-        way = self._ways.way_to(now, node.address, fingerprints, cancel, keys_only=keys_only).trusting(once)
-        cancel.check()
-        self._say_skipped(way)
-        mask = Mask()
+        now, mask, asking = self._as_of_now(node), Mask(), CancelToken()
+        take_back = cancel.on_cancel(asking.cancel)
         try:
+            way = self._ways.way_to(now, node.address, fingerprints, asking, keys_only=keys_only).trusting(once)
+            cancel.check()
+            self._say_skipped(way)
             with masking(mask):
                 session = self._connect_past_proxy(node, way.telling(mask), cancel, mask)
         except ConnectFailed as error:
@@ -189,6 +189,9 @@ class Links:
                 if (replaced or once) and error.hop and is_of_keys(error):
                     raise without_password(error, once=bool(once)) from error.__cause__
             raise
+        finally:
+            asking.cancel()  # nobody waits any more for what the node asked while it hung up or ran out of time
+            take_back()
         session.mask = mask
         self._replaced.discard(node.id)
         lent = self._remember(now, way, session)

@@ -37,13 +37,15 @@ class SecretAsked:
     USER@HOST:PORT", or the words of who asks.
 
     `hop`: host:port of the jump host that it is for, "" = the node. `number`: which try of this secret it is. `withdrawn`: whether the work that
-    asks was cancelled, so that nobody waits for an answer any more.
+    asks was cancelled or its login is over, so that nobody waits for an answer any more. `shared`: whose secret it is, where others wait for
+    the same one and go on with the question of who no longer does; () = nobody does.
     """
 
     what: str
     hop: str = ""
     number: int = 1
     withdrawn: Callable[[], bool] = field(default=_never, compare=False, repr=False)
+    shared: Owner = field(default=(), compare=False, repr=False)
 
 
 AskSecret = Callable[[Node, SecretAsked], Secret | None]
@@ -124,7 +126,7 @@ class Ways:
         """The way to a node. Reads the user's ssh config and known_hosts; raises UserFacing when they can't be used.
 
         `keys_only`: no node and no jump host on the way gets a password or an answer. `cancel` withdraws what is asked, now and
-        while the way is gone.
+        while the way is gone; then asking for a passphrase raises Cancelled.
         """
         cancel = cancel or CancelToken()
         given = self._fingerprints + fingerprints
@@ -211,7 +213,10 @@ class Ways:
         ask, withdrawn = self.ask_secret, _withdrawn(cancel)
 
         def passphrase(path: str, number: int) -> Secret | None:
-            return self._kept_or_asked(node, SecretAsked(f"{PASSPHRASE}{path}", hop, number, withdrawn))
+            given = self._kept_or_asked(node, SecretAsked(f"{PASSPHRASE}{path}", hop, number, withdrawn, ("file", path)))
+            if given is None:
+                cancel.check()  # then nobody gave up, and the next who needs the key asks
+            return given
 
         def wrong(path: str) -> None:
             self.kept.drop(node, f"{PASSPHRASE}{path}")
@@ -219,7 +224,7 @@ class Ways:
         def type_password(number: int, refused: Secret | None) -> Secret | None:
             if refused is not None:
                 self.kept.drop(node, password)
-            asked = SecretAsked(password, hop, number, withdrawn)
+            asked = SecretAsked(password, hop, number, withdrawn, owner)
             return self._typed.get(owner, lambda: self._kept_or_asked(node, asked, refused), refused, withdrawn)
 
         if ask is None:
@@ -247,13 +252,13 @@ class Ways:
 
     def _proxy_password(self, node: Node, proxy: Proxy, cancel: CancelToken, number: int = 1) -> Secret | None:
         withdrawn = _withdrawn(cancel)
-        asked, wrong = SecretAsked(f"{PROXY}{proxy.user_at}", number=number, withdrawn=withdrawn), proxy.password
-        owner = ("proxy", proxy.kind, proxy.user_at)
+        owner, wrong = ("proxy", proxy.kind, proxy.user_at), proxy.password
+        asked = SecretAsked(f"{PROXY}{proxy.user_at}", "", number, withdrawn, owner)
         return self._typed.get(owner, lambda: self._kept_or_asked(node, asked, wrong), wrong, withdrawn)
 
     def _password(self, node: Node, what: str, cancel: CancelToken) -> Secret | None:
         withdrawn = _withdrawn(cancel)
-        asked = SecretAsked(what, withdrawn=withdrawn)
+        asked = SecretAsked(what, withdrawn=withdrawn, shared=(node.id, what))
         return self._typed.get((node.id, what), lambda: self._kept_or_asked(node, asked), cancelled=withdrawn)
 
 

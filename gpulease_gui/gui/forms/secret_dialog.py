@@ -34,8 +34,10 @@ class SecretDialog(FactDialog):
                  parent: QWidget | None = None) -> None:  # fmt: skip
         name, headline, about = _words(node, asked)
         hop: list[tuple[Words, Words]] = [(Text("Jump host", "跳板机"), foreign(asked.hop))] if asked.hop else []
+        # Others may wait for the same password, and one of them go on with this dialog.
+        of_node = Text("Asked first for", "最先用于") if asked.what.startswith((JUMP, PROXY)) else Text("Node", "节点")
         facts: list[tuple[Words, Words]] = [
-            (Text("Node", "节点"), foreign(node.name)), (Text("Address", "地址"), foreign(node.target)), *hop, *about,
+            (of_node, foreign(node.name)), (Text("Address", "地址"), foreign(node.target)), *hop, *about,
         ]  # fmt: skip
         super().__init__(name, headline, facts, icon="key", consequence=_KEPT if name is not _ANSWER else _ONCE, parent=parent)
         self.line = LineField(name)

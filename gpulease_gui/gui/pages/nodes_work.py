@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QDialog
 
 from gpulease_gui.domain.errors import UserFacing
@@ -15,7 +15,7 @@ from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.pages.nodes_secrets import tell_not_kept
-from gpulease_gui.gui.pages.secret_questions import SecretQuestion
+from gpulease_gui.gui.pages.secret_questions import HEIR_MS, SecretQuestion
 from gpulease_gui.services.events import (
     ConfigDiffers,
     Event,
@@ -284,12 +284,24 @@ class NodeWork(QObject):
 
     def _withdraw(self, question: SecretQuestion) -> None:
         """Nobody waits for the answer any more; the user has given it already, or shall not be asked for it."""
-        if question.dialog is not None:
-            question.dialog.reject()
+        if question.dialog is not None and question.asked.shared:
+            QTimer.singleShot(HEIR_MS, self, lambda: self._close_dialog(question))
+        elif question.dialog is not None:
+            self._close_dialog(question)
         elif question in self._questions:
             self._questions.remove(question)
 
+    def _close_dialog(self, question: SecretQuestion) -> None:
+        if question.dialog is not None:
+            question.dialog.reject()
+
     def _queue(self, question: HostKeyQuestion | SecretQuestion) -> None:
+        if isinstance(question, SecretQuestion) and self._questions:
+            shown = self._questions[0]
+            if isinstance(shown, SecretQuestion) and shown.goes_on_as(question):
+                shown.hand_over(question)
+                self._questions[0] = question
+                return
         waiting = [q for q in self._questions if isinstance(q, HostKeyQuestion)]
         if isinstance(question, HostKeyQuestion) and any(q.node.id == question.node.id for q in waiting):
             return

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gpulease_gui.services.ways import SecretAsked
 
 _LOOK_S = 0.2
+# How long the dialog of a secret that several may wait for stays open for the next of them.
+HEIR_MS = 1_000
 
 
 @dataclass(slots=True, eq=False)
@@ -33,6 +35,7 @@ class SecretQuestion:
     dialog: SecretDialog | None = None
     _answered: threading.Event = field(default_factory=threading.Event)
     _answer: Secret | None = None
+    _heir: SecretQuestion | None = None
 
     def wait(self, is_open: Callable[[], bool]) -> Secret | None:
         """Called by the worker: what the user types; None when he gives up, the window closes or the work was cancelled."""
@@ -50,12 +53,27 @@ class SecretQuestion:
         )
 
         def answer() -> None:
-            if dialog.result() == QDialog.DialogCode.Accepted:
-                self._answer = dialog.secret
-                if dialog.wants_keeping:
-                    kept.keep_once_accepted(self.node, self.asked.what, dialog.secret)
-            self.dialog = None
-            self._answered.set()
+            asker = self
+            while asker._heir is not None:
+                asker = asker._heir
+            asker._end(dialog, kept)
 
         dialog.finished.connect(answer)
         return dialog
+
+    def _end(self, dialog: SecretDialog, kept: KeptSecrets) -> None:
+        if dialog.result() == QDialog.DialogCode.Accepted:
+            self._answer = dialog.secret
+            if dialog.wants_keeping:
+                kept.keep_once_accepted(self.node, self.asked.what, dialog.secret)
+        self.dialog = None
+        self._answered.set()
+
+    def goes_on_as(self, other: SecretQuestion) -> bool:
+        """Whether `other` waits for the very secret that nobody waits for here any more, so that what is typed is for it."""
+        same = bool(self.asked.shared) and self.asked.shared == other.asked.shared
+        return same and self.dialog is not None and self.asked.withdrawn() and (self.asked, self.shown) == (other.asked, other.shown)
+
+    def hand_over(self, heir: SecretQuestion) -> None:
+        """From now on the dialog is that of `heir`."""
+        self._heir, heir.dialog, self.dialog = heir, self.dialog, None
