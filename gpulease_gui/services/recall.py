@@ -35,13 +35,14 @@ _APART_S = 15.0
 class Recalled:
     """When what was put back ends (UTC seconds; 0 = nothing was), why nothing follows it, and up to when a wrong clock wrote ahead.
 
-    `names`: what chips are called, by source and place.
+    `names`: what chips are called, by source and place. `noted_s`: up to when (UTC seconds) the store says why nothing was read after it.
     """
 
     last_s: float = 0.0
     why: str = NOT_WATCHED
     ahead_s: float = 0.0
     names: CardNames = field(default_factory=dict)
+    noted_s: float = 0.0
 
 
 def begin_with(view: WatchView, workspace: Workspace, now_s: float) -> Recalled:
@@ -54,9 +55,20 @@ def begin_with(view: WatchView, workspace: Workspace, now_s: float) -> Recalled:
         return Recalled()  # the store will say so itself when the first block is written
     wait([telling], WRITTEN_S)
     if not telling.done() or telling.cancelled() or telling.exception() is not None:
-        return Recalled(last_s, names=names)
+        return Recalled(last_s, names=names, noted_s=_noted_until(view, last_s))
     ahead = telling.result()
-    return Recalled(last_s, CLOCK_WRONG if ahead.told else NOT_WATCHED, ahead.until_ns / _NS, names)
+    if ahead.told:
+        return Recalled(last_s, CLOCK_WRONG, ahead.until_ns / _NS, names)
+    return Recalled(last_s, ahead_s=ahead.until_ns / _NS, names=names, noted_s=_noted_until(view, last_s))
+
+
+def _noted_until(view: WatchView, last_s: float) -> float:
+    """The end (UTC seconds) of the gaps that follow the last reading without a hole."""
+    reach_s = last_s
+    for gap in view.gaps:
+        if gap.end_s is not None and gap.start_s <= reach_s + _APART_S:
+            reach_s = max(reach_s, gap.end_s)
+    return reach_s
 
 
 def put_back(view: WatchView, connection: sqlite3.Connection, now_s: float) -> float:

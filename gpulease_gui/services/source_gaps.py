@@ -6,13 +6,17 @@ from collections.abc import Iterable
 
 from gpulease_gui.services.gap_words import SERIES_LOST, of_series
 from gpulease_gui.services.intake import GapSpan, WatchView
+from gpulease_gui.store.ahead import CLOCK_WRONG
 from gpulease_gui.store.records import Gap
+from gpulease_gui.store.unread import NOT_WATCHED
 from gpulease_gui.telemetry.gpu_agent import UNHEARD
 from gpulease_gui.telemetry.source import sources
 
 # One line that is unreadable is a missing reading; from here on it is a gap with a reason.
 LEAST_INTERVALS, LEAST_S = 2.5, 2.5
 _MOST_SHOWN = 500
+# Of a gap before a watch.
+UNSEEN = frozenset({NOT_WATCHED, CLOCK_WRONG})
 _NS = 1_000_000_000
 
 
@@ -51,9 +55,15 @@ def with_newest(gaps: list[GapSpan], newest: GapSpan) -> list[GapSpan]:
 
 
 def open_gaps(view: WatchView, at_s: float) -> tuple[Gap, ...]:
-    """What is to be stored, were the watch killed now (UTC seconds), of the gaps of its sources and curves that last; each as long as nothing yet."""
+    """What is to be stored, were the watch killed at `at_s` (UTC seconds), of its gaps that last: of sources and curves as long as nothing
+    yet, of the whole node until then. That it was not watched is told by who watches it next.
+    """
+    whole = tuple(
+        Gap(view.node_id, int(gap.start_s * _NS), int(at_s * _NS), gap.reason)
+        for gap in view.gaps[-1:] if gap.end_s is None and gap.reason not in UNSEEN and gap.start_s < at_s
+    )  # fmt: skip
     least_s = max(LEAST_S, LEAST_INTERVALS * view.interval_s)
-    return tuple(
+    return whole + tuple(
         Gap(view.node_id, int(gap.start_s * _NS), int(gap.start_s * _NS), gap.reason, metric)
         for gap in view.lasting if at_s - gap.start_s >= least_s or gap.reason.startswith(UNHEARD)
         for metric in ([gap.metric] if gap.metric else _told(view, gap.source) if gap.source else ())

@@ -23,7 +23,7 @@ from gpulease_gui.services.log_gauge import LogGauge, LogGauges
 from gpulease_gui.services.recall import WRITTEN_S, begin_with, forget
 from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.series_gaps import SeriesGaps
-from gpulease_gui.services.source_gaps import SourceGaps, source_of
+from gpulease_gui.services.source_gaps import UNSEEN, SourceGaps, source_of
 from gpulease_gui.services.source_silence import STALE, Silence
 from gpulease_gui.services.timeline import NEVER, Clock, Timeline, own_clock
 from gpulease_gui.services.watch_cards import OddRounds, lately
@@ -33,7 +33,6 @@ from gpulease_gui.services.watch_saving import Saving
 from gpulease_gui.store.ahead import CLOCK_WRONG
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import cut_gaps
-from gpulease_gui.store.unread import NOT_WATCHED
 from gpulease_gui.store.workspace import Workspace
 from gpulease_gui.telemetry.row import Row
 from gpulease_gui.telemetry.source import metrics, streamed
@@ -44,7 +43,6 @@ BACKOFF_S = (1.0, 60.0)
 # Trying again can't help, and repeated logins would lock the account.
 HOPELESS = frozenset({"host_key", "auth"})
 _NS = 1_000_000_000
-_UNSEEN = frozenset({NOT_WATCHED, CLOCK_WRONG})
 # What data of a node can raise where nobody foresaw it: the watch tells it and goes on.
 _FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 
@@ -173,6 +171,7 @@ class _Watch:
             except _FAULTS as fault:
                 flowed = False
                 self._broke(fault)
+            self._saving.lost(self._clock.wall())
             backoff_s = BACKOFF_S[0] if flowed else min(BACKOFF_S[1], backoff_s * 2)
             self._cancel.wait(backoff_s * random.uniform(0.75, 1.25))
         self._flush()
@@ -197,7 +196,7 @@ class _Watch:
         found = begin_with(self.view, self._workspace, self._clock.wall())
         self._saving.ahead_s = found.ahead_s
         self._intake.recall(found.names)
-        begin_s = found.last_s + self.view.interval_s
+        begin_s = max(found.last_s + self.view.interval_s, 0.0 if goes_on else found.noted_s)
         if found.last_s and not (goes_on and begin_s + self.view.interval_s > self._clock.wall()):
             self._gap(begin_s, found.why)
         elif found.why == CLOCK_WRONG:
@@ -369,7 +368,7 @@ class _Watch:
 
     def _gap(self, start_s: float, reason: str) -> None:
         if self.view.gaps and self.view.gaps[-1].end_s is None:
-            if self.view.gaps[-1].reason not in _UNSEEN or reason in _UNSEEN:
+            if self.view.gaps[-1].reason not in UNSEEN or reason in UNSEEN:
                 return
             self._close_gap(start_s, resumed=False)
         self._unseen(start_s)

@@ -78,9 +78,13 @@ class Saving:
 
         self._workspace.submit(work)
 
-    def _keep_open(self) -> Callable[[Database], None]:
+    def lost(self, at_s: float) -> None:
+        """Leave word that the node is still not read (UTC seconds)."""
+        self._workspace.submit(self._keep_open(at_s))
+
+    def _keep_open(self, at_s: float = 0.0) -> Callable[[Database], None]:
         """What writes which gaps last now, if that is not what was written last: a program may be killed at any moment."""
-        held, watch = open_gaps(self._view, self._last_s), self._watch
+        held, watch = open_gaps(self._view, max(self._last_s, at_s)), self._watch
         if held == self._held:
             return lambda db: None
         self._held = held

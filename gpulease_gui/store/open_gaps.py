@@ -1,7 +1,8 @@
-"""Which gaps of curves lasted when the program of their watch was killed?
+"""Which gaps lasted when the program of their watch was killed?
 
-A watch leaves word of what it holds open together with the readings that it writes. Nobody else ends that; once the watch is
-gone, each of them is a gap that lasts as long as the readings of that watch go on.
+A watch leaves word of what it holds open together with the readings that it writes, and while it tries to read its node again. Nobody
+else ends that; once the watch is gone, each gap of a curve lasts as long as the readings of that watch go on, and one of the whole node
+until its watch said so last.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ _OPEN = "gaps:"
 
 
 def keep_open(db: Database, watch: str, gaps: Sequence[Gap]) -> None:
-    """A `watch` (the id that its packs have) holds these gaps of one node open, and nothing else; their ends are not looked at."""
+    """A `watch` (the id that its packs have) holds these gaps of one node open, and nothing else. The end of one of the whole node is
+    when it was seen to last; those of others are not looked at.
+    """
     if gaps:
-        save_setting(db, f"{_OPEN}{watch}", json.dumps([[gap.node_id, gap.start_ns, gap.reason, gap.metric] for gap in gaps]))
+        told = [[gap.node_id, gap.start_ns, gap.reason, gap.metric, *([] if gap.metric else [gap.end_ns])] for gap in gaps]
+        save_setting(db, f"{_OPEN}{watch}", json.dumps(told))
     else:
         db.conn.execute("DELETE FROM settings WHERE key = ?", (f"{_OPEN}{watch}",))
 
@@ -32,18 +36,19 @@ def keep_open(db: Database, watch: str, gaps: Sequence[Gap]) -> None:
 def end_left_open(connection: sqlite3.Connection, lives_ns: tuple[int, int] | None = None, node_id: str | None = None) -> None:
     """Keep as gaps what watches that are gone held open, of all nodes or of one.
 
-    A watch whose newest readings end within `lives_ns` (from, to in ns, UTC) is not gone.
+    A watch whose newest readings, or newest word of a gap, end within `lives_ns` (from, to in ns, UTC) is not gone.
     """
     for key, value in connection.execute("SELECT key, value FROM settings WHERE key GLOB ?", (f"{_OPEN}*",)).fetchall():
         gaps, watch = list(_held(value)), key.removeprefix(_OPEN)
         if gaps and node_id not in (None, gaps[0].node_id):
             continue
         end_ns = _read_until(connection, gaps[0].node_id, watch) if gaps else 0
-        if lives_ns is not None and lives_ns[0] <= end_ns <= lives_ns[1]:
+        if lives_ns is not None and any(lives_ns[0] <= told_ns <= lives_ns[1] for told_ns in (end_ns, *(gap.end_ns for gap in gaps))):
             continue
+        ended = ((gap, end_ns if gap.metric else gap.end_ns) for gap in gaps)
         connection.executemany(
             "INSERT INTO sample_gaps (node_id, metric, start_ns, end_ns, reason, watch) VALUES (?, ?, ?, ?, ?, ?)",
-            [(gap.node_id, gap.metric, gap.start_ns, end_ns, gap.reason, watch) for gap in gaps if gap.start_ns < end_ns],
+            [(gap.node_id, gap.metric, gap.start_ns, until_ns, gap.reason, watch) for gap, until_ns in ended if gap.start_ns < until_ns],
         )
         connection.execute("DELETE FROM settings WHERE key = ?", (key,))
 
@@ -59,8 +64,12 @@ def _read_until(connection: sqlite3.Connection, node_id: str, watch: str) -> int
 def _held(value: str) -> Iterator[Gap]:
     """What is not written as `keep_open` writes it holds nothing."""
     try:
-        held = [(str(node_id), int(start_ns), str(reason), str(metric)) for node_id, start_ns, reason, metric in json.loads(json.loads(value))]
+        held = [_gap(*told) for told in json.loads(json.loads(value))]
     except (TypeError, ValueError):
         return
-    for node_id, start_ns, reason, metric in held:
-        yield Gap(node_id, start_ns, start_ns, reason, metric)
+    yield from held
+
+
+def _gap(node_id: object, start_ns: object, reason: object, metric: object, seen_ns: object = None) -> Gap:
+    begin_ns = int(str(start_ns))
+    return Gap(str(node_id), begin_ns, begin_ns if seen_ns is None else int(str(seen_ns)), str(reason), None if metric is None else str(metric))

@@ -91,10 +91,10 @@ def _row(node_id: str, blocks: list[Block]) -> tuple[str, int, int, bytes]:
 
 
 def append_gap(db: Database, gap: Gap, watch: str | None = None) -> None:
-    """Keep why a `watch` (its id) has no samples of a stretch; of a curve instead of what somebody else took for its end meanwhile."""
-    if watch is not None and gap.metric is not None:
+    """Keep why a `watch` (its id) has no samples of a stretch, instead of what somebody else took for its end meanwhile."""
+    if watch is not None:
         db.conn.execute(
-            "DELETE FROM sample_gaps WHERE node_id = ? AND start_ns = ? AND metric = ? AND reason = ? AND watch = ?",
+            "DELETE FROM sample_gaps WHERE node_id = ? AND start_ns = ? AND metric IS ? AND reason = ? AND watch = ?",
             (gap.node_id, gap.start_ns, gap.metric, gap.reason, watch),
         )
     row = {
