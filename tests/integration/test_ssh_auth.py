@@ -104,7 +104,7 @@ def full_agent(sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: Cal
     subprocess.run(["ssh-add", "-q", sshd.keys.user("id_ed25519")], check=True, capture_output=True)
     yield tmp_path
     process.terminate()
-    process.wait(5)
+    process.wait(60)
 
 
 def test_that_ux_12_the_chosen_one_of_eight_keys_is_the_only_one_tried(make_sshd, full_agent):
@@ -237,14 +237,15 @@ def test_that_a_question_that_the_user_leaves_open_is_no_fault_of_the_node(sshd)
     left = threading.Event()
 
     def ask(prompt: Prompt) -> Secret | None:
-        left.wait(1)
+        left.wait(60)
         return None
 
     doorman = Doorman(((("Code:", False),),))
     with kept_by(doorman) as gate:
-        error = failure(gate, by_key(sshd, ask), ask_s=0.3)
-    assert (error.phase, error.cause, error.why) == (Phase.AUTH, "no_answer", "no answer to 'Code:' within 0.3 s")
-    assert error.why_text.zh == "0.3 秒内未回答 'Code:'"
+        error = failure(gate, by_key(sshd, ask), ask_s=3.0)  # the question comes in that time
+        left.set()
+    assert (error.phase, error.cause, error.why) == (Phase.AUTH, "no_answer", "no answer to 'Code:' within 3 s")
+    assert error.why_text.zh == "3 秒内未回答 'Code:'"
 
 
 def test_that_a_user_who_gives_up_ends_the_login(sshd):
@@ -398,7 +399,7 @@ def test_that_a_push_that_nobody_answers_has_its_deadline_and_can_be_cancelled(s
     class Slow(Doorman):
         def check_auth_interactive_response(self, responses: list[str]) -> int:
             cancel.cancel()
-            held.wait(10)
+            held.wait(60)
             return paramiko.AUTH_FAILED
 
     with kept_by(Slow(((),))) as gate:
