@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpulease_gui.domain.text import Text
 
 
@@ -27,14 +29,40 @@ class UserFacing(Exception):
         return ". ".join(part.rstrip(".") for part in (self.what, self.why, self.next_step) if part)
 
     @property
+    def headline_text(self) -> Text:
+        """What failed, to stand by itself above the rest. A name that it begins with stays as it is."""
+        return begun(self.what_text) if self.what_text.en.startswith(_OPENERS) else self.what_text
+
+    @property
     def whole_text(self) -> Text:
         """All of it in both languages."""
-        return _joined(self.what_text, self.why_text, self.next_text)
+        return _joined(self.what_text, begun(self.why_text), begun(self.next_text))
 
     @property
     def rest_text(self) -> Text:
         """Why, and what can be done, in both languages."""
-        return _joined(self.why_text, self.next_text)
+        return _joined(begun(self.why_text), begun(self.next_text))
+
+
+# What is written small wherever it stands. Names with a dot, a hyphen or a digit are told by that.
+_SMALL = frozenset(["docker", "fio", "gpulease", "ssh", "sudo"])
+# Here no name of a node or a file stands first.
+_OPENERS = ("a ", "an ", "can't ", "could not ", "more ", "no ", "not ", "several ", "the ", "there ", "these ", "this ")
+
+
+def begun(words: Text) -> Text:
+    """The same as the beginning of a sentence: a capital in English, where it begins with a word and not with a name.
+
+    >>> begun(Text("check the path", "请检查路径")).en, begun(Text("ssh -G gave no answer", "")).en, begun(Text("node-7 is gone", "")).en
+    ('Check the path', 'ssh -G gave no answer', 'node-7 is gone')
+    """
+    first = _WORD.match(words.en)
+    if first is None or first[1] in _SMALL or words.en == words.zh:  # the same in both: nothing of it is ours
+        return words
+    return Text(words.en[0].upper() + words.en[1:], words.zh)
+
+
+_WORD = re.compile(r"([a-z]+)(?:'[a-z]+)?,? ")
 
 
 def _joined(*parts: Text) -> Text:

@@ -218,7 +218,7 @@ class MainWindow(QMainWindow):
         self.demo_band.setVisible(self._services is not None and self._services.demo)
 
     def _user_facing(self, trouble: UserFacing) -> None:
-        self.trouble(trouble.what_text, trouble.rest_text)
+        self.trouble(trouble.headline_text, trouble.rest_text)
 
     # -- events -----------------------------------------------------------------------------------------------------
 

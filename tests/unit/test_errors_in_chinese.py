@@ -91,8 +91,17 @@ def test_that_a_bundle_that_is_none_says_why_in_chinese(data, why):
 def test_that_a_list_that_was_typed_is_refused_in_both_languages_without_the_key():
     with pytest.raises(UsageError) as trouble:
         validate_field("billing.discounts", [{"value": "2"}], load_catalogue().fields)
-    assert _complaint(trouble.value, "billing.discounts") == Text("2 is more than the whole. write 0.06 for 6 %", "2 超过了 100 %。6 % 请写作 0.06")
+    assert _complaint(trouble.value, "billing.discounts") == Text("2 is more than the whole. Write 0.06 for 6 %", "2 超过了 100 %。6 % 请写作 0.06")
 
 
 def test_that_a_line_of_sessions_says_in_chinese_how_it_is_written():
     assert refused(lambda: read_sessions("20 apples")) == "第 1 行：无法识别 '20 apples'，例如 20 x 6 h。请写成 20 x 6 h，或 2026-03-02T10:50+08:00 20 min"
+
+
+def test_that_each_english_sentence_of_an_error_begins_with_a_capital_and_a_name_stays_as_it_is():
+    gone = UserFacing(Text("the workspace is damaged", "工作区已损坏"), Text("it does not say of which kind it is", "没有注明种类"), Text("restore the newest backup", "请恢复备份"))
+    assert gone.headline_text.en == "The workspace is damaged"
+    assert gone.rest_text == Text("It does not say of which kind it is. Restore the newest backup", "没有注明种类。请恢复备份")
+    assert gone.whole_text.en == "the workspace is damaged. It does not say of which kind it is. Restore the newest backup"
+    named = UserFacing(Text("gate did not answer", "gate 没有应答"), Text("ssh said: no route", "ssh 报告：no route"), "node-7 is off")
+    assert (named.headline_text.en, named.rest_text.en) == ("gate did not answer", "ssh said: no route. node-7 is off")

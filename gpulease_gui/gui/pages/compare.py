@@ -206,7 +206,7 @@ class ComparePage(Page):
 
     def _failed(self, asked: int, trouble: UserFacing) -> None:
         if asked == self._asked:
-            self.frame.trouble(trouble.what_text, trouble.rest_text)
+            self.frame.trouble(trouble.headline_text, trouble.rest_text)
             self._show(asked, None)
 
     def _show(self, asked: int, look: CompareLook | None) -> None:

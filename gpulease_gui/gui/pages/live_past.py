@@ -115,7 +115,7 @@ class History:
     def _failed(self, trouble: UserFacing) -> None:
         """The store could not be read: said once, tried again when its time comes."""
         self._reading_stored = self._reading_past = False
-        self._frame.trouble(trouble.what_text, trouble.rest_text)
+        self._frame.trouble(trouble.headline_text, trouble.rest_text)
 
     def note(self, words: str, at: datetime | None = None) -> None:
         """Keep a note of the user at a time, now if none is given."""

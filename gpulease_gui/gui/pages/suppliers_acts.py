@@ -56,7 +56,7 @@ class ActsBand(Band):
             done()
 
     def _refused(self, trouble: UserFacing) -> None:
-        self._frame.trouble(trouble.what_text, trouble.rest_text)
+        self._frame.trouble(trouble.headline_text, trouble.rest_text)
 
     def _back(self) -> None:
         """Take exactly that act back; when something else was done since, say so and leave it."""

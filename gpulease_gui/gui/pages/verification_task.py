@@ -240,7 +240,7 @@ class TaskPane(Pane):
 
     def _gone(self, trouble: UserFacing) -> None:
         self._shown = ""
-        self._frame.trouble(trouble.what_text, trouble.rest_text)
+        self._frame.trouble(trouble.headline_text, trouble.rest_text)
 
     def _refer(self, run_id: str, reference: bool) -> None:
         from gpulease_gui.services.task_history import mark_reference, unmark_reference

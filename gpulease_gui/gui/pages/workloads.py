@@ -283,7 +283,7 @@ class WorkloadsPage(Page):
     def _save(self, record: SavedWorkload) -> None:
         sent = self.form.words_now()
         future = self.frame.services.change(lambda db: save_workload(db, record), "workload")
-        self.frame.bridge.when_done(future, partial(self._kept, sent), lambda trouble: self.frame.trouble(trouble.what_text, trouble.rest_text))
+        self.frame.bridge.when_done(future, partial(self._kept, sent), lambda trouble: self.frame.trouble(trouble.headline_text, trouble.rest_text))
 
     def _kept(self, sent: tuple[str, ...], record: SavedWorkload) -> None:
         if self.form.record_id == record.id and self.form.words_now() == sent:
