@@ -48,7 +48,7 @@ def run_sql(path, *statements):
 
 def closed_workspace(path, **how):
     opened = Workspace.open(path, **how)
-    opened.submit(lambda db: save_supplier(db, Supplier("s1", "007"))).result(10)
+    opened.submit(lambda db: save_supplier(db, Supplier("s1", "007"))).result(60)
     opened.close()
 
 
@@ -67,7 +67,7 @@ def test_that_each_connection_keeps_its_promises(workspace):
                 for name in ("foreign_keys", "trusted_schema", "journal_mode", "synchronous", "application_id")]  # fmt: skip
 
     expected = [1, 0, "wal", 1, APPLICATION_ID]
-    assert workspace.submit(lambda db: pragmas(db.conn)).result(10) == expected
+    assert workspace.submit(lambda db: pragmas(db.conn)).result(60) == expected
     with workspace.read() as connection:
         assert pragmas(connection) == expected
         assert connection.execute("PRAGMA user_version").fetchone() == (LATEST_VERSION,)
@@ -84,7 +84,7 @@ def test_that_every_table_is_strict(workspace):
 @posix
 def test_that_only_the_owner_can_read_the_files(path):
     opened = Workspace.open(path)
-    opened.submit(lambda db: save_supplier(db, Supplier("s1", "a"))).result(10)
+    opened.submit(lambda db: save_supplier(db, Supplier("s1", "a"))).result(60)
     modes = {file.name: file.stat().st_mode & 0o777 for file in path.parent.iterdir()}
     opened.close()
     assert path.parent.stat().st_mode & 0o777 == 0o700
@@ -225,14 +225,14 @@ def test_that_a_workspace_stays_demo_or_real_for_ever(tmp_path):
 ])  # fmt: skip
 def test_that_demo_runs_and_real_runs_never_share_a_file(path, demo_file, reach, demo_run, accepted):
     opened = Workspace.open(path, demo=demo_file)
-    opened.submit(lambda db: save_node(db, Node("n", "node-01", reach, demo_name="honest"))).result(10)
+    opened.submit(lambda db: save_node(db, Node("n", "node-01", reach, demo_name="honest"))).result(60)
     run = Run("r", "n", utc_now(), demo=demo_run)
     future = opened.submit(lambda db: runs.save_run(db, run))
     if accepted:
-        future.result(10)
+        future.result(60)
     else:
         with pytest.raises(UserFacing, match="node-01 can't be verified in this workspace"):
-            future.result(10)
+            future.result(60)
     opened.close()
 
 

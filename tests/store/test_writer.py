@@ -22,15 +22,15 @@ class Held:
     def __init__(self, workspace):
         self._entered, self._go = threading.Event(), threading.Event()
         self.future = workspace.submit(self._work)
-        assert self._entered.wait(10)
+        assert self._entered.wait(60)
 
     def _work(self, db):
         self._entered.set()
-        assert self._go.wait(10)
+        assert self._go.wait(60)
 
     def release(self):
         self._go.set()
-        self.future.result(10)
+        self.future.result(60)
 
 
 def add(name):
@@ -49,7 +49,7 @@ def fail(db):
 
 
 def test_that_a_future_gives_the_answer_of_its_work(workspace):
-    assert workspace.submit(lambda db: 41 + 1).result(10) == 42
+    assert workspace.submit(lambda db: 41 + 1).result(60) == 42
 
 
 def test_that_a_future_is_resolved_only_after_the_commit(workspace, path):
@@ -60,7 +60,7 @@ def test_that_a_future_is_resolved_only_after_the_commit(workspace, path):
     futures[0].add_done_callback(lambda future: seen.append(names(path)))
     inside = workspace.submit(lambda db: names(path))
     held.release()
-    assert inside.result(10) == []  # works done in the group, nothing committed yet
+    assert inside.result(60) == []  # works done in the group, nothing committed yet
     assert seen == [["s0", "s1", "s2"]]
 
 
@@ -71,8 +71,8 @@ def test_that_works_which_wait_together_share_one_commit(workspace):
     futures = [workspace.submit(add(f"s{n:03}")) for n in range(100)]
     held.release()
     for future in futures:
-        future.result(10)
-    workspace.submit(lambda db: db.conn.set_trace_callback(None)).result(10)
+        future.result(60)
+    workspace.submit(lambda db: db.conn.set_trace_callback(None)).result(60)
     assert commits == ["COMMIT"]
 
 
@@ -81,8 +81,8 @@ def test_that_a_failing_work_loses_only_itself(workspace, path):
     before, bad, after = workspace.submit(add("before")), workspace.submit(fail), workspace.submit(add("later"))
     held.release()
     with pytest.raises(KeyError, match="mine"):
-        bad.result(10)
-    before.result(10), after.result(10)
+        bad.result(60)
+    before.result(60), after.result(60)
     assert names(path) == ["before", "later"]
 
 
@@ -91,24 +91,24 @@ def test_that_a_work_which_ends_the_transaction_is_told_so_and_its_neighbours_ar
     before, bad, after = workspace.submit(add("a")), workspace.submit(lambda db: db.conn.commit()), workspace.submit(add("b"))
     held.release()
     with pytest.raises(RuntimeError, match="ended the writer's transaction"):
-        bad.result(10)
-    before.result(10), after.result(10)
+        bad.result(60)
+    before.result(60), after.result(60)
     assert names(path) == ["a", "b"]
 
 
 def test_that_a_full_disk_is_told_in_words_and_what_fits_is_kept(workspace, path):
-    workspace.submit(add("early")).result(10)
-    pages = workspace.submit(lambda db: db.conn.execute("PRAGMA page_count").fetchone()[0]).result(10)
-    workspace.submit(lambda db: db.conn.execute(f"PRAGMA max_page_count = {pages + 2}").fetchone()).result(10)
+    workspace.submit(add("early")).result(60)
+    pages = workspace.submit(lambda db: db.conn.execute("PRAGMA page_count").fetchone()[0]).result(60)
+    workspace.submit(lambda db: db.conn.execute(f"PRAGMA max_page_count = {pages + 2}").fetchone()).result(60)
     held = Held(workspace)
     small = workspace.submit(add("small"))
     big = workspace.submit(lambda db: save_supplier(db, Supplier("big", "x" * 100_000)))
     other = workspace.submit(add("tiny"))
     held.release()
     with pytest.raises(UserFacing, match="the disk is full") as caught:
-        big.result(10)
+        big.result(60)
     assert "free some space" in caught.value.next_step and str(path) in caught.value.what
-    small.result(10), other.result(10)
+    small.result(60), other.result(60)
     assert names(path) == ["early", "small", "tiny"]
 
 
@@ -117,9 +117,9 @@ def test_that_a_work_cancelled_before_its_turn_is_not_done(workspace, path):
     dropped, kept = workspace.submit(add("dropped")), workspace.submit(add("kept"))
     assert dropped.cancel()
     held.release()
-    kept.result(10)
+    kept.result(60)
     with pytest.raises(CancelledError):
-        dropped.result(10)
+        dropped.result(60)
     assert names(path) == ["kept"]
 
 
@@ -129,7 +129,7 @@ def test_that_close_finishes_what_was_handed_in_and_takes_no_more(workspace, pat
     closer = threading.Thread(target=workspace.close)
     closer.start()
     held.release()
-    closer.join(10)
+    closer.join(60)
     assert all(future.done() and future.exception() is None for future in futures)
     assert len(names(path)) == 300
     with pytest.raises(Closed):
@@ -147,11 +147,11 @@ def test_that_close_from_the_writer_itself_does_not_hang(workspace):
     held = Held(workspace)
     workspace.submit(add("a")).add_done_callback(close)
     held.release()
-    assert done.wait(10)
+    assert done.wait(60)
 
 
 def test_that_every_work_runs_on_the_one_writer_thread(workspace):
-    threads = {workspace.submit(lambda db: threading.current_thread().name).result(10) for _ in range(3)}
+    threads = {workspace.submit(lambda db: threading.current_thread().name).result(60) for _ in range(3)}
     assert threads == {"writer"}
 
 
@@ -173,10 +173,10 @@ def test_that_eight_threads_lose_none_of_five_hundred_works(workspace, path):
 
 
 def test_that_a_reader_sees_one_moment_while_the_writer_goes_on(workspace):
-    workspace.submit(add("a")).result(10)
+    workspace.submit(add("a")).result(60)
     with workspace.read() as connection:
         assert len(list_suppliers(connection)) == 1
-        workspace.submit(add("b")).result(10)
+        workspace.submit(add("b")).result(60)
         assert len(list_suppliers(connection)) == 1
     with workspace.read() as connection:
         assert len(list_suppliers(connection)) == 2
