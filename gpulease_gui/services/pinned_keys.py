@@ -13,7 +13,6 @@ from gpulease_gui.domain.node import HostKey, Node
 from gpulease_gui.domain.text import Text
 from gpulease_gui.remote.address import Target
 from gpulease_gui.remote.proxy import parse_proxy
-from gpulease_gui.remote.ssh_config import resolve_jumps
 from gpulease_gui.remote.ssh_options import parse_options
 from gpulease_gui.store import hostkeys, nodes
 from gpulease_gui.store.doors import Reader
@@ -87,6 +86,9 @@ def lent_words(connection: Reader, decision: KeyDecision) -> Text:
 
 def hop_place(node: Node, hop: str) -> str:
     """As `place_of_hop`, for the jump host that shows itself as host:port on the way to a node. Reads the user's ssh config."""
+    # Imported late: the first window is drawn before paramiko is loaded.
+    from gpulease_gui.remote.ssh_config import resolve_jumps
+
     places = resolve_jumps(node.jump)
     number = next((number for number, place in enumerate(places, 1) if place.address.host_port == hop), 0)
     return place_of_hop(node, places[:number]) if number else hop
