@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import getpass
 import json
 import signal
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.cli.codes import Exit, of_verdict
+from gpulease_gui.cli.terminal_secret import DESK
 from gpulease_gui.cli.terms_file import terms_from
 from gpulease_gui.cli.verify_many import (
     add_many_arguments,
@@ -210,10 +210,8 @@ def fingerprints_of(words: list[str]) -> tuple[str, ...]:
 
 def ask_on_terminal(node: Node, asked: SecretAsked) -> Secret | None:
     """Ask for a secret where somebody sits in front; None where nobody does. No passphrase gives that key up."""
-    if not sys.stdin.isatty():
-        return None
-    typed = getpass.getpass(_question(node, asked))
-    return Secret(typed) if typed or not asked.what.startswith(PASSPHRASE) else None
+    typed = _typed(node, asked, shown=False)
+    return Secret(typed) if typed or (typed is not None and not asked.what.startswith(PASSPHRASE)) else None
 
 
 def _question(node: Node, asked: SecretAsked) -> str:
@@ -227,7 +225,12 @@ def _question(node: Node, asked: SecretAsked) -> str:
 
 def _ask_openly(node: Node, asked: SecretAsked) -> Secret | None:
     """A question whose answer the node allows to be seen."""
-    return Secret(input(_question(node, asked))) if sys.stdin.isatty() else None
+    typed = _typed(node, asked, shown=True)
+    return None if typed is None else Secret(typed)
+
+
+def _typed(node: Node, asked: SecretAsked, *, shown: bool) -> str | None:
+    return DESK.ask(_question(node, asked), asked.withdrawn, shown=shown) if sys.stdin.isatty() else None
 
 
 def _verify_one(services: Services, options: argparse.Namespace, terms: dict[str, TermValue] | None) -> Outcome:

@@ -26,6 +26,11 @@ def words(server, gate, folder: Path) -> list[str]:
 
 def typed_at_a_terminal(command: list[str], answers: list[tuple[str, str]]) -> str:
     """All that the terminal shows; each answer is typed once its question stands there."""
+    return ended_at_a_terminal(command, [(question, f"{answer}\n") for question, answer in answers])[0]
+
+
+def ended_at_a_terminal(command: list[str], answers: list[tuple[str, str]]) -> tuple[str, int]:
+    """As above, with the keys themselves; and the exit status."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(["setsid", "--ctty", "--wait", *command], stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
@@ -39,13 +44,14 @@ def typed_at_a_terminal(command: list[str], answers: list[tuple[str, str]]) -> s
             except OSError:  # the terminal was left
                 break
             if left and left[0][0] in shown:
-                os.write(ours, f"{left.pop(0)[1]}\n".encode())
+                os.write(ours, left.pop(0)[1].encode())
+        code = process.wait(60)
     finally:
         process.terminate()
         process.wait(60)
         os.close(ours)
     assert not left, shown
-    return shown
+    return shown, code
 
 
 def test_that_a_terminal_asks_for_the_password_of_the_jump_host_and_shows_it_to_nobody(sshd, make_password_sshd, tmp_path):
@@ -64,6 +70,16 @@ def test_that_a_terminal_shows_what_the_jump_host_lets_be_seen_and_nothing_else(
     asked = [f"{gate.address.host_port} asks: {words} {place}" for words in ("Verification code:", "Your name:")]
     shown = typed_at_a_terminal(words(sshd, gate, tmp_path), [(asked[0], CODE), (asked[1], "anna of ops")])
     assert '"findings"' in shown and f"{asked[1]}anna of ops" in shown and CODE not in shown
+
+
+@pytest.mark.parametrize(("pressed", "code"), [("\x03", 130), ("\x04", 3)])
+def test_that_a_question_can_be_left_by_ctrl_c_and_given_up_by_ctrl_d(sshd, make_password_sshd, tmp_path, pressed, code):
+    """Ctrl+C was heard only after an Enter, and Ctrl+D broke the program."""
+    gate = make_password_sshd("PasswordAuthentication yes\nPubkeyAuthentication no\n")
+    question = f"password of the jump host {gate.address} on the way to {sshd.address}: "
+    shown, ended = ended_at_a_terminal(words(sshd, gate, tmp_path), [(question, pressed)])
+    assert ended == code
+    assert "Traceback" not in shown and shown.count(question) == 1
 
 
 def test_that_nobody_is_waited_for_where_there_is_no_terminal(sshd, make_password_sshd, tmp_path):

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import getpass
+import os
+import pty
+import select
 import sys
+import termios
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from gpulease_gui.cli.terminal_secret import DESK, Desk
 from gpulease_gui.cli.verify import ask_on_terminal
 from gpulease_gui.domain.node import Address, Node, Reach
 from gpulease_gui.domain.secret import Secret
@@ -18,15 +25,16 @@ NODE = Node("n1", "node-01", Reach.SSH, Address("203.0.113.1"))
 @pytest.fixture
 def prompts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What a terminal shows; what was typed is the last prompt's length, or nothing where it says `nothing`."""
-    shown: list[str] = []
+    seen: list[str] = []
 
-    def typed(prompt: str) -> str:
-        shown.append(prompt)
-        return "" if "nothing" in prompt else str(len(prompt))
+    def typed(prompt: str, withdrawn: Callable[[], bool], *, shown: bool) -> str | None:
+        assert not shown
+        seen.append(prompt)
+        return None if "Ctrl+D" in prompt else "" if "nothing" in prompt else str(len(prompt))
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(getpass, "getpass", typed)
-    return shown
+    monkeypatch.setattr(DESK, "ask", typed)
+    return seen
 
 
 def test_that_the_prompt_names_the_file_the_jump_host_and_the_try(prompts: list[str]) -> None:
@@ -49,8 +57,112 @@ def test_that_the_password_of_a_jump_host_is_asked_for_by_its_name_and_login(pro
 def test_that_an_empty_passphrase_gives_the_key_up_and_an_empty_answer_is_one(prompts: list[str]) -> None:
     assert ask_on_terminal(NODE, SecretAsked("passphrase of nothing")) is None
     assert ask_on_terminal(NODE, SecretAsked("gw:22 asks: nothing")) == Secret("")
+    assert ask_on_terminal(NODE, SecretAsked("gw:22 asks: Ctrl+D")) is None
 
 
 def test_that_words_of_a_node_do_nothing_to_the_terminal(prompts: list[str]) -> None:
     ask_on_terminal(NODE, SecretAsked("gw:22 asks: \x1b]0;x\x07Code:"))
     assert "\x1b" not in prompts[0] and "Code:" in prompts[0]
+
+
+class Typist:
+    """Sits at a terminal: sees what it shows, types."""
+
+    def __init__(self) -> None:
+        self.fd, self.theirs = pty.openpty()
+        self.desk = Desk(os.ttyname(self.theirs))
+        self.seen = ""
+
+    def reads_to(self, words: str) -> str:
+        """All that is shown until `words` stand there, and they."""
+        while words not in self.seen:
+            assert select.select([self.fd], [], [], 20)[0], f"{words!r} did not come, only {self.seen!r}"
+            self.seen += os.read(self.fd, 65536).decode()
+        before, _, self.seen = self.seen.partition(words)
+        return before + words
+
+    def types(self, words: str) -> None:
+        os.write(self.fd, words.encode())
+
+    @property
+    def echoes(self) -> bool:
+        return bool(termios.tcgetattr(self.theirs)[3] & termios.ECHO)
+
+
+@pytest.fixture
+def typist() -> Iterator[Typist]:
+    one = Typist()
+    yield one
+    os.close(one.fd)
+    os.close(one.theirs)
+
+
+def never() -> bool:
+    return False
+
+
+def test_that_each_of_several_nodes_gets_what_was_typed_under_its_own_question(typist: Typist) -> None:
+    """All questions stood there at once, and what was typed under the last one was sent to another node."""
+    names = [f"password for node-{number}: " for number in range(4)]
+    with ThreadPoolExecutor(len(names)) as pool:
+        answers = {name: pool.submit(typist.desk.ask, name, never, shown=False) for name in names}
+        for _ in names:
+            asked = typist.reads_to(": ").splitlines()[-1]
+            assert not typist.echoes
+            typist.types(f"that of {asked}\n")
+        assert {name: answer.result(20) for name, answer in answers.items()} == {name: f"that of {name}" for name in names}
+    assert "that of" not in typist.reads_to("\n") and typist.echoes
+
+
+def test_that_a_half_typed_answer_is_not_taken_for_that_of_the_next_question(typist: Typist) -> None:
+    over = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(typist.desk.ask, "code for a: ", over.is_set, shown=True)
+        typist.reads_to("code for a: ")
+        typist.types("12")
+        typist.reads_to("12")
+        over.set()
+        typist.reads_to("nobody waits for this answer any more")
+        assert first.result(20) is None
+        second = pool.submit(typist.desk.ask, "code for b: ", never, shown=False)
+        typist.reads_to("goes nowhere. Press Enter, then answer.")
+        typist.types("34\n")
+        typist.reads_to("code for b: ")
+        typist.types("56\n")
+        assert second.result(20) == "56"
+
+
+def test_that_a_question_waits_for_its_turn_only_while_its_answer_is_wanted(typist: Typist) -> None:
+    over = threading.Event()
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(typist.desk.ask, "a: ", never, shown=False)
+        typist.reads_to("a: ")
+        second = pool.submit(typist.desk.ask, "b: ", over.is_set, shown=False)
+        over.set()
+        assert second.result(20) is None
+        typist.types("for a\n")
+        assert first.result(20) == "for a"
+    assert "b: " not in typist.seen
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [("pass\n", "pass"), ("paß\x7fsswörd\n", "passwörd"), ("wrong\x15right\n", "right"), ("\x7f\n", ""), ("\x04", None), ("a\x04b\n", "ab")],
+)
+def test_that_keys_are_taken_as_a_terminal_takes_them(typist: Typist, keys: str, answer: str | None) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(typist.desk.ask, "password: ", never, shown=False)
+        typist.reads_to("password: ")
+        typist.types(keys)
+        assert asked.result(20) == answer
+
+
+def test_that_a_terminal_that_is_closed_gives_no_answer() -> None:
+    ours, theirs = pty.openpty()
+    desk = Desk(os.ttyname(theirs))
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(desk.ask, "password: ", never, shown=False)
+        assert os.read(ours, 64) == b"password: "
+        os.close(theirs)
+        os.close(ours)
+        assert asked.result(20) is None
