@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,7 +15,6 @@ from gpulease_gui.services.checklist_edit import apply_run
 from gpulease_gui.services.events import Bus, Event, RecordsChanged, RunEnded
 from gpulease_gui.services.jobs import Jobs, cancelled
 from gpulease_gui.services.links import Links
-from gpulease_gui.services.task_runs import TaskRuns
 from gpulease_gui.services.upkeep import Upkeep
 from gpulease_gui.services.verify import Verification
 from gpulease_gui.services.watch import Watching
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import sqlite3
 
     from sqlite_utils import Database
+
+    from gpulease_gui.services.task_runs import TaskRuns
 
 T = TypeVar("T")
 
@@ -53,8 +55,14 @@ class Services:
         self.verification = Verification(workspace, self.bus, self.catalogue, self.links)
         self.watching = Watching(workspace, self.bus, self.links, rules=RuleKeeper(workspace, self.bus, self.catalogue))
         self.upkeep = Upkeep(workspace, self.bus)
-        self.tasks = TaskRuns(workspace, self.bus, self.catalogue, self.links, self.watching)
         self.bus.subscribe(self._move_items)
+
+    @cached_property
+    def tasks(self) -> TaskRuns:
+        """What runs tasks on nodes; most commands never load it."""
+        from gpulease_gui.services.task_runs import TaskRuns
+
+        return TaskRuns(self.workspace, self.bus, self.catalogue, self.links, self.watching)
 
     @property
     def demo(self) -> bool:

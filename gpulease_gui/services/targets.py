@@ -15,7 +15,6 @@ from gpulease_gui.remote.pasted_nodes import parse_target
 from gpulease_gui.remote.ssh_aliases import is_alias, may_speak_of
 from gpulease_gui.remote.ssh_config import notes_of, resolve_alias
 from gpulease_gui.services.config_now import as_of_now
-from gpulease_gui.services.demo_data import node_id
 from gpulease_gui.services.ways import method_for, usual_login
 from gpulease_gui.store import nodes
 from gpulease_gui.store.records import new_id
@@ -58,6 +57,8 @@ def node_of(workspace: Workspace, target: str, identity_file: str = "", *, note:
         known = nodes.list_nodes(connection)
     if is_demo(target):
         demo_brings(target)
+        from gpulease_gui.services.demo_data import node_id
+
         wanted = node_id(target.removeprefix(DEMO))
         return next(node for node in known if node.id == wanted)
     node, record = (_local(known),) * 2 if target == LOCAL else _over_ssh(known, target, identity_file, note or _nobody)

@@ -25,3 +25,12 @@ def test_that_a_workspace_of_the_users_own_loads_no_simulated_node(tmp_path: Pat
     words = [sys.executable, "-c", work, str(tmp_path / "own.db")]
     said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     assert said == "[]\n"
+
+
+def test_that_a_verification_loads_no_tasks_and_no_demo_market() -> None:
+    work = (
+        "import sys, gpulease_gui.cli.verify; one = 'gpulease_gui.services.';"
+        "print([name for name in sys.modules if name in (one + 'task_runs', one + 'demo_data', one + 'demo_commerce')])"
+    )
+    said = subprocess.run([sys.executable, "-c", work], capture_output=True, text=True, check=True).stdout
+    assert said == "[]\n"
