@@ -132,9 +132,9 @@ def _spans(connection: Reader, node_id: str, start_s: float, end_s: float) -> li
 
 def _has_others(connection: Reader, node_id: str, start_s: float, end_s: float) -> bool:
     """Whether any of the degraded time came in a file."""
-    known = imported_events(connection, node_id)
-    events = list_events(connection, node_id, int(start_s * _NS), int(end_s * _NS)) if known else ()
-    return any(one.degraded and one.id in known for one in events)
+    ends_ns = int(start_s * _NS), int(end_s * _NS)
+    events = list_events(connection, node_id, *ends_ns) if imported_events(connection, node_id, *ends_ns) else ()
+    return any(one.degraded and one.imported is not None for one in events)
 
 
 def _held(node: Node, moves: Sequence[Move]) -> list[tuple[str | None, float, float]]:

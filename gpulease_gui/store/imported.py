@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 IMPORTED = "imported"  # the kind of mark that says so
 FROM_FILE = Text("imported", "导入")
+_FOR_EVER_NS = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,15 @@ def note_imported_events(db: Database, events: Iterable[tuple[str, str]], source
     )
 
 
-def imported_events(connection: sqlite3.Connection, node_id: str) -> dict[str, ImportedFrom]:
-    """By its id where each event of a node came from that this workspace did not measure itself."""
-    rows = connection.execute("SELECT words, at FROM marks WHERE node_id = ? AND kind = ? AND run_id IS NULL ORDER BY at", (node_id, IMPORTED))
+# Marks have no index by what they are of: the database looks through those of the node, and reads the few that are wanted.
+_OF_EVENTS = (
+    "SELECT words, at FROM marks WHERE node_id = ? AND kind = ? AND run_id IS NULL AND CASE WHEN json_valid(words) THEN "
+    "json_extract(words, '$.event') END IN (SELECT id FROM watch_events WHERE node_id = ? AND began_ns < ? AND coalesce(ended_ns, ?) >= ?) ORDER BY at"
+)
+
+
+def imported_events(connection: sqlite3.Connection, node_id: str, start_ns: int = 0, end_ns: int = _FOR_EVER_NS) -> dict[str, ImportedFrom]:
+    """By its id where each event of a node that touches start <= time < end came from that this workspace did not measure itself."""
+    rows = connection.execute(_OF_EVENTS, (node_id, IMPORTED, node_id, end_ns, end_ns, start_ns))
     told = [(mark_document(words), at) for words, at in rows]
     return {str(said.get("event")): ImportedFrom(str(said.get("source")), utc_from(at)) for said, at in told}

@@ -69,7 +69,7 @@ def list_events(connection: sqlite3.Connection, node_id: str, start_ns: int, end
         "WHERE node_id = ? AND began_ns < ? AND coalesce(ended_ns, ?) >= ? ORDER BY began_ns, id",
         (node_id, end_ns, end_ns, start_ns),
     )
-    away, imported = list_away(connection, node_id), imported_events(connection, node_id)
+    away, imported = list_away(connection, node_id), imported_events(connection, node_id, start_ns, end_ns)
     made = (
         _until_away(WatchEvent(id_, node, rule, subject, began, ended, bool(degraded), finding_from(document), imported=imported.get(id_)), away)
         for id_, node, rule, subject, began, ended, degraded, document in rows

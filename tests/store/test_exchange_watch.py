@@ -30,6 +30,7 @@ from gpulease_gui.services.watch_rules import RuleKeeper
 from gpulease_gui.store import evidence, nodes, watch_events
 from gpulease_gui.store.card_names import get_names, get_numbers, keep_names, keep_numbers
 from gpulease_gui.store.exchange.bundle_schema import parse_bundle
+from gpulease_gui.store.imported import imported_events, note_imported_events
 from gpulease_gui.store.records import EvidenceBlob, Mark
 from gpulease_gui.store.samples import save_mark
 from gpulease_gui.store.settings import get_setting, save_setting
@@ -348,6 +349,22 @@ def test_that_an_event_says_that_it_came_in_a_file_and_its_own_workspace_says_no
         assert bands == [
             "Under the contract, GPU-b, not seen to its end, imported", "GPU lost, GPU-b, imported", "Under the contract, GPU-a, not seen to its end",
         ]  # fmt: skip
+
+
+def test_that_only_the_marks_of_events_of_the_stretch_are_read_to_say_which_were_imported(make):
+    """A file may bring twenty thousand of them; what no document is says nothing."""
+    there = make("there", STEPS[0])
+    later_ns = BEGAN_NS + 24 * HOUR_NS
+    for one in (event("e.1"), replace(event("e.2"), began_ns=later_ns, ended_ns=later_ns + HOUR_NS), replace(event("e.3"), began_ns=later_ns, ended_ns=None)):
+        there.submit(lambda db, one=one: keep(db, one)).result(30)
+    there.submit(lambda db: note_imported_events(db, [(f"e.{n}", "n1") for n in (1, 2, 3, 9)], "theirs.json", NOW)).result(30)
+    there.submit(lambda db: [save_mark(db, Mark(f"m{n}", "n1", NOW, "imported", words)) for n, words in enumerate(("", "[1]", "{", "7"))]).result(30)
+    with there.read() as connection:
+        assert set(imported_events(connection, "n1")) == {"e.1", "e.2", "e.3"}
+        assert set(imported_events(connection, "n1", BEGAN_NS, BEGAN_NS + HOUR_NS)) == {"e.1"}
+        assert set(imported_events(connection, "n1", later_ns + 2 * HOUR_NS, later_ns + 3 * HOUR_NS)) == {"e.3"}
+        told = {one.id: one.imported for one in watch_events.list_events(connection, "n1", later_ns, later_ns + HOUR_NS)}
+        assert {id_: one.source for id_, one in told.items() if one} == {"e.2": "theirs.json", "e.3": "theirs.json"}
 
 
 def test_that_money_for_hours_that_came_in_a_file_says_so(make):
