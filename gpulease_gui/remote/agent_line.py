@@ -13,8 +13,8 @@ from typing import Any
 import paramiko
 from paramiko.agent import AgentKey, AgentSSH, get_agent_connection
 
+from gpulease_gui.domain.os_reason import os_reason
 from gpulease_gui.domain.text import Text
-from gpulease_gui.remote.said_words import in_both
 from gpulease_gui.remote.ssh_options import NO_AGENT
 
 LIST_S = 10.0
@@ -145,6 +145,6 @@ def _words(error: Exception, place: str) -> Text:
     if isinstance(error, _HungUp | ConnectionResetError | BrokenPipeError):
         return _HUNG_UP
     if isinstance(error, OSError):
-        why = in_both(error.strerror or str(error))
+        why = os_reason(error)
         return Text(f"no agent listens at {where} ({why.en})", f"{where} 没有 agent（{why.zh}）")
     return _NONSENSE

@@ -7,8 +7,8 @@ import re
 import stat
 from pathlib import Path
 
+from gpulease_gui.domain.os_reason import os_reason
 from gpulease_gui.domain.text import Text
-from gpulease_gui.remote.said_words import in_both
 
 # What a key, a public key or a certificate may have; the longest of ours has a tenth of it.
 KEY_BYTES_MAX = 64 * 1024
@@ -68,7 +68,7 @@ def read_file(path: str | Path, bytes_max: int) -> bytes:
 
 def why_unread(error: OSError, path: str | Path = "") -> Text:
     """Why a file was not read, in both languages; that its path is one of Windows is said where this is not Windows."""
-    words = error.words if isinstance(error, OddFile) else in_both(error.strerror or type(error).__name__)
+    words = error.words if isinstance(error, OddFile) else os_reason(error)
     if os.name != "nt" and isinstance(error, FileNotFoundError) and _WINDOWS_PATH.match(str(path)):
         return Text(f"{words.en}; this is a path of Windows", f"{words.zh}；这是 Windows 的路径")
     return words

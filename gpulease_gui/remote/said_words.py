@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gpulease_gui.domain.os_reason import words_in_chinese
 from gpulease_gui.domain.text import Text
 
 # The four reasons of RFC 4254, 5.1, then key exchange, login and channels, as the library words them.
@@ -30,30 +31,15 @@ _LIBRARY: Mapping[str, Text] = {
     "Mismatched MAC": Text("a packet was changed on the way", "数据包在途中被改动"),
     "No MAC in packet": Text("a packet was changed on the way", "数据包在途中被改动"),
 }
-# English as the system has it.
-_SYSTEM: Mapping[str, str] = {
+# Of looking up names, which has no code of the system, and of our own reading of known_hosts.
+_OTHERS: Mapping[str, str] = {
     "Name or service not known": "没有这个名称",
     "No address associated with hostname": "该名称没有地址",
     "Temporary failure in name resolution": "域名服务器无应答",
-    "No route to host": "没有到该主机的路由",
-    "Network is unreachable": "没有到该网络的路由",
-    "Connection reset by peer": "对方重置了连接",
-    "Permission denied": "本机不允许",
-    "Cannot assign requested address": "本机没有这个地址",
-    "No such device": "本机没有这个网络接口",
     "an unknown marker": "未知的标记",
     "no host, key type and key": "缺少主机名、密钥类型或密钥",
     "the key is not base64": "密钥不是 base64",
     "the key is not of the type that the line names": "密钥与所写类型不符",
-    "No such file or directory": "没有这个文件",
-    "Not a directory": "路径中有一段不是文件夹",
-    "Is a directory": "这是一个文件夹",
-    "Input/output error": "读写出错",
-    "Too many open files": "打开的文件过多",
-    "Connection timed out": "连接超时",
-    "Host is down": "主机不在线",
-    "Protocol error": "协议出错",
-    "Broken pipe": "对方已断开",
 }
 
 
@@ -63,4 +49,5 @@ def in_both(said: str) -> Text:
     if known is not None:
         return known
     about, colon, rest = said.rpartition(": ")
-    return Text(said, f"{about}{'：' if colon else ''}{_SYSTEM[rest]}") if rest in _SYSTEM else Text(said, said)
+    zh = _OTHERS.get(rest) or words_in_chinese(rest)
+    return Text(said, f"{about}{'：' if colon else ''}{zh}" if zh else said)

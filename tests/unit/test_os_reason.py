@@ -10,6 +10,8 @@ import pytest
 
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.os_reason import os_reason
+from gpulease_gui.domain.text import Text
+from gpulease_gui.remote.said_words import in_both
 from gpulease_gui.services.evaluate import write_whole
 from gpulease_gui.services.exchange import write_private
 from gpulease_gui.services.files_view import read_file
@@ -21,6 +23,13 @@ CODES = (errno.ENOENT, errno.EACCES, errno.ENOSPC, errno.EISDIR, errno.EROFS, er
 def test_that_the_usual_causes_are_said_in_chinese(code):
     said = os_reason(OSError(code, os.strerror(code)))
     assert said.en == os.strerror(code) and said.zh and not said.zh.isascii()
+
+
+@pytest.mark.parametrize("code", [*CODES, errno.ECONNRESET, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ETIMEDOUT, errno.EPIPE])
+def test_that_a_cause_has_the_same_chinese_words_where_only_its_english_ones_are_left(code):
+    said = os.strerror(code)
+    assert in_both(f"IdentityAgent /x: {said}").zh == f"IdentityAgent /x：{os_reason(OSError(code, said)).zh}"
+    assert in_both(said) == os_reason(OSError(code, said)) != Text(said, said)
 
 
 def test_that_another_cause_is_told_in_the_words_of_the_system():
