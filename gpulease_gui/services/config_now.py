@@ -58,8 +58,9 @@ def _elsewhere(node: Node, place: Target) -> Iterator[Text]:
         if said != kept:
             yield Text(
                 f"the {what.en} of {node.name} is {kept or 'none'} in its record and {said or 'none'} in the ssh config: the record "
-                "counts; change it under Nodes, or name the node user@host:port",
-                f"{node.name} 的{what.zh}：记录中为 {kept or '无'}，ssh 配置中为 {said or '无'}；以记录为准，可在“节点”中修改，或直接写 user@host:port",
+                "counts; to follow the config, change it under Nodes, or give that node another name: then the alias is a node anew",
+                f"{node.name} 的{what.zh}：记录中为 {kept or '无'}，ssh 配置中为 {said or '无'}；以记录为准。"
+                "要以配置为准，请在“节点”中修改，或给该节点改名，之后该别名会记为新节点",
             )
 
 

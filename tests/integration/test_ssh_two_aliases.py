@@ -112,9 +112,14 @@ def test_that_a_record_with_a_key_says_so_where_the_config_wants_none(services, 
     said: list[Text] = []
     assert log_in(services, "keyless", said) == ""
     assert [words.en for words in said] == [
-        f"the key of keyless is {named} in its record and none in the ssh config: the record counts; change it under Nodes, or name the "
-        "node user@host:port"
+        f"the key of keyless is {named} in its record and none in the ssh config: the record counts; to follow the config, change "
+        "it under Nodes, or give that node another name: then the alias is a node anew"
     ]
+    renamed = replace(kept(services)["keyless"], name="by hand")
+    services.workspace.submit(lambda db: nodes.save_node(db, renamed)).result()
+    anew = node_of(services.workspace, "keyless", note=said.append)
+    assert (anew.id != before.id, anew.identity_file) == (True, "")
+    assert "in its record" not in said[-1].en and kept(services)["by hand"] == renamed
 
 
 def test_that_a_jump_host_of_which_the_config_wants_no_key_is_not_shown_that_of_the_node(services, sshd, config):
