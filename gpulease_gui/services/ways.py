@@ -157,7 +157,7 @@ class Ways:
 
     def know(self, node: Node, password: Secret) -> None:
         """The password of a node, until the program ends or the node refuses it; it is not asked for."""
-        self._typed.know((node.id, PASSWORD), password)
+        self._typed.know(_own(node), password)
 
     def close(self) -> None:
         """Forget all passwords."""
@@ -199,7 +199,7 @@ class Ways:
         # The ssh config may say so of a node that has had a key for long.
         method, identity_file = (AuthMethod.PASSWORD, "") if options.no_key else (node.auth, node.identity_file)
         password = self._password(node, PASSWORD, cancel) if method is AuthMethod.PASSWORD and not keys_only else None
-        asking = self._asking(node, node.address, "", PASSWORD, (node.id, PASSWORD), cancel)
+        asking = self._asking(node, node.address, "", PASSWORD, _own(node), cancel)
         if method is AuthMethod.PASSWORD and password is None:  # given up a moment ago
             asking = replace(asking, ask_password=None)
         return replace(
@@ -258,12 +258,17 @@ class Ways:
 
     def _password(self, node: Node, what: str, cancel: CancelToken) -> Secret | None:
         withdrawn = _withdrawn(cancel)
-        asked = SecretAsked(what, withdrawn=withdrawn, shared=(node.id, what))
-        return self._typed.get((node.id, what), lambda: self._kept_or_asked(node, asked), cancelled=withdrawn)
+        asked = SecretAsked(what, withdrawn=withdrawn, shared=_own(node))
+        return self._typed.get(_own(node), lambda: self._kept_or_asked(node, asked), cancelled=withdrawn)
 
 
 def _withdrawn(cancel: CancelToken) -> Callable[[], bool]:
     return lambda: cancel.cancelled
+
+
+def _own(node: Node) -> Owner:
+    """Whose a node's own password is: once its address, its login or the way there is changed it may be another machine's."""
+    return node.id, PASSWORD, str(node.address), node.jump, node.proxy
 
 
 def _owner(node: Node, places: Sequence[Target]) -> Owner:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gpulease_gui.domain.node import AuthMethod, Node
@@ -104,6 +106,18 @@ def test_that_a_pasted_password_is_tried_once_and_then_the_user_is_asked(service
     services.links.know_password(node, Secret("an old one"))
     get_in(services, node, user)
     assert (user.asked, failed(server, "password")) == ([SecretAsked("password", number=2)], 1)
+
+
+def test_that_a_typed_password_is_not_sent_to_where_the_node_is_said_to_be_now(services, make_password_sshd):
+    """Behind another address, login or way is perhaps another machine, even of a record whose key was accepted."""
+    node, user = by_password(services, make_password_sshd()), User([PASSWORD])
+    get_in(services, node, user)
+    server = make_password_sshd()
+    moved, user = replace(node, address=server.address), User([PASSWORD])
+    services.links.trust(moved, server.keys.host_keys()[0], "test")
+    get_in(services, moved, user)
+    assert user.asked == [ASKED]
+    get_in(services, node, User([]))
 
 
 def test_that_who_gives_up_at_the_first_question_for_the_password_is_not_asked_a_second_time(services, make_password_sshd):
