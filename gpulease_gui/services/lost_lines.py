@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 from gpulease_gui.domain.errors import Unreadable, UserFacing
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.own_network import told_of, without_network
+from gpulease_gui.remote.slept import told_of_sleep
 from gpulease_gui.remote.transport import Line, LineLost
 from gpulease_gui.services.peer import code_of
 
@@ -25,10 +29,15 @@ def why_lost(node: Node, line: Line, *, slept: bool) -> tuple[Reason, Text]:
     return reason, lost_at(line, reason)
 
 
-def must_be_the_node(node: Node, line: Line) -> None:
-    """Raises LineLost where a line is over for which no node is to blame: what it brought last is not the whole output."""
-    if not line.alive and (line.lost_at.en or without_network(node)):
-        raise LineLost(line.name, line.lost_at)
+@contextlib.contextmanager
+def must_be_the_node(node: Node, line: Line) -> Iterator[None]:
+    """A measurement. Raises LineLost where after it the line is over for which no node is to blame: what it brought last is not
+    the whole output. Raises ComputerSlept for what befell that line while this computer slept.
+    """
+    with told_of_sleep(line.name) as watch:
+        yield
+        if not line.alive and (watch.slept or line.lost_at.en or without_network(node)):
+            raise LineLost(line.name, line.lost_at)
 
 
 def unmeasured(node: Node, trouble: UserFacing) -> Unreadable:

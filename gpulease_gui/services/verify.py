@@ -333,8 +333,8 @@ class _Run:
             if fact_id not in self._judging.evidence:
                 if fact_id in PAIR_FACTS:
                     self._peer.require(self._boot_id, cancel)
-                self._measure_fact(fact_id, lines, cancel)
-                must_be_the_node(self._node, self._opened.line)
+                with must_be_the_node(self._node, self._opened.line):
+                    self._measure_fact(fact_id, lines, cancel)
         except Cancelled:
             return False
         except UserFacing as trouble:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -10,7 +11,7 @@ from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.node import Address, Node
 from gpulease_gui.domain.text import NO_TEXT, Text
-from gpulease_gui.remote import own_network
+from gpulease_gui.remote import awake, own_network
 from gpulease_gui.remote.transport import ComputerSlept, LineLost
 from gpulease_gui.services.lost_lines import lost_at, must_be_the_node, unmeasured
 
@@ -31,16 +32,41 @@ def has_network(request, monkeypatch: pytest.MonkeyPatch) -> bool:
     return request.param
 
 
+def measured(line: Line, meanwhile: Callable[[], None] = lambda: None) -> LineLost | None:
+    """What a measurement ends with on a line that stands so after it."""
+    try:
+        with must_be_the_node(NODE, line):
+            meanwhile()
+    except LineLost as lost:
+        return lost
+    return None
+
+
 def test_that_a_measurement_lost_with_our_network_or_a_jump_host_is_not_taken_for_the_answer_of_the_node(has_network: bool) -> None:
-    must_be_the_node(NODE, Line(alive=True))
-    with pytest.raises(LineLost) as caught:
-        must_be_the_node(NODE, Line(lost_at=AT))
-    assert caught.value.why_text == AT
-    if has_network:
-        must_be_the_node(NODE, Line())
-    else:
-        with pytest.raises(LineLost):
-            must_be_the_node(NODE, Line())
+    assert measured(Line(alive=True)) is None
+    lost = measured(Line(lost_at=AT))
+    assert lost is not None and lost.why_text == AT
+    assert (measured(Line()) is None) == has_network
+
+
+@pytest.mark.parametrize(("seconds", "slept"), [(1800.0, True), (4.0, False)])
+def test_that_a_measurement_of_which_a_sleep_cost_the_line_is_not_taken_for_the_answer_of_the_node(
+    seconds: float, slept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_network, "has_way", lambda host, port: True)
+    lasting, by = awake.lasting_s, [0.0]
+    monkeypatch.setattr(awake, "lasting_s", lambda: lasting() + by[0])
+
+    def sleep() -> None:
+        by[0] += seconds
+
+    def lose() -> None:
+        sleep()
+        raise LineLost("203.0.113.9")
+
+    assert measured(Line(alive=True), sleep) is None
+    assert isinstance(measured(Line(), sleep), ComputerSlept) == slept
+    assert isinstance(measured(Line(), lose), ComputerSlept) == slept
 
 
 def test_that_what_befell_this_computer_has_its_own_reason_and_next_step(has_network: bool) -> None:
