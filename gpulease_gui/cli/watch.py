@@ -14,6 +14,7 @@ from pathlib import Path
 
 from gpulease_gui.cli.codes import Exit
 from gpulease_gui.cli.verify import ask_on_terminal, fingerprints_of, interruptible
+from gpulease_gui.cli.watch_errors import Errors
 from gpulease_gui.cli.watch_told import Sums, Troubles, of_rule, of_rule_words, said_of
 from gpulease_gui.cli.workspace_file import say_note, services_of
 from gpulease_gui.domain.errors import UsageError
@@ -70,7 +71,7 @@ def _watch(services: Services, nodes: Mapping[str, Node], rate_hz: float | None,
     end_s = float("inf") if options.seconds is None else time.monotonic() + options.seconds
     states: dict[str, str] = {}
     read: set[str] = set()
-    troubles, sums = Troubles(), Sums()
+    troubles, errors, sums = Troubles(), Errors(time.time()), Sums()
     with interruptible() as interrupted:
         for node in nodes.values():
             if rate_hz is not None:
@@ -81,6 +82,7 @@ def _watch(services: Services, nodes: Mapping[str, Node], rate_hz: float | None,
             for node_id, kind, words in troubles.changes(services.watching.views(), time.monotonic()):
                 if node_id in nodes:
                     _print(nodes[node_id].name, kind, time.time(), words, {}, as_json=options.json)
+            _tell_errors(errors, services, nodes, sums, as_json=options.json)
             try:
                 event = told.get(timeout=min(_LOOK_S, max(0.0, end_s - time.monotonic())))
             except queue.Empty:
@@ -89,6 +91,7 @@ def _watch(services: Services, nodes: Mapping[str, Node], rate_hz: float | None,
         while not told.empty():
             event = told.get()
             _tell(event, nodes, states, sums, _numbers(services, event), as_json=options.json)
+        _tell_errors(errors, services, nodes, sums, as_json=options.json)
         why = _STOPPED if interrupted else _OVER if time.monotonic() >= end_s else _NOBODY
         services.watching.close()
         wait([services.workspace.submit(lambda db: None)], _WRITTEN_S)
@@ -119,6 +122,13 @@ def _tell(
         states[node_id] = kind
     sums.count(event)
     _print(nodes[node_id].name if node_id in nodes else node_id, kind, at_s, words, of_rule(event, numbers), as_json=as_json)
+
+
+def _tell_errors(errors: Errors, services: Services, nodes: Mapping[str, Node], sums: Sums, *, as_json: bool) -> None:
+    views = [view for view in services.watching.views() if view.node_id in nodes]
+    for node_id, kind, at_s, words, of in errors.new(views):
+        sums.events += 1
+        _print(nodes[node_id].name, kind, at_s, words, of, as_json=as_json)
 
 
 def _print(node: str, kind: str, at_s: float, words: Text, of: Mapping[str, str], *, as_json: bool) -> None:

@@ -132,7 +132,7 @@ class Sums:
         self.gaps = max(self.gaps, sum(view.holes + bool(view.unsaved) for view in views))
 
     def said(self, why: Text, lines: int, kept_in: Path) -> Text:
-        """The last line: why it ended, lines of readings, gaps, events (broken rules), and where it is kept."""
+        """The last line: why it ended, lines of readings, gaps, events (broken rules, errors of cards), and where it is kept."""
         return Text(
             f"{why.en}: {lines:,} lines of readings, {self.gaps:,} gaps, {self.events:,} events; what was read and could be written is kept in {kept_in}",
             f"{why.zh}：读数 {lines:,} 行，空缺 {self.gaps:,} 处，事件 {self.events:,} 个；已读取且可写入的内容保存在 {kept_in}",

@@ -22,6 +22,13 @@ from gpulease_gui.store.task_runs import list_task_runs
 from gpulease_gui.store.watch_events import list_events
 
 XID, REASONS, NOTE = "gpu.xid", "gpu.event_reasons", "note"
+# New ones since the reading before, or a state that lasts: what a card reports of its errors.
+ERRORS = frozenset({
+    XID, "gpu.ecc_uncorrected", "gpu.remap_failed", "gpu.remapped_rows", "gpu.remap_pending", "gpu.ecc_corrected", "gpu.nvlink_errors",
+    "gpu.pcie_replays", "rdma.errors",
+})  # fmt: skip
+# Two that are nearer are one.
+APART_S = 15.0
 _NS, _MS = 1_000_000_000, 1_000_000
 _ENDS = Text("ends", "结束")
 

@@ -10,17 +10,17 @@ import numpy as np
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_spec import Happening
+from gpulease_gui.services.live_events import APART_S, XID
 from gpulease_gui.services.series import Ring
 
-XID = "gpu.xid"
 # New ones since the reading before, or a state that lasts; what is repaired by the card itself only warns.
 ERRORS: Mapping[str, str] = {
     XID: "verdict-fail", "gpu.ecc_uncorrected": "verdict-fail", "gpu.remap_failed": "verdict-fail", "gpu.remapped_rows": "verdict-warn",
     "gpu.remap_pending": "verdict-warn", "gpu.ecc_corrected": "verdict-warn", "gpu.nvlink_errors": "verdict-warn",
     "gpu.pcie_replays": "verdict-warn", "rdma.errors": "verdict-warn",
 }  # fmt: skip
-# Two that are nearer are one; a longer one is a stretch.
-APART_S, LASTING_S = 15.0, 30.0
+# A longer one is a stretch.
+LASTING_S = 30.0
 _MOST = 40
 
 
