@@ -21,7 +21,7 @@ from gpulease_gui.services.intake import Told
 from gpulease_gui.services.paid_cards import Seen, by_chip
 from gpulease_gui.services.timeline import NEVER
 from gpulease_gui.services.watch_cards import Cards
-from gpulease_gui.services.watch_driver import SILENT, Driver
+from gpulease_gui.services.watch_driver import Driver
 from gpulease_gui.services.watch_last_seen import last_chips, last_seen
 from gpulease_gui.services.watch_loads import Loads
 from gpulease_gui.services.watch_owed import Owed
@@ -212,13 +212,17 @@ class NodeRules:
         """A driver answers once a round of all cards, whichever of them speaks first; others may say nothing for too long."""
         self._npus = self._npus or source_id == "npu"
         if source_id in self._drivers:
+            driver, made = self._drivers[source_id], list[Episode]()
             if named:
-                self._drivers[source_id].read(at_s)
-            return list(self._rules.answer(at_s) if answers else ())
+                if why := driver.overdue(at_s):
+                    made += self._rules.lose("", why, at_s, driver.missed_s)
+                driver.read(at_s)
+            return [*made, *(self._rules.answer(at_s) if answers else ())]
         self._rules.gone_still(at_s)
         # A node without NPUs says nothing of them, nor does one that has GPUs in their place now.
         driver = self._drivers["npu" if self._npus or (self._chips.known and not self._cards.seen) else "gpu"]
-        return list(self._rules.lose("", SILENT, at_s, driver.missed_s) if driver.silent(at_s) else ())
+        why = driver.silent(at_s)
+        return list(self._rules.lose("", why, at_s, driver.missed_s) if why else ())
 
     def _look_for_away(self, cards: Iterable[str], at_s: float) -> None:
         """A card that is read again is back."""
