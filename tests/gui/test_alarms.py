@@ -107,8 +107,7 @@ def test_that_a_band_says_when_all_it_tells_is_over_and_another_band_is_left_alo
     qtbot.waitUntil(lambda: alarms._gate.next_s() is not None, timeout=5000)
     now_s[0] += GATHER_S
     alarms.look()
-    services.query(lambda connection: None).result()
-    settle()
+    qtbot.waitUntil(lambda: window.bridge.is_at_rest)  # what was looked up is told
     assert (band.headline.text(), band.property("band")) == ("GPU lost: capped · GPU-c", "fail")
     window.trouble("The file can't be written")
     tell("GPU-c", ended_ms)
