@@ -43,7 +43,7 @@ class Troubles:
         """
         made: list[tuple[str, str, Text]] = []
         for view in views:
-            now = {**view.troubles, _KEPT: view.unsaved}
+            now = {**view.troubles, _KEPT: view.unsaved.en}
             if (view.node_id, _XIDS) in self._said or any(gap.metric == XID and gap.end_s is None for gap in view.source_gaps):
                 now[_XIDS] = UNHEARD
             before = {source for node_id, source in self._said if node_id == view.node_id}
@@ -53,23 +53,23 @@ class Troubles:
                 if words == said or (at_s + AGAIN_S > now_s):
                     continue
                 self._said[view.node_id, source] = words, now_s
-                made.append((view.node_id, *_event(source, words)))
+                made.append((view.node_id, *(_kept(view.unsaved) if source == _KEPT else _event(source, words))))
         return tuple(made)
 
 
 def _event(source: str, words: str) -> tuple[str, Text]:
     if source == _XIDS:
         return "unheard", _UNHEARD
-    if source == _KEPT:
-        return ("not_kept", _not_kept(words)) if words else ("kept_again", NO_TEXT)
     why = trouble_words(words)
     if not words:
         return "trouble_over", foreign(source)
     return "trouble", Text(f"{source}: {why.en}", f"{source}：{why.zh}")
 
 
-def _not_kept(why: str) -> Text:
-    return Text(f"readings are not kept: {why}", f"采样未能保存：{why}")
+def _kept(why: Text) -> tuple[str, Text]:
+    if not why.en:
+        return "kept_again", NO_TEXT
+    return "not_kept", Text(f"readings are not kept: {why.en}", f"采样未能保存：{why.zh}")
 
 
 def said_of(event: Event) -> tuple[str, str, float, Text] | None:
@@ -129,7 +129,7 @@ class Sums:
 
     def count_stored(self, views: Iterable[WatchView]) -> None:
         """Watches that are over: also gaps of single sources and curves and of what could not be written, which no event told."""
-        self.gaps = max(self.gaps, sum(view.holes + bool(view.unsaved) for view in views))
+        self.gaps = max(self.gaps, sum(view.holes + bool(view.unsaved.en) for view in views))
 
     def said(self, why: Text, lines: int, kept_in: Path) -> Text:
         """The last line: why it ended, lines of readings, gaps, events (broken rules, errors of cards), and where it is kept."""

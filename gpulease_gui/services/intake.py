@@ -72,7 +72,7 @@ class WatchView:
     state: NodeState = NodeState.CONNECTING
     reason: str = ""
     why: Text = NO_TEXT
-    unsaved: str = ""
+    unsaved: Text = NO_TEXT
     lost: dict[str, str] = field(default_factory=dict)
     indexes: dict[str, int] = field(default_factory=dict)
     by_agent: bool = False

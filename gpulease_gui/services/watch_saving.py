@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 
 from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.services.intake import WatchView
 from gpulease_gui.services.recall import unread
 from gpulease_gui.services.source_gaps import open_gaps
@@ -19,6 +20,7 @@ from gpulease_gui.store.workspace import Workspace
 from gpulease_gui.telemetry.gpu_agent import UNHEARD
 
 NOT_SAVED = "not_saved"
+_WHY_MAX = 200
 _SAME_S, _NS = 0.001, 1_000_000_000
 
 
@@ -108,7 +110,7 @@ class Saving:
         if not future.done():
             return False
         fault = None if future.cancelled() else future.exception()
-        self._view.unsaved = str(fault)[:200] if fault is not None else ""
+        self._view.unsaved = _why(fault) if fault is not None else NO_TEXT
         if fault is not None:
             self._held = None
             before = self._unsaved or span
@@ -117,3 +119,9 @@ class Saving:
             self.gaps((Gap(self._view.node_id, *self._unsaved, NOT_SAVED),))
             self._unsaved = None
         return True
+
+
+def _why(fault: BaseException) -> Text:
+    """Why a write failed, 200 characters at most; a fault of ours has one language."""
+    whole = fault.whole_text if isinstance(fault, UserFacing) else foreign(str(fault) or type(fault).__name__)
+    return Text(whole.en[:_WHY_MAX], whole.zh[:_WHY_MAX])

@@ -205,7 +205,7 @@ def test_that_a_full_disk_is_told_watching_goes_on_and_the_time_is_a_gap(
     assert until(lambda: count(view, "gpu.power_w") >= 24)
     (pages,) = demo.workspace.submit(lambda db: db.execute("PRAGMA page_count").fetchone()).result()
     demo.workspace.submit(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchall()).result()
-    assert until(lambda: "full" in view.unsaved)
+    assert until(lambda: "full" in view.unsaved.en and "已满" in view.unsaved.zh)
     drawn = count(view, "gpu.power_w")
     assert until(lambda: count(view, "gpu.power_w") > drawn + 16), "the picture goes on"
     demo.workspace.submit(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchall()).result()
@@ -214,7 +214,7 @@ def test_that_a_full_disk_is_told_watching_goes_on_and_the_time_is_a_gap(
         with demo.workspace.read() as connection:
             return [gap.reason for gap in list_gaps(connection, "demo-honest", "gpu.power_w", 0, 2**62)]
 
-    assert until(lambda: view.unsaved == "" and "not_saved" in told())
+    assert until(lambda: view.unsaved.en == "" and "not_saved" in told())
     assert view.holes == 1
 
 

@@ -16,7 +16,7 @@ from gpulease_gui.cli import watch
 from gpulease_gui.cli.main import main
 from gpulease_gui.cli.watch_told import AGAIN_S, Sums, Troubles, said_of
 from gpulease_gui.domain.node import Node, Reach
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.services.events import GapOpened, LoadChanged, ReadingsNotKept, WatchAlarm
 from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.services.watch_driver import SILENT
@@ -25,14 +25,14 @@ from gpulease_gui.services.watch_driver import SILENT
 def test_that_a_full_disk_and_troubles_of_a_source_are_said_once_and_again_when_they_are_over() -> None:
     view, told = WatchView("n1", 1.0), Troubles()
     assert told.changes([view], 0.0) == ()
-    view.unsaved, view.troubles = "the disk is full", {"gpu": SILENT}
+    view.unsaved, view.troubles = Text("the disk is full", "磁盘已满"), {"gpu": SILENT}
     made = told.changes([view], 1.0)
     assert [(node_id, kind, words.en) for node_id, kind, words in made] == [
         ("n1", "trouble", f"gpu: {SILENT}"), ("n1", "not_kept", "readings are not kept: the disk is full"),
     ]  # fmt: skip
-    assert [words.zh for _, _, words in made] == ["gpu：长时间未收到显卡的任何数据", "采样未能保存：the disk is full"]
+    assert [words.zh for _, _, words in made] == ["gpu：长时间未收到显卡的任何数据", "采样未能保存：磁盘已满"]
     assert told.changes([view], 60.0) == ()
-    view.unsaved, view.troubles = "", {}
+    view.unsaved, view.troubles = NO_TEXT, {}
     assert [kind for _, kind, _ in told.changes([view], 61.0)] == ["kept_again", "trouble_over"]
     assert told.changes([view], 120.0) == ()
 
@@ -143,7 +143,7 @@ def test_that_what_is_said_of_a_rule_names_the_rule_and_the_card(
 
 
 def test_that_gaps_that_no_event_told_are_counted_at_the_end() -> None:
-    quiet, full, sums = WatchView("n1", 1.0, holes=2), WatchView("n2", 1.0, unsaved="the disk is full"), Sums()
+    quiet, full, sums = WatchView("n1", 1.0, holes=2), WatchView("n2", 1.0, unsaved=Text("the disk is full", "磁盘已满")), Sums()
     sums.count_stored([WatchView("n3", 1.0)])
     assert sums.gaps == 0
     sums.count_stored([quiet, full])

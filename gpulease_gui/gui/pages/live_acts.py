@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 
 from gpulease_gui.domain.node import THIS_COMPUTER, Node
 from gpulease_gui.domain.span import utc_now
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.gui.forms.fields import open_dialog
 from gpulease_gui.gui.language import current_language, say
 from gpulease_gui.gui.pages.live_asked import Asked
@@ -43,7 +43,7 @@ class Acts(QObject):
     def __init__(self, page: LivePage) -> None:
         super().__init__(page)
         self._page, self._frame = page, page.frame
-        self._unsaved, self._counted, self._left = "", 0, ""
+        self._unsaved, self._counted, self._left = NO_TEXT, 0, ""
         self.asked = Asked(page)
         self.local_button = Button(Text("This computer", "本机"), icon="cpu")
         self.note_button = Button(ADD_NOTE, icon="flag")
@@ -215,8 +215,8 @@ class Acts(QObject):
         if view is not None and left is not None and self._left != view.node_id:
             self._left = view.node_id
             self._frame.note(left)
-        unsaved = view.unsaved if view is not None else ""
-        if unsaved and unsaved != self._unsaved:
+        unsaved = view.unsaved if view is not None else NO_TEXT
+        if unsaved.en and unsaved != self._unsaved:
             self._frame.trouble(Text("Samples are shown but not saved", "采样仅显示，未能保存"), unsaved)
         self._unsaved = unsaved
 
