@@ -29,7 +29,7 @@ NEAR_NS = 60 * 1_000_000_000
 # The longest ones of a node.
 MOST_GAPS = 5000
 _Span = tuple[int, int]
-_HERE = "SELECT 1 FROM sample_gaps WHERE node_id = ? AND metric IS ? AND reason = ? AND start_ns <= ? AND end_ns >= ? LIMIT 1"
+_Of = tuple[str, str | None, str]  # node, metric, reason
 
 
 def gap_rows(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str, str, str]]:
@@ -55,7 +55,7 @@ def gap_rows(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str, st
 
 
 class _Touching:
-    """Whether a stretch of time touches one of many, which are given by their begin."""
+    """Whether a stretch of time touches one of many, or is covered by one; these are given by their begin."""
 
     def __init__(self, spans: Sequence[_Span]) -> None:
         self._begins = [begin_ns for begin_ns, _ in spans]
@@ -64,6 +64,10 @@ class _Touching:
     def has(self, begin_ns: int, end_ns: int) -> bool:
         place = bisect_left(self._begins, end_ns + 1)
         return place > 0 and self._ends[place - 1] >= begin_ns
+
+    def covers(self, begin_ns: int, end_ns: int) -> bool:
+        place = bisect_left(self._begins, begin_ns + 1)
+        return place > 0 and self._ends[place - 1] >= end_ns
 
 
 def refuse_damaged_gaps(bundle: Bundle) -> None:
@@ -86,23 +90,34 @@ def _damaged(record: Record, why: Text) -> UserFacing:
     return UserFacing(Text("a gap of the bundle is damaged", "数据包中有一段缺口记录已损坏"), Text(f"{where}: {why.en}", f"{where}：{why.zh}"), Text("export it again", "请重新导出"))
 
 
-def is_here(connection: sqlite3.Connection, record: Record) -> bool:
-    """Whether this workspace knows all of a gap, from its own watch or from a file."""
-    return not list(_unknown(connection, record))
+class KnownGaps:
+    """The gaps of the nodes of some records that this workspace knows, from its own watch or from a file. What is known of a longer gap is known."""
+
+    def __init__(self, connection: sqlite3.Connection, records: Iterable[Record]) -> None:
+        spans: dict[_Of, list[_Span]] = {}
+        for node_id in dict.fromkeys(record.key[0] for record in records):
+            rows = connection.execute("SELECT metric, reason, start_ns, end_ns FROM sample_gaps WHERE node_id = ? ORDER BY start_ns", (node_id,))
+            for metric, reason, start_ns, end_ns in rows:
+                spans.setdefault((node_id, metric, reason), []).append((start_ns, end_ns))
+        self._known = {of: _Touching(some) for of, some in spans.items()}
+
+    def missing(self, record: Record) -> list[Gap]:
+        """What is not known of a gap of a bundle."""
+        return [gap for gap in _gaps(record) if not self._has(gap)]
+
+    def _has(self, gap: Gap) -> bool:
+        known = self._known.get((gap.node_id, gap.metric, gap.reason))
+        return known is not None and known.covers(gap.start_ns, gap.end_ns)
 
 
-def save_gap(db: Database, record: Record) -> None:
-    """Add what is not known of a gap; it says for ever that it came in a file."""
+def save_gaps(db: Database, records: Sequence[Record]) -> None:
+    """Add what is not known of gaps of a bundle; they say for ever that they came in a file."""
+    known = KnownGaps(db.conn, records)
+    gaps = dict.fromkeys(gap for record in records for gap in known.missing(record))
     db.conn.executemany(
         f"INSERT INTO sample_gaps (node_id, metric, start_ns, end_ns, reason, watch) VALUES (?, ?, ?, ?, ?, '{OF_OTHERS}')",
-        [(gap.node_id, gap.metric, gap.start_ns, gap.end_ns, gap.reason) for gap in list(_unknown(db.conn, record))],
+        [(gap.node_id, gap.metric, gap.start_ns, gap.end_ns, gap.reason) for gap in gaps],
     )
-
-
-def _unknown(connection: sqlite3.Connection, record: Record) -> Iterator[Gap]:
-    for gap in _gaps(record):
-        if connection.execute(_HERE, (gap.node_id, gap.metric, gap.reason, gap.start_ns, gap.end_ns)).fetchone() is None:
-            yield gap
 
 
 def _gaps(record: Record) -> Iterable[Gap]:

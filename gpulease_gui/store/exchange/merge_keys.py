@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 
 from gpulease_gui.store import deals
-from gpulease_gui.store.exchange.bundle_gaps import is_here
 from gpulease_gui.store.exchange.bundle_schema import Record
 from gpulease_gui.store.exchange.bundle_tasks import without_paths
 from gpulease_gui.store.kept import Document, Key, Rows, kinds
@@ -22,8 +21,6 @@ def before_of(connection: sqlite3.Connection, record: Record) -> Document | None
             "SELECT 1 FROM fx_rates WHERE from_currency = ? AND to_currency = ? AND day = ? AND rate = ? AND source = ? AND surcharge = ?", record.key
         ).fetchone()
         return None if known is None else {}
-    if section.kind == "watch_gap":
-        return {} if is_here(connection, record) else None
     if section.kind == "setting":
         row = connection.execute("SELECT value FROM settings WHERE key = ?", record.key).fetchone()
         return None if row is None else {"value": row[0]}

@@ -13,7 +13,7 @@ from gpulease_gui.domain.supplier import FxRate, Price
 from gpulease_gui.store import deals, reference
 from gpulease_gui.store.codec import utc_from
 from gpulease_gui.store.exchange import merge_runs, merge_versions
-from gpulease_gui.store.exchange.bundle_gaps import save_gap
+from gpulease_gui.store.exchange.bundle_gaps import save_gaps
 from gpulease_gui.store.exchange.bundle_schema import Record
 from gpulease_gui.store.exchange.bundle_watch import node_of_cards
 from gpulease_gui.store.exchange.merge_cards import with_ours
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gpulease_gui.store.doors import Database
 
 _HOLDERS = ("suppliers", "sites", "offers", "contracts", "nodes")
-_APART = ("rates", "settings", "task_specs", "watch_gaps", "trash")
+_APART, _GAPS = ("rates", "settings", "task_specs", "trash"), "watch_gaps"
 # What an insert needs that is not exchanged: it belongs to a computer.
 _OWN: Mapping[str, Document] = {
     "node": {"identity_file": "", "proxy": "", "certificate_file": "", "known_hosts": ""}, "claim": {"node_id": None}, "answer": {"run_id": None},
@@ -47,11 +47,12 @@ def write(recorder: Recorder, merge: Merge, source: str) -> None:
     merge_runs.write_runs(db, merge, source, recorder.at)
     versions = merge_versions.write_first(db, merge)
     for difference in done:
-        if difference.record.section.name not in (*_HOLDERS, *_APART):
+        if difference.record.section.name not in (*_HOLDERS, *_APART, _GAPS):
             _write(recorder, difference, is_whole=_holder(difference.record) in new)
     _price_the_new(recorder, merge)
     merge_versions.write_later(db, merge, versions)
     _keep_the_others(recorder, merge)
+    save_gaps(db, [difference.record for difference in done if difference.record.section.name == _GAPS])
     for difference in done:
         if difference.record.section.name in _APART:
             _write_apart(recorder, difference.record, new)
@@ -143,8 +144,6 @@ def _write_apart(recorder: Recorder, record: Record, new: set[tuple[str, str]]) 
     if name == "rates":
         one, other, day, rate, source, surcharge = record.key
         reference.save_rate(db, FxRate(one, other, Decimal(rate), date.fromisoformat(day), source, Decimal(surcharge)), by=recorder.by, at=recorder.at)
-    elif name == "watch_gaps":
-        save_gap(db, record)
     elif name == "settings":
         of_cards = node_of_cards(record.key[0])  # a watch may have told more of them since it was shown
         how, value = ("INSERT OR REPLACE", with_ours(db.conn, record).value("value")) if of_cards else ("INSERT OR IGNORE", record.value("value"))

@@ -17,6 +17,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.store.attachments import safe_name
 from gpulease_gui.store.codec import json_text, maybe_value_from, maybe_value_text
 from gpulease_gui.store.exchange import merge_cards, merge_fixed, merge_past, merge_removed, merge_trash
+from gpulease_gui.store.exchange.bundle_gaps import KnownGaps
 from gpulease_gui.store.exchange.bundle_schema import Bundle, Record
 from gpulease_gui.store.exchange.bundle_sections import SECTIONS
 from gpulease_gui.store.exchange.bundle_watch import node_of_cards
@@ -109,10 +110,13 @@ def compare(connection: sqlite3.Connection, bundle: Bundle) -> Merge:
     past = merge_past.Past(connection, bundle)
     news = merge_fixed.new_ids(connection, bundle)
     fates = merge_trash.fates(connection, bundle, past)
+    gaps = KnownGaps(connection, bundle.of("watch_gaps"))
     for record in (_as_kept(record) for record in bundle.records if not _says_nothing(record)):
         section = record.section
         if section.fixed or section.part_of:
             sorted_.take(record, is_new=merge_fixed.is_new(record, news))
+        elif section.name == "watch_gaps":
+            sorted_.take(record, is_new=bool(gaps.missing(record)))
         elif section.history:
             sorted_.take(record, is_new=past.is_new(record))
         else:
