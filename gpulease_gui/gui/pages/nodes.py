@@ -25,7 +25,7 @@ from gpulease_gui.gui.pages.nodes_work import work_of
 from gpulease_gui.gui.pages.page import Frame, NavGroup, Page, PageSpec, Target
 from gpulease_gui.gui.widgets.bands import Band
 from gpulease_gui.gui.widgets.buttons import Button, Chip, IconButton
-from gpulease_gui.gui.widgets.panes import EmptyState, Pane, ThinSplitter
+from gpulease_gui.gui.widgets.panes import EmptyState, Pane, Sideways, ThinSplitter
 from gpulease_gui.remote.address import Target as Place
 from gpulease_gui.services.events import Event, RecordsChanged, RunEnded, RunStarted
 from gpulease_gui.services.nodes_view import NodeRow, NodesView, new_nodes, nodes_view
@@ -98,7 +98,7 @@ class NodesPage(Page):
         splitter.setSizes([900, 332])
         self.inspector.setMinimumWidth(292)
         self._stack = QStackedWidget()
-        self._stack.addWidget(splitter)
+        self._stack.addWidget(Sideways(splitter))
         self._stack.addWidget(self._empty())
         self._stack.addWidget(self.fleet)
         self.fleet.closed.connect(lambda: self._show_fleet(shown=False))

@@ -24,7 +24,7 @@ from gpulease_gui.gui.pages.verification_state import FindingRow, Loaded, Pictur
 from gpulease_gui.gui.pages.verification_under_way import UnderWay, broken_off
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.labels import Words, fewer_letters
-from gpulease_gui.gui.widgets.panes import ThinSplitter
+from gpulease_gui.gui.widgets.panes import Sideways, ThinSplitter
 from gpulease_gui.services.events import (
     CheckChanged,
     Event,
@@ -101,7 +101,7 @@ class VerificationPage(Page):
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([244, 788, 352])
         self._stack = QStackedWidget()
-        self._stack.addWidget(splitter)
+        self._stack.addWidget(Sideways(splitter))
         self._stack.addWidget(nothing_to_verify(self.frame))
         self.differences = DifferencesPane(self.frame)
         self.differences.closed.connect(lambda: self._stack.setCurrentIndex(0))

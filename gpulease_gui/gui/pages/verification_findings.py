@@ -12,7 +12,7 @@ from gpulease_gui.domain.term import Term
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.pages.verification_state import FindingRow, Picture
-from gpulease_gui.gui.pages.verification_table import FilterBar, TotalsLine, findings_table
+from gpulease_gui.gui.pages.verification_table import FilterBar, FindingsTable, TotalsLine, findings_table
 from gpulease_gui.gui.widgets.bands import Band
 from gpulease_gui.gui.widgets.buttons import Button, IconButton
 from gpulease_gui.gui.widgets.labels import Words
@@ -43,7 +43,7 @@ class FindingsPane(Pane):
         self.totals = TotalsLine()
         self.filters = FilterBar()
         self.model = findings_table(terms)
-        self.table = TableView(self.model, Text("Findings", "检查结果"))
+        self.table = FindingsTable(self.model, Text("Findings", "检查结果"))
         self.table.chosen.connect(chosen)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._menu)

@@ -16,6 +16,7 @@ from gpulease_gui.gui.pages.verification_state import FindingRow, Picture
 from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.buttons import Chip
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
+from gpulease_gui.gui.widgets.table import SparingTable
 from gpulease_gui.pdf.badges import Badge, badge_of
 from gpulease_gui.pdf.paint import Ruler
 from gpulease_gui.reports.wording import deviation, figure, finding_name, value_text
@@ -118,7 +119,7 @@ def _name(terms: Mapping[str, Term]) -> Callable[[FindingRow], Cell]:
 def findings_table(terms: Mapping[str, Term]) -> TableModel[FindingRow]:
     """Findings under the headings of their groups."""
     columns = (
-        Column[FindingRow](Text("Check", "检查项"), _name(terms), lambda row: row.info.title.en, stretch=True),
+        Column[FindingRow](Text("Check", "检查项"), _name(terms), lambda row: row.info.title.en, width=160, stretch=True),
         Column[FindingRow](Text("Promised", "承诺"), promised_cell, width=106, number=True),
         Column[FindingRow](Text("Measured", "实测"), measured_cell, width=116, number=True),
         Column[FindingRow](Text("Against promise", "对照承诺"), _against, width=104),
@@ -129,6 +130,12 @@ def findings_table(terms: Mapping[str, Term]) -> TableModel[FindingRow]:
         columns, lambda row: row.key, search=lambda row: f"{row.info.id} {row.info.title.en} {row.info.title.zh}",
         group=lambda row: Group(row.info.group.en, row.info.group), tally=_tally,
     )  # fmt: skip
+
+
+class FindingsTable(SparingTable):
+    """In a narrow window the names of the checks get their room from the ruler and the delta, then the promise: the inspector has them."""
+
+    spare = (1, 3, 4)
 
 
 def _tally(row: FindingRow) -> Badge | None:

@@ -22,7 +22,7 @@ from gpulease_gui.gui.pages.verification_task_runs import TaskComparePane, TaskR
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import heavy_dialog
 from gpulease_gui.gui.widgets.labels import Words
-from gpulease_gui.gui.widgets.panes import Pane, ThinSplitter
+from gpulease_gui.gui.widgets.panes import Pane, Sideways, ThinSplitter
 from gpulease_gui.services.events import Event, RecordsChanged, TaskEnded, TaskProgressed
 from gpulease_gui.store.task_runs import list_task_specs, remove_task_spec
 
@@ -85,7 +85,7 @@ class TaskPane(Pane):
         splitter.setSizes([330, 700, 352])
         self._middle = middle
         self._stack = QStackedWidget()
-        self._stack.addWidget(splitter)
+        self._stack.addWidget(Sideways(splitter))
         self._stack.addWidget(self.comparison)
         self.column.addWidget(self._stack, 1)
 

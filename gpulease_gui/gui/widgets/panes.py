@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLayout,
+    QScrollArea,
     QSizePolicy,
     QSplitter,
     QSplitterHandle,
@@ -224,6 +225,17 @@ class ThinSplitter(QSplitter):
     def createHandle(self) -> QSplitterHandle:
         """The handle that paints only its middle pixel."""
         return _ThinHandle(self.orientation(), self)
+
+
+class Sideways(QScrollArea):
+    """Panes that need more width than a small window has are moved sideways under it, and none lies over another."""
+
+    def __init__(self, panes: QWidget) -> None:
+        super().__init__()
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidgetResizable(True)
+        self.setWidget(panes)
 
 
 class _ThinHandle(QSplitterHandle):
