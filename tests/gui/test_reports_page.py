@@ -87,7 +87,7 @@ def test_that_a_report_that_cannot_be_written_is_told(demo: MainWindow, qtbot: Q
     assert page.current is not None
     page.start_export(page.current, Language.EN, tmp_path / "nowhere" / "a.pdf")
     qtbot.waitUntil(demo.trouble_band.isVisible, timeout=60000)
-    assert demo.trouble_band.headline.text() == "the report a.pdf was not written"
+    assert demo.trouble_band.headline.text() == "The report a.pdf was not written"
     assert page.made.rows == ()
 
 
