@@ -18,6 +18,9 @@ DOTS = "•••"
 QUOTED_LEAST, OUTPUT_LEAST = 4, 6
 # A short word or number stands in outputs for other reasons: `ubuntu`, a size. They would be spoiled.
 _COMMON = re.compile(r"[A-Za-z]{1,7}|[0-9]{1,8}")
+# Beside such a word it is the secret and nothing that was measured. `pass` is not among them: it is a result.
+_LABELS = ("password", "Password", "PASSWORD", "passwd", "Passwd", "PASSWD", "passphrase", "Passphrase", "密码", "口令")
+_BETWEEN = (":", ": ", "：", "=", " = ", "='", '="', '": "', '":"')
 
 
 class Mask:
@@ -26,20 +29,34 @@ class Mask:
     Any thread may add one. Nothing of it is shown or written.
     """
 
-    __slots__ = ("_output", "_quoted")
+    __slots__ = ("_beginnings", "_output", "_quoted")
 
     def __init__(self) -> None:
         self._quoted: tuple[str, ...] = ()
-        self._output: tuple[bytes, ...] = ()
+        self._output: tuple[tuple[bytes, bytes], ...] = ()  # what is masked, and what stands there instead
+        self._beginnings: frozenset[int] = frozenset()
 
     def add(self, secret: Secret | None, user: str = "", *, in_outputs: bool = True) -> None:
-        """Mask this one from now on, and `user:secret` in base64. Not `in_outputs`: one that counts once, such as a code."""
+        """Mask this one from now on, and `user:secret` in base64. Not `in_outputs`: one that counts once, such as a code.
+
+        One that outputs hold for other reasons is masked in them beside a word for a password, and in `user:secret@`.
+        """
         if secret is None or len(secret.reveal()) < QUOTED_LEAST:
             return
         shapes = _shapes(secret.reveal(), user)
         self._quoted = _longest_first((*self._quoted, *shapes))
-        if in_outputs and len(secret.reveal()) >= OUTPUT_LEAST and not _COMMON.fullmatch(secret.reveal()):
-            self._output = tuple(shape.encode() for shape in _longest_first((*(known.decode() for known in self._output), *shapes)))
+        if not in_outputs:
+            return
+        if len(secret.reveal()) >= OUTPUT_LEAST and not _COMMON.fullmatch(secret.reveal()):
+            instead = dict.fromkeys(shapes, DOTS)
+        else:
+            before = [label + between for label in _LABELS for between in _BETWEEN]
+            instead = {words + secret.reveal(): words + DOTS for words in before}
+            if user:
+                instead[f"{user}:{secret.reveal()}@"] = f"{user}:{DOTS}@"
+        every = dict(self._output) | {shape.encode(): words.encode() for shape, words in instead.items()}
+        self._output = tuple(sorted(every.items(), key=lambda shape: (-len(shape[0]), shape)))
+        self._beginnings = frozenset(shape[0] for shape in every)
 
     def quoted(self, words: str) -> str:
         """Words of the far side, for a sentence of ours."""
@@ -49,15 +66,19 @@ class Mask:
 
     def output(self, data: bytes) -> bytes:
         """What a command printed, before anybody judges or keeps it."""
-        for shape in self._output:
-            data = data.replace(shape, _DOTS)
+        for shape, instead in self._output:
+            data = data.replace(shape, instead)
         return data
+
+    def shown(self, words: str) -> str:
+        """Words of the far side that the user is to read and answer: as in an output, so that no word of a question is lost."""
+        return self.output(words.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
     def begins_at(self, data: bytes) -> int:
         """Where, at the end of an output, a secret may begin whose rest is still to come; its length where none does."""
-        longest = max(map(len, self._output), default=0)
+        longest = len(self._output[0][0]) if self._output else 0
         for at in range(max(0, len(data) - longest + 1), len(data)):
-            if any(shape.startswith(data[at:]) for shape in self._output):
+            if data[at] in self._beginnings and any(shape.startswith(data[at:]) for shape, _ in self._output):
                 return at
         return len(data)
 
@@ -81,7 +102,6 @@ class MaskedFlow:
         return held
 
 
-_DOTS = DOTS.encode()
 NO_MASK = Mask()
 _NOW: ContextVar[Mask] = ContextVar("mask", default=NO_MASK)
 

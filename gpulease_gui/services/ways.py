@@ -85,7 +85,8 @@ def _telling(credentials: Credentials, address: Address, mask: Mask) -> Credenti
         return typed
 
     def answer(prompt: Prompt) -> Secret | None:
-        typed = ask_prompt(prompt) if ask_prompt is not None else None
+        asked = replace(prompt, words=mask.shown(prompt.words), said=mask.shown(prompt.said))
+        typed = ask_prompt(asked) if ask_prompt is not None else None
         if not prompt.echo:
             mask.add(typed, address.user, in_outputs=asks_for_password(prompt.words))
         return typed

@@ -12,7 +12,7 @@ import pytest
 
 from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.errors import Cancelled
-from gpulease_gui.domain.node import Node
+from gpulease_gui.domain.node import AuthMethod, Node
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.remote.handshake import Deadlines
 from gpulease_gui.services.composition import Services
@@ -51,6 +51,23 @@ def test_that_a_question_of_the_node_is_withdrawn_when_its_login_ran_out_of_time
     assert caught.value.why == "no answer to 'Code:' within 0.3 s"
     assert withdrawn.wait(5) and asked == [f"{gate.address.host_port} asks: Code: (Gate␛[2J\nsecond step)"]
     links.close()
+
+
+def test_that_a_question_that_quotes_the_password_is_shown_without_it(services, sshd):
+    asked: list[str] = []
+
+    def ask(node: Node, about: SecretAsked) -> Secret | None:
+        asked.append(about.what)
+        return Secret("s3cr3tPW" if len(asked) == 1 else "314159")
+
+    services.links.ask_secret = ask
+    doorman = Doorman(((("Password:", False),), (("not s3cr3tPW, the code:", False),)), ("s3cr3tPW", "314159"), wants_key=False)
+    with kept_by(doorman) as gate:
+        node = saved(services, Node("n1", "node-07", address=gate.address, auth=AuthMethod.PASSWORD))
+        services.links.trust(node, gate.trust.pins[0], "the test")
+        services.links.open(node, CancelToken()).line.close()
+    assert doorman.heard == [["s3cr3tPW"], ["314159"]]
+    assert asked == ["password", f"{gate.address.host_port} asks: not •••, the code: (Gate␛[2J\nsecond step)"]
 
 
 def test_that_who_is_cancelled_while_a_passphrase_is_asked_for_gives_up_for_nobody_else(services, sshd, tmp_path: Path, until):

@@ -44,6 +44,22 @@ def test_that_a_short_word_or_number_spoils_no_output(secret: str, in_words: boo
     assert mask.output(f"a {secret} b".encode()) == (f"a {DOTS} b" if in_outputs else f"a {secret} b").encode()
 
 
+@pytest.mark.parametrize("secret", ["abcd", "ubuntu", "81920000"])
+def test_that_a_short_secret_beside_a_word_for_a_password_is_masked_in_outputs_and_nowhere_else(secret: str) -> None:
+    mask = mask_for(secret)
+    said = f"Password: {secret}|PASSWD={secret}|密码：{secret}|{{\"password\": \"{secret}\"}}|http://anna:{secret}@gw"
+    assert mask.output(said.encode()).decode() == said.replace(secret, DOTS)
+    kept = f"PASS: {secret}|user {secret}|{secret} MiB|anna:{secret}|root:{secret}@gw|password\n{secret}".encode()
+    assert mask.output(kept) == kept
+    flow = MaskedFlow(mask)
+    assert b"".join(flow.feed(said.encode()[at : at + 1]) for at in range(len(said.encode()))) + flow.rest() == mask.output(said.encode())
+
+
+def test_that_the_words_of_a_question_are_shown_without_a_secret_but_whole() -> None:
+    mask = mask_for("s3cr3tPW", "code")
+    assert mask.shown("not s3cr3tPW, the code:") == f"not {DOTS}, the code:"
+
+
 def test_that_a_code_that_counts_once_is_masked_in_words_alone() -> None:
     mask = Mask()
     mask.add(Secret("code-314159"), in_outputs=False)
