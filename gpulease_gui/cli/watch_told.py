@@ -13,6 +13,7 @@ from gpulease_gui.services.events import (
     GapClosed,
     GapOpened,
     LoadChanged,
+    NodeState,
     NodeStateChanged,
     ReadingsNotKept,
     WatchAlarm,
@@ -76,7 +77,7 @@ def said_of(event: Event) -> tuple[str, str, float, Text] | None:
     """(node, kind, UTC seconds, words) of what concerns a watch; None for what doesn't. A rule that nobody could look at any more is `rule_unseen`."""
     match event:
         case NodeStateChanged():
-            return event.node_id, event.state.value, time.time(), event.reason_text if event.reason_text.en else foreign(event.reason)
+            return event.node_id, event.state.value, time.time(), _of_state(event)
         case GapOpened():
             return event.node_id, "gap", event.since_ms / 1000, GAP_WORDS.get(event.reason, foreign(event.reason))
         case GapClosed():
@@ -92,6 +93,14 @@ def said_of(event: Event) -> tuple[str, str, float, Text] | None:
             words = Text(f"readings of a run are not kept as evidence yet: {event.words.en}", f"验收读数尚未存证：{event.words.zh}")
             return event.node_id, "evidence_not_kept", time.time(), words
     return None
+
+
+def _of_state(event: NodeStateChanged) -> Text:
+    """Why, and the flag that helps where there is one. What may come back by itself is not followed by advice each time."""
+    why = event.reason_text if event.reason_text.en else foreign(event.reason)
+    if not event.next_step or (event.next_step == event.next_text.en and event.state is not NodeState.KEY_CHANGED):
+        return why
+    return Text(f"{why.en}; {event.next_step}", f"{why.zh}；{event.next_text.zh or event.next_step}")
 
 
 def of_rule(event: Event, numbers: Mapping[str, int]) -> dict[str, str]:

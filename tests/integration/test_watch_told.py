@@ -15,9 +15,17 @@ from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.cli import watch
 from gpulease_gui.cli.main import main
 from gpulease_gui.cli.watch_told import AGAIN_S, Sums, Troubles, said_of
-from gpulease_gui.domain.node import Node, Reach
+from gpulease_gui.domain.node import HostKey, Node, Reach
 from gpulease_gui.domain.text import NO_TEXT, Text
-from gpulease_gui.services.events import GapOpened, LoadChanged, ReadingsNotKept, WatchAlarm
+from gpulease_gui.remote.failures import UnknownHostKey
+from gpulease_gui.services.events import (
+    GapOpened,
+    LoadChanged,
+    NodeState,
+    NodeStateChanged,
+    ReadingsNotKept,
+    WatchAlarm,
+)
 from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.services.watch_driver import SILENT
 
@@ -55,6 +63,19 @@ def test_that_a_node_whose_words_change_all_the_time_is_told_of_now_and_then() -
         view.troubles = {"gpu": f"odd {tenth}"}
         said += len(told.changes([view], tenth / 10))
     assert said == 10 / AGAIN_S
+
+
+def test_that_a_host_key_that_nobody_knows_is_said_with_the_flag_that_takes_it_and_a_node_that_may_come_back_without_advice() -> None:
+    key = UnknownHostKey("n1:22", HostKey("ssh-ed25519", "SHA256:abc"))
+    unknown = NodeStateChanged("n1", NodeState.REFUSED, key.why, key.next_step, key.why_text, key.next_text)
+    told = said_of(unknown)
+    assert told is not None
+    words = told[3]
+    assert words.en.endswith("accept it with --fingerprint SHA256:abc") and words.zh.startswith(key.why_text.zh)
+    away = Text("no answer within 10 s", "10 s 内无应答")
+    step = Text("check the address", "请检查地址")
+    told = said_of(NodeStateChanged("n1", NodeState.REFUSED, away.en, step.en, away, step))
+    assert told is not None and told[3] == away
 
 
 def test_that_a_watch_ended_by_the_user_says_so_by_its_code_and_in_both_languages(
