@@ -8,13 +8,17 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.models.cell import Cell, Column
+from gpulease_gui.gui.models.table import TableModel
 from gpulease_gui.gui.pages import nodes, verification
 from gpulease_gui.gui.pages.nodes import NodesPage
 from gpulease_gui.gui.pages.verification_table import FindingsTable, findings_table
+from gpulease_gui.gui.widgets.cells import _Parts, _Pen
 from gpulease_gui.gui.widgets.panes import ThinSplitter
 from gpulease_gui.services.acceptance import Acceptance, NodeAcceptance
 from gpulease_gui.services.composition import open_services
@@ -88,3 +92,20 @@ def test_that_the_names_of_checks_get_their_room_from_ruler_and_delta(width: int
     columns = table._table.columns
     assert [str(column.title) for place, column in enumerate(columns) if not table.isColumnHidden(place)] == heads
     assert table.columnWidth(0) >= 160
+
+
+def test_that_the_note_of_a_narrow_cell_gives_way_to_its_text(qtbot: QtBot) -> None:
+    """`not stated` was a dot before `implied NVSwitch`."""
+    pen = _Pen(QApplication.font())
+    parts = _Parts(Cell("not stated", note="implied NVSwitch", missing=True), pen)
+    text, note = (pen.metrics().horizontalAdvance(words) for words in (parts.text, parts.note))
+    parts.cut_note(pen, 20)
+    assert parts.note.startswith("implied") and parts.note.endswith("…") and parts.around <= note + 6 - 20
+    parts.cut_note(pen, note)
+    assert (parts.text, parts.note, parts.around) == ("not stated", "", 0) and text > 0
+
+
+def test_that_the_tip_of_a_cell_says_its_note_too(qtbot: QtBot) -> None:
+    model = TableModel([Column[str]("Check", lambda row: Cell(row, note="node-a, node-b"))], lambda row: row)
+    model.set_rows(["Network ports"])
+    assert "Network ports node-a, node-b" in model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)

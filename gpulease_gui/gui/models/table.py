@@ -320,7 +320,8 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return say(cell.text)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(cell.tip or cell.text)
+            whole = f"{say(cell.text)} {say(cell.note)}" if cell.note else cell.text  # a narrow cell cuts both
+            return plain_tip(cell.tip or whole)
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

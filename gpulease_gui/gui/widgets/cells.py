@@ -195,6 +195,9 @@ class CellDelegate(QStyledItemDelegate):
         parts = _Parts(cell, pen)
         room = max(inner.width() - parts.around, 0)
         shown, width = parts.text, metrics.horizontalAdvance(parts.text)
+        if width > room and parts.note:
+            parts.cut_note(pen, parts.around + width - inner.width())
+            room = max(inner.width() - parts.around, 0)
         if width > room:
             shown = metrics.elidedText(parts.text, Qt.TextElideMode.ElideRight, room)
             width = metrics.horizontalAdvance(shown)
@@ -232,6 +235,9 @@ class CellDelegate(QStyledItemDelegate):
         return False
 
 
+_FEW_LETTERS = 4
+
+
 class _Parts:
     """The words of a cell and how much room all but the text take."""
 
@@ -244,6 +250,14 @@ class _Parts:
         self.around += pen.metrics().horizontalAdvance(self.note) + 6 if self.note else 0
         self.around += pen.metrics(size=pen.caption).horizontalAdvance(self.tag) + 18 if self.tag else 0
         self.around += pen.metrics().horizontalAdvance(self.struck) + 5 if self.struck else 0
+
+    def cut_note(self, pen: _Pen, lacking: int) -> None:
+        """The note gives way to the text, which lacks so many pixels; a few letters of it say nothing."""
+        metrics = pen.metrics()
+        before = metrics.horizontalAdvance(self.note)
+        left = metrics.elidedText(self.note, Qt.TextElideMode.ElideRight, before - lacking) if before > lacking else ""
+        self.note = left if len(left) > _FEW_LETTERS else ""
+        self.around -= before - metrics.horizontalAdvance(self.note) if self.note else before + 6
 
 
 def _content(index: Index) -> tuple[GroupRow | None, Cell | None]:
