@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 
 from gpulease_gui.services.series import Ring
-from gpulease_gui.services.watch_places import ROUNDS, SAME_ROUND, Places, successors
+from gpulease_gui.services.watch_places import ROUNDS, SAME_ROUND, Places, Spans, successors
 from gpulease_gui.telemetry.gpu import GONE
 from gpulease_gui.telemetry.source import Point
 
@@ -152,16 +152,21 @@ class OddRounds:
         ])  # fmt: skip
 
 
-def lately(rings: Mapping[tuple[str, str], Ring]) -> frozenset[str]:
-    """The cards that were read in the last minute in which any was."""
-    last_s: dict[str, float] = {}
+def lately(rings: Mapping[tuple[str, str], Ring]) -> Spans:
+    """When the cards were read first and last, of those that were read in the last minute in which any was."""
+    spans: dict[str, tuple[float, float]] = {}
     for (metric, subject), ring in rings.items():
-        if metric.startswith("gpu."):
-            last_s[subject] = max(last_s.get(subject, 0.0), _last_s(ring))
-    newest_s = max(last_s.values(), default=0.0)
-    return frozenset(subject for subject, at_s in last_s.items() if at_s and at_s >= newest_s - _LATELY_S)
+        if metric.startswith("gpu.") and (span := _span_s(ring)) is not None:
+            first_s, last_s = spans.get(subject, span)
+            spans[subject] = min(first_s, span[0]), max(last_s, span[1])
+    newest_s = max((last_s for _, last_s in spans.values()), default=0.0)
+    return {subject: span for subject, span in spans.items() if span[1] >= newest_s - _LATELY_S}
 
 
-def _last_s(ring: Ring) -> float:
+def _span_s(ring: Ring) -> tuple[float, float] | None:
+    """When it has its first and its last value."""
     seen = ring.view()
-    return next((float(at_s) for at_s, value in zip(reversed(seen.times_s), reversed(seen.values), strict=True) if value == value), 0.0)
+    times_s, values = seen.times_s, seen.values
+    first = next((place for place, value in enumerate(values) if value == value), None)
+    last = next((place for place in range(len(values) - 1, -1, -1) if values[place] == values[place]), None)
+    return None if first is None or last is None else (float(times_s[first]), float(times_s[last]))

@@ -5,7 +5,7 @@ Numbers and slots of cards change when one is gone, so cards are counted: as man
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 # So many rounds, and their time, tell that a card is there, or that it is not.
 ROUNDS = 3
@@ -13,6 +13,10 @@ ROUNDS = 3
 SAME_ROUND = 0.5
 LATER = 0.9
 _NEVER = float("-inf")
+# Rows of one moment may come so long after each other.
+_MOMENT_S = 0.05
+# Of a card: when it was read first and last (UTC seconds), as far back as somebody looked.
+Spans = Mapping[str, tuple[float, float]]
 
 
 def successors(had: frozenset[str], seen: frozenset[str]) -> frozenset[str]:
@@ -21,6 +25,18 @@ def successors(had: frozenset[str], seen: frozenset[str]) -> frozenset[str]:
     As many cards as before are no loss: the node got others.
     """
     return seen | frozenset(sorted(had - seen)[: max(0, len(had) - len(seen))])
+
+
+def not_replaced(spans: Spans) -> frozenset[str]:
+    """The cards without those whose place another took, which was read first after they were read last; each takes one place.
+
+    Of several the one that was lost last, or stands first, stays, as in `Places.taken`.
+    """
+    left = sorted(spans, key=lambda name: (-spans[name][1], name))
+    for newcomer in sorted(spans, key=lambda name: spans[name][0]):
+        if left and spans[newcomer][0] - spans[left[-1]][1] > _MOMENT_S:
+            left.pop()
+    return frozenset(left)
 
 
 class Places:

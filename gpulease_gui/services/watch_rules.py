@@ -25,6 +25,7 @@ from gpulease_gui.services.watch_driver import Driver
 from gpulease_gui.services.watch_last_seen import last_chips, last_seen
 from gpulease_gui.services.watch_loads import Loads
 from gpulease_gui.services.watch_owed import Owed
+from gpulease_gui.services.watch_places import Spans
 from gpulease_gui.services.watch_promise import promise_of
 from gpulease_gui.services.watch_words import trouble_words
 from gpulease_gui.store.away import are_back, away_now
@@ -86,8 +87,8 @@ class NodeRules:
         self._day_s = (0.0, 0.0)  # begin and end (UTC seconds) of the day for which the contract was looked up
         self._places: dict[Form, dict[str, list[tuple[str, int]]]] = {}
 
-    def renew(self, seen: Iterable[str] = ()) -> None:
-        """A connection begins; `seen` are cards (UUIDs) that were read shortly before the program began."""
+    def renew(self, seen: Spans | None = None) -> None:
+        """A connection begins; `seen` are cards (UUIDs) that were read shortly before the program began, and when."""
         workspace, node_id, now_s = self._keeper.workspace, self._node.id, self._keeper.clock()
         if not self._events:
             self._keeper.owed.now()
@@ -102,7 +103,7 @@ class NodeRules:
             return
         try:
             with workspace.read() as connection:
-                self._cards.expect(last_seen(connection, node_id, seen, now_s))
+                self._cards.expect(last_seen(connection, node_id, seen or {}, now_s))
                 self._chips.expect(last_chips(connection, node_id, now_s))
         except UserFacing:
             return  # the store says so itself when the first readings are written

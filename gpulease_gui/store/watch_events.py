@@ -53,13 +53,23 @@ def save_event(db: Database, event: WatchEvent, blob: EvidenceBlob) -> None:
     )  # fmt: skip
 
 
-def gone_since(connection: sqlite3.Connection, node_id: str, since_ns: int) -> frozenset[str]:
-    """The cards of a node that were lost, or behind a driver that did not answer, at `since_ns` or later."""
+def gone_since(connection: sqlite3.Connection, node_id: str, since_ns: int) -> tuple[frozenset[str], frozenset[str]]:
+    """The cards of a node that were lost, and those behind a driver that did not answer, at `since_ns` or later.
+
+    A loss that was seen to end is none: the card was read again, or another took its place. Whoever saw that left a mark.
+    """
     rows = connection.execute(
-        "SELECT subject, document FROM watch_events WHERE node_id = ? AND rule IN ('watch.lost', 'watch.driver') AND coalesce(ended_ns, ?) >= ?",
+        "SELECT subject, document FROM watch_events WHERE node_id = ? AND rule IN ('watch.lost', 'watch.driver') AND coalesce(ended_ns, ?) >= ? "
+        "AND NOT (rule = 'watch.lost' AND EXISTS (SELECT 1 FROM marks WHERE marks.id = watch_events.id || '-end' AND marks.words LIKE '%' || char(9) || 'end'))",
         (node_id, since_ns, since_ns),
     )
-    return frozenset(card for subject, document in rows for card in ([subject] if subject else [one.id for one in finding_from(document).subjects]) if card)
+    lost, behind_driver = set[str](), set[str]()
+    for subject, document in rows:
+        if subject:
+            lost.add(subject)
+        else:
+            behind_driver.update(one.id for one in finding_from(document).subjects if one.id)
+    return frozenset(lost), frozenset(behind_driver)
 
 
 def list_events(connection: sqlite3.Connection, node_id: str, start_ns: int, end_ns: int) -> tuple[WatchEvent, ...]:

@@ -112,6 +112,49 @@ def test_that_a_card_of_the_first_round_takes_no_place_of_one_that_is_gone_in_th
     assert node.events() == [("watch.lost", A, 1, None)]
 
 
+@pytest.mark.parametrize("recalled", [True, False])
+@pytest.mark.parametrize("swapped_s", [1, 3, 25])
+def test_that_cards_that_others_replaced_are_not_missed_by_a_watch_that_starts_right_after(node: Scripted, swapped_s: int, recalled: bool) -> None:
+    said(node, 14, (A, B))
+    said(node, 14 + swapped_s, (C, D))
+    for until in (60, 100):
+        node.anew(recalled=recalled)
+        said(node, until, (C, D))
+    assert node.degraded_s() == 0.0 and node.watch.view.lost == {} and node.events() == []
+
+
+@pytest.mark.parametrize("lost_s", [6, 20])
+def test_that_a_loss_that_ended_with_a_newcomer_is_none_in_the_next_watch_and_another_still_is(node: Scripted, lost_s: int) -> None:
+    rows(node, 10, A, B, D)
+    rows(node, 10 + lost_s, D)
+    rows(node, 45, C, D)
+    assert sorted(node.events()) == [("watch.lost", A, 10, None), ("watch.lost", B, 10, 10 + lost_s)]
+    node.anew(recalled=False)
+    rows(node, 90, C, D)
+    assert sorted(node.events()) == [("watch.lost", A, 10, 44), ("watch.lost", A, 45, None), ("watch.lost", B, 10, 10 + lost_s)]
+    assert set(node.watch.view.lost) == {A}
+
+
+def test_that_a_newcomer_of_the_last_seconds_of_a_watch_keeps_its_place_in_the_next(node: Scripted) -> None:
+    rows(node, 10, A, B)
+    rows(node, 20, B)
+    rows(node, 22, C, B)
+    node.anew(recalled=False)
+    rows(node, 60, C, B)
+    assert [end for *_, end in node.events() if end is None] == [] and node.watch.view.lost == {}
+
+
+def test_that_cards_behind_a_dead_driver_that_comes_back_with_others_are_not_missed_by_the_next_watch(node: Scripted) -> None:
+    rows(node, 10, A, B)
+    while node.at < 20:
+        node.say("gpu", "! nvidia-smi ended")
+        node.at += 1
+    said(node, 60, (C, D))
+    node.anew(recalled=False)
+    said(node, 90, (C, D))
+    assert [rule for rule, *_ in node.events()] == ["watch.driver"] and node.watch.view.lost == {}
+
+
 def test_that_what_changes_places_again_and_again_keeps_little_in_mind() -> None:
     cards = Cards()
     for at in range(2000):
