@@ -67,8 +67,8 @@ def test_that_a_figure_is_found_moved_with_a_reason_and_taken_back(dialog: Thres
     ("value", "why", "says"),
     [
         ("hot", "because", "is no value of thermal.gpu hot"),
-        ("400", "because", "it may be 0 °C to 150 °C"),
-        ("88", " ", "a moved figure needs a reason"),
+        ("400", "because", "It may be 0 °C to 150 °C"),
+        ("88", " ", "A moved figure needs a reason"),
     ],
 )
 def test_that_a_wrong_value_is_refused_beside_its_field(
