@@ -153,7 +153,7 @@ def _connect_socks(talk: _Talk) -> None:
     if way == 2 and talk.proxy.user:
         _socks_user(talk)
     elif way != 0:
-        raise talk.trouble("auth", _NO_USER)
+        raise _socks_ways(talk)
     talk.send(b"\5\1\0" + _socks_place(talk))
     version, code, _, kind = talk.read(4)
     if version != 5 or (code == 0 and kind not in (1, 3, 4)):
@@ -162,6 +162,15 @@ def _connect_socks(talk: _Talk) -> None:
         raise talk.trouble("refused", _SOCKS_SAYS.get(code, Text(f"it answers with code {code}", f"返回代码 {code}")))
     talk.read({1: 4, 4: 16}.get(kind) or talk.read(1)[0])
     talk.read(2)
+
+
+def _socks_ways(talk: _Talk) -> ConnectFailed:
+    """It takes none of the ways that were offered. With a user that is no question of the password, which it was never sent."""
+    if not talk.proxy.user:
+        return talk.trouble("auth", _NO_USER)
+    why = Text("it lets users in neither without a login nor by user and password; others, such as GSSAPI, are not spoken here",
+               "既不允许匿名也不接受用户名和密码；本程序不支持其他方式（如 GSSAPI）")  # fmt: skip
+    return _by_another_way(talk.trouble("auth_way", why))
 
 
 def _socks_user(talk: _Talk) -> None:
@@ -206,10 +215,15 @@ def _connect_http(talk: _Talk) -> None:
 def _other_ways(talk: _Talk, ways: Sequence[str]) -> ConnectFailed:
     """It lets users in by ways only that are not spoken here, such as Negotiate and NTLM."""
     names = ", ".join(ways)
-    error = talk.trouble("auth_way", Text(f"it lets users in by {names} only, and none but Basic is spoken here", f"只接受 {names} 认证，本程序仅支持 Basic"))
+    return _by_another_way(
+        talk.trouble("auth_way", Text(f"it lets users in by {names} only, and none but Basic is spoken here", f"只接受 {names} 认证，本程序仅支持 Basic"))
+    )
+
+
+def _by_another_way(error: ConnectFailed) -> ConnectFailed:
     error.next_text = Text(
-        "ask for a SOCKS5 proxy or one with Basic, or run a helper on this computer that speaks it, such as px or cntlm, and name that as the proxy",
-        "请改用 SOCKS5 或支持 Basic 的代理，或在本机运行支持该认证的中转程序（如 px、cntlm），并将其设为代理",
+        "ask for a SOCKS5 proxy that takes user and password or an HTTP one with Basic, or run a helper on this computer that speaks it, such as px or cntlm, and name that as the proxy",
+        "请改用接受用户名和密码的 SOCKS5 代理或支持 Basic 的 HTTP 代理，或在本机运行支持该认证的中转程序（如 px、cntlm），并将其设为代理",
     )
     return error
 

@@ -28,8 +28,8 @@ METRICS = (
 
 
 def values_of(point: TaskPoint) -> dict[str, float]:
-    """What one line of progress tells, by metric; NaN and Inf tell nothing here."""
-    said = {OF_UNIT[unit]: rate for name, rate in point.speeds if (unit := _unit(name)) is not None}
+    """What one line of progress tells, by metric; NaN, Inf, and a speed below nought tell nothing here."""
+    said = {OF_UNIT[unit]: rate for name, rate in point.speeds if rate >= 0 and (unit := _unit(name)) is not None}
     if point.loss is not None:
         said[LOSS] = point.loss
     return {metric: value for metric, value in said.items() if value - value == 0}

@@ -202,6 +202,14 @@ def test_that_a_socks_proxy_may_ask_for_a_user(sshd, password, cause):
     assert place.host_port in error.why and sshd.address.host_port in error.what
 
 
+def test_that_a_socks_proxy_that_takes_no_password_is_no_reason_to_ask_for_another_one(sshd):
+    """One that wants GSSAPI alone was told to want user and password, and the user was asked for three."""
+    with listening(lambda caller: caller.sendall(b"\5\xff") if exactly(caller, 4) == b"\5\2\0\2" else None) as place:
+        error = failure(sshd, Route(proxy=at(ProxyKind.SOCKS5, place, "anna", "right")))
+    assert (error.phase, error.cause) == (Phase.PROXY, "auth_way")
+    assert "GSSAPI" in error.why and "SOCKS5" in error.next_step
+
+
 def test_that_an_http_proxy_gets_user_and_password_of_basic(sshd):
     talk = Http(sshd.address)
     with listening(talk) as place:

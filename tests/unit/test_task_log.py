@@ -22,6 +22,7 @@ from gpulease_gui.domain.task import (
     ContainerTool,
     SourceKind,
     TaskContainer,
+    TaskPoint,
     TaskSource,
     TaskSpec,
     TaskVariable,
@@ -38,6 +39,7 @@ from gpulease_gui.services.task_log import Redactor, TaskLog
 from gpulease_gui.services.task_spec import check_spec, command_of, repeat_command
 from gpulease_gui.services.task_watch import gpu_use, stalls
 from gpulease_gui.store.workspace import Workspace
+from gpulease_gui.telemetry.task_log import values_of
 
 
 @pytest.fixture(scope="module")
@@ -247,3 +249,9 @@ def test_that_only_a_pause_in_which_no_gpu_works_is_a_stall(second_idle: bool, f
     assert stalls(view, pauses) == found
     assert stalls(None, pauses) == () and gpu_use(None, 0, 9e9) == ()
     assert gpu_use(view, 1000.0, 1018.0) == (("GPU-1", 95.0), ("GPU-2", 95.0))
+
+
+def test_that_a_speed_below_nought_is_no_figure_of_a_curve() -> None:
+    """One was drawn, and lay in the mean of a range, while the verdict left it out."""
+    told = TaskPoint(1.0, 7, -0.5, (("tokens/s", -5000.0), ("samples/s", 0.0), ("s/step", float("nan"))))
+    assert values_of(told) == {"task.samples_s": 0.0, "task.loss": -0.5}
