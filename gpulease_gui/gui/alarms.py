@@ -222,13 +222,13 @@ def _over(words: Text, at_s: float, *, cut: bool) -> Text:
     at = moment_text(at_s)
     if cut:
         return Text(f"Not seen to its end, looked at up to {at}. {words.en}", f"未看到结束，观察至 {at}。{words.zh}")
-    return Text(f"Not seen any more since {at}. {words.en}", f"自 {at} 起未再出现。{words.zh}")
+    return Text(f"Over since {at}. {words.en}", f"已于 {at} 结束。{words.zh}")
 
 
 def _also_over(words: Text, rules: Iterable[str]) -> Text:
     titles = [_title(rule) for rule in rules]
     en, zh = ", ".join(one.en for one in titles), "、".join(one.zh for one in titles)
-    return Text(f"{words.en} Not seen any more: {en}.", f"{words.zh} 已不再出现：{zh}。")
+    return Text(f"{words.en} Over: {en}.", f"{words.zh} 已结束：{zh}。")
 
 
 def headline_of(event: WatchAlarm, node: str, numbers: Mapping[str, int], *, cards: int = 1) -> Text:

@@ -101,7 +101,7 @@ def test_that_a_band_says_when_all_it_tells_is_over_and_another_band_is_left_alo
     assert band.property("band") == "fail" and "Not seen" not in band.sentence.text(), "one of both goes on"
     tell("GPU-b", ended_ms)
     qtbot.waitUntil(lambda: band.property("band") == "warn", timeout=5000)
-    assert band.headline.text() == headline and band.sentence.text().startswith("Not seen any more since 12-01 10:20:30. ")
+    assert band.headline.text() == headline and band.sentence.text().startswith("Over since 12-01 10:20:30. ")
     now_s[0] += 700.0
     tell("GPU-c", None)
     qtbot.waitUntil(lambda: alarms._gate.next_s() is not None, timeout=5000)
@@ -141,15 +141,15 @@ def test_that_the_band_says_what_is_broken_now_not_what_was_told_last(make_windo
     qtbot.waitUntil(lambda: len(alarms._going) == 3, timeout=5000)
     look(GATHER_S)
     listed = "All of them are in the list of events of each node."
-    shows("2 rules are broken: capped", "fail", f"GPU lost (1), Too hot (1): capped. {listed} Not seen any more: Under the contract.")
+    shows("2 rules are broken: capped", "fail", f"GPU lost (1), Too hot (1): capped. {listed} Over: Under the contract.")
     tell("watch.hot", "GPU-c", ended_ms)
-    shows("GPU lost: capped · 2 cards", "fail", f"{WORDS.en} Not seen any more: Under the contract, Too hot.")
+    shows("GPU lost: capped · 2 cards", "fail", f"{WORDS.en} Over: Under the contract, Too hot.")
     tell("watch.lost", "GPU-a", ended_ms)
-    shows("GPU lost: capped · GPU-b", "fail", f"{WORDS.en} Not seen any more: Under the contract, Too hot.")
+    shows("GPU lost: capped · GPU-b", "fail", f"{WORDS.en} Over: Under the contract, Too hot.")
     tell("watch.hot", "GPU-e", disturb=False)
-    shows("2 rules are broken: capped", "fail", f"GPU lost (1), Too hot (1): capped. {listed} Not seen any more: Under the contract.")
+    shows("2 rules are broken: capped", "fail", f"GPU lost (1), Too hot (1): capped. {listed} Over: Under the contract.")
     tell("watch.lost", "GPU-b", ended_ms)
-    shows("Too hot: capped · GPU-e", "warn", f"{WORDS.en} Not seen any more: GPU lost, Under the contract.")
+    shows("Too hot: capped · GPU-e", "warn", f"{WORDS.en} Over: GPU lost, Under the contract.")
     tell("watch.idle", "GPU-f")
     qtbot.waitUntil(lambda: len(alarms._going) == 2, timeout=5000)
     look(63.0)
@@ -157,9 +157,9 @@ def test_that_the_band_says_what_is_broken_now_not_what_was_told_last(make_windo
     assert band.sentence.text() == f"Idle while billed (1), Too hot (1): capped. {listed}", "what was told before and goes on is told with it"
     tell("watch.hot", "GPU-e", ended_ms)
     tell("watch.idle", "GPU-f", ended_ms)
-    qtbot.waitUntil(lambda: band.sentence.text().startswith("Not seen any more since 12-01 10:20:30. "), timeout=5000)
+    qtbot.waitUntil(lambda: band.sentence.text().startswith("Over since 12-01 10:20:30. "), timeout=5000)
     tell("watch.hot", "GPU-e")
-    shows("Too hot: capped · GPU-e", "warn", f"{WORDS.en} Not seen any more: Idle while billed.")
+    shows("Too hot: capped · GPU-e", "warn", f"{WORDS.en} Over: Idle while billed.")
     window.trouble_band.hide()
     tell("watch.hot", "GPU-e", ended_ms)
     qtbot.waitUntil(lambda: not alarms._going, timeout=5000)
@@ -182,7 +182,7 @@ def test_that_what_is_over_before_it_is_told_is_told_as_over(make_window: Callab
     qtbot.waitUntil(lambda: not window.trouble_band.isHidden(), timeout=5000)
     band = window.trouble_band
     assert (band.headline.text(), band.property("band")) == ("GPU lost: capped · GPU-a", "warn")
-    assert band.sentence.text() == f"Not seen any more since 12-01 10:20:30. {WORDS.en}"
+    assert band.sentence.text() == f"Over since 12-01 10:20:30. {WORDS.en}"
     window.detach()
     services.close()
 
@@ -242,7 +242,7 @@ def test_that_readings_that_were_not_kept_are_told(make_window: Callable[..., Ma
     services.close()
 
 
-@pytest.mark.parametrize(("cut", "begins"), [(False, "Not seen any more since "), (True, "Not seen to its end, looked at up to ")])
+@pytest.mark.parametrize(("cut", "begins"), [(False, "Over since "), (True, "Not seen to its end, looked at up to ")])
 def test_that_the_band_calls_a_node_by_its_new_name_and_leaves_another_band_alone(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, cut: bool, begins: str
 ) -> None:
