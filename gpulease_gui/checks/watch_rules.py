@@ -82,7 +82,7 @@ UNREAD_S, UNREAD_INTERVALS = 10.0, 5.0
 # A single reading that does not come is no hole, as it is none in a chart.
 HOLE_S, HOLE_INTERVALS = 2.5, 2.5
 # What only single readings say: a lost card is lost until it is read again, a driver answers or does not.
-_BY_READINGS = frozenset({FLOOR.id, THROTTLED.id})
+_BY_READINGS = frozenset({FLOOR.id, THROTTLED.id, HOT_RULE.id, IDLE.id})
 
 
 class _Streak:

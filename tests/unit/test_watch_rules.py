@@ -124,6 +124,17 @@ def test_that_holes_before_an_event_is_known_are_no_part_of_it_either() -> None:
     assert told(WatchRules(WatchPromise(FLOOR)), good)[1:] == [("watch.floor", 1000.0, 1019.0, True)], "nobody saw when it ended"
 
 
+@pytest.mark.parametrize(("rule", "bad", "unread", "begins"), [
+    ("watch.idle", {"gpu.util_percent": 0.0}, {"gpu.util_percent": None}, 1800), ("watch.hot", {"gpu.temperature_c": 95.0}, {"gpu.temperature_c": None}, 10),
+])  # fmt: skip
+def test_that_a_card_was_neither_idle_nor_hot_while_nobody_read_it(rule, bad, unread, begins) -> None:
+    """Eight seconds in which a card was lost were counted as idle, too."""
+    readings = [bad] * begins + [unread] * 8 + [bad] * 20
+    assert beside(WatchRules(WatchPromise(billed=True)), readings, 1000.0) == [
+        (rule, 1000.0, None, False), (rule, 1000.0, 999.0 + begins, True), (rule, 1008.0 + begins, None, False),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("interval_s", [0.1, 5.0])
 def test_that_a_hole_is_one_by_the_rate_of_the_readings(interval_s: float) -> None:
     rules = WatchRules(WatchPromise(FLOOR), interval_s)
