@@ -288,6 +288,22 @@ def test_that_nodes_are_watched_opened_and_left_from_the_grid(page: live.LivePag
     qtbot.waitUntil(lambda: demo.watching.views() == (), timeout=10000)
 
 
+def test_that_a_node_in_sight_that_is_watched_from_elsewhere_is_live_when_it_is_opened(page: live.LivePage, demo: Services, qtbot: QtBot) -> None:
+    page.open("demo-honest")
+    assert page.watch_button.text().strip() == "Watch honest" and page.view is None
+    page.bar.all_nodes.click()
+    demo.watching.start(page.all.node("demo-honest"))  # type: ignore[arg-type]
+    page.open("demo-honest")
+    assert page.view is demo.watching.view("demo-honest") and not page.chart.paused
+    assert page.watch_button.text().strip() == "Stop watching honest"
+    page.stop()
+    assert page.watch_button.text().strip() == "Watch honest" and page.chart.paused
+    demo.watching.start(page.node.node)  # type: ignore[union-attr]
+    page.look()
+    assert page.watch_button.text().strip() == "Stop watching honest" and not page.chart.paused
+    demo.watching.stop("demo-honest")
+
+
 def sums_of(views: list[WatchView], told: Watched | None = None) -> Sums:
     nodes = [LiveNode(Node(view.node_id, view.node_id, Reach.SSH), "C-1", "Haiqiong") for view in views]
     tiles = [tile_of(Known(node, view, True), LaneChoice.UTIL, NOW_S, 1800.0) for node, view in zip(nodes, views, strict=True)]

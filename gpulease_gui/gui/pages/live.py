@@ -266,6 +266,7 @@ class LivePage(Page):
         return self._states.of([self._current])[self._current.node.id] if self._current else NodeState.NEVER_SEEN
 
     def _take_view(self) -> None:
+        """A watch may begin anywhere, not only here."""
         view = self.frame.services.watching.view(self._current.node.id) if self._current else None
         if view is not self._view:
             self._view = view
@@ -276,10 +277,7 @@ class LivePage(Page):
         """Watch the node in sight; returns at once."""
         if self._current is None:
             return
-        node = self._current.node
-        self._states.begin(node.id)
-        self.frame.services.watching.start(node)
-        self._take_view()
+        self.frame.services.watching.start(self._current.node)
         self.chart.pause(paused=False)
         self.look()
         self.chart.setFocus()
@@ -352,10 +350,11 @@ class LivePage(Page):
 
     def look(self) -> None:
         """Bring everything to what the watch holds now, or to what is stored of the stretch in sight."""
-        view, node = self._view, self._current
         if self.whole:
             self._tell()
             return
+        self._take_view()
+        view, node = self._view, self._current
         if view is not None and view.rings:
             self._widen(view)
         if node is not None and self._lanes is not None and self._sight.show(node.node.id, self._lanes, view):

@@ -167,13 +167,7 @@ class Acts(QObject):
         node = self._page.node
         if node is not None:
             dialog = sampling_dialog(self._frame, self._page, (node.node.id, node.node.name))
-            dialog.accepted.connect(lambda: self._go_on(node.node.id))
-
-    def _go_on(self, node_id: str) -> None:
-        """A watch that runs has begun anew: the page looks at that one."""
-        page, view = self._page, self._frame.services.watching.view(node_id)
-        if page.node is not None and page.node.node.id == node_id and page.view is not None and view is not page.view:
-            page.watch()
+            dialog.accepted.connect(self._page.look)
 
     def show_retention(self) -> None:
         """For how long readings are kept."""

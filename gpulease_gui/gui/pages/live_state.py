@@ -22,31 +22,33 @@ class States:
     def __init__(self, frame: Frame) -> None:
         self._frame = frame
         self._last: dict[str, NodeState] = {}
-        self._stopped: set[str] = set()
+        self._stopped: dict[str, WatchView] = {}
 
     def hear(self, event: NodeStateChanged) -> None:
         """What the line of a node does."""
         self._last[event.node_id] = event.state
 
-    def begin(self, node_id: str) -> None:
-        """The user watches it."""
-        self._stopped.discard(node_id)
-
     def stop(self, node_id: str) -> None:
-        """The user watches it no more; its thread may end later."""
-        self._stopped.add(node_id)
+        """The user watches it no more; its thread may end later. A watch that begins after that, here or elsewhere, is another one."""
+        view = self._frame.services.watching.view(node_id)
+        if view is not None:
+            self._stopped[node_id] = view
 
     def running(self, view: WatchView | None) -> bool:
         """Whether this watch goes on."""
-        if view is None or view.node_id in self._stopped:
+        if view is None or self._stopped.get(view.node_id) is view:
             return False
         return any(one is view for one in self._frame.services.watching.views())
 
     def of(self, nodes: Iterable[LiveNode]) -> dict[str, NodeState]:
         """By id, of all of them."""
-        running = {view.node_id: view.state for view in self._frame.services.watching.views() if view.node_id not in self._stopped}
+        views = self._frame.services.watching.views()
+        running = {view.node_id: view.state for view in views if self._stopped.get(view.node_id) is not view}
         return {one.node.id: running.get(one.node.id) or self._resting(one.node.id) for one in nodes}
 
     def _resting(self, node_id: str) -> NodeState:
         last = self._last.get(node_id, NodeState.NOT_WATCHED)
-        return last if last in _REFUSED and node_id not in self._stopped else NodeState.NOT_WATCHED
+        if last not in _REFUSED:
+            return NodeState.NOT_WATCHED
+        stopped, view = self._stopped.get(node_id), self._frame.services.watching.view(node_id)
+        return last if stopped is None or stopped is not view else NodeState.NOT_WATCHED
