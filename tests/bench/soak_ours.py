@@ -132,7 +132,7 @@ class Soak:
         self.services.workspace.submit(lambda db: None).result()
         told = [stored(self.services, node.id) for node in self.nodes]
         heard = {view.node_id: view.rings[lines.MEMORY, lines.UUIDS[0]].last or (0.0, 0.0) for view in views}
-        unstored = sum(round(heard[node.id][1]) - one[3] for node, one in zip(self.nodes, told, strict=True))
+        unstored = sum(round(heard[node.id][1] * lines.TICKS_A_GIB) - one[3] for node, one in zip(self.nodes, told, strict=True))
         turns = sorted(self.stalls.turns)
         acted = [spent for _, spent in self.stalls.allowed]
         return {
@@ -159,7 +159,7 @@ def stored(services: Services, node_id: str) -> tuple[int, int, int, int]:
     with services.workspace.read() as connection:
         for series, blocks in read_blocks(connection, node_id, 0, now_ns).items():
             if (series.metric, series.subject) == (lines.MEMORY, lines.UUIDS[0]):
-                seen += [value for block in blocks for value in block.values.tolist() if value == value]
+                seen += [value * lines.TICKS_A_GIB for block in blocks for value in block.values.tolist() if value == value]
         gaps = list_gaps(connection, node_id, lines.MEMORY, 0, now_ns)
     held = set(map(int, seen))
     missing = max(held) + 1 - min(held) - len(held) if held else 0

@@ -171,7 +171,7 @@ def old_readings(services: Services) -> tuple[int, int]:
 def stored_of(services: Services, node_id: str, ticks: int) -> Stored:
     """Compare the store with what the node said, second by second and half hour by half hour."""
     found = Stored()
-    told = {lines.MEMORY: array("f", range(ticks)), lines.POWER: array("f", map(lines.power_w, range(ticks)))}
+    told = {lines.MEMORY: array("f", map(lines.memory_gib, range(ticks))), lines.POWER: array("f", map(lines.power_w, range(ticks)))}
     with services.workspace.read() as connection:
         for hour in range(0, ticks, HOUR_S):
             start_ns, end_ns = (START_S + hour) * S, (START_S + min(ticks, hour + HOUR_S)) * S
@@ -211,9 +211,10 @@ def _compare_slots(found: Stored, told: list[tuple[int, tuple[float, ...]]], ste
     for at_ns, values in told:
         first = at_ns // S - START_S
         last = first + step_s - 1
-        wanted = (float(first), (first + last) / 2, float(first + round(0.95 * (step_s - 1))), float(last), float(step_s))
+        ticks = first, (first + last) / 2, first + round(0.95 * (step_s - 1)), last
+        wanted = (*(tick / lines.TICKS_A_GIB for tick in ticks), float(step_s))
         found.half_hours += step_s == HALF_HOUR_S
-        if any(abs(value - right) > 0.01 for value, right in zip(values, wanted, strict=True)) and len(found.wrong_slots) < MOST_TOLD:
+        if any(abs(value - right) > 0.001 for value, right in zip(values, wanted, strict=True)) and len(found.wrong_slots) < MOST_TOLD:
             found.wrong_slots.append(f"{first}: {values} for {wanted}")
 
 

@@ -1,6 +1,7 @@
 """What does the agent of a busy node with eight cards print at a tick? Every figure follows from the number of the tick.
 
-The memory of each card is the number itself in GiB, so what is stored says by itself which second it is; rates are constant.
+The memory of each card is the number itself in eighths of a GiB, so what is stored says by itself which second it is, and no
+figure of ten hours is beyond what a card can have; rates are constant.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ GAUGES = {
     "temperature_c": 58, "clock_sm_mhz": 1980, "clock_memory_mhz": 2619, "event_reasons": 0, "temperature_memory_c": 66,
     "remap_pending": 0, "remap_failed": 0, "processes": 1, "process_memory_mib": 71234.0,
 }  # fmt: skip
+TICKS_A_GIB = 8
 MEMORY, POWER = "gpu.memory_used_gib", "gpu.power_w"
 _COUNTERS = {
     "at_s": 0, "pcie_replays": 0, "nvlink_tx_kib": 1, "nvlink_rx_kib": 1, "nvlink_crc_flit": 0, "nvlink_crc_data": 0,
@@ -57,6 +59,11 @@ _NODE = (
 )
 
 
+def memory_gib(tick: int) -> float:
+    """What every card holds at a tick; a float of 32 bits holds it exactly."""
+    return tick / TICKS_A_GIB
+
+
 def power_w(tick: int) -> float:
     """The draw of every card at a tick: a saw of a minute over 600 W."""
     return 600.0 + tick % 60
@@ -66,7 +73,7 @@ def power_w(tick: int) -> float:
 def _said(tick: int) -> tuple[str, ...]:
     """The lines of a tick without their mark: all nodes say the same, and all cards of a node."""
     told = {
-        "at": 1000 + tick, "mib": 1024 * tick, "power": power_w(tick), "kib": NVLINK_KIB * tick,
+        "at": 1000 + tick, "mib": 1024 // TICKS_A_GIB * tick, "power": power_w(tick), "kib": NVLINK_KIB * tick,
         "tx": PCIE_BYTES * tick, "rx": PCIE_BYTES * tick // 2, "busy": 60 * tick, "idle": 40 * tick, "net": NET_BYTES * tick,
         "net_tx": NET_BYTES * tick // 2, "read": SECTORS * tick, "written": SECTORS * tick // 2, "words": WORDS * tick,
     }  # fmt: skip
