@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 # How often a question looks whether somebody still waits for its answer.
 _LOOK_S = 0.1
@@ -30,7 +31,7 @@ class Desk:
         self._stale = False
 
     def ask(self, question: str, withdrawn: Callable[[], bool], *, shown: bool) -> str | None:
-        """What is typed (`shown`: seen while it is), without the Enter. None: `withdrawn`, or given up by Ctrl+D.
+        """What is typed (`shown`: seen while it is), without the Enter. None: `withdrawn`, given up by Ctrl+D, or no terminal is there.
 
         An answer that is half typed when its question is withdrawn is not taken for that of the next one, which may be another
         machine's.
@@ -43,6 +44,8 @@ class Desk:
                 return None
             with _terminal(self._path) as (next_key, show):
                 return self._answer(question, withdrawn, next_key, show, shown)
+        except OSError:  # it was closed, or there never was one: nobody answers
+            return None
         finally:
             self._one.release()
 
@@ -120,8 +123,7 @@ else:
         """The terminal of this process, which shows nothing of what is typed. What was typed before is dropped, and what after."""
         fd = _opened(path)
         try:
-            before = termios.tcgetattr(fd)
-            quiet = termios.tcgetattr(fd)
+            before, quiet = _modes(fd), _modes(fd)
             quiet[3] &= ~(termios.ECHO | termios.ICANON)
             quiet[6][termios.VMIN], quiet[6][termios.VTIME] = 1, 0
             decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -147,6 +149,12 @@ else:
                     termios.tcsetattr(fd, termios.TCSAFLUSH, before)
         finally:
             os.close(fd)
+
+    def _modes(fd: int) -> list[Any]:
+        try:
+            return termios.tcgetattr(fd)
+        except termios.error as error:
+            raise OSError(*error.args) from error
 
     def _opened(path: str) -> int:
         try:

@@ -26,7 +26,8 @@ from gpulease_gui.services.intake import WatchView
 from gpulease_gui.services.targets import is_demo, node_of
 from gpulease_gui.services.watch_rate import LEAST_HZ, MOST_HZ, parse_rate
 
-_LOOK_S = 0.2
+# Each look at what cards told of their errors goes over all curves of all nodes.
+_LOOK_S, _ERRORS_S = 0.2, 1.0
 _MOST_S = 30 * 86_400
 _WRITTEN_S = 10.0
 _STOPPED, _OVER = Text("stopped", "已停止"), Text("its time is over", "时间已到")
@@ -72,6 +73,7 @@ def _watch(services: Services, nodes: Mapping[str, Node], rate_hz: float | None,
     states: dict[str, str] = {}
     read: set[str] = set()
     troubles, errors, sums = Troubles(), Errors(time.time()), Sums()
+    look_s = 0.0
     with interruptible() as interrupted:
         for node in nodes.values():
             if rate_hz is not None:
@@ -82,7 +84,9 @@ def _watch(services: Services, nodes: Mapping[str, Node], rate_hz: float | None,
             for node_id, kind, words in troubles.changes(services.watching.views(), time.monotonic()):
                 if node_id in nodes:
                     _print(nodes[node_id].name, kind, time.time(), words, {}, as_json=options.json)
-            _tell_errors(errors, services, nodes, sums, as_json=options.json)
+            if time.monotonic() >= look_s:
+                _tell_errors(errors, services, nodes, sums, as_json=options.json)
+                look_s = time.monotonic() + _ERRORS_S
             try:
                 event = told.get(timeout=min(_LOOK_S, max(0.0, end_s - time.monotonic())))
             except queue.Empty:

@@ -42,6 +42,8 @@ class Errors:
                 if key[0] not in ERRORS:
                     continue
                 spell = self._spells.setdefault((view.node_id, key), _Spell())
+                if ring.total == spell.heard:
+                    continue
                 seen = ring.view()
                 count = min(seen.total - spell.heard if seen.total >= spell.heard else seen.total, len(seen.values))
                 spell.heard = seen.total

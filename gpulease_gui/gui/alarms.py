@@ -104,7 +104,7 @@ class Alarms(QObject):
         """Who comes back to the band is not to look for what is no more: it says what is over, and what goes on."""
         told, now = [*self._heard_of.values()], self._now()
         shown = now or told
-        headline, words = notice_of(shown, self._names, self._numbers(shown[0].last.node_id))
+        headline, words = notice_of(shown, self._names, self._numbers(shown[0].last.node_id), over=not now)
         over = [of for of in self._heard_of if not self._cards(of)]
         if not now:
             ends = [self._ends.get(of, (self._wall().timestamp(), False)) for of in over]
@@ -189,8 +189,8 @@ def _only_warns(heard: Sequence[Heard]) -> bool:
     return all(one.last.rule in _WARNS for one in heard)
 
 
-def notice_of(heard: Sequence[Heard], names: Mapping[str, str], numbers: Mapping[str, int]) -> tuple[Text, Text]:
-    """(headline, sentence) of what is told together; `names` of the nodes, `numbers` of the cards of the first one."""
+def notice_of(heard: Sequence[Heard], names: Mapping[str, str], numbers: Mapping[str, int], *, over: bool = False) -> tuple[Text, Text]:
+    """(headline, sentence) of what is told together, or of what is `over`; `names` of the nodes, `numbers` of the cards of the first one."""
     first = heard[0]
     if len(heard) == 1:
         words = in_local_time(first.last.words)
@@ -212,7 +212,8 @@ def notice_of(heard: Sequence[Heard], names: Mapping[str, str], numbers: Mapping
     counted = [(_title(rule), len({one.last.node_id for one in some})) for rule, some in rules.items()]
     what = Text(", ".join(f"{title.en} ({count})" for title, count in counted), "、".join(f"{title.zh}（{count}）" for title, count in counted))
     of = Text(f"{len(nodes)} nodes" if len(nodes) > 1 else en, f"{len(nodes)} 个节点" if len(nodes) > 1 else zh)
-    return Text(f"{len(rules)} rules are broken: {of.en}", f"{len(rules)} 条规则被触发：{of.zh}"), Text(
+    broken = Text("were broken", "条规则曾被触发") if over else Text("are broken", "条规则被触发")
+    return Text(f"{len(rules)} rules {broken.en}: {of.en}", f"{len(rules)} {broken.zh}：{of.zh}"), Text(
         f"{what.en}: {en}. {listed.en}", f"{what.zh}：{zh}。{listed.zh}"
     )
 

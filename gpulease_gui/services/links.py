@@ -259,9 +259,9 @@ class Links:
             lender = pinned_keys(connection, node).lender(session.host_key)
             if lender is None:
                 return None
-            name, words = nodes.get_node(connection, lender.node_id).name, lent_words(connection, lender)
+            name = nodes.get_node(connection, lender.node_id).name
         self.trust(node, session.host_key, f"{AS_FOR}{name}: {lender.compared_with}", by="another record")
-        return words
+        return lent_words(name)
 
     def _keep_secrets(self, node: Node) -> None:
         try:

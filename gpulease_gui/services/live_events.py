@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from gpulease_gui.catalog.xid import CLOCKS_HELD_BACK, load_xids
 from gpulease_gui.checks.watch_rules import WATCH_RULES
-from gpulease_gui.domain.finding import VERDICT_WORDS
+from gpulease_gui.domain.finding import VERDICT_WORDS, Verdict
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.services.gap_words import reason_words
 from gpulease_gui.services.log_words import LOG_MARK, log_mark_words
@@ -22,11 +22,13 @@ from gpulease_gui.store.task_runs import list_task_runs
 from gpulease_gui.store.watch_events import list_events
 
 XID, REASONS, NOTE = "gpu.xid", "gpu.event_reasons", "note"
-# New ones since the reading before, or a state that lasts: what a card reports of its errors.
-ERRORS = frozenset({
-    XID, "gpu.ecc_uncorrected", "gpu.remap_failed", "gpu.remapped_rows", "gpu.remap_pending", "gpu.ecc_corrected", "gpu.nvlink_errors",
-    "gpu.pcie_replays", "rdma.errors",
-})  # fmt: skip
+# What a card reports of its errors, new ones since the reading before or a state that lasts, and how grave that is: what is
+# repaired by the card itself only warns.
+ERRORS: Mapping[str, Verdict] = {
+    XID: Verdict.FAIL, "gpu.ecc_uncorrected": Verdict.FAIL, "gpu.remap_failed": Verdict.FAIL, "gpu.remapped_rows": Verdict.WARN,
+    "gpu.remap_pending": Verdict.WARN, "gpu.ecc_corrected": Verdict.WARN, "gpu.nvlink_errors": Verdict.WARN, "gpu.pcie_replays": Verdict.WARN,
+    "rdma.errors": Verdict.WARN,
+}  # fmt: skip
 # Two that are nearer are one.
 APART_S = 15.0
 _NS, _MS = 1_000_000_000, 1_000_000

@@ -78,9 +78,8 @@ def _way_out(node: Node) -> object:
     return parse_options(node.ssh_options).way_out
 
 
-def lent_words(connection: Reader, decision: KeyDecision) -> Text:
-    """Whose key counts, for a sentence beside the connection."""
-    name = nodes.get_node(connection, decision.node_id).name
+def lent_words(name: str) -> Text:
+    """Of which node the key is that counts, for a sentence beside the connection."""
     return Text(f"{name} has the same address and this very key: both are one machine", f"{name} 使用相同地址，且密钥相同：两条记录应为同一台机器")
 
 

@@ -158,6 +158,7 @@ def test_that_the_band_says_what_is_broken_now_not_what_was_told_last(make_windo
     tell("watch.hot", "GPU-e", ended_ms)
     tell("watch.idle", "GPU-f", ended_ms)
     qtbot.waitUntil(lambda: band.sentence.text().startswith("Over since 12-01 10:20:30. "), timeout=5000)
+    assert band.headline.text() == "2 rules were broken: capped"
     tell("watch.hot", "GPU-e")
     shows("Too hot: capped · GPU-e", "warn", f"{WORDS.en} Over: Idle while billed.")
     window.trouble_band.hide()

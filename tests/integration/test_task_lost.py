@@ -74,16 +74,21 @@ LOSSES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("lost", "why", "step", "code"), LOSSES, ids=[one[0] for one in LOSSES])
-def test_that_what_befalls_a_task_before_it_begins_is_told_of_whom_it_befell(lost, why, step, code, services, make_sshd, until, tmp_path, lose):
-    places = Places(services, make_sshd, env=tool(tmp_path, "nvidia-smi"))
-    ended = places.follow(tmp_path / "log", lambda: until((tmp_path / "begun").exists), lost, lose)
+def is_told(ended, places: Places, lost: str, why: str | None, step: str) -> None:
+    """The end of a task says of whom it befell what, in its reason and its next step."""
     assert (ended.task.end, ended.task.next_step.en) == (TaskEnd.CUT, step)
     if why is not None:
         assert ended.task.reason.en == why
     if lost == "jump host":
         at = places.at()
         assert ended.task.reason == Text(f"the connection was lost: {at.en}", f"连接中断：{at.zh}")
+
+
+@pytest.mark.parametrize(("lost", "why", "step", "code"), LOSSES, ids=[one[0] for one in LOSSES])
+def test_that_what_befalls_a_task_before_it_begins_is_told_of_whom_it_befell(lost, why, step, code, services, make_sshd, until, tmp_path, lose):
+    places = Places(services, make_sshd, env=tool(tmp_path, "nvidia-smi"))
+    ended = places.follow(tmp_path / "log", lambda: until((tmp_path / "begun").exists), lost, lose)
+    is_told(ended, places, lost, why, step)
     (found,) = (one for one in ended.outcome.findings if one.check == "work.task")
     assert (found.verdict, found.reason_code) == (Verdict.INCONCLUSIVE, code)
     if lost == "jump host":
@@ -103,9 +108,4 @@ def test_that_what_ends_a_task_that_runs_is_told_of_whom_it_befell(lost, why, st
 
     ended = places.follow(log, runs, lost, lose)
     forget()
-    assert (ended.task.end, ended.task.next_step.en) == (TaskEnd.CUT, step)
-    if why is not None:
-        assert ended.task.reason.en == why
-    if lost == "jump host":
-        at = places.at()
-        assert ended.task.reason == Text(f"the connection was lost: {at.en}", f"连接中断：{at.zh}")
+    is_told(ended, places, lost, why, step)

@@ -10,6 +10,7 @@ import termios
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -166,3 +167,9 @@ def test_that_a_terminal_that_is_closed_gives_no_answer() -> None:
         os.close(theirs)
         os.close(ours)
         assert asked.result(20) is None
+
+
+def test_that_where_no_terminal_is_to_be_had_nobody_answers(tmp_path: Path) -> None:
+    assert Desk(str(tmp_path / "none")).ask("password: ", never, shown=False) is None
+    (tmp_path / "file").touch()
+    assert Desk(str(tmp_path / "file")).ask("password: ", never, shown=False) is None

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from gpulease_gui.cli.watch_errors import Errors
-from gpulease_gui.gui.widgets.error_marks import ERRORS as MARKED
 from gpulease_gui.services.intake import WatchView
-from gpulease_gui.services.live_events import ERRORS
 from gpulease_gui.services.series import Ring
 
 A, B = "GPU-aaaaaaaa", "GPU-bbbbbbbb"
@@ -58,7 +56,3 @@ def test_that_a_node_that_tells_a_thousand_different_xids_is_not_told_of_a_thous
     for place in range(1000):
         view.rings[key].append(1.0 + place / 1000, float(place + 1))
     assert len(told(errors, view)) == 8
-
-
-def test_that_the_line_and_the_chart_tell_the_same_errors() -> None:
-    assert set(MARKED) == ERRORS

@@ -32,7 +32,8 @@ def slow_spans(specs: Sequence[LaneSpec], catalogue: Catalogue, interval_s: floa
 
 def error_spans(view: WatchView, specs: Sequence[LaneSpec], catalogue: Catalogue, start_s: float) -> tuple[Happening, ...]:
     """When cards and network cards reported errors, from `start_s` on (UTC seconds)."""
-    from gpulease_gui.gui.widgets.error_marks import ERRORS, Counted, error_marks
+    from gpulease_gui.gui.widgets.error_marks import Counted, error_marks
+    from gpulease_gui.services.live_events import ERRORS
 
     cards = {curve.subject: spec.name(curve.number) for spec in specs if spec.alike for curve in spec.curves}
     known = metrics()

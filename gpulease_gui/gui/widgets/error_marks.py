@@ -10,15 +10,9 @@ import numpy as np
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_spec import Happening
-from gpulease_gui.services.live_events import APART_S, XID
+from gpulease_gui.services.live_events import APART_S, ERRORS, XID
 from gpulease_gui.services.series import Ring
 
-# New ones since the reading before, or a state that lasts; what is repaired by the card itself only warns.
-ERRORS: Mapping[str, str] = {
-    XID: "verdict-fail", "gpu.ecc_uncorrected": "verdict-fail", "gpu.remap_failed": "verdict-fail", "gpu.remapped_rows": "verdict-warn",
-    "gpu.remap_pending": "verdict-warn", "gpu.ecc_corrected": "verdict-warn", "gpu.nvlink_errors": "verdict-warn",
-    "gpu.pcie_replays": "verdict-warn", "rdma.errors": "verdict-warn",
-}  # fmt: skip
 # A longer one is a stretch.
 LASTING_S = 30.0
 _MOST = 40
@@ -58,9 +52,9 @@ def _of(one: Counted, names: Mapping[int, str], start_s: float, interval_s: floa
     for times_s, codes in _apart(times, values, max(APART_S, 3 * interval_s)):
         end_s = float(times_s[-1]) + interval_s
         lasting = end_s - float(times_s[0]) >= LASTING_S
-        icon = ERRORS[one.metric]
-        token = icon.removeprefix("verdict-") if lasting else ""
-        yield Happening(float(times_s[0]), end_s if lasting else float(times_s[0]), _words(one, codes, names), icon, token)
+        grade = ERRORS[one.metric].value
+        words, until_s = _words(one, codes, names), end_s if lasting else float(times_s[0])
+        yield Happening(float(times_s[0]), until_s, words, f"verdict-{grade}", grade if lasting else "")
 
 
 def _apart(times_s: data.Floats, values: data.Floats, apart_s: float) -> Iterator[tuple[data.Floats, data.Floats]]:
