@@ -198,7 +198,8 @@ def test_that_a_channel_that_waited_long_is_given_back(node, monkeypatch):
     assert wait_until(lambda: answered(session) and len(rules.channels) == 3)
     monkeypatch.setattr(openings, "_FRESH_S", -1.0)
     assert said(session, "c") == b"did c"
-    assert wait_until(lambda: rules.channels[2].closed) and len(rules.asked) == 5
+    assert wait_until(lambda: rules.channels[2].closed and len(rules.asked) >= 5)  # the one of now, and the next one ahead
+    assert len(rules.asked) == 5
 
 
 def test_that_a_refused_command_on_a_channel_asked_for_ahead_is_told_by_name(node):
