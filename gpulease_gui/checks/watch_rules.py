@@ -202,9 +202,12 @@ class WatchRules:
         """
         rule = LOST if subject else DRIVER
         made = self._look(rule, subject, GONE, at_s, why)
+        streak = self._streaks[rule.id, subject, ""]
+        if not made and streak.episode is not None and why.startswith(f"{streak.episode.words} ("):  # it says more of the same
+            streak.episode, streak.grown = replace(streak.episode, words=why), True
         if not made or since_s is None or since_s >= made[0].began_s:
             return made
-        found = self._streaks[rule.id, subject, ""].episode = replace(made[0], began_s=since_s)
+        found = streak.episode = replace(made[0], began_s=since_s)
         return (found,)
 
     def replaced(self, subject: str, at_s: float) -> tuple[Episode, ...]:

@@ -15,6 +15,7 @@ from gpulease_gui.services.recording import Recorder
 from gpulease_gui.services.series import NAN, Paces, Ring
 from gpulease_gui.services.tracks import Tracks
 from gpulease_gui.services.waiting import END, Waiting
+from gpulease_gui.services.watch_driver import why_dead
 from gpulease_gui.telemetry.row import Form, Row, RowReader, form_of, row_of
 from gpulease_gui.telemetry.source import LastingReader, LineReader, Point, metrics, sources
 
@@ -56,7 +57,8 @@ class WatchView:
     """What a chart looks at: rings by (metric, subject), gaps, why a source can't be read. Only looked at.
 
     `why` says why it was not reached, `unsaved` why the newest samples could not be written to the store; empty while all is well. `lost` says by
-    subject (GPU UUID) why one that was there is not read any more; `indexes` are the numbers that the node gives them.
+    subject (GPU UUID) why one that was there is not read any more; `indexes` are the numbers that the node gives them in this watch, `numbers`
+    those by which they are called, also the ones that watches before it saw.
     `by_agent`: whether the samples come from the agent or, on a node without Python, from the shell scripts. `paces`: since
     when how often it was asked, where that was not `interval_s` always. `unjudged`: what lines carry that no test of ours asks for. `away`: cards
     that were taken away by agreement, since when (UTC seconds). `handed`: which of the samples are in which stored block.
@@ -255,7 +257,7 @@ class Intake:
             self._view.lost = {subject: why for subject, why in self._view.lost.items() if subject != point.subject}
 
     def _trouble(self, source_id: str, words: str) -> None:
-        self._say(source_id, visible(words.strip())[:_WORDS])
+        self._say(source_id, why_dead(self._view.troubles.get(source_id, ""), visible(words.strip())[:_WORDS]))
 
     def _say(self, source_id: str, words: str) -> None:
         if self._view.troubles.get(source_id) != words:

@@ -28,8 +28,11 @@ class SourceGaps:
         self._open: dict[str, GapSpan] = {}
 
     def begin(self, source_id: str, reason: str, at_s: float) -> None:
-        """A source is in trouble; of one that never told anything nothing is missing."""
-        if source_id not in self._open and _told(self._view, source_id):
+        """A source is in trouble; of one that never told anything nothing is missing. A later line may say more of the same reason."""
+        lasts = self._open.get(source_id)
+        if lasts is not None and reason.startswith(f"{lasts.reason} ("):
+            lasts.reason = reason
+        elif lasts is None and _told(self._view, source_id):
             self._open[source_id] = GapSpan(at_s, reason, source=source_id)
             self._view.source_gaps = with_newest(self._view.source_gaps, self._open[source_id])
 

@@ -17,9 +17,21 @@ NO_CARDS = ("no nvidia gpu on the node", "no devices were found")
 NOT_INSTALLED = "is not installed"
 # What the script of a node says whose nvidia-smi ended without another word; where no card was ever known that breaks no promise.
 ENDED = "nvidia-smi ended"
+# Before a line of nvidia-smi that is no row.
+NO_ROW = "not a GPU sample: "
 # Lines of one moment may come some time after each other.
 _LATE_S = 1.0
 _NEVER = float("inf")
+
+
+def why_dead(before: str, said: str) -> str:
+    """Why a source can't be read by what it said before, since it was read last, and now: that nvidia-smi ended says less than the
+    line that it printed before.
+    """
+    printed = said.removeprefix(NO_ROW)
+    if before == f"{ENDED} ({printed})" or (said == ENDED and before.startswith(f"{ENDED} (")):
+        return before
+    return f"{ENDED} ({before.removeprefix(NO_ROW)})" if said == ENDED and before.startswith(NO_ROW) else said
 
 
 class Driver:

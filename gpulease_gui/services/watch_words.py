@@ -12,7 +12,7 @@ from gpulease_gui.services.intake import LEFT_OUT
 from gpulease_gui.services.recording import FLOODED
 from gpulease_gui.services.source_silence import STALE
 from gpulease_gui.services.watch_cards import NOT_BACK, UNREAD
-from gpulease_gui.services.watch_driver import SILENT
+from gpulease_gui.services.watch_driver import ENDED, SILENT
 from gpulease_gui.telemetry import npu
 from gpulease_gui.telemetry.gpu import GONE
 from gpulease_gui.telemetry.source import metrics
@@ -21,7 +21,7 @@ from gpulease_gui.telemetry.source import metrics
 TROUBLES: Mapping[str, Text] = {
     "nvidia-smi is not installed on the node": Text("nvidia-smi is not installed on the node", "节点未安装 nvidia-smi"),
     "npu-smi is not installed on the node": Text("npu-smi is not installed on the node", "节点未安装 npu-smi"),
-    "nvidia-smi ended": Text("nvidia-smi ended", "nvidia-smi 已退出"),
+    ENDED: Text(ENDED, "nvidia-smi 已退出"),
     "the NVIDIA driver does not answer": Text("the NVIDIA driver does not answer", "NVIDIA 驱动无应答"),
     "no NVIDIA GPU on the node": Text("no NVIDIA GPU on the node", "节点上没有 NVIDIA GPU"),
     "the NVIDIA driver shows no GPU": Text("the NVIDIA driver shows no GPU", "NVIDIA 驱动未显示任何 GPU"),
@@ -60,6 +60,7 @@ _PATTERNS = tuple((re.compile(pattern), zh) for pattern, zh in (
 # Before what the driver itself says, which stays as it is.
 _BEFORE: Mapping[str, str] = {
     "no NVIDIA driver answers here": "没有 NVIDIA 驱动应答", "the NVIDIA driver stopped answering": "NVIDIA 驱动停止应答",
+    ENDED: "nvidia-smi 已退出",
 }
 
 
