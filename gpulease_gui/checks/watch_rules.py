@@ -5,15 +5,15 @@ when nearly all are good, so that one odd reading is no event and ends none; its
 good one of them. What was not read is neither: nobody saw it, so it is not counted as degraded either. What lasts is cut off at
 its last bad reading once it was not read for too long, and ends as over by nothing but good readings of what was bad. Readings
 of one card are counted on over a cut of the line that is no longer than that; over a longer one the count begins anew. A hole in
-what a card's readings say parts an episode in two: the hole is in neither.
+what a card's readings say parts an episode in two: the hole is in neither. A card is neither idle nor hot from its loss on until that is over.
 """
 
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+import sys
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 
 from gpulease_gui.checks.thresholds import Threshold
 from gpulease_gui.checks.watch_line import LineWatch, Load
@@ -45,33 +45,13 @@ from gpulease_gui.checks.watch_rule import (
     WatchPromise,
     WatchRule,
 )
-from gpulease_gui.checks.watch_time import degraded_s
+from gpulease_gui.checks.watch_streak import Episode, Streak, ended_at, worst_of
+from gpulease_gui.checks.watch_time import degraded_s, paid_card
 
 __all__ = [
     "BROKEN_SAMPLES", "HOT", "LINES", "NODE", "WATCH_RULES", "WATCH_THRESHOLDS", "Episode", "Judged", "Load", "Values", "WatchPromise",
     "WatchRule", "WatchRules", "degraded_s",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Episode:
-    """A rule that is broken on one subject ("" = the whole node), times in UTC seconds; `ended_s` None while it lasts.
-
-    `readings` are the first bad ones: (time, value). `cut`: it was not seen to end, but nobody could look any more.
-    `worst_s`: when the worst was read; it grows while the episode lasts. `goes_on`: a part of what has begun before or begins
-    with this, beside a hole; nobody need be told of it.
-    """
-
-    rule: WatchRule
-    subject: str
-    began_s: float
-    ended_s: float | None = None
-    worst: Judged = NO_WORD
-    readings: tuple[tuple[float, float | None], ...] = ()
-    words: str = ""
-    cut: bool = False
-    worst_s: float = 0.0
-    goes_on: bool = False
 
 
 _KEPT_READINGS = 60
@@ -83,51 +63,8 @@ UNREAD_S, UNREAD_INTERVALS = 10.0, 5.0
 HOLE_S, HOLE_INTERVALS = 2.5, 2.5
 # What only single readings say: a lost card is lost until it is read again, a driver answers or does not.
 _BY_READINGS = frozenset({FLOOR.id, THROTTLED.id, HOT_RULE.id, IDLE.id})
-
-
-class _Streak:
-    """One rule on one subject: the last readings, from the first on that may begin or end an episode, and what lasts.
-
-    `read_s` and `bad_s`: when there was a reading and a bad one last. `by`: the metrics that were bad.
-    """
-
-    __slots__ = ("alike", "bad_s", "by", "episode", "grown", "latest", "read_s", "recent")
-
-    def __init__(self) -> None:
-        self.recent: deque[tuple[float, Judged]] = deque()
-        self.latest: deque[Judged] = deque(maxlen=10)
-        self.alike, self.read_s, self.bad_s = 0, 0.0, 0.0
-        self.by: frozenset[str] = frozenset()
-        self.episode: Episode | None = None
-        self.grown = False
-
-    def note(self, at_s: float, judged: Judged) -> None:
-        """There is a reading."""
-        self.read_s = at_s
-        if judged.broken:
-            self.bad_s = at_s
-            self.by = self.by.union(judged.by) if judged.by else self.by
-            self.latest.append(judged)
-
-    def add(self, at_s: float, judged: Judged, most: int, share: float) -> bool:
-        """Whether nearly all of the last `most` readings are against the state that lasts, this one too."""
-        against = self.episode is None
-        self.recent.append((at_s, judged))
-        self.alike += judged.broken is against
-        while self.recent and (len(self.recent) > most or self.recent[0][1].broken is not against):
-            self.alike -= self.recent.popleft()[1].broken is against
-        return judged.broken is against and len(self.recent) == most and self.alike >= share * most
-
-    def begin_anew(self) -> None:
-        self.recent, self.alike = deque(), 0
-
-    def grow(self, rule: WatchRule, judged: Judged, at_s: float) -> None:
-        """A bad reading may be worse than all before it; of a line ten must be, because its first and last seconds are no rate."""
-        if self.episode is None or (judged.metric and len(self.latest) != self.latest.maxlen):
-            return
-        found = _worst(rule, list(self.latest)) if judged.metric else judged
-        if _rank(rule, found) < _rank(rule, self.episode.worst):
-            self.episode, self.grown = replace(self.episode, worst=found, worst_s=at_s), True
+# What is said of a card that is read, beside what it is paid for: no part of it is degraded time of a loss.
+_OF_READ, _LOSSES = frozenset({HOT_RULE.id, IDLE.id}), frozenset({LOST.id, DRIVER.id})
 
 
 class WatchRules:
@@ -135,8 +72,10 @@ class WatchRules:
 
     def __init__(self, promise: WatchPromise, interval_s: float = 1.0) -> None:
         self.promise = promise
+        self.card_of: Callable[[str], str] = paid_card  # of which card that is paid for a subject is the whole or a part
         self._unread_s, self._hole_s = max(UNREAD_S, UNREAD_INTERVALS * interval_s), max(HOLE_S, HOLE_INTERVALS * interval_s)
-        self._streaks: dict[tuple[str, str, str], _Streak] = {}
+        self._streaks: dict[tuple[str, str, str], Streak] = {}
+        self._losses: frozenset[str] = frozenset()  # of which subjects a loss lasted when it was looked last
         self._lines = {metric: LineWatch(interval_s) for metric in LINES}
 
     @property
@@ -193,7 +132,7 @@ class WatchRules:
             if one.episode and key[0] == FLOOR.id and (key[2] or "gpu.power_w") not in promise.floors
         }  # fmt: skip
         self._streaks = {key: one for key, one in self._streaks.items() if key not in gone}
-        return tuple(_ended(one, at_s, cut=True) for one in gone.values())
+        return tuple(ended_at(one, at_s, cut=True) for one in gone.values())
 
     def lose(self, subject: str, why: str, at_s: float, since_s: float | None = None) -> tuple[Episode, ...]:
         """A card can't be read any more ("": none of the node's); `why` are words of the node.
@@ -205,15 +144,33 @@ class WatchRules:
         streak = self._streaks[rule.id, subject, ""]
         if not made and streak.episode is not None and why.startswith(f"{streak.episode.words} ("):  # it says more of the same
             streak.episode, streak.grown = replace(streak.episode, words=why), True
-        if not made or since_s is None or since_s >= made[0].began_s:
-            return made
-        found = streak.episode = replace(made[0], began_s=since_s)
-        return (found,)
+        if made and since_s is not None and since_s < made[0].began_s:
+            streak.episode = replace(made[0], began_s=since_s)
+            made = (streak.episode,)
+        return made if streak.episode is None else (*self._cut_off(streak.episode), *made)
+
+    def _cut_off(self, loss: Episode) -> list[Episode]:
+        """A card that is lost is neither idle nor hot, nor is that of which a part is lost idle."""
+        self._losses |= {loss.subject}
+        return [cut for one in self._beside(loss.subject) if (cut := one.lose(loss.began_s)) is not None]
+
+    def _beside(self, lost: str) -> list[Streak]:
+        return [one for (id_, subject, _), one in self._streaks.items() if id_ in _OF_READ and self._is_part(id_, subject, lost)]
+
+    def _is_part(self, rule_id: str, subject: str, lost: str) -> bool:
+        return lost in (NODE, subject) or (rule_id == IDLE.id and self.card_of(subject) == self.card_of(lost))
+
+    def _is_lost(self, rule: WatchRule, subject: str) -> bool:
+        """Whether a loss of what is read now lasts: it may be over, which more readings show."""
+        if self._losses and rule.id in _OF_READ:
+            self._losses = frozenset(key[1] for key, one in self._streaks.items() if key[0] in _LOSSES and one.episode is not None)
+            return any(self._is_part(rule.id, subject, lost) for lost in self._losses)
+        return False
 
     def replaced(self, subject: str, at_s: float) -> tuple[Episode, ...]:
         """Another card has the place of a lost one since then: nobody misses it any more."""
         streak = self._streaks.pop((LOST.id, subject, ""), None)
-        return () if streak is None or streak.episode is None else (_ended(streak.episode, at_s),)
+        return () if streak is None or streak.episode is None else (ended_at(streak.episode, at_s),)
 
     def answer(self, at_s: float) -> tuple[Episode, ...]:
         """The driver answers: readings of cards arrive."""
@@ -227,10 +184,10 @@ class WatchRules:
         episode yet, counts on if they are read again soon.
         """
         cut = [
-            _ended(one.episode, min(steady[1] if one.episode.began_s >= steady[0] else at_s, one.bad_s), cut=True)
+            ended_at(one.episode, min(steady[1] if one.episode.began_s >= steady[0] else at_s, one.bad_s), cut=True)
             for one in self._streaks.values() if one.episode
         ]  # fmt: skip
-        self._streaks = {key: one for key, one in self._streaks.items() if one.episode is None and key[1] in same}
+        self._streaks = {key: one for key, one in self._streaks.items() if one.episode is None and not one.parted and key[1] in same}
         return tuple(cut)
 
     def overdue(self, at_s: float) -> tuple[Episode, ...]:
@@ -240,7 +197,7 @@ class WatchRules:
         """
         late = {key: one for key, one in self._streaks.items() if key[0] != LOST.id and at_s - one.read_s > self._unread_s}
         self._streaks = {key: one for key, one in self._streaks.items() if key not in late} if late else self._streaks
-        return tuple(_ended(one.episode, one.bad_s, cut=True) for one in late.values() if one.episode)
+        return tuple(ended_at(one.episode, one.bad_s, cut=True) for one in late.values() if one.episode)
 
     def grown(self) -> tuple[Episode, ...]:
         """What lasts and has become worse since this was asked last."""
@@ -261,7 +218,7 @@ class WatchRules:
         key = rule.id, subject, judged.metric
         if not judged.broken and key not in self._streaks:
             return ()
-        streak = self._streaks.setdefault(key, _Streak())
+        streak = self._streaks.setdefault(key, Streak())
         if streak.episode is None and not judged.metric and abs(at_s - streak.read_s) > self._unread_s:
             streak.begin_anew()
         episode = streak.episode
@@ -275,9 +232,9 @@ class WatchRules:
     def _is_hole(self, rule: WatchRule, judged: Judged, before_s: float, at_s: float) -> bool:
         return rule.id in _BY_READINGS and not judged.metric and at_s - before_s > self._hole_s
 
-    def _part(self, streak: _Streak, episode: Episode, judged: Judged, at_s: float) -> tuple[Episode, ...]:
+    def _part(self, streak: Streak, episode: Episode, judged: Judged, at_s: float) -> tuple[Episode, ...]:
         """The first reading after a hole: what lasted ends before it, and goes on with it if it is a bad one."""
-        before = replace(_ended(episode, streak.bad_s, cut=True), goes_on=bool(judged.broken))
+        before = replace(ended_at(episode, streak.bad_s, cut=True), goes_on=bool(judged.broken))
         streak.begin_anew()
         streak.latest.clear()
         streak.episode, streak.by, streak.grown = None, frozenset(), False
@@ -288,7 +245,7 @@ class WatchRules:
         return before, streak.episode
 
     def _wait(
-        self, rule: WatchRule, subject: str, streak: _Streak, judged: Judged, at_s: float, words: str
+        self, rule: WatchRule, subject: str, streak: Streak, judged: Judged, at_s: float, words: str
     ) -> tuple[Episode, ...]:
         if not judged.asked:
             if streak.recent and at_s - streak.recent[-1][0] > _APART_S:
@@ -296,33 +253,42 @@ class WatchRules:
             return ()
         if rule is IDLE and not judged.broken:  # a card that works now and then is not idle
             streak.begin_anew()
-        if not streak.add(at_s, judged, self._samples(rule.begin), self.promise.thresholds.value(MOST_OF)):
+        lost = self._is_lost(rule, subject)
+        most = sys.maxsize if lost or streak.parted else self._samples(rule.begin)
+        begins = streak.add(at_s, judged, most, self.promise.thresholds.value(MOST_OF))
+        if lost or not (begins or streak.parted):
             return ()
-        *earlier, last = self._parts(rule, streak.recent)
+        parted, streak.parted = streak.parted, False
+        if not begins and not judged.broken:
+            return ()
+        *earlier, last = self._parts(rule, streak)
         streak.begin_anew()
-        streak.episode = _of(rule, subject, last, words)
+        streak.episode = replace(_of(rule, subject, last, words), goes_on=parted)
         streak.grown = False
-        ended = [replace(_ended(_of(rule, subject, part, words), part[-1][0], cut=True), goes_on=True) for part in earlier if len(part) > 1]
+        ended = [replace(ended_at(_of(rule, subject, part, words), part[-1][0], cut=True), goes_on=True) for part in earlier if len(part) > 1]
         return (*ended, streak.episode)
 
-    def _parts(self, rule: WatchRule, recent: Iterable[tuple[float, Judged]]) -> list[list[tuple[float, Judged]]]:
-        """The bad ones of the last readings, parted by holes."""
+    def _parts(self, rule: WatchRule, streak: Streak) -> list[list[tuple[float, Judged]]]:
+        """The bad ones of the last readings, parted by holes and losses."""
         parts: list[list[tuple[float, Judged]]] = [[]]
         before_s = math.inf
-        for seen_s, one in recent:
-            if parts[-1] and self._is_hole(rule, one, before_s, seen_s):
+        for seen_s, one in streak.recent:
+            lost = any(before_s < loss_s <= seen_s for loss_s in streak.losses)
+            if parts[-1] and (lost or self._is_hole(rule, one, before_s, seen_s)):
                 parts.append([])
             if one.broken:
                 parts[-1].append((seen_s, one))
             before_s = seen_s
         return [part for part in parts if part]
 
-    def _last(self, streak: _Streak, episode: Episode, judged: Judged, at_s: float) -> tuple[Episode, ...]:
+    def _last(self, streak: Streak, episode: Episode, judged: Judged, at_s: float) -> tuple[Episode, ...]:
         if judged.broken:
             streak.grow(episode.rule, judged, at_s)
         if not streak.add(at_s, judged, self._samples(GOOD_SAMPLES), self.promise.thresholds.value(MOST_OF)):
             return ()
-        ended = _ended(episode, streak.recent[0][0])
+        ended = ended_at(episode, streak.recent[0][0])
+        for beside in self._beside(episode.subject) if episode.rule.id in _LOSSES else ():
+            beside.leave_out(episode.began_s, streak.recent[0][0])
         streak.begin_anew()
         streak.episode, streak.by = None, frozenset()
         return (ended,)
@@ -334,20 +300,4 @@ class WatchRules:
 def _of(rule: WatchRule, subject: str, bad: list[tuple[float, Judged]], words: str) -> Episode:
     """What lasts since the first of bad readings."""
     kept = tuple((seen_s, one.value) for seen_s, one in bad[-_KEPT_READINGS:])
-    return Episode(rule, subject, bad[0][0], None, _worst(rule, [one for _, one in bad]), kept, words)
-
-
-def _worst(rule: WatchRule, bad: list[Judged]) -> Judged:
-    """Of a line the middle one: its first and last seconds are no rate."""
-    found = sorted(bad, key=lambda one: _rank(rule, one))
-    return found[len(found) // 2] if found[0].metric else found[0]
-
-
-def _rank(rule: WatchRule, judged: Judged) -> float:
-    """The worst first: the highest temperature, else the lowest figure."""
-    value = 0.0 if judged.value is None else judged.value
-    return -value if rule is HOT_RULE else value
-
-
-def _ended(episode: Episode, at_s: float, *, cut: bool = False) -> Episode:
-    return replace(episode, ended_s=max(episode.began_s, at_s), cut=cut)
+    return Episode(rule, subject, bad[0][0], None, worst_of(rule, [one for _, one in bad]), kept, words)

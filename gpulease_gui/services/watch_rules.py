@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.checks.watch_rule import LOST
 from gpulease_gui.checks.watch_rules import LINES, Episode, Judged, WatchPromise, WatchRules
-from gpulease_gui.checks.watch_time import paid_card, used_together
+from gpulease_gui.checks.watch_time import as_named, paid_card, used_together
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.finding import Basis, Finding, SubjectFinding
 from gpulease_gui.domain.node import Node
@@ -157,8 +157,9 @@ class NodeRules:
         source_id: str,
     ) -> bool:  # fmt: skip
         which = self._chips if source_id == "npu" else self._cards
-        if source_id == "npu" and not self._by_chip:
-            cards = used_together(cards)
+        if source_id == "npu":
+            self._rules.card_of = as_named if self._by_chip else paid_card
+            cards = cards if self._by_chip else used_together(cards)
         # What rows of others leave out is not named by them.
         begins = which.told(at_s, cards, [card for card, why in lost.items() if why != UNNAMED])
         self._tell(self._of_drivers(source_id, at_s, answers=begins, named=bool(cards or lost)))
