@@ -15,7 +15,7 @@ from pathlib import Path
 from gpulease_gui.cli.codes import Exit
 from gpulease_gui.cli.verify import ask_on_terminal, fingerprints_of, interruptible
 from gpulease_gui.cli.watch_errors import Errors
-from gpulease_gui.cli.watch_told import Sums, Troubles, of_rule, of_rule_words, said_of
+from gpulease_gui.cli.watch_told import States, Sums, Troubles, of_rule, of_rule_words, said_of
 from gpulease_gui.cli.workspace_file import say_note, services_of
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Node
@@ -70,7 +70,7 @@ def _watch(services: Services, nodes: Mapping[str, Node], rate_hz: float | None,
     services.bus.subscribe(told.put)
     views: list[WatchView] = []
     end_s = float("inf") if options.seconds is None else time.monotonic() + options.seconds
-    states: dict[str, str] = {}
+    states = States()
     read: set[str] = set()
     troubles, errors, sums = Troubles(), Errors(time.time()), Sums()
     look_s = 0.0
@@ -113,17 +113,15 @@ def _numbers(services: Services, event: Event) -> Mapping[str, int]:
 
 
 def _tell(
-    event: Event, nodes: Mapping[str, Node], states: dict[str, str], sums: Sums, numbers: Mapping[str, int], *, as_json: bool
+    event: Event, nodes: Mapping[str, Node], states: States, sums: Sums, numbers: Mapping[str, int], *, as_json: bool
 ) -> None:
-    """`states`: what was said last of each node; both the connection and its first reading say that it is connected. `numbers` of its cards."""
+    """`states`: what was said last of each node. `numbers` of its cards."""
     said = said_of(event)
     if said is None or (said[0] not in nodes and not isinstance(event, ReadingsNotKept)):
         return
     node_id, kind, at_s, words = said
-    if isinstance(event, NodeStateChanged):
-        if states.get(node_id) == kind:
-            return
-        states[node_id] = kind
+    if isinstance(event, NodeStateChanged) and not states.is_new(event):
+        return
     sums.count(event)
     _print(nodes[node_id].name if node_id in nodes else node_id, kind, at_s, words, of_rule(event, numbers), as_json=as_json)
 

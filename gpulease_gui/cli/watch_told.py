@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -22,11 +23,12 @@ from gpulease_gui.services.gap_words import GAP_WORDS
 from gpulease_gui.services.intake import WatchView
 from gpulease_gui.services.watch_words import trouble_words
 from gpulease_gui.telemetry.gpu_agent import UNHEARD, XID
-from gpulease_gui.telemetry.source import metrics
+from gpulease_gui.telemetry.source import metrics, sources
 
 # A node decides how often what it says changes: a source is not told of more often than this.
 AGAIN_S = 5.0
 _KEPT, _XIDS = "\0kept", "\0xids"
+_AWAY = frozenset({NodeState.LOST, NodeState.REFUSED, NodeState.KEY_CHANGED})
 _UNHEARD = Text("Xid events of cards are not told here, so that none is shown does not mean that none occurred",
                 "此处收不到显卡的 Xid 事件，未显示不代表未发生")  # fmt: skip
 
@@ -39,6 +41,7 @@ class Troubles:
 
     def changes(self, views: Iterable[WatchView], now_s: float) -> tuple[tuple[str, str, Text], ...]:
         """(node, kind, words) of what is new at `now_s` (monotonic seconds); the kinds are `not_kept`, `kept_again`, `trouble`, `trouble_over`.
+        A source that a new connection has not heard yet is not over its trouble.
 
         `unheard` is said once of a node, however often it is connected again: cards whose Xids nobody hears.
         """
@@ -49,6 +52,8 @@ class Troubles:
                 now[_XIDS] = UNHEARD
             before = {source for node_id, source in self._said if node_id == view.node_id}
             for source in (*now, *sorted(before - now.keys())):
+                if source not in now and not _is_read(view, source):
+                    continue
                 words = now.get(source, "")
                 said, at_s = self._said.get((view.node_id, source), ("", -AGAIN_S))
                 if words == said or (at_s + AGAIN_S > now_s):
@@ -56,6 +61,32 @@ class Troubles:
                 self._said[view.node_id, source] = words, now_s
                 made.append((view.node_id, *(_kept(view.unsaved) if source == _KEPT else _event(source, words))))
         return tuple(made)
+
+
+def _is_read(view: WatchView, source: str) -> bool:
+    """Whether a curve of it goes on: a trouble, and the end of a connection, end them all."""
+    known = sources().get(source)
+    own = {metric.id for metric in known.metrics} if known is not None else set[str]()
+    ends = [ring.last for key, ring in list(view.rings.items()) if key[0] in own]
+    return any(last is not None and not math.isnan(last[1]) for last in ends)
+
+
+class States:
+    """What was said last of the connection of each node. Both the connection and the watch over it tell how it stands."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, tuple[NodeState, str]] = {}
+
+    def is_new(self, event: NodeStateChanged) -> bool:
+        """Whether it is a change to be told: of a node that can't be reached only another reason is, not each try of many."""
+        why = event.reason_text.en or event.reason
+        state, said = self._said.get(event.node_id, (None, ""))
+        if event.state is state and state not in _AWAY:
+            return False
+        if state in _AWAY and (event.state is NodeState.CONNECTING or (event.state in _AWAY and why in ("", said))):
+            return False
+        self._said[event.node_id] = event.state, why
+        return True
 
 
 def _event(source: str, words: str) -> tuple[str, Text]:

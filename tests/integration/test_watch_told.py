@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 from gpulease_gui.checks.watch_line import Load
 from gpulease_gui.cli import watch
 from gpulease_gui.cli.main import main
-from gpulease_gui.cli.watch_told import AGAIN_S, Sums, Troubles, said_of
+from gpulease_gui.cli.watch_told import AGAIN_S, States, Sums, Troubles, said_of
 from gpulease_gui.domain.node import HostKey, Node, Reach
 from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.failures import UnknownHostKey
@@ -27,6 +28,7 @@ from gpulease_gui.services.events import (
     WatchAlarm,
 )
 from gpulease_gui.services.intake import GapSpan, WatchView
+from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch_driver import SILENT
 
 
@@ -41,6 +43,8 @@ def test_that_a_full_disk_and_troubles_of_a_source_are_said_once_and_again_when_
     assert [words.zh for _, _, words in made] == ["gpu：长时间未收到显卡的任何数据", "采样未能保存：磁盘已满"]
     assert told.changes([view], 60.0) == ()
     view.unsaved, view.troubles = NO_TEXT, {}
+    view.rings["gpu.power_w", "GPU-a"] = Ring()
+    view.rings["gpu.power_w", "GPU-a"].append(1.0, 500.0)
     assert [kind for _, kind, _ in told.changes([view], 61.0)] == ["kept_again", "trouble_over"]
     assert told.changes([view], 120.0) == ()
 
@@ -63,6 +67,37 @@ def test_that_a_node_whose_words_change_all_the_time_is_told_of_now_and_then() -
         view.troubles = {"gpu": f"odd {tenth}"}
         said += len(told.changes([view], tenth / 10))
     assert said == 10 / AGAIN_S
+
+
+def test_that_a_source_is_over_its_trouble_once_it_is_read_and_not_because_a_new_connection_has_not_heard_it_yet() -> None:
+    view, told = WatchView("n1", 1.0), Troubles()
+    view.troubles = {"gpu": "nvidia-smi ended", "npu": "npu-smi is not installed on the node"}
+    assert [kind for _, kind, _ in told.changes([view], 0.0)] == ["trouble", "trouble"]
+    ring = view.rings["gpu.power_w", "GPU-a"] = Ring()
+    ring.append(100.0, math.nan)
+    view.troubles = {}  # the line was cut and is back
+    assert told.changes([view], 60.0) == ()
+    view.troubles = {"npu": "npu-smi is not installed on the node"}
+    assert told.changes([view], 70.0) == ()
+    ring.append(101.0, 500.0)
+    assert [(kind, words.en) for _, kind, words in told.changes([view], 80.0)] == [("trouble_over", "gpu")]
+
+
+def test_that_a_node_that_can_t_be_reached_is_one_line_for_each_reason_and_not_for_each_try() -> None:
+    """Both the connection and the watch over it tell each try, and each try begins with `connecting`."""
+    states, why, other = States(), Text("no route to it", "无路由"), Text("it refused", "被拒绝")
+    told = [
+        (event.state.value, event.reason_text.en) for event in (
+            NodeStateChanged("n1", NodeState.CONNECTING), NodeStateChanged("n1", NodeState.CONNECTING), NodeStateChanged("n1", NodeState.CONNECTED),
+            NodeStateChanged("n1", NodeState.CONNECTED), NodeStateChanged("n1", NodeState.LOST, "cut", "", Text("cut", "断")),
+            *[NodeStateChanged("n1", state, words.en, "", words) for words in (why, why, other, why) for state in (NodeState.REFUSED, NodeState.LOST)],
+            NodeStateChanged("n1", NodeState.CONNECTING), NodeStateChanged("n1", NodeState.LOST), NodeStateChanged("n1", NodeState.CONNECTED),
+        ) if states.is_new(event)
+    ]  # fmt: skip
+    assert told == [
+        ("connecting", ""), ("connected", ""), ("lost", "cut"), ("refused", "no route to it"), ("refused", "it refused"),
+        ("refused", "no route to it"), ("connected", ""),
+    ]  # fmt: skip
 
 
 def test_that_a_host_key_that_nobody_knows_is_said_with_the_flag_that_takes_it_and_a_node_that_may_come_back_without_advice() -> None:
@@ -135,7 +170,7 @@ def test_that_tests_of_ours_and_evidence_that_is_not_kept_are_told() -> None:
 def test_that_what_is_not_kept_is_said_of_any_node_and_the_rest_of_those_that_are_watched(capsys: pytest.CaptureFixture[str]) -> None:
     sums = Sums()
     for event in (ReadingsNotKept("other", "run", Text("full", "满")), GapOpened("other", 0, "line_lost"), LoadChanged("other", Load("net.rx_gbit_s", 1.0), True)):
-        watch._tell(event, {}, {}, sums, {}, as_json=True)
+        watch._tell(event, {}, States(), sums, {}, as_json=True)
     said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(one["node"], one["event"]) for one in said] == [("other", "evidence_not_kept")] and sums.gaps == 0
 
@@ -156,7 +191,7 @@ def test_that_what_is_said_of_a_rule_names_the_rule_and_the_card(
 ) -> None:
     nodes = {"n1": Node("n1", "node", Reach.LOCAL)}
     for as_json in (True, False):
-        watch._tell(alarm, nodes, {}, Sums(), {CARD: 1}, as_json=as_json)
+        watch._tell(alarm, nodes, States(), Sums(), {CARD: 1}, as_json=as_json)
     as_json_line, as_text = capsys.readouterr().out.splitlines()
     said = json.loads(as_json_line)
     assert (said["event"], said["rule"], said["subject"], said["card"], said["words"]) == (kind, *of, "gone")
