@@ -174,6 +174,10 @@ class Sums:
     def said(self, why: Text, lines: int, kept_in: Path) -> Text:
         """The last line: why it ended, lines of readings, gaps, events (broken rules, errors of cards), and where it is kept."""
         return Text(
-            f"{why.en}: {lines:,} lines of readings, {self.gaps:,} gaps, {self.events:,} events; what was read and could be written is kept in {kept_in}",
+            f"{why.en}: {_many(lines, 'line')} of readings, {_many(self.gaps, 'gap')}, {_many(self.events, 'event')}; what was read and could be written is kept in {kept_in}",
             f"{why.zh}：读数 {lines:,} 行，空缺 {self.gaps:,} 处，事件 {self.events:,} 个；已读取且可写入的内容保存在 {kept_in}",
         )
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gpulease_gui.services.events import Bus, GapClosed, GapOpened
 from gpulease_gui.services.gap_words import CLOCK_SET, SLEPT
 from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.services.recording import FLOODED
@@ -28,23 +29,28 @@ def flood_gaps(view: WatchView, floods: Mapping[str, tuple[float, float]]) -> tu
 
 
 class LateGaps:
-    """The gaps of the time in which this program stood still are stored once it is known how far readings of it came afterwards."""
+    """The gaps of the time in which this program stood still are stored, and told, once it is known how far readings of it came afterwards."""
 
-    def __init__(self, view: WatchView) -> None:
-        self._view = view
-        self._held: list[GapSpan] = []
+    def __init__(self, view: WatchView, bus: Bus) -> None:
+        self._view, self._bus = view, bus
+        self._held: list[tuple[GapSpan, bool]] = []
 
-    def hold(self, gap: GapSpan) -> tuple[Gap, ...]:
-        """What is to be stored now of a gap that is over."""
+    def hold(self, gap: GapSpan, *, told: bool) -> tuple[Gap, ...]:
+        """What is to be stored now of a gap that is over; whether somebody was told of it."""
         if not gap.resumed or gap.reason not in (SLEPT, CLOCK_SET):
             return (self._stored(gap),)
-        self._held.append(gap)
+        self._held.append((gap, told))
         return ()
 
     def take(self) -> tuple[Gap, ...]:
-        """What is to be stored of those that were held, as the view shows them now."""
+        """What is to be stored of those that were held, as the view shows them now; nobody is told of one that readings filled."""
         held, self._held = self._held, []
-        return tuple(self._stored(gap) for gap in held if any(gap is shown for shown in self._view.gaps))
+        left = [(gap, told) for gap, told in held if any(gap is shown for shown in self._view.gaps)]
+        for gap, told in left:
+            if not told:
+                self._bus.publish(GapOpened(self._view.node_id, int(gap.start_s * 1000), gap.reason))
+                self._bus.publish(GapClosed(self._view.node_id, int((gap.end_s or gap.start_s) * 1000)))
+        return tuple(self._stored(gap) for gap, _ in left)
 
     def _stored(self, gap: GapSpan) -> Gap:
         return Gap(self._view.node_id, int(gap.start_s * _NS), int((gap.end_s or gap.start_s) * _NS), gap.reason)

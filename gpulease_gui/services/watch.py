@@ -119,7 +119,7 @@ class _Watch:
         self._cancel = CancelToken()
         self._recorder = Recorder(node.id, interval_s, metrics())
         self._intake, self._sources = Intake(self.view, self._recorder, MOST_SERIES), SourceGaps(self.view)
-        self._series, self._late = SeriesGaps(self.view), LateGaps(self.view)
+        self._series, self._late = SeriesGaps(self.view), LateGaps(self.view, bus)
         self._odd, self._silence = OddRounds(), Silence(interval_s)
         self._clock, self._timeline, self._last_s = clock, Timeline(clock, interval_s), 0.0
         self.rules: NodeRules | None = None
@@ -329,8 +329,8 @@ class _Watch:
         if self.view.state is NodeState.CONNECTED:
             self._intake.stood_still(self._last_s, at_s)
             for begin_s, end_s in self._saving.unread(self._last_s, at_s):
-                self._gap(begin_s, self._timeline.why)
-                self._close_gap(end_s, resumed=True)
+                self._gap(begin_s, self._timeline.why, tell=False)
+                self._close_gap(end_s, resumed=True, tell=False)
             self._series.go_on(at_s)
             self._expect(at_s)
         return at_s
@@ -366,7 +366,7 @@ class _Watch:
         slept = self._timeline.did_not_look(end.last_s if end.heard else None)
         return self._timeline.why if slept else why_ended(self.node, end.ending)
 
-    def _gap(self, start_s: float, reason: str) -> None:
+    def _gap(self, start_s: float, reason: str, *, tell: bool = True) -> None:
         if self.view.gaps and self.view.gaps[-1].end_s is None:
             if self.view.gaps[-1].reason not in UNSEEN or reason in UNSEEN:
                 return
@@ -374,9 +374,10 @@ class _Watch:
         self._unseen(start_s)
         self.view.gaps.append(GapSpan(start_s, reason))
         self._intake.end_all(start_s)
-        self._bus.publish(GapOpened(self.node.id, int(start_s * 1000), reason))
+        if tell:
+            self._bus.publish(GapOpened(self.node.id, int(start_s * 1000), reason))
 
-    def _close_gap(self, at_s: float, *, resumed: bool) -> None:
+    def _close_gap(self, at_s: float, *, resumed: bool, tell: bool = True) -> None:
         if not self.view.gaps or self.view.gaps[-1].end_s is not None:
             return
         gap = self.view.gaps[-1]
@@ -384,8 +385,8 @@ class _Watch:
         if at_s <= gap.start_s and gap.reason != CLOCK_WRONG:
             self.view.gaps.pop()  # what was put back reaches to what came
         else:
-            self._saving.gaps(self._late.hold(gap))
-        if resumed:
+            self._saving.gaps(self._late.hold(gap, told=tell))
+        if resumed and tell:
             self._bus.publish(GapClosed(self.node.id, int(at_s * 1000)))
 
     def _state(self, state: NodeState, reason: str, trouble: UserFacing | None = None) -> None:

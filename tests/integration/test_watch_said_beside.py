@@ -66,6 +66,7 @@ def test_that_a_driver_that_does_not_fit_is_told_in_its_words_by_event_gap_and_t
             assert node.watch.view.troubles["gpu"] == f"nvidia-smi ended ({FAILED})"
     node.end()
     assert [event[:3] for event in node.events()] == [("watch.driver", "", 10)]
+    assert node.watch.view.holes == 1, "of one source, though each of its metrics has it"
     with node.services.workspace.read() as connection:
         (words,) = connection.execute("SELECT document FROM watch_events").fetchone()
         stored = {gap.reason for gap in list_gaps(connection, "scripted", POWER, 0, 2**62)}

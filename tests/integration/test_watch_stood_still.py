@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from gpulease_gui.remote.stream import StreamEnd, StreamEnding
+from gpulease_gui.services.events import Event, GapClosed, GapOpened
+from gpulease_gui.services.gap_words import SLEPT
 from gpulease_gui.services.recording import FLOODED
 from gpulease_gui.store.samples import list_gaps
 from gpulease_gui.telemetry.gpu_agent import UNHEARD, XID
@@ -136,6 +138,26 @@ def test_that_what_waited_for_us_stands_where_it_was_taken_and_only_the_rest_is_
     assert node.gaps() == ([] if waited >= paused else [("computer_slept", 10 + waited if waited else 9, 10 + paused)])
     assert node.source_gaps() == [] and shown(node) == node.gaps()
     assert drawn(node) == {at: value for at, value in stored.items() if value is not None}
+
+
+@pytest.mark.parametrize("waited", [0, 7, 10_000])
+def test_that_a_pause_is_told_as_far_as_nothing_came_of_it_and_not_at_all_where_all_of_it_came(node: Scripted, waited: int) -> None:
+    """It was told as a gap, and counted, as soon as the program went on, whatever came afterwards."""
+    told: list[Event] = []
+    node.services.bus.subscribe(lambda event: told.append(event) if isinstance(event, GapOpened | GapClosed) else None)
+    for at in range(10):
+        second(node, at, A)
+    for n in range(min(waited, 30)):
+        node.at = 40
+        node.cards((0, A, str(100 + n)))
+    for at in range(40, 50):
+        second(node, at, A)
+    node.end()
+    spans = [] if waited > 30 else [(10 + waited if waited else 9, 40)]
+    assert told == [
+        one for begin, end in spans for one in (GapOpened("scripted", (START_S + begin) * 1000, SLEPT), GapClosed("scripted", (START_S + end) * 1000))
+    ]  # fmt: skip
+    assert node.watch.view.holes == len(node.gaps()) == len(spans)
 
 
 def test_that_what_waited_is_shown_where_it_was_taken_two_seconds_after_a_pause(node: Scripted) -> None:

@@ -142,7 +142,7 @@ def test_that_a_real_interrupt_of_a_real_process_ends_it_with_130_and_its_last_l
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    found = re.fullmatch(r"stopped: (\d+) lines of readings, (\d+) gaps, (\d+) events; what was read and could be written is kept in (.+)", err.splitlines()[-1])
+    found = re.fullmatch(r"stopped: (\d+) lines? of readings, (\d+) gaps?, (\d+) events?; what was read and could be written is kept in (.+)", err.splitlines()[-1])
     assert found is not None and found[4] == str(place), err  # it may be connected, and nothing read yet
 
 
@@ -152,8 +152,15 @@ def test_that_a_watch_that_is_over_says_so_and_no_more_lines_than_came(tmp_path:
     end = said[-1]
     counts = [sum(one["event"] == kind for one in said) for kind in ("gap", "rule_broken")]
     assert (end["event"], [end["gaps"], end["events"]]) == ("ended", counts) and 1 <= end["lines"] < 100
-    assert end["words"].startswith(f"its time is over: {end['lines']} lines of readings, ")
+    assert end["words"].startswith(f"its time is over: {end['lines']} line")
     assert end["words_zh"].startswith(f"时间已到：读数 {end['lines']} 行，空缺 {end['gaps']} 处，事件 {end['events']} 个；")
+
+
+def test_that_one_gap_is_no_gaps() -> None:
+    sums = Sums()
+    assert sums.said(Text("stopped", "已停止"), 1234, Path("w")).en.startswith("stopped: 1,234 lines of readings, 0 gaps, 0 events;")
+    sums.gaps = sums.events = 1
+    assert sums.said(Text("stopped", "已停止"), 1, Path("w")).en.startswith("stopped: 1 line of readings, 1 gap, 1 event;")
 
 
 def test_that_tests_of_ours_and_evidence_that_is_not_kept_are_told() -> None:
