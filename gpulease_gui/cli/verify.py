@@ -331,12 +331,12 @@ def _print(outcome: Outcome, *, as_json: bool) -> None:
         print(json.dumps(outcome_json(outcome), ensure_ascii=False, indent=1))
         return
     if outcome.error:
-        print(f"{outcome.target}: not connected ({outcome.error.phase}): {visible(outcome.error.reason)}")
+        print(f"{outcome.called}: not connected ({outcome.error.phase}): {visible(outcome.error.reason)}")
         print(f"  {visible(outcome.error.next_step)}")
     if outcome.error and outcome.run is None:
         return
     counts = ", ".join(f"{number} {verdict}" for verdict, number in totals(outcome.findings).items() if number)
-    print(f"{outcome.target}: {outcome.overall}{' (cancelled)' if outcome.cancelled else ''}; {counts}")
+    print(f"{outcome.called}: {outcome.overall}{' (cancelled)' if outcome.cancelled else ''}; {counts}")
     left, _ = unanswered_words(outcome.findings)
     if left.en:
         print(f"  {left.en}; asked again by --check, of several nodes by --rest")

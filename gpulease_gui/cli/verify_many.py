@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -18,7 +19,7 @@ from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
-from gpulease_gui.domain.text import visible
+from gpulease_gui.domain.text import in_one_line, visible
 from gpulease_gui.services.acceptance import changes_since_before, find_contract, promises_in, promises_of
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.drift import shared_cards, since_accepted
@@ -45,22 +46,32 @@ def add_many_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(slots=True)
 class Round:
-    """What came of a round. `kept`: nodes that had answered everything before; `untried`: cancelled before their turn.
+    """What came of a round, by the ids of nodes. `kept`: had answered everything before; `untried`: cancelled before their turn.
 
-    `overall`: the verdict of each node (by its name) by all that is known of it now, what was kept included.
+    `names`: as `names_in_round`. `overall`: the verdicts by all that is known of the nodes now, what was kept included.
     """
 
-    outcomes: dict[str, tuple[Node, Outcome]] = field(default_factory=dict)
+    names: dict[str, str]
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
     kept: list[str] = field(default_factory=list)
     untried: list[str] = field(default_factory=list)
     overall: dict[str, Verdict] = field(default_factory=dict)
+
+
+def names_in_round(wanted: Sequence[Node]) -> dict[str, str]:
+    """What each node (by its id) is called in a round, in one line: its name, with address, then id where others are called the same."""
+    names = {node.id: in_one_line(node.name) for node in wanted}
+    for more in ({node.id: node.target for node in wanted}, {node.id: node.id for node in wanted}):
+        counted = Counter(names.values())
+        names = {id_: in_one_line(f"{name} ({more[id_]})") if counted[name] > 1 else name for id_, name in names.items()}
+    return names
 
 
 def chosen_nodes(services: Services, options: argparse.Namespace) -> tuple[Node, ...]:
     """The named nodes, or all. Raises UsageError where there is none or one is named twice."""
     if not options.all:
         named = [node_of(services.workspace, target, options.identity, note=say_note) for target in options.targets]
-        twice = {node.name for node in named if sum(other.id == node.id for other in named) > 1}
+        twice = {in_one_line(node.name) for node in named if sum(other.id == node.id for other in named) > 1}
         if twice:
             raise UsageError(f"{sorted(twice)[0]} is named twice", next_step="name each node once")
         return tuple(named)
@@ -97,12 +108,12 @@ def verify_round(services: Services, options: argparse.Namespace, wanted: tuple[
                  request_of: Callable[[Reader, Node], Request], say: Callable[[Finding, str], None],
                  interrupted: list[int]) -> Round:  # fmt: skip
     """Verify side by side; Ctrl+C ends all and keeps what was found."""
-    made = Round()
+    made = Round(names_in_round(wanted))
     since = utc_now() - timedelta(hours=options.within) if options.rest else None
     fleet = FleetRun(
         services, wanted, request_of, since=since,
-        on_outcome=lambda node, outcome: made.outcomes.update({node.id: (node, outcome)}),
-        on_finding=lambda node, finding: say(finding, f"{node.name}: "),
+        on_outcome=lambda node, outcome: made.outcomes.update({node.id: replace(outcome, name=made.names[node.id])}),
+        on_finding=lambda node, finding: say(finding, f"{made.names[node.id]}: "),
     )  # fmt: skip
     try:
         whole = fleet.start(f"verify {len(wanted)} nodes")
@@ -121,42 +132,45 @@ def verify_round(services: Services, options: argparse.Namespace, wanted: tuple[
 def _sort_rest(made: Round, lines: tuple[FleetLine, ...]) -> None:
     """Outcomes in the order in which the nodes were named, whatever order they came in."""
     made.outcomes = {line.node.id: made.outcomes[line.node.id] for line in lines if line.node.id in made.outcomes}
-    made.overall = {line.node.name: line.overall for line in lines if line.overall is not None}
+    made.overall = {line.node.id: line.overall for line in lines if line.overall is not None}
     for line in lines:
         if line.node.id in made.outcomes:
             continue
         if line.phase is Phase.BROKEN:
-            raise RuntimeError(f"{line.node.name}: {line.reason.en}")
-        (made.untried if line.phase is Phase.CANCELLED else made.kept).append(line.node.name)
+            raise RuntimeError(f"{made.names[line.node.id]}: {line.reason.en}")
+        (made.untried if line.phase is Phase.CANCELLED else made.kept).append(line.node.id)
 
 
 def print_round(services: Services, options: argparse.Namespace, made: Round, show: Callable[[Outcome], None]) -> None:
     """All outcomes in the order of their nodes, what changed on each node, and cards that two nodes share."""
-    changed = {node.name: _changed(services, outcome) for node, outcome in made.outcomes.values()}
-    twice = shared_cards(services.workspace, [outcome.run for _, outcome in made.outcomes.values() if outcome.run])
+    names = made.names
+    changed = {id_: _changed(services, outcome) for id_, outcome in made.outcomes.items()}
+    twice = shared_cards(services.workspace, [outcome.run for outcome in made.outcomes.values() if outcome.run])
     if options.json:
         contract = find_contract(services.workspace, options.contract).id if options.contract else None
-        whole = {"contract": contract, "nodes": [outcome_json(o) for _, o in made.outcomes.values()], "changed": changed,
+        whole = {"contract": contract, "nodes": [outcome_json(o) for o in made.outcomes.values()],
+                 "changed": {names[id_]: lines for id_, lines in changed.items()},
                  "duplicates": [{"nodes": [d.first, d.second], "cards": list(d.cards)} for d in twice],
-                 "kept": made.kept, "not_tried": made.untried, "overall": made.overall}  # fmt: skip
+                 "kept": [names[id_] for id_ in made.kept], "not_tried": [names[id_] for id_ in made.untried],
+                 "overall": {names[id_]: verdict for id_, verdict in made.overall.items()}}  # fmt: skip
         print(json.dumps(whole, ensure_ascii=False, indent=1))
         return
-    for node, outcome in made.outcomes.values():
+    for id_, outcome in made.outcomes.items():
         show(outcome)
-        for line in changed[node.name]:
+        for line in changed[id_]:
             print(f"  changed: {visible(line)}")
-    for name in made.kept:
-        print(f"{visible(name)}: {made.overall.get(name, 'no verdict')}; answered before, not asked again")
-    for name in made.untried:
-        print(f"{visible(name)}: cancelled before its turn")
+    for id_ in made.kept:
+        print(f"{names[id_]}: {made.overall.get(id_, 'no verdict')}; answered before, not asked again")
+    for id_ in made.untried:
+        print(f"{names[id_]}: cancelled before its turn")
     for duplicate in twice:
         print(f"fail: {visible(duplicate.words.en)}")
 
 
 def exit_of_round(services: Services, made: Round, exit_of: Callable[[Outcome], Exit]) -> Exit:
     """The worst of all nodes, by what they said now and by what was kept of them."""
-    runs = [outcome.run for _, outcome in made.outcomes.values() if outcome.run]
-    codes = [exit_of(outcome) for _, outcome in made.outcomes.values()]
+    runs = [outcome.run for outcome in made.outcomes.values() if outcome.run]
+    codes = [exit_of(outcome) for outcome in made.outcomes.values()]
     codes += map(of_verdict, made.overall.values())
     codes += [Exit.FAIL] * bool(shared_cards(services.workspace, runs)) + [Exit.INTERRUPTED] * bool(made.untried)
     order = (Exit.INTERRUPTED, Exit.FAIL, Exit.NOT_CONNECTED, Exit.INCONCLUSIVE)
@@ -172,5 +186,5 @@ def _changed(services: Services, outcome: Outcome) -> list[str]:
 
 def say_count(wanted: tuple[Node, ...]) -> None:
     """Before anything is sent: which nodes."""
-    names = ", ".join(visible(node.name) for node in wanted)
+    names = ", ".join(names_in_round(wanted).values())
     print(f"{len(wanted)} nodes: {names}", file=sys.stderr, flush=True)

@@ -50,6 +50,11 @@ def visible(words: str) -> str:
     return words.translate(_SHOWN)
 
 
+def in_one_line(words: str) -> str:
+    """`words` as `visible` shows them, line breaks and tabs as blanks: a name can't begin a line of its own."""
+    return visible(" ".join(words.split()))
+
+
 _INVISIBLE = frozenset(
     [0x00AD, 0x061C, 0x180E, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)]
 )

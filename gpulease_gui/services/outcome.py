@@ -8,7 +8,7 @@ from datetime import datetime
 
 from gpulease_gui.domain.finding import Basis, Finding, Value, Verdict, overall, totals
 from gpulease_gui.domain.node import HostKey
-from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.domain.text import NO_TEXT, Text, in_one_line
 from gpulease_gui.domain.threshold import JudgedBy
 from gpulease_gui.reports.wording import value_text
 
@@ -32,6 +32,7 @@ class Trouble:
 class Outcome:
     """All that the command line prints of a run. `contract` is an id; `contract` is literally that for a terms file.
 
+    `name`: what the node is called, "" where no record of one was asked; `target`: how the command line writes it.
     `end_unseen`: it was cancelled, and the node did not say at once that its commands ended.
     """
 
@@ -46,6 +47,12 @@ class Outcome:
     error: Trouble | None = None
     states: Mapping[str, str] = field(default_factory=dict)
     end_unseen: bool = False
+    name: str = ""
+
+    @property
+    def called(self) -> str:
+        """Which node, in one line: its name, and its address where that says no more: behind gates many have one address."""
+        return in_one_line(f"{self.name} ({self.target})" if self.name and self.target not in self.name else self.name or self.target)
 
     @property
     def overall(self) -> Verdict:
@@ -79,8 +86,9 @@ def finding_json(finding: Finding) -> dict[str, object]:
 
 
 def outcome_json(outcome: Outcome) -> dict[str, object]:
-    """The one JSON object of `gpulease verify --json`."""
+    """The one JSON object of `gpulease verify --json`. `name`: as in `kept`, `changed` and `overall` of several nodes."""
     answer: dict[str, object] = {
+        "name": in_one_line(outcome.name) or None,
         "target": outcome.target,
         "run": outcome.run,
         "started": outcome.started.isoformat(),

@@ -17,6 +17,7 @@ from gpulease_gui.checks.judgement import Evidence
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.domain.errors import Unreadable, UsageError, UserFacing
 from gpulease_gui.domain.finding import CheckState, Finding, Reason
+from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
@@ -76,7 +77,7 @@ class Rejudged:
 @dataclass(frozen=True, slots=True)
 class _Stored:
     run: Run
-    target: str
+    node: Node
     findings: tuple[Finding, ...]
     evidence: Mapping[str, Evidence]
     promise: Promise
@@ -100,8 +101,8 @@ def rejudge(workspace: Workspace, catalogue: Catalogue, run_id: str, against: Ag
     )  # fmt: skip
     cut_short = original.state is not RunState.FINISHED
     outcome = Outcome(
-        stored.target, run.id, started, original.host_key, against.label or contract, original.demo, findings,
-        cut_short, None, states,
+        stored.node.target, run.id, started, original.host_key, against.label or contract, original.demo, findings,
+        cut_short, None, states, name=stored.node.name,
     )  # fmt: skip
     workspace.submit(lambda db: _save(db, run, outcome)).result()
     return Rejudged(original, outcome, changed(stored.findings, findings))
@@ -125,7 +126,7 @@ def _stored(connection: Reader, catalogue: Catalogue, run_id: str, against: Agai
     same_task = same_task_before(connection, node, task.spec, asked_at) if task else ()
     history = replace(history, fleet=fleet_of(connection, node, asked_at), same_task=same_task)
     findings = tuple(stored.finding for stored in runs.list_current_findings(connection, run.id))
-    return _Stored(run, node.target, findings, evidence, Promise(catalogue, terms, history=history, thresholds=effective(connection)))
+    return _Stored(run, node, findings, evidence, Promise(catalogue, terms, history=history, thresholds=effective(connection)))
 
 
 def _evidence(connection: Reader, line: RunEvidence) -> Evidence:

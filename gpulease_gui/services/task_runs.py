@@ -100,7 +100,7 @@ def _not_reached(node: Node, request: TaskRequest, started: datetime, error: Not
     )  # fmt: skip
     outcome = Outcome(
         node.target, None, started, error.offered if error else None, request.contract_label or request.contract_id, node.reach is Reach.DEMO,
-        cancelled=error is None, error=trouble,
+        cancelled=error is None, error=trouble, name=node.name,
     )  # fmt: skip
     return TaskOutcome(task, outcome)
 

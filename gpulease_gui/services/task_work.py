@@ -244,7 +244,7 @@ class TaskWork:
         error = Trouble("channel", ending.reason.en, ending.next_step.en, ending.reason, ending.next_step) if ending.end in (TaskEnd.CUT, TaskEnd.ERROR) else None
         outcome = Outcome(
             self._aim.node.target, self._run.id, self._run.started_at, self._opened.host_key, self._aim.contract_label or self._aim.contract_id,
-            self._run.demo, current(self._judge.findings), cancelled, error, self._judge.states,
+            self._run.demo, current(self._judge.findings), cancelled, error, self._judge.states, name=self._aim.node.name,
         )  # fmt: skip
         self._task = replace(self._task, ended_at=utc_now())
         self._save(outcome, () if cancelled or error else self._judge.proven())

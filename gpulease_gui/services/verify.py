@@ -151,7 +151,7 @@ def _outcome(
     *, cancelled: bool = False, error: Trouble | None = None, states: Mapping[str, str] | None = None,
 ) -> Outcome:  # fmt: skip
     return Outcome(
-        node.target, run, started, key, request.contract_label or request.contract_id, node.reach is Reach.DEMO, findings, cancelled, error, states or {},
+        node.target, run, started, key, request.contract_label or request.contract_id, node.reach is Reach.DEMO, findings, cancelled, error, states or {}, name=node.name,
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from gpulease_gui.demo.nodes import NAMES
 
-PLACES = ("target", "run", "started", "host_key", "contract", "demo", "findings", "totals", "overall")
+PLACES = ("name", "target", "run", "started", "host_key", "contract", "demo", "findings", "totals", "overall")
 FINDING_KEYS = {
     "check", "verdict", "term", "required", "promised", "measured", "unit", "subjects", "reason", "reason_code", "next_step",
     "basis", "rule_version", "evidence", "judged_by",

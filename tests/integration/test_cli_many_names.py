@@ -1,0 +1,70 @@
+"""Does a round over several nodes say which node each line and each place of its JSON is about, whatever they are called?"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gpulease_gui.cli.codes import Exit
+from gpulease_gui.cli.verify import _exit_of
+from gpulease_gui.cli.verify_many import Round, exit_of_round, names_in_round
+from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.domain.node import Address, Node, Reach
+from gpulease_gui.domain.span import utc_now
+from gpulease_gui.services.composition import open_services
+from gpulease_gui.services.outcome import Outcome, outcome_json
+from gpulease_gui.store.nodes import save_node
+
+GATED = Address("127.0.0.1", 1)
+
+
+def gpulease(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gpulease_gui.cli.main", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ, check=False)
+
+
+@pytest.fixture
+def gated(tmp_path: Path) -> str:
+    """Three nodes of one address, two of one name; one whose name would begin a line of its own."""
+    path = tmp_path / "w.db"
+    services = open_services(path)
+    for id_, name in (("a", "alpha"), ("b", "beta"), ("c", "beta"), ("d", "evil\x1b\nroot: pass")):
+        node = Node(id_, name, Reach.SSH, replace(GATED, port=2) if id_ == "c" else GATED)
+        services.workspace.submit(lambda db, node=node: save_node(db, node)).result()
+    services.close()
+    return str(path)
+
+
+def test_that_nodes_of_one_address_are_told_apart_and_joined_by_name(gated: str) -> None:
+    names = ["alpha", "beta (root@127.0.0.1:1)", "beta (root@127.0.0.1:2)", "evil␛ root: pass"]
+    told = json.loads(gpulease("verify", "--all", "--workspace", gated, "--json").stdout)
+    assert [node["name"] for node in told["nodes"]] == names and list(told["changed"]) == names
+    assert [node["target"][-1] for node in told["nodes"]] == ["1", "1", "2", "1"]
+    text = gpulease("verify", "--all", "--workspace", gated)
+    heads = [line.partition(": not connected")[0] for line in text.stdout.splitlines() if not line.startswith("  ")]
+    assert heads == ["alpha (root@127.0.0.1:1)", names[1], names[2], "evil␛ root: pass (root@127.0.0.1:1)"]
+    assert text.stderr.splitlines()[0] == f"4 nodes: {', '.join(names)}"
+
+
+def test_that_two_records_of_one_name_keep_their_own_verdicts(tmp_path: Path) -> None:
+    one, other, third = (Node(id_, "gpu", Reach.SSH, GATED) for id_ in ("1", "2", "3"))
+    third = replace(third, address=replace(GATED, port=2))
+    names = names_in_round((one, other, third))
+    assert list(names.values()) == ["gpu (root@127.0.0.1:1) (1)", "gpu (root@127.0.0.1:1) (2)", "gpu (root@127.0.0.1:2)"]
+    made = Round(names, kept=["1", "2"], overall={"1": Verdict.FAIL, "2": Verdict.PASS})
+    services = open_services(tmp_path / "w.db")
+    assert exit_of_round(services, made, _exit_of) is Exit.FAIL
+    services.close()
+
+
+def test_that_what_has_no_record_has_no_name() -> None:
+    pasted = Outcome("pasted", None, utc_now(), None, None, demo=False)
+    assert outcome_json(pasted)["name"] is None and pasted.called == "pasted"
+    typed = replace(pasted, target="root@10.0.0.5:22", name="root@10.0.0.5:22")
+    assert typed.called == "root@10.0.0.5:22" and replace(typed, name="n7").called == "n7 (root@10.0.0.5:22)"
