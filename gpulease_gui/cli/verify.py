@@ -306,15 +306,17 @@ def _work(services: Services, node: Node, request: Request, before: str = "") ->
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[list[int]]:
-    """Ctrl+C and TERM end the run and keep what was found; a second one ends the program."""
+    """Ctrl+C, TERM and a terminal that is closed (not under nohup) end the run and keep what was found; a second one ends the program."""
     seen: list[int] = []
 
     def note(number: int, frame: object) -> None:
-        if seen:
+        if seen and number in (signal.SIGINT, signal.SIGTERM):  # the kernel and a shell both tell that a terminal is closed
             raise KeyboardInterrupt
         seen.append(number)
 
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [one for name in ("SIGINT", "SIGTERM", "SIGHUP") if (one := getattr(signal, name, None)) is not None]
+    heard = [one for one in numbers if one == signal.SIGINT or signal.getsignal(one) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, note) for number in heard}
     try:
         yield seen
     finally:

@@ -19,7 +19,7 @@ from gpulease_gui.cli.watch_told import States, Sums, Troubles, of_rule, of_rule
 from gpulease_gui.cli.workspace_file import say_note, services_of
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Node
-from gpulease_gui.domain.text import Text, visible
+from gpulease_gui.domain.text import Text, in_one_line, visible
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.events import Event, NodeState, NodeStateChanged, ReadingsNotKept, WatchAlarm
 from gpulease_gui.services.intake import WatchView
@@ -135,21 +135,25 @@ def _tell_errors(errors: Errors, services: Services, nodes: Mapping[str, Node], 
 
 def _print(node: str, kind: str, at_s: float, words: Text, of: Mapping[str, str], *, as_json: bool) -> None:
     if as_json:
-        said = {"at": _moment(at_s), "node": node, "event": kind, **of, "words": visible(words.en), "words_zh": visible(words.zh)}
-        print(json.dumps(said, ensure_ascii=False), flush=True)
+        _print_object({"at": _moment(at_s), "node": node, "event": kind, **of, "words": visible(words.en), "words_zh": visible(words.zh)})
     else:
-        print(visible(": ".join(part for part in (f"{_moment(at_s)} {node}", kind, of_rule_words(of), words.en) if part)), flush=True)
+        print(in_one_line(": ".join(part for part in (f"{_moment(at_s)} {node}", kind, of_rule_words(of), words.en) if part)), flush=True)
+
+
+def _print_object(said: Mapping[str, object]) -> None:
+    """In one line for everybody: what is a line break for some readers, or can't be seen, is written as its number."""
+    words = json.dumps(said, ensure_ascii=False)
+    print("".join([one if one.isprintable() else json.dumps(one)[1:-1] for one in words]), flush=True)
 
 
 def _say_end(sums: Sums, why: Text, lines: int, kept_in: Path, *, as_json: bool) -> None:
     """As JSON it is the last object, without a node."""
     words = sums.said(why, lines, kept_in)
     if as_json:
-        said = {
+        _print_object({
             "at": _moment(time.time()), "event": "ended", "lines": lines, "gaps": sums.gaps, "events": sums.events,
             "words": visible(words.en), "words_zh": visible(words.zh),
-        }  # fmt: skip
-        print(json.dumps(said, ensure_ascii=False), flush=True)
+        })  # fmt: skip
     else:
         print(visible(words.en), file=sys.stderr, flush=True)
 

@@ -132,7 +132,7 @@ def test_that_a_watch_ended_by_the_user_says_so_by_its_code_and_in_both_language
     assert (said[-1]["event"], said[-1]["words"].split(":")[0], said[-1]["words_zh"].split("：")[0]) == ("ended", "stopped", "已停止")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_that_a_real_interrupt_of_a_real_process_ends_it_with_130_and_its_last_line_counts(tmp_path: Path, number: signal.Signals) -> None:
     place = tmp_path / "own.db"
     words = [sys.executable, "-m", "gpulease_gui.cli.main", "watch", "local", "--workspace", str(place), "--for", "600"]
@@ -140,10 +140,38 @@ def test_that_a_real_interrupt_of_a_real_process_ends_it_with_130_and_its_last_l
     assert process.stdout is not None
     assert any("connected" in line.split() for line in process.stdout), process.stderr
     process.send_signal(number)
+    if number == signal.SIGHUP:
+        process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     found = re.fullmatch(r"stopped: (\d+) lines? of readings, (\d+) gaps?, (\d+) events?; what was read and could be written is kept in (.+)", err.splitlines()[-1])
     assert found is not None and found[4] == str(place), err  # it may be connected, and nothing read yet
+
+
+def test_that_a_watch_under_nohup_outlives_its_terminal(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "gpulease_gui.cli.main", "watch", "local", "--workspace", str(tmp_path / "own.db"), "--for", "600"]
+    process = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    )
+    assert process.stdout is not None
+    assert any("connected" in line.split() for line in process.stdout)
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGTERM)  # the first one would have ended it, so that this ends it at once
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and err.startswith("stopped: "), err
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_that_whatever_a_node_says_is_one_line(as_json: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = "a\nb\r\x85\u2028\u2029\x1b[31m\x00\u202e\"\\"
+    node = Node("n1", odd, Reach.LOCAL)
+    event = NodeStateChanged("n1", NodeState.LOST, odd, "", Text(odd, odd))
+    watch._tell(event, {"n1": node}, States(), Sums(), {}, as_json=as_json)
+    out = capsys.readouterr().out
+    assert len(out.splitlines()) == 1 and not set("\x1b\x00\u202e\r\x85") & set(out)
+    if as_json:
+        said = json.loads(out)
+        assert (said["event"], said["node"]) == ("lost", odd) and "\u2028" in said["words"]
 
 
 def test_that_a_watch_that_is_over_says_so_and_no_more_lines_than_came(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
