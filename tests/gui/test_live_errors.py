@@ -50,6 +50,32 @@ def test_that_the_mean_of_two_xids_of_a_stored_column_is_no_xid() -> None:
     assert words == "Xid 13, Xid 79, GPU 0"
 
 
+def test_that_a_moment_in_the_column_of_a_month_is_no_stretch_of_an_hour() -> None:
+    """A point that stands for 53 minutes says that something happened in them, not that it lasted so long."""
+    def of_columns(*values: float) -> list[tuple[float, str]]:
+        made = Ring()
+        for place, value in enumerate(values):
+            for share, one in ((0.01, 0.0), (0.02, value), (0.03, value / 2)):
+                made.append(NOW_S + (place + share) * 3157.0, one)
+        made.outlined = True
+        view = WatchView("n", 3157.0, {("gpu.power_w", "GPU-a"): ring(500.0), ("gpu.remap_pending", "GPU-a"): made})
+        found = error_spans(view, Lanes(lambda term: None).of(view), load_catalogue(), NOW_S)
+        return [((one.end_s or 0.0) - one.start_s, one.token) for one in found]
+
+    assert of_columns(0.0, 1.0, 0.0) == [(0.0, "")]
+    ((lasted_s, token),) = of_columns(1.0, 1.0, 1.0)
+    assert (round(lasted_s / 3157.0), token) == (3, "warn")
+
+
+def test_that_of_too_many_errors_the_gravest_are_kept() -> None:
+    shot, replays = ring(79.0), Ring()
+    for place in range(300):
+        replays.append(NOW_S + 20.0 * place, 1.0)
+        replays.append(NOW_S + 20.0 * place + 1.0, 0.0)
+    found = marks({("gpu.xid", "GPU-a"): shot, ("gpu.pcie_replays", "GPU-b"): replays})
+    assert found[0][0].startswith("Xid 79") and len(found) == 120 and found[-1][1] == 299 * 20.0
+
+
 def test_that_what_is_put_aside_is_offered_and_drawn_when_asked_for() -> None:
     view = WatchView("n", 1.0, {("gpu.power_limit_w", "GPU-a"): ring(700.0), ("gpu.power_w", "GPU-a"): ring(500.0)})
     lanes = Lanes(lambda term: None)

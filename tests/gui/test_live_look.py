@@ -10,7 +10,7 @@ from datetime import datetime
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QRect, Qt
-from PySide6.QtGui import QFontMetrics, QImage, QPainter
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -31,20 +31,11 @@ from gpulease_gui.gui.theme.theme import Theme, ThemeMode, colours
 from gpulease_gui.gui.widgets.chart_keys import KEYS
 from gpulease_gui.gui.widgets.chart_pens import IDLE, KEPT, paint_strip
 from gpulease_gui.gui.widgets.chart_scale import moment_text, range_text
-from gpulease_gui.gui.widgets.chart_spec import Happening, Hole, LaneSpec, Picture
+from gpulease_gui.gui.widgets.chart_spec import Hole, LaneSpec, Picture
 from gpulease_gui.gui.widgets.fitted import FittedBand
 from gpulease_gui.gui.widgets.header import TargetBand
 from gpulease_gui.gui.widgets.labels import PlainLabel
 from gpulease_gui.gui.widgets.lane import Lane
-from gpulease_gui.gui.widgets.lane_events import (
-    LEAST_EVENT_PX,
-    QUIET,
-    Placed,
-    Taken,
-    fitting,
-    place_mark,
-    place_stretch,
-)
 from gpulease_gui.gui.widgets.lane_stack import LaneStack
 from gpulease_gui.services.events import NodeState
 from gpulease_gui.services.series import Ring
@@ -195,50 +186,6 @@ def test_that_a_strip_tells_broken_warned_kept_and_idle_apart_without_colour(mod
 
 
 # -- room ---------------------------------------------------------------------------------------------------------------
-
-
-def test_that_the_words_of_an_event_are_whole_or_fewer_but_no_stump(english: Translations) -> None:
-    metrics = QFontMetrics(PlainLabel("").font())
-    event = Happening(0.0, 1.0, "", "bell", "fail", of_cards=OfCards(Text("Too hot", "过热"), ("GPU-a",)))
-    whole = Happening(0.0, 1.0, "Too hot, GPU 2", "bell", "fail", of_cards=event.of_cards)
-    assert fitting(whole, metrics, metrics.horizontalAdvance("Too hot, GPU 2")) == "Too hot, GPU 2"
-    assert fitting(whole, metrics, metrics.horizontalAdvance("Too hot, GPU 2") - 1) == "Too hot"
-    assert fitting(whole, metrics, LEAST_EVENT_PX) == ""
-    quiet = Happening(0.0, 100.0, "not recorded", "info", QUIET)
-    assert place_mark(quiet, (0, 500), metrics, (0, 500), Taken([(40, 500)])) is None, "nobody is told by an icon that nothing went wrong"
-    note = Happening(0.0, 0.0, "note: " + "long " * 40, "flag", "")
-    assert fitting(note, metrics, 40) == "" and fitting(note, metrics, 200).endswith("…")
-
-
-def test_that_the_box_of_an_event_lies_over_its_own_time_and_its_words_beside_it_where_they_do_not_fit(english: Translations) -> None:
-    metrics, bounds, words = QFontMetrics(PlainLabel("").font()), (0, 900), "all 8 GPUs: power cap, hardware slowdown"
-    wide, slow = metrics.horizontalAdvance(words), Happening(0.0, None, words, "verdict-warn", "warn")
-    inside = place_stretch(slow, (100, 200 + wide), metrics, bounds, Taken())
-    assert inside == Placed((100, 200 + wide), 106, words, 123, (100, 123 + wide))
-    young = place_stretch(slow, (840, 900), metrics, bounds, Taken())
-    assert young == Placed((840, 900), 846, words, 834 - wide, (834 - wide, 864)), "the words end before the box"
-    early = place_stretch(slow, (10, 60), metrics, bounds, Taken())
-    assert early == Placed((10, 60), 16, words, 66, (10, 66 + wide))
-    assert place_stretch(slow, (840, 900), metrics, (800, 900), Taken()) == Placed((840, 900), 846, "", 863, (840, 864))
-
-
-def test_that_events_of_one_time_share_its_box_and_no_words_lie_on_others(english: Translations) -> None:
-    metrics, bounds, words = QFontMetrics(PlainLabel("").font()), (0, 900), "all 8 GPUs: power cap, hardware slowdown"
-    wide, slow = metrics.horizontalAdvance(words), Happening(0.0, None, words, "verdict-warn", "warn")
-    hot, taken = Happening(0.0, None, "Too hot", "bell", "fail"), Taken()
-    made = []
-    for one in (hot, slow, hot, slow):
-        made.append(place_stretch(one, (400, 900), metrics, bounds, taken))
-        if made[-1] is not None:
-            taken.add(made[-1])
-    first, second, third, fourth = made
-    assert first is not None and second is not None and third is not None and fourth is not None
-    assert first.box == (400, 900) and (second.box, third.box, fourth.box) == (None, None, None)
-    assert second.words == words and first.taken[1] < second.taken[0] < second.taken[1] <= 900, "in the box, after the first"
-    assert fourth.words == words and fourth.taken[1] == 400 and fourth.text + wide == 400 - 7, "no room in the box: before it"
-    ends = sorted(one.taken for one in (first, second, third, fourth))
-    assert all(a[1] <= b[0] for a, b in zip(ends, ends[1:], strict=False))
-    assert place_stretch(slow, (840, 900), metrics, (840, 900), Taken([(840, 904)], [(840, 904)])) is None
 
 
 def held(part: QWidget, qtbot: QtBot) -> QWidget:

@@ -25,7 +25,6 @@ from gpulease_gui.gui.theme.theme import Theme, colours
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_scale import TimeScale, ValueScale
 from gpulease_gui.gui.widgets.chart_spec import Curve, Happening, LaneSpec, Mode
-from gpulease_gui.gui.widgets.lane_events import free_place
 from gpulease_gui.gui.widgets.live_tail import LiveTail
 from gpulease_gui.gui.widgets.slowdowns import slowdowns
 from gpulease_gui.services.composition import Services
@@ -293,12 +292,6 @@ def test_that_a_card_that_draws_what_was_promised_is_not_held_back() -> None:
 
 def test_that_one_odd_sample_is_no_event() -> None:
     assert slow([card(0, 300, [0.0, 4.0, 4.0, 0.0, 0.0])]) == []
-
-
-def test_that_words_of_events_never_cover_each_other() -> None:
-    assert free_place(100, 200, (0, 500), []) == (0, 500)
-    assert free_place(100, 200, (0, 500), [(90, 160)]) == (160, 500)
-    assert free_place(100, 200, (0, 500), [(90, 220)]) is None
 
 
 def test_that_stored_days_are_drawn_as_a_band_around_the_mean(theme: Theme) -> None:

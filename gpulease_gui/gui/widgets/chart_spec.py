@@ -140,7 +140,7 @@ class Happening:
     """A stretch in the event row: `token` colours its box; `terms` are the promises that it puts to the test.
 
     `concerns` is the term of the lanes that get a bar at their top. `judged_from_s`: what came earlier is no test yet.
-    `of_cards`: the cards in `words` by UUID, so that they are called here as in the lanes.
+    `of_cards`: the cards in `words` by UUID, so that they are called here as in the lanes. `short`: what is said where `words` have no room.
     """
 
     start_s: float
@@ -152,6 +152,7 @@ class Happening:
     concerns: str = ""
     judged_from_s: float = 0.0
     of_cards: OfCards | None = None
+    short: Words = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_spec import Happening
@@ -15,7 +16,8 @@ from gpulease_gui.services.series import Ring
 
 # A longer one is a stretch.
 LASTING_S = 30.0
-_MOST = 40
+_GRAVEST = f"verdict-{Verdict.FAIL}"
+_MOST = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +31,13 @@ class Counted:
 
 
 def error_marks(counted: Iterable[Counted], names: Mapping[int, str], start_s: float, interval_s: float) -> tuple[Happening, ...]:
-    """A mark for each time at which a reading was above nought, from `start_s` on (UTC seconds); the last forty.
+    """A mark for each time at which a reading was above nought, from `start_s` on (UTC seconds); of too many, the gravest and newest.
 
     `names`: what each Xid is called. Readings that follow each other within a quarter of a minute are one mark.
     """
     found = [happening for one in counted for happening in _of(one, names, start_s, interval_s)]
-    return tuple(sorted(found, key=lambda one: one.start_s)[-_MOST:])
+    kept = sorted(found, key=lambda one: (one.icon != _GRAVEST, -one.start_s))[:_MOST]
+    return tuple(sorted(kept, key=lambda one: one.start_s))
 
 
 def _of(one: Counted, names: Mapping[int, str], start_s: float, interval_s: float) -> Iterator[Happening]:
@@ -51,10 +54,11 @@ def _of(one: Counted, names: Mapping[int, str], start_s: float, interval_s: floa
     times, values = told.times_s[hit], told.values[hit]
     for times_s, codes in _apart(times, values, max(APART_S, 3 * interval_s)):
         end_s = float(times_s[-1]) + interval_s
-        lasting = end_s - float(times_s[0]) >= LASTING_S
+        # Where a point stands for a whole minute, a moment in it takes no minute.
+        lasting = end_s - float(times_s[0]) >= max(LASTING_S, 3 * interval_s)
         grade = ERRORS[one.metric].value
         words, until_s = _words(one, codes, names), end_s if lasting else float(times_s[0])
-        yield Happening(float(times_s[0]), until_s, words, f"verdict-{grade}", grade if lasting else "")
+        yield Happening(float(times_s[0]), until_s, words, f"verdict-{grade}", grade if lasting else "", short=_short(one, codes))
 
 
 def _apart(times_s: data.Floats, values: data.Floats, apart_s: float) -> Iterator[tuple[data.Floats, data.Floats]]:
@@ -65,7 +69,16 @@ def _apart(times_s: data.Floats, values: data.Floats, apart_s: float) -> Iterato
 def _words(one: Counted, values: data.Floats, names: Mapping[int, str]) -> Text:
     if one.metric != XID:
         return Text(f"{one.title.en}, {one.where}", f"{one.title.zh}，{one.where}")
-    codes = sorted({int(value) for value in values})
+    codes = _codes(values)
     named = ", ".join(f"Xid {code}" for code in codes)
     name = f" ({names[codes[0]]})" if len(codes) == 1 and codes[0] in names else ""
     return Text(f"{named}{name}, {one.where}", f"{named}{name}，{one.where}")
+
+
+def _short(one: Counted, values: data.Floats) -> Text:
+    """The name of an Xid is long; its number is what is looked up."""
+    return _words(one, values, {}) if one.metric == XID else one.title
+
+
+def _codes(values: data.Floats) -> list[int]:
+    return sorted({int(value) for value in values})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QRect, Qt
-from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gpulease_gui.domain.text import Text
@@ -18,15 +18,15 @@ from gpulease_gui.gui.theme.theme import colours
 from gpulease_gui.gui.widgets.chart_scale import TimeScale, local, moment_text, tick_text, time_ticks
 from gpulease_gui.gui.widgets.chart_spec import Coarser, Happening
 from gpulease_gui.gui.widgets.labels import plain_tip
-from gpulease_gui.gui.widgets.lane_events import QUIET, Taken, happening_words, paint_happening
+from gpulease_gui.gui.widgets.lane_events import list_words, paint_placed, text_font
+from gpulease_gui.gui.widgets.lane_marks import ICON_PX, QUIET, Placed, Seen, arrange
 from gpulease_gui.gui.widgets.lane_paint import Columns
 
 if TYPE_CHECKING:
     from gpulease_gui.gui.widgets.lane_stack import LaneStack
 
 _V = Qt.AlignmentFlag.AlignVCenter
-NEAR_PX, MOST_TOLD = 3, 12
-_LOUDEST = {"fail": 0, "warn": 1}
+NEAR_PX = 3
 EVENTS = Text("Events", "事件")
 AT_CURSOR = Text("At cursor {time}", "游标 {time}")
 LATEST = Text("Latest {time}", "最新 {time}")
@@ -41,7 +41,8 @@ class EventRow(QWidget):
         super().__init__(stack)
         self._stack = stack
         self._scale: TimeScale | None = None
-        self._drawn: list[tuple[int, int, Happening]] = []  # (first px, last px) of each that is in sight
+        self._seen: list[Seen] = []  # what is in sight
+        self._placed: list[Placed] = []  # what is drawn of it
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_scale(self, scale: TimeScale) -> None:
@@ -83,17 +84,19 @@ class EventRow(QWidget):
         painter.drawText(room, _V, say(words).format(time=moment_text(at_s)))
 
     def _paint_events(self, painter: QPainter, plot: QRect, scale: TimeScale) -> None:
-        """What went wrong first, then short ones: a note or a gap keeps its place, a stretch of hours takes what is left."""
-        taken = Taken()
-        self._drawn.clear()
-        ratio = self.devicePixelRatioF()
-        for happening in [*sorted(self._all(), key=lambda one: (_LOUDEST.get(one.token, len(_LOUDEST)), _length_s(one, scale), one.start_s)), *self._coarser()]:
-            end_s = scale.end_s if happening.end_s is None else happening.end_s
+        """Where an event stands is found anew for each picture: what is in sight are some dozens."""
+        ratio, edge_s = self.devicePixelRatioF(), self._stack.span_s[1]
+        self._seen = []
+        for happening in [*self._all(), *self._coarser()]:
+            end_s = edge_s if happening.end_s is None else happening.end_s
             left, right = (plot.left() + round(scale.x(at_s) / ratio) for at_s in (happening.start_s, end_s))
-            if right >= plot.left() and left <= plot.right():
-                span = QRect(max(plot.left(), left), 0, min(plot.right(), right) - max(plot.left(), left), self.height())
-                box = paint_happening(painter, self.font(), happening, span, plot, taken)
-                self._drawn.append((min(span.left(), box[0]), max(span.right(), box[1]), happening))
+            # A column of a month is most of an hour: what is of the one that is not full yet stands at the edge.
+            if right >= plot.left() and happening.start_s <= edge_s:
+                self._seen.append(Seen(happening, (max(plot.left(), min(left, plot.right())), max(plot.left(), min(right, plot.right())))))
+        painter.setFont(text_font(self.font()))
+        self._placed = arrange(self._seen, painter.fontMetrics(), (plot.left(), plot.right()))
+        for placed in self._placed:
+            paint_placed(painter, self.font(), placed, self.height())
 
     def _all(self) -> list[Happening]:
         picture = self._stack.picture
@@ -101,9 +104,19 @@ class EventRow(QWidget):
         return gaps + list(picture.happenings)
 
     def told_at(self, x: float) -> str:
-        """All that happened under a place (px from the left) in words, with its time; what had no room in the row too."""
-        over = [one for left, right, one in self._drawn if left - NEAR_PX <= x <= right + NEAR_PX]
-        return "\n".join(happening_words(one) for one in sorted(over, key=lambda one: one.start_s)[:MOST_TOLD])
+        """All that happened under a place (px from the left) in words, with its time: what a group holds, and what had no room in the row too."""
+        over = [one.happening for one in self._seen if one.span[0] - NEAR_PX <= x <= one.span[1] + NEAR_PX]
+        for placed in self._placed:
+            if any(first - NEAR_PX <= x <= last + NEAR_PX for first, last in self._taken(placed)):
+                over += [one for one in placed.told if one not in over]
+        return list_words(over)
+
+    def _taken(self, placed: Placed) -> list[tuple[int, int]]:
+        """The px of the parts of what is drawn."""
+        metrics = QFontMetrics(text_font(self.font()))
+        words = [(at, at + metrics.horizontalAdvance(said)) for at, said in ((placed.text, placed.words), (placed.more_at, placed.more)) if said]
+        icon = [(placed.icon, placed.icon + ICON_PX)] if placed.icon is not None else []
+        return [*words, *icon, *([placed.box] if placed.box is not None else [])]
 
     def event(self, event: QEvent) -> bool:
         """The tip tells what there is no room for."""
@@ -114,14 +127,7 @@ class EventRow(QWidget):
 
     def _coarser(self) -> list[Happening]:
         """Told where nothing else is: they last for days."""
-        return [Happening(one.start_s, one.end_s, summary_words(one.step_s), "info", "") for one in self._stack.picture.coarser]
-
-
-def _length_s(happening: Happening, scale: TimeScale) -> float:
-    """What no one is to be told of but where nothing else is comes last."""
-    if happening.token == QUIET:
-        return float("inf")
-    return 0.0 if not happening.token else (happening.end_s or scale.end_s) - happening.start_s
+        return [Happening(one.start_s, one.end_s, summary_words(one.step_s), "info", QUIET) for one in self._stack.picture.coarser]
 
 
 def received_words(coarser: Sequence[Coarser], at_s: float) -> Text:
