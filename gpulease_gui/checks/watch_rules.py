@@ -224,6 +224,9 @@ class WatchRules:
         episode = streak.episode
         if episode is not None and self._is_hole(rule, judged, streak.read_s, at_s):
             return self._part(streak, episode, judged, at_s)
+        if episode is not None and judged.broken and judged.promised != episode.worst.promised:  # another promise, broken, too
+            before, *after = self._part(streak, episode, judged, at_s)
+            return (ended_at(replace(before, cut=False), at_s), *after)
         streak.note(at_s, judged)
         if episode is not None:
             return self._last(streak, episode, judged, at_s)

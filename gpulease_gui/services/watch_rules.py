@@ -27,6 +27,7 @@ from gpulease_gui.services.watch_loads import Loads
 from gpulease_gui.services.watch_owed import Owed
 from gpulease_gui.services.watch_places import Spans
 from gpulease_gui.services.watch_promise import promise_of
+from gpulease_gui.services.watch_stand import Standing
 from gpulease_gui.services.watch_words import trouble_words
 from gpulease_gui.store.away import are_back, away_now
 from gpulease_gui.store.nodes import get_node
@@ -58,12 +59,17 @@ class RuleKeeper:
     def __init__(self, workspace: Workspace, bus: Bus, catalogue: Catalogue, clock: Callable[[], float] = time.time) -> None:
         self.workspace, self.bus, self.catalogue, self.clock = workspace, bus, catalogue, clock
         self.loads, self.owed, self.changes = Loads(), Owed(workspace.submit), 0
+        self._standing = Standing(workspace, clock)
         bus.subscribe(self.loads.hear)
         bus.subscribe(self._hear)
 
     def _hear(self, event: Event) -> None:
         if isinstance(event, RecordsChanged) and not event.kinds <= _NO_MATTER:
             self.changes += 1
+
+    def look(self) -> None:
+        """Whether another program changed what nodes are judged by; every watch asks."""
+        self.changes += self._standing.changed()
 
     def of(self, node: Node, interval_s: float = 1.0) -> NodeRules:
         """The rules of a node that is watched from now on, every `interval_s` seconds."""
@@ -78,6 +84,7 @@ class NodeRules:
         self._drivers = {kind: Driver(interval_s) for kind in ("gpu", "npu")}
         self._rules, self._interval_s = WatchRules(WatchPromise(), interval_s), interval_s
         self._events: dict[tuple[str, str, str], str] = {}
+        self._judged_by: dict[str, WatchPromise] = {}  # what stood when an event that lasts began
         self._cards, self._chips, self._npus = Cards(interval_s), Cards(interval_s), False
         self.away: Mapping[str, float] = {}  # cards that were taken away by agreement, since when (UTC seconds)
         self._looked_s, self._grown_s = 0.0, 0.0
@@ -94,6 +101,7 @@ class NodeRules:
             self._keeper.owed.now()
             self._end_of_others()
         self._stand = None
+        self._keeper.look()
         for driver in self._drivers.values():
             driver.begin()
         self._keep_up(now_s)
@@ -187,6 +195,7 @@ class NodeRules:
         if 0 <= at_s - self._looked_s < self._interval_s:
             return
         self._looked_s = at_s
+        self._keeper.look()
         self._tell(self._rules.overdue(at_s))
         self._keeper.owed.again(at_s)
         if not 0 <= at_s - self._grown_s < GROWN_S:
@@ -300,14 +309,17 @@ class NodeRules:
             if episode.ended_s is None and not self._signed_s:
                 self._sign()
             id_ = self._events.setdefault(key, event_id(self._id)) if episode.ended_s is None else self._events.pop(key, "") or new_id()
+            self._judged_by.setdefault(id_, self._rules.promise)
             self._save(*self._event(id_, episode), episode)
+            if episode.ended_s is not None:
+                del self._judged_by[id_]
 
     def _event(self, id_: str, episode: Episode) -> tuple[WatchEvent, EvidenceBlob]:
         blob = EvidenceBlob.of(evidence_of(self._node, episode))
         return WatchEvent(
             id_, self._node.id, episode.rule.id, episode.subject, int(episode.began_s * _NS),
             None if episode.ended_s is None else int(episode.ended_s * _NS), episode.rule.degraded,
-            finding_of(episode, self._rules.promise, blob.sha256, (self._cards.known | self._chips.known) - self.away.keys()),
+            finding_of(episode, self._judged_by[id_], blob.sha256, (self._cards.known | self._chips.known) - self.away.keys()),
         ), blob  # fmt: skip
 
     def _save(self, event: WatchEvent, blob: EvidenceBlob, episode: Episode) -> None:
