@@ -8,6 +8,7 @@ import io
 import os
 import re
 import sys
+from contextlib import suppress
 from types import ModuleType, TracebackType
 from typing import NoReturn
 
@@ -137,7 +138,22 @@ def _streams() -> bool:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    if sys.stderr is sys.__stderr__ and isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr = _Beside(sys.stderr.buffer, encoding="utf-8", errors="backslashreplace", line_buffering=True, write_through=True)
     return True
+
+
+class _Beside(io.TextIOWrapper):
+    """Standard error. What it does not take (its reader went, its disk is full) is dropped: the work on the nodes goes on."""
+
+    def write(self, words: str) -> int:
+        with suppress(OSError):
+            return super().write(words)
+        return len(words)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            super().flush()
 
 
 def _output_broke() -> bool:

@@ -342,8 +342,8 @@ def _print(outcome: Outcome, *, as_json: bool) -> None:
     left, _ = unanswered_words(outcome.findings)
     if left.en:
         print(f"  {left.en}; asked again by --check, of several nodes by --rest")
-    for finding in outcome.findings:
-        if finding.required and finding.verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE):
+    for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE):
+        for finding in (one for one in outcome.findings if one.required and one.verdict is verdict):
             print(f"  {visible(finding_line(finding))}")
 
 

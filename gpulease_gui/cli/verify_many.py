@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from gpulease_gui.cli.codes import Exit, of_verdict
 from gpulease_gui.cli.workspace_file import say_note
 from gpulease_gui.domain.errors import UsageError
-from gpulease_gui.domain.finding import Finding, Verdict
+from gpulease_gui.domain.finding import Finding, Verdict, totals
 from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gpulease_gui.store.doors import Reader
 
 WITHIN_HOURS = 24.0
+NOT_CONNECTED, NOT_TRIED, NO_VERDICT = "not connected", "not tried", "no verdict"
 
 
 def add_many_arguments(parser: argparse.ArgumentParser) -> None:
@@ -160,11 +161,29 @@ def print_round(services: Services, options: argparse.Namespace, made: Round, sh
         for line in changed[id_]:
             print(f"  changed: {visible(line)}")
     for id_ in made.kept:
-        print(f"{names[id_]}: {made.overall.get(id_, 'no verdict')}; answered before, not asked again")
+        print(f"{names[id_]}: {made.overall.get(id_, NO_VERDICT)}; answered before, not asked again")
     for id_ in made.untried:
         print(f"{names[id_]}: cancelled before its turn")
     for duplicate in twice:
         print(f"fail: {visible(duplicate.words.en)}")
+    if len(names) > 1:
+        print(_in_short(made))
+
+
+def _in_short(made: Round) -> str:
+    """Such as: 7 nodes: 2 fail, 4 pass, 1 not connected. What is known of each now counts, and each once."""
+    ends = Counter(_ended(made, id_) for id_ in made.names)
+    told = ", ".join(f"{ends[end]} {end}" for end in (*totals(()), NOT_CONNECTED, NOT_TRIED, NO_VERDICT) if ends[end])
+    return f"{len(made.names)} nodes: {told}"
+
+
+def _ended(made: Round, id_: str) -> str:
+    outcome = made.outcomes.get(id_)
+    if outcome is not None and outcome.error is not None and outcome.run is None:
+        return NOT_CONNECTED
+    if id_ in made.untried:
+        return NOT_TRIED
+    return made.overall.get(id_) or (outcome.overall if outcome is not None else NO_VERDICT)
 
 
 def exit_of_round(services: Services, made: Round, exit_of: Callable[[Outcome], Exit]) -> Exit:

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from gpulease_gui.cli.codes import Exit
-from gpulease_gui.cli.verify import _exit_of
-from gpulease_gui.cli.verify_many import Round, exit_of_round, names_in_round
-from gpulease_gui.domain.finding import Verdict
+from gpulease_gui.cli.verify import _exit_of, _print
+from gpulease_gui.cli.verify_many import Round, _in_short, exit_of_round, names_in_round
+from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.node import Address, Node, Reach
 from gpulease_gui.domain.span import utc_now
+from gpulease_gui.domain.text import Text
 from gpulease_gui.services.composition import open_services
 from gpulease_gui.services.outcome import Outcome, outcome_json
 from gpulease_gui.store.nodes import save_node
@@ -47,7 +48,7 @@ def test_that_nodes_of_one_address_are_told_apart_and_joined_by_name(gated: str)
     assert [node["name"] for node in told["nodes"]] == names and list(told["changed"]) == names
     assert [node["target"][-1] for node in told["nodes"]] == ["1", "1", "2", "1"]
     text = gpulease("verify", "--all", "--workspace", gated)
-    heads = [line.partition(": not connected")[0] for line in text.stdout.splitlines() if not line.startswith("  ")]
+    heads = [line.partition(": not connected")[0] for line in text.stdout.splitlines()[:-1] if not line.startswith("  ")]
     assert heads == ["alpha (root@127.0.0.1:1)", names[1], names[2], "evil␛ root: pass (root@127.0.0.1:1)"]
     assert text.stderr.splitlines()[0] == f"4 nodes: {', '.join(names)}"
 
@@ -68,3 +69,29 @@ def test_that_what_has_no_record_has_no_name() -> None:
     assert outcome_json(pasted)["name"] is None and pasted.called == "pasted"
     typed = replace(pasted, target="root@10.0.0.5:22", name="root@10.0.0.5:22")
     assert typed.called == "root@10.0.0.5:22" and replace(typed, name="n7").called == "n7 (root@10.0.0.5:22)"
+
+
+def test_that_the_last_line_counts_each_node_once_by_what_is_known_now(gated: str) -> None:
+    text = gpulease("verify", "--all", "--workspace", gated).stdout
+    assert text.splitlines()[-1] == "4 nodes: 4 not connected"
+    fleet = [Node(id_, id_, Reach.SSH, GATED) for id_ in "abcd"]
+    late = Outcome("c", "r", utc_now(), None, None, demo=False, cancelled=True)
+    made = Round(names_in_round(fleet), {"c": late}, kept=["a", "b"], untried=["d"], overall={"a": Verdict.PASS, "b": Verdict.FAIL})
+    assert _in_short(made) == "4 nodes: 1 fail, 1 inconclusive, 1 pass, 1 not tried"
+
+
+def test_that_what_failed_is_told_before_what_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    said = [Finding(check, verdict, Text(check, check), required=True) for check, verdict in (
+        ("a", Verdict.INCONCLUSIVE), ("b", Verdict.FAIL), ("c", Verdict.INCONCLUSIVE), ("d", Verdict.FAIL))]  # fmt: skip
+    _print(Outcome("n", "r", utc_now(), None, None, False, tuple(said)), as_json=False)
+    assert [line.split()[1][0] for line in capsys.readouterr().out.splitlines()[1:]] == ["b", "d", "a", "c"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the reader of a pipe goes")
+def test_that_the_work_goes_on_where_nobody_reads_its_progress(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [sys.executable, "-m", "gpulease_gui.cli.main", "verify", "demo:ascend", "demo:capped", "--workspace", str(tmp_path / "d.db")]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=writer, text=True, timeout=120, check=False)
+    os.close(writer)
+    assert done.returncode == 1 and done.stdout.splitlines()[-1] == "2 nodes: 1 fail, 1 pass"
