@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpulease_gui.domain.text import Text
+from gpulease_gui.telemetry.figure_bounds import BEYOND, possible
 from gpulease_gui.telemetry.gpu_agent import figure, parsed
 from gpulease_gui.telemetry.source import Metric, Point, Source
 
@@ -16,10 +17,14 @@ class _Reader:
     def read(self, line: str) -> tuple[Point, ...]:
         """An object: share of one processor (%) since the line before, resident memory (MiB)."""
         said = parsed(line)
-        return (
-            Point("agent.cpu_percent", "", figure(said.get("cpu_percent"))),
-            Point("agent.memory_mib", "", figure(said.get("memory_mib"))),
-        )
+        return _point("agent.cpu_percent", said.get("cpu_percent")), _point("agent.memory_mib", said.get("memory_mib"))
+
+
+def _point(metric: str, said: object) -> Point:
+    value, why = possible(metric, figure(said))
+    if value is None and not why and said is not None:
+        why = BEYOND  # told, and no figure at all
+    return Point(metric, "", value, why=why)
 
 
 SOURCE = Source("agent", Text("Agent", "采集程序"), "", METRICS, _Reader)

@@ -259,9 +259,19 @@ def test_that_the_figures_of_an_axis_are_not_rounded_to_others() -> None:
         ticks = value_scale(full, None, full).ticks
         made.append([axis_figure(tick, max(ticks), tick_decimals(ticks)) for tick in ticks])
     assert made == [
-        ["0.000", "0.005", "0.010"], ["0.000", "0.025", "0.050"], ["0.000", "0.125", "0.250"], ["0.00", "1.25", "2.50"],
-        ["0.0", "2.5", "5.0"], ["0.0", "12.5", "25.0"], ["0", "50", "100"],
+        ["0", "0.005", "0.010"], ["0", "0.025", "0.050"], ["0", "0.125", "0.250"], ["0", "1.25", "2.50"],
+        ["0", "2.5", "5.0"], ["0", "12.5", "25.0"], ["0", "50", "100"],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("largest", [0.0, 1.5e-7, 2.4e-5, 6e-4, 0.003, 0.4, 3.0, math.nan, math.inf])
+def test_that_an_axis_of_next_to_nothing_has_three_different_figures(largest: float) -> None:
+    """An idle network carries a few bits a second: its axis said 0.0000 three times."""
+    ticks = value_scale(largest, None, None).ticks
+    said = [axis_figure(tick, max(ticks), tick_decimals(ticks)) for tick in ticks]
+    assert said[0] == "0" and len(set(said)) == 3
+    assert [float(figure) for figure in said] == pytest.approx(ticks)
+    assert ticks[-1] >= (largest if math.isfinite(largest) else 0.0)
 
 
 # -- lanes ------------------------------------------------------------------------------------------------------------

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
 from gpulease_gui.catalog.catalogue import load_catalogue
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.pages.live_lanes import Lanes
 from gpulease_gui.gui.pages.live_marks import error_spans
 from gpulease_gui.gui.pages.live_words import cost_words
 from gpulease_gui.services.series import Ring
+from gpulease_gui.services.series_gaps import SeriesGaps
 from gpulease_gui.services.watch import WatchView
+from gpulease_gui.telemetry.figure_bounds import BEYOND
+from gpulease_gui.telemetry.own_cost import SOURCE
 
 NOW_S = 1_764_600_000.0
 
@@ -90,3 +97,23 @@ def test_that_the_agent_says_what_it_costs_and_scripts_only_how_often_they_read(
     assert str(cost_words(view)[1]) == "2 Hz · 2.2\N{THIN SPACE}% CPU"
     view.by_agent = False
     assert cost_words(view)[1] == Text("0.5 s", "0.5 秒")
+
+
+def test_that_an_agent_that_costs_more_than_one_can_is_told_to_talk_nonsense() -> None:
+    """A cost of 1e9 stood in the header as 25,125,628.3 % CPU, the mean of ten minutes."""
+    view = WatchView("n", 1.0, by_agent=True)
+    read, gaps = SOURCE.reader(), SeriesGaps(view)
+    for second, told in enumerate((2.0, 1e9, 1e9)):
+        at_s = NOW_S + second
+        points = read.read(json.dumps({"cpu_percent": told, "memory_mib": 30.0}))
+        for point in points:
+            view.rings.setdefault((point.metric, point.subject), Ring()).append(at_s, point.value)
+        gaps.hear(points, at_s)
+    assert [value for value in view.rings["agent.cpu_percent", ""].view().values if value == value] == [2.0]
+    assert cost_words(view)[1] == Text("1 Hz · CPU: not available, impossible figure", "1 Hz · CPU：不可用，数值不可能")
+
+
+@pytest.mark.parametrize(("said", "read"), [(0.0, (0.0, "")), (999.0, (999.0, "")), (1000.1, (None, BEYOND)), (-1.0, (None, BEYOND)), (None, (None, ""))])
+def test_that_only_what_a_process_can_take_is_a_cost(said: float | None, read: tuple[float | None, str]) -> None:
+    cpu, _ = SOURCE.reader().read(json.dumps({"cpu_percent": said, "memory_mib": 30.0}))
+    assert (cpu.value, cpu.why) == read

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -262,6 +262,44 @@ def test_that_in_the_largest_font_the_table_of_broken_rules_is_not_moved_sideway
         heads = dialog.table.horizontalHeader()
         last = str(dialog.rows.index(1, 4).data())
         assert heads.sectionSize(4) >= QFontMetrics(dialog.table.font()).horizontalAdvance(last), "it says goes on, whole"
+        dialog.close()
+    finally:
+        theme.enlarge(0.0)
+        english.switch(Language.EN)
+
+
+@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("larger", [0.0, 4.0])
+def test_that_the_table_of_broken_rules_cuts_no_verdict_no_act_and_no_length(
+    make_window: Callable[..., MainWindow], demo: Services, theme: Theme, english: Translations, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch,
+    language: Language, larger: float,
+) -> None:  # fmt: skip
+    now_s = time.time()
+    for place, (rule, verdict, ended_s) in enumerate((("watch.lost", Verdict.FAIL, None), ("watch.hot", Verdict.WARN, now_s - 3600), ("watch.lost", Verdict.FAIL, now_s))):
+        blob = EvidenceBlob.of(f"readings {place}".encode())
+        finding = Finding(rule, verdict, Text("gone", "丢失"), evidence=(blob.sha256,))
+        ended_ns = None if ended_s is None else int(ended_s * 1e9)
+        event = WatchEvent(f"e{place}", "demo-capped", rule, f"GPU-{place}", int((now_s - 2 * 86_400 - 1400) * 1e9), ended_ns, verdict is Verdict.FAIL, finding)
+        demo.workspace.submit(lambda db, event=event, blob=blob: save_event(db, event, blob)).result()
+    window = make_window(live.PAGE)
+    window.attach(demo)
+    theme.enlarge(larger)
+    english.switch(language)
+    try:
+        said: list[str] = []
+        draw = QPainter.drawText
+
+        def listen(painter: QPainter, *told: object) -> object:
+            said.extend(one for one in told if isinstance(one, str))
+            return draw(painter, *told)  # type: ignore[call-overload]
+
+        monkeypatch.setattr(QPainter, "drawText", listen)  # from the first picture on: cells that were drawn are kept
+        dialog = watch_dialog(window, window)
+        qtbot.waitUntil(lambda: dialog.save.isEnabled() and dialog.table.isVisible(), timeout=5000)
+        settle()
+        dialog.grab()
+        act, warning, goes_on = {Language.EN: ("Taken away…", "Warning", "48 h 23 min"), Language.ZH: ("已移除…", "警告", "48 时 23 分")}[language]
+        assert {act, warning, goes_on} <= set(said)
         dialog.close()
     finally:
         theme.enlarge(0.0)

@@ -184,18 +184,18 @@ def _act(row: WatchRow) -> Cell:
     return action_cell(Text("Expect again", "恢复计入"), EXPECT) if row.event.away else action_cell(Text("Taken away…", "已移除…"), AWAY)
 
 
-# At 1080 px all of it is in sight in the largest font, too.
+# At 1160 px all of it is in sight in the largest font, too.
 def _columns(*, several: bool) -> list[Column[WatchRow]]:
     node: list[Column[WatchRow]] = [Column(Text("Node", "节点"), lambda row: Cell(foreign(row.node)), lambda row: row.node, width=96)] if several else []
     return [
-        Column(Text("Verdict", "判定"), lambda row: state_cell(badge_of(row.event.finding.verdict)), width=88),
+        Column(Text("Verdict", "判定"), lambda row: state_cell(badge_of(row.event.finding.verdict)), width=108),
         *node,
         Column(Text("Card", "卡"), lambda row: Cell(foreign(row.card), tip=foreign(row.event.subject)) if row.card else NOTHING,
                lambda row: f"{row.place:010}{row.card}", width=88),
         Column(Text("From", "开始"), lambda row: Cell(_when(row.event.began_ns)), lambda row: row.event.began_ns, width=108, number=True),
-        Column(Text("Lasted", "持续"), _lasted, _seconds, width=132, number=True),
+        Column(Text("Lasted", "持续"), _lasted, _seconds, width=144, number=True),
         Column(Text("Worst, or why", "最差值或原因"), _how_bad, width=180, stretch=True),
-        Column("", _act, width=92, number=True),
+        Column("", _act, width=116, number=True),
     ]  # fmt: skip
 
 
@@ -228,7 +228,7 @@ class WatchDialog(FactDialog):
             _columns(several=not node[0]), lambda row: row.event.id, group=_group, tally=lambda row: badge_of(row.event.finding.verdict)
         )  # fmt: skip
         self.table = TableView(self.rows, TITLE)
-        self.table.setMinimumSize(640, 220)
+        self.table.setMinimumSize(640, 280)
         self.whole = PlainLabel("", level="2", size="dense", wrap=True, select=True)
         self.none = PlainLabel(Text("No rule was broken.", "未违反任何规则。"), level="2")
         self.sums = PlainLabel("", level="2", wrap=True)
@@ -336,6 +336,6 @@ def watch_dialog(frame: Frame, parent: QWidget, node: tuple[str, str] = ("", "")
     """The dialog, open; `node` is (id, name), empty for all nodes."""
     dialog = WatchDialog(frame, node, numbers, parent=parent)
     dialog.setMinimumWidth(720)
-    dialog.resize(1080, 620)
+    dialog.resize(1160, 620)
     open_dialog(dialog)
     return dialog

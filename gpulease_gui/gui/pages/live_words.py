@@ -9,6 +9,7 @@ from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.gui.pages.live_lanes import gap_words
 from gpulease_gui.gui.widgets.labels import fewer_letters
+from gpulease_gui.telemetry.figure_bounds import BEYOND
 
 if TYPE_CHECKING:
     from gpulease_gui.services.series import Ring
@@ -18,6 +19,7 @@ _LAST = 600
 # A curve of each source that tells one at each reading, and how many of its newest readings say how often they come.
 _PACED = frozenset({"ram.used_gib", "gpu.util_percent", "net.rx_gbit_s", "disk.read_mb_s"})
 _STEPS, _LEAST_STEPS, _KEPT = 61, 10, 0.85
+_COST, _NONSENSE = "agent.cpu_percent", Text("impossible figure", "数值不可能")
 WATCH_A_LOG = "log"  # the word after a node's id by which Verification offers to follow a log
 
 
@@ -67,8 +69,10 @@ def cost_words(view: WatchView) -> tuple[Text, Text]:
     kept = hz == asked_hz
     most = f"{number_text(asked_hz)} Hz"
     rate = foreign(most) if kept else Text(f"{number_text(hz)} of {most}", f"{number_text(hz)} / {most}")
-    ring = view.rings.get(("agent.cpu_percent", ""))
+    ring = view.rings.get((_COST, ""))
     told = [value for value in ring.view().values[-_LAST:].tolist() if value == value] if ring is not None and view.by_agent else []
+    if view.by_agent and _costs_nonsense(view):
+        return Text("Agent", "采集程序"), Text(f"{rate.en} · CPU: not available, {_NONSENSE.en}", f"{rate.zh} · CPU：不可用，{_NONSENSE.zh}")
     if not told and not kept:
         return Text("Sampled", "采样"), rate
     if not told:
@@ -76,6 +80,11 @@ def cost_words(view: WatchView) -> tuple[Text, Text]:
     # The mean of ten minutes: the words of a header are not to flicker.
     cost = f" · {number_text(sum(told) / len(told))}\N{THIN SPACE}% CPU"
     return Text("Agent", "采集程序"), Text(rate.en + cost, rate.zh + cost)
+
+
+def _costs_nonsense(view: WatchView) -> bool:
+    """Whether what the agent says of its own cost now can't be."""
+    return any(gap.metric == _COST and gap.end_s is None and gap.reason.startswith(BEYOND) for gap in tuple(view.source_gaps))
 
 
 def watch_words(name: str, *, running: bool) -> tuple[Text, str]:

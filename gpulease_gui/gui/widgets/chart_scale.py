@@ -8,6 +8,7 @@ from datetime import datetime
 
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 _STEPS_S = (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 172_800, 432_000)
+LEAST_TOP = 0.001  # the half of it is the least that four decimals of an axis can say
 HEADROOM, PROMISE_ROOM = 1.15, 1.3  # room above the upper grid line, and for the words over a contract line
 TICKS = 6
 
@@ -79,7 +80,7 @@ def nice_above(value: float) -> float:
 def value_scale(largest: float, promised: float | None, full: float | None) -> ValueScale:
     """From 0; the promise is always in sight, and so is the largest value (NaN and infinity aside)."""
     largest = largest if math.isfinite(largest) else 0.0
-    middle = promised or full or nice_above(largest)
+    middle = promised or full or max(LEAST_TOP, nice_above(largest))
     room = PROMISE_ROOM if promised else HEADROOM
     if largest > middle * room:
         middle, room = nice_above(largest), HEADROOM

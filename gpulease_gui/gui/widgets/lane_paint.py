@@ -184,8 +184,10 @@ def tick_decimals(ticks: Sequence[float]) -> int:
 
 
 def axis_figure(value: float, largest: float, decimals: int = 0) -> str:
-    """A figure of an axis, short enough for it: in thousands where the largest is ten of them, in millions where it is one."""
-    if not value or largest < 10_000:
+    """A figure of an axis, short enough for it: in thousands where the largest is ten of them, in millions where it is one; nought has no decimals."""
+    if not value:
+        return "0"
+    if largest < 10_000:
         return fixed(value, decimals)
     size, sign = (1_000_000, "M") if largest >= 1_000_000 else (1000, "k")
     return f"{value / size:.4g}\N{THIN SPACE}{sign}"
