@@ -325,7 +325,7 @@ def _priced(deals: _Deals, paid: Mapping[_Part, Fraction], total: Fraction, card
         price = None if facts is None else hour_price(facts, seen=seen)
         if facts is None or price is None or facts.price is None:
             return Degraded(total, no_money=NO_PRICE)
-        amount += hours * Fraction(price.amount)
+        amount += hours * price.exact
         currencies.add(facts.price.money.currency)
         assumed += [one for one in (*price.assumed, validity(facts)) if one is not None and one not in assumed]
     if len(currencies) != 1:

@@ -20,9 +20,10 @@ MONTHS = (PriceUnit.GPU_MONTH, PriceUnit.NODE_MONTH)
 
 @dataclass(frozen=True, slots=True)
 class HourPrice:
-    """`amount` per GPU-hour in the currency of the price; `assumed` is what nobody stated."""
+    """`amount` per GPU-hour in the currency of the price, to be shown; `exact`, to be multiplied; `assumed` is what nobody stated."""
 
     amount: Decimal
+    exact: Fraction
     assumed: tuple[Text, ...] = ()
 
 
@@ -38,7 +39,7 @@ def hour_price(facts: DealFacts, *, seen: int | None = None) -> HourPrice | None
     gpus = facts.row.gpu_count or seen or 8
     exact = convert_to_gpu_hour(price.money.amount, unit, gpus, hours or Decimal(730))
     amount = price.money.amount if exact == Fraction(price.money.amount) else half_up(exact, 6)
-    return HourPrice(amount, assumed=tuple(_assumed(unit, hours, facts.row.gpu_count, seen)))
+    return HourPrice(amount, exact, assumed=tuple(_assumed(unit, hours, facts.row.gpu_count, seen)))
 
 
 def stated_month_hours(facts: DealFacts) -> Decimal | None:

@@ -21,6 +21,7 @@ from gpulease_gui.domain.finding import Finding, SubjectFinding, Verdict
 from gpulease_gui.domain.money import Money
 from gpulease_gui.domain.supplier import Price
 from gpulease_gui.domain.text import Text
+from gpulease_gui.economics.rounding import half_up
 from gpulease_gui.gui.models.watched import read_watched
 from gpulease_gui.services.commerce_edit import save_price, state_fields
 from gpulease_gui.services.contract_day import Days, days_of, zone_from
@@ -413,3 +414,53 @@ def test_that_no_events_cost_more_than_the_period_is_paid(paid, desk, data):
     assert 0 <= found.card_hours <= Fraction(cards * length_s, HOUR)
     if found.money is not None:
         assert found.money.amount <= node_hour * length_s / HOUR
+
+
+def test_that_a_node_that_is_gone_for_a_year_costs_the_price_of_its_months_to_the_cent(paid):
+    """The price of a card-hour has six decimals where it is shown, which is too few for a year of eight cards."""
+    paid.contract(start=None, end=None, price=Money(Decimal("120000.01"), "CNY"), price_unit="node_month")
+    paid.count(8)
+    paid.event("watch.driver", "", 0, 8760 * HOUR, [f"GPU-{n}" for n in range(8)])
+    found = paid.found(0, 8760 * HOUR)
+    assert (found.card_hours, found.money) == (8 * 8760, Money(Decimal("1440000.12"), "CNY"))
+
+
+ZONES = ("Europe/Berlin", "America/Havana", "Africa/Cairo", "Asia/Kathmandu", "America/Sao_Paulo")
+UNITS = {"gpu_hour": Fraction(1), "node_hour": Fraction(1, 4), "node_month": Fraction(1, 4 * 730), "gpu_month": Fraction(1, 730)}
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_that_hours_and_money_are_those_that_a_count_minute_by_minute_gives(paid, desk, data):
+    """Cards that are lost beside each other and with the whole node, days of 23 and 25 hours, another price each day: exact, and rounded once."""
+    names, minutes = ("GPU-a", "GPU-b", "GPU-c", "GPU-d"), 4 * 1440
+    zone = data.draw(st.sampled_from(ZONES), "zone")
+    months = {"Africa/Cairo": (2026, 4, 22), "Asia/Kathmandu": (2026, 3, 1), "America/Sao_Paulo": (2018, 11, 2), "America/Havana": (2026, 10, 30)}
+    first = datetime(*months.get(zone, (2026, 10, 23)), 5, tzinfo=UTC).timestamp()
+    unit = data.draw(st.sampled_from(sorted(UNITS)), "unit")
+    desk.write(lambda db: db.execute("DELETE FROM watch_events"))
+    paid.contract(start=None, end=None)
+    paid.zone(zone)
+    paid.count(4)
+    days = sorted({datetime.fromtimestamp(first + 60 * n, ZoneInfo(zone)).date() for n in range(0, minutes, 30)})
+    prices = {day: Decimal(data.draw(st.integers(1, 10**7), f"price of {day}")) / 100 for day in days}
+    for day, amount in prices.items():
+        one = Price(f"p-{day}", Money(amount, "CNY"), unit, valid_from=day, valid_to=day)
+        desk.write(lambda db, one=one: save_price(db, Subject(HolderOf.CONTRACT, "c1"), one))
+    spans = []
+    for _ in range(data.draw(st.integers(1, 8), "events")):
+        begin, end = sorted(data.draw(st.tuples(*[st.integers(0, minutes)] * 2), "minutes"))
+        subject = data.draw(st.sampled_from(("", *names)), "card")
+        spans.append((subject, begin, end))
+        paid.event("watch.lost" if subject else "watch.driver", subject, first - BEGIN + 60 * begin, first - BEGIN + 60 * end, () if subject else names)
+    card_minutes, money = 0, Fraction(0)
+    for minute in range(minutes):
+        lost = {subject for subject, begin, end in spans if begin <= minute < end}
+        cards = 4 if "" in lost else len(lost)
+        card_minutes += cards
+        if cards:
+            money += cards * Fraction(prices[datetime.fromtimestamp(first + 60 * minute, ZoneInfo(zone)).date()]) * UNITS[unit] / 60
+    found = paid.found(first - BEGIN, first - BEGIN + 60 * minutes)
+    assert found.card_hours == Fraction(card_minutes, 60)
+    if card_minutes:
+        assert found.money == Money(half_up(money, 2), "CNY")
