@@ -162,7 +162,7 @@ class WatchRules:
 
     def _is_lost(self, rule: WatchRule, subject: str) -> bool:
         """Whether a loss of what is read now lasts: it may be over, which more readings show."""
-        if self._losses and rule.id in _OF_READ:
+        if rule.id in _OF_READ:
             self._losses = frozenset(key[1] for key, one in self._streaks.items() if key[0] in _LOSSES and one.episode is not None)
             return any(self._is_part(rule.id, subject, lost) for lost in self._losses)
         return False
@@ -216,15 +216,17 @@ class WatchRules:
         if judged.broken is None:
             return ()
         key = rule.id, subject, judged.metric
-        if not judged.broken and key not in self._streaks:
-            return ()
-        streak = self._streaks.setdefault(key, Streak())
+        streak = self._streaks.get(key)
+        if streak is None:
+            if not judged.broken:
+                return ()
+            streak = self._streaks[key] = Streak()
         if streak.episode is None and not judged.metric and abs(at_s - streak.read_s) > self._unread_s:
             streak.begin_anew()
         episode = streak.episode
         if episode is not None and self._is_hole(rule, judged, streak.read_s, at_s):
             return self._part(streak, episode, judged, at_s)
-        if episode is not None and judged.broken and judged.promised != episode.worst.promised:  # another promise, broken, too
+        if episode is not None and rule is FLOOR and judged.broken and judged.promised != episode.worst.promised:  # another promise, broken, too
             before, *after = self._part(streak, episode, judged, at_s)
             return (ended_at(replace(before, cut=False), at_s), *after)
         streak.note(at_s, judged)
@@ -256,7 +258,7 @@ class WatchRules:
             return ()
         if rule is IDLE and not judged.broken:  # a card that works now and then is not idle
             streak.begin_anew()
-        lost = self._is_lost(rule, subject)
+        lost = bool(self._losses) and self._is_lost(rule, subject)
         most = sys.maxsize if lost or streak.parted else self._samples(rule.begin)
         begins = streak.add(at_s, judged, most, self.promise.thresholds.value(MOST_OF))
         if lost or not (begins or streak.parted):
