@@ -185,16 +185,30 @@ def _cards_words(deals: _Deals, cards: _Cards, parts: Sequence[_Part]) -> Iterab
 
 def idle_s(connection: Reader, node: Node, spans: Sequence[_Span]) -> float:
     """Card-seconds of (card, begin, end) in which nothing worked: two cards that do nothing for an hour are two hours, one of which
-    two programs tell is one.
+    two programs tell is one. What of it was degraded is counted as that, and not here.
     """
+    degraded = _spans(connection, node.id, min(one[1] for one in spans), max(one[2] for one in spans)) if spans else []
     cards, deals, total_s = _Cards(connection, node.id, ()), _Deals(connection), 0.0
     for held, first_s, last_s in _held(node, list_moves(connection, node.id)):
         part, days = _within(spans, first_s, last_s), deals.days(held)
         for day in sorted({day for _, begin_s, end_s in part for day in days.between(begin_s, end_s)}):
             day_s = days.bounds_s(day)
             chips = cards.by_chip(_cards_of_contract(deals.on(day, held)), day_s)
-            total_s += degraded_s(_within(part, *day_s), 1, of=paid_as(chips))
+            total_s += degraded_s(_without(_within(part, *day_s), _within(degraded, *day_s), paid_as(chips)), 1, of=paid_as(chips))
     return total_s
+
+
+def _without(spans: Sequence[_Span], degraded: Sequence[_Span], of: Callable[[str], str]) -> list[_Span]:
+    """The parts of spans in which their card (`of`) was not degraded."""
+    left = list(spans)
+    for lost, first_s, last_s in degraded:
+        whole = lost in _WHOLE or lost == _ALL
+        left = [
+            (card, begin_s, end_s) for card, since_s, until_s in left
+            for begin_s, end_s in ([(since_s, min(until_s, first_s)), (max(since_s, last_s), until_s)] if whole or of(lost) == of(card) else [(since_s, until_s)])
+            if end_s > begin_s
+        ]  # fmt: skip
+    return left
 
 
 class _Deals:

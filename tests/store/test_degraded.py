@@ -244,6 +244,26 @@ def test_that_idle_time_of_a_module_is_that_of_both_its_chips_once(paid, desk):
             assert read_watched(connection, BEGIN, BEGIN + 2 * HOUR).idle_card_hours == hours
 
 
+def test_that_no_second_of_a_card_counts_as_idle_and_as_degraded(paid, desk):
+    """Whatever its events say: those of an older program, or of another computer, may lie over each other."""
+    def idle_s():
+        with desk.workspace.read() as connection:
+            found = read_watched(connection, BEGIN, BEGIN + 2 * HOUR)
+            return round(found.idle_card_hours * HOUR, 3)
+
+    for card in ("GPU-a", "GPU-b"):
+        paid.event("watch.idle", card, 0, 1000)
+    assert idle_s() == 2000
+    paid.event("watch.lost", "GPU-a", 100, 140)
+    paid.event("watch.throttled", "GPU-a", 120, 160)
+    paid.event("watch.lost", "GPU-c", 0, 1000)
+    assert idle_s() == 1940
+    paid.event("watch.driver", "", 990, 1100, ("GPU-a", "GPU-b"))
+    assert idle_s() == 1920
+    paid.event("watch.lost", "GPU-b", -50, 2000)
+    assert idle_s() == 930
+
+
 def test_that_a_time_in_which_no_node_was_read_is_told_from_one_in_which_nothing_was_under_promise(paid, desk):
     def seen(since_s):
         with desk.workspace.read() as connection:
