@@ -325,8 +325,8 @@ def paused(node_id: str, *gaps: tuple[int, int, str]) -> WatchView:
 
 @pytest.mark.parametrize(("views", "words", "chinese"), [
     ([paused("a", (900, 300, "computer_slept")), paused("b", (900, 300, "computer_slept"))],
-     "66.6\u2009% of expected (10 min not watched)", "应有的 66.6\u2009%（10 分未监控）"),
-    ([paused("a", (900, 300, "not_watched")), paused("b")], "83.3\u2009% of expected (up to 10 min not watched)", "应有的 83.3\u2009%（最长 10 分未监控）"),
+     "100.0\u2009% of expected (10 min not watched)", "应有的 100.0\u2009%（10 分未监控）"),
+    ([paused("a", (900, 300, "not_watched")), paused("b")], "100.0\u2009% of expected (up to 10 min not watched)", "应有的 100.0\u2009%（最长 10 分未监控）"),
     ([paused("a", (900, 300, "no_answer")), paused("b")], "83.3\u2009% of expected", "应有的 83.3\u2009%"),
     ([paused("a", (4000, 1800, "not_watched")), paused("b")], "100.0\u2009% of expected", "应有的 100.0\u2009%"),
 ])  # fmt: skip

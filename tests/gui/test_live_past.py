@@ -17,8 +17,9 @@ from gpulease_gui.catalog.catalogue import load_catalogue
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.main_window import MainWindow
-from gpulease_gui.gui.models.past import NOT_RECORDED, Wish, read_past
+from gpulease_gui.gui.models.past import Wish, read_past
 from gpulease_gui.gui.models.stored import read_stored
+from gpulease_gui.gui.models.unwatched import NOT_RECORDED
 from gpulease_gui.gui.pages import live
 from gpulease_gui.gui.pages.live_note import NoteDialog
 from gpulease_gui.gui.theme.theme import Theme, colours

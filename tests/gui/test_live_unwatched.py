@@ -9,12 +9,19 @@ from collections.abc import Callable
 import pytest
 from pytestqt.qtbot import QtBot
 
+from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import Translations, say
 from gpulease_gui.gui.main_window import MainWindow
+from gpulease_gui.gui.models.past import Wish, read_past
+from gpulease_gui.gui.models.unwatched import unwatched_spans
 from gpulease_gui.gui.pages import live
+from gpulease_gui.gui.pages.live_holes import NOT_RECORDED
 from gpulease_gui.gui.pages.live_unwatched import samples_words, unwatched_s
+from gpulease_gui.gui.widgets.chart_figures import summaries
+from gpulease_gui.gui.widgets.chart_spec import Curve, Hole, LaneSpec
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.intake import GapSpan
+from gpulease_gui.services.series import Ring
 from gpulease_gui.store.records import Gap, SampleBlock, Series
 from gpulease_gui.store.samples import append_blocks, append_gap
 
@@ -36,7 +43,7 @@ def test_that_only_time_for_which_we_are_the_reason_is_not_watched_and_none_coun
 
 
 def test_that_the_share_says_beside_it_for_how_long_nobody_watched() -> None:
-    assert [str(words) for words in samples_words(263, 1047, 760.0)] == ["Samples 25.1\u2009% of expected (12 min not watched)", "Samples 25.1\u2009%"]
+    assert [str(words) for words in samples_words(263, 1047, 760.0)] == ["Samples 25.1\u2009% of expected (12 min not watched)", "Samples 25.1\u2009% (12 min not watched)"]
     assert samples_words(263, 1047, 760.0)[0].zh == "样本 25.1\u2009%（12 分未监控）"
     assert str(samples_words(990, 1000, 0.4)[0]) == "Samples 99.0\u2009% of expected"
 
@@ -52,4 +59,41 @@ def test_that_the_page_says_so_of_the_stretch_in_sight(make_window: Callable[...
     page = window.page
     assert isinstance(page, live.LivePage)
     qtbot.waitUntil(lambda: "not watched" in say(page.bar._sampled[0]), timeout=5000)
-    assert say(page.bar._sampled[0]) == "Samples 50.0\u2009% of expected (10 min not watched)"
+    qtbot.waitUntil(lambda: say(page.bar._sampled[0]) == "Samples 100.0\u2009% of expected (20 min not watched)", timeout=5000)
+    assert page.bar._samples_told[1] is False, "no word against the node: of 30 min the first 10 and 10 in the middle were not watched"
+
+
+def shares(gap: tuple[int, int, str] | None, services: Services) -> tuple[tuple[int, int], tuple[int, int]]:
+    """(samples, due) of 1,000 s of a card: as a watch holds them, and as they are stored. Nothing was read in the gap."""
+    start_s, ring = int(time.time()) - 3600, Ring()
+    read = [float("nan") if gap and gap[0] <= at < gap[1] else 500.0 for at in range(1000)]
+    for at, value in enumerate(read):
+        if value == value:
+            ring.append(start_s + float(at), value)
+    block = SampleBlock(Series(NODE, "gpu.power_w", "GPU-a", "W"), start_s * NS, NS, array("f", read))
+    services.workspace.submit(lambda db: append_blocks(db, [block])).result()
+    told = () if gap is None else (GapSpan(start_s + gap[0], gap[2], start_s + gap[1]),)
+    for one in told:
+        noted = Gap(NODE, int(one.start_s * NS), int((one.end_s or 0.0) * NS), one.reason)
+        services.workspace.submit(lambda db, noted=noted: append_gap(db, noted)).result()
+    spec = LaneSpec("power:", Text("Power", "功耗"), "W", (Curve("GPU-a", 0, "0", ring),), alike=True)
+    (live_row,) = summaries(spec, start_s, start_s + 1000.0, 1.0, unwatched=unwatched_spans(told, start_s, start_s + 1000.0))
+    with services.workspace.read() as connection:
+        figures, due = read_past(connection, Wish(NODE, start_s, start_s + 1000.0, 2000, (start_s, start_s + 1000.0)), {}).figures["gpu.power_w", ""]
+    return (live_row.figures.count, live_row.expected), (figures.count, due)
+
+
+@pytest.mark.parametrize("reason", ["not_watched", "computer_slept", "clock_set", "own_network", "fault"])
+def test_that_no_sample_is_due_while_nobody_watched(demo: Services, reason: str) -> None:
+    assert shares((300, 700, reason), demo) == ((600, 600), (600, 600))
+
+
+@pytest.mark.parametrize("reason", ["connection_lost", "no_answer", "agent_ended", "nothing_to_read", "not_reached_tcp"])
+def test_that_a_node_that_was_watched_and_said_nothing_owes_its_samples(demo: Services, reason: str) -> None:
+    watched, stored = shares((300, 700, reason), demo)
+    assert watched == (600, 1000) and stored == (600, 999)
+
+
+def test_that_the_time_before_and_after_all_that_was_recorded_is_told_as_not_watched() -> None:
+    holes = (Hole(0.0, 30.0, NOT_RECORDED, quiet=True), Hole(50.0, 60.0, NOT_RECORDED, "gpu", quiet=True), Hole(80.0, None, NOT_RECORDED, quiet=True))
+    assert unwatched_s([GapSpan(20.0, "not_watched", 40.0)], 0.0, 100.0, holes) == 60.0, "a source that was not read is no such time"

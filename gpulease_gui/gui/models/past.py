@@ -10,6 +10,7 @@ import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ from gpulease_gui.gui.models.past_bounds import Slots
 from gpulease_gui.gui.models.past_edges import summed_paces, with_edges
 from gpulease_gui.gui.models.past_readings import Told, of_readings, of_store, paces_of
 from gpulease_gui.gui.models.past_times import Judged, times
+from gpulease_gui.gui.models.unwatched import NOT_RECORDED, Span, due, unwatched_spans
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Figures, Floats
 from gpulease_gui.gui.widgets.chart_spec import Coarser
@@ -41,7 +43,6 @@ _BITS = "gpu.event_reasons"
 _ALIKE = ("gpu.", "npu.")
 # Up to so many figures percentiles are looked up in their order, beyond it in a histogram of a thousandth of their range.
 _SORTED, _BINS = 8192, 1000
-NOT_RECORDED = "not_recorded"
 _SILENT_S, _FINEST_S = 15.0, 10.0
 
 
@@ -92,27 +93,27 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
     read, paces, coarser = _read(connection, wish, start_s, end_s, live)
     told = {key: one.bridged(wish.interval_s) if key[0] in own else one for key, one in read.items()}
     counted, counted_paces = _counted(connection, wish, live, own) or (told, paces)
+    unwatched = unwatched_spans(_gaps(connection, wish, _busiest(counted), *wish.figures_s, _longest_s(counted)), *wish.figures_s)
     lost, away = _lost(connection, wish), {card: one.at.timestamp() for card, one in away_now(connection, wish.node_id).items()}
     rings: dict[SeriesKey, Ring] = {}
     figures: dict[SeriesKey, tuple[Figures, int]] = {}
-    busiest, step_s, columns = np.empty(0), 0.0, _Columns(start_s, wish.step_s)
+    step_s, columns = 0.0, _Columns(start_s, wish.step_s)
     for metric, subjects in _by_metric(told):
         for subject, one in subjects.items():
             rings[metric, subject], thin = columns.ring(one, bits=metric == _BITS)
             step_s = max(step_s, one.step_s, wish.step_s if thin else 0.0)
-            busiest = one.times_s if len(one.times_s) > len(busiest) else busiest
     for metric, subjects in _by_metric(counted):
         alike = list(subjects.values())
         if not metric.startswith(_ALIKE):
-            figures |= {(metric, subject): _figures([one], wish, counted_paces, own_pace=metric in own) for subject, one in subjects.items()}
+            figures |= {(metric, subject): _figures([one], wish, counted_paces, unwatched, own_pace=metric in own) for subject, one in subjects.items()}
         if metric.startswith(_ALIKE):
             missing = [span for (of, subject), spans in lost.items() if of == metric and subject not in subjects for span in spans]
             until_s = max((one.last_s for other in (told, counted) for (of, _), one in other.items() if of == metric), default=-math.inf)
-            figures[metric, ""] = _figures(alike, wish, counted_paces, own_pace=metric in own, until_s=until_s, missing=missing,
+            figures[metric, ""] = _figures(alike, wish, counted_paces, unwatched, own_pace=metric in own, until_s=until_s, missing=missing,
                                            gone_s=[away.get(subject, math.inf) for subject in subjects])  # fmt: skip
         else:
-            figures[metric, ""] = _figures(alike, wish, counted_paces, own_pace=metric in own)
-    gaps = _gaps(connection, wish, busiest, start_s, end_s, max((one.step_s for one in told.values()), default=0.0))
+            figures[metric, ""] = _figures(alike, wish, counted_paces, unwatched, own_pace=metric in own)
+    gaps = _gaps(connection, wish, _busiest(told), start_s, end_s, _longest_s(told))
     ends_ns = int(start_s * _NS), int(end_s * _NS)
     noted = list_gaps(connection, wish.node_id, None, *ends_ns)
     view = WatchView(wish.node_id, max(wish.interval_s, step_s), rings, gaps, state=NodeState.CONNECTED, source_gaps=source_spans(noted), away=away,
@@ -245,10 +246,10 @@ def _lost(connection: sqlite3.Connection, wish: Wish) -> dict[SeriesKey, list[tu
 
 
 def _figures(
-    read: Sequence[Told], wish: Wish, paces: Paces, *, own_pace: bool, until_s: float = -math.inf,
+    read: Sequence[Told], wish: Wish, paces: Paces, unwatched: Sequence[Span], *, own_pace: bool, until_s: float = -math.inf,
     missing: Sequence[tuple[float, float]] = (), gone_s: Sequence[float] = (),
 ) -> tuple[Figures, int]:  # fmt: skip
-    """The figures of all readings of the stretch, and how many there would be from the first one on, had each come.
+    """The figures of all readings of the stretch, and how many were due from the first one on.
 
     `until_s`: up to when one of them was read, so up to when all should have been; `missing`: when one was lost of which
     nothing at all was read here; `gone_s`: for each of them from when on nobody expects it.
@@ -257,14 +258,27 @@ def _figures(
     inside = [one.between(begin, end).known() for one in read]
     usual_s = min((one.pace_s(wish.interval_s) for one in read), default=wish.interval_s)
     lost = [(max(begin, a), min(end, z, until_s)) for a, z in missing]
-    expected = sum(max(0, round((z - a) / usual_s)) if own_pace else round(asked(paces, wish.interval_s, a, z)) for a, z in lost)
+    expected = sum(due(unwatched, a, z, lambda b, y: (y - b) / usual_s if own_pace else asked(paces, wish.interval_s, b, y)) for a, z in lost)
     for one, away_s in zip(read, gone_s or [math.inf] * len(read), strict=True):
         since, until = max(begin, one.first_s), min(end, max(one.last_s, min(until_s, away_s)))
-        # What is older than all readings that are kept says itself how often it was asked for.
-        asked_s = until if own_pace else since if one.plain else min(max(since, paces[0][0] if paces else until), until)
-        expected += max(0, round((asked_s - since) / one.pace_s(wish.interval_s)) + round(asked(paces, wish.interval_s, asked_s, until)))
+        expected += due(unwatched, since, until, partial(_asked, one, one.pace_s(wish.interval_s), wish.interval_s, paces, own_pace))
     figures = _of_all(inside)
     return figures, max(expected, figures.count)
+
+
+def _asked(one: Told, pace_s: float, interval_s: float, paces: Paces, own_pace: bool, start_s: float, end_s: float) -> float:
+    """How many readings of a series were asked for from start to end; what is older than all readings that are kept says that itself."""
+    asked_s = end_s if own_pace else start_s if one.plain else min(max(start_s, paces[0][0] if paces else end_s), end_s)
+    return (asked_s - start_s) / pace_s + asked(paces, interval_s, asked_s, end_s)
+
+
+def _busiest(told: Mapping[SeriesKey, Told]) -> Floats:
+    """The times of the series that was read most often."""
+    return max((one.times_s for one in told.values()), key=len, default=np.empty(0))
+
+
+def _longest_s(told: Mapping[SeriesKey, Told]) -> float:
+    return max((one.step_s for one in told.values()), default=0.0)
 
 
 def _of_all(inside: Sequence[Told]) -> Figures:

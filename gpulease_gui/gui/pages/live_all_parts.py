@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWi
 
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import say
+from gpulease_gui.gui.models.unwatched import unwatched_spans
 from gpulease_gui.gui.pages.live_nodes import LiveNode
 from gpulease_gui.gui.pages.live_tile import WINDOWS_S
 from gpulease_gui.gui.pages.live_unwatched import missed_words, unwatched_s
@@ -101,7 +102,7 @@ class Sums(QFrame):
         busy, cards = sum(one for one, _ in pairs), sum(one for _, one in pairs)
         self.busy.tell(Text(f"{busy} of {cards}", f"{busy} / {cards}") if cards else "–")
         lines = [(running[tile.node_id], _since_first(tile)) for tile in tiles if tile.node_id in running]
-        slots = [share for _, line in lines for share in line]
+        slots = [share for view, line in lines for share in _due_slots(view, line, now_s, window_s / SLOTS)]
         read = sum(1 for share in slots if share is not None)
         share, shown = read / len(slots) if slots else 1.0, share_text(read, len(slots))
         missed = missed_words([unwatched_s(view.gaps, now_s - len(line) * window_s / SLOTS, now_s) for view, line in lines if line])
@@ -122,6 +123,14 @@ class Sums(QFrame):
         self.worth.tell(" + ".join(money) if money else Text("no price", "无价格") if told.unpriced else "–")
         idle = told.idle_card_hours
         self.idle.tell(card_hours_text(idle) if idle else none, "warn" if idle else "1")
+
+
+def _due_slots(view: WatchView, line: Sequence[float | None], now_s: float, slot_s: float) -> list[float | None]:
+    """The slots of a tile, which ends now, without the empty ones of which most is time in which nobody watched."""
+    begin_s = now_s - len(line) * slot_s
+    middles = [begin_s + (place + 0.5) * slot_s for place in range(len(line))]
+    spans = unwatched_spans(view.gaps, begin_s, now_s)
+    return [share for share, at_s in zip(line, middles, strict=True) if share is not None or not any(a <= at_s < z for a, z in spans)]
 
 
 def _since_first(tile: Tile) -> Sequence[float | None]:

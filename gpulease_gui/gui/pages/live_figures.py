@@ -62,7 +62,7 @@ class Figures:
         from gpulease_gui.gui.widgets.chart_figures import summaries
 
         loads = spans_of(picture.happenings, spec.term, span_s[1])
-        made = summaries(spec, *span_s, picture.interval_s, loads, picture.paces, timed=past is None)
+        made = summaries(spec, *span_s, picture.interval_s, loads, picture.paces, timed=past is None, unwatched=picture.unwatched)
         made = made if past is None else tuple(_of_past(row, past) for row in made)
         return tuple(replace(row, expected=row.figures.count) for row in made) if spec.at_times else made
 

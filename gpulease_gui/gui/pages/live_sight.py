@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gpulease_gui.gui.models.unwatched import unwatched_spans
 from gpulease_gui.gui.pages.live_bar import LiveBar
 from gpulease_gui.gui.pages.live_checks import Checks
 from gpulease_gui.gui.pages.live_figures import Figures
@@ -123,7 +124,8 @@ class Sight:
         if live is not None and view is not live:
             holes += tuple(hole for hole in holes_of(live, lanes.numbers) if hole.end_s is None)
         holes += self._unknown(made if view is live else (), live, holes)
-        return Picture(made, holes, tuple(happenings), view.interval_s, view.paces, past.coarser if past is not None else ())
+        unwatched = unwatched_spans(view.gaps, *(self._chart.chosen_s or self._chart.span_s))
+        return Picture(made, holes, tuple(happenings), view.interval_s, view.paces, past.coarser if past is not None else (), unwatched)
 
     def _unknown(self, made: tuple[LaneSpec, ...], live: WatchView | None, told: tuple[Hole, ...]) -> tuple[Hole, ...]:
         """Looked for anew once a second, or when the stretch moved."""
@@ -163,7 +165,7 @@ class Sight:
             span_s = chosen or self._chart.span_s
             self.figures.look(specs, self._chart.picture, span_s, past)
             count, expected = self.figures.samples
-            words, short = samples_words(count, expected, unwatched_s(view.gaps, *span_s))
+            words, short = samples_words(count, expected, unwatched_s(view.gaps, *span_s, self._chart.picture.holes))
             self._bar.show_samples(words, low=count < _LOW_SHARE * expected, short=short)
 
 

@@ -5,30 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gpulease_gui.domain.text import NO_TEXT, Text
+from gpulease_gui.gui.models.unwatched import joined_spans, unwatched_spans
+from gpulease_gui.gui.pages.live_holes import NOT_RECORDED
 from gpulease_gui.gui.pages.live_table import short_text
-from gpulease_gui.gui.widgets.chart_spec import share_text
-from gpulease_gui.services.gap_words import CLOCK_SET, FAULT, OWN_NETWORK, SLEPT
+from gpulease_gui.gui.widgets.chart_spec import Hole, share_text
 from gpulease_gui.services.intake import GapSpan
-from gpulease_gui.store.unread import NOT_WATCHED
-
-_OURS = frozenset({NOT_WATCHED, SLEPT, CLOCK_SET, OWN_NETWORK, FAULT})
 
 
-def unwatched_s(gaps: Iterable[GapSpan], start_s: float, end_s: float) -> float:
-    """How many seconds of a stretch (UTC seconds) lie in gaps of a whole node for which this program or its computer is the reason."""
-    reached_s, found = start_s, 0.0
-    ours = [(gap.start_s, end_s if gap.end_s is None else gap.end_s) for gap in tuple(gaps) if gap.reason in _OURS]
-    for begin_s, after_s in sorted(ours):
-        begin_s, after_s = max(begin_s, reached_s), min(after_s, end_s)
-        found += max(0.0, after_s - begin_s)
-        reached_s = max(reached_s, after_s)
-    return found
+def unwatched_s(gaps: Iterable[GapSpan], start_s: float, end_s: float, holes: Iterable[Hole] = ()) -> float:
+    """How many seconds of a stretch (UTC seconds) nobody watched: what gaps of the whole node say, and what lies between what was recorded."""
+    between = [(hole.start_s, end_s if hole.end_s is None else hole.end_s) for hole in holes if hole.reason == NOT_RECORDED and not hole.source]
+    spans = joined_spans([*unwatched_spans(gaps, start_s, end_s), *between], start_s, end_s)
+    return sum(after_s - begin_s for begin_s, after_s in spans)
 
 
 def samples_words(count: int, expected: int, missed_s: float) -> tuple[Text, Text]:
-    """So many of the expected samples, and for how many seconds nobody watched; the same where there is little room."""
+    """So many of the samples that were due, and for how many seconds nobody watched; the same where there is little room."""
     shown, missed = share_text(count, expected), missed_words([missed_s])
-    return Text(f"Samples {shown} of expected{missed.en}", f"样本 {shown}{missed.zh}"), Text(f"Samples {shown}", f"样本 {shown}")
+    return Text(f"Samples {shown} of expected{missed.en}", f"样本 {shown}{missed.zh}"), Text(f"Samples {shown}{missed.en}", f"样本 {shown}{missed.zh}")
 
 
 def missed_words(missed_s: Sequence[float]) -> Text:
@@ -36,5 +30,5 @@ def missed_words(missed_s: Sequence[float]) -> Text:
     longest_s = max(missed_s, default=0.0)
     if longest_s < 1:
         return NO_TEXT
-    lasted, alike = short_text(longest_s, up=False), longest_s - min(missed_s) < 1
+    lasted, alike = short_text(longest_s + 0.5, up=False), longest_s - min(missed_s) < 1
     return Text(f" ({'' if alike else 'up to '}{lasted.en} not watched)", f"（{'' if alike else '最长 '}{lasted.zh}未监控）")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gpulease_gui.gui.models.past_readings import of_readings
 from gpulease_gui.gui.models.past_times import Judged, times
+from gpulease_gui.gui.models.unwatched import Span, due
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Figures, Samples
 from gpulease_gui.gui.widgets.chart_spec import Curve, LaneSpec
@@ -40,37 +41,40 @@ class Summary:
 
 def summaries(
     lane: LaneSpec, start_s: float, end_s: float, interval_s: float, loads: Sequence[tuple[float, float]] = (),
-    paces: Paces = (), *, timed: bool = True,
+    paces: Paces = (), *, timed: bool = True, unwatched: Sequence[Span] = (),
 ) -> tuple[Summary, ...]:
-    """The rows of one lane from start to end (UTC seconds); not `timed`: for how long promises were kept is known from elsewhere."""
+    """The rows of one lane from start to end (UTC seconds); not `timed`: for how long promises were kept is known from elsewhere.
+
+    `unwatched`: when nobody watched, so that no sample was due.
+    """
     parts = [(None, lane.curves)] if lane.alike else [(curve, (curve,)) for curve in lane.curves]
-    return tuple(_summary(lane, curve, curves, start_s, end_s, interval_s, loads, paces, timed=timed) for curve, curves in parts)
+    return tuple(_summary(lane, curve, curves, start_s, end_s, interval_s, loads, paces, unwatched, timed=timed) for curve, curves in parts)
 
 
 def _summary(
     lane: LaneSpec, curve: Curve | None, curves: Sequence[Curve], start_s: float, end_s: float, interval_s: float,
-    loads: Sequence[tuple[float, float]], paces: Paces, *, timed: bool,
+    loads: Sequence[tuple[float, float]], paces: Paces, unwatched: Sequence[Span], *, timed: bool,
 ) -> Summary:  # fmt: skip
     held = [data.read(one.ring) for one in curves]
     figures = data.figures(held, start_s, end_s)
     ends = [end_s if curve.away_s is None else min(end_s, curve.away_s) for curve in curves]
-    expected = sum(_expected(one, start_s, end, interval_s, paces, own_pace=lane.own_pace) for one, end in zip(held, ends, strict=True))
+    expected = sum(_expected(one, start_s, end, interval_s, paces, unwatched, own_pace=lane.own_pace) for one, end in zip(held, ends, strict=True))
     wanted = timed and lane.promised is not None
     kept, warned, broken, lasting = _times(lane, curves, held, start_s, end_s, interval_s, loads, paces) if wanted else (0.0,) * 4
     return Summary(lane, curve, figures, max(expected, figures.count), kept, warned, broken, lasting_s=(lasting, lasting))
 
 
 def _expected(
-    samples: Samples, start_s: float, end_s: float, interval_s: float, paces: Paces = (), *, own_pace: bool = False
+    samples: Samples, start_s: float, end_s: float, interval_s: float, paces: Paces, unwatched: Sequence[Span], *, own_pace: bool = False
 ) -> int:
-    """How many samples there would be from the first one on, had each come that was asked for."""
+    """How many samples were due from the first one on."""
     if not len(samples.times_s):
         return 0
     start_s = max(start_s, float(samples.times_s[0]))
-    end_s = max(start_s, end_s)
     if own_pace:
-        return max(0, round((end_s - start_s) / data.usual_s(data.between(samples, start_s, end_s), interval_s)))
-    return round(asked(paces, interval_s, start_s, end_s))
+        pace_s = data.usual_s(data.between(samples, start_s, max(start_s, end_s)), interval_s)
+        return due(unwatched, start_s, end_s, lambda a, z: (z - a) / pace_s)
+    return due(unwatched, start_s, end_s, lambda a, z: asked(paces, interval_s, a, z))
 
 
 def _times(

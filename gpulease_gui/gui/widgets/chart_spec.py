@@ -166,7 +166,7 @@ class Coarser:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Everything that a chart shows of one node."""
+    """Everything that a chart shows of one node. `unwatched`: (start, end) in UTC seconds of the time in which nobody watched it."""
 
     lanes: tuple[LaneSpec, ...] = ()
     holes: tuple[Hole, ...] = ()
@@ -174,6 +174,7 @@ class Picture:
     interval_s: float = 1.0
     paces: Paces = ()
     coarser: tuple[Coarser, ...] = ()
+    unwatched: tuple[tuple[float, float], ...] = ()
 
 
 def with_unit(value: float, unit: str, decimals: int) -> str:
