@@ -187,11 +187,11 @@ class _Going:
 class FleetRun:
     """Verifies nodes side by side. Everything may be called from any thread; `lines` never waits for a node.
 
-    `request_of` says what a node is asked. `since` (UTC): what was answered from then on is not asked again.
+    `request_of` says what a node is asked. `since` (UTC): what was answered from then on is not asked again. `anew`: its record is read in the first round, too.
     `on_outcome` gets each outcome on the thread of its node; None of it is kept here.
     """
 
-    def __init__(self, services: Services, nodes: Sequence[Node], request_of: RequestOf, *, since: datetime | None = None,
+    def __init__(self, services: Services, nodes: Sequence[Node], request_of: RequestOf, *, since: datetime | None = None, anew: bool = False,
                  on_outcome: Callable[[Node, Outcome], None] | None = None,
                  on_finding: Callable[[Node, Finding], None] | None = None) -> None:  # fmt: skip
         self._services, self._request_of = services, request_of
@@ -199,7 +199,7 @@ class FleetRun:
         self.started = utc_now()
         self._since = since
         self._lock = threading.Lock()
-        self._going = {node.id: _Going(node) for node in nodes}
+        self._going = {node.id: _Going(node, is_asked=anew) for node in nodes}
         self._node_of: dict[str, str] = {}
         self._jobs: dict[str, Job] = {}
         self._forget = services.bus.subscribe(self._heard)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from gpulease_gui.domain.cancel import CancelToken
-from gpulease_gui.domain.errors import UserFacing
+from gpulease_gui.domain.errors import UsageError, UserFacing
 from gpulease_gui.domain.node import AuthMethod, HostKey, Node, Reach
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.span import utc_now
@@ -42,7 +43,7 @@ from gpulease_gui.services.events import (
 )
 from gpulease_gui.services.kept_secrets import KeptSecrets
 from gpulease_gui.services.neighbours import others_at
-from gpulease_gui.services.pinned_keys import at_its_place, hop_place, lent_words, pinned_keys
+from gpulease_gui.services.pinned_keys import at_its_place, hop_place, lent_words, once_words, pinned_keys
 from gpulease_gui.services.stated_keys import stated_keys
 from gpulease_gui.services.system_keyring import KeyringTrouble
 from gpulease_gui.services.ways import AskSecret, Ways, WayThere
@@ -118,8 +119,15 @@ class Links:
         self._ways.ask_open = ask
 
     def follow_config(self) -> None:
-        """From now on a record whose name is an alias is read anew from the ssh config whenever it is connected to."""
+        """From now on a record is read anew whenever it is connected to, and where its name is an alias, the ssh config, too."""
         self._told = set()
+
+    def as_written(self, node: Node) -> Node:
+        """The record as it is written now, where records are read anew: whoever held it for long may hold an old address of it."""
+        if self._told is not None:
+            with self._workspace.read() as connection, suppress(UsageError):  # removed meanwhile, or not written yet
+                return nodes.get_node(connection, node.id)
+        return node
 
     @property
     def kept(self) -> KeptSecrets:
@@ -143,6 +151,7 @@ class Links:
         Raises NotConnected with the phase and what to do, Cancelled. A host key that is unknown or has changed is also
         published as a HostKeyQuestion. On the first connection after a key was replaced no password is sent or asked for.
         """
+        node = self.as_written(node)
         self._publish(node, NodeState.CONNECTING)
         with self._lock:
             once = self._once.pop(node.id, {})
@@ -157,7 +166,7 @@ class Links:
         except UserFacing as error:
             self._publish(node, NodeState.REFUSED, error)
             raise NotConnected(node, "channel", error) from error
-        self._publish(node, NodeState.CONNECTED, _only_once(once) if once else lent)
+        self._publish(node, NodeState.CONNECTED, UserFacing(*once_words(once)) if once else lent)
         return opened
 
     def _open(
@@ -380,12 +389,3 @@ class Links:
         self._ways.close()
         if demo is not None:
             demo.stop()
-
-
-def _only_once(once: Mapping[str, HostKey]) -> UserFacing:
-    """What stands beside a connection whose host key nobody vouched for."""
-    keys = ", ".join(f"{hop} {key.fingerprint}".lstrip() for hop, key in once.items())
-    return UserFacing(
-        Text(f"connected once: its host key is not pinned ({keys})", f"仅此次连接：主机密钥未固定（{keys}）"),
-        next_step=Text("compare the fingerprint with the supplier's; the next connection asks again", "与供应商提供的指纹核对；下次连接时会再次询问"),
-    )

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpulease_gui.domain.node import HostKey, Node
-from gpulease_gui.domain.text import Text
+from gpulease_gui.domain.text import NO_TEXT, Text
 from gpulease_gui.remote.address import Target
 from gpulease_gui.remote.proxy import parse_proxy
 from gpulease_gui.remote.ssh_options import parse_options
@@ -81,6 +81,13 @@ def _way_out(node: Node) -> object:
 def lent_words(name: str) -> Text:
     """Of which node the key is that counts, for a sentence beside the connection."""
     return Text(f"{name} has the same address and this very key: both are one machine", f"{name} 使用相同地址，且密钥相同：两条记录应为同一台机器")
+
+
+def once_words(once: Mapping[str, HostKey]) -> tuple[Text, Text, Text]:
+    """What stands beside a connection whose host key nobody vouched for: what, why (nothing), what to do."""
+    keys = ", ".join(f"{hop} {key.fingerprint}".lstrip() for hop, key in once.items())
+    what = Text(f"connected once: its host key is not pinned ({keys})", f"仅此次连接：主机密钥未固定（{keys}）")
+    return what, NO_TEXT, Text("compare the fingerprint with the supplier's; the next connection asks again", "与供应商提供的指纹核对；下次连接时会再次询问")
 
 
 def hop_place(node: Node, hop: str) -> str:

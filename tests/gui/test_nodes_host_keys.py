@@ -7,28 +7,35 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.node import Address, HostKey, Node, Reach
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.forms.host_key_dialog import COMPARED, NOT_COMPARED, ChangedKeyDialog, UnknownKeyDialog
 from gpulease_gui.gui.forms.host_key_words import grouped, matching, randomart
+from gpulease_gui.gui.forms.node_form import NodeForm
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages import nodes, verification
 from gpulease_gui.gui.pages.nodes import NodesPage
+from gpulease_gui.gui.pages.verification_acts import give_contract
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.events import HostKeyQuestion, NodeState, StatedKey
+from gpulease_gui.services.links import NotConnected
+from gpulease_gui.services.plan import Choice
 from gpulease_gui.store import hostkeys
 from gpulease_gui.store import nodes as stored
 from gpulease_gui.store.records import KeyDecision, KeyState
+from gpulease_gui.store.runs import list_runs
 
 CONFIG = """ListenAddress 127.0.0.1
 Port {port}
@@ -203,6 +210,78 @@ def test_that_a_changed_key_says_which_of_both_the_supplier_named_and_how_often_
     back = ChangedKeyDialog(HostKeyQuestion(node, (new,), (STRANGER,), stated=(StatedKey(new.fingerprint, Text("x", "x")),)))
     qtbot.addWidget(back)
     assert "met for the first time · the supplier named it" in [label.text() for label in back.findChildren(QLabel)]
+
+
+def ask_beside(services: Services, node: Node) -> None:
+    """As a watch does, or a peer: its question for a host key belongs to no work of the page."""
+
+    def work() -> None:
+        with suppress(NotConnected):
+            services.links.open(node, CancelToken()).line.close()
+
+    services.jobs.local(work)
+
+
+def test_that_a_decided_key_of_a_node_that_was_edited_is_followed_by_a_call_of_its_new_address(
+    window: MainWindow, sshd: Sshd, services: Services, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was to be done again held the record as it was before, and called the old address, whose key it asked about next."""
+    page = window._pages["nodes"]
+    assert isinstance(page, NodesPage)
+    with socket.socket() as dead:
+        dead.bind(("127.0.0.1", 0))
+        before = replace(sshd.node, address=Address("127.0.0.1", int(dead.getsockname()[1]), getpass.getuser()))
+        services.workspace.submit(lambda db: stored.save_node(db, before)).result()
+        page._work.connect_to(before)
+        qtbot.waitUntil(lambda: state(window) is NodeState.REFUSED and page._work.job_of("real") is None)
+        services.workspace.submit(lambda db: stored.save_node(db, sshd.node)).result()
+        called: list[int] = []
+        really = services.links._connector.connect
+        monkeypatch.setattr(services.links._connector, "connect", lambda address, *more: called.append(address.port) or really(address, *more))
+        ask_beside(services, before)  # a watch that began before the edit
+        dialog = unknown_dialog(window, qtbot)
+        assert f"127.0.0.1:{sshd.port}" in "".join(label.text() for label in dialog.findChildren(QLabel))
+        dialog.line.setText(sshd.fingerprint("ed25519"))
+        QTest.mouseClick(dialog.trust, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: state(window) is NodeState.CONNECTED and page._work.job_of("real") is None)
+    assert called == [sshd.port, sshd.port]
+
+
+def test_that_a_line_of_the_fleet_is_edited_as_its_record_is_now(
+    window: MainWindow, sshd: Sshd, services: Services, qtbot: QtBot
+) -> None:
+    """It holds the record of when the round began: saving that would take an edit back; so would giving it a contract."""
+    page = window._pages["nodes"]
+    assert isinstance(page, NodesPage)
+    old = replace(sshd.node, address=Address("203.0.113.7", 22, "root"))
+    page.fleet.edited.emit(old)
+    dialog = window.findChildren(NodeForm)[-1]
+    assert str(sshd.node.address) in {line.text() for line in dialog.findChildren(QLineEdit)}
+    dialog.reject()
+    give_contract(page.frame, replace(old, contract_id=None), None)  # type: ignore[arg-type]  # no contract is there to be given
+    services.workspace.submit(lambda db: None).result()
+    assert services.query(lambda connection: stored.get_node(connection, "real")).result().address == sshd.node.address
+
+
+def test_that_a_key_decided_for_a_watch_does_not_do_again_what_was_done_before(
+    window: MainWindow, sshd: Sshd, services: Services, qtbot: QtBot
+) -> None:
+    """A load that was confirmed an hour ago began anew, unasked, where a watch met a new key."""
+    page = window._pages["nodes"]
+    assert isinstance(page, NodesPage)
+    first = KeyDecision("real", HostKey("ssh-ed25519", sshd.fingerprint("ed25519")), KeyState.TRUSTED, datetime(2026, 11, 28, tzinfo=UTC))
+    services.workspace.submit(lambda db: hostkeys.save_key_decision(db, first)).result()
+    page._work.verify(sshd.node, Choice(only=("trust.clock",)))
+    count = lambda: len(services.query(lambda connection: list_runs(connection, node_id="real", parts=True)).result())  # noqa: E731
+    qtbot.waitUntil(lambda: count() == 1 and page._work.job_of("real") is None)
+    gone = replace(first, state=KeyState.REPLACED)
+    services.workspace.submit(lambda db: hostkeys.save_key_decision(db, gone)).result()
+    ask_beside(services, sshd.node)
+    dialog = unknown_dialog(window, qtbot)
+    dialog.line.setText(sshd.fingerprint("ed25519"))
+    QTest.mouseClick(dialog.trust, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: state(window) is NodeState.CONNECTED and page._work.job_of("real") is None)
+    assert count() == 1
 
 
 def test_that_cancel_trusts_nothing(window: MainWindow, services: Services, qtbot: QtBot) -> None:

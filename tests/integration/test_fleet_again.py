@@ -51,6 +51,18 @@ def test_that_a_node_that_was_corrected_is_asked_again_at_its_new_address(servic
     run.close()
 
 
+def test_that_a_round_of_the_window_calls_a_node_at_the_address_of_its_turn(services: Services, sshd) -> None:
+    """It is chosen, load is confirmed, others come first: what is edited meanwhile counts."""
+    chosen = Node("n", "n", Reach.SSH, Address("127.0.0.1", 1, sshd.address.user), identity_file=str(sshd.keys.user("id_ed25519")))
+    right = replace(chosen, address=sshd.address)
+    services.workspace.submit(lambda db: stored.save_node(db, right)).result()
+    services.links.trust(right, sshd.keys.host_keys()[0], "test")
+    run = FleetRun(services, [chosen], lambda connection, found: prepare(connection, found.id)[1], anew=True)
+    run.start("first").job.done.result()
+    assert [(line.phase, line.node) for line in run.lines()] == [(Phase.DONE, right)]
+    run.close()
+
+
 def test_that_nodes_with_the_same_faults_say_the_same_worst_whatever_came_first() -> None:
     def fail(check: str) -> Finding:
         return Finding(check, Verdict.FAIL, Text(check, check), required=True)

@@ -343,7 +343,8 @@ class NodesPage(Page):
     def _edit(self, node: Node) -> None:
         from gpulease_gui.gui.forms.node_form import NodeForm
 
-        dialog = NodeForm(node, self._view.contracts, self._names(), parent=self.window())
+        now = next((row.node for row in self._view.rows if row.node.id == node.id), node)  # a line of the fleet is as old as its round
+        dialog = NodeForm(now, self._view.contracts, self._names(), parent=self.window())
         dialog.saved.connect(lambda edited: self._save((edited,)))
         open_dialog(dialog)
 

@@ -143,7 +143,7 @@ class NodeWork(QObject):
         if self.fleet is not None:
             self.fleet.close()
         idle = [node for node in nodes if self.job_of(node.id) is None]
-        self.fleet = FleetRun(self._services, idle, lambda connection, node: prepare(connection, node.id)[1])
+        self.fleet = FleetRun(self._services, idle, lambda connection, node: prepare(connection, node.id)[1], anew=True)
         self._kept.clear()
         self.fleet.start(Text(f"Verify {len(idle)} nodes", f"验收 {len(idle)} 个节点"))
         return self.fleet
@@ -151,7 +151,10 @@ class NodeWork(QObject):
     def verify_again(self, node_ids: Sequence[str] | None = None) -> None:
         """Ask the fleet what has no answer: of these nodes, or of all."""
         if self.fleet is not None:
-            count = len(self.fleet.left if node_ids is None else node_ids)
+            asked = self.fleet.left if node_ids is None else node_ids
+            for node_id in asked:
+                self._kept.pop(node_id, None)  # it is asked anew, maybe at another address
+            count = len(asked)
             self.fleet.again(Text(f"Verify {count} nodes again", f"再次验收 {count} 个节点"), node_ids)
             self.fleet_goes_on.emit()
 
@@ -163,7 +166,7 @@ class NodeWork(QObject):
             return
         since, choice = self.fleet.since, Choice(only=checks)
         self.fleet.close()
-        self.fleet = FleetRun(self._services, nodes, lambda connection, node: prepare(connection, node.id, choice)[1], since=since)
+        self.fleet = FleetRun(self._services, nodes, lambda connection, node: prepare(connection, node.id, choice)[1], since=since, anew=True)
         self.fleet.start(Text(f"Measure {len(nodes)} nodes under load", f"带负载测量 {len(nodes)} 个节点"))
 
     def run_task(self, node: Node, spec: TaskSpec, terms: Mapping[str, TermValue], contract: tuple[str, str] | None) -> None:
@@ -174,7 +177,7 @@ class NodeWork(QObject):
         request = TaskRequest(spec, terms, id_, label)
 
         def work(cancel: CancelToken) -> Outcome:
-            return self._services.tasks.run(node, request, cancel).outcome
+            return self._services.tasks.run(self._services.links.as_written(node), request, cancel).outcome
 
         title = Text(f"{spec.name} on {node.name}", f"在 {node.name} 上运行 {spec.name}")
         again = lambda: self.run_task(node, spec, terms, contract)  # noqa: E731 - one line, used once
@@ -237,6 +240,8 @@ class NodeWork(QObject):
         return tuple(self._kept.values())
 
     def _hear_question(self, question: HostKeyQuestion) -> None:
+        if question.node.id not in self._jobs:  # a watch or a peer asks: what was done last of all is done already
+            self._again.pop(question.node.id, None)
         if self.fleet is None or self.fleet.job_of(question.node.id) is None and question.node.id not in self.fleet.left:
             self._queue(question)
         else:

@@ -61,12 +61,10 @@ class RunStarter:
 
 def give_contract(frame: Frame, node: Node, contract_id: str) -> None:
     """Put a node under a contract."""
-    from gpulease_gui.store.nodes import save_node
-
-    placed = replace(node, contract_id=contract_id)
+    from gpulease_gui.store.nodes import get_node, save_node
 
     def work(db: Database) -> None:
-        save_node(db, placed)
+        save_node(db, replace(get_node(db.conn, node.id), contract_id=contract_id))
 
     change = frame.services.change(work, "node")
     frame.bridge.when_done(change, lambda _: frame.note(Text("Contract saved", "合同已保存")))
