@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeVar
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from gpulease_gui.catalog.catalogue import Catalogue
 from gpulease_gui.domain.finding import CheckState
@@ -29,6 +30,7 @@ from gpulease_gui.gui.widgets.buttons import Button, IconButton
 from gpulease_gui.gui.widgets.labels import ElidedLabel, PlainLabel, Words
 from gpulease_gui.gui.widgets.panes import KeyValues, Pane, TabRow, hairline
 from gpulease_gui.gui.widgets.table import TableView
+from gpulease_gui.gui.widgets.wrap import WrapLayout
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.services.commerce_cost import DealCost
 from gpulease_gui.services.directory import Deal, SupplierDeals
@@ -76,6 +78,46 @@ class _Fact(QWidget):
         """Show another value; nothing hides the fact."""
         self.value.set_words(words)
         self.setVisible(bool(words))
+
+
+class _DealHead(QWidget):
+    """What a deal is called, its facts, its verdict; the facts stand below where the title would have no room beside them."""
+
+    TITLE_PX, GAP_PX = 160, 20
+
+    def __init__(self, words: QVBoxLayout, facts: Sequence[_Fact], badge: BadgeLabel) -> None:
+        super().__init__()
+        self._facts, self._badge, self._is_below = QWidget(), badge, False
+        row = WrapLayout(self._facts, gap_px=self.GAP_PX)
+        row.setContentsMargins(0, 0, 0, 0)
+        for fact in facts:
+            row.addWidget(fact)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(16, 10, 16, 6)
+        self._grid.setHorizontalSpacing(self.GAP_PX)
+        self._grid.setColumnStretch(0, 1)
+        self._grid.addLayout(words, 0, 0)
+        self._grid.addWidget(self._facts, 0, 1)
+        self._grid.addWidget(badge, 0, 2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width, another place."""
+        super().resizeEvent(event)
+        self._place()
+
+    def event(self, event: QEvent) -> bool:
+        """Other words are wider."""
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._place()
+        return super().event(event)
+
+    def _place(self) -> None:
+        beside = self._facts.sizeHint().width() + self._badge.sizeHint().width() + 2 * self.GAP_PX + 32
+        is_below = self.width() < self.TITLE_PX + beside
+        if is_below is not self._is_below:
+            self._is_below = is_below
+            self._grid.removeWidget(self._facts)
+            self._grid.addWidget(self._facts, *((1, 0, 1, 3) if is_below else (0, 1, 1, 1)))
 
 
 Part = TypeVar("Part", bound=QWidget)
@@ -145,16 +187,12 @@ class DealPane(TabbedPane):
         self.effective, self.hidden = _Fact(Text("Effective per GPU-hour", "有效成本 / 卡时")), _Fact(Text("Hidden cost", "隐性成本"))
         self.badge = BadgeLabel()
         self._catalogue = catalogue
-        head = QHBoxLayout()
-        head.setContentsMargins(16, 10, 16, 6)
-        head.setSpacing(20)
         words = QVBoxLayout()
         words.setSpacing(1)
         words.addWidget(self.title)
         words.addWidget(self.lead)
-        head.addLayout(words, 1)
-        for fact in (self.price, self.effective, self.hidden, self.term, self.badge):
-            head.addWidget(fact)
+        head = QHBoxLayout()
+        head.addWidget(_DealHead(words, (self.price, self.effective, self.hidden, self.term), self.badge))
         super().__init__(head, _DEAL_TABS)
         self._over_terms = Pane(2)
         self.show_cost(None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gpulease_gui.domain.finding import Basis, CheckState, Finding, Reason, Verdict, totals, worst
 from gpulease_gui.domain.term import Term
@@ -17,6 +17,7 @@ from gpulease_gui.gui.widgets.badge import BadgeLabel
 from gpulease_gui.gui.widgets.buttons import Chip
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
 from gpulease_gui.gui.widgets.table import SparingTable
+from gpulease_gui.gui.widgets.wrap import WrapLayout
 from gpulease_gui.pdf.badges import Badge, badge_of
 from gpulease_gui.pdf.paint import Ruler
 from gpulease_gui.reports.wording import deviation, figure, finding_name, value_text
@@ -148,14 +149,12 @@ class TotalsLine(QWidget):
     def __init__(self, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setMinimumHeight(40)
-        row = QHBoxLayout(self)
+        row = WrapLayout(self, gap_px=14, is_last_right=True)
         row.setContentsMargins(16, 8, 16, 8)
-        row.setSpacing(14)
         order = (Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_APPLICABLE)
         self.badges = {verdict: BadgeLabel(verdict, filled=verdict is Verdict.FAIL) for verdict in order}
         for badge in self.badges.values():
             row.addWidget(badge)
-        row.addStretch()
         self.coverage = PlainLabel("", size="dense", level="2")
         row.addWidget(self.coverage)
 
@@ -202,9 +201,8 @@ class FilterBar(QWidget):
 
     def __init__(self, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        row = QHBoxLayout(self)
+        row = WrapLayout(self)
         row.setContentsMargins(16, 0, 16, 8)
-        row.setSpacing(8)
         self.chips: dict[str, Chip] = {}
         for key, words in _FILTERS:
             chip = self.chips[key] = Chip(words)
@@ -212,7 +210,6 @@ class FilterBar(QWidget):
             chip.setChecked(key == "all")
             chip.clicked.connect(lambda _=False, wanted=key: self.chosen.emit(_KEEP.get(wanted)))
             row.addWidget(chip)
-        row.addStretch()
 
     def show_picture(self, picture: Picture) -> None:
         """Count anew."""
