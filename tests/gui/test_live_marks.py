@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import Translations
 from gpulease_gui.gui.models.cards import OfCards
+from gpulease_gui.gui.models.stored import Stored
 from gpulease_gui.gui.widgets.chart_scale import TimeScale, moment_text
 from gpulease_gui.gui.widgets.chart_spec import Coarser, Happening, Hole, LaneSpec, Picture
 from gpulease_gui.gui.widgets.lane_events import text_font
@@ -208,3 +209,16 @@ def test_that_a_group_tells_all_that_it_holds_under_the_pointer(chart: Callable[
 def test_that_a_point_of_the_scale_is_the_point_of_the_event() -> None:
     scale = TimeScale.ending(NOW_S, 30 * 86_400.0, 820)
     assert NOW_S - scale.seconds_per_px < scale.end_s <= NOW_S
+
+
+def test_that_the_strip_of_the_day_draws_nothing_over_a_hole(english: Translations, qtbot: QtBot) -> None:
+    """Its ground went on over the hole, at the height of the last reading."""
+    stack = LaneStack(lambda: NOW_S)
+    qtbot.addWidget(stack)
+    times = tuple(NOW_S - 80_000.0 + 90.0 * n for n in (*range(100), *range(500, 600)))
+    recorded = ((times[0], times[99]), (times[100], times[-1]))
+    stack.navigator.show_stored(Stored("n", Text("Power", "功耗"), span_s=(NOW_S - 86_400.0, NOW_S), times_s=times, high=(350.0,) * 200, recorded_s=recorded), 700.0)
+    at, height = stack.navigator.ground.getData()
+    inside = [value for second, value in zip(at.tolist(), height.tolist(), strict=True) if times[99] < NOW_S - 86_400.0 + second < times[100]]
+    assert [height[99], height[100], height[101], height[102]] == [350.0, 0.0, 0.0, 350.0] and inside == []
+    assert at[99] == at[100] and at[101] == at[102]

@@ -13,10 +13,10 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.gui.language import Translations, say
 from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.models.past import Wish, read_past
-from gpulease_gui.gui.models.unwatched import unwatched_spans
+from gpulease_gui.gui.models.unwatched import unwatched_spans, without
 from gpulease_gui.gui.pages import live
 from gpulease_gui.gui.pages.live_holes import NOT_RECORDED
-from gpulease_gui.gui.pages.live_unwatched import samples_words, unwatched_s
+from gpulease_gui.gui.pages.live_unwatched import missed_words, samples_words, unwatched_s
 from gpulease_gui.gui.widgets.chart_figures import summaries
 from gpulease_gui.gui.widgets.chart_spec import Curve, Hole, LaneSpec
 from gpulease_gui.services.composition import Services
@@ -43,7 +43,7 @@ def test_that_only_time_for_which_we_are_the_reason_is_not_watched_and_none_coun
 
 
 def test_that_the_share_says_beside_it_for_how_long_nobody_watched() -> None:
-    assert [str(words) for words in samples_words(263, 1047, 760.0)] == ["Samples 25.1\u2009% of expected (12 min not watched)", "Samples 25.1\u2009% (12 min not watched)"]
+    assert [str(words) for words in samples_words(263, 1047, 760.0)] == ["Samples 25.1\u2009% of expected (12 min not watched)", "25.1\u2009% (12 min not watched)"]
     assert samples_words(263, 1047, 760.0)[0].zh == "样本 25.1\u2009%（12 分未监控）"
     assert str(samples_words(990, 1000, 0.4)[0]) == "Samples 99.0\u2009% of expected"
 
@@ -97,3 +97,27 @@ def test_that_a_node_that_was_watched_and_said_nothing_owes_its_samples(demo: Se
 def test_that_the_time_before_and_after_all_that_was_recorded_is_told_as_not_watched() -> None:
     holes = (Hole(0.0, 30.0, NOT_RECORDED, quiet=True), Hole(50.0, 60.0, NOT_RECORDED, "gpu", quiet=True), Hole(80.0, None, NOT_RECORDED, quiet=True))
     assert unwatched_s([GapSpan(20.0, "not_watched", 40.0)], 0.0, 100.0, holes) == 60.0, "a source that was not read is no such time"
+
+
+def test_that_over_a_month_the_time_in_which_nobody_watched_is_known_to_the_second(demo: Services) -> None:
+    """A column of a month is 53 minutes: the share of a day that was read whole was 97 %."""
+    end_s = int(time.time()) - 3600
+    blocks = [
+        SampleBlock(Series(NODE, "gpu.power_w", "GPU-a", "W"), (end_s + at) * NS, NS, array("f", [500.0] * 600))
+        for at in (*range(-90_000, -80_000, 600), *range(-12_000, 0, 600))
+    ]  # fmt: skip
+    demo.workspace.submit(lambda db: append_blocks(db, blocks)).result()
+    recorded = ((end_s - 90_000.0, end_s - 79_800.0), (end_s - 12_000.0, float(end_s)))
+    wish = Wish(NODE, end_s - 30 * 86_400.0, float(end_s), 800, (end_s - 30 * 86_400.0, float(end_s)), recorded_s=recorded)
+    with demo.workspace.read() as connection:
+        figures, due = read_past(connection, wish, {}).figures["gpu.power_w", ""]
+    assert figures.count == 22_200 and due == pytest.approx(22_200, abs=70)
+
+
+def test_that_what_was_noted_is_no_time_in_which_nobody_watched() -> None:
+    assert without([(0.0, 50.0), (60.0, 90.0)], [(10.0, 20.0), (15.0, 25.0), (80.0, 95.0)], 5.0, 100.0) == ((5.0, 10.0), (25.0, 50.0), (60.0, 80.0))
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(119.4, "119 s"), (7140.0, "119 min"), (4 * 3600.0, "4 h"), (3 * 86_400 - 1.0, "71 h"), (29 * 86_400.0, "29 d")])
+def test_that_a_long_time_is_told_in_days(seconds: float, said: str) -> None:
+    assert missed_words([seconds]).en == f" ({said} not watched)"

@@ -20,7 +20,8 @@ from gpulease_gui.gui.models.past_bounds import Slots
 from gpulease_gui.gui.models.past_edges import summed_paces, with_edges
 from gpulease_gui.gui.models.past_readings import Told, of_readings, of_store, paces_of
 from gpulease_gui.gui.models.past_times import Judged, times
-from gpulease_gui.gui.models.unwatched import NOT_RECORDED, Span, due, unwatched_spans
+from gpulease_gui.gui.models.stored import between_recorded
+from gpulease_gui.gui.models.unwatched import NOT_RECORDED, Span, due, joined_spans, unwatched_spans, without
 from gpulease_gui.gui.widgets import chart_data as data
 from gpulease_gui.gui.widgets.chart_data import Figures, Floats
 from gpulease_gui.gui.widgets.chart_spec import Coarser
@@ -50,7 +51,7 @@ _SILENT_S, _FINEST_S = 15.0, 10.0
 class Wish:
     """Which stretch is wanted (UTC seconds), over how many pixel columns, and of which part the figures are.
 
-    `judged`: by which promises.
+    `judged`: by which promises. `recorded_s`: in which stretches anything is stored, so far as that is known.
     """
 
     node_id: str
@@ -60,6 +61,7 @@ class Wish:
     figures_s: tuple[float, float]
     interval_s: float = 1.0
     judged: tuple[Judged, ...] = ()
+    recorded_s: tuple[tuple[float, float], ...] = field(default=(), compare=False)
 
     @property
     def margin_s(self) -> float:
@@ -93,7 +95,7 @@ def read_past(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKe
     read, paces, coarser = _read(connection, wish, start_s, end_s, live)
     told = {key: one.bridged(wish.interval_s) if key[0] in own else one for key, one in read.items()}
     counted, counted_paces = _counted(connection, wish, live, own) or (told, paces)
-    unwatched = unwatched_spans(_gaps(connection, wish, _busiest(counted), *wish.figures_s, _longest_s(counted)), *wish.figures_s)
+    unwatched = _unwatched(connection, wish, live, counted)
     lost, away = _lost(connection, wish), {card: one.at.timestamp() for card, one in away_now(connection, wish.node_id).items()}
     rings: dict[SeriesKey, Ring] = {}
     figures: dict[SeriesKey, tuple[Figures, int]] = {}
@@ -264,6 +266,20 @@ def _figures(
         expected += due(unwatched, since, until, partial(_asked, one, one.pace_s(wish.interval_s), wish.interval_s, paces, own_pace))
     figures = _of_all(inside)
     return figures, max(expected, figures.count)
+
+
+def _unwatched(connection: sqlite3.Connection, wish: Wish, live: Mapping[SeriesKey, Ring], counted: Mapping[SeriesKey, Told]) -> tuple[Span, ...]:
+    """When nobody watched: what was noted, and what lies between all that was recorded without a note of why."""
+    begin, end = wish.figures_s
+    gaps = _gaps(connection, wish, _busiest(counted), begin, end, _longest_s(counted))
+    if not wish.recorded_s:
+        return unwatched_spans(gaps, begin, end)
+    # To the second, where the columns of a month are most of an hour.
+    noted = [gap for gap in gaps if gap.reason != NOT_RECORDED]
+    seen = [ring.view().times_s for ring in live.values() if ring.total]
+    known = [*wish.recorded_s, *([(min(times[0] for times in seen), max(times[-1] for times in seen))] if seen else [])]
+    told = [(gap.start_s, end if gap.end_s is None else gap.end_s) for gap in noted]
+    return joined_spans([*unwatched_spans(noted, begin, end), *without(between_recorded(known, begin, end), told, begin, end)], begin, end)
 
 
 def _asked(one: Told, pace_s: float, interval_s: float, paces: Paces, own_pace: bool, start_s: float, end_s: float) -> float:

@@ -37,6 +37,20 @@ def unwatched_spans(gaps: Iterable[GapSpan], start_s: float, end_s: float) -> tu
     return joined_spans(ours, start_s, end_s)
 
 
+def without(spans: Iterable[Span], others: Iterable[Span], start_s: float, end_s: float) -> tuple[Span, ...]:
+    """What of spans from start to end (UTC seconds) no other one lies over."""
+    found, cuts = list[Span](), joined_spans(others, start_s, end_s)
+    for begin_s, after_s in joined_spans(spans, start_s, end_s):
+        for cut_s, until_s in cuts:
+            if cut_s < after_s and until_s > begin_s:
+                if cut_s > begin_s:
+                    found.append((begin_s, cut_s))
+                begin_s = until_s
+        if after_s > begin_s:
+            found.append((begin_s, after_s))
+    return tuple(found)
+
+
 def due(unwatched: Sequence[Span], start_s: float, end_s: float, count: Callable[[float, float], float]) -> int:
     """How many samples were due from start to end (UTC seconds); `count` tells it of a time in which somebody watched."""
     missed = sum(count(begin_s, after_s) for begin_s, after_s in joined_spans(unwatched, start_s, end_s))

@@ -87,7 +87,8 @@ class Sight:
 
         interval_s = live.interval_s if live is not None else 1.0
         chosen = self._chart.chosen_s or (start_s, end_s)
-        wish = Wish(node_id, start_s, end_s, self._chart.scale().columns, chosen, interval_s, self._judged(lanes, chosen))
+        recorded = self.history.stored.recorded_s if self.history.stored is not None else ()
+        wish = Wish(node_id, start_s, end_s, self._chart.scale().columns, chosen, interval_s, self._judged(lanes, chosen), recorded)
         past = self.history.look_at(wish, live, following=not self._chart.paused)
         self._waiting = past is None or not _told_of(past.wish, wish, following=not self._chart.paused)
         return past

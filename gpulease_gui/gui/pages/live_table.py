@@ -154,7 +154,7 @@ def _under(row: Summary) -> Cell:
 
 def short_text(seconds: float, *, up: bool) -> Text:
     """A bound, so rounded that it holds."""
-    unit_s, en, zh = (1, "s", "秒") if seconds < 120 else (60, "min", "分") if seconds < 7200 else (3600, "h", "时")
+    unit_s, en, zh = (1, "s", "秒") if seconds < 120 else (60, "min", "分") if seconds < 7200 else (3600, "h", "时") if seconds < 3 * 86_400 else (86_400, "d", "天")
     count = math.ceil(seconds / unit_s) if up else math.floor(seconds / unit_s)
     return Text(f"{count} {en}", f"{count} {zh}")
 

@@ -22,7 +22,8 @@ def unwatched_s(gaps: Iterable[GapSpan], start_s: float, end_s: float, holes: It
 def samples_words(count: int, expected: int, missed_s: float) -> tuple[Text, Text]:
     """So many of the samples that were due, and for how many seconds nobody watched; the same where there is little room."""
     shown, missed = share_text(count, expected), missed_words([missed_s])
-    return Text(f"Samples {shown} of expected{missed.en}", f"样本 {shown}{missed.zh}"), Text(f"Samples {shown}{missed.en}", f"样本 {shown}{missed.zh}")
+    short = f"{shown}{missed.en}" if missed.en else f"Samples {shown}"
+    return Text(f"Samples {shown} of expected{missed.en}", f"样本 {shown}{missed.zh}"), Text(short, f"样本 {shown}{missed.zh}")
 
 
 def missed_words(missed_s: Sequence[float]) -> Text:

@@ -55,6 +55,12 @@ def paint_placed(painter: QPainter, font: QFont, placed: Placed, height: int) ->
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     if placed.icon is not None:
         where = QRectF(placed.icon, round(top + inner / 2 - 6.5), ICON_PX, ICON_PX)
+        if placed.box is None:  # it may stand on the edge of a box of others
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(palette.surface))
+            painter.drawEllipse(where.adjusted(-1, -1, 1, 1))
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         icons.paint(painter, where, first.icon, palette.colour(token or gravity(first) or "t2"))
     painter.setFont(text_font(font))
     painter.setPen(QColor(palette.colour(token or "t2")))

@@ -48,10 +48,10 @@ class Navigator(Lively, QWidget):
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.box = pg.ViewBox(enableMenu=False, enableMouse=False)
         self.view.setCentralItem(self.box)
-        self.curve = pg.PlotCurveItem(skipFiniteCheck=True, antialias=False)
+        self.curve, self.ground = (pg.PlotCurveItem(skipFiniteCheck=True, antialias=False, pen=None) for _ in range(2))
         self.promise = pg.InfiniteLine(angle=0, movable=False)
         self.range = pg.LinearRegionItem((0.0, 1.0), movable=True, swapMode="block")
-        for part in (self.curve, self.promise, self.range):
+        for part in (self.ground, self.curve, self.promise, self.range):
             self.box.addItem(part, ignoreBounds=True)
         self._holes = Layer(self._paint_holes, self.box, -10)
         self.range.sigRegionChanged.connect(self._dragged)
@@ -71,9 +71,15 @@ class Navigator(Lively, QWidget):
             return
         times, high = np.array(stored.times_s), np.array(stored.high)
         slice_s = (stored.span_s[1] - stored.span_s[0]) / 960
-        joined = np.append(np.diff(times) < 2.5 * max(slice_s, float(np.median(np.diff(times)))), False)
+        broken = np.flatnonzero(np.diff(times) >= 2.5 * max(slice_s, float(np.median(np.diff(times))))) + 1
+        joined = np.ones(len(times), np.int32)
+        joined[[*(broken - 1), -1]] = 0
         # Times from the left edge: large numbers would lose the fraction of a pixel.
-        self.curve.setData(times - stored.span_s[0], high, connect=joined.astype(np.int32))
+        times -= stored.span_s[0]
+        self.curve.setData(times, high, connect=joined)
+        # A ground is filled from point to point, joined or not: over a hole it lies at nought.
+        ends, edges = np.repeat(broken, 2), np.column_stack((times[broken - 1], times[broken])).ravel()
+        self.ground.setData(np.insert(times, ends, edges), np.insert(high, ends, 0.0))
         top = max(float(high.max()), promised or 0.0, 1e-9) * 1.1
         self.promise.setVisible(promised is not None)
         self.promise.setPos(promised or 0.0)
@@ -105,8 +111,8 @@ class Navigator(Lively, QWidget):
         self.setFixedHeight(max(HEIGHT_PX, self.fontMetrics().height() + 12))
         line = QColor(palette.series[0].colour)
         self.curve.setPen(pg.mkPen(line, width=1))
-        self.curve.setFillLevel(0.0)
-        self.curve.setBrush(with_alpha(palette.series[0].colour, 0.25))
+        self.ground.setFillLevel(0.0)
+        self.ground.setBrush(with_alpha(palette.series[0].colour, 0.25))
         self.promise.setPen(pg.mkPen(QColor(palette.ink), width=1))
         self.range.setBrush(with_alpha(palette.accent, 0.12))
         self.range.setHoverBrush(with_alpha(palette.accent, 0.20))
