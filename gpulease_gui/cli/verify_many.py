@@ -146,7 +146,10 @@ def print_round(services: Services, options: argparse.Namespace, made: Round, sh
     """All outcomes in the order of their nodes, what changed on each node, and cards that two nodes share."""
     names = made.names
     changed = {id_: _changed(services, outcome) for id_, outcome in made.outcomes.items()}
-    twice = shared_cards(services.workspace, [outcome.run for outcome in made.outcomes.values() if outcome.run])
+    twice = [
+        replace(found, first=names[found.ids[0]], second=names[found.ids[1]])
+        for found in shared_cards(services.workspace, [outcome.run for outcome in made.outcomes.values() if outcome.run])
+    ]
     if options.json:
         contract = find_contract(services.workspace, options.contract).id if options.contract else None
         whole = {"contract": contract, "nodes": [outcome_json(o) for o in made.outcomes.values()],

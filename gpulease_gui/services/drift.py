@@ -69,18 +69,19 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """Two nodes that showed the same cards in their newest runs."""
+    """Two nodes, by name, that showed the same cards in their newest runs; `ids` of their records."""
 
     first: str
     second: str
     cards: tuple[str, ...]
+    ids: tuple[str, str] = ("", "")
 
     @property
     def words(self) -> Text:
         """Such as: 8 cards are in node-07 and node-12 at once."""
         count = len(self.cards)
         return Text(
-            f"{count} cards are in {self.first} and {self.second} at once ({self.cards[0]}): one machine is sold twice",
+            f"{count} {'card is' if count == 1 else 'cards are'} in {self.first} and {self.second} at once ({self.cards[0]}): one machine is sold twice",
             f"{count} 张卡同时出现在 {self.first} 和 {self.second}（{self.cards[0]}）：一机两卖",
         )
 
@@ -155,7 +156,7 @@ def duplicates(snapshots: Sequence[Snapshot]) -> tuple[Duplicate, ...]:
         for other in snapshots[place + 1 :]:
             shared = mine & _whole_cards(other.machine)
             if shared and not _is_same(one, other):
-                found.append(Duplicate(one.node, other.node, tuple(sorted(shared))))
+                found.append(Duplicate(one.node, other.node, tuple(sorted(shared)), (one.run.node_id, other.run.node_id)))
     return tuple(found)
 
 

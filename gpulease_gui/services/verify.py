@@ -39,6 +39,7 @@ from gpulease_gui.services.links import Links, NotConnected, Opened
 from gpulease_gui.services.lost_lines import lost_at, must_be_the_node, unmeasured
 from gpulease_gui.services.measure import MEASURES, output_text
 from gpulease_gui.services.measure_lines import MeasureLines, Task
+from gpulease_gui.services.one_machine import MachineTurns
 from gpulease_gui.services.outcome import Outcome, Trouble, current, kept_promises
 from gpulease_gui.services.peer import Peer
 from gpulease_gui.services.plan import PAIR_FACTS, Choice, Level, Plan, make_plan
@@ -96,7 +97,7 @@ class _Turn:
     """A lock that one thread holds at a time, and takes only when the window is at rest."""
 
     def __init__(self, way: RightOfWay) -> None:
-        self._way, self._lock = way, threading.Lock()
+        self._way, self._lock, self.machines = way, threading.Lock(), MachineTurns()
 
     def __enter__(self) -> None:
         self._lock.acquire()
@@ -177,8 +178,7 @@ class _Run:
         self._base: Run | None = None
         self._offset_s: float | None = None
         self._boot_id: str | None = None
-        self._peer = peer
-        self._turn = turn
+        self._peer, self._turn = peer, turn
         self._trouble: Trouble | None = None
         self._end_unseen = self._is_cut = False
 
@@ -333,7 +333,7 @@ class _Run:
             if fact_id not in self._judging.evidence:
                 if fact_id in PAIR_FACTS:
                     self._peer.require(self._boot_id, cancel)
-                with must_be_the_node(self._node, self._opened.line):
+                with self._turn.machines.alone(self._node, cancel), must_be_the_node(self._node, self._opened.line):
                     self._measure_fact(fact_id, lines, cancel)
         except Cancelled:
             return False

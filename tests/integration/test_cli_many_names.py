@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -11,15 +12,19 @@ from pathlib import Path
 
 import pytest
 
+from gpulease_gui.cli import verify_many
 from gpulease_gui.cli.codes import Exit
 from gpulease_gui.cli.verify import _exit_of, _print
-from gpulease_gui.cli.verify_many import Round, _in_short, exit_of_round, names_in_round
+from gpulease_gui.cli.verify_many import Round, _in_short, exit_of_round, names_in_round, print_round
+from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.node import Address, Node, Reach
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.text import Text
 from gpulease_gui.services.composition import open_services
+from gpulease_gui.services.drift import Duplicate
 from gpulease_gui.services.outcome import Outcome, outcome_json
+from gpulease_gui.services.verify import Request
 from gpulease_gui.store.nodes import save_node
 
 GATED = Address("127.0.0.1", 1)
@@ -95,3 +100,21 @@ def test_that_the_work_goes_on_where_nobody_reads_its_progress(tmp_path: Path) -
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=writer, text=True, timeout=120, check=False)
     os.close(writer)
     assert done.returncode == 1 and done.stdout.splitlines()[-1] == "2 nodes: 1 fail, 1 pass"
+
+
+def test_that_cards_in_two_nodes_of_one_name_are_told_by_the_names_of_the_round(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    services = open_services(tmp_path / "d.db", demo=True)
+    try:
+        pair = [Node(id_, "gpu", Reach.DEMO, demo_name=demo) for id_, demo in (("a", "honest"), ("b", "capped"))]
+        smi = services.verification
+        for node in pair:
+            services.workspace.submit(lambda db, node=node: save_node(db, node)).result()
+        runs = {node.id: replace(smi.run(node, Request(only=("gpu.count", "gpu.uuid_unique")), CancelToken()), name="") for node in pair}
+        made = Round(names_in_round(pair), runs)
+        found = Duplicate("gpu", "gpu", ("GPU-1",), ("a", "b"))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(verify_many, "shared_cards", lambda workspace, ids: (found,))
+            print_round(services, argparse.Namespace(json=False, contract=None), made, lambda outcome: None)
+    finally:
+        services.close()
+    assert "1 card is in gpu (demo:honest) and gpu (demo:capped) at once" in capsys.readouterr().out
