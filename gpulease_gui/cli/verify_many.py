@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gpulease_gui.store.doors import Reader
 
 WITHIN_HOURS = 24.0
-NOT_CONNECTED, NOT_TRIED, NO_VERDICT = "not connected", "not tried", "no verdict"
+NOT_CONNECTED, NOT_TRIED, BROKE_OFF, NO_VERDICT = "not connected", "not tried", "broke off", "no verdict"
 
 
 def add_many_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +48,7 @@ def add_many_arguments(parser: argparse.ArgumentParser) -> None:
 @dataclass(slots=True)
 class Round:
     """What came of a round, by the ids of nodes. `kept`: had answered everything before; `untried`: cancelled before their turn.
+    `broken`: why we could not go on with a node, by our own fault.
 
     `names`: as `names_in_round`. `overall`: the verdicts by all that is known of the nodes now, what was kept included.
     """
@@ -56,6 +57,7 @@ class Round:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     kept: list[str] = field(default_factory=list)
     untried: list[str] = field(default_factory=list)
+    broken: dict[str, str] = field(default_factory=dict)
     overall: dict[str, Verdict] = field(default_factory=dict)
 
 
@@ -138,7 +140,8 @@ def _sort_rest(made: Round, lines: tuple[FleetLine, ...]) -> None:
         if line.node.id in made.outcomes:
             continue
         if line.phase is Phase.BROKEN:
-            raise RuntimeError(f"{made.names[line.node.id]}: {line.reason.en}")
+            made.broken[line.node.id] = line.reason.en
+            continue
         (made.untried if line.phase is Phase.CANCELLED else made.kept).append(line.node.id)
 
 
@@ -156,6 +159,7 @@ def print_round(services: Services, options: argparse.Namespace, made: Round, sh
                  "changed": {names[id_]: lines for id_, lines in changed.items()},
                  "duplicates": [{"nodes": [d.first, d.second], "cards": list(d.cards)} for d in twice],
                  "kept": [names[id_] for id_ in made.kept], "not_tried": [names[id_] for id_ in made.untried],
+                 "broken": {names[id_]: why for id_, why in made.broken.items()},
                  "overall": {names[id_]: verdict for id_, verdict in made.overall.items()}}  # fmt: skip
         print(json.dumps(whole, ensure_ascii=False, indent=1))
         return
@@ -165,6 +169,8 @@ def print_round(services: Services, options: argparse.Namespace, made: Round, sh
             print(f"  changed: {visible(line)}")
     for id_ in made.kept:
         print(f"{names[id_]}: {made.overall.get(id_, NO_VERDICT)}; answered before, not asked again")
+    for id_, why in made.broken.items():
+        print(f"{names[id_]}: broke off by our own fault: {in_one_line(why)}")
     for id_ in made.untried:
         print(f"{names[id_]}: cancelled before its turn")
     for duplicate in twice:
@@ -176,7 +182,7 @@ def print_round(services: Services, options: argparse.Namespace, made: Round, sh
 def _in_short(made: Round) -> str:
     """Such as: 7 nodes: 2 fail, 4 pass, 1 not connected. What is known of each now counts, and each once."""
     ends = Counter(_ended(made, id_) for id_ in made.names)
-    told = ", ".join(f"{ends[end]} {end}" for end in (*totals(()), NOT_CONNECTED, NOT_TRIED, NO_VERDICT) if ends[end])
+    told = ", ".join(f"{ends[end]} {end}" for end in (*totals(()), NOT_CONNECTED, NOT_TRIED, BROKE_OFF, NO_VERDICT) if ends[end])
     return f"{len(made.names)} nodes: {told}"
 
 
@@ -184,8 +190,8 @@ def _ended(made: Round, id_: str) -> str:
     outcome = made.outcomes.get(id_)
     if outcome is not None and outcome.error is not None and outcome.run is None:
         return NOT_CONNECTED
-    if id_ in made.untried:
-        return NOT_TRIED
+    if id_ in made.untried or id_ in made.broken:
+        return NOT_TRIED if id_ in made.untried else BROKE_OFF
     return made.overall.get(id_) or (outcome.overall if outcome is not None else NO_VERDICT)
 
 
@@ -195,7 +201,8 @@ def exit_of_round(services: Services, made: Round, exit_of: Callable[[Outcome], 
     codes = [exit_of(outcome) for outcome in made.outcomes.values()]
     codes += map(of_verdict, made.overall.values())
     codes += [Exit.FAIL] * bool(shared_cards(services.workspace, runs)) + [Exit.INTERRUPTED] * bool(made.untried)
-    order = (Exit.INTERRUPTED, Exit.FAIL, Exit.NOT_CONNECTED, Exit.INCONCLUSIVE)
+    codes += [Exit.OUR_FAULT] * bool(made.broken)
+    order = (Exit.INTERRUPTED, Exit.OUR_FAULT, Exit.FAIL, Exit.NOT_CONNECTED, Exit.INCONCLUSIVE)
     return next((code for code in order if code in codes), Exit.OK)
 
 

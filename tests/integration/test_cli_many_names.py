@@ -9,14 +9,17 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gpulease_gui.cli import verify_many
 from gpulease_gui.cli.codes import Exit
+from gpulease_gui.cli.main import main
 from gpulease_gui.cli.verify import _exit_of, _print
 from gpulease_gui.cli.verify_many import Round, _in_short, exit_of_round, names_in_round, print_round
 from gpulease_gui.domain.cancel import CancelToken
+from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.finding import Finding, Verdict
 from gpulease_gui.domain.node import Address, Node, Reach
 from gpulease_gui.domain.span import utc_now
@@ -24,7 +27,7 @@ from gpulease_gui.domain.text import Text
 from gpulease_gui.services.composition import open_services
 from gpulease_gui.services.drift import Duplicate
 from gpulease_gui.services.outcome import Outcome, outcome_json
-from gpulease_gui.services.verify import Request
+from gpulease_gui.services.verify import Request, Verification
 from gpulease_gui.store.nodes import save_node
 
 GATED = Address("127.0.0.1", 1)
@@ -118,3 +121,22 @@ def test_that_cards_in_two_nodes_of_one_name_are_told_by_the_names_of_the_round(
     finally:
         services.close()
     assert "1 card is in gpu (demo:honest) and gpu (demo:capped) at once" in capsys.readouterr().out
+
+
+def test_that_a_node_that_breaks_by_our_fault_hides_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that filled up was a traceback, and nothing of the nodes that had answered."""
+    usual = Verification.run
+
+    def run(self: Verification, node: Node, *more: Any) -> Outcome:
+        if node.demo_name == "capped":
+            raise UserFacing(Text("the workspace can't be written", "无法写入工作区"), Text("no space left", "空间不足"))
+        return usual(self, node, *more)
+
+    monkeypatch.setattr(Verification, "run", run)
+    words = ["verify", "demo:honest", "demo:capped", "--only", "gpu.count", "--workspace", str(tmp_path / "d.db")]
+    assert main(words) == Exit.OUR_FAULT
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("honest (demo:honest): pass") and lines[-1] == "2 nodes: 1 pass, 1 broke off"
+    assert lines[-2] == "capped: broke off by our own fault: the workspace can't be written (no space left)"
+    assert main([*words, "--json"]) == Exit.OUR_FAULT
+    assert list(json.loads(capsys.readouterr().out)["broken"]) == ["capped"]
