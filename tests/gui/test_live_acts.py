@@ -29,7 +29,7 @@ from gpulease_gui.gui.pages import live
 from gpulease_gui.gui.pages.live_lanes import Lanes
 from gpulease_gui.gui.pages.live_log import LogDialog, said_of
 from gpulease_gui.gui.pages.live_report import ReportDialog
-from gpulease_gui.gui.pages.live_table import title_of
+from gpulease_gui.gui.pages.live_table import figures_table, title_of
 from gpulease_gui.gui.widgets.chart_spec import Mode, Picture
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.events import TaskProgressed
@@ -218,7 +218,10 @@ def test_that_a_lost_card_is_told_with_its_reason_and_is_no_nought(qtbot: QtBot)
     lane.show_moment(Moment(TimeScale.ending(now_s, 60.0, 300), now_s, cursor_s=now_s - 40))
     assert [line.value for line in lane._lines()[0]] == ["–", "–"], "before its first reading it was not lost"
     (row,) = summaries(spec, now_s - 30, now_s, 1.0)
-    assert title_of(row) == Text("Power, 2 GPUs, GPU 1 lost, W", "功耗，2 卡，GPU 1 丢失，W")
+    whole = Text("Power, 2 GPUs, GPU 1 lost, W", "功耗，2 卡，GPU 1 丢失，W")
+    assert title_of(row) == whole
+    cell = figures_table().columns[0].cell(row)
+    assert (cell.text, cell.tip) == (Text("Power, 1 of 2 GPUs, W", "功耗，1 / 2 卡，W"), whole), "what has no room is under the pointer"
     assert Picture((spec,)).lanes[0].curves[1].lost == "fell off the bus"
 
 

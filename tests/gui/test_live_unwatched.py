@@ -121,3 +121,15 @@ def test_that_what_was_noted_is_no_time_in_which_nobody_watched() -> None:
 @pytest.mark.parametrize(("seconds", "said"), [(119.4, "119 s"), (7140.0, "119 min"), (4 * 3600.0, "4 h"), (3 * 86_400 - 1.0, "71 h"), (29 * 86_400.0, "29 d")])
 def test_that_a_long_time_is_told_in_days(seconds: float, said: str) -> None:
     assert missed_words([seconds]).en == f" ({said} not watched)"
+
+
+def test_that_a_silence_of_which_only_a_part_was_noted_is_hatched_whole(demo: Services) -> None:
+    start_s = int(time.time()) - 3600
+    blocks = [SampleBlock(Series(NODE, "gpu.power_w", "GPU-a", "W"), (start_s + at) * NS, NS, array("f", [500.0] * 300)) for at in (0, 900)]
+    demo.workspace.submit(lambda db: append_blocks(db, blocks)).result()
+    demo.workspace.submit(lambda db: append_gap(db, Gap(NODE, (start_s + 600) * NS, (start_s + 900) * NS, "no_answer"))).result()
+    with demo.workspace.read() as connection:
+        past = read_past(connection, Wish(NODE, start_s, start_s + 1200.0, 2000, (start_s, start_s + 1200.0)), {})
+    assert [(gap.start_s - start_s, (gap.end_s or 0.0) - start_s, gap.reason) for gap in past.view.gaps] == [(300.0, 600.0, "not_recorded"), (600.0, 900.0, "no_answer")]
+    figures, due = past.figures["gpu.power_w", ""]
+    assert (figures.count, due) == (600, 899), "the node owes the samples of the time in which it gave no answer"

@@ -344,9 +344,10 @@ def _gaps(
     """What the store says, and the silences that nobody noted."""
     told = list_gaps(connection, wish.node_id, "", int(start_s * _NS), int(end_s * _NS))
     made = [GapSpan(gap.start_ns / _NS, gap.reason, gap.end_ns / _NS, True, imported=gap.imported) for gap in told]
+    noted = [(gap.start_s, end_s if gap.end_s is None else gap.end_s) for gap in made]
     limit = max(_SILENT_S, 3 * wish.interval_s, 1.5 * step_s)
     for place in np.flatnonzero(np.diff(times) > limit).tolist():
         begin, after = float(times[place]), float(times[place + 1])
-        if not any(gap.start_s < after and begin < (gap.end_s or after) for gap in made):
-            made.append(GapSpan(begin + max(wish.interval_s, step_s), NOT_RECORDED, after))
+        whole = begin + max(wish.interval_s, step_s), after
+        made += [GapSpan(a, NOT_RECORDED, z) for a, z in without([whole], noted, start_s, end_s) if z - a > limit or (a, z) == whole]
     return sorted(made, key=lambda gap: gap.start_s)

@@ -87,6 +87,17 @@ def title_of(row: Summary) -> Text:
     return Text(", ".join(part for part in (*parts_en, lane.unit) if part), "，".join(part for part in (*parts_zh, lane.unit) if part))
 
 
+def _name(row: Summary) -> Cell:
+    """Where cards are lost, how many are left, which has room; which of them, under the pointer."""
+    whole, count = title_of(row), len(row.lane.curves)
+    left = sum(1 for curve in row.lane.curves if not curve.lost)
+    if row.curve is not None or left == count:
+        return Cell(whole, weight=500)
+    en, zh = f"{left} of {count} {row.lane.kind}{'s' if count != 1 else ''}", f"{left} / {count} {'张 NPU' if row.lane.kind == 'NPU' else '卡'}"
+    unit_en, unit_zh = (f", {row.lane.unit}", f"，{row.lane.unit}") if row.lane.unit else ("", "")
+    return Cell(Text(f"{row.lane.title.en}, {en}{unit_en}", f"{row.lane.title.zh}，{zh}{unit_zh}"), weight=500, tip=whole)
+
+
 def _number(value: float | None, decimals: int, weight: int = 400) -> Cell:
     return NOTHING if value is None else Cell(fixed(value, decimals), weight=weight)
 
@@ -189,7 +200,7 @@ def _verdict(row: Summary) -> Cell:
 def figures_table() -> TableModel[Summary]:
     """The model of the table under the chart."""
     columns: list[Column[Summary]] = [
-        Column(IN_SIGHT, lambda row: Cell(title_of(row), weight=500), width=220, stretch=True),
+        Column(IN_SIGHT, _name, width=220, stretch=True),
         Column(Text("Promised", "承诺"), _promised, width=128, number=True),
         _figure("low"), _figure("p5"), _figure("mean", 600), _figure("p95"), _figure("high"),
         Column(MEAN, _ruler, width=108),
