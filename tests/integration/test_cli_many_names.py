@@ -137,6 +137,6 @@ def test_that_a_node_that_breaks_by_our_fault_hides_no_other(tmp_path: Path, cap
     assert main(words) == Exit.OUR_FAULT
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("honest (demo:honest): pass") and lines[-1] == "2 nodes: 1 pass, 1 broke off"
-    assert lines[-2] == "capped: broke off by our own fault: the workspace can't be written (no space left)"
+    assert lines[-2] == "capped: broke off by our own fault: the workspace can't be written. no space left"
     assert main([*words, "--json"]) == Exit.OUR_FAULT
     assert list(json.loads(capsys.readouterr().out)["broken"]) == ["capped"]
