@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from gpulease_gui.checks.machine import SHIPPED_FALLS, Change, ChangeKind, FallLimits, Machine, by_fall, fall_percent
 from gpulease_gui.checks.machine import changes as machine_changes
 from gpulease_gui.domain.finding import Basis, Finding, Verdict
+from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.text import Text
 from gpulease_gui.services.events import NodeDrifted
-from gpulease_gui.services.identity_pin import machine_in, pinned_run, place_of
+from gpulease_gui.services.identity_pin import is_one_machine, machine_in, pinned_run
 from gpulease_gui.services.rejudge import Rejudgement, changed
 from gpulease_gui.services.thresholds import falls
 from gpulease_gui.store import nodes, runs
@@ -35,7 +36,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One run with what it saw of the machine and what it measured. `place` is the way to the node.
+    """One run with what it saw of the machine and what it measured. `record`: the node, where it is known.
 
     `falls`: how far a value may fall, as the user left it.
     """
@@ -44,7 +45,7 @@ class Snapshot:
     node: str
     machine: Machine
     rates: tuple[Rate, ...] = ()
-    place: str = ""
+    record: Node | None = None
     falls: FallLimits = SHIPPED_FALLS
 
 
@@ -90,7 +91,7 @@ def snapshot(connection: Reader, run: Run) -> Snapshot:
     """A stored run as it can be compared with another; read anew from its evidence."""
     found = [stored.finding for stored in runs.list_current_findings(connection, run.id)]
     node = nodes.get_node(connection, run.node_id)
-    return Snapshot(run, node.name, machine_in(connection, run), tuple(_rates(found)), place_of(node), falls(connection))
+    return Snapshot(run, node.name, machine_in(connection, run), tuple(_rates(found)), node, falls(connection))
 
 
 def _rates(findings: Iterable[Finding]) -> Iterator[Rate]:
@@ -161,7 +162,11 @@ def duplicates(snapshots: Sequence[Snapshot]) -> tuple[Duplicate, ...]:
 
 
 def _is_same(one: Snapshot, other: Snapshot) -> bool:
-    return one.run.node_id == other.run.node_id or bool(one.place and one.place == other.place)
+    if one.run.node_id == other.run.node_id:
+        return True
+    if one.record is None or other.record is None:
+        return False
+    return is_one_machine(one.record, one.run.host_key, other.record, other.run.host_key)
 
 
 def _whole_cards(machine: Machine) -> frozenset[str]:

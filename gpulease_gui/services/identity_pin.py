@@ -86,7 +86,11 @@ def history_of(connection: Reader, node: Node, at: datetime, host_key: HostKey |
     seen = list_elsewhere(connection, node.id, _marks(machine)) if machine else ()
     # In a fleet this is asked for each node: all nodes for each would be their number squared.
     known = {n.id: n for n in nodes.list_nodes(connection)} if seen else {}
-    kept = [s for s in seen if s.seen_at < at and s.node_id in known and place_of(known[s.node_id]) != place_of(node)]
+    kept = [
+        s for s in seen
+        if s.seen_at < at and s.node_id in known
+        and not is_one_machine(node, host_key, known[s.node_id], runs.get_run(connection, s.run_id).host_key)
+    ]  # fmt: skip
     newest = {node_id: newest_run_with_cards(connection, node_id) for node_id in {s.node_id for s in kept}}
     return History(
         at, machine_in(connection, pinned) if pinned else None, pinned.started_at if pinned else None,
@@ -119,6 +123,17 @@ def place_of(node: Node) -> str:
     if node.address is None or node.reach is not Reach.SSH:
         return f"{node.reach}:{node.target}"
     return f"{node.reach}:{node.address.host.lower()}:{node.address.port}"
+
+
+def is_one_machine(one: Node, key: HostKey | None, other: Node, other_key: HostKey | None) -> bool:
+    """Whether two records, and the host keys that answered there, are one machine.
+
+    Behind other gates one address with another key of the same type is another machine; where a key is unknown it is not said.
+    """
+    if place_of(one) != place_of(other):
+        return False
+    is_other_way = (one.jump, one.proxy) != (other.jump, other.proxy)
+    return not (is_other_way and key and other_key and key.kind == other_key.kind and key != other_key)
 
 
 def _elsewhere(connection: Reader, seen: Sighting, node: Node, today: date, newest: str | None) -> Elsewhere:

@@ -188,3 +188,20 @@ def test_that_diff_prints_the_changes_and_an_accepted_swap_is_kept_with_its_reas
     assert main(["diff", "old", "other", "--accept", "x", *words]) == main(["diff", "old", "new", "--accept", " ", *words]) == 64
     assert main(["diff", "old", "new", "--accept", "card replaced under RMA 17", *words]) == 0
     assert desk.pin("n1", datetime(2100, 1, 1, tzinfo=UTC)) == "new"
+
+
+def test_that_one_address_behind_two_gates_is_two_machines_only_where_the_host_keys_say_so(desk: Desk) -> None:
+    """Behind gates several nodes have one private address: cards that two of them share were never told."""
+    behind = replace(desk.nodes[1], address=desk.nodes[0].address, jump="gate-b")
+    desk.write(lambda db: save_node(db, behind))
+    other, rsa = HostKey(KEY.kind, "SHA256:other"), HostKey("ssh-rsa", "SHA256:other")
+    for n, node in ((1, "n1"), (2, "n2")):
+        desk.run(f"run-{n}", node, NOON - timedelta(hours=3 - n), Verdict.PASS)
+    told = {}
+    for key in (KEY, other, rsa, None):
+        with desk.workspace.read() as connection:
+            told[key] = {found.node for found in history_of(connection, desk.nodes[0], NOON, key, machine_from(desk.evidence)).elsewhere}
+    assert told == {KEY: set(), other: {"node-02"}, rsa: set(), None: set()}
+    assert shared_cards(desk.workspace, ["run-1", "run-2"]) == ()
+    desk.write(lambda db: runs.save_connection(db, "run-2", host_key=other, clock_offset_s=None))
+    assert [(found.first, found.second) for found in shared_cards(desk.workspace, ["run-1", "run-2"])] == [("node-01", "node-02")]
