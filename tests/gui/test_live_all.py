@@ -327,6 +327,8 @@ def paused(node_id: str, *gaps: tuple[int, int, str]) -> WatchView:
     ([paused("a", (900, 300, "computer_slept")), paused("b", (900, 300, "computer_slept"))],
      "100.0\u2009% of expected (10 min not watched)", "应有的 100.0\u2009%（10 分未监控）"),
     ([paused("a", (900, 300, "not_watched")), paused("b")], "100.0\u2009% of expected (up to 10 min not watched)", "应有的 100.0\u2009%（最长 10 分未监控）"),
+    ([paused("a", (1801, 300, "not_watched"))], "100.0\u2009% of expected (25 min not watched)", "应有的 100.0\u2009%（25 分未监控）"),
+    ([paused("a", (1801, 300, "before the first reading"))], "100.0\u2009% of expected (25 min not watched)", "应有的 100.0\u2009%（25 分未监控）"),
     ([paused("a", (900, 300, "no_answer")), paused("b")], "83.3\u2009% of expected", "应有的 83.3\u2009%"),
     ([paused("a", (4000, 1800, "not_watched")), paused("b")], "100.0\u2009% of expected", "应有的 100.0\u2009%"),
 ])  # fmt: skip

@@ -26,6 +26,7 @@ from gpulease_gui.gui.models.verified import Verified, cards_found
 from gpulease_gui.gui.pages.live_bar import WINDOWS_S, LiveBar
 from gpulease_gui.gui.pages.live_holes import NO_READING, NOT_RECORDED, unknown_holes
 from gpulease_gui.gui.pages.live_lanes import Lanes
+from gpulease_gui.gui.pages.live_unwatched import samples_words
 from gpulease_gui.gui.pages.page import Target
 from gpulease_gui.gui.theme.theme import Theme, ThemeMode, colours
 from gpulease_gui.gui.widgets.chart_keys import KEYS
@@ -208,13 +209,28 @@ def test_that_a_narrow_bar_has_the_windows_as_a_list_and_cuts_nothing(language: 
     bar = LiveBar()
     window = held(bar, qtbot)
     english.switch(language)
-    bar.show_samples(Text("Samples 97.2 % of expected", "样本 97.2 %"), low=False, short=Text("Samples 97.2 %", "样本 97.2 %"))
+    bar.show_samples(Text("Samples 97.2 % of expected", "样本 97.2 %"), low=False, shorter=(Text("Samples 97.2 %", "样本 97.2 %"),))
     for width, as_list in ((1400, False), (820, True)):
         bar.resize(width, 40)
         QCoreApplication.sendPostedEvents()
         assert (bar.span_box.isVisible(), bar.span.isVisible()) == (as_list, not as_list)
         assert [one for one in shown(bar) if one is not bar.nodes and one.width() < one.minimumSizeHint().width()] == []
         assert max(one.geometry().right() for one in shown(bar)) < width
+    assert window.isVisible()
+
+
+def test_that_the_bar_says_as_much_of_the_samples_as_it_has_room_for_before_the_windows_become_a_list(english: Translations, qtbot: QtBot) -> None:
+    bar = LiveBar()
+    window = held(bar, qtbot)
+    forms = samples_words(99, 100, 2760.0)
+    bar.show_samples(forms[0], low=False, shorter=forms[1:])
+    seen: dict[str, set[bool]] = {}
+    for width in range(1400, 800, -4):
+        bar.resize(width, 40)
+        bar.fit()
+        seen.setdefault(bar._samples.text(), set()).add(bar.span.isVisible())
+    assert list(seen) == [str(form) for form in forms], "from the longest to the shortest, and back in the room of the list"
+    assert True in seen[str(forms[1])] and True in seen[str(forms[2])]
     assert window.isVisible()
 
 

@@ -43,7 +43,9 @@ def test_that_only_time_for_which_we_are_the_reason_is_not_watched_and_none_coun
 
 
 def test_that_the_share_says_beside_it_for_how_long_nobody_watched() -> None:
-    assert [str(words) for words in samples_words(263, 1047, 760.0)] == ["Samples 25.1\u2009% of expected (12 min not watched)", "25.1\u2009% (12 min not watched)"]
+    assert [str(words) for words in samples_words(263, 1047, 760.0)] == [
+        "Samples 25.1\u2009% of expected (12 min not watched)", "Samples 25.1\u2009% (12 min not watched)", "25.1\u2009% (12 min not watched)",
+    ]  # fmt: skip
     assert samples_words(263, 1047, 760.0)[0].zh == "样本 25.1\u2009%（12 分未监控）"
     assert str(samples_words(990, 1000, 0.4)[0]) == "Samples 99.0\u2009% of expected"
 

@@ -105,7 +105,10 @@ class Sums(QFrame):
         slots = [share for view, line in lines for share in _due_slots(view, line, now_s, window_s / SLOTS)]
         read = sum(1 for share in slots if share is not None)
         share, shown = read / len(slots) if slots else 1.0, share_text(read, len(slots))
-        missed = missed_words([unwatched_s(view.gaps, now_s - len(line) * window_s / SLOTS, now_s) for view, line in lines if line])
+        # What is hatched before the first reading was not watched either.
+        missed = missed_words([
+            window_s - len(line) * window_s / SLOTS + unwatched_s(view.gaps, now_s - len(line) * window_s / SLOTS, now_s) for view, line in lines if line
+        ])  # fmt: skip
         self.samples.tell(
             Text(f"{shown} of expected{missed.en}", f"应有的 {shown}{missed.zh}") if slots else "–", "1" if share >= _LOW_SHARE else "warn"
         )

@@ -148,7 +148,7 @@ class LiveBar(FittedBand):
         self.span, self.span_box = Segment(_WINDOW_WORDS, current="5"), SpanBox()
         self.mode = Segment([(Mode.SPREAD.value, Text("Spread", "包络")), (Mode.ALL.value, Text("All lines", "全部曲线"))], current=Mode.SPREAD.value)
         self._range, self._samples = PlainLabel(level="2", size="dense"), PlainLabel(level="2", size="dense")
-        self._sampled: tuple[Words, Words] = ("", "")
+        self._sampled: tuple[Words, ...] = ("",)
         self._samples_told = "", False
         self._lanes = IconButton("columns", Text("Lanes", "通道"))
         self._menu = QMenu(self)
@@ -210,20 +210,21 @@ class LiveBar(FittedBand):
         always: tuple[QWidget, ...] = (self.all_nodes, self.nodes, self.pause, self._line, self.mode, self._lanes, self.export, self.more)
         need = sum(part.sizeHint().width() + 8 for part in always) + 32
         span, box, range_px = (part.sizeHint().width() + 8 for part in (self.span, self.span_box, self._range))
-        whole, short = (self._samples.fontMetrics().horizontalAdvance(say(words)) + 12 for words in self._sampled)
-        room = self.width() - need
+        widths = [self._samples.fontMetrics().horizontalAdvance(say(words)) + 12 for words in self._sampled]
+        whole, short, room = widths[0], widths[-1], self.width() - need
         self._range.setVisible(self._charted and span + range_px + whole <= room)
         self.span.setVisible(self._charted and span + short <= room)
         self.span_box.setVisible(self._charted and span + short > room)
-        fits = (span if span + short <= room else box) + whole <= room
-        self._samples.set_words(self._sampled[0] if fits else self._sampled[1])
-        self._samples.setToolTip("" if fits else plain_tip(self._sampled[0]))
+        beside = span if span + short <= room else box
+        said = next((words for words, width in zip(self._sampled, widths, strict=True) if beside + width <= room), self._sampled[-1])
+        self._samples.set_words(said)
+        self._samples.setToolTip("" if said is self._sampled[0] else plain_tip(self._sampled[0]))
 
-    def show_samples(self, words: Words, *, low: bool, short: Words = "") -> None:
-        """How many of the expected samples there are; `short` where there is little room."""
+    def show_samples(self, words: Words, *, low: bool, shorter: Sequence[Words] = ()) -> None:
+        """How many of the expected samples there are; `shorter` and shorter where there is little room."""
         if (say(words), low) != self._samples_told:
             self._samples_told = say(words), low
-            self._sampled = words, short or words
+            self._sampled = (words, *shorter)
             self._samples.set_level("warn" if low else "2")
             self.fit()
 

@@ -166,8 +166,8 @@ class Sight:
             span_s = chosen or self._chart.span_s
             self.figures.look(specs, self._chart.picture, span_s, past)
             count, expected = self.figures.samples
-            words, short = samples_words(count, expected, unwatched_s(view.gaps, *span_s, self._chart.picture.holes))
-            self._bar.show_samples(words, low=count < _LOW_SHARE * expected, short=short)
+            words, *shorter = samples_words(count, expected, unwatched_s(view.gaps, *span_s, self._chart.picture.holes))
+            self._bar.show_samples(words, low=count < _LOW_SHARE * expected, shorter=shorter)
 
 
 def _told_of(had: Wish, wish: Wish, *, following: bool) -> bool:

@@ -19,11 +19,11 @@ def unwatched_s(gaps: Iterable[GapSpan], start_s: float, end_s: float, holes: It
     return sum(after_s - begin_s for begin_s, after_s in spans)
 
 
-def samples_words(count: int, expected: int, missed_s: float) -> tuple[Text, Text]:
-    """So many of the samples that were due, and for how many seconds nobody watched; the same where there is little room."""
+def samples_words(count: int, expected: int, missed_s: float) -> tuple[Text, ...]:
+    """So many of the samples that were due, and for how many seconds nobody watched; then the same for less and less room."""
     shown, missed = share_text(count, expected), missed_words([missed_s])
-    short = f"{shown}{missed.en}" if missed.en else f"Samples {shown}"
-    return Text(f"Samples {shown} of expected{missed.en}", f"样本 {shown}{missed.zh}"), Text(short, f"样本 {shown}{missed.zh}")
+    whole, short = Text(f"Samples {shown} of expected{missed.en}", f"样本 {shown}{missed.zh}"), Text(f"Samples {shown}{missed.en}", f"样本 {shown}{missed.zh}")
+    return (whole, short, Text(f"{shown}{missed.en}", short.zh)) if missed.en else (whole, short)
 
 
 def missed_words(missed_s: Sequence[float]) -> Text:
