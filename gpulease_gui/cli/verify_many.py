@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from gpulease_gui.store.doors import Reader
 
 WITHIN_HOURS = 24.0
-NOT_CONNECTED, NOT_TRIED, BROKE_OFF, NO_VERDICT = "not connected", "not tried", "broke off", "no verdict"
+NOT_CONNECTED, NOT_TRIED, CANCELLED, BROKE_OFF, NO_VERDICT = (
+    "not connected", "not tried", "cancelled", "broke off", "no verdict",
+)  # fmt: skip
 
 
 def add_many_arguments(parser: argparse.ArgumentParser) -> None:
@@ -182,7 +184,7 @@ def print_round(services: Services, options: argparse.Namespace, made: Round, sh
 def _in_short(made: Round) -> str:
     """Such as: 7 nodes: 2 fail, 4 pass, 1 not connected. What is known of each now counts, and each once."""
     ends = Counter(_ended(made, id_) for id_ in made.names)
-    told = ", ".join(f"{ends[end]} {end}" for end in (*totals(()), NOT_CONNECTED, NOT_TRIED, BROKE_OFF, NO_VERDICT) if ends[end])
+    told = ", ".join(f"{ends[end]} {end}" for end in (*totals(()), NOT_CONNECTED, NOT_TRIED, CANCELLED, BROKE_OFF, NO_VERDICT) if ends[end])
     return f"{len(made.names)} nodes: {told}"
 
 
@@ -192,6 +194,8 @@ def _ended(made: Round, id_: str) -> str:
         return NOT_CONNECTED
     if id_ in made.untried or id_ in made.broken:
         return NOT_TRIED if id_ in made.untried else BROKE_OFF
+    if outcome is not None and outcome.cancelled and outcome.overall is not Verdict.FAIL:
+        return CANCELLED
     return made.overall.get(id_) or (outcome.overall if outcome is not None else NO_VERDICT)
 
 

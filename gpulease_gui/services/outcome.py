@@ -98,6 +98,7 @@ def outcome_json(outcome: Outcome) -> dict[str, object]:
         "findings": [finding_json(f) for f in outcome.findings],
         "totals": {str(v): n for v, n in totals(outcome.findings).items()},
         "overall": str(outcome.overall),
+        "cancelled": outcome.cancelled,
     }
     if outcome.states:
         answer["not_run"] = dict(outcome.states)

@@ -85,7 +85,8 @@ def test_that_the_last_line_counts_each_node_once_by_what_is_known_now(gated: st
     fleet = [Node(id_, id_, Reach.SSH, GATED) for id_ in "abcd"]
     late = Outcome("c", "r", utc_now(), None, None, demo=False, cancelled=True)
     made = Round(names_in_round(fleet), {"c": late}, kept=["a", "b"], untried=["d"], overall={"a": Verdict.PASS, "b": Verdict.FAIL})
-    assert _in_short(made) == "4 nodes: 1 fail, 1 inconclusive, 1 pass, 1 not tried"
+    assert _in_short(made) == "4 nodes: 1 fail, 1 pass, 1 not tried, 1 cancelled"
+    assert outcome_json(late)["cancelled"] is True and outcome_json(replace(late, cancelled=False))["cancelled"] is False
 
 
 def test_that_what_failed_is_told_before_what_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
