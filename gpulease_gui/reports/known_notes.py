@@ -16,6 +16,7 @@ _KNOWN: Mapping[str, Text] = {
     "not compared": Text("not compared", "未比对"),
     "shipped with the demo": Text("shipped with the demo", "随演示提供"),
     "replaced by hand, with a reason": Text("replaced by hand", "手动替换"),
+    "the same key at an edited address": Text("the same key at an edited address", "修改地址后密钥相同"),
     "taken over from the offer": Text("taken over from the offer", "取自报价"),
 }
 _FROM_OFFER = "taken over from offer "

@@ -54,7 +54,8 @@ class HostKeyQuestion:
 
     `hop`: host:port of the jump host whose key it is, "" = the node's own. `others`: other nodes at its address, a
     sentence each. `stated`: fingerprints that the supplier named, those of other nodes of the contract among them.
-    `replaced`: how many keys of the node were replaced in the last 30 days.
+    `replaced`: how many keys of the node were replaced in the last 30 days. `edited`: where the pinned key was met and where the
+    record leads since it was edited, None = to the same place, or that is not known.
     """
 
     node: Node
@@ -64,6 +65,7 @@ class HostKeyQuestion:
     others: tuple[Text, ...] = ()
     stated: tuple[StatedKey, ...] = ()
     replaced: int = 0
+    edited: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -43,6 +42,7 @@ from gpulease_gui.services.events import (
 )
 from gpulease_gui.services.kept_secrets import KeptSecrets
 from gpulease_gui.services.neighbours import others_at
+from gpulease_gui.services.pin_places import SAME_KEY, moved, place_of, replaced_lately, tell_moved
 from gpulease_gui.services.pinned_keys import at_its_place, hop_place, lent_words, once_words, pinned_keys
 from gpulease_gui.services.stated_keys import stated_keys
 from gpulease_gui.services.system_keyring import KeyringTrouble
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from gpulease_gui.demo.server import DemoServer
 
 
-LATELY = timedelta(days=30)
 _MOST_SKIPPED = 5
 # How a login ends that was done by key alone where a password or an answer is wanted, too.
 _WANTS_MORE = ("way_barred", "second_factor", "no_password")
@@ -265,10 +264,12 @@ class Links:
         if session.trusted_by is not TrustedBy.PIN:
             return None
         with self._workspace.read() as connection:
-            lender = pinned_keys(connection, node).lender(session.host_key)
-            if lender is None:
-                return None
-            name = nodes.get_node(connection, lender.node_id).name
+            lender, edited = pinned_keys(connection, node).lender(session.host_key), moved(connection, node, session.host_key)
+            name = nodes.get_node(connection, lender.node_id).name if lender is not None else ""
+        if edited is not None and lender is None:  # from now on it is known here: another one will have changed
+            self.trust(node, session.host_key, SAME_KEY, by="the same key")
+        if lender is None:
+            return None
         self.trust(node, session.host_key, f"{AS_FOR}{name}: {lender.compared_with}", by="another record")
         return lent_words(name)
 
@@ -308,7 +309,7 @@ class Links:
         self, node: Node, key: HostKey, compared_with: str, *, by: str = "user", why: str = "", hop: str = ""
     ) -> None:
         """Pin a host key of the node, or of the jump host `hop` (host:port) on the way to it."""
-        self._decide(node, KeyDecision(node.id, key, KeyState.TRUSTED, utc_now(), compared_with, by, why), hop)
+        self._decide(node, KeyDecision(node.id, key, KeyState.TRUSTED, utc_now(), compared_with, by, why, place_of(node)), hop)
 
     def trust_once(self, node: Node, key: HostKey, *, hop: str = "") -> None:
         """Trust a host key for the next connection to the node alone, which sends no password; nothing is pinned."""
@@ -319,7 +320,7 @@ class Links:
         """Trust a pinned key no more; it stays in the history. The next connection to the node sends no password."""
         with self._workspace.read() as connection:
             self._replaced.update({node.id} if hop else {node.id, *(other.id for other in at_its_place(connection, node))})
-        self._decide(node, KeyDecision(node.id, key, KeyState.REPLACED, utc_now(), "", "user", why), hop)
+        self._decide(node, KeyDecision(node.id, key, KeyState.REPLACED, utc_now(), "", "user", why, place_of(node)), hop)
 
     def _decide(self, node: Node, decision: KeyDecision, hop: str) -> None:
         if hop:
@@ -333,16 +334,19 @@ class Links:
         if isinstance(error, UnknownHostKey):
             offered, keys = error.key, (error.key, *error.others)
             others = () if error.hop else self._others_at(node, keys)
+            edited = self._edited(node, error, *error.known[:1])
             for words in others:
                 error.also(words)
-            self._bus.publish(HostKeyQuestion(node, keys, error.known, error.hop, others, self._stated(node)))
+            self._bus.publish(HostKeyQuestion(node, keys, error.known, error.hop, others, self._stated(node), 0, edited))
         elif isinstance(error, HostKeyChanged):
-            state, offered = NodeState.KEY_CHANGED, error.new
-            lately = 0 if error.hop else self._replaced_lately(node)
+            edited, offered = self._edited(node, error, error.old), error.new
+            state = NodeState.REFUSED if edited else NodeState.KEY_CHANGED
+            with self._workspace.read() as connection:
+                lately = 0 if error.hop or edited else replaced_lately(connection, node)
             others = () if error.hop else self._lent_by(node, error)
             for words in others:
                 error.also(words)
-            self._bus.publish(HostKeyQuestion(node, (error.new,), (error.old,), error.hop, others, self._stated(node), lately))
+            self._bus.publish(HostKeyQuestion(node, (error.new,), (error.old,), error.hop, others, self._stated(node), lately, edited))
         was_login = error.phase is Phase.AUTH and error.cause != "no_password_yet"
         if was_login:  # else nobody has judged a password
             self._ways.forget(node, error.hop)
@@ -350,11 +354,15 @@ class Links:
         self._publish(node, state, error)
         return NotConnected(node, str(error.phase), error, offered)
 
-    def _replaced_lately(self, node: Node) -> int:
+    def _edited(self, node: Node, error: HostKeyChanged | UnknownHostKey, *known: HostKey) -> tuple[str, str] | None:
+        """Whether the user edited where the known key of a node is to be met; that is said then, and nobody is accused."""
+        if error.hop or not known:
+            return None
         with self._workspace.read() as connection:
-            decided = hostkeys.list_key_decisions(connection, node.id)
-        since = utc_now() - LATELY
-        return sum(one.state is KeyState.REPLACED and one.decided_at >= since for one in decided)
+            edited = moved(connection, node, known[0])
+        if edited is not None:
+            tell_moved(error, edited)
+        return edited
 
     def _lent_by(self, node: Node, error: HostKeyChanged) -> tuple[Text, ...]:
         with self._workspace.read() as connection:

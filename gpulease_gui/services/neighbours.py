@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gpulease_gui.domain.node import HostKey, Node
 from gpulease_gui.domain.text import Text
+from gpulease_gui.services.pin_places import moved
 from gpulease_gui.store import hostkeys, nodes
 from gpulease_gui.store.doors import Reader
 
@@ -18,11 +19,16 @@ def others_at(connection: Reader, node: Node, shown: Sequence[HostKey]) -> tuple
     `shown`: the keys that answer there now.
     """
     found = [other for other in nodes.list_nodes(connection) if other.id != node.id and _place(other) == _place(node) is not None]
-    return tuple(_words(other, hostkeys.list_trusted_keys(connection, other.id), shown) for other in found[:_MOST])
+    return tuple(_words(other, _pinned_here(connection, other), shown) for other in found[:_MOST])
 
 
 def _place(node: Node) -> tuple[str, int, str] | None:
     return (node.address.host.lower(), node.address.port, node.jump) if node.address is not None else None
+
+
+def _pinned_here(connection: Reader, node: Node) -> tuple[HostKey, ...]:
+    """A key that was met before the record was edited speaks of another place."""
+    return tuple(key for key in hostkeys.list_trusted_keys(connection, node.id) if moved(connection, node, key) is None)
 
 
 def _words(other: Node, pinned: Sequence[HostKey], shown: Sequence[HostKey]) -> Text:

@@ -7,7 +7,7 @@ is another machine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpulease_gui.domain.node import HostKey, Node
 from gpulease_gui.domain.text import NO_TEXT, Text
@@ -55,11 +55,11 @@ def pinned_keys(connection: Reader, node: Node) -> Pinned:
 
 
 def _trusted(history: Sequence[KeyDecision]) -> Mapping[HostKey, KeyDecision]:
-    """By key the decision since which it has been trusted."""
+    """By key the decision since which it has been trusted, with the place where it was met last."""
     found: dict[HostKey, KeyDecision] = {}
     for decision in history:
         if decision.state is KeyState.TRUSTED:
-            found.setdefault(decision.key, decision)
+            found[decision.key] = replace(found.get(decision.key, decision), place=decision.place)
         else:
             found.pop(decision.key, None)
     return found

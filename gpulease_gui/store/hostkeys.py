@@ -13,7 +13,7 @@ from gpulease_gui.store.records import KeyDecision, KeyState
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-_DECISION = "SELECT node_id, key_type, fingerprint, state, decided_at, compared_with, decided_by, why FROM host_keys"
+_DECISION = "SELECT node_id, key_type, fingerprint, state, decided_at, compared_with, decided_by, why, place FROM host_keys"
 
 
 def save_key_decision(db: Database, decision: KeyDecision) -> None:
@@ -22,6 +22,7 @@ def save_key_decision(db: Database, decision: KeyDecision) -> None:
         "node_id": decision.node_id, "key_type": decision.key.kind, "fingerprint": decision.key.fingerprint,
         "state": decision.state, "decided_at": utc_text(decision.decided_at),
         "compared_with": decision.compared_with, "decided_by": decision.by, "why": decision.why,
+        "place": decision.place,
     }  # fmt: skip
     db.table("host_keys").insert(row)
 
@@ -42,6 +43,6 @@ def list_trusted_keys(connection: sqlite3.Connection, node_id: str) -> tuple[Hos
 
 
 def _decision(
-    node_id: str, kind: str, fingerprint: str, state: str, at: str, compared_with: str, by: str, why: str
+    node_id: str, kind: str, fingerprint: str, state: str, at: str, compared_with: str, by: str, why: str, place: str
 ) -> KeyDecision:
-    return KeyDecision(node_id, HostKey(kind, fingerprint), KeyState(state), utc_from(at), compared_with, by, why)
+    return KeyDecision(node_id, HostKey(kind, fingerprint), KeyState(state), utc_from(at), compared_with, by, why, place)

@@ -15,6 +15,7 @@ from gpulease_gui.store import (
     step_009_tasks,
     step_010_pyramids,
     step_011_watches,
+    step_012_pin_places,
 )
 
 APPLICATION_ID = 0x67504C53  # "gPLS": how other programs, and we, know the file
@@ -273,7 +274,9 @@ def _append_only(table: str) -> tuple[str, str]:
 
 
 _LATER_GUARDED = ("sightings", "pastes", "paste_outputs", "paste_findings")
-_STEPS = (step_006_thresholds, step_007_commerce, step_008_rates, step_009_tasks, step_010_pyramids, step_011_watches)
+_STEPS = (
+    step_006_thresholds, step_007_commerce, step_008_rates, step_009_tasks, step_010_pyramids, step_011_watches, step_012_pin_places,
+)  # fmt: skip
 _GUARDS = {
     table: _append_only(table)
     for table in (
@@ -360,4 +363,10 @@ def m011_watches(db: Database) -> None:
     _build(db, step_011_watches.SCRIPT, step_011_watches.GUARDED, 11)
 
 
-LATEST_VERSION = 11
+@migrations()
+def m012_pin_places(db: Database) -> None:
+    """Decisions about host keys say where they were made."""
+    _build(db, step_012_pin_places.SCRIPT, step_012_pin_places.GUARDED, 12)
+
+
+LATEST_VERSION = 12

@@ -186,7 +186,8 @@ class KeyState(StrEnum):
 class KeyDecision:
     """One line in the history of a node's host keys.
 
-    `compared_with` says how the key was checked (such as "fingerprint from the supplier"), `by` who decided.
+    `compared_with` says how the key was checked (such as "fingerprint from the supplier"), `by` who decided; `place`: where the record
+    led then, "" = not known (an older program).
     """
 
     node_id: str
@@ -196,6 +197,7 @@ class KeyDecision:
     compared_with: str = ""
     by: str = ""
     why: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

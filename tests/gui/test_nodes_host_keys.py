@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
@@ -28,6 +29,7 @@ from gpulease_gui.gui.main_window import MainWindow
 from gpulease_gui.gui.pages import nodes, verification
 from gpulease_gui.gui.pages.nodes import NodesPage
 from gpulease_gui.gui.pages.verification_acts import give_contract
+from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.events import HostKeyQuestion, NodeState, StatedKey
 from gpulease_gui.services.links import NotConnected
@@ -361,3 +363,23 @@ def test_that_the_headline_names_the_jump_host_whose_key_it_is(qtbot: QtBot) -> 
     changed = ChangedKeyDialog(HostKeyQuestion(node, (other,), (STRANGER,), hop))
     qtbot.addWidget(changed)
     assert f"Jump host {hop} answered with a different host key" in [label.text() for label in changed.findChildren(QLabel)]
+
+
+def test_that_an_edited_address_is_told_as_that_and_the_key_is_still_asked_for(qtbot: QtBot) -> None:
+    node, key = Node("real", "node-11", Reach.SSH, Address("203.0.113.9")), HostKey("ssh-ed25519", "SHA256:" + "B" * 43)
+    places = ("203.0.113.7:22", "203.0.113.9:22")
+    changed = ChangedKeyDialog(HostKeyQuestion(node, (key,), (STRANGER,), replaced=0, edited=places))
+    qtbot.addWidget(changed)
+    said = "\n".join(label.text() for label in changed.findChildren(QLabel))
+    assert "The address of node-11 was edited since its key was pinned" in said and "203.0.113.7:22 → 203.0.113.9:22. The connection" in said
+    assert "Keep the old key, and correct the address." in said
+    assert "different host key" not in said and "rebuilt" not in said and "sits between" not in said
+    assert changed.keep.isDefault() and not changed.replace.isEnabled()
+    ask = next(button for button in changed.findChildren(Button) if button.accessibleName() == "Copy question to supplier")
+    QTest.mouseClick(ask, Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text().startswith("Please name the fingerprints of the SSH host keys of root@203.0.113.9:22")
+    unknown = UnknownKeyDialog(HostKeyQuestion(node, (key,), (HostKey("ssh-rsa", STRANGER.fingerprint),), edited=places))
+    qtbot.addWidget(unknown)
+    assert unknown.headline.text() == "node-11 is not known yet at its new address"
+    assert {"Address edited", "203.0.113.7:22 → 203.0.113.9:22"} <= {label.text() for label in unknown.findChildren(QLabel)}
+    assert not unknown.trust.isEnabled()

@@ -67,14 +67,16 @@ class UnknownKeyDialog(FactDialog):
 
     def __init__(self, question: HostKeyQuestion, *, parent: QWidget | None = None) -> None:
         node, self._offered = question.node, question.offered
-        title = Text("New type of host key", "新类型主机密钥") if question.pinned else Text("Unknown host key", "未知主机密钥")
+        title = Text("New type of host key", "新类型主机密钥") if question.pinned and not question.edited else Text("Unknown host key", "未知主机密钥")
         who = _whose(question)
         headline = (
-            Text(f"{who.en} shows a new type of host key", f"{who.zh} 出示了新类型的主机密钥") if question.pinned
+            Text(f"{who.en} shows a new type of host key", f"{who.zh} 出示了新类型的主机密钥") if question.pinned and not question.edited
+            else Text(f"{who.en} is not known yet at its new address", f"{who.zh} 的地址被修改过，新地址的主机密钥未知") if question.edited
             else Text(f"{who.en} is not known yet", f"首次连接 {who.zh}，主机密钥未知")
         )  # fmt: skip
         facts = [(Text("Node", "节点"), foreign(node.name)), (Text("Address", "地址"), foreign(node.target))]
         facts += _path_facts(node) + _hop_facts(question)
+        facts += [(Text("Address edited", "地址已修改"), foreign(_from_to(question)))] if question.edited else []
         facts += [(Text("Trusted so far", "已信任"), foreign(f"{key.kind} {key.fingerprint}")) for key in question.pinned]
         facts += [(Text("Same address", "相同地址"), words) for words in question.others]
         super().__init__(title, headline, facts, icon="key", token="accent", parent=parent, consequence=Text(
@@ -158,6 +160,11 @@ class UnknownKeyDialog(FactDialog):
         self.once.emit(key)
 
 
+def _from_to(question: HostKeyQuestion) -> str:
+    """Where the pinned key was met, and where the record leads now."""
+    return " → ".join(question.edited or ())
+
+
 class TickBox(Lively, QCheckBox):
     """A check box whose words follow the language."""
 
@@ -181,8 +188,15 @@ _CAUSES: tuple[tuple[Text, Text], ...] = (
 )  # fmt: skip
 
 
+_EDITED: tuple[tuple[Text, Text], ...] = (
+    (Text("The address leads to another machine.", "新地址是另一台机器。"),
+     Text("It has a key of its own. Compare that with the fingerprint that the supplier names for it.", "它有自己的密钥，请与供应商为该机器提供的指纹核对。")),
+    (Text("The edit was a mistake.", "地址改错了。"), Text("Keep the old key, and correct the address.", "保留旧密钥，并更正地址。")),
+)  # fmt: skip
+
+
 class ChangedKeyDialog(QDialog):
-    """A known host with another key: keeping the old one is the default, replacing it needs a name and a reason.
+    """A known host with another key, or one whose address was edited: keeping the old one is the default, replacing it needs a name and a reason.
 
     `decided` carries the reason.
     """
@@ -191,7 +205,7 @@ class ChangedKeyDialog(QDialog):
 
     def __init__(self, question: HostKeyQuestion, stories: Sequence[KeyStory] = (), *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._node, self._replaced = question.node, question.replaced
+        self._node, self._replaced, self._edited = question.node, question.replaced, question.edited is not None
         self.setModal(True)
         self.setMinimumWidth(740)
         outer = QVBoxLayout(self)
@@ -213,7 +227,7 @@ class ChangedKeyDialog(QDialog):
 
     def name_window(self) -> None:
         """Name the window in its language."""
-        self.setWindowTitle(say(Text("Host key changed", "主机密钥已变更")))
+        self.setWindowTitle(say(Text("Host key at an edited address", "修改地址后的主机密钥") if self._edited else Text("Host key changed", "主机密钥已变更")))
 
     def _add_keys(self, question: HostKeyQuestion, stories: Sequence[KeyStory]) -> None:
         new = question.offered[0]
@@ -232,7 +246,7 @@ class ChangedKeyDialog(QDialog):
             self._body.addWidget(PlainLabel(words, size="dense", level="2", wrap=True))
         now = foreign(f"{datetime.now(UTC).astimezone():%Y-%m-%d %H:%M:%S}")
         first = Text("met for the first time", "首次出现") if of_node else Text("met for the first time, not vouched for by anyone", "首次出现，无人证实")
-        self.offered = KeyBox(Text("Key offered now", "当前出示的密钥"), now, new, foot=_both(first, vouched(new, of_node)), tone="fail")
+        self.offered = KeyBox(Text("Key offered now", "当前出示的密钥"), now, new, foot=_both(first, vouched(new, of_node)), tone="warn" if self._edited else "fail")
         row.addWidget(self.offered, 1)
         self._body.addLayout(row)
 
@@ -242,7 +256,7 @@ class ChangedKeyDialog(QDialog):
         left = QVBoxLayout()
         left.setSpacing(6)
         left.addWidget(PlainLabel(Text("What it can mean", "可能的原因"), size="dense", weight=600))
-        for cause, advice in _CAUSES:
+        for cause, advice in _EDITED if self._edited else _CAUSES:
             line = QVBoxLayout()
             line.setSpacing(0)
             line.addWidget(PlainLabel(cause, size="dense", weight=500))
@@ -323,16 +337,20 @@ def _changed_head(question: HostKeyQuestion) -> QWidget:
     node, via = question.node, _stops(question.node)
     place, place_zh = (f"{node.target} via {via}", f"{node.target}（经 {via}）") if via else (node.target, node.target)
     head = QFrame()
-    set_role(head, "band", "fail")
+    tone = "warn" if question.edited else "fail"
+    set_role(head, "band", tone)
     row = QHBoxLayout(head)
     row.setContentsMargins(20, 14, 20, 14)
     row.setSpacing(12)
-    row.addWidget(Icon("verdict-fail", "fail", 24))
+    row.addWidget(Icon("edit" if question.edited else "verdict-fail", tone, 24))
     words = QVBoxLayout()
     words.setSpacing(2)
     who = _whose(question)
     headline = Text(f"{who.en} answered with a different host key", f"{who.zh} 出示了不同的主机密钥")
-    words.addWidget(PlainLabel(headline, size="headline", weight=600, level="fail", wrap=True))
+    if question.edited:
+        headline = Text(f"The address of {who.en} was edited since its key was pinned", f"固定密钥之后，{who.zh} 的地址被修改过")
+        place = place_zh = _from_to(question)
+    words.addWidget(PlainLabel(headline, size="headline", weight=600, level=tone, wrap=True))
     words.addWidget(PlainLabel(
         Text(f"{place}. The connection was closed before any login. Nothing was sent.",
              f"{place_zh}。连接在登录前已断开，没有发送任何数据。"), level="2", wrap=True))  # fmt: skip
@@ -357,6 +375,11 @@ def _since(at: datetime, compared_with: str) -> Text:
 
 def _question_to_supplier(question: HostKeyQuestion) -> Text:
     node, new = question.node, question.offered[0]
+    if question.edited:
+        return Text(
+            f"Please name the fingerprints of the SSH host keys of {node.target} (ssh-keygen -lf). It shows {new.kind} {new.fingerprint}.",
+            f"请告知 {node.target} 的 SSH 主机密钥指纹（ssh-keygen -lf）。它出示的是 {new.kind} {new.fingerprint}。",
+        )
     return Text(
         f"{node.target} answers with another SSH host key than before: {new.kind} {new.fingerprint}. Was the node rebuilt "
         "or moved? Please name the ticket and the fingerprints of its host keys (ssh-keygen -lf).",
