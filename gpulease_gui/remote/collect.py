@@ -220,7 +220,7 @@ class _Gathering:
     """What came so far; bounded, whatever the node sends."""
 
     def __init__(self, boundary: str, ids: Sequence[str], on_frame: Callable[[Frame], None], mask: Mask) -> None:
-        self._mask = mask
+        self._mask, self._mark = mask, boundary.encode()
         self.reader = FrameReader(boundary)
         self.frames = 0
         self._wanted = dict.fromkeys(ids)
@@ -236,8 +236,9 @@ class _Gathering:
 
     def take(self, out: bytes, err: bytes, at: datetime | None = None) -> None:
         self.bytes_in += len(out) + len(err)
-        if not self.frames and len(self._said) < SAID_BYTES:
-            self._said += (out + err)[:SAID_BYTES]
+        room = SAID_BYTES + len(self._mark) - len(self._said)  # a mark that begins in what is told is seen as a whole
+        if not self.frames and room > 0:
+            self._said += (out + err)[:room]
         for frame in self.reader.feed(out):
             if frame.id in self._wanted:  # a second frame, or one that nobody asked for, is noise
                 del self._wanted[frame.id]
@@ -249,8 +250,16 @@ class _Gathering:
 
     def end(self, why: Reason | None, *, cancelled: bool, far_end_seen: bool) -> CollectEnd:
         reason = Reason.NOT_COLLECTED if why is None or cancelled else why
-        said = visible(self._mask.quoted(bytes(self._said[:SAID_BYTES]).decode("utf-8", "replace").strip())) if not self.frames else ""
+        words = _foreign(bytes(self._said), self._mark)[:SAID_BYTES]
+        said = visible(self._mask.quoted(words.decode("utf-8", "replace").strip())) if not self.frames else ""
         return CollectEnd(
             tuple(Missing(id_, reason) for id_ in self._wanted), why is None, cancelled, far_end_seen,
             self.reader.noise_bytes, said,
         )  # fmt: skip
+
+
+def _foreign(said: bytes, mark: bytes) -> bytes:
+    """What came before the first line of our own program, which is told by its mark; the line was lost in it, or before its output."""
+    theirs, found, _ = said.partition(mark)
+    before, end, last = theirs.rpartition(b"\n")
+    return before + end if found or mark.startswith(last) else theirs

@@ -13,8 +13,9 @@ from gpulease_gui.domain.cancel import CancelToken
 from gpulease_gui.domain.finding import Reason
 from gpulease_gui.domain.frame import MAX_STDERR_BYTES, MAX_STDOUT_BYTES, Frame
 from gpulease_gui.remote import impatient, lookout
-from gpulease_gui.remote.collect import CollectEnd, collect
+from gpulease_gui.remote.collect import SAID_BYTES, CollectEnd, _foreign, _Gathering, collect
 from gpulease_gui.remote.local import LocalLine
+from gpulease_gui.remote.masking import Mask
 from gpulease_gui.remote.transport import Line
 
 pytestmark = pytest.mark.sshd
@@ -159,6 +160,25 @@ def test_that_a_gateway_that_only_says_no_is_quoted(make_sshd, fact):
         frames, end = gather(session, [fact("a", "echo yes")])
     assert end.missing[0].reason is Reason.NOT_COLLECTED
     assert end.said == "your client has no PTY"
+
+
+@pytest.mark.parametrize(("before", "said"), [("", ""), ("Welcome\\n", "Welcome"), ("no line end", "")])
+def test_that_a_line_lost_within_the_first_output_quotes_the_node_and_not_our_own_header(make_sshd, fact, before, said):
+    """The first frame was to be the node's words: `it said: 40a36dff... clock_now 0 0.01 119 0 0 0`."""
+    header = "read -r x y mark rest; printf '%s a 0 0.01 119 0 0 0\\nhalf' $mark; exit 1"
+    server = make_sshd(f"ForceCommand printf '{before}'; {header}\n")
+    with server.connect() as session:
+        frames, end = gather(session, [fact("a", "echo yes")])
+    assert (frames, end.said) == ({}, said)
+
+
+def test_that_a_header_that_was_cut_is_no_word_of_the_node():
+    mark = b"40a36dff" * 4
+    assert _foreign(b"Welcome\n" + mark[:9], mark) == b"Welcome\n" == _foreign(b"Welcome\n", mark)
+    assert _foreign(b"40a36dff is what it printed", mark) == b"40a36dff is what it printed"
+    gathering = _Gathering(mark.decode(), ["a"], lambda frame: None, Mask())
+    gathering.take(b"x" * (SAID_BYTES - 5) + b"\n" + mark + b" a 0 0.01 119 0 0 0\n", b"")
+    assert gathering.end(Reason.CONNECTION_LOST, cancelled=False, far_end_seen=True).said == "x" * (SAID_BYTES - 5)
 
 
 def test_that_a_node_that_stays_silent_is_given_up_early(make_sshd, fact, monkeypatch):
