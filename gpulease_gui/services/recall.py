@@ -13,7 +13,7 @@ from gpulease_gui.services.intake import GapSpan, WatchView
 from gpulease_gui.services.series import RING_POINTS, Paces, Ring
 from gpulease_gui.services.source_gaps import source_spans
 from gpulease_gui.store.ahead import CLOCK_WRONG, tell_ahead
-from gpulease_gui.store.card_names import CardNames, get_names
+from gpulease_gui.store.card_names import CardNames, get_names, get_numbers
 from gpulease_gui.store.records import Gap
 from gpulease_gui.store.samples import list_gaps, read_blocks, recorded_spans
 from gpulease_gui.store.unread import NOT_WATCHED
@@ -46,11 +46,13 @@ class Recalled:
 
 
 def begin_with(view: WatchView, workspace: Workspace, now_s: float) -> Recalled:
-    """Put what was stored of the last hour before what will come; tell what a clock that was ahead wrote down."""
+    """Put what was stored of the last hour before what will come, with what its cards are called; tell what a clock that was ahead wrote down."""
     telling = workspace.submit(lambda db: tell_ahead(db, view.node_id, int(now_s * _NS)))
     try:
         with workspace.read() as connection:
             last_s, names = put_back(view, connection, now_s), get_names(connection, view.node_id)
+            # A card is its UUID: it is called as before, and another one in its place is not.
+            view.numbers = {**get_numbers(connection, view.node_id), **view.numbers}
     except UserFacing:
         return Recalled()  # the store will say so itself when the first block is written
     wait([telling], WRITTEN_S)

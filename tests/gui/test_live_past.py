@@ -252,9 +252,11 @@ def test_that_watching_goes_on_after_what_was_stored(page: live.LivePage, qtbot:
     page.bar.pause.click()
     assert not page.chart.paused and page.bar.pause.text().strip() == "Pause"
     stored, live = WatchView("n", 60.0), WatchView("n", 1.0, {("gpu.power_w", "GPU-a"): Ring()}, lost={"GPU-a": "gone"}, indexes={"GPU-a": 3})
+    stored.numbers, live.numbers = {"GPU-before": 3, "GPU-a": 3}, {"GPU-a": 4}
     live.rings["gpu.power_w", "GPU-a"].append(page.chart.span_s[1], 500.0)
     page._sight._tell_cards(stored, live)
     assert (stored.lost, stored.indexes) == (live.lost, live.indexes), "a long window comes from the store, which knows of no loss"
+    assert stored.numbers == {"GPU-before": 3, "GPU-a": 4}, "cards of before keep their names"
     page.chart.drag_by(-900.0)
     page._sight._tell_cards(stored, live)
     assert stored.lost == {}, "a stretch of before was not lost then"

@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from gpulease_gui.gui.pages.live_lanes import Lanes
+from gpulease_gui.services.intake import WatchView
+from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch_cards import Cards
-from tests.integration.test_watch_scripted import A, B, Scripted
+from gpulease_gui.store.card_names import get_numbers
+from tests.integration.test_watch_scripted import POWER, A, B, Scripted
 
 C, D = A[:-1] + "3", A[:-1] + "4"
 
@@ -153,6 +157,32 @@ def test_that_cards_behind_a_dead_driver_that_comes_back_with_others_are_not_mis
     node.anew(recalled=False)
     said(node, 90, (C, D))
     assert [rule for rule, *_ in node.events()] == ["watch.driver"] and node.watch.view.lost == {}
+
+
+def test_that_cards_that_others_replaced_between_two_watches_keep_their_numbers_and_the_others_get_new_ones(node: Scripted) -> None:
+    said(node, 10, (A, B))
+    assert node.watch.view.numbers == {A: 0, B: 1}
+    for cards, until in (((C, B), 30), ((B, D), 50), ((A, D), 70)):
+        node.anew(recalled=True)
+        node.watch._recall()
+        said(node, until, cards)
+    assert node.watch.view.numbers == {A: 0, B: 1, C: 2, D: 3}, "as within one watch: a card is its UUID, whatever place it has"
+    assert node.watch.view.indexes == {A: 0, D: 1}
+    lanes = Lanes(lambda term: None)
+    power = next(spec for spec in lanes.of(node.watch.view) if "power" in spec.id)
+    assert {curve.subject: curve.number for curve in power.curves} == {A: 0, B: 1, C: 2, D: 3}
+    node.end()
+    with node.services.workspace.read() as connection:
+        assert get_numbers(connection, "scripted") == {A: 0, B: 1, C: 2, D: 3}
+
+
+def test_that_a_card_that_no_watch_has_numbered_takes_the_number_of_no_other() -> None:
+    view, lanes = WatchView("n", 1.0, numbers={C: 0}), Lanes(lambda term: None)
+    for card in (A, C):
+        view.rings[POWER, card] = ring = Ring()
+        ring.append(1.0, 500.0)
+    lanes.of(view)
+    assert lanes.numbers == {A: 1, C: 0}
 
 
 def test_that_what_changes_places_again_and_again_keeps_little_in_mind() -> None:

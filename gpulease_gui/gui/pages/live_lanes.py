@@ -172,7 +172,7 @@ class Lanes:
         if told is not None:
             self._numbers[source, subject] = told
             return told
-        taken = {number for (kind, _), number in self._numbers.items() if kind == source}
+        taken = {number for (kind, _), number in self._numbers.items() if kind == source}.union(view.numbers.values())
         return self._numbers.setdefault((source, subject), next(number for number in count() if number not in taken))
 
     def _lane(self, group: _Group, view: WatchView) -> LaneSpec:

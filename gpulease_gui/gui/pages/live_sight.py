@@ -73,7 +73,7 @@ class Sight:
 
     def _tell_cards(self, stored: WatchView, live: WatchView) -> None:
         """The numbers of cards are those of the watch; which of them are lost is told only where the stretch reaches to the last reading."""
-        stored.indexes, stored.numbers = live.indexes, live.numbers
+        stored.indexes, stored.numbers = live.indexes, {**stored.numbers, **live.numbers}
         last_s = max((end[0] for ring in live.rings.values() if (end := ring.last) is not None), default=0.0) if live.lost else 0.0
         stored.lost = live.lost if self._chart.span_s[1] >= last_s - 2 * live.interval_s else {}
 

@@ -133,7 +133,7 @@ def _broken_words(one: Broken, going: Sequence[Broken], view: WatchView, now_s: 
 
 def _cards_of(view: WatchView) -> int:
     """How many cards the node has: GPUs with a number, or chips of NPUs."""
-    return len(view.numbers) or len({subject for metric, subject in view.rings if metric.startswith("npu.")})
+    return len(view.indexes) or len({subject for metric, subject in view.rings if metric.startswith("npu.")})
 
 
 def figures_of(known: Known, now_s: float) -> tuple[TileFigure, ...]:
