@@ -203,7 +203,6 @@ def proxy_failed(host_port: str, by: str, cause: str, why: Text) -> ConnectFaile
 
 
 _SLOW: dict[Phase, Text] = {
-    Phase.PROXY: Text("check the proxy's address and type", "检查代理的地址和类型"),
     Phase.TCP: Text("check address, port and firewall", "检查地址、端口和防火墙"),
     Phase.BANNER: Text("the port is open, but is it SSH? check the port number", "端口已打开但可能不是 SSH，检查端口号"),
     Phase.KEX: Text("try again; a firewall may cut large packets", "重试；可能有防火墙丢弃大包"),

@@ -18,7 +18,7 @@ from gpulease_gui.domain.node import Address
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import Text, visible
 from gpulease_gui.remote.address import check_host, check_port
-from gpulease_gui.remote.failures import ConnectFailed, Phase, proxy_failed, timed_out
+from gpulease_gui.remote.failures import ConnectFailed, proxy_failed
 from gpulease_gui.remote.masking import masked
 
 _SLICE_S = 0.05
@@ -98,6 +98,12 @@ class _Talk:
     deadline: float
     seconds: float
     cancel: CancelToken
+    asked: bool = False
+
+    def ask(self, data: bytes) -> None:
+        """Send what makes the proxy connect: from now on it may be silent because the node is."""
+        self.send(data)
+        self.asked = True
 
     def send(self, data: bytes) -> None:
         self.sock.settimeout(max(_SLICE_S, self.deadline - time.monotonic()))
@@ -125,7 +131,19 @@ class _Talk:
             if not data:
                 raise self.trouble("hung_up", Text("it hung up", "对方断开了连接"))
             return data
-        raise timed_out(Phase.PROXY, self.proxy.host_port, self.seconds)
+        raise self._silent()
+
+    def _silent(self) -> ConnectFailed:
+        step = Text("check the proxy's address and type", "检查代理的地址和类型")
+        if not self.asked:
+            error = self.trouble("timeout", Text(f"no answer within {self.seconds:g} s", f"{self.seconds:g} 秒内无应答"))
+        else:
+            error = self.trouble("timeout", Text(f"no answer within {self.seconds:g} s; it may be waiting for the node",
+                                                 f"{self.seconds:g} 秒内无应答；代理可能在等待目标节点"))  # fmt: skip
+            step = Text(f"{step.en}, and whether {self.target.host_port} answers the proxy: node off, wrong address or port, firewall",
+                        f"{step.zh}，并确认代理能连通 {self.target.host_port}：节点可能已关机、地址或端口有误或被防火墙拦截")  # fmt: skip
+        error.next_text = step
+        return error
 
     def trouble(self, cause: str, why: Text) -> ConnectFailed:
         return proxy_failed(self.target.host_port, self.proxy.host_port, cause, why)
@@ -154,7 +172,7 @@ def _connect_socks(talk: _Talk) -> None:
         _socks_user(talk)
     elif way != 0:
         raise _socks_ways(talk)
-    talk.send(b"\5\1\0" + _socks_place(talk))
+    talk.ask(b"\5\1\0" + _socks_place(talk))
     version, code, _, kind = talk.read(4)
     if version != 5 or (code == 0 and kind not in (1, 3, 4)):
         raise talk.trouble("not_a_proxy", Text("it does not speak SOCKS5", "不是 SOCKS5 代理"))
@@ -204,7 +222,7 @@ def _connect_http(talk: _Talk) -> None:
         password = talk.proxy.password.reveal() if talk.proxy.password else ""
         token = base64.b64encode(f"{talk.proxy.user}:{password}".encode()).decode()
         lines.append(f"Proxy-Authorization: Basic {token}")
-    talk.send("\r\n".join([*lines, "", ""]).encode())
+    talk.ask("\r\n".join([*lines, "", ""]).encode())
     status, ways = _http_answer(talk)
     if status == 407 and ways and "basic" not in map(str.lower, ways):
         raise _other_ways(talk, ways)

@@ -281,7 +281,25 @@ def test_that_a_name_that_is_none_is_told_and_never_an_error_of_ours(sshd, host)
 def test_that_a_silent_proxy_has_its_deadline(sshd):
     with listening(lambda caller: None) as place:
         error = failure(sshd, Route(proxy=at(ProxyKind.SOCKS5, place)), proxy_s=0.3)
+    assert (error.phase, error.cause, error.host_port) == (Phase.PROXY, "timeout", sshd.address.host_port)
+    assert (error.why, error.next_text.en) == (f"proxy {place.host_port}: no answer within 0.3 s", "check the proxy's address and type")
+
+
+@pytest.mark.parametrize("kind", [ProxyKind.SOCKS5, ProxyKind.HTTP])
+def test_that_a_proxy_that_was_asked_to_connect_and_is_silent_may_be_waiting_for_the_node(sshd, kind):
+    """It was blamed alone, without its name, where a node behind it was off."""
+
+    def wait(caller: socket.socket) -> None:
+        if kind is ProxyKind.SOCKS5:
+            caller.recv(3)
+            caller.sendall(b"\5\0")
+
+    with listening(wait) as place:
+        error = failure(sshd, Route(proxy=at(kind, place)), proxy_s=0.5)
     assert (error.phase, error.cause) == (Phase.PROXY, "timeout")
+    assert error.why == f"proxy {place.host_port}: no answer within 0.5 s; it may be waiting for the node"
+    assert error.why_text.zh == f"代理 {place.host_port}：0.5 秒内无应答；代理可能在等待目标节点"
+    assert f"whether {sshd.address.host_port} answers the proxy" in error.next_text.en
 
 
 def test_that_a_proxy_that_is_not_there_is_told_as_the_proxy(sshd):
