@@ -23,7 +23,8 @@ class Slot:
 
 
 def runs_of(curve: Curve, blanks: Sequence[Blank]) -> list[list[tuple[float, float]]]:
-    """(time, value) of a curve, cut where a gap lies between two points; both ends of a slice are drawn."""
+    """(time, value) of a curve, cut where a gap of it lies between two points; both ends of a slice are drawn."""
+    blanks = [blank for blank in blanks if not blank.curves or curve.name in blank.curves]
     parts: list[list[tuple[float, float]]] = []
     before: float | None = None
     for at, low, high in zip(curve.times_s, curve.low, curve.high, strict=True):
@@ -37,13 +38,13 @@ def runs_of(curve: Curve, blanks: Sequence[Blank]) -> list[list[tuple[float, flo
 
 
 def band_of(chart: LineChart) -> list[list[Slot]]:
-    """All curves together in even slots of time, cut at gaps."""
+    """All curves together in even slots of time, cut where none was read."""
     width = max(chart.end_s - chart.start_s, 1e-9) / _SLOTS
     held: dict[int, list[tuple[float, float, float]]] = {}
     for curve in chart.curves:
         for at, low, high in zip(curve.times_s, curve.low, curve.high, strict=True):
             held.setdefault(int((at - chart.start_s) / width), []).append((at, low, high))
-    return _cut([_slot(readings) for _, readings in sorted(held.items())], chart.blanks)
+    return _cut([_slot(readings) for _, readings in sorted(held.items())], [blank for blank in chart.blanks if not blank.curves])
 
 
 def _slot(readings: list[tuple[float, float, float]]) -> Slot:

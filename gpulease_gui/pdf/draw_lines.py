@@ -17,6 +17,7 @@ from gpulease_gui.pdf.paint import paint_hatch, with_alpha
 from gpulease_gui.pdf.palette import SeriesStyle
 from gpulease_gui.pdf.pieces import Piece
 from gpulease_gui.pdf.sheet import SMALL, WIDTH, Lines, Sheet
+from gpulease_gui.reports.blank_words import blank_text
 from gpulease_gui.reports.document import Blank, Curve, LineChart
 
 _PLOT_HEIGHT = 104.0
@@ -25,6 +26,9 @@ _TOP = 12.0
 _AIR = 1.15
 _TIMES = 6
 _CONTRACT_PEN = 1.5
+# Above the plot, where only some curves were not read.
+_PART_HEIGHT = 5.0
+_MOST_PARTS = 6
 _TIME_STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
 
 
@@ -55,7 +59,7 @@ def line_pieces(chart: LineChart, sheet: Sheet) -> list[Piece]:
         caption.draw(painter, x, y)
         plot = QRectF(x + _AXIS, y + caption.height + _TOP, WIDTH - _AXIS, _PLOT_HEIGHT)
         _draw_plot(painter, chart, _Frame(plot, chart.start_s, chart.end_s, _top(chart)), sheet)
-        _draw_legend(painter, x + _AXIS, plot.bottom() + 14, legend)
+        _draw_legend(painter, x + _AXIS, plot.bottom() + 14, legend, sheet)
 
     return [Piece(height, draw, gap=6)]
 
@@ -70,7 +74,7 @@ def _draw_plot(painter: QPainter, chart: LineChart, frame: _Frame, sheet: Sheet)
     painter.save()
     _draw_grid(painter, chart, frame, sheet)
     for blank in chart.blanks:
-        _draw_blank(painter, blank, frame, sheet)
+        _draw_blank(painter, blank, chart, frame, sheet)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if len(chart.curves) > MOST_LINES:
         _draw_band(painter, band_of(chart), frame, sheet)
@@ -109,16 +113,25 @@ def _times(chart: LineChart) -> list[tuple[float, str]]:
     return [(m - chart.utc_offset_s, (epoch + timedelta(seconds=m)).strftime(form)) for m in moments]
 
 
-def _draw_blank(painter: QPainter, blank: Blank, frame: _Frame, sheet: Sheet) -> None:
+def _draw_blank(painter: QPainter, blank: Blank, chart: LineChart, frame: _Frame, sheet: Sheet) -> None:
+    """Over the whole plot with its words; of some curves along the upper edge, and the legend tells it."""
     left, right = frame.x(max(blank.start_s, frame.start_s)), frame.x(min(blank.end_s, frame.end_s))
     rect = QRectF(left, frame.rect.top(), max(right - left, 1.5), frame.rect.height())
-    paint_hatch(painter, rect, sheet.palette.hatch, sheet.palette.surface2, step=5)
-    reason = sheet.say(Text(f"no data {blank.end_s - blank.start_s:.0f} s, {blank.reason.en}", f"无数据 {blank.end_s - blank.start_s:.0f} s，{blank.reason.zh}"))
+    if blank.curves:
+        rect = QRectF(left, frame.rect.top() - _PART_HEIGHT, rect.width(), _PART_HEIGHT)
+    _hatch(painter, rect, sheet)
+    if blank.curves:
+        return
+    reason = sheet.say(blank_text(blank, chart.utc_offset_s))
     words = sheet.set(reason, 150, points=SMALL, token="t2", max_lines=2)
     room_right = frame.rect.right() - rect.right() - 6
     at = rect.right() + 4 if room_right > words.natural_width else max(frame.rect.left(), left - 4 - words.natural_width)
     painter.fillRect(QRectF(at - 1, frame.rect.center().y() - 1, words.natural_width + 2, words.height + 1), sheet.colour("plot"))
     words.draw(painter, at, frame.rect.center().y())
+
+
+def _hatch(painter: QPainter, rect: QRectF, sheet: Sheet) -> None:
+    paint_hatch(painter, rect, sheet.palette.hatch, sheet.palette.surface2, step=5)
 
 
 def _draw_contract(painter: QPainter, chart: LineChart, frame: _Frame, sheet: Sheet) -> None:
@@ -160,11 +173,24 @@ def _draw_band(painter: QPainter, parts: Sequence[Sequence[Slot]], frame: _Frame
         painter.drawPolyline(QPolygonF([QPointF(frame.x(s.at_s), frame.y(s.median)) for s in part]))
 
 
+# What a line of it explains: that of a curve, or hatching.
 _Legend = list[tuple[QPen | None, Lines]]
 
 
 def _legend(chart: LineChart, sheet: Sheet) -> _Legend:
-    """A line for each curve with its range and mean; one line for a band."""
+    """A line for each curve with its range and mean, one line for a band; then the gaps of single curves."""
+    return _curves_told(chart, sheet) + _parts_told(chart, sheet)
+
+
+def _parts_told(chart: LineChart, sheet: Sheet) -> _Legend:
+    parts = [blank for blank in chart.blanks if blank.curves]
+    words = [blank_text(blank, chart.utc_offset_s) for blank in parts[:_MOST_PARTS]]
+    if more := len(parts) - len(words):
+        words.append(Text(f"{more} more gaps of some of the lines", f"另有 {more} 处仅部分曲线未读取"))
+    return [(None, sheet.set(sheet.say(one), WIDTH - _AXIS - 28, points=SMALL, token="t2")) for one in words]
+
+
+def _curves_told(chart: LineChart, sheet: Sheet) -> _Legend:
     room = WIDTH - _AXIS - 28
     if len(chart.curves) > MOST_LINES:
         low, high = min(min(c.low) for c in chart.curves if c.low), max(max(c.high) for c in chart.curves if c.high)
@@ -194,10 +220,13 @@ def _summary(curve: Curve, unit: str) -> Text:
     return Text(f"{name}mean {_number(mean)}, range {span}", f"{name_zh}均值 {_number(mean)}，范围 {span}")
 
 
-def _draw_legend(painter: QPainter, x: float, y: float, legend: _Legend) -> None:
+def _draw_legend(painter: QPainter, x: float, y: float, legend: _Legend, sheet: Sheet) -> None:
     for pen, lines in legend:
-        if pen is not None:
+        middle = y + lines.first_height / 2
+        if pen is None:
+            _hatch(painter, QRectF(x, middle - _PART_HEIGHT / 2, 20, _PART_HEIGHT), sheet)
+        else:
             painter.setPen(pen)
-            painter.drawLine(QPointF(x, y + lines.first_height / 2), QPointF(x + 20, y + lines.first_height / 2))
+            painter.drawLine(QPointF(x, middle), QPointF(x + 20, middle))
         lines.draw(painter, x + 26, y)
         y += max(lines.height, 10.0)

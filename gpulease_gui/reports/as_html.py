@@ -10,6 +10,7 @@ from typing import Any
 from gpulease_gui.domain.finding import VERDICT_WORDS, CheckState, Verdict
 from gpulease_gui.domain.text import Language, Text, visible
 from gpulease_gui.domain.units import number_text
+from gpulease_gui.reports.blank_words import blank_text
 from gpulease_gui.reports.document import (
     BarChart,
     Cell,
@@ -116,7 +117,7 @@ def _lines(block: LineChart, say: Say) -> str:
         f"<td class=number>{number_text(max(c.high))}</td></tr>"
         for c in block.curves if c.low
     )  # fmt: skip
-    gaps = "".join(f"<br>{say(blank.reason)}: {blank.end_s - blank.start_s:.0f} s" for blank in block.blanks)
+    gaps = "".join(f"<br>{say(blank_text(blank, block.utc_offset_s))}" for blank in block.blanks)
     return f"<p>{say(block.caption)} {say(block.contract_words)}{gaps}</p><table>{rows}</table>"
 
 

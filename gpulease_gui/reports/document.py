@@ -173,11 +173,17 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """A stretch without readings (seconds since 1970 UTC), and why."""
+    """A stretch without readings (seconds since 1970 UTC), and why.
+
+    `curves`: the names of those that were not read while others of the chart were, and `whose` these are in words; empty where
+    nothing was read.
+    """
 
     start_s: float
     end_s: float
     reason: Text
+    curves: tuple[str, ...] = ()
+    whose: Text = NO_TEXT
 
 
 @dataclass(frozen=True, slots=True)

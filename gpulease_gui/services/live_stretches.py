@@ -10,12 +10,14 @@ from gpulease_gui.domain.finding import Finding
 from gpulease_gui.domain.span import utc_now
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import Text
-from gpulease_gui.reports.document import Blank, Curve
+from gpulease_gui.reports.document import Curve
 from gpulease_gui.reports.facts import LiveStretch
-from gpulease_gui.services.gap_words import reason_words
+from gpulease_gui.services.card_words import card_name
 from gpulease_gui.services.live_export import stretches_in_report
+from gpulease_gui.services.stretch_blanks import blanks_of
+from gpulease_gui.store.card_names import get_numbers
 from gpulease_gui.store.kept_state import KeptState, kept_states
-from gpulease_gui.store.records import Gap, Run, SampleRange, Stretch
+from gpulease_gui.store.records import Run, SampleRange, Stretch
 from gpulease_gui.store.samples import list_series, read_range
 from gpulease_gui.telemetry.source import Metric, metrics
 
@@ -27,8 +29,6 @@ POINTS = 480
 _NS = 1_000_000_000
 _NEAR_NS = 15 * 60 * _NS
 _FAR_NS = 24 * 3600 * _NS
-# A stretch without readings longer than this is drawn as a gap even if nobody noted why.
-_SILENT_STEPS = 3
 _FIRST = ("task.tokens_s", "task.samples_s", "net.tx_gbit_s", "net.rx_gbit_s", "gpu.power_w", "npu.power_w", "disk.read_mb_s", "disk.write_mb_s", "gpu.util_percent")
 
 
@@ -101,9 +101,11 @@ def _stretch(
     found = read_range(connection, node_id, metric.id, *span, POINTS)
     if not found.stretches:
         return None
-    curves = tuple(_curve(stretch) for stretch in found.stretches)
+    numbers = get_numbers(connection, node_id)
+    names = {stretch.series.subject: _name(stretch.series.subject, numbers) for stretch in found.stretches}
+    curves = tuple(_curve(stretch, names[stretch.series.subject]) for stretch in found.stretches)
     return LiveStretch(
-        metric.title, metric.unit, curves, span[0] / _NS, span[1] / _NS, line[0], _blanks(found, span), line[1], _coarser(found, span)
+        metric.title, metric.unit, curves, span[0] / _NS, span[1] / _NS, line[0], blanks_of(found, span, numbers, names), line[1], _coarser(found, span)
     )
 
 
@@ -111,29 +113,11 @@ def _coarser(found: SampleRange, span: tuple[int, int]) -> tuple[tuple[float, fl
     return tuple((max(a, span[0]) / _NS, min(z, span[1]) / _NS, step / _NS) for a, z, step in found.coarser)
 
 
-def _curve(stretch: Stretch) -> Curve:
+def _name(subject: str, numbers: Mapping[str, int]) -> str:
+    """A card with the number by which its gaps are told, before the name by which others know it."""
+    return f"{card_name(subject, numbers)} ({subject})" if subject in numbers else subject
+
+
+def _curve(stretch: Stretch, name: str) -> Curve:
     times = tuple(t / _NS for t in stretch.times_ns)
-    return Curve(stretch.series.subject, times, tuple(stretch.low), tuple(stretch.high))
-
-
-def _blanks(found: SampleRange, span: tuple[int, int]) -> tuple[Blank, ...]:
-    noted = [_blank(gap, span) for gap in found.gaps if gap.end_ns > span[0] and gap.start_ns < span[1]]
-    silent = [b for b in _silences(found) if not any(n.start_s < b.end_s and b.start_s < n.end_s for n in noted)]
-    return tuple(sorted([*noted, *silent], key=lambda blank: blank.start_s))
-
-
-def _blank(gap: Gap, span: tuple[int, int]) -> Blank:
-    return Blank(max(gap.start_ns, span[0]) / _NS, min(gap.end_ns, span[1]) / _NS, reason_words(gap))
-
-
-def _silences(found: SampleRange) -> list[Blank]:
-    """Where no subject was read for several steps."""
-    times = sorted({t for stretch in found.stretches for t in stretch.times_ns})
-    steps = sorted(later - earlier for earlier, later in zip(times, times[1:], strict=False))
-    if not steps:
-        return []
-    usual = max(steps[len(steps) // 2], _NS)
-    return [
-        Blank(earlier / _NS, later / _NS, Text("no readings", "无读数"))
-        for earlier, later in zip(times, times[1:], strict=False) if later - earlier > _SILENT_STEPS * usual
-    ]  # fmt: skip
+    return Curve(name, times, tuple(stretch.low), tuple(stretch.high))

@@ -19,11 +19,12 @@ import pytest
 from gpulease_gui.domain.errors import UserFacing
 from gpulease_gui.domain.finding import Verdict
 from gpulease_gui.domain.node import Node, Reach
-from gpulease_gui.domain.text import Language
+from gpulease_gui.domain.text import Language, Text
 from gpulease_gui.gui.models.past import Wish, read_past
 from gpulease_gui.gui.pages.live_lanes import holes_of
 from gpulease_gui.gui.widgets.chart_spec import Hole
 from gpulease_gui.remote.stream import TOO_LONG
+from gpulease_gui.reports.document import Blank
 from gpulease_gui.services.composition import open_services
 from gpulease_gui.services.degraded import degraded_in
 from gpulease_gui.services.events import NodeState
@@ -252,8 +253,10 @@ def test_that_a_card_that_vanishes_is_lost_in_the_table_and_the_report_and_retur
     place = {head: n for n, head in enumerate(rows[0])}
     watts = [(row[place[f"{POWER} {A} [W]"]], row[place[f"{POWER} {B} [W]"]]) for row in rows[1:]]
     assert watts == [("500", "400")] * 10 + [("", "400")] * 10 + [("500", "400")] * 10
+    first, second = f"GPU 0 ({A})", f"GPU 1 ({B})"
     curves = {curve.name: curve for curve in shown[0].curves}
-    assert not [at_s for at_s in curves[A].times_s if START_S + 10 <= at_s < START_S + 20] and len(curves[B].times_s) == 30
+    assert not [at_s for at_s in curves[first].times_s if START_S + 10 <= at_s < START_S + 20] and len(curves[second].times_s) == 30
+    assert shown[0].blanks == (Blank(START_S + 10, START_S + 20, Text("lost", "丢失"), (first,), Text("GPU 0", "GPU 0")),), "the other card was read"
     assert (event.rule, event.subject, event.began_ns // NS - START_S) == ("watch.lost", A, 10) and event.finding.verdict is Verdict.FAIL
 
 

@@ -15,7 +15,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import pypdf
 import pytest
 from PySide6.QtCore import QBuffer, QIODevice
-from PySide6.QtGui import QPdfWriter
+from PySide6.QtGui import QColor, QImage, QPainter, QPdfWriter
 
 from gpulease_gui.domain.finding import VERDICT_WORDS, CheckState, Finding, Verdict
 from gpulease_gui.domain.node import Node
@@ -23,11 +23,13 @@ from gpulease_gui.domain.text import Language, Text, foreign
 from gpulease_gui.pdf.axis import tick_text, ticks
 from gpulease_gui.pdf.badges import badge_of
 from gpulease_gui.pdf.curves import band_of, runs_of
+from gpulease_gui.pdf.draw_lines import line_pieces
 from gpulease_gui.pdf.palette import LIGHT
 from gpulease_gui.pdf.pieces import Piece, paginate
 from gpulease_gui.pdf.report import pdf_bytes
 from gpulease_gui.pdf.sheet import WIDTH, Sheet
 from gpulease_gui.reports.assemble import assemble
+from gpulease_gui.reports.blank_words import blank_text
 from gpulease_gui.reports.document import Blank, Curve, Document, LineChart, Mark, Ruler, Table, Words
 from gpulease_gui.reports.facts import EvaluationFacts
 from gpulease_gui.reports.sections import findings
@@ -291,6 +293,43 @@ def test_that_many_curves_become_a_band_with_its_median_up_to_the_gap() -> None:
     assert [[(s.at_s, s.low, s.median, s.high) for s in part] for part in band] == [
         [(0.0, 0.0, 2.0, 4.0), (1.0, 0.0, 2.0, 4.0)], [(9.0, 5.0, 5.0, 5.0)]
     ]  # fmt: skip
+
+
+def test_that_a_gap_of_one_curve_cuts_that_curve_only_and_no_band() -> None:
+    curves = tuple(Curve(str(n), (0.0, 1.0, 9.0), (float(n),) * 3, (float(n),) * 3) for n in range(5))
+    part = Blank(1.0, 9.0, foreign("lost"), ("2",), foreign("GPU 2"))
+    assert [len(runs_of(curve, (part,))) for curve in curves] == [1, 1, 2, 1, 1]
+    chart = LineChart(foreign("c"), "W", curves, 0.0, 10.0, blanks=(part,))
+    assert [len(band) for band in band_of(chart)] == [3]
+
+
+def test_that_a_gap_of_one_curve_hatches_the_upper_edge_of_its_chart_and_is_told_below_it() -> None:
+    curves = tuple(Curve(f"GPU {n}", tuple(map(float, range(60))), (400.0 + n,) * 60, (400.0 + n,) * 60) for n in range(2))
+    gap = Blank(20.0, 50.0, Text("lost", "丢失"))
+    part = replace(gap, curves=("GPU 1",), whose=foreign("GPU 1"))
+    hatched, words = {}, {}
+    for name, blanks in (("none", ()), ("whole", (gap,)), ("part", (part,))):
+        chart = LineChart(foreign("c"), "W", curves, 0.0, 60.0, blanks=blanks)
+        page, _ = sheet()
+        (piece,) = line_pieces(chart, page)
+        image = QImage(round(WIDTH), round(piece.height), QImage.Format.Format_RGB32)
+        image.fill(QColor("white"))
+        painter = QPainter(image)
+        piece.draw(painter, 0, 0)
+        painter.end()
+        ground, x = QColor(page.palette.surface2), round(34 + (WIDTH - 34) * 26 / 60)
+        hatched[name] = {y for y in range(image.height()) if any(image.pixelColor(x + n, y) == ground for n in range(6))}
+        words[name] = piece.height
+    assert hatched["none"] == set() and len(hatched["whole"]) > 80
+    assert 3 <= len(hatched["part"]) <= 6 and max(hatched["part"]) <= min(hatched["whole"]), "above the plot, where the others are drawn"
+    assert words["part"] > words["whole"] == words["none"], "one more line below"
+
+
+def test_that_a_gap_of_one_curve_says_whose_it_is_since_when_and_for_how_long() -> None:
+    part = Blank(3600.0, 3630.0, Text("lost", "丢失"), ("GPU 1",), foreign("GPU 1"))
+    assert blank_text(part, 8 * 3600) == Text("GPU 1: not read for 30 s from 09:00:00, lost", "GPU 1：09:00:00 起 30 秒未读取，丢失")
+    assert blank_text(replace(part, curves=()), 0) == Text("no data 30 s, lost", "无数据 30 秒，丢失")
+    assert blank_text(replace(part, end_s=3600.4), 0).en == "GPU 1: not read for less than 1 s from 01:00:00, lost"
 
 
 def test_that_every_state_of_the_legend_has_its_word_in_both_languages() -> None:
