@@ -106,7 +106,7 @@ class KeyRing:
         """
         if not credentials.identity_file:
             raise key_trouble(
-                host_port, "no_key", Text("no key file was named", "未指定密钥文件"),
+                host_port, "no_key", Text("no key file was named, or none that was named is there", "未指定密钥文件，或指定的文件不存在"),
                 Text("name one in the node's form, or load the key into ssh-agent", "请在节点表单中指定密钥文件，或将密钥载入 ssh-agent"),
                 "name one with --identity FILE, or load the key into ssh-agent",
             )  # fmt: skip

@@ -26,6 +26,7 @@ from gpulease_gui.remote.address import (
     person,
 )
 from gpulease_gui.remote.algorithms import HOST_KEY, METHOD, METHODS, USUAL, narrowed, not_able, spelt_out, taken_away
+from gpulease_gui.remote.config_files import missing_files, missing_words
 from gpulease_gui.remote.credentials import KEYS_MAX
 from gpulease_gui.remote.key_certificates import pairs
 from gpulease_gui.remote.ssh_keywords import MAY_HOLD_SECRETS, SAID, UNKNOWN, Unfollowed, is_classified
@@ -215,10 +216,15 @@ def _target_of(alias: str, values: Mapping[str, Sequence[str]], lines: Sequence[
     options = options_text(_options(values, tokens, lines), tokens.fill_signs)
     if parse_options(options).no_key:
         keys = certificates = []
+    key_file, not_there = _key_file(keys), missing_files("identityfile", keys, tokens.fill, lines)
+    if not key_file and parse_options(options).only_named:  # nothing else may be shown: connecting says which file is not there
+        key_file = next(iter(not_there), "")
+    certificates_gone = missing_words("CertificateFile", missing_files("certificatefile", certificates, tokens.fill, lines))
+    gone = (*(missing_words("IdentityFile", not_there) if key_file in ("", *not_there) else ()), *certificates_gone)
     return Target(
-        address, alias, _key_file(keys), key_alias, jump if hops else "", "\n".join(_there(certificates)),
+        address, alias, key_file, key_alias, jump if hops else "", "\n".join(_there(certificates)),
         _files("userknownhostsfile", _first(values, "userknownhostsfile"), user_known_hosts(), tokens, lines),
-        (*_keys_left_out(keys, certificates), *_notes(values, lines)),
+        (*gone, *_keys_left_out(keys, certificates), *_notes(values, lines)),
         options, no_key_file=[path.lower() for path in values.get("identityfile", ())] == ["none"],
     )  # fmt: skip
 

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from gpulease_gui.domain.errors import UsageError, UserFacing
-from gpulease_gui.domain.node import Address
+from gpulease_gui.domain.node import Address, AuthMethod
 from gpulease_gui.remote.address import Target
+from gpulease_gui.remote.credentials import Credentials, KeyRing
+from gpulease_gui.remote.failures import ConnectFailed
 from gpulease_gui.remote.ssh_config import resolve_alias, resolve_jumps
 from gpulease_gui.remote.ssh_lines import programs_in
 from gpulease_gui.remote.ssh_tokens import Tokens
@@ -58,6 +60,28 @@ def test_that_certificate_alias_and_known_hosts_of_the_config_are_taken_over(con
     )  # fmt: skip
     held = resolve_alias("n2", config_file=file)
     assert (held.identity_file, held.known_hosts) == (f"{tmp_path}/held.pub", ("none",))
+
+
+def test_that_a_key_and_a_certificate_that_are_not_there_are_named_with_their_line(config, tmp_path):
+    """With IdentitiesOnly connecting said that no key file was named. One was."""
+    key, gone, certificate = tmp_path / "key", tmp_path / "gone-n1", tmp_path / "gone-cert.pub"
+    key.touch()
+    file = config(
+        f"Host n1 n3\n IdentitiesOnly yes\n IdentityFile {tmp_path}/gone-%n\nHost n2\n IdentityFile {gone}\n IdentityFile {key}\n"
+        f" CertificateFile {certificate}\nHost n4\n HostName 10.0.0.4\nHost n5\n IdentityFile {gone}\nHost n6\n IdentityFile %x\n"
+    )
+    only, beside, none, agent = (resolve_alias(name, config_file=file) for name in ("n1", "n2", "n4", "n5"))
+    assert only.identity_file == str(gone)
+    assert [words.en for words in only.notes] == [f"{file}:3: IdentityFile {gone} does not exist"]
+    assert only.notes[0].zh == f"{file}:3：IdentityFile {gone} 不存在"
+    assert beside.identity_file == str(key)
+    assert [words.en for words in beside.notes] == [f"{file}:7: CertificateFile {certificate} does not exist"]
+    assert (none.identity_file, none.notes) == ("", ())  # the files that ssh tries unasked
+    assert (agent.identity_file, len(agent.notes)) == ("", 1)  # the agent may have one
+    credentials = Credentials(AuthMethod.KEY, only.identity_file)
+    with pytest.raises(ConnectFailed) as caught:
+        KeyRing().load("n1:22", credentials)
+    assert caught.value.why == f"the key file {gone} can't be read: No such file or directory"
 
 
 def test_that_the_first_jump_host_brings_its_own_and_the_others_do_not(config):
