@@ -183,7 +183,8 @@ def test_that_in_the_window_an_alias_is_read_anew_at_each_use_and_what_differs_i
     assert ["9 in the ssh config" in one.words.en for one in said] == [True]
     # A name that the config does not speak of is not asked about.
     asked = replace(record, name="somewhere else")
-    services.links.open(asked, CancelToken()).line.close()
+    services.workspace.submit(lambda db: nodes.save_node(db, asked)).result()
+    services.links.open(record, CancelToken()).line.close()
 
 
 def test_that_an_option_that_the_config_has_no_more_counts_no_more(services, sshd, tmp_path, monkeypatch):
