@@ -9,6 +9,7 @@ from gpulease_gui.checks.watch_rules import Judged
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.domain.units import number_text
 from gpulease_gui.services.intake import LEFT_OUT
+from gpulease_gui.services.nvml_words import nvml_words
 from gpulease_gui.services.recording import FLOODED
 from gpulease_gui.services.source_silence import STALE
 from gpulease_gui.services.watch_cards import NOT_BACK, UNREAD
@@ -54,9 +55,10 @@ _PATTERNS = tuple((re.compile(pattern), zh) for pattern, zh in (
     (r"the line has an unknown form \((\w+)\)", "此行格式未知（{}）"), (r"internal error: (\w+)", "内部错误：{}"),
     (r"(host|network|disk|rdma) can't be read: (.*)", "无法读取 {}：{}"), (r"(cat|head|ports)( [^!]*)? failed", "{}{} 执行失败"),
     (r"the NVIDIA driver shows none of (\d+) NVIDIA GPUs on the PCI bus", "PCI 总线上有 {} 个 NVIDIA GPU，但驱动一个也未显示"),
-    (r"NVML error (\d+)", "NVML 错误 {}"), (r"its reading broke off \((\w+)\)", "读取中断（{}）"),
+    (r"its reading broke off \((\w+)\)", "读取中断（{}）"),
     (r"(pynvml|ctypes) broke off \((\w+)\)", "{} 读取中断（{}）"),
 ))  # fmt: skip
+_NVML = re.compile(r"NVML error ([0-9]{1,9})")
 # Before what the driver itself says, which stays as it is.
 _BEFORE: Mapping[str, str] = {
     "no NVIDIA driver answers here": "没有 NVIDIA 驱动应答", "the NVIDIA driver stopped answering": "NVIDIA 驱动停止应答",
@@ -65,10 +67,13 @@ _BEFORE: Mapping[str, str] = {
 
 
 def trouble_words(said: str) -> Text:
-    """Ours in both languages; what the node said stays as it is."""
+    """Ours in both languages, with what the numbers of NVML mean; what the node said stays as it is."""
     for ours, zh in _BEFORE.items():
         if said.startswith(f"{ours} (") and said.endswith(")"):
-            return Text(said, f"{zh}（{trouble_words(said[len(ours) + 2 : -1]).zh}）")
+            why = trouble_words(said[len(ours) + 2 : -1])
+            return Text(f"{ours} ({why.en})", f"{zh}（{why.zh}）")
+    if (found := _NVML.fullmatch(said)) is not None:
+        return nvml_words(int(found[1]))
     for pattern, zh in _PATTERNS:
         if (found := pattern.fullmatch(said)) is not None:
             return Text(said, zh.format(*(part or "" for part in found.groups())))

@@ -8,11 +8,11 @@ from importlib import resources
 import pytest
 
 from gpulease_gui.domain.text import Text
+from gpulease_gui.services.nvml_words import NVML_ERRORS
 from gpulease_gui.services.watch_words import trouble_words
 
 
 @pytest.mark.parametrize(("said", "zh"), [
-    ("no NVIDIA driver answers here (NVML error 9)", "没有 NVIDIA 驱动应答（NVML 错误 9）"),
     ("the NVIDIA driver stopped answering (GPU is lost)", "NVIDIA 驱动停止应答（GPU is lost）"),
     ("not found any more", "已找不到此卡"),
     ("it answers nothing", "此卡无应答"),
@@ -22,6 +22,24 @@ from gpulease_gui.services.watch_words import trouble_words
 def test_that_what_the_agent_says_is_told_in_chinese_around_the_drivers_own_words(said: str, zh: str) -> None:
     words = trouble_words(said)
     assert (words.en, words.zh) == (said, zh)
+
+
+@pytest.mark.parametrize(("said", "en", "zh"), [
+    ("NVML error 15", "NVML error 15: GPU is lost", "NVML 错误 15：GPU 丢失"),
+    ("the NVIDIA driver stopped answering (NVML error 18)",
+     "the NVIDIA driver stopped answering (NVML error 18: driver/library version mismatch)",
+     "NVIDIA 驱动停止应答（NVML 错误 18：驱动与库版本不匹配）"),
+    ("no NVIDIA driver answers here (NVML error 9)",
+     "no NVIDIA driver answers here (NVML error 9: driver not loaded)", "没有 NVIDIA 驱动应答（NVML 错误 9：驱动未加载）"),
+    ("NVML error 9999999", "NVML error 9999999", "NVML 错误 9999999"),
+])  # fmt: skip
+def test_that_the_numbers_of_nvml_are_told_with_what_they_mean(said: str, en: str, zh: str) -> None:
+    assert trouble_words(said) == Text(en, zh)
+
+
+def test_that_every_error_of_nvml_has_its_words() -> None:
+    assert set(NVML_ERRORS) == {*range(1, 30), 999}
+    assert all(words.en and re.search("[\u4e00-\u9fff]", words.zh) for words in NVML_ERRORS.values())
 
 
 FILLED = "cat x"
@@ -46,5 +64,4 @@ def test_that_every_word_of_ours_of_what_can_not_be_read_has_its_chinese() -> No
     words = [said for said in said_by_us() if said not in others and said != FILLED]
     more = ["more than 1024 series: the rest is left out", "NVML error 16", "the line has an unknown form (KeyError)", "internal error: ValueError"]
     assert len(words) > 20 and [said for said in (*words, *more) if not re.search("[\u4e00-\u9fff]", trouble_words(said).zh)] == []
-    assert trouble_words("NVML error 16") == Text("NVML error 16", "NVML 错误 16")
     assert trouble_words("not a disk row: {0} x") == Text("not a disk row: {0} x", "不是磁盘行：{0} x")
