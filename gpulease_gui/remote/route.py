@@ -31,6 +31,7 @@ from gpulease_gui.remote.handshake import Deadlines, cut, dial, gone, hang_up, s
 from gpulease_gui.remote.host_certificates import certificate_key, certificate_of, fields_of, signer_of, why_not
 from gpulease_gui.remote.hostkeys import HostTrust, TrustedBy, host_key_of, judge, key_types, kind_of, unknown
 from gpulease_gui.remote.proxy import Proxy, lead_through
+from gpulease_gui.remote.revoked_words import authority_revoked, certificate_revoked
 from gpulease_gui.remote.rsa_length import is_too_short, short_host_key
 from gpulease_gui.remote.way_out import ANY_WAY_OUT, OWN_NETWORK, WayOut
 
@@ -218,8 +219,10 @@ def _why_uncertified(host_port: str, key: paramiko.PKey, trust: HostTrust) -> st
         return None
     signer, own = signer_of(certificate), certificate_key(certificate)
     for placed in trust.revoked:
-        if placed.key in (signer, own):
-            raise HostKeyRevoked(host_port, placed.key, placed.place)
+        if placed.key == signer:
+            raise authority_revoked(host_port, placed.key, placed.place)
+        if placed.key == own:
+            raise certificate_revoked(host_port, own, placed.place)
     authorities, revoked = ([placed.key for placed in keys] for keys in (trust.authorities, trust.revoked))
     return why_not(certificate, trust.principal, authorities, revoked, trust.ca_algorithms)
 
@@ -228,8 +231,12 @@ def _refuse_listed(host_port: str, key: paramiko.PKey, certificate: bytes, trust
     said = fields_of(certificate) if certificate else None
     for listed in trust.lists:
         revoked = listed.revoked
-        if revoked.has_key(key.asbytes()) or (said and revoked.has_certificate(said.authority, said.serial, said.name)):
+        if revoked.has_key(key.asbytes()):
             raise HostKeyRevoked(host_port, host_key_of(key), listed.place)
+        if said and revoked.has_key(said.authority):
+            raise authority_revoked(host_port, signer_of(certificate) or host_key_of(key), listed.place)
+        if said and revoked.has_certificate(said.authority, said.serial, said.name):
+            raise certificate_revoked(host_port, certificate_key(certificate), listed.place)
 
 
 def _rounds(offered: tuple[str, ...], shown: list[HostKey]) -> Iterator[tuple[str, ...]]:

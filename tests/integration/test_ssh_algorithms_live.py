@@ -102,7 +102,9 @@ def test_that_a_list_of_ssh_keygen_revokes_keys_and_certificates_even_of_a_pinne
     assert outcome(services, node) == ""
     for text, words in refuses.items():
         revoke(signed, text, *words)
-        assert outcome(services, node).endswith(f"is marked @revoked in {signed}/krl")
+        said = outcome(services, node)
+        assert said.endswith(f"is marked @revoked in {signed}/krl")
+        assert said.startswith("the host's certificate " if words else "the authority " if text.startswith("sha256") else "the host key ")
     (signed / "krl").write_bytes((signed / "krl").read_bytes()[:-1])
     with pytest.raises(UserFacing, match="RevokedHostKeys"):
         services.links.open(node, CancelToken())

@@ -260,7 +260,9 @@ def test_that_a_revoked_authority_speaks_against_a_host_whose_bare_key_is_known(
     known = known_line(server, f"[127.0.0.1]:{server.port}")
     for lines in (f"@revoked * {authority}\n{known}", f"@revoked * {authority}\n@cert-authority * {authority}\n"):
         (home / ".ssh" / "known_hosts").write_text(lines)
-        assert "known_hosts:1" in refused(services, saved(services, server)).why
+        error = refused(services, saved(services, server))
+        assert error.why.startswith("the authority ssh-") and error.why.endswith(f", which signed the host's certificate, is marked @revoked in {home}/.ssh/known_hosts:1")
+        assert error.next_text.en.startswith("do not connect; whoever runs the authority has to name the new one") and "CA" in error.next_text.zh
     (home / ".ssh" / "known_hosts").write_text(known)
     services.links.open(saved(services, server), CancelToken()).line.close()
 
