@@ -79,10 +79,7 @@ class SeriesGaps:
         if ring is None:
             begun_s = (one.view().times_s[0] for (metric, _), one in self._view.rings.items() if metric == key[0] and one.total)
             return min(at_s, back_s or min(begun_s, default=at_s))
-        last = ring.last
-        if last is not None and not math.isnan(last[1]):
-            return min(at_s, last[0] + self._view.interval_s)
-        return at_s if back_s is None or last is None or back_s < last[0] else min(at_s, back_s)
+        return self._missed_s(key, at_s)
 
     def end_all(self, at_s: float) -> tuple[Gap, ...]:
         """The stream stops, or nobody takes it."""
@@ -118,9 +115,14 @@ class SeriesGaps:
             self._view.source_gaps = with_newest(self._view.source_gaps, gap)
 
     def _missed_s(self, key: SeriesKey, at_s: float) -> float:
-        """When the first value was missed of a card that the rows of others left out: after the last one."""
-        last = self._view.rings[key].last
-        return at_s if last is None or math.isnan(last[1]) else min(at_s, last[0] + self._view.interval_s)
+        """When the first value was missed that no gap tells of: after the last one, whatever line ended the curve; or after a cut."""
+        seen, kind = self._view.rings[key].view(), _kind(key[0])
+        last = next((place for place in range(len(seen.values) - 1, -1, -1) if seen.values[place] == seen.values[place]), None)
+        if last is None:
+            return at_s
+        gaps = (*self._view.gaps, *self._view.source_gaps)
+        told_s = max((gap.end_s for gap in gaps if gap.end_s is not None and not gap.metric and gap.source in ("", kind)), default=0.0)
+        return min(at_s, max(float(seen.times_s[last]) + self._view.interval_s, told_s))
 
     def _was_read(self, key: SeriesKey) -> bool:
         """Whether a curve has a value; one that has none is not looked through twice."""

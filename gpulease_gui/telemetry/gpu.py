@@ -58,6 +58,7 @@ _MORE_IDS, _COUNTER_IDS = ("gpu.power_limit_w", "gpu.temperature_memory_c"), ("g
 _LEAST = len(FIELDS) + 1
 _LENGTHS = (_LEAST, _LEAST + len(MORE), _LEAST + len(MORE) + len(COUNTERS))
 _MIB_PER_GIB, _WORDS = 1024.0, 120
+_ALL_BITS = 2.0**64  # as near as a float comes: a driver has none
 GONE = "nvidia-smi does not name it any more"
 NOT_INSTALLED = "nvidia-smi is not installed on the node"
 _BUS = re.compile(r"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]\Z")
@@ -215,16 +216,18 @@ def _point(metric: str, uuid: str, said: float | None, fell: str, index: int, lo
 
 
 def number(cell: str) -> float | None:
-    """A cell as a number within all bounds, NaN for one that is not finite; None for every spelling of "not available" and for words."""
+    """A cell as a number, NaN for one that is not finite or beyond all bounds; None for every spelling of "not available" and for words."""
     if cell.lower() in NO_VALUES:
         return None
     try:
         found = float(int(cell, 16)) if cell.startswith("0x") else float(cell)
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
-    if not math.isfinite(found):
+    except OverflowError:
         return math.nan
-    return found if -gpu_alike.MOST < found < gpu_alike.MOST else None
+    if found == _ALL_BITS:
+        return None
+    return found if -gpu_alike.MOST < found < gpu_alike.MOST else math.nan
 
 
 SOURCE = Source("gpu", Text("NVIDIA GPUs", "NVIDIA GPU"), SCRIPT, METRICS, _Reader)

@@ -49,6 +49,21 @@ def told(node: Scripted, language: Language, first: int = 0, last: int = 400) ->
     return {int(row[0][14:16]) * 60 + int(row[0][17:19]): row[-2] for row in rows if row[-2]}
 
 
+@pytest.mark.parametrize("cut_s", [None, 8])
+def test_that_the_gap_of_a_card_whose_row_gives_way_to_words_begins_after_its_last_reading(node: Scripted, cut_s: int | None) -> None:
+    words = "Unable to determine the device handle for GPU1: 0000:C1:00.0: Unknown Error"
+    for node.at in range(40):
+        if node.at == cut_s:
+            node.reconnect()
+        if 10 <= node.at < 30:
+            node.cards((0, A, "500"))
+            node.say("gpu", words)
+        else:
+            node.cards((0, A, "500"), (1, B, "400"))
+    assert (f"lost {B}", POWER, 10, 30) in stored(node)
+    assert [(gap.start_s - START_S, gap.end_s and gap.end_s - START_S) for gap in node.watch.view.missed if gap.metric == POWER] == [(10, 30)]
+
+
 @pytest.mark.parametrize("by_agent", [True, False])
 def test_that_a_figure_that_is_not_available_for_a_while_is_a_gap_of_its_curve_with_its_reason(node: Scripted, by_agent: bool) -> None:
     for node.at in range(200):

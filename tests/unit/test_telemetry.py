@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpulease_gui.domain.errors import Unreadable
+from gpulease_gui.telemetry.gpu import number as gpu_number
 from gpulease_gui.telemetry.row import Row, RowReader
 from gpulease_gui.telemetry.source import RECORD_END, LastingReader, LineReader, Point, metrics, sources
 from tests.standin.build import build_smi
@@ -283,7 +284,11 @@ def test_that_an_impossible_figure_of_the_first_line_of_all_says_why_and_one_tha
     assert [(point.metric, point.value) for point in points if point.value is not None] == [("gpu.util_percent", 97)]
 
 
-@pytest.mark.parametrize("watts", ["1e9", "nan", "-1", "inf"])
+def test_that_a_cell_with_all_bits_set_says_that_there_is_none() -> None:
+    assert gpu_number("0xffffffffffffffff") is None and gpu_number(str(2**64 - 1)) is None
+
+
+@pytest.mark.parametrize("watts", ["1e9", "nan", "-1", "inf", "1e308", "1e20", "100000000000000000000", "0x" + "f" * 400])
 def test_that_an_impossible_cell_of_the_first_row_of_all_says_why(watts: str) -> None:
     points = reader("gpu").read(f"0, {UUID}, 97, 41, 71680, {watts}, 63, 1755, 2619, 0x4")
     assert {point.metric: point.why for point in points if point.value is None} == {"gpu.power_w": "impossible_figure", "gpu.xid": "unheard"}
