@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 
 from gpulease_gui.services.series import Ring
-from gpulease_gui.services.watch_places import ROUNDS, SAME_ROUND, Places, Spans, successors
+from gpulease_gui.services.watch_places import LATER, ROUNDS, SAME_ROUND, Places, Spans, successors
 from gpulease_gui.telemetry.gpu import GONE
 from gpulease_gui.telemetry.source import Point
 
@@ -123,11 +123,13 @@ class Cards:
 
 class OddRounds:
     """Is a card gone that a round of nvidia-smi's rows left out? Not where a row of it could not be read, or was cut off by a
-    break; nor where it was read just now, because the rows of another card come many times and each begins a round.
+    break; nor where it was read just now, because the rows of another card come many times and each begins a round; nor where another
+    card may have its place.
     """
 
     def __init__(self) -> None:
         self._odd_s: float | None = None
+        self._first_s: dict[str, float] = {}  # when each card was read first and last
         self._read_s: dict[str, float] = {}
 
     def tell(self, at_s: float) -> None:
@@ -139,17 +141,27 @@ class OddRounds:
         if not points:
             return points
         if len(self._read_s) >= _MOST_CARDS:
-            self._read_s = {}
+            self._first_s, self._read_s = {}, {}
         self._read_s[points[-1].subject] = at_s
+        self._first_s.setdefault(points[-1].subject, at_s)
         if points[0].lost != GONE:
             return points
         odd_s, self._odd_s = self._odd_s, None
         odd = odd_s is not None and at_s - odd_s <= 2 * interval_s
-        least_s = max(_GONE_INTERVALS * interval_s, _GONE_S)
+        least_s, followed = max(_GONE_INTERVALS * interval_s, _GONE_S), self._followed({point.subject for point in points if point.lost == GONE}, interval_s)
         return tuple([
             point for point in points
-            if point.lost != GONE or not (odd or at_s - self._read_s.get(point.subject, -math.inf) < least_s)
+            if point.lost != GONE or not (odd or point.subject in followed or at_s - self._read_s.get(point.subject, -math.inf) < least_s)
         ])  # fmt: skip
+
+    def _followed(self, gone: Collection[str], interval_s: float) -> set[str]:
+        """Those after which another card was read first that is there now, each by another one."""
+        left = sorted(gone, key=lambda name: (-self._read_s.get(name, -math.inf), name), reverse=True)  # as `Places.taken` does
+        found: set[str] = set()
+        for first_s in sorted(first_s for name, first_s in self._first_s.items() if name not in gone):
+            if left and first_s - self._read_s.get(left[0], -math.inf) >= LATER * interval_s:
+                found.add(left.pop(0))
+        return found
 
 
 def lately(rings: Mapping[tuple[str, str], Ring]) -> Spans:

@@ -110,5 +110,7 @@ class Places:
         return self._rounds - round_ > ROUNDS and self._round_s - last_s > ROUNDS * self._interval_s
 
     def _is_there(self, name: str) -> bool:
-        """One line may name a card that is none. Known before the one that it replaces is missed, so that nobody is told of that."""
-        return not self._is_gone(name) and self._last_s(name) - self._first[name] >= (ROUNDS - 1) * self._interval_s
+        """One line may name a card that is none. Known before the one that it replaces is missed, however late a row of it came, so that
+        nobody is told of that.
+        """
+        return not self._is_gone(name) and self._last_s(name) - self._first[name] >= (ROUNDS - 1 - SAME_ROUND) * self._interval_s

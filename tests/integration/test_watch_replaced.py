@@ -13,7 +13,7 @@ from gpulease_gui.services.intake import WatchView
 from gpulease_gui.services.series import Ring
 from gpulease_gui.services.watch_cards import Cards
 from gpulease_gui.store.card_names import get_numbers
-from tests.integration.test_watch_scripted import POWER, A, B, Scripted
+from tests.integration.test_watch_scripted import POWER, START_S, A, B, Scripted
 
 C, D = A[:-1] + "3", A[:-1] + "4"
 
@@ -71,6 +71,20 @@ def test_that_two_cards_that_change_places_at_once_are_no_loss_that_lasts(node: 
     rows(node, 60, *((C, B) if place == 0 else (A, C)))
     assert node.degraded_s() == 0.0 and node.watch.view.lost == {}
     assert all(ended is not None for *_, ended in node.events())
+
+
+@pytest.mark.parametrize("later", [(C, D), (C, B), (A, C)])
+def test_that_rows_of_nvidia_smi_call_no_card_lost_whose_place_another_takes_at_once(node: Scripted, later: tuple[str, str]) -> None:
+    rows(node, 10, A, B)
+    rows(node, 60, *later)
+    assert node.events() == [] and node.watch.view.missed == () and node.watch.view.lost == {}
+
+
+def test_that_of_two_cards_that_are_gone_beside_one_newcomer_one_is_lost_from_its_first_missed_row_on(node: Scripted) -> None:
+    rows(node, 10, A, B, D)
+    rows(node, 60, C, D)
+    assert [(rule, begin, end) for rule, _, begin, end in node.events()] == [("watch.lost", 10, None)]
+    assert len(node.watch.view.lost) == 1 and {gap.start_s - START_S for gap in node.watch.view.missed} == {10}
 
 
 def test_that_a_card_lost_over_a_cut_is_replaced_while_the_line_goes_on(node: Scripted) -> None:
