@@ -40,7 +40,7 @@ def asked(window: MainWindow, qtbot: QtBot) -> SecretDialog:
     found: list[SecretDialog] = []
 
     def is_open() -> bool:
-        found[:] = [dialog for dialog in window.findChildren(SecretDialog) if dialog.isVisible()]
+        found[:] = [dialog for dialog in window.findChildren(SecretDialog) if dialog.isVisible() and dialog.isEnabled()]
         return bool(found)
 
     qtbot.waitUntil(is_open, timeout=PATIENCE_MS)

@@ -21,7 +21,7 @@ def opened(qtbot: QtBot, what: str, *, shown: bool = False) -> SecretDialog:
     dialog = SecretDialog(NODE, SecretAsked(what), shown=shown)
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(dialog.line.hasFocus)
+    qtbot.waitUntil(lambda: dialog.isEnabled() and dialog.line.hasFocus())
     return dialog
 
 

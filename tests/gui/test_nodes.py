@@ -225,7 +225,7 @@ def test_that_a_worker_waits_for_the_secret_and_the_window_does_not(own: MainWin
     ask = services.links.ask_secret
     assert ask is not None
     answer = services.jobs.local(lambda: ask(node, SecretAsked("passphrase of /keys/id_ed25519")))
-    qtbot.waitUntil(lambda: bool(own.findChildren(SecretDialog)))
+    qtbot.waitUntil(lambda: any(d.isVisible() and d.isEnabled() for d in own.findChildren(SecretDialog)))
     dialog = dialog_of(own, SecretDialog)
     said = {label.text() for label in dialog.findChildren(QLabel)}
     assert {"The key for node-<b>01</b> is encrypted", "/keys/id_ed25519"} <= said
@@ -262,7 +262,7 @@ def test_that_the_keyring_is_offered_where_there_is_one_and_the_node_forgets(own
         ask = services.links.ask_secret
         assert ask is not None
         answer = services.jobs.local(lambda: ask(node, SecretAsked("password")))
-        qtbot.waitUntil(lambda: bool(own.findChildren(SecretDialog)))
+        qtbot.waitUntil(lambda: any(d.isVisible() and d.isEnabled() for d in own.findChildren(SecretDialog)))
         dialog = dialog_of(own, SecretDialog)
         assert dialog.keep.isVisible() and not dialog.keep.isChecked()
         QTest.keyClicks(dialog.line, "correct horse")
@@ -290,7 +290,7 @@ def test_that_no_keyring_is_offered_where_there_is_none(own: MainWindow, service
     assert ask is not None
     with system_keyring(fail.Keyring()):
         answer = services.jobs.local(lambda: ask(node, SecretAsked("password")))
-        qtbot.waitUntil(lambda: bool(own.findChildren(SecretDialog)))
+        qtbot.waitUntil(lambda: any(d.isVisible() and d.isEnabled() for d in own.findChildren(SecretDialog)))
     dialog = dialog_of(own, SecretDialog)
     assert dialog.keep.isHidden()
     dialog.reject()
@@ -302,7 +302,7 @@ def test_that_a_closed_workspace_lets_the_waiting_worker_go(own: MainWindow, ser
     ask = services.links.ask_secret
     assert ask is not None
     answer = services.jobs.local(lambda: ask(node, SecretAsked("password")))
-    qtbot.waitUntil(lambda: bool(own.findChildren(SecretDialog)))
+    qtbot.waitUntil(lambda: any(d.isVisible() and d.isEnabled() for d in own.findChildren(SecretDialog)))
     own.detach()
     assert answer.result(timeout=5) is None
     assert not any(dialog.isVisible() for dialog in own.findChildren(SecretDialog)), "its question goes with it"

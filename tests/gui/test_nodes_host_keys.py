@@ -121,7 +121,7 @@ def state(window: MainWindow) -> NodeState | None:
 
 
 def unknown_dialog(window: MainWindow, qtbot: QtBot) -> UnknownKeyDialog:
-    qtbot.waitUntil(lambda: any(d.isVisible() for d in window.findChildren(UnknownKeyDialog)), timeout=20_000)
+    qtbot.waitUntil(lambda: any(d.isVisible() and d.isEnabled() for d in window.findChildren(UnknownKeyDialog)), timeout=20_000)
     return next(d for d in window.findChildren(UnknownKeyDialog) if d.isVisible())
 
 
@@ -300,7 +300,7 @@ def test_that_a_changed_key_is_replaced_only_with_name_and_reason(
     old = KeyDecision("real", STRANGER, KeyState.TRUSTED, datetime(2026, 11, 28, tzinfo=UTC), COMPARED, "user")
     services.workspace.submit(lambda db: hostkeys.save_key_decision(db, old)).result()
     connect(window)
-    qtbot.waitUntil(lambda: any(d.isVisible() for d in window.findChildren(ChangedKeyDialog)), timeout=20_000)
+    qtbot.waitUntil(lambda: any(d.isVisible() and d.isEnabled() for d in window.findChildren(ChangedKeyDialog)), timeout=20_000)
     dialog = next(d for d in window.findChildren(ChangedKeyDialog) if d.isVisible())
     assert dialog.keep.isDefault() and not dialog.replace.isEnabled()
     said = "\n".join(label.text() for label in dialog.findChildren(QLabel))
@@ -327,7 +327,7 @@ def test_that_keeping_the_old_key_changes_nothing(window: MainWindow, services: 
     old = KeyDecision("real", STRANGER, KeyState.TRUSTED, datetime(2026, 11, 28, tzinfo=UTC), COMPARED, "user")
     services.workspace.submit(lambda db: hostkeys.save_key_decision(db, old)).result()
     connect(window)
-    qtbot.waitUntil(lambda: any(d.isVisible() for d in window.findChildren(ChangedKeyDialog)), timeout=20_000)
+    qtbot.waitUntil(lambda: any(d.isVisible() and d.isEnabled() for d in window.findChildren(ChangedKeyDialog)), timeout=20_000)
     dialog = next(d for d in window.findChildren(ChangedKeyDialog) if d.isVisible())
     QTest.keyClick(dialog.keep, Qt.Key.Key_Return)
     assert not dialog.isVisible()

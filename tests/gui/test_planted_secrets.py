@@ -183,7 +183,7 @@ def unpacked(database: Path) -> Iterator[bytes]:
 
 def typed(window: MainWindow, qtbot: QtBot, words: str, *, shown: bool = False, keep: bool = False) -> None:
     """Answer the next question."""
-    qtbot.waitUntil(lambda: any(d.isVisible() for d in window.findChildren(SecretDialog)), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: any(d.isVisible() and d.isEnabled() for d in window.findChildren(SecretDialog)), timeout=PATIENCE)
     dialog = next(d for d in window.findChildren(SecretDialog) if d.isVisible())
     assert (dialog.line.echoMode() is dialog.line.EchoMode.Normal) is shown
     assert dialog.keep.isVisible() is not shown

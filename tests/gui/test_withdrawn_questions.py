@@ -63,7 +63,7 @@ def put(services: Services, made: list[Node]) -> list[Node]:
 
 
 def dialogs(page: NodesPage) -> list[SecretDialog]:
-    return [dialog for dialog in page.window().findChildren(SecretDialog) if dialog.isVisible()]
+    return [dialog for dialog in page.window().findChildren(SecretDialog) if dialog.isVisible() and dialog.isEnabled()]
 
 
 def test_that_cancel_all_closes_the_question_of_a_node_and_opens_that_of_none(
@@ -99,6 +99,10 @@ def test_that_a_question_for_several_nodes_stays_until_the_last_of_them_is_cance
     assert {"Proxy 127.0.0.1:9 asks for a password", "Asked first for", asked[0]} <= labels
     fleet.cancel_all()
     qtbot.waitUntil(lambda: not fleet.running, timeout=CANCEL_MS)
+    # What was typed is not gone without a word.
+    qtbot.waitUntil(lambda: dialog.is_over and dialog.isEnabled())
+    assert dialog.headline.text() == f"What you typed for {asked[0]} was not sent"
+    dialog.cancel.click()
     qtbot.waitUntil(lambda: not page._work._questions)
     assert (dialogs(page), len(asked)) == ([], 1)
 

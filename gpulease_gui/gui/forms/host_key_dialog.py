@@ -14,6 +14,7 @@ from gpulease_gui.domain.text import NO_TEXT, Text, foreign
 from gpulease_gui.gui.forms.fields import Field, LineField
 from gpulease_gui.gui.forms.host_key_words import grouped, matching
 from gpulease_gui.gui.forms.key_box import KeyBox, stated_box, stated_match, vouched
+from gpulease_gui.gui.forms.typing_guard import TypingGuard
 from gpulease_gui.gui.language import say
 from gpulease_gui.gui.theme.sheet import set_role
 from gpulease_gui.gui.widgets.buttons import Button
@@ -51,7 +52,8 @@ def _stops(node: Node) -> str:
     return " → ".join(filter(None, [node.proxy, *(hop.strip() for hop in node.jump.split(","))]))
 
 
-def _path_facts(node: Node) -> list[tuple[Text, Text]]:
+def path_facts(node: Node) -> list[tuple[Text, Text]]:
+    """The proxy and the jump hosts on the way to a node, as a fact; nothing where it is reached straight."""
     stops = _stops(node)
     return [(Text("Way there", "连接路径"), foreign(f"{stops} → {node.target}"))] if stops else []
 
@@ -75,7 +77,7 @@ class UnknownKeyDialog(FactDialog):
             else Text(f"{who.en} is not known yet", f"首次连接 {who.zh}，主机密钥未知")
         )  # fmt: skip
         facts = [(Text("Node", "节点"), foreign(node.name)), (Text("Address", "地址"), foreign(node.target))]
-        facts += _path_facts(node) + _hop_facts(question)
+        facts += path_facts(node) + _hop_facts(question)
         facts += [(Text("Address edited", "地址已修改"), foreign(_from_to(question)))] if question.edited else []
         facts += [(Text("Trusted so far", "已信任"), foreign(f"{key.kind} {key.fingerprint}")) for key in question.pinned]
         facts += [(Text("Same address", "相同地址"), words) for words in question.others]
@@ -93,6 +95,7 @@ class UnknownKeyDialog(FactDialog):
         self._compare("")
         self._fill_in(question)
         self.line.setFocus()
+        self.column.addWidget(TypingGuard(self).note)
 
     def _fill_in(self, question: HostKeyQuestion) -> None:
         """The fingerprint on record: the one that is equal, else the only one."""
@@ -224,6 +227,7 @@ class ChangedKeyDialog(QDialog):
         self._add_foot()
         self.name_window()
         self.keep.setFocus()
+        self._body.addWidget(TypingGuard(self).note)
 
     def name_window(self) -> None:
         """Name the window in its language."""

@@ -8,7 +8,8 @@ from gpulease_gui.domain.node import Node
 from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.text import Text, foreign
 from gpulease_gui.gui.forms.fields import Field, LineField
-from gpulease_gui.gui.forms.host_key_dialog import TickBox
+from gpulease_gui.gui.forms.host_key_dialog import TickBox, path_facts
+from gpulease_gui.gui.forms.typing_guard import TypingGuard
 from gpulease_gui.gui.widgets.buttons import Button
 from gpulease_gui.gui.widgets.dialogs import CANCEL, FactDialog
 from gpulease_gui.gui.widgets.labels import PlainLabel, Words
@@ -27,7 +28,8 @@ class SecretDialog(FactDialog):
     """Asks for one secret of one node, or for the answer to a question of the node's own, which may be empty; Cancel is the default.
 
     `shown`: the node says that the answer may be seen while it is typed. `keepable`: the system has a keyring that
-    takes it. `trouble`: why the keyring did not give what it keeps.
+    takes it. `trouble`: why the keyring did not give what it keeps. It opens by itself, so a `TypingGuard` keeps out what is
+    typed for something else.
     """
 
     def __init__(self, node: Node, asked: SecretAsked, *, shown: bool = False, keepable: bool = False, trouble: Text | None = None,
@@ -35,14 +37,17 @@ class SecretDialog(FactDialog):
         name, headline, about = _words(node, asked)
         hop: list[tuple[Words, Words]] = [(Text("Jump host", "跳板机"), foreign(asked.hop))] if asked.hop else []
         # Others may wait for the same password, and one of them go on with this dialog.
-        of_node = Text("Asked first for", "最先用于") if asked.what.startswith((JUMP, PROXY)) else Text("Node", "节点")
+        is_shared = asked.what.startswith((JUMP, PROXY))
+        of_node = Text("Asked first for", "最先用于") if is_shared else Text("Node", "节点")
         facts: list[tuple[Words, Words]] = [
-            (of_node, foreign(node.name)), (Text("Address", "地址"), foreign(node.target)), *hop, *about,
+            (of_node, foreign(node.name)), (Text("Address", "地址"), foreign(node.target)), *path_facts(node), *hop, *about,
         ]  # fmt: skip
-        super().__init__(name, headline, facts, icon="key", consequence=_KEPT if name is not _ANSWER else _ONCE, parent=parent)
+        title = name if is_shared else Text(f"{name.en}: {node.name}", f"{name.zh}：{node.name}")
+        super().__init__(title, headline, facts, icon="key", consequence=_KEPT if name is not _ANSWER else _ONCE, parent=parent)
+        self._for, self.is_over = Text(asked.hop, asked.hop) if asked.hop else Text(node.name, node.name), False
         self.line = LineField(name)
         self.line.setEchoMode(QLineEdit.EchoMode.Normal if shown else QLineEdit.EchoMode.Password)
-        field = Field(name, self.line)
+        self._field = field = Field(name, self.line)
         if asked.number > 1:
             again = f"{asked.number} of {PASSPHRASES_MAX}", f"第 {asked.number} 次，共 {PASSPHRASES_MAX} 次"
             wrong = (
@@ -64,6 +69,27 @@ class SecretDialog(FactDialog):
         self.line.textChanged.connect(self._fit)
         self.line.returnPressed.connect(self.go_on.click)
         self.line.setFocus()
+        self._guard = TypingGuard(self)
+        self.column.addWidget(self._guard.note)
+
+    def withdraw(self) -> None:
+        """Nobody waits for the answer any more: it goes; if something was typed, not before the user has read that this was not sent.
+
+        The rest of what he types meanwhile goes nowhere, and not into what lies below.
+        """
+        if self.is_over:
+            return
+        if not self.line.text():
+            self.reject()
+            return
+        self.is_over = True
+        self.line.clear()
+        for part in (self._field, self.keep, self.go_on, self._guard.note):
+            part.hide()
+        self.headline.set_words(Text(f"What you typed for {self._for.en} was not sent", f"为 {self._for.zh} 输入的内容未发送"))
+        self.consequence.set_words(_OVER)
+        self.cancel.set_words(_CLOSE)
+        self._guard.shut(self.cancel)
 
     def _fit(self, words: str) -> None:
         self.go_on.setEnabled(bool(words) or self._may_be_empty)
@@ -79,6 +105,8 @@ class SecretDialog(FactDialog):
         return self.keep.isChecked()
 
 
+_OVER = Text("The login that asked for it is over. It was sent nowhere and is not kept.", "请求该内容的登录已结束。内容未发送，也未保存。")
+_CLOSE = Text("Close", "关闭")
 _ANSWER, _SEND = Text("Answer", "答案"), Text("Send", "发送")
 
 

@@ -298,7 +298,7 @@ class NodeWork(QObject):
 
     def _close_dialog(self, question: SecretQuestion) -> None:
         if question.dialog is not None:
-            question.dialog.reject()
+            question.dialog.withdraw()
 
     def _queue(self, question: HostKeyQuestion | SecretQuestion) -> None:
         if isinstance(question, SecretQuestion) and self._questions:

@@ -72,7 +72,7 @@ class SecretQuestion:
     def goes_on_as(self, other: SecretQuestion) -> bool:
         """Whether `other` waits for the very secret that nobody waits for here any more, so that what is typed is for it."""
         same = bool(self.asked.shared) and self.asked.shared == other.asked.shared
-        return same and self.dialog is not None and self.asked.withdrawn() and (self.asked, self.shown) == (other.asked, other.shown)
+        return same and self.dialog is not None and not self.dialog.is_over and self.asked.withdrawn() and (self.asked, self.shown) == (other.asked, other.shown)
 
     def hand_over(self, heir: SecretQuestion) -> None:
         """From now on the dialog is that of `heir`."""
