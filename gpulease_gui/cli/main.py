@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from gpulease_gui import __version__
 from gpulease_gui.cli.codes import Exit
+from gpulease_gui.cli.terminal_secret import DESK
 from gpulease_gui.domain.errors import UsageError, UserFacing
 
 # Command -> one line of help. The module of the same name is imported only when it is asked for.
@@ -98,7 +99,8 @@ def _run(arguments: list[str] | None) -> int:
     if rest:
         parser.error(_not_known(rest))
     try:
-        code = int(_module(options.command).run(options))
+        with DESK.attended():
+            code = int(_module(options.command).run(options))
         sys.stdout.flush()
         return code
     except UsageError as error:

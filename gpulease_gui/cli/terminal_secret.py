@@ -2,162 +2,229 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
+import itertools
 import os
 import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from time import monotonic
+from types import FrameType
 
-# How often a question looks whether somebody still waits for its answer.
-_LOOK_S = 0.1
-_MOST_CHARACTERS = 4096
-_ENTER, _BACK, _ALL_BACK, _INTERRUPT, _END = "\r\n", "\x7f\x08", "\x15", "\x03", "\x04\x1a"
+from gpulease_gui.cli.terminal import LOOK_S, Terminal
+
+MOST_CHARACTERS = 4096
+# A question takes nothing before its colon stands: who sees it needs longer than that, what comes sooner began before it stood.
+SETTLE_S = 0.5
+# Who was interrupted in mid-word for so long has stopped typing.
+_SILENCE_S = 1.0
+# Nodes that want a secret at the same time are asked for in their order, not in that of their threads.
+_GATHER_S = 0.2
+# How long the end of the program waits for somebody who goes on typing.
+_LAST_S = 10.0
+_READY = ": "
+_ENTER, _BACK, _ALL_BACK, _END = "\r\n", "\x7f\x08", "\x15", "\x04\x1a"
 _STALE = "What was typed until now goes nowhere. Press Enter, then answer.\n"
+_TOO_LONG = f"That was longer than {MOST_CHARACTERS} characters and goes nowhere.\n"
 
-# One character, or None where none was typed for a moment; "" where the terminal is gone.
-NextKey = Callable[[], str | None]
-Show = Callable[[str], object]
+
+class _End(Enum):
+    """How the typing of an answer ended. `ANEW`: the program was stopped meanwhile and goes on; `LEFT`: withdrawn."""
+
+    ENTERED, TOO_LONG, GIVEN_UP, LEFT, ANEW = range(5)
 
 
 class Desk:
     """Where the user sits. Any thread; who comes while another question stands there waits until it is answered."""
 
-    def __init__(self, path: str = "/dev/tty") -> None:
-        self._path = path
-        self._one = threading.Lock()
-        self._stale = False
+    def __init__(self, path: str = "/dev/tty", settle_s: float = SETTLE_S) -> None:
+        self._path, self._settle_s = path, settle_s
+        self._free, self._screen = threading.Condition(), threading.RLock()
+        self._busy = self._stale = self._anew = self._closed = False
+        self._order: dict[str, int] = {}
+        self._waiting: list[tuple[int, int]] = []
+        self._numbers = itertools.count()
+        self._at: Terminal | None = None
 
-    def ask(self, question: str, withdrawn: Callable[[], bool], *, shown: bool) -> str | None:
+    def in_order(self, names: Sequence[str]) -> None:
+        """Whose question comes first where several wait."""
+        self._order = {name: number for number, name in enumerate(names)}
+
+    def ask(self, question: str, withdrawn: Callable[[], bool], *, shown: bool, who: str = "") -> str | None:
         """What is typed (`shown`: seen while it is), without the Enter. None: `withdrawn`, given up by Ctrl+D, or no terminal is there.
 
-        An answer that is half typed when its question is withdrawn is not taken for that of the next one, which may be another
-        machine's.
+        `who`: one of those `in_order`. What is typed from before the question stood until a moment after it, and what is
+        longer than MOST_CHARACTERS, is no answer. An answer that is half typed when its question is withdrawn is not shown
+        either, and not taken for that of the next one, which may be another machine's.
         """
-        while not self._one.acquire(timeout=_LOOK_S):
-            if withdrawn():
-                return None
+
+        def over() -> bool:
+            return self._closed or withdrawn()
+
+        if not self._comes(self._order.get(who, len(self._order)), over):
+            return None
         try:
-            if withdrawn():
-                return None
-            with _terminal(self._path) as (next_key, show):
-                return self._answer(question, withdrawn, next_key, show, shown)
+            with self._screen:
+                self._at = terminal = Terminal(self._path)
+            return self._answer(terminal, question, over, shown)
         except OSError:  # it was closed, or there never was one: nobody answers
             return None
         finally:
-            self._one.release()
+            if self._at is None:
+                self._goes()
+            else:  # nobody who asks waits for the typist to be still
+                threading.Thread(target=self._linger, args=(self._at,), name="terminal").start()
 
-    def _answer(self, question: str, withdrawn: Callable[[], bool], next_key: NextKey, show: Show, shown: bool) -> str | None:
-        if self._stale:
-            show(_STALE)
-            if _line(next_key, lambda words: None, withdrawn)[1] is not True:
+    @contextlib.contextmanager
+    def attended(self) -> Iterator[None]:
+        """While a command runs: the terminal has its own ways while the program is stopped, and after its end, however that comes."""
+        if threading.current_thread() is not threading.main_thread():
+            yield  # only the main one hears signals
+            return
+        self._closed = False
+        ways = {"SIGTSTP": self._stop, "SIGCONT": self._go_on, "SIGTERM": self._die, "SIGHUP": self._die}
+        numbers = {number: way for name, way in ways.items() if (number := getattr(signal, name, None)) is not None}
+        # nohup ignores some; under a shell without job control nobody stops anything
+        heard = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+        for number in heard:
+            signal.signal(number, numbers[number])
+        try:
+            yield
+        finally:
+            self.close()
+            for number in heard:
+                signal.signal(number, signal.SIG_DFL)
+
+    def close(self) -> None:
+        """Withdraw all questions, and wait until the terminal has its own ways."""
+        self._closed = True
+        with self._free:
+            self._free.wait_for(lambda: not self._busy, _LAST_S)
+        with self._screen:
+            if self._at is not None:
+                self._at.restore()
+
+    def _comes(self, rank: int, over: Callable[[], bool]) -> bool:
+        me, since = (rank, next(self._numbers)), monotonic()
+        with self._free:
+            self._waiting.append(me)
+            try:
+                while not over():
+                    if not self._busy and me == min(self._waiting) and (rank == 0 or monotonic() - since >= _GATHER_S):
+                        self._busy = True
+                        return True
+                    self._free.wait(LOOK_S)
+                return False
+            finally:
+                self._waiting.remove(me)
+
+    def _goes(self) -> None:
+        with self._free:
+            self._busy = False
+            self._free.notify_all()
+
+    def _answer(self, terminal: Terminal, question: str, over: Callable[[], bool], shown: bool) -> str | None:
+        while True:
+            self._anew = False
+            if not self._settles(terminal, question, over):
                 return None
-            self._stale = False
-        show(question)
-        typed, done = _line(next_key, show if shown else lambda words: None, withdrawn)
-        show("\n")
-        if done is None:
-            self._stale = bool(typed)
-            show("(nobody waits for this answer any more)\n")
-        return typed if done else None
+            typed, end = self._line(terminal, terminal.show if shown else lambda words: None, over)
+            if end is _End.ANEW:
+                continue
+            terminal.show("\n")
+            if end is _End.TOO_LONG:
+                terminal.show(_TOO_LONG)
+                continue
+            if end is _End.LEFT:
+                self._stale = bool(typed)
+                terminal.show("(nobody waits for this answer any more)\n")
+            return typed if end is _End.ENTERED else None
+
+    def _settles(self, terminal: Terminal, question: str, over: Callable[[], bool]) -> bool:
+        """Show the question, and drop what comes until nobody types; whether it can be answered then."""
+        told = half = self._stale
+        terminal.show(_STALE if told else question.removesuffix(_READY))
+        since = monotonic()
+        while not over():
+            key = terminal.key()
+            if key is None:
+                if not half and monotonic() - since >= self._settle_s:
+                    self._stale = False
+                    terminal.show(question if told else question[len(question.removesuffix(_READY)) :])
+                    return True
+                continue
+            if not key:
+                return False
+            since, half = monotonic(), key not in _ENTER
+            self._stale = half
+            if not told:
+                terminal.show(f"\n{_STALE}")
+                told = True
+        terminal.show("\n")
+        return False
+
+    def _line(self, terminal: Terminal, echo: Callable[[str], object], over: Callable[[], bool]) -> tuple[str, _End]:
+        """What was typed until it ended."""
+        typed, too_long = "", False
+        while not over():
+            key = terminal.key()
+            if self._anew:
+                return "", _End.ANEW
+            if key is None:
+                continue
+            if not key or (key in _END and not typed):
+                return "", _End.GIVEN_UP
+            if key in _ENTER:
+                return typed, _End.TOO_LONG if too_long else _End.ENTERED
+            if key in _BACK or key in _ALL_BACK:
+                too_long &= key not in _ALL_BACK
+                gone = len(typed) if key in _ALL_BACK else min(1, len(typed))
+                typed = typed[: len(typed) - gone]
+                echo("\b \b" * gone)
+            elif len(typed) == MOST_CHARACTERS:
+                too_long = True
+            elif key >= " " or key == "\t":
+                typed += key
+                echo(" " if key == "\t" else key)
+        return typed, _End.LEFT
+
+    def _linger(self, terminal: Terminal) -> None:
+        """Eat what is still typed, unseen, until an Enter or a silence; the next question goes on with that."""
+        since = monotonic()
+        try:
+            while not self._waiting or self._closed:
+                key = terminal.key()
+                if key == "" or (key is None and monotonic() - since >= (_SILENCE_S if self._stale else self._settle_s)):
+                    break
+                if key is not None:
+                    since, self._stale = monotonic(), key not in _ENTER
+        finally:
+            with self._screen:
+                self._at = None
+                terminal.close()
+            self._goes()
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        with self._screen:
+            if self._at is not None:
+                self._at.restore()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)  # here it stands still until somebody lets it go on
+        signal.signal(number, self._stop)
+
+    def _go_on(self, number: int, frame: FrameType | None) -> None:
+        with self._screen, contextlib.suppress(OSError):
+            if self._at is not None:
+                self._at.quiet()
+                self._anew = True
+
+    def _die(self, number: int, frame: FrameType | None) -> None:
+        with self._screen:
+            if self._at is not None:
+                self._at.restore()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
 
 DESK = Desk()
-
-
-def _line(next_key: NextKey, echo: Show, withdrawn: Callable[[], bool]) -> tuple[str, bool | None]:
-    """What was typed, and whether Enter ended it; False: given up; None: withdrawn."""
-    typed = ""
-    while not withdrawn():
-        key = next_key()
-        if key is None:
-            continue
-        if not key or (key in _END and not typed):
-            return "", False
-        if key in _ENTER:
-            return typed, True
-        if key in _BACK or key in _ALL_BACK:
-            gone = len(typed) if key in _ALL_BACK else min(1, len(typed))
-            typed = typed[: len(typed) - gone]
-            echo("\b \b" * gone)
-        elif key >= " " and len(typed) < _MOST_CHARACTERS:
-            typed += key
-            echo(key)
-    return typed, None
-
-
-if sys.platform == "win32":
-    import msvcrt
-    import time
-
-    @contextlib.contextmanager
-    def _terminal(path: str) -> Iterator[tuple[NextKey, Show]]:
-        """The console. What was typed before is dropped."""
-
-        def next_key() -> str | None:
-            if not msvcrt.kbhit():
-                time.sleep(_LOOK_S)
-                return None
-            key = msvcrt.getwch()
-            if key == _INTERRUPT:  # read in this way it interrupts nobody
-                signal.raise_signal(signal.SIGINT)
-                return None
-            return key
-
-        def show(words: str) -> None:
-            for one in words.replace("\n", "\r\n"):
-                msvcrt.putwch(one)
-
-        while msvcrt.kbhit():
-            msvcrt.getwch()
-        yield next_key, show
-
-else:
-    import select
-    import termios
-
-    @contextlib.contextmanager
-    def _terminal(path: str) -> Iterator[tuple[NextKey, Show]]:
-        """The terminal of this process, which shows nothing of what is typed. What was typed before is dropped, and what after."""
-        fd = _opened(path)
-        try:
-            before, quiet = _modes(fd), _modes(fd)
-            quiet[3] &= ~(termios.ECHO | termios.ICANON)
-            quiet[6][termios.VMIN], quiet[6][termios.VTIME] = 1, 0
-            decoder = codecs.getincrementaldecoder("utf-8")("replace")
-
-            def next_key() -> str | None:
-                if not select.select([fd], [], [], _LOOK_S)[0]:
-                    return None
-                try:
-                    came = os.read(fd, 1)
-                except OSError:  # the terminal was closed
-                    return ""
-                return (decoder.decode(came) or None) if came else ""
-
-            def show(words: str) -> None:
-                with contextlib.suppress(OSError):  # reading tells of a terminal that is gone
-                    os.write(fd, words.encode("utf-8", "replace"))
-
-            termios.tcsetattr(fd, termios.TCSAFLUSH, quiet)
-            try:
-                yield next_key, show
-            finally:
-                with contextlib.suppress(termios.error):  # as above
-                    termios.tcsetattr(fd, termios.TCSAFLUSH, before)
-        finally:
-            os.close(fd)
-
-    def _modes(fd: int) -> list[Any]:
-        try:
-            return termios.tcgetattr(fd)
-        except termios.error as error:
-            raise OSError(*error.args) from error
-
-    def _opened(path: str) -> int:
-        try:
-            return os.open(path, os.O_RDWR | os.O_NOCTTY)
-        except OSError:  # a process without a terminal of its own may have been given one as its input
-            return os.open(os.ttyname(sys.stdin.fileno()), os.O_RDWR | os.O_NOCTTY)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import pty
 import select
+import signal
+import subprocess
 import sys
 import termios
 import threading
@@ -71,7 +73,7 @@ class Typist:
 
     def __init__(self) -> None:
         self.fd, self.theirs = pty.openpty()
-        self.desk = Desk(os.ttyname(self.theirs))
+        self.desk = Desk(os.ttyname(self.theirs), settle_s=0.3)
         self.seen = ""
 
     def reads_to(self, words: str) -> str:
@@ -94,6 +96,7 @@ class Typist:
 def typist() -> Iterator[Typist]:
     one = Typist()
     yield one
+    one.desk.close()
     os.close(one.fd)
     os.close(one.theirs)
 
@@ -112,6 +115,7 @@ def test_that_each_of_several_nodes_gets_what_was_typed_under_its_own_question(t
             assert not typist.echoes
             typist.types(f"that of {asked}\n")
         assert {name: answer.result(20) for name, answer in answers.items()} == {name: f"that of {name}" for name in names}
+    typist.desk.close()
     assert "that of" not in typist.reads_to("\n") and typist.echoes
 
 
@@ -163,7 +167,7 @@ def test_that_a_terminal_that_is_closed_gives_no_answer() -> None:
     desk = Desk(os.ttyname(theirs))
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(desk.ask, "password: ", never, shown=False)
-        assert os.read(ours, 64) == b"password: "
+        assert os.read(ours, 64) == b"password"
         os.close(theirs)
         os.close(ours)
         assert asked.result(20) is None
@@ -173,3 +177,125 @@ def test_that_where_no_terminal_is_to_be_had_nobody_answers(tmp_path: Path) -> N
     assert Desk(str(tmp_path / "none")).ask("password: ", never, shown=False) is None
     (tmp_path / "file").touch()
     assert Desk(str(tmp_path / "file")).ask("password: ", never, shown=False) is None
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    """Until it is so, 20 s at most."""
+    for _ in range(400):
+        if what():
+            return
+        select.select([], [], [], 0.05)
+    raise AssertionError("it never came")
+
+
+def test_that_the_rest_of_a_withdrawn_answer_is_neither_shown_nor_left_for_a_shell(typist: Typist) -> None:
+    """Echo came back at once: the end of a half typed secret stood on the screen, and the shell behind ran it."""
+    over = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(typist.desk.ask, "code: ", over.is_set, shown=False)
+        typist.reads_to("code: ")
+        typist.types("the first ha")
+        over.set()
+        typist.reads_to("nobody waits for this answer any more)")
+        assert asked.result(20) is None
+    assert not typist.echoes
+    typist.types("lf of it\r")
+    typist.desk.close()
+    assert typist.echoes
+    typist.types("!\n")
+    assert typist.reads_to("!").strip() == "!"
+    assert os.read(typist.theirs, 64) == b"!\n"
+
+
+def test_that_a_line_pasted_behind_an_answer_is_not_that_of_the_next_question(typist: Typist) -> None:
+    """Lines of a paste that came 50 ms apart were given one by one to the next nodes."""
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(typist.desk.ask, "a: ", never, shown=False)
+        typist.reads_to("a: ")
+        second = pool.submit(typist.desk.ask, "b: ", never, shown=False)
+        typist.types("for a\r")
+        assert first.result(20) == "for a"
+        typist.reads_to("b")
+        typist.types("line 1\r")
+        typist.reads_to("What was typed until now goes nowhere. Press Enter, then answer.")
+        typist.types("line 2\r")
+        typist.reads_to("b: ")
+        typist.types("for b\r")
+        assert second.result(20) == "for b"
+    typist.desk.close()
+    assert "line" not in typist.seen
+
+
+def test_that_an_answer_that_is_too_long_is_refused_and_asked_for_anew(typist: Typist) -> None:
+    """It was cut without a word, and sent."""
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(typist.desk.ask, "password: ", never, shown=False)
+        typist.reads_to("password: ")
+        typist.types("x" * 3000)
+        typist.types("x" * 1097 + "\x7f\r")
+        typist.reads_to("longer than 4096 characters and goes nowhere.")
+        typist.reads_to("password: ")
+        typist.types("a\tb\r")
+        assert asked.result(20) == "a\tb"
+
+
+ASKS = """
+import os
+from gpulease_gui.cli.terminal_secret import DESK
+with DESK.attended():
+    print(f"<{os.getpid()}>", flush=True)
+    print("got", len(DESK.ask("code: ", lambda: False, shown=False) or ""), flush=True)
+"""
+
+
+class Shell(Typist):
+    """A shell with job control at a terminal of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        words = ["setsid", "--ctty", "bash", "--norc", "--noprofile", "--noediting", "-i"]
+        self.process = subprocess.Popen(words, stdin=self.theirs, stdout=self.theirs, stderr=self.theirs, env={**os.environ, "PS1": "sh> "})
+
+    def leave(self) -> None:
+        self.process.kill()
+        self.process.wait(20)
+        os.close(self.fd)
+        os.close(self.theirs)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    (tmp_path / "asks.py").write_text(ASKS)
+    one = Shell()
+    one.reads_to("sh> ")
+    yield one
+    one.leave()
+
+
+def test_that_a_question_that_was_stopped_is_asked_anew_and_shows_nothing_of_the_answer(shell: Shell, tmp_path: Path) -> None:
+    """After Ctrl+Z and fg the password stood on the screen."""
+    shell.types(f"{sys.executable} {tmp_path}/asks.py asks\n")
+    shell.reads_to("code: ")
+    shell.types("half")
+    shell.types("\x1a")
+    shell.reads_to("Stopped")
+    shell.reads_to("sh> ")
+    assert shell.echoes
+    shell.types("fg\n")
+    shell.reads_to("code: ")
+    wait_for(lambda: not shell.echoes)
+    shell.types("a secret\r")
+    assert "secret" not in shell.reads_to("got 8") and "sh> " in shell.reads_to("sh> ")
+    assert shell.echoes
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_that_a_program_that_is_ended_at_a_question_leaves_the_terminal_its_echo(number: int, typist: Typist) -> None:
+    words = ["setsid", "--ctty", "--wait", sys.executable, "-c", ASKS]
+    process = subprocess.Popen(words, stdin=typist.theirs, stdout=typist.theirs, stderr=typist.theirs)
+    pid = int(typist.reads_to(">").rpartition("<")[2][:-1])
+    typist.reads_to("code: ")
+    assert not typist.echoes
+    os.kill(pid, number)
+    assert process.wait(20) != 0
+    assert typist.echoes
