@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from gpulease_gui.cli.codes import Exit, of_verdict
+from gpulease_gui.cli.terminal_secret import DESK
 from gpulease_gui.cli.verify import ask_on_terminal, fingerprints_of, interruptible
 from gpulease_gui.cli.workspace_file import say_note, services_of
 from gpulease_gui.domain.cancel import CancelToken
@@ -43,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
     )
     try:
         nodes = [node_of(services.workspace, target, options.identity, note=say_note) for target in options.targets]
+        DESK.in_order([node.id for node in nodes])
         refuse(nodes)
         seconds = options.seconds or (DEMO_SECONDS if demo else None)
         request = PairRequest(seconds, options.gbit, _addresses(options, nodes))

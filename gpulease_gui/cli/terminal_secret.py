@@ -6,11 +6,13 @@ import contextlib
 import itertools
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from time import monotonic
 from types import FrameType
+from typing import Any, TextIO, cast
 
 from gpulease_gui.cli.terminal import LOOK_S, Terminal
 
@@ -24,6 +26,8 @@ _GATHER_S = 0.2
 # How long the end of the program waits for somebody who goes on typing.
 _LAST_S = 10.0
 _READY = ": "
+# The line of the question: what is printed stands in its place.
+_ERASE = "\r\x1b[K"
 _ENTER, _BACK, _ALL_BACK, _END = "\r\n", "\x7f\x08", "\x15", "\x04\x1a"
 _STALE = "What was typed until now goes nowhere. Press Enter, then answer.\n"
 _TOO_LONG = f"That was longer than {MOST_CHARACTERS} characters and goes nowhere.\n"
@@ -46,6 +50,7 @@ class Desk:
         self._waiting: list[tuple[int, int]] = []
         self._numbers = itertools.count()
         self._at: Terminal | None = None
+        self._standing = ""
 
     def in_order(self, names: Sequence[str]) -> None:
         """Whose question comes first where several wait."""
@@ -71,6 +76,7 @@ class Desk:
         except OSError:  # it was closed, or there never was one: nobody answers
             return None
         finally:
+            self._standing = ""
             if self._at is None:
                 self._goes()
             else:  # nobody who asks waits for the typist to be still
@@ -83,6 +89,8 @@ class Desk:
             yield  # only the main one hears signals
             return
         self._closed = False
+        before, streams = (sys.stdout, sys.stderr), (_above(sys.stdout, self), _above(sys.stderr, self))
+        sys.stdout, sys.stderr = streams
         ways = {"SIGTSTP": self._stop, "SIGCONT": self._go_on, "SIGTERM": self._die, "SIGHUP": self._die}
         numbers = {number: way for name, way in ways.items() if (number := getattr(signal, name, None)) is not None}
         # nohup ignores some; under a shell without job control nobody stops anything
@@ -93,8 +101,23 @@ class Desk:
             yield
         finally:
             self.close()
+            for stream, own in zip(streams, before, strict=True):
+                if stream is not own:
+                    stream.flush()
+            if (sys.stdout, sys.stderr) == streams:  # else somebody else put his own there
+                sys.stdout, sys.stderr = before
             for number in heard:
                 signal.signal(number, signal.SIG_DFL)
+
+    def print_above(self, stream: TextIO, lines: str) -> None:
+        """Write whole lines to a terminal; a question that stands is shown anew below them."""
+        with self._screen:
+            if not self._standing or self._at is None:  # nobody is asked
+                stream.write(lines)
+                return
+            stream.write(f"{_ERASE}{lines}" if lines.endswith("\n") else f"{_ERASE}{lines}\n")
+            stream.flush()
+            self._at.show(self._standing)
 
     def close(self) -> None:
         """Withdraw all questions, and wait until the terminal has its own ways."""
@@ -129,10 +152,10 @@ class Desk:
             self._anew = False
             if not self._settles(terminal, question, over):
                 return None
-            typed, end = self._line(terminal, terminal.show if shown else lambda words: None, over)
+            typed, end = self._line(terminal, question, shown, over)
             if end is _End.ANEW:
                 continue
-            terminal.show("\n")
+            self._show(terminal, "\n", "")
             if end is _End.TOO_LONG:
                 terminal.show(_TOO_LONG)
                 continue
@@ -144,14 +167,15 @@ class Desk:
     def _settles(self, terminal: Terminal, question: str, over: Callable[[], bool]) -> bool:
         """Show the question, and drop what comes until nobody types; whether it can be answered then."""
         told = half = self._stale
-        terminal.show(_STALE if told else question.removesuffix(_READY))
+        begins = question.removesuffix(_READY)
+        self._show(terminal, *((_STALE, _STALE) if told else (begins, begins)))
         since = monotonic()
         while not over():
             key = terminal.key()
             if key is None:
                 if not half and monotonic() - since >= self._settle_s:
                     self._stale = False
-                    terminal.show(question if told else question[len(question.removesuffix(_READY)) :])
+                    self._show(terminal, question if told else question[len(begins) :], question)
                     return True
                 continue
             if not key:
@@ -159,13 +183,24 @@ class Desk:
             since, half = monotonic(), key not in _ENTER
             self._stale = half
             if not told:
-                terminal.show(f"\n{_STALE}")
+                self._show(terminal, f"\n{_STALE}", _STALE)
                 told = True
-        terminal.show("\n")
+        self._show(terminal, "\n", "")
         return False
 
-    def _line(self, terminal: Terminal, echo: Callable[[str], object], over: Callable[[], bool]) -> tuple[str, _End]:
+    def _show(self, terminal: Terminal, words: str, standing: str) -> None:
+        """Put `words` on the screen, after which `standing` is what may not be scrolled away."""
+        with self._screen:
+            terminal.show(words)
+            self._standing = standing
+
+    def _line(self, terminal: Terminal, question: str, shown: bool, over: Callable[[], bool]) -> tuple[str, _End]:
         """What was typed until it ended."""
+
+        def echo(words: str) -> None:
+            if shown:
+                self._show(terminal, words, f"{question}{typed}")
+
         typed, too_long = "", False
         while not over():
             key = terminal.key()
@@ -225,6 +260,35 @@ class Desk:
                 self._at.restore()
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
+
+
+class _Above:
+    """A stream of a terminal. What threads print comes in whole lines, above the question that stands."""
+
+    def __init__(self, stream: TextIO, desk: Desk) -> None:
+        self._stream, self._desk, self._mine = stream, desk, threading.local()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, words: str) -> int:
+        """Take `words`; they are written once their line is whole."""
+        lines, end, rest = f"{getattr(self._mine, 'held', '')}{words}".rpartition("\n")
+        self._mine.held = rest
+        if end:
+            self._desk.print_above(self._stream, f"{lines}{end}")
+        return len(words)
+
+    def flush(self) -> None:
+        """Write a line that is not whole, too."""
+        held, self._mine.held = getattr(self._mine, "held", ""), ""
+        if held:
+            self._desk.print_above(self._stream, held)
+        self._stream.flush()
+
+
+def _above(stream: TextIO, desk: Desk) -> TextIO:
+    return cast("TextIO", _Above(stream, desk)) if stream is not None and stream.isatty() else stream
 
 
 DESK = Desk()

@@ -14,6 +14,7 @@ from pathlib import Path
 from gpulease_gui.checks.check import Check
 from gpulease_gui.checks.promise import Promise
 from gpulease_gui.cli.codes import Exit, of_verdict
+from gpulease_gui.cli.question_words import question
 from gpulease_gui.cli.terminal_secret import DESK
 from gpulease_gui.cli.terms_file import terms_from
 from gpulease_gui.cli.verify_many import (
@@ -34,13 +35,12 @@ from gpulease_gui.domain.secret import Secret
 from gpulease_gui.domain.term import TermValue
 from gpulease_gui.domain.text import visible
 from gpulease_gui.facts import web_rates
-from gpulease_gui.remote.credentials import PASSPHRASES_MAX
 from gpulease_gui.services.acceptance import find_contract, promises_of
 from gpulease_gui.services.bundle import refuse_bundle_path, write_bundle
 from gpulease_gui.services.composition import Services
 from gpulease_gui.services.events import Event, LinesSkipped, ReadingsNotKept
 from gpulease_gui.services.fleet_rest import unanswered_words
-from gpulease_gui.services.kept_secrets import JUMP, PASSPHRASE, PROXY
+from gpulease_gui.services.kept_secrets import PASSPHRASE
 from gpulease_gui.services.key_swap import replace_host_keys
 from gpulease_gui.services.outcome import Outcome, finding_line, outcome_json
 from gpulease_gui.services.plan import LEFT_OUT_WORDS, LeftOutBy, Level, make_plan
@@ -214,15 +214,6 @@ def ask_on_terminal(node: Node, asked: SecretAsked) -> Secret | None:
     return Secret(typed) if typed or (typed is not None and not asked.what.startswith(PASSPHRASE)) else None
 
 
-def _question(node: Node, asked: SecretAsked) -> str:
-    again = f"wrong, try {asked.number} of {PASSPHRASES_MAX}: " if asked.number > 1 else ""
-    place = f"jump host {asked.hop} on the way to {node.target}" if asked.hop else node.target
-    if asked.what.startswith((JUMP, PROXY)):
-        return visible(f"{again}{asked.what} on the way to {node.target}: ")
-    # In one line: a node whose question has several could begin one that looks like ours.
-    return visible(f"{again}{' '.join(asked.what.split())} for {place}: ")
-
-
 def _ask_openly(node: Node, asked: SecretAsked) -> Secret | None:
     """A question whose answer the node allows to be seen."""
     typed = _typed(node, asked, shown=True)
@@ -230,7 +221,7 @@ def _ask_openly(node: Node, asked: SecretAsked) -> Secret | None:
 
 
 def _typed(node: Node, asked: SecretAsked, *, shown: bool) -> str | None:
-    return DESK.ask(_question(node, asked), asked.withdrawn, shown=shown) if sys.stdin.isatty() else None
+    return DESK.ask(question(node, asked), asked.withdrawn, shown=shown, who=node.id) if sys.stdin.isatty() else None
 
 
 def _verify_one(services: Services, options: argparse.Namespace, terms: dict[str, TermValue] | None) -> Outcome:
@@ -355,6 +346,7 @@ def _exit_of(outcome: Outcome) -> Exit:
 
 def _verify_many(services: Services, options: argparse.Namespace, terms: dict[str, TermValue] | None) -> int:
     wanted, chosen = chosen_nodes(services, options), _chosen(options)
+    DESK.in_order([node.id for node in wanted])
     request_of = request_for(services, options, chosen, terms, UNNAMED_CONTRACT)
     if len(wanted) > 1:
         say_count(wanted)

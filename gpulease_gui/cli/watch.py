@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gpulease_gui.cli.codes import Exit
+from gpulease_gui.cli.terminal_secret import DESK
 from gpulease_gui.cli.verify import ask_on_terminal, fingerprints_of, interruptible
 from gpulease_gui.cli.watch_errors import Errors
 from gpulease_gui.cli.watch_told import States, Sums, Troubles, of_rule, of_rule_words, said_of
@@ -60,6 +61,7 @@ def run(options: argparse.Namespace) -> int:
     )
     try:
         nodes = {node.id: node for target in options.targets for node in [node_of(services.workspace, target, options.identity, note=say_note)]}
+        DESK.in_order(list(nodes))
         return _watch(services, nodes, rate_hz, options)
     finally:
         services.close()

@@ -56,7 +56,7 @@ def ended_at_a_terminal(command: list[str], answers: list[tuple[str, str]]) -> t
 
 def test_that_a_terminal_asks_for_the_password_of_the_jump_host_and_shows_it_to_nobody(sshd, make_password_sshd, tmp_path):
     gate = make_password_sshd("PasswordAuthentication yes\nPubkeyAuthentication no\n")
-    question = f"password of the jump host {gate.address} on the way to {sshd.address}: "
+    question = f"password of the jump host {gate.address} on the way to {sshd.address} via {gate.address}: "
     shown = typed_at_a_terminal(words(sshd, gate, tmp_path), [(question, "no, wrong"), (f"wrong, try 2 of 3: {question}", PASSWORD)])
     assert '"findings"' in shown and shown.count(question) == 2
     assert PASSWORD not in shown and "no, wrong" not in shown
@@ -66,7 +66,7 @@ def test_that_a_terminal_asks_for_the_password_of_the_jump_host_and_shows_it_to_
 def test_that_a_terminal_shows_what_the_jump_host_lets_be_seen_and_nothing_else(sshd, make_password_sshd, tmp_path):
     questions = [("Verification code: ", CODE), ("Your name: ", "anna of ops", "shown")]
     gate = make_password_sshd("KbdInteractiveAuthentication yes\nPubkeyAuthentication no\n", questions)
-    place = f"for jump host {gate.address.host_port} on the way to {sshd.address}: "
+    place = f"for jump host {gate.address.host_port} on the way to {sshd.address} via {gate.address}: "
     asked = [f"{gate.address.host_port} asks: {words} {place}" for words in ("Verification code:", "Your name:")]
     shown = typed_at_a_terminal(words(sshd, gate, tmp_path), [(asked[0], CODE), (asked[1], "anna of ops")])
     assert '"findings"' in shown and f"{asked[1]}anna of ops" in shown and CODE not in shown
@@ -76,7 +76,7 @@ def test_that_a_terminal_shows_what_the_jump_host_lets_be_seen_and_nothing_else(
 def test_that_a_question_can_be_left_by_ctrl_c_and_given_up_by_ctrl_d(sshd, make_password_sshd, tmp_path, pressed, code):
     """Ctrl+C was heard only after an Enter, and Ctrl+D broke the program."""
     gate = make_password_sshd("PasswordAuthentication yes\nPubkeyAuthentication no\n")
-    question = f"password of the jump host {gate.address} on the way to {sshd.address}: "
+    question = f"password of the jump host {gate.address} on the way to {sshd.address} via {gate.address}: "
     shown, ended = ended_at_a_terminal(words(sshd, gate, tmp_path), [(question, pressed)])
     assert ended == code
     assert "Traceback" not in shown and shown.count(question) == 1

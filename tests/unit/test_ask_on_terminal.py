@@ -12,6 +12,7 @@ import termios
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,8 @@ def prompts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What a terminal shows; what was typed is the last prompt's length, or nothing where it says `nothing`."""
     seen: list[str] = []
 
-    def typed(prompt: str, withdrawn: Callable[[], bool], *, shown: bool) -> str | None:
-        assert not shown
+    def typed(prompt: str, withdrawn: Callable[[], bool], *, shown: bool, who: str) -> str | None:
+        assert not shown and who == "n1"
         seen.append(prompt)
         return None if "Ctrl+D" in prompt else "" if "nothing" in prompt else str(len(prompt))
 
@@ -41,11 +42,11 @@ def prompts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_that_the_prompt_names_the_file_the_jump_host_and_the_try(prompts: list[str]) -> None:
-    assert ask_on_terminal(NODE, SecretAsked("passphrase of /k/a")) == Secret("44")
+    assert ask_on_terminal(NODE, SecretAsked("passphrase of /k/a")) == Secret("54")
     ask_on_terminal(NODE, SecretAsked("passphrase of /k/gate", "gw:2222", 3))
     assert prompts == [
-        "passphrase of /k/a for root@203.0.113.1:22: ",
-        "wrong, try 3 of 3: passphrase of /k/gate for jump host gw:2222 on the way to root@203.0.113.1:22: ",
+        "passphrase of /k/a for node-01 (root@203.0.113.1:22): ",
+        "wrong, try 3 of 3: passphrase of /k/gate for jump host gw:2222 on the way to node-01 (root@203.0.113.1:22): ",
     ]
 
 
@@ -53,8 +54,30 @@ def test_that_the_password_of_a_jump_host_is_asked_for_by_its_name_and_login(pro
     ask_on_terminal(NODE, SecretAsked("password of the jump host ops@gw:2222", "gw:2222", 2))
     ask_on_terminal(NODE, SecretAsked("password"))
     assert prompts == [
-        "wrong, try 2 of 3: password of the jump host ops@gw:2222 on the way to root@203.0.113.1:22: ", "password for root@203.0.113.1:22: ",
-    ]  # fmt: skip
+        "wrong, try 2 of 3: password of the jump host ops@gw:2222 on the way to node-01 (root@203.0.113.1:22): ",
+        "password for node-01 (root@203.0.113.1:22): ",
+    ]
+
+
+def test_that_two_machines_of_one_address_are_asked_for_with_other_words(prompts: list[str]) -> None:
+    """The password of one went to the other: the question named neither the record nor the way."""
+    for node in (replace(NODE, name="dupA", jump="s0"), replace(NODE, name="dupB", jump="s4", proxy="socks5://p:1080")):
+        ask_on_terminal(node, SecretAsked("password"))
+    assert prompts == [
+        "password for dupA (root@203.0.113.1:22 via s0): ",
+        "password for dupB (root@203.0.113.1:22 via s4, proxy socks5://p:1080): ",
+    ]
+
+
+def test_that_the_words_of_a_question_are_one_bounded_line(prompts: list[str]) -> None:
+    ask_on_terminal(replace(NODE, name="a" * 500 + "\n\x1b[2J", jump="j" * 999), SecretAsked("gw:22 asks: " + "x" * 9999))
+    assert len(prompts[0]) < 850 and prompts[0].isprintable()
+
+
+@pytest.mark.parametrize("name", ["root@203.0.113.1:22", "root@203.0.113.1", "203.0.113.1:22", "203.0.113.1"])
+def test_that_a_record_called_by_its_address_is_not_named_twice(name: str, prompts: list[str]) -> None:
+    ask_on_terminal(replace(NODE, name=name), SecretAsked("password"))
+    assert prompts == ["password for root@203.0.113.1:22: "]
 
 
 def test_that_an_empty_passphrase_gives_the_key_up_and_an_empty_answer_is_one(prompts: list[str]) -> None:
@@ -299,3 +322,36 @@ def test_that_a_program_that_is_ended_at_a_question_leaves_the_terminal_its_echo
     os.kill(pid, number)
     assert process.wait(20) != 0
     assert typist.echoes
+
+
+def test_that_what_is_printed_stands_above_the_question_which_is_shown_anew(typist: Typist, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Findings of other nodes scrolled the question away while the terminal waited for a secret."""
+    with Path(os.ttyname(typist.theirs)).open("w", encoding="utf-8") as stream, ThreadPoolExecutor(1) as pool:
+        monkeypatch.setattr(sys, "stderr", stream)
+        with typist.desk.attended():
+            asked = pool.submit(typist.desk.ask, "code: ", never, shown=True)
+            typist.reads_to("code: ")
+            typist.types("12")
+            typist.reads_to("12")
+            sys.stderr.write("other: pa")
+            print("a whole line", file=sys.stdout)
+            sys.stderr.write("ss\n")
+            assert typist.reads_to("code: 12").endswith("\r\x1b[Kother: pass\r\ncode: 12")
+            typist.types("3\r")
+            assert asked.result(20) == "123"
+            print("after it", file=sys.stderr)
+        assert sys.stderr is stream
+    assert "code" not in typist.reads_to("after it")
+
+
+def test_that_nodes_are_asked_for_in_their_order(typist: Typist) -> None:
+    names = [f"n{number}" for number in range(5)]
+    typist.desk.in_order(names)
+    with ThreadPoolExecutor(len(names)) as pool:
+        answers = [pool.submit(typist.desk.ask, f"{name}: ", never, shown=False, who=name) for name in reversed(names)]
+        came = []
+        for _ in names:
+            came.append(typist.reads_to(": ").split()[-1])
+            typist.types("x\r")
+        assert {answer.result(20) for answer in answers} == {"x"}
+    assert came == [f"{name}:" for name in names]

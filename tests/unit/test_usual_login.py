@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from gpulease_gui.cli.verify import _question
+from gpulease_gui.cli.question_words import question
 from gpulease_gui.domain.errors import UsageError
 from gpulease_gui.domain.node import Address, AuthMethod, Node, Reach
 from gpulease_gui.domain.text import Text
@@ -54,7 +54,7 @@ def test_that_a_password_in_a_proxys_address_is_refused_however_it_is_written(ad
 def test_that_a_nodes_question_is_one_line_of_the_terminal():
     node = Node("n", "n", Reach.SSH, Address("10.0.0.7"))
     asked = SecretAsked("10.0.0.7:22 asks: Code (wait\npassphrase of /root/.ssh/id)")
-    assert "\n" not in _question(node, asked)
+    assert "\n" not in question(node, asked)
 
 
 @pytest.mark.parametrize("target", ["sshpass -p Geheim-7 ssh -p 2209 ops@10.0.0.9", "ssh://ops:Geheim-7@10.0.0.9:2209", "主机：10.0.0.9 端口：2209 用户：ops 密码：Geheim-7",
