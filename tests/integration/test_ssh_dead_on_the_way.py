@@ -107,4 +107,5 @@ def test_that_ux_10_a_proxy_that_falls_silent_is_noticed_in_three_intervals_and_
             seconds, ending = seconds_until_lost(session, until, quiet.set)
         error = blamed(sshd, Route(proxy=way))
     assert ending is StreamEnding.SILENT and seconds < NOTICED_S
-    assert (error.phase, error.cause, error.host_port) == (Phase.PROXY, "timeout", way.host_port)
+    assert (error.phase, error.cause, error.host_port) == (Phase.PROXY, "timeout", sshd.address.host_port)
+    assert way.host_port in error.why

@@ -136,7 +136,9 @@ def test_that_a_watch_ended_by_the_user_says_so_by_its_code_and_in_both_language
 def test_that_a_real_interrupt_of_a_real_process_ends_it_with_130_and_its_last_line_counts(tmp_path: Path, number: signal.Signals) -> None:
     place = tmp_path / "own.db"
     words = [sys.executable, "-m", "gpulease_gui.cli.main", "watch", "local", "--workspace", str(place), "--for", "600"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(  # also where the tests run under nohup
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(number, signal.SIG_DFL)
+    )
     assert process.stdout is not None
     assert any("connected" in line.split() for line in process.stdout), process.stderr
     process.send_signal(number)

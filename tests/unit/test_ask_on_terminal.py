@@ -315,7 +315,9 @@ def test_that_a_question_that_was_stopped_is_asked_anew_and_shows_nothing_of_the
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_that_a_program_that_is_ended_at_a_question_leaves_the_terminal_its_echo(number: int, typist: Typist) -> None:
     words = ["setsid", "--ctty", "--wait", sys.executable, "-c", ASKS]
-    process = subprocess.Popen(words, stdin=typist.theirs, stdout=typist.theirs, stderr=typist.theirs)
+    process = subprocess.Popen(  # also where the tests run under nohup
+        words, stdin=typist.theirs, stdout=typist.theirs, stderr=typist.theirs, preexec_fn=lambda: signal.signal(number, signal.SIG_DFL)
+    )
     pid = int(typist.reads_to(">").rpartition("<")[2][:-1])
     typist.reads_to("code: ")
     assert not typist.echoes
