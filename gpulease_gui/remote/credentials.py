@@ -242,7 +242,7 @@ def _encrypted(host_port: str, path: Path) -> ConnectFailed:
     return key_trouble(
         host_port, "key_encrypted", Text(f"the key {path} is encrypted", f"密钥 {path} 已加密"),
         Text("enter its passphrase when asked, or load the key into ssh-agent", "请在询问时输入口令，或将密钥载入 ssh-agent"),
-        "enter its passphrase when asked, which is done in a terminal, or load the key into ssh-agent",
+        "its passphrase is asked for in a terminal, where Enter alone or Ctrl+D gives up; or load the key into ssh-agent",
     )  # fmt: skip
 
 

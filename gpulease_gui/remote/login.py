@@ -287,7 +287,11 @@ class _Login:
                 refused = _no_more_tries(refused, error)
                 if ask is None or error.cause != "password_refused" or isinstance(error.__cause__, paramiko.BadAuthenticationType):
                     break
-        raise refused or key_trouble(self.address.host_port, "no_password", Text("no password was given", "未提供密码"))
+        raise refused or key_trouble(
+            self.address.host_port, "no_password", Text("no password was given", "未提供密码"),
+            Text("enter it when asked, or use a key", "请在询问时输入，或改用密钥"),
+            "it is asked for in a terminal, where Ctrl+D gives up; or use a key",
+        )  # fmt: skip
 
     def _send(self, password: Secret) -> list[str]:
         return self.transport.auth_password(self.address.user, password.reveal(), fallback=False)

@@ -122,5 +122,6 @@ def test_that_a_typed_password_is_not_sent_to_where_the_node_is_said_to_be_now(s
 
 def test_that_who_gives_up_at_the_first_question_for_the_password_is_not_asked_a_second_time(services, make_password_sshd):
     server, user = make_password_sshd(), User([None])
-    assert refused(services, by_password(services, server), user).why == "no password was given"
+    told = refused(services, by_password(services, server), user)
+    assert (told.why, told.next_step) == ("no password was given", "it is asked for in a terminal, where Ctrl+D gives up; or use a key")
     assert user.asked == [ASKED]
