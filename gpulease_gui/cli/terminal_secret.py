@@ -228,7 +228,7 @@ class Desk:
         """Eat what is still typed, unseen, until an Enter or a silence; the next question goes on with that."""
         since = monotonic()
         try:
-            while not self._waiting or self._closed:
+            while not self._waiting or self._stale or self._closed:  # who types on is not seen while the next one comes
                 key = terminal.key()
                 if key == "" or (key is None and monotonic() - since >= (_SILENCE_S if self._stale else self._settle_s)):
                     break
