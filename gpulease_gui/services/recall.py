@@ -102,11 +102,11 @@ def recall(
     end_ns = int(now_s * _NS)
     start_ns = end_ns - int(RING_POINTS * interval_s * _NS)
     rings: dict[tuple[str, str], Ring] = {}
-    steps: dict[int, int] = {}
+    steps: dict[int, tuple[int, int]] = {}
     own = {id_ for id_, metric in metrics().items() if metric.own_pace}
     for series, blocks in read_blocks(connection, node_id, start_ns, end_ns).items():
         ring = rings.setdefault((series.metric, series.subject), Ring())
-        steps.update((block.start_ns, block.step_ns) for block in blocks)
+        steps.update((block.start_ns, (block.step_ns, block.start_ns + (len(block.values) - 1) * block.step_ns)) for block in blocks)
         if series.metric in own:
             _append_slow(ring, blocks)
             continue
@@ -127,12 +127,19 @@ def unread(connection: sqlite3.Connection, node_id: str, start_s: float, end_s: 
     return (*made, (free / _NS, end_s)) if free < end_ns else tuple(made)
 
 
-def _paces(steps: dict[int, int]) -> Paces:
+def _paces(steps: dict[int, tuple[int, int]]) -> Paces:
+    """By when blocks begin: their step and when their last reading was taken (ns). A pace holds from the last reading of the one before
+    on, as its first reading is due one step later; no more than this one step, as longer is a gap.
+    """
     made: list[tuple[float, float]] = []
+    ended_ns = 0
     for start_ns in sorted(steps):
-        step_s = steps[start_ns] / _NS
-        if not made or made[-1][1] != step_s:
-            made.append((start_ns / _NS, step_s))
+        step_ns, last_ns = steps[start_ns]
+        if not made:
+            made.append((start_ns / _NS, step_ns / _NS))
+        elif made[-1][1] != step_ns / _NS:
+            made.append((min(start_ns, max(ended_ns, start_ns - step_ns)) / _NS, step_ns / _NS))
+        ended_ns = max(ended_ns, last_ns)
     return tuple(made)
 
 
