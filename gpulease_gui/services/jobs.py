@@ -136,11 +136,16 @@ class Turns:
                 self._begin()
             self._looker = None
 
-    def close(self) -> None:
-        """Begin nothing more, and wait for what was begun; may be called twice."""
+    def begin_no_more(self) -> None:
+        """Forget what waits for its turn."""
         with self._change:
             self._waiting.clear()
             self._change.notify_all()
+
+    def close(self) -> None:
+        """Begin nothing more, and wait for what was begun; may be called twice."""
+        self.begin_no_more()
+        with self._change:
             threads = [*self._threads, *([self._looker] if self._looker else [])]
         for thread in threads:
             thread.join()
@@ -232,6 +237,7 @@ class Jobs:
         with self._lock:
             self._closed = True
             running = tuple(self._running.values())
+        self._remote.begin_no_more()  # before the first place becomes free
         for job in running:
             job.cancel.cancel()
         self._remote.close()

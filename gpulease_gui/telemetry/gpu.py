@@ -99,7 +99,8 @@ SCRIPT = (
     "  trap 'kill $s; exit' TERM\n"
     f'  while rm -f "$t.row"; do sleep $(({_SILENT_S} + GPULEASE_INTERVAL_MS / 500)) & s=$!; wait $s; [ -e "$t.row" ] || break; done\n'
     '  true > "$t.late"\n'
-    '  read -r p < "$t.pid" && kill -KILL $(kids "$p") "$p"\n'
+    # From the top down: a shell whose child is killed first prints that, as if the tool had said it, and goes on.
+    '  read -r p < "$t.pid" && kill -KILL "$p" $(kids "$p")\n'
     '  kill -KILL "$1"\n'
     "}\n"
     # How many cards of NVIDIA the PCI bus lists; "" where it lists nothing.
